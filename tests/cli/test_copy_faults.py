@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab, Running, running, until
+from copying import mark_of, working_directories
 from file_servers import SECRET, Relay, Served, closed_port
 from quiet_machine import figure_test
 
@@ -173,7 +174,7 @@ def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
     assert "interrupted" in said.err
     assert left == []
     assert [path.name for path in root.iterdir()] == ["letter"]
-    assert list((folder / "cache").rglob("lanlab-*.json")) == []
+    assert list((folder / "cache").rglob("*.json")) == []
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
@@ -188,8 +189,8 @@ def test_what_a_killed_copy_left_is_removed_by_the_next(
             command.process.kill()
             command.process.wait(10)
             until(lambda: command.left() == [], "the end of its engines")
-        (left,) = root.glob("lanlab-*")
-        assert (left / "lanlab-mark").is_file()
+        (left,) = working_directories(root)
+        assert mark_of(left).is_file()
         relay.there = lambda octets, _: octets
         said = lanlab("copy", "1x1kB", relay.url, "--trials", "1", "--json")
     assert said.code == 0, said.err

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab, running, until
+from copying import working_directories
 from file_servers import Relay, Served
 
 from lanlab.engine import Engine
@@ -48,7 +49,7 @@ def test_a_server_that_refuses_to_remove_is_told(
         said = lanlab(*asked)
         assert said.code == 1, said
         assert "goodput" in said.out
-        (left,) = root.glob("lanlab-*")
+        (left,) = working_directories(root)
         assert f"`{left.name}/files" in said.err
         assert f"stay at {relay.url.rstrip('/')}: it said: " in said.err
         assert "somebody else" not in said.out + said.err
@@ -94,7 +95,7 @@ def test_what_is_left_of_an_interrupted_copy_is_told(
             said = command.end()
     assert said.code == 1, said
     assert "interrupted" in said.err
-    (left,) = root.glob("lanlab-*")
+    (left,) = working_directories(root)
     assert f"`{left.name}/files/f000000.dat`" in said.err
 
 
@@ -111,7 +112,7 @@ def test_where_nothing_can_have_been_written_nothing_is_left(
         said = lanlab("copy", "3x1kB", url, "--trials", "1", "--timeout", "0.3")
     assert said.code == 1, said
     assert "left" not in said.err and "stay" not in said.err, said.err
-    assert not list((tmp_path / "cache").rglob("lanlab-*.json"))
+    assert not list((tmp_path / "cache").rglob("*.json"))
 
 
 def _talk(listener: socket.socket, says: bytes) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -29,6 +30,20 @@ def copy(
     asked = kind.Parameters.model_validate({"dataset": "5x20kB+1x300kB", **parameters})
     hosts = [EngineHost(engine, "127.0.0.1", engine.describe()["boot_id"]) for engine in engines]
     return perform_between(kind, asked, *hosts, LEAD_S, on_progress)
+
+
+def working_directories(root: Path) -> list[Path]:
+    """The directories of trials in a server's directory, by either kind of name."""
+    return [
+        path
+        for path in root.iterdir()
+        if path.is_dir() and (path.name.startswith("lanlab-") or path.suffix == ".lab")
+    ]
+
+
+def mark_of(working: Path) -> Path:
+    """Where the mark of a trial is."""
+    return working / ("mark.lab" if working.suffix == ".lab" else "lanlab-mark")
 
 
 def metrics_of(outcome: TrialOutcome) -> dict[str, float | int]:

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import copy, metrics_of
+from copying import copy, metrics_of, working_directories
 from file_servers import EMBEDDED, SECRET, Relay, Served, closed_port
 from pydantic import ValidationError
 from trial_running import Pair, opened_pair
@@ -132,7 +132,7 @@ def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: 
     """By its note and its mark; what a living one has, and what is nobody's, stays."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         (note,) = (path for path in killed_in_a_copy("copy_check", {"server": url}) if path.suffix)
-        (left,) = tmp_path.glob("lanlab-*")
+        (left,) = working_directories(tmp_path)
         assert note.stem == left.name
         assert (left / "files/f000000.dat").is_file()
         # Of a name like ours, but without our mark.
@@ -142,7 +142,7 @@ def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: 
 
         (removed,) = exchange.setup["left_before"]
         assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
-        assert [path.name for path in tmp_path.glob("lanlab-*")] == ["lanlab-000000000000"]
+        assert [path.name for path in working_directories(tmp_path)] == ["lanlab-000000000000"]
         assert "left_before" not in copy(pair.engines, server=url).setup
 
 
@@ -281,7 +281,7 @@ def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
         error = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=0).error
         assert isinstance(error, EngineError)
         assert error.code == "service.reset"
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 def test_parameters_that_do_not_fit_are_refused() -> None:

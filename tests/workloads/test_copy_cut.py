@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of
+from copying import before_request, copy, failure_of, mark_of, metrics_of, working_directories
 from file_servers import EMBEDDED, Relay, Served, each_at_three
 from quiet_machine import figure_test
 from trial_running import Pair
@@ -49,7 +49,7 @@ def test_a_cut_in_mid_file_is_tried_again_and_counted(
     # The rest before the second attempt is part of the file's time.
     again = times["retries"].index(1)
     assert times["closed_ns"][again] - times["opened_ns"][again] >= 100_000_000
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_what_is_cut_every_time_is_given_up_after_the_retries(
     assert "(given up after 3 attempts)" in error.message
     assert error.hint == "see whether the server is overloaded or was ended"
     assert faults(exchange) == {"reset": 3}
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 def _all(octets: bytes, _: int) -> bytes:
@@ -131,8 +131,8 @@ def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it
         )
         assert failure_of(cut).code == "service.timed_out"
         assert cut.setup["emptied"]["left"]["refusal"]
-        (left,) = tmp_path.glob("lanlab-*")
-        assert (left / "lanlab-mark").is_file()
+        (left,) = working_directories(tmp_path)
+        assert mark_of(left).is_file()
         assert list((left / "files").iterdir())
 
         relay.is_silent = False
@@ -140,7 +140,7 @@ def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it
         metrics_of(again)
         (removed,) = again.setup["left_before"]
         assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
@@ -154,7 +154,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
     error = failure_of(exchange)
     assert error.code == "copy.wrong"
     assert "not whole" in error.message
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 @pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
@@ -191,7 +191,7 @@ def test_a_mark_that_cannot_be_removed_for_the_moment_fails_the_trial(
 
         def there(octets: bytes, before: int) -> bytes:
             nonlocal is_asked
-            if octets.startswith(b"DELE ") and b"lanlab-mark" in octets:
+            if octets.startswith(b"DELE ") and b"mark.lab" in octets:
                 is_asked = True
                 return b"NOOP\r\n"
             return octets
@@ -205,5 +205,5 @@ def test_a_mark_that_cannot_be_removed_for_the_moment_fails_the_trial(
         exchange = copy(pair.engines, server=relay.url, dataset="1x1kB")
     error = failure_of(exchange)
     assert (error.code, "421 busy" in error.message) == ("service.reset", True)
-    (working,) = tmp_path.glob("lanlab-*")
-    assert (working / "lanlab-mark").exists()
+    (working,) = working_directories(tmp_path)
+    assert mark_of(working).exists()

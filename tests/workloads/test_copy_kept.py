@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of
+from copying import before_request, copy, failure_of, mark_of, metrics_of, working_directories
 from file_servers import EMBEDDED, Served, each_at_three
 from small_disks import on_mount
 from trial_running import Pair
@@ -42,7 +42,7 @@ def precious(tmp_path: Path) -> Path:
     """Files of the user's, named as those of a trial are."""
     place = tmp_path / "root" / "precious"
     (place / "sub").mkdir(parents=True)
-    for name in ("f000000.dat", "f000001.dat", "lanlab-mark", "sub/f000000.dat"):
+    for name in ("f000000.dat", "f000001.dat", "mark.lab", "sub/f000000.dat"):
         (place / name).write_text(f"precious {name}")
     (place / "empty").mkdir()
     return place
@@ -65,7 +65,7 @@ def test_what_strangers_put_into_the_directory_of_a_trial_stays(
     root = tmp_path / "root"
 
     def put(_: Any) -> None:
-        (working,) = root.glob("lanlab-*")
+        (working,) = working_directories(root)
         (working / "files/his").write_text("his")
         (working / "his too").write_text("his too")
         (working / "files/f000001.dat").unlink()
@@ -77,7 +77,7 @@ def test_what_strangers_put_into_the_directory_of_a_trial_stays(
     exchange = trial(pair, service, root)
     metrics_of(exchange)
 
-    (working,) = root.glob("lanlab-*")
+    (working,) = working_directories(root)
     left = {key: value for key, value in tree(working).items() if value != "directory"}
     assert left == {
         "files/his": "his",
@@ -108,7 +108,7 @@ def test_what_links_lead_to_stays(
     root = tmp_path / "root"
 
     def put(_: Any) -> None:
-        (working,) = root.glob("lanlab-*")
+        (working,) = working_directories(root)
         place = working if where == "working" else working / where
         place.rename(tmp_path / "away")
         leads_to = precious / "f000000.dat" if where.endswith(".dat") else precious
@@ -144,7 +144,7 @@ def test_nothing_is_written_beside_the_directory_of_a_trial(
     own = tmp_path / "root"
 
     def put(_: Any) -> None:
-        (working,) = (path for path in own.glob("lanlab-*") if path.is_dir())
+        (working,) = working_directories(own)
         place = working if where == "working" else working / "files"
         if way == "download" and where == "files":
             pytest.skip("a download has no directory of that name")
@@ -199,7 +199,7 @@ def test_links_in_a_directory_that_is_downloaded_to(
         (mine / name).write_text("to be copied")
 
     def put(_: Any) -> None:
-        (working,) = (path for path in precious.glob("lanlab-*") if path.is_dir())
+        (working,) = working_directories(precious)
         place = working / where
         place.rename(tmp_path / "away")
         place.symlink_to(precious / where)
@@ -214,8 +214,8 @@ def test_links_in_a_directory_that_is_downloaded_to(
         direction="download",
         client_directory=str(precious),
     )
-    after = {key: what for key, what in tree(precious).items() if not key.startswith("lanlab-")}
-    assert after == {key: what for key, what in before.items() if key != "lanlab-mark"}
+    after = {key: what for key, what in tree(precious).items() if ".lab" not in key}
+    assert after == {key: what for key, what in before.items() if key != "mark.lab"}
     assert not exchange.setup["emptied"]["is_gone"]
     assert list(root.iterdir()) == []
 
@@ -229,7 +229,7 @@ def test_a_strangers_file_where_a_download_goes_stays(
     root.mkdir()
 
     def put(_: Any) -> None:
-        (working,) = target.glob("lanlab-*")
+        (working,) = working_directories(target)
         (working / "his").write_text("his")
 
     before_request(monkeypatch, "copy_empty", put)
@@ -250,7 +250,7 @@ def test_a_mark_that_was_not_written_to_its_end(
     (mine / "a").write_text("a")
 
     def cut(_: Any) -> None:
-        (path,) = root.glob("lanlab-*/lanlab-mark")
+        (path,) = map(mark_of, working_directories(root))
         path.write_text(path.read_text() + "f name-cut-o" if mark == "whole" else mark)
         if mark != "whole":
             (path.parent / "files/a").unlink()

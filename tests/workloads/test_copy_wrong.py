@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from copying import before_request, copy, failure_of, metrics_of
+from copying import before_request, copy, failure_of, metrics_of, working_directories
 from file_servers import Relay, Served, each_at_three
 from trial_running import Pair
 
@@ -32,7 +32,7 @@ def _write(path: Path) -> None:
 
 def at_the_server(root: Path) -> Path:
     """The one file of the trial."""
-    (found,) = root.glob("lanlab-*/files/f000000.dat")
+    (found,) = (one / "files/f000000.dat" for one in working_directories(root))
     return found
 
 
@@ -143,7 +143,7 @@ def test_a_bit_that_changes_on_the_way(
     assert flipped
     error = failure_of(exchange)
     assert error.code == "copy.wrong"
-    assert not list(tmp_path.glob("lanlab-*"))
+    assert not working_directories(tmp_path)
 
 
 @pytest.mark.parametrize("change", ["grown", "cut", "overwritten", "gone"])

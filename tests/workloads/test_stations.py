@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from copying import working_directories
 from pydantic import ValidationError
 from trial_running import LEAD_S, OnProgress, Pair
 
@@ -355,13 +356,13 @@ def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: 
         script = KILLED.format(url=url, secret=SECRET)
         killed = subprocess.run([sys.executable, "-c", script], check=False, timeout=120)
         assert killed.returncode == -signal.SIGKILL
-        (left,) = root.glob("lanlab-*")
+        (left,) = working_directories(root)
         (root / "lanlab-000000000000").mkdir()
         exchange = run(pair, server=url)
         metrics_of(exchange)
         (removed,) = exchange.setup["left_before"]
         assert (removed["working_name"], removed["is_gone"]) == (left.name, True)
-        assert [path.name for path in root.glob("lanlab-*")] == ["lanlab-000000000000"]
+        assert [path.name for path in working_directories(root)] == ["lanlab-000000000000"]
 
 
 #: Prepares stations at a server, and is killed before it could empty it.

@@ -69,6 +69,9 @@ pub struct Running {
     /// Of the path, as the driver says with the start.
     round_trip_ns: AtomicU64,
     ready: AtomicBool,
+    /// Of a request that writes at a server: it refused the first thing.
+    #[cfg(feature = "services")]
+    wrote_nothing: AtomicBool,
     changed: Condvar,
     lock: Mutex<()>,
     answerer: Mutex<Option<Answerer>>,
@@ -86,6 +89,8 @@ impl Running {
             start_ns: AtomicU64::new(0),
             round_trip_ns: AtomicU64::new(0),
             ready: AtomicBool::new(false),
+            #[cfg(feature = "services")]
+            wrote_nothing: AtomicBool::new(false),
             changed: Condvar::new(),
             lock: Mutex::new(()),
             answerer: Mutex::new(None),
@@ -132,6 +137,28 @@ impl Running {
     #[cfg(feature = "services")]
     pub fn writing(&self) {
         self.tell_ready(Ready::default());
+    }
+
+    /// Whether the server has refused the first thing that was to be written there.
+    #[cfg(feature = "services")]
+    pub fn refused_to_write(&self, is_refused: bool) {
+        self.wrote_nothing.store(is_refused, Ordering::Relaxed);
+    }
+
+    /// The end of a request that writes at a server: a failure before anything was written has the
+    /// outcome of nothing.
+    #[cfg(feature = "services")]
+    pub fn or_nothing(
+        &self,
+        written: Result<Outcome, Failure>,
+        nothing: impl FnOnce() -> Outcome,
+    ) -> Measured {
+        let failure = match written {
+            Ok(outcome) => return Ok(outcome),
+            Err(failure) => failure,
+        };
+        let outcome = self.wrote_nothing.load(Ordering::Relaxed).then(nothing);
+        Err(Box::new(Failed { failure, outcome }))
     }
 
     fn tell_ready(&self, ready: Ready) {

@@ -73,7 +73,7 @@ def _remove(note: Path) -> None:
 
 def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
     """What processes that are gone have left at a server: the note, what removes it, the trial."""
-    for path, file in lock_files.orphans(_folder(), "lanlab-*.json"):
+    for path, file in lock_files.orphans(_folder(), "*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entry = json.load(file)
             if entry["server"] == server and entry["spec"]["working_name"] == path.stem:
@@ -107,7 +107,7 @@ class Emptying:
 
     def __call__(self, failed: BaseException | None) -> None:
         """
-        Remove it.
+        Remove it, unless its server refused the first thing that was to be written there.
 
         Args:
             failed: Why the trial failed: it is not hidden by what is wrong with the tidying.
@@ -116,6 +116,9 @@ class Emptying:
             EngineError: It could not be removed. That its server refuses to remove it does not make
                 what was measured wrong.
         """
+        if "prepared" not in self._setup and getattr(failed, "partial", None) is not None:
+            self._note_emptied()
+            return
         try:
             self._empty(failed)
         except LabError:

@@ -12,7 +12,8 @@ use super::removal::{Written, remove_written};
 use super::service_paths::{files_path, mark_path, path, remote_path};
 use super::workers::{local_place, runtime};
 use crate::messages::{
-    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, Outcome,
+    CopiedFiles, CopyEmptied, CopyPrepared, CopySpec, CopySync, Direction, Failure, LeftOut,
+    Outcome,
 };
 use crate::running::{Measured, Running};
 use crate::workloads::dataset;
@@ -45,7 +46,10 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
         })
     };
     let (prepared, _) = running.with_progress(start, start, work);
-    Ok(Outcome::CopyPrepared(prepared?))
+    running.or_nothing(prepared.map(Outcome::CopyPrepared), || {
+        let (left_out, files_digest) = (LeftOut::default(), String::new());
+        Outcome::CopyPrepared(CopyPrepared { files: 0, bytes: 0, left_out, files_digest })
+    })
 }
 
 /// What stands in the mark: whose it is and, of a tree, which files and directories are written,
@@ -84,8 +88,7 @@ async fn make(
     if let Some(largest) = files.entries.iter().max_by_key(|entry| entry.bytes) {
         check_size(&session, largest.path.as_str(), largest.bytes)?;
     }
-    running.writing();
-    make_marked(&session, &spec.working_name, mark).await?;
+    make_marked(&session, &spec.working_name, mark, running).await?;
     session.make_directory(&files_path(spec)?).await?;
     for directory in &files.directories {
         session.make_directory(&remote_path(spec, directory)?).await?;
@@ -121,13 +124,17 @@ pub fn check_size(session: &impl Session, name: &str, bytes: u64) -> Result<(), 
         .hint("copy smaller files, or by a service or dialect that holds them, as `--dialect nt1`"))
 }
 
-/// Make the directory of a trial, and mark it.
+/// Make the directory of a trial, and mark it. Nothing is at a service that refuses the directory.
 pub async fn make_marked(
     session: &impl Session,
     working_name: &str,
     mark: &[u8],
+    running: &Running,
 ) -> Result<(), CopyError> {
-    session.make_directory(&path(working_name.to_owned())?).await?;
+    running.writing();
+    let made = session.make_directory(&path(working_name.to_owned())?).await;
+    running.refused_to_write(made.as_ref().is_err_and(|fault| !fault.class.is_passing()));
+    made?;
     let size_bytes = mark.len() as u64;
     let file = session.open(&mark_path(working_name)?, Access::Create { size_bytes }).await?;
     for (place, piece) in mark.chunks(PIECE_BYTES).enumerate() {

@@ -41,9 +41,10 @@ pub fn prepare(spec: &StationsSpec, running: &Running) -> Measured {
         runtime()?.block_on(work).map_err(CopyError::into_failure)
     };
     let (prepared, _) = running.with_progress(start, start, work);
-    let (files, bytes) = prepared?;
     let elapsed_ns = os::monotonic().nanos_since(start);
-    Ok(Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns }))
+    let outcome =
+        |(files, bytes)| Outcome::StationsPrepared(StationsPrepared { files, bytes, elapsed_ns });
+    running.or_nothing(prepared.map(outcome), || outcome((0, 0)))
 }
 
 async fn make(
@@ -55,8 +56,7 @@ async fn make(
     let session = connect(&service).await?;
     check_size(&session, "the file of a station", spec.file_size_bytes)?;
     let mark = format!("{MARK_LINE}{}\n", spec.token);
-    running.writing();
-    make_marked(&session, &spec.working_name, mark.as_bytes()).await?;
+    make_marked(&session, &spec.working_name, mark.as_bytes(), running).await?;
     check_sync(spec.sync, session.capabilities().in_order)?;
     session.make_directory(&path(format!("{}/files", spec.working_name))?).await?;
     let pattern = Pattern::new(spec.seed);

@@ -8,6 +8,8 @@ use lanlab_workloads::copy::CopyError;
 use super::scripted::{Answer, Scripted};
 use super::*;
 use crate::messages::{CopyEmptied, LeftBehind};
+use crate::output::Output;
+use crate::running::Running;
 use crate::workloads::copy::removal::{Written, remove_written};
 use crate::workloads::copy::trial_directory::{MARK_LINE, make_marked, read_mark, remove};
 use Answer::Fault as Says;
@@ -227,7 +229,8 @@ fn a_mark_that_was_refused_but_is_gone_is_not_named() {
 fn a_mark_is_written_in_pieces_and_read_as_it_was_written() {
     let mark: Vec<u8> = (0..150_000).map(|number| b'a' + (number % 23) as u8).collect();
     let session = Scripted::default();
-    done(make_marked(&&session, W, &mark)).unwrap();
+    let running = Running::new(1, Output::new(std::io::sink()));
+    done(make_marked(&&session, W, &mark, &running)).unwrap();
     let expected = [
         format!("make {W}"),
         format!("create {MARK} 150000"),
