@@ -34,7 +34,13 @@ def peer_results(**parameters: Any) -> dict[str, float | int]:
         **parameters,
     }
     acknowledged = {"window_ns": 500_000_000, "window_bytes": 300_000, "total_bytes": 440_000}
-    sent = stream_sent(acknowledged=acknowledged, returned_bytes=12, stack={"held_bytes": 36_000})
+    octets = [50_000] * 4 + [0] * 7 + [100_000] * 4
+    sent = stream_sent(
+        acknowledged=acknowledged,
+        intervals={"interval_ns": 100_000_000, "bytes": octets},
+        returned_bytes=12,
+        stack={"held_bytes": 36_000},
+    )
     outcome = exchange_of(sent, stream_received(total_messages=950, total_bytes=475_000))
     outcome.results["reverse_receiver"] = outcome.results.pop("receiver")
     back = reported(bytes=500_000, errors=0)

@@ -6,6 +6,7 @@ import select
 import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
@@ -34,9 +35,11 @@ class Program:
 
 
 @contextmanager
-def listening(does: Does) -> Iterator[Program]:
+def listening(does: Does, receive_buffer_bytes: int | None = None) -> Iterator[Program]:
     """A program that does something with each connection; all end with the block."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
+        if receive_buffer_bytes is not None:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_buffer_bytes)
         program = Program(listener.getsockname()[1])
         connections: list[socket.socket] = []
         threads: list[threading.Thread] = []
@@ -127,6 +130,32 @@ def chargen(connection: socket.socket) -> None:
 
 def closes_early(connection: socket.socket) -> None:
     connection.recv(1000)
+
+
+#: What an old PC reads.
+SLOW_READER_BYTES_PER_S = 100_000
+#: After so many bytes a reader pauses.
+_PAUSE_AFTER_BYTES = 2_000_000
+
+
+def reads_slowly(connection: socket.socket) -> int:
+    """Read at a rate far below the sender's."""
+    read = 0
+    while piece := connection.recv(2048):
+        read += len(piece)
+        time.sleep(len(piece) / SLOW_READER_BYTES_PER_S)
+    return read
+
+
+def pauses(connection: socket.socket) -> int:
+    """Read, and pause now and then."""
+    read = last = 0
+    while piece := connection.recv(1 << 16):
+        read += len(piece)
+        if read - last > _PAUSE_AFTER_BYTES:
+            last = read
+            time.sleep(1.5)
+    return read
 
 
 def never_reads(connection: socket.socket) -> None:

@@ -34,6 +34,8 @@ NEITHER = {
     "flow_goodput_max_bps",
     "messages_per_segment",
     "bytes_per_segment",
+    "outage_from_ns",
+    "rate_outside_outage_bps",
     "requests",
     # Of a stream with a peer: what either end counted, to be compared with the other.
     "returned_bytes",

@@ -13,6 +13,7 @@ from typing import Any
 import pytest
 from missing import missing
 from peer_programs import (
+    SLOW_READER_BYTES_PER_S,
     chargen,
     closes_early,
     discard,
@@ -21,7 +22,9 @@ from peer_programs import (
     iperf3,
     listening,
     never_reads,
+    pauses,
     reads_exactly,
+    reads_slowly,
     reads_text,
     says,
 )
@@ -109,12 +112,33 @@ def test_what_a_peer_sends_is_counted_until_its_time_is_over(pair: Pair) -> None
     assert not {"sent_bps", "acknowledged_bps", "loss_ratio"} & set(metrics)
 
 
+@pytest.mark.parametrize("given", [{}, {"send_buffer_bytes": 16_000}, {"message_size_bytes": 1460}])
+def test_a_peer_that_reads_slowly_is_measured_by_what_it_acknowledges(
+    pair: Pair, given: dict[str, Any]
+) -> None:
+    """As an old PC or a printer does, with its small buffer: between two reads nothing is
+    acknowledged, and a message takes longer than the trial."""
+    asked = {"time_s": 1, "message_size_bytes": 131_072, "send_buffer_bytes": 64_000, **given}
+    with listening(reads_slowly, receive_buffer_bytes=8192) as program:
+        _, metrics = measured(pair, program.tcp, **asked)
+    assert metrics["acknowledged_bps"] > 8 * SLOW_READER_BYTES_PER_S / 2
+    assert metrics["acknowledged_bps"] < 8 * SLOW_READER_BYTES_PER_S * 2
+
+
+def test_a_peer_that_pauses_is_measured_over_its_pause(pair: Pair) -> None:
+    """For the whole time in which a trial without that would see nothing arrive."""
+    with listening(pauses) as program:
+        _, metrics = measured(pair, program.tcp, time_s=0.5, warmup_s=0.3, silence_s=2)
+    assert metrics["acknowledged_bytes"] > 0
+    assert metrics["acknowledged_bps"] < 1e9
+
+
 @pytest.mark.parametrize(
     ("does", "given", "code", "words"),
     [
         (closes_early, {}, "peer.closed", "closed the connection before the end"),
-        (never_reads, {"time_s": 5}, "peer.takes_nothing", "acknowledged nothing more for 1.0 s"),
-        (discard, {"traffic_direction": "reverse", "time_s": 5}, "peer.sends_nothing", "for 1.0 s"),
+        (never_reads, {"time_s": 5}, "peer.takes_nothing", "acknowledged nothing more for 3.0 s"),
+        (discard, {"traffic_direction": "reverse", "time_s": 5}, "peer.sends_nothing", "for 3.0 s"),
     ],
 )
 def test_a_peer_that_does_not_do_its_part_ends_the_trial_with_a_sentence(

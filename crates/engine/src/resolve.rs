@@ -1,7 +1,8 @@
 //! `resolve`: the address of a name, as this host sees it.
 
 use std::io;
-use std::net::{SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
+use std::time::Duration;
 
 use crate::cost::{Cost, OWN_THREADS};
 use crate::messages::{AddressFamily, Failure, Outcome, Resolve, Resolved};
@@ -11,6 +12,10 @@ use crate::task::Task;
 
 /// Longest name of a host (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;
+
+/// Addresses of a name that are tried, and how long one may take to answer.
+const MOST_TRIED: usize = 8;
+const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
 /// Look a name up.
 pub fn resolve(request: Resolve) -> Result<Task, Failure> {
@@ -44,9 +49,14 @@ fn look_up(request: &Resolve) -> Measured {
         _ => String::new(),
     };
     let looked_up = lookup(&request.name, request.family);
-    let first = looked_up.as_ref().ok().and_then(|found| found.iter().find(|one| is_wanted(one)));
-    if let Some(first) = first {
-        return Ok(Outcome::Resolved(Resolved { address: first.ip() }));
+    let mut found: Vec<IpAddr> = Vec::new();
+    for one in looked_up.iter().flatten().filter(|one| is_wanted(one)).map(SocketAddr::ip) {
+        if !found.contains(&one) {
+            found.push(one);
+        }
+    }
+    if let Some(address) = answering(&found, request.port) {
+        return Ok(Outcome::Resolved(Resolved { address }));
     }
     let why = looked_up.err().map_or_else(String::new, |error| format!(": {error}"));
     if !request.netbios || request.family != AddressFamily::Ipv4 {
@@ -56,6 +66,16 @@ fn look_up(request: &Resolve) -> Measured {
         Ok(address) => Ok(Outcome::Resolved(Resolved { address: address.into() })),
         Err(also) => Err(missing(&format!("{why}{at_server}; as a NetBIOS name: {also}")).into()),
     }
+}
+
+/// The first of several addresses at which something takes connections at a port, else the first.
+fn answering(addresses: &[IpAddr], port: Option<u16>) -> Option<IpAddr> {
+    let first = addresses.first().copied();
+    let Some(port) = port.filter(|_| addresses.len() > 1) else { return first };
+    let takes = |address: &&IpAddr| {
+        TcpStream::connect_timeout(&SocketAddr::new(**address, port), ANSWERS_WITHIN).is_ok()
+    };
+    addresses.iter().take(MOST_TRIED).find(takes).copied().or(first)
 }
 
 #[cfg(not(target_feature = "crt-static"))]
@@ -100,7 +120,7 @@ mod tests {
     use super::*;
 
     fn asked(name: &str, family: AddressFamily) -> Measured {
-        look_up(&Resolve { name: name.into(), family, netbios: false, wins: None })
+        look_up(&Resolve { name: name.into(), family, netbios: false, wins: None, port: None })
     }
 
     #[test]
@@ -117,10 +137,29 @@ mod tests {
     #[test]
     fn a_name_that_cannot_be_one_is_refused() {
         for name in [String::new(), "x".repeat(256)] {
-            let request = Resolve { name, family: AddressFamily::Ipv4, netbios: false, wins: None };
+            let request = Resolve {
+                name,
+                family: AddressFamily::Ipv4,
+                netbios: false,
+                wins: None,
+                port: None,
+            };
             assert_eq!(resolve(request).err().map(|failure| failure.code), Some("request.value"));
         }
         let refused = asked("no such host.invalid", AddressFamily::Ipv4).unwrap_err();
         assert_eq!(refused.failure.code, "service.name");
+    }
+
+    #[test]
+    fn of_several_addresses_the_first_that_answers_is_taken() {
+        let listener = std::net::TcpListener::bind("127.0.0.3:0").unwrap();
+        let port = Some(listener.local_addr().unwrap().port());
+        let addresses: Vec<IpAddr> =
+            ["127.0.0.2", "127.0.0.3"].map(|one| one.parse().unwrap()).to_vec();
+        assert_eq!(answering(&addresses, port), Some(addresses[1]));
+        assert_eq!(answering(&addresses, None), Some(addresses[0]), "no port to try");
+        drop(listener);
+        assert_eq!(answering(&addresses, port), Some(addresses[0]), "none answers");
+        assert_eq!(answering(&[], port), None);
     }
 }

@@ -72,6 +72,7 @@ impl TcpSampler {
             push(samples, &info, window_bytes, now.nanos_since(self.start));
             seen.connections += 1;
             seen.retransmitted_segments += info.retransmitted_segments;
+            seen.acknowledged_bytes += info.acknowledged_bytes;
             seen.congestion_window_bytes += window_bytes;
             seen.round_trip_ns += info.round_trip_ns;
         }

@@ -90,6 +90,8 @@ pub struct TcpNow {
     pub connections: u64,
     /// Segments sent again, of all.
     pub retransmitted_segments: u64,
+    /// Bytes that the peers have acknowledged, of all.
+    pub acknowledged_bytes: u64,
     /// Congestion windows of all together, bytes.
     pub congestion_window_bytes: u64,
     /// Mean of their smoothed round-trip times.

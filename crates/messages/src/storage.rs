@@ -94,11 +94,14 @@ pub struct Resolve {
     /// A name server (WINS) that is asked for a `NetBIOS` name before the system is.
     #[serde(default)]
     pub wins: Option<std::net::Ipv4Addr>,
+    /// Port over TCP that tells which of several addresses is of a server; absent: the first is taken.
+    #[serde(default)]
+    pub port: Option<u16>,
 }
 
 /// The address of a name.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Resolved {
-    /// The first that the system gives.
+    /// The first that the system gives, or the first that answers at the port.
     pub address: std::net::IpAddr,
 }

@@ -4,6 +4,17 @@
 /// one, and over TCP what is lost is first sent again after three, as nothing else is known then (RFC
 /// 6298, section 2).
 pub const ROUND_TRIPS_OF_SILENCE: u64 = 3;
+/// TCP's first retransmission timeout before it knows the path (RFC 6298, section 2).
+const FIRST_RETRY_NS: u64 = 1_000_000_000;
+
+/// How long TCP may be silent on a path that carries nothing for up to `silence_ns`: it retries after
+/// waits that double (RFC 6298, section 5.5), so the next attempt after an outage can be as far away
+/// as its beginning.
+pub fn tcp_silence_ns(silence_ns: u64, round_trip_ns: u64) -> u64 {
+    let outage_ns = silence_ns.saturating_mul(2).saturating_add(FIRST_RETRY_NS);
+    outage_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * round_trip_ns)
+}
+
 /// One-way delays up to this are of no account: a window that lies within the time in which a stream
 /// arrives is not moved for an estimate that the machine's own delays may have made.
 const NEAR_NS: u64 = 20_000_000;
@@ -20,6 +31,17 @@ mod tests {
     use super::*;
 
     const MS: u64 = 1_000_000;
+
+    #[test]
+    fn tcp_may_be_silent_until_its_next_retry_after_an_outage() {
+        // Linux retries first after 200 ms, then twice as long each time.
+        for outage_ms in [500, 2_000, 3_000] {
+            let retries = (1..20).map(|retry| 200 * ((1 << retry) - 1));
+            let resumes_ms = retries.into_iter().find(|at_ms| *at_ms >= outage_ms).unwrap();
+            assert!(tcp_silence_ns(outage_ms * MS, 0) > resumes_ms * MS, "{outage_ms}");
+        }
+        assert_eq!(tcp_silence_ns(3_000 * MS, 500 * MS), 8_500 * MS);
+    }
 
     #[test]
     fn a_window_is_moved_by_the_path_and_lies_within_what_arrives() {

@@ -237,10 +237,15 @@ class _TimedRun:
         deadline = time.monotonic() + longest_s
         waiting = set(range(len(self._asked)))
         failed: LabError | None = None
+        moved = 0
         while waiting:
             try:
                 place = self._over.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
+                # A slow peer still takes what is on its way: the engines end where nothing moves.
+                if failed is None and moved < (now_moved := self._moved_bytes()):
+                    moved, deadline = now_moved, time.monotonic() + longest_s
+                    continue
                 raise failed or self._asked[min(waiting)].overdue(longest_s) from None
             waiting.remove(place)
             try:
@@ -252,6 +257,14 @@ class _TimedRun:
                 failed = failed or error
         if failed is not None:
             raise failed
+
+    def _moved_bytes(self) -> int:
+        """Bytes that all parts have moved so far, those that peers acknowledged included."""
+        moved = 0
+        for line in self._progress:
+            if line is not None:
+                moved += line["bytes"] + (line.get("tcp") or {}).get("acknowledged_bytes", 0)
+        return moved
 
     def _end_all(self, error: BaseException) -> BaseException:
         """End every part of a step that failed, and keep what each had measured until then.

@@ -82,7 +82,11 @@ class NetbiosNames:
 
 
 def resolved(
-    host: EngineHost, name: str, family: AddressFamily, netbios: NetbiosNames | None = None
+    host: EngineHost,
+    name: str,
+    family: AddressFamily,
+    netbios: NetbiosNames | None = None,
+    port: int | None = None,
 ) -> str:
     """
     The address of a name, as a host sees it.
@@ -91,13 +95,14 @@ def resolved(
         netbios:
             How a NetBIOS name is looked up. The hosts of its networks are asked for one that
             nothing else knows, which takes up to 0.75 s. `None`: it is none.
+        port: That a server listens on: of several addresses the first is taken where one does.
 
     Raises:
         EngineError: It has none of that family.
     """
     with contextlib.suppress(ValueError):
         return str(ipaddress.ip_address(name))
-    request: dict[str, object] = {"type": "resolve", "name": name, "family": family}
+    request: dict[str, object] = {"type": "resolve", "name": name, "family": family, "port": port}
     if netbios is not None:
         request |= {"netbios": True, "wins": netbios.wins}
     answer = ask(host, request, RESOLVE_S)

@@ -75,6 +75,7 @@ def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
     if "goodput_bps" in metrics:
         said.append(("goodput", _goodput(run, trial)))
     said += peer_lines(trial)
+    said += _outage(metrics)
     said += tcp_lines(trial) if _is_tcp(trial) else _arrival(trial)
     said += _pacing(trial)
     said += _delays(trial)
@@ -120,6 +121,14 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     messages = None if _is_tcp(trial) else trial.metrics.get("received_messages_per_s")
     rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
     return f"{format_rate(goodput_bps)}{share}{rate}"
+
+
+def _outage(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    """That the path, or the other end, stood still for a part of the time."""
+    if "outage_ns" in metrics:
+        lasted, began = (_time(metrics[key]) for key in ("outage_ns", "outage_from_ns"))
+        rest = format_rate(metrics["rate_outside_outage_bps"])
+        yield "outage", f"nothing arrived for {lasted}, {began} after the start; otherwise {rest}"
 
 
 def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:

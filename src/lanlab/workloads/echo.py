@@ -129,7 +129,7 @@ class Echo:
         if parameters.requests is not None:
             # Every single request may run into its time-out.
             longest_s += parameters.requests * parameters.usual_timeout_s
-        longest_s += max(parameters.silence_s, 3 * parameters.usual_timeout_s)
+        longest_s += max(parameters.longest_silence_s, 3 * parameters.usual_timeout_s)
         if parameters.peer is not None:
             replies = parameters.requests or 0
             return PeerEchoSteps(parameters.peer, parameters, replies, spec, longest_s)

@@ -170,7 +170,8 @@ class FlowParameters(TrialParameters):
     )
     silence_s: Seconds = parameter(
         3.0,
-        "Give up on a peer that has sent nothing for this time.",
+        "Longest outage of the path: give up on a peer that is silent for longer. Over TCP, which "
+        "retries after waits that double, after twice this time and 1 s.",
         option="--idle-timeout",
         ge=0.1,
         le=600,
@@ -180,6 +181,12 @@ class FlowParameters(TrialParameters):
     def address_family(self) -> AddressFamily:
         """That of the version of IP."""
         return ip_family(self.ip_version)
+
+    @property
+    def longest_silence_s(self) -> float:
+        """How long an engine waits for a silent peer: over TCP until the next retry after an
+        outage of `silence_s` (`crates/workloads/src/path.rs`)."""
+        return 2 * self.silence_s + 1 if self.transport == "tcp" else self.silence_s
 
     @model_validator(mode="before")
     @classmethod

@@ -15,7 +15,9 @@ from lanlab.workloads.peer_steps import REPORT
 from lanlab.workloads.processor_time import cost_metrics, cpu_metrics
 from lanlab.workloads.stream_results import (
     Metrics,
+    check_arrived,
     datagram_metrics,
+    outage_metrics,
     segment_metrics,
     sent_metrics,
     sharing_metrics,
@@ -77,9 +79,12 @@ def _received(
 ) -> Metrics:
     if received["total_bytes"] == 0:
         raise EngineError("stream.nothing_arrived", "the peer sent nothing")
+    check_arrived(received["window_bytes"], received["window_ns"], received["total_bytes"])
     is_udp = parameters.transport == "udp"
+    intervals, messages = received["intervals"], received["total_messages"]
     metrics: Metrics = {
         **window_metrics(received),
+        **outage_metrics(intervals, parameters.warmup_s, messages),
         **(datagram_metrics(received) if is_udp else {}),
         "received_messages": received["window_messages"],
         "received_bytes": received["window_bytes"],
@@ -131,6 +136,9 @@ def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str
 def _sent(parameters: StreamParameters, outcome: TrialOutcome, sent: Mapping[str, Any]) -> Metrics:
     metrics = sent_metrics(parameters, sent) | segment_metrics(parameters.message_size_bytes, sent)
     metrics |= _acknowledged(sent.get("acknowledged"))
+    if "acknowledged_bps" in metrics:
+        messages = sent["total_messages"]
+        metrics |= outage_metrics(sent["intervals"], parameters.warmup_s, messages)
     metrics["total_sent_messages"] = sent["total_messages"]
     if sent.get("returned_bytes"):
         metrics["returned_bytes"] = sent["returned_bytes"]
@@ -143,6 +151,8 @@ def _acknowledged(acknowledged: Mapping[str, Any] | None) -> Metrics:
         return {}
     if acknowledged["total_bytes"] == 0:
         raise EngineError("stream.nothing_arrived", "the peer's TCP acknowledged nothing")
+    window = (acknowledged["window_bytes"], acknowledged["window_ns"])
+    check_arrived(*window, acknowledged["total_bytes"])
     metrics: Metrics = {
         "acknowledged_bytes": acknowledged["window_bytes"],
         "total_acknowledged_bytes": acknowledged["total_bytes"],

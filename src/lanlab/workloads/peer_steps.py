@@ -50,7 +50,12 @@ class OneEnd(Steps):
     def open(self, stage: Stage) -> None:
         """Look the peer's name up, on the host that measures."""
         if self._peer.ip_version is None:
-            asked = {"type": "resolve", "name": self._peer.host, "family": self._family}
+            asked = {
+                "type": "resolve",
+                "name": self._peer.host,
+                "family": self._family,
+                "port": self._peer.port,
+            }
             self._request["peer"] = stage.ask(self._role, asked, _RESOLVE_S)["address"]
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:

@@ -222,7 +222,7 @@ class Stream:
         """The receiver listens and counts, the sender connects and sends."""
         spec = engine_spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
-        longest_s = expected_s + parameters.silence_s + MARGIN_S
+        longest_s = expected_s + parameters.longest_silence_s + MARGIN_S
         if parameters.peer is not None:
             return PeerSteps(parameters, spec, longest_s)
         return (BothWays if parameters.traffic_direction == BOTH else TwoEnds)(

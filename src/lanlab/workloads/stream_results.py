@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import itertools
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab.errors import EngineError
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.losses import lost_by_place
 from lanlab.workloads.one_way import one_way_metrics
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from lanlab.workloads.stream import StreamParameters
 
 Metrics = dict[str, float | int]
+
+#: A shorter time in which nothing arrives is within what a busy machine or a retransmission takes.
+_LEAST_OUTAGE_NS = 500_000_000
 
 
 def stream_metrics(
@@ -38,7 +44,11 @@ def stream_metrics(
     metrics |= window_metrics(received)
     if "goodput_bps" in metrics and metrics.get("offered_bps"):
         metrics["goodput_ratio"] = metrics["goodput_bps"] / metrics["offered_bps"]
+    intervals, messages = received["intervals"], received["total_messages"]
+    metrics |= outage_metrics(intervals, parameters.warmup_s, messages)
     if parameters.transport == "tcp":
+        window = (received["window_bytes"], received["window_ns"])
+        check_arrived(*window, received["total_bytes"])
         metrics |= _tcp_metrics(size, sent, received)
     else:
         metrics |= _udp_metrics(size, outcome, changes)
@@ -84,6 +94,60 @@ def window_metrics(received: Mapping[str, Any]) -> Metrics:
         "goodput_bps": 8e9 * received["window_bytes"] / received["window_ns"],
         "received_messages_per_s": 1e9 * received["window_messages"] / received["window_ns"],
     }
+
+
+def outage_metrics(intervals: Mapping[str, Any], warmup_s: float, messages: int) -> Metrics:
+    """
+    The longest time within a stream in which nothing arrived, where messages were due, and the rate
+    of the rest; nothing where there was none.
+
+    Args:
+        intervals: What arrived over time.
+        warmup_s: What is kept out of the figures.
+        messages: Messages that arrived in all.
+
+    Examples:
+        >>> arrived = {"interval_ns": 10**8, "bytes": [6] * 20 + [0] * 30 + [12] * 20}
+        >>> outage_metrics(arrived, 1.0, 1000)
+        {'outage_ns': 3000000000, 'outage_from_ns': 2000000000, 'rate_outside_outage_bps': 800.0}
+        >>> outage_metrics(arrived, 1.0, 3)
+        {}
+    """
+    width_ns, octets = intervals["interval_ns"], intervals["bytes"]
+    arrivals = [place for place, count in enumerate(octets) if count]
+    gaps = [
+        ((later - earlier - 1) * width_ns, (earlier + 1) * width_ns)
+        for earlier, later in itertools.pairwise(arrivals)
+        if later * width_ns > 1e9 * warmup_s
+    ]
+    longest_ns, from_ns = max(gaps, default=(0, 0))
+    due_ns = len(octets) * width_ns / max(1, messages)
+    if longest_ns < max(_LEAST_OUTAGE_NS, 3 * due_ns):
+        return {}
+    first = math.ceil(1e9 * warmup_s / width_ns)
+    rest_ns = (arrivals[-1] + 1 - first) * width_ns - longest_ns
+    rest_bps = 8e9 * sum(octets[first:]) / max(width_ns, rest_ns)
+    return {
+        "outage_ns": longest_ns,
+        "outage_from_ns": from_ns,
+        "rate_outside_outage_bps": rest_bps,
+    }
+
+
+def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
+    """
+    A stream of which nothing arrived in the measured time has no rate.
+
+    Raises:
+        EngineError: This is one.
+    """
+    if window_ns > 0 and window_bytes == 0:
+        raise EngineError(
+            "stream.nothing_arrived",
+            f"nothing arrived in the measured {window_ns / 1e9:.1f} s; {total_bytes} B did before "
+            "or after it",
+            hint="the other end reads slowly or pauses: measure for longer by `--time`",
+        )
 
 
 def _pacing(sent: Mapping[str, Any]) -> Metrics:

@@ -3,7 +3,7 @@
 use lanlab_units::{Instant, Pace};
 
 use crate::messages::{EchoAmount, Failure, Receive, Timestamps, Transport};
-use crate::path::ROUND_TRIPS_OF_SILENCE;
+use crate::path::{ROUND_TRIPS_OF_SILENCE, tcp_silence_ns};
 
 /// The longest time that can be measured: one day. An amount of requests takes no longer, either.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
@@ -101,6 +101,11 @@ impl Plan {
     /// How long a requester waits for the responder to confirm the end on this path.
     pub fn confirm_ns(&self) -> u64 {
         CONFIRM_NS + self.round_trip_ns
+    }
+
+    /// The same as below, over TCP.
+    pub fn tcp_silence_ns(&self) -> u64 {
+        tcp_silence_ns(self.silence_ns, self.round_trip_ns)
     }
 
     /// The silence after which an end gives up on the other on this path.

@@ -20,16 +20,50 @@ pub struct AcknowledgedCounter {
     /// The kernel's count before the first byte of payload: it counts the connection's set-up too.
     before_bytes: u64,
     last: Reading,
-    /// The readings at both ends of the measured part.
-    from: Option<Reading>,
-    until: Option<Reading>,
+    /// The last reading that was more than the one before, and how many there were of these.
+    last_gain: Reading,
+    gains: u64,
+    from: Option<Edge>,
+    until: Option<Edge>,
+    /// The first gain after the measured part.
+    next_gain: Option<Reading>,
+    /// Where time is the amount, when the measured part begins and ends.
+    window: Option<(Instant, Instant)>,
 }
+
+/// An end of the measured part.
+#[derive(Debug, Clone, Copy)]
+struct Edge {
+    at: Reading,
+    last_gain: Reading,
+    gains: u64,
+}
+
+/// Gains of a measured part from which on it is measured between its ends: one more or less of fewer
+/// would change the figure by more than a tenth, so it is measured between gains.
+const MANY_GAINS: u64 = 10;
 
 impl AcknowledgedCounter {
     /// Nothing is sent yet, and the kernel's count is `before_bytes`.
     pub fn new(start: Instant, before_bytes: u64) -> Self {
         let last = Reading { at: start, bytes: 0 };
-        Self { start, before_bytes, last, from: None, until: None }
+        Self {
+            start,
+            before_bytes,
+            last,
+            last_gain: last,
+            gains: 0,
+            from: None,
+            until: None,
+            next_gain: None,
+            window: None,
+        }
+    }
+
+    /// The same, whose measured part begins and ends at these times, also within a long message.
+    #[must_use]
+    pub fn within(self, window: Option<(Instant, Instant)>) -> Self {
+        Self { window, ..self }
     }
 
     /// Take in the kernel's count at `now`. What the peer acknowledges beyond `written_bytes` of payload is
@@ -47,16 +81,32 @@ impl AcknowledgedCounter {
             intervals.record(now.nanos_since(self.start), 0, new);
         }
         self.last = Reading { at: now, bytes: self.last.bytes + new };
+        if new > 0 {
+            (self.last_gain, self.gains) = (self.last, self.gains + 1);
+            if self.until.is_some() {
+                self.next_gain.get_or_insert(self.last);
+            }
+        }
+        if self.window.is_some_and(|(begin, _)| now >= begin) {
+            self.begin();
+        }
+        if self.window.is_some_and(|(_, end)| now >= end) {
+            self.end();
+        }
+    }
+
+    fn edge(&self) -> Edge {
+        Edge { at: self.last, last_gain: self.last_gain, gains: self.gains }
     }
 
     /// The measured part begins with the last reading.
     pub fn begin(&mut self) {
-        self.from.get_or_insert(self.last);
+        self.from.get_or_insert(self.edge());
     }
 
     /// It ends with the last reading.
     pub fn end(&mut self) {
-        self.until.get_or_insert(self.last);
+        self.until.get_or_insert(self.edge());
     }
 
     /// Bytes of payload that were acknowledged in all.
@@ -65,9 +115,16 @@ impl AcknowledgedCounter {
     }
 
     /// What it came to. A part that did not end by itself ends with the last reading.
+    ///
+    /// A peer that reads slowly acknowledges in lumps, and between two of them nothing.
     pub fn finish(&self) -> AcknowledgedFlow {
-        let until = self.until.unwrap_or(self.last);
+        let until = self.until.unwrap_or(self.edge());
         let from = self.from.unwrap_or(until);
+        let is_lumpy = self.from.is_some() && until.gains - from.gains < MANY_GAINS;
+        let (from, until) = match self.next_gain.filter(|_| is_lumpy) {
+            Some(next_gain) => (from.last_gain, next_gain),
+            None => (from.at, until.at),
+        };
         AcknowledgedFlow {
             window_ns: until.at.nanos_since(from.at),
             window_bytes: until.bytes - from.bytes,
@@ -120,5 +177,52 @@ mod tests {
         counter.look(700, 700, at(1), &mut intervals);
         counter.look(0, 700, at(2), &mut intervals);
         assert_eq!(counter.finish().window_bytes, 700);
+    }
+
+    #[test]
+    fn lumps_are_measured_from_one_to_the_next_beyond_the_measured_part() {
+        let mut intervals = IntervalMeter::new(1_000_000_000);
+        let mut counter = AcknowledgedCounter::new(at(0), 0);
+        let mut look = |counter: &mut AcknowledgedCounter, bytes, ms| {
+            counter.look(bytes, 1_000_000, at(ms), &mut intervals);
+        };
+        // 20 kB/s, 80 kB at a time.
+        look(&mut counter, 80_000, 100);
+        look(&mut counter, 80_000, 1_000);
+        counter.begin();
+        look(&mut counter, 80_000, 3_000);
+        counter.end();
+        assert_eq!(counter.finish().window_bytes, 0, "nothing more has come");
+        look(&mut counter, 160_000, 4_100);
+        look(&mut counter, 240_000, 8_100);
+        let found = counter.finish();
+        assert_eq!((found.window_bytes, found.window_ns), (80_000, 4_000_000_000));
+        assert_eq!(found.total_bytes, 240_000);
+    }
+
+    #[test]
+    fn a_part_with_many_gains_is_measured_between_its_ends() {
+        let mut intervals = IntervalMeter::new(1_000_000_000);
+        let mut counter = AcknowledgedCounter::new(at(0), 0);
+        counter.begin();
+        for ms in 1..=20 {
+            counter.look(ms * 1_000, 1_000_000, at(ms), &mut intervals);
+        }
+        counter.end();
+        counter.look(1_000_000, 1_000_000, at(500), &mut intervals);
+        let found = counter.finish();
+        assert_eq!((found.window_bytes, found.window_ns), (20_000, 20_000_000));
+    }
+
+    #[test]
+    fn the_measured_part_begins_and_ends_within_a_message_that_takes_longer() {
+        let mut intervals = IntervalMeter::new(1_000_000_000);
+        let window = Some((at(1_000), at(3_000)));
+        let mut counter = AcknowledgedCounter::new(at(0), 0).within(window);
+        for place in 1..=60 {
+            counter.look(place * 2_000, 1_000_000, at(place * 100), &mut intervals);
+        }
+        let found = counter.finish();
+        assert_eq!((found.window_bytes, found.window_ns), (40_000, 2_000_000_000));
     }
 }

@@ -3,7 +3,7 @@
 use lanlab_units::{Instant, Pace};
 
 use crate::messages::{Amount, Choice, Io, Receive, Timestamps, WhenLate};
-use crate::path::{ROUND_TRIPS_OF_SILENCE, shift_ns};
+use crate::path::{ROUND_TRIPS_OF_SILENCE, shift_ns, tcp_silence_ns};
 
 /// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
 /// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
@@ -83,6 +83,11 @@ impl Plan {
         self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
     }
 
+    /// The same over TCP.
+    pub fn tcp_silence_ns(&self) -> u64 {
+        tcp_silence_ns(self.silence_ns, self.round_trip_ns)
+    }
+
     /// Time between two words of an end that has nothing else to say: well within the silence after
     /// which the other gives up.
     pub fn alive_ns(&self) -> u64 {
@@ -94,7 +99,7 @@ impl Plan {
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = self.end(start);
         let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
-        let silence_ns = self.longest_silence_ns();
+        let silence_ns = self.tcp_silence_ns();
         end.plus_nanos(self.drain_ns).plus_nanos(silence_ns).plus_nanos(OVERTIME_NS)
     }
 
@@ -109,6 +114,11 @@ impl Plan {
             Amount::TimeNs(time_ns) => Some(self.warmup_end(start).plus_nanos(time_ns)),
             _ => None,
         }
+    }
+
+    /// The measured part, where time is the amount.
+    pub fn window(&self, start: Instant) -> Option<(Instant, Instant)> {
+        self.end(start).map(|end| (self.warmup_end(start), end))
     }
 
     /// Messages to be measured, where they are the amount.

@@ -121,7 +121,8 @@ def target_of(
         if parameters.is_over_ip:
             has_old_names = "wins" in SERVICES[url.service].own_parameters
             names = NetbiosNames(parameters.wins) if has_old_names else None
-            target["address"] = resolved(client, url.host, parameters.address_family, names)
+            family = parameters.address_family
+            target["address"] = resolved(client, url.host, family, names, url.usual_port)
         else:
             target |= {"carrier": parameters.carrier, "link": client.raw_link}
             target |= _segment(parameters)

@@ -58,7 +58,7 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
             None => {}
             Some(ended_by) => break ended_by,
         }
-        match write_message(stream, &message, plan.longest_silence_ns(), running)? {
+        match write_message(stream, &message, plan.tcp_silence_ns(), running)? {
             None => answered += 1,
             Some(ended_by) => break ended_by,
         }
@@ -104,7 +104,7 @@ fn read_message(
                     return Ok(Some(EndedBy::Cancelled));
                 }
                 let armed_at = running.start().unwrap_or(now);
-                if now.nanos_since(last_heard.max(armed_at)) > plan.longest_silence_ns() {
+                if now.nanos_since(last_heard.max(armed_at)) > plan.tcp_silence_ns() {
                     return Ok(Some(EndedBy::Silence));
                 }
                 rest(plan);
@@ -200,7 +200,7 @@ pub(super) fn exchange(
     let mut requests = StreamRequests {
         stream,
         running,
-        silence_ns: plan.longest_silence_ns(),
+        silence_ns: plan.tcp_silence_ns(),
         message,
         content,
         closed: None,

@@ -5,7 +5,7 @@ use std::net::TcpStream;
 use lanlab_os as os;
 use lanlab_units::Instant;
 use lanlab_workloads::measure::IntervalMeter;
-use lanlab_workloads::stream::AcknowledgedCounter;
+use lanlab_workloads::stream::{AcknowledgedCounter, Plan};
 
 use crate::messages::{Acknowledged, AcknowledgedFlow, Failure, StreamSent};
 
@@ -47,12 +47,19 @@ pub struct Acknowledgements {
 
 impl Acknowledgements {
     /// Of a connection over which nothing was sent yet.
-    pub fn new(confirmation: Confirmation, stream: &TcpStream, start: Instant) -> Self {
+    pub fn new(
+        confirmation: Confirmation,
+        stream: &TcpStream,
+        plan: &Plan,
+        start: Instant,
+    ) -> Self {
         let is_counted = confirmation != Confirmation::ByClosing;
         let before = is_counted.then(|| os::tcp_info(stream).ok()).flatten();
         Self {
             confirmation,
-            counter: before.map(|info| AcknowledgedCounter::new(start, info.acknowledged_bytes)),
+            counter: before.map(|info| {
+                AcknowledgedCounter::new(start, info.acknowledged_bytes).within(plan.window(start))
+            }),
             written_bytes: 0,
         }
     }

@@ -290,6 +290,10 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
     }))
 }
 
+/// What to do about a peer that fell silent.
+const AFTER_SILENCE: &str = "see whether its engine still runs and the link is up; \
+                             if the path is only interrupted, allow more by `--idle-timeout`";
+
 /// The worst of several flows' ends, and the failure that it is, if it is one.
 fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) {
     let rank = |ended: EndedBy| match ended {
@@ -303,8 +307,12 @@ fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) 
     let worst = ends.max_by_key(|ended| rank(*ended)).unwrap_or(EndedBy::Finished);
     let failure = match worst {
         EndedBy::Finished => None,
-        EndedBy::Unconfirmed => Some(Failure::peer_gone("it did not confirm the end")),
-        EndedBy::Silence => Some(Failure::peer_gone("nothing came from it any more")),
+        EndedBy::Unconfirmed => {
+            Some(Failure::peer_gone("it did not confirm the end").hint(AFTER_SILENCE))
+        }
+        EndedBy::Silence => {
+            Some(Failure::peer_gone("nothing came from it any more").hint(AFTER_SILENCE))
+        }
         EndedBy::PeerClosed => Some(Failure::peer_gone("it closed its end")),
         EndedBy::Failed => Some(Failure::new("system.call", "a flow could not go on")),
         EndedBy::Cancelled => Some(Failure::cancelled()),

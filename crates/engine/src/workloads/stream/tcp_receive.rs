@@ -220,7 +220,7 @@ impl Flow for Receiver<'_> {
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {
                     Some(EndedBy::Cancelled)
-                } else if self.counter.quiet_ns(now) > self.plan.longest_silence_ns() {
+                } else if self.counter.quiet_ns(now) > self.plan.tcp_silence_ns() {
                     Some(EndedBy::Silence)
                 } else if self.has_ended(now) {
                     Some(EndedBy::Finished)

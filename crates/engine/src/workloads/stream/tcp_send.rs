@@ -73,7 +73,7 @@ pub fn send_over(
         let mut flows: Vec<_> = share
             .into_iter()
             .map(|(flow, stream)| {
-                let confirmed = Acknowledgements::new(confirmation, &stream, start);
+                let confirmed = Acknowledgements::new(confirmation, &stream, plan, start);
                 Sender::new(plan, flow, stream, (alone, confirmed), running, start)
             })
             .collect();
@@ -358,7 +358,7 @@ impl<'a> Sender<'a> {
             self.acknowledged_bytes = acknowledged;
             self.last_progress = now;
         }
-        now.nanos_since(self.last_progress) > self.plan.longest_silence_ns()
+        now.nanos_since(self.last_progress) > self.plan.tcp_silence_ns()
     }
 
     /// Wait until the receiver has taken all and closed its end, or its TCP has acknowledged all.

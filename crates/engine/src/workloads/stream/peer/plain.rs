@@ -24,7 +24,7 @@ pub fn run(
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), ..plan.clone() };
     let (direction, processor) = (request.direction, request.processor);
-    let ended = |ended_by| failure_of(ended_by, direction, plan.longest_silence_ns());
+    let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
     if direction == PeerDirection::Receive {
         let ends = (Ends::ByTheAmount, ReceiverLoad::default());
         let (received, failure) = receive_over(plan, processor, streams, ends, running, start)?;

@@ -30,7 +30,7 @@ fn begun<'a>(
     running: &'a Running,
     shared: &mut Shared,
 ) -> Sender<'a> {
-    let confirmed = Acknowledgements::new(Confirmation::ByClosing, &stream, START);
+    let confirmed = Acknowledgements::new(Confirmation::ByClosing, &stream, plan, START);
     let mut sender = Sender::new(plan, 0, stream, (alone, confirmed), running, START);
     assert_eq!(sender.turn(START, shared).unwrap(), Turn::Again);
     assert!(sender.schedule.is_measuring());
@@ -314,7 +314,7 @@ fn by(closes: bool) -> Confirmation {
 fn to_a_peer(far_does: impl FnOnce(TcpStream) -> Option<TcpStream>) -> (EndedBy, AcknowledgedFlow) {
     let plan = of(|s| (s.amount, s.silence_ns) = (Amount::Messages(3), 10_000_000_000));
     let (running, (near, far)) = (running(), pair());
-    let confirmed = Acknowledgements::new(by(true), &near, START);
+    let confirmed = Acknowledgements::new(by(true), &near, &plan, START);
     let mut shared = shared(&plan);
     let mut sender = Sender::new(&plan, 0, near, (false, confirmed), &running, START);
     while sender.phase == Phase::Sending {

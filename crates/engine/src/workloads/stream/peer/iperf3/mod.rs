@@ -58,7 +58,11 @@ pub fn run(
     if control.has_ended && failure.is_some() {
         return Ok((streamed, failure));
     }
-    let ended = |ended_by, direction| failure_of(ended_by, direction, plan.longest_silence_ns());
+    let silence_ns = match request.spec.transport {
+        Transport::Tcp => plan.tcp_silence_ns(),
+        Transport::Udp => plan.longest_silence_ns(),
+    };
+    let ended = |ended_by, direction| failure_of(ended_by, direction, silence_ns);
     let sent = streamed.sent.as_ref().and_then(|s| ended(s.ended_by, PeerDirection::Send));
     let received =
         streamed.received.as_ref().and_then(|r| ended(r.ended_by, PeerDirection::Receive));

@@ -83,7 +83,7 @@ pub fn run(
     // One thread has the link, and all flows.
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), threads: Some(1), ..plan.clone() };
     let direction = request.direction;
-    let ended = |ended_by| failure_of(ended_by, direction, plan.longest_silence_ns());
+    let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
     let work = |given: Vec<(u16, (AtLink, Vec<ConnectionId>))>| {
         let mut outcomes = Vec::new();
         for (_, (mut at_link, connections)) in given {

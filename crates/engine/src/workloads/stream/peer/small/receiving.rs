@@ -65,7 +65,7 @@ pub fn receive(
                 Read::Broken => Some(EndedBy::PeerClosed),
                 Read::Nothing if counter.has_amount(now) => Some(EndedBy::Finished),
                 Read::Nothing => {
-                    let is_silent = counter.quiet_ns(now) > plan.longest_silence_ns();
+                    let is_silent = counter.quiet_ns(now) > plan.tcp_silence_ns();
                     is_silent.then_some(EndedBy::Silence)
                 }
             };

@@ -78,7 +78,7 @@ pub fn send(
             schedule: Schedule::new(plan, flow, &running.progress, start, 0),
             phase: Phase::Sending,
             writing: None,
-            counter: AcknowledgedCounter::new(start, 0),
+            counter: AcknowledgedCounter::new(start, 0).within(plan.window(start)),
             acknowledged_bytes: 0,
             last_progress: start,
             next_look: start,
@@ -132,7 +132,7 @@ impl Flow<'_> {
         if now >= self.next_look {
             self.next_look = now.plus_nanos(LOOK_NS);
             self.look(now, at_link, shared);
-            if now.nanos_since(self.last_progress) > self.plan.longest_silence_ns()
+            if now.nanos_since(self.last_progress) > self.plan.tcp_silence_ns()
                 && (self.writing.is_some() || self.phase == Phase::Draining)
             {
                 return self.stop(EndedBy::Silence, now, at_link, shared);
