@@ -19,6 +19,7 @@ mod netbios;
 pub mod node;
 pub mod profile;
 pub mod redirector;
+mod responders;
 mod sequenced;
 pub mod smb;
 mod spare;

@@ -17,6 +17,7 @@ use crate::carrier::{
 use crate::ipx::{Advertised, Interface};
 use crate::netbios::{Correlators, Names, QueryPace};
 use crate::profile::Profile;
+use crate::responders::may_answer_on_ipx;
 
 /// Sockets that the first one of a station may be away from the first of all.
 const SOCKETS_AWAY: u64 = 0x2000;
@@ -136,9 +137,14 @@ impl Carrier for Station {
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         self.now = now;
-        let Some(packet) = self.common.interface.handle_frame(frame)? else { return Ok(()) };
+        let Some(packet) = self.common.interface.handle_frame(now, frame)? else { return Ok(()) };
         match packet.socket {
-            socket::SMB_SERVER => self.handle_request(now, &packet),
+            socket::SMB_SERVER
+                if may_answer_on_ipx(packet.from.address.socket, packet.is_to_all) =>
+            {
+                self.handle_request(now, &packet);
+            }
+            socket::SMB_SERVER => self.common.counts.discarded += 1,
             socket::SMB_NAMES => self.handle_names(now, &packet),
             _ if self.handle_answer(now, &packet) => {}
             _ => return Err(Stray::UnknownSocket),

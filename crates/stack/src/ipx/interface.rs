@@ -13,6 +13,7 @@ use super::discovery::{Discovery, Found};
 use super::output::{Output, Place};
 use super::segment::Segment;
 use crate::carrier::{IpxPart, SegmentFacts, StationConfig, Stray};
+use crate::responders::{self, Allowance};
 
 /// Hops of a server or network of ours.
 const OWN_HOPS: u16 = 1;
@@ -30,6 +31,8 @@ pub(crate) struct Packet<'a> {
     pub(crate) kind: u8,
     /// The program that it is for.
     pub(crate) socket: u16,
+    /// Whether it is for all stations.
+    pub(crate) is_to_all: bool,
     /// What it carries.
     pub(crate) data: &'a [u8],
 }
@@ -63,6 +66,9 @@ pub(crate) struct Interface {
     /// Number of a network in this station, on which its server is.
     internal: Option<u32>,
     part: IpxPart,
+    /// Answers about servers, and about ways.
+    services: Allowance,
+    ways: Allowance,
     pub(crate) discovery: Discovery,
     pub(crate) counts: Counts,
 }
@@ -76,6 +82,8 @@ impl Interface {
             advertised: None,
             internal: None,
             part: config.ipx_part,
+            services: Allowance::default(),
+            ways: Allowance::default(),
             discovery: Discovery::default(),
             counts: Counts::default(),
         }
@@ -168,6 +176,7 @@ impl Interface {
     /// It is no frame for this station, or no packet.
     pub(crate) fn handle_frame<'a>(
         &mut self,
+        now: Instant,
         frame: &Frame<'a>,
     ) -> Result<Option<Packet<'a>>, Stray> {
         let (to, mac) = (frame.header.destination, frame.header.source);
@@ -202,18 +211,21 @@ impl Interface {
         }
         match socket {
             socket::RIP => {
-                self.handle_route(from, data);
+                self.handle_route(now, from, data);
                 Ok(None)
             }
             socket::SAP => {
-                self.handle_service(from, data);
+                self.handle_service(now, from, data);
                 Ok(None)
             }
-            socket => Ok(Some(Packet { from, kind: header.kind, socket, data })),
+            socket => {
+                let is_to_all = node == BROADCAST || to != self.mac;
+                Ok(Some(Packet { from, kind: header.kind, socket, is_to_all, data }))
+            }
         }
     }
 
-    fn handle_service(&mut self, from: Place, data: &[u8]) {
+    fn handle_service(&mut self, now: Instant, from: Place, data: &[u8]) {
         let Ok(packet) = sap::Packet::parse(data) else {
             self.counts.unreadable_packets += u64::from(self.part == IpxPart::First);
             return;
@@ -221,8 +233,10 @@ impl Interface {
         match (packet, self.advertised) {
             (sap::Packet::Query { is_nearest, kind }, Some(own)) => {
                 let is_asked = kind == own.kind || kind == sap::ANY_SERVER && !is_nearest;
-                let data = self.service(from.framing, is_nearest, OWN_HOPS);
-                if let Some(data) = data.filter(|_| is_asked) {
+                if is_asked
+                    && let Some(data) = self.service(from.framing, is_nearest, OWN_HOPS)
+                    && self.may_advertise(now, from, socket::SAP)
+                {
                     self.push(from, packet_type::EXCHANGE, socket::SAP, &data);
                 }
             }
@@ -233,6 +247,14 @@ impl Interface {
             }
             (sap::Packet::Query { .. }, None) => {}
         }
+    }
+
+    /// Whether a question for servers or ways is answered now.
+    fn may_advertise(&mut self, now: Instant, from: Place, own: u16) -> bool {
+        let allowance = if own == socket::SAP { &mut self.services } else { &mut self.ways };
+        let may = responders::may_advertise(from.address.socket, own) && allowance.take(now);
+        self.counts.dropped_answers += u64::from(!may);
+        may
     }
 
     /// Say to all that the server of this station is there, or that it goes.
@@ -255,7 +277,7 @@ impl Interface {
         Some(data)
     }
 
-    fn handle_route(&mut self, from: Place, data: &[u8]) {
+    fn handle_route(&mut self, now: Instant, from: Place, data: &[u8]) {
         // Those that cannot be read say nothing of a way, and are no one's question.
         let Ok(rip::Packet { is_response, entries }) = rip::Packet::parse(data) else { return };
         if is_response {
@@ -265,7 +287,8 @@ impl Interface {
             return;
         }
         let Some(network) = self.internal else { return };
-        if entries.iter().any(|one| [network, rip::ANY_NETWORK].contains(&one.network)) {
+        let is_asked = entries.iter().any(|one| [network, rip::ANY_NETWORK].contains(&one.network));
+        if is_asked && self.may_advertise(now, from, socket::RIP) {
             let own = rip::Entry { network, hops: OWN_HOPS, ticks: OWN_TICKS };
             let mut data = Vec::new();
             rip::Packet { is_response: true, entries: vec![own] }.emit(&mut data);

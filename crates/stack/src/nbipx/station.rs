@@ -134,7 +134,7 @@ impl Carrier for Station {
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         self.now = now;
-        let Some(packet) = self.common.interface.handle_frame(frame)? else { return Ok(()) };
+        let Some(packet) = self.common.interface.handle_frame(now, frame)? else { return Ok(()) };
         if packet.socket != socket::NETBIOS {
             return Err(Stray::UnknownSocket);
         }

@@ -25,7 +25,7 @@ pub use station::Station;
 use crate::carrier::CarrierFacts;
 
 /// The socket at which a server sends packets back.
-const ECHO_SOCKET: u16 = 0x4002;
+pub(crate) const ECHO_SOCKET: u16 = 0x4002;
 /// Begins a message that is carried by bursts, instead of a function: NCP has no function of this number.
 const BURST: u8 = 0;
 /// Octets of the longest burst.

@@ -11,6 +11,7 @@ use super::session::{Outcome, Phase, Session};
 use super::station::Station;
 use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::netbios::{FACTS, NameCall, QueryPace, Unanswered};
+use crate::responders::may_answer_on_xns;
 
 /// Most sessions that this station has called, and most that are over and answer still.
 const MOST_CALLS: usize = 254;
@@ -112,7 +113,8 @@ impl Station {
         };
         let name = &packet.data[pep::HEADER_LEN..];
         if packet.socket() == socket::SMB {
-            if self.is_listening && name == self.name.0 {
+            let is_asked = self.is_listening && name == self.name.0;
+            if is_asked && may_answer_on_xns(packet.from.address.socket) {
                 let (to, kind) = (packet.from, packet_type::EXCHANGE);
                 self.common.interface.push(to, kind, socket::SMB, packet.data);
             }

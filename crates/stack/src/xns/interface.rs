@@ -9,6 +9,7 @@ use lanlab_wire::xns::{framing, idp, packet_type, socket};
 use super::counts::PacketCounts;
 use crate::carrier::{StationConfig, Stray};
 use crate::ipx::{Output, Place};
+use crate::responders::may_answer_on_xns;
 
 /// A datagram for this station.
 #[derive(Debug, Clone, Copy)]
@@ -84,7 +85,10 @@ impl Interface {
 
     /// Say what became of a datagram, unless it was for all stations, or was an error itself.
     pub(super) fn push_error(&mut self, about: &Packet<'_>, number: u16) {
-        if about.is_to_all() || about.header.kind == packet_type::ERROR {
+        // An error about what a responder may have answered would be answered as well.
+        let is_answer = about.header.kind != packet_type::SEQUENCED
+            && !may_answer_on_xns(about.from.address.socket);
+        if about.is_to_all() || about.header.kind == packet_type::ERROR || is_answer {
             return;
         }
         self.counts.errors_sent += 1;
@@ -141,7 +145,11 @@ impl Interface {
     fn handle_echo(&mut self, packet: &Packet<'_>) {
         match Echo::parse(packet.data) {
             // Many stations at once would answer what all are asked for.
-            Ok(echo) if !echo.is_reply && !packet.is_to_all() => {
+            Ok(echo)
+                if !echo.is_reply
+                    && !packet.is_to_all()
+                    && may_answer_on_xns(packet.from.address.socket) =>
+            {
                 self.counts.echoes_answered += 1;
                 let mut data = Vec::new();
                 Echo { is_reply: true, ..echo }.emit(&mut data);

@@ -420,7 +420,7 @@ fn hear(node: &mut Node, header: &Packet, data: &[u8]) -> Vec<(Packet, Vec<u8>)>
 }
 
 fn to_socket(socket: u16) -> Packet {
-    let source = Address { network: 7, node: CLIENT.0, socket };
+    let source = Address { network: 7, node: CLIENT.0, socket: 0x4003 };
     let destination = Address { network: 7, node: mac(0).0, socket };
     Packet { checksum: NO_CHECKSUM, hops: 0, kind: 4, destination, source }
 }

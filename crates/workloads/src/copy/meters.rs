@@ -128,8 +128,7 @@ impl Meters {
             .flat_map(|(kind, name)| {
                 let is_sending = is_stream && *kind == Operation::Close;
                 let moves = if is_sending { Operation::Write } else { *kind };
-                let (times, bytes) =
-                    (&self.operations[*kind as usize], self.bytes[moves as usize]);
+                let (times, bytes) = (&self.operations[*kind as usize], self.bytes[moves as usize]);
                 find_stalls(name, times, bytes, is_stream)
             })
             .collect()

@@ -174,7 +174,9 @@ mod tests {
         let spread: Vec<(i64, u64)> = (1..100).map(|ms| (ms * 1_000_000, 10)).collect();
         assert!(find_stalls("write", &meter(&spread), 990 << 10, false).is_empty());
         // One that the scheduler held up.
-        assert!(find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0, false).is_empty());
+        assert!(
+            find_stalls("read", &meter(&[(100_000, 5000), (41_000_000, 2)]), 0, false).is_empty()
+        );
         assert!(find_stalls("read", &DistributionMeter::new(), 0, false).is_empty());
     }
 }

@@ -297,8 +297,12 @@ mod stall {
     #[test]
     fn a_stall_tells_its_share_of_calls_and_of_time() {
         // 3 x 41 + 1 x 45 of 168 + 396 x 1 ms.
-        let found =
-            find_stalls("open", &spread(&[(1_000_000, 396), (41_000_000, 3), (45_000_000, 1)]), 0, false);
+        let found = find_stalls(
+            "open",
+            &spread(&[(1_000_000, 396), (41_000_000, 3), (45_000_000, 1)]),
+            0,
+            false,
+        );
         let [stall] = found.as_slice() else { panic!("{found:?}") };
         assert_eq!((stall.operation.as_str(), stall.calls), ("open", 4));
         assert!((stall.calls_ratio - 0.01).abs() < 1e-12, "{}", stall.calls_ratio);

@@ -24,6 +24,7 @@ use crate::carrier::{
 use crate::direct::counts::Counts;
 use crate::ipx::{Advertised, Interface};
 use crate::ncp::ECHO_SOCKET;
+use crate::responders::{may_answer_on_ipx, may_echo_on_ipx};
 use answerer::Answerer;
 use caller::Caller;
 
@@ -229,15 +230,21 @@ impl Carrier for Station {
 
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         self.now = now;
-        let packet = self.common.interface.handle_frame(frame)?;
+        let packet = self.common.interface.handle_frame(now, frame)?;
         while let Some(found) = self.common.interface.discovery.poll() {
             self.handle_found(now, &found);
         }
         let Some(packet) = packet else { return Ok(()) };
         match packet.socket {
-            socket::NCP => self.handle_request(now, &packet),
+            socket::NCP if may_answer_on_ipx(packet.from.address.socket, packet.is_to_all) => {
+                self.handle_request(now, &packet);
+            }
+            socket::NCP => self.common.counts.discarded += 1,
             watchdog::SERVER_SOCKET if self.is_listening => self.handle_presence(now, &packet),
-            ECHO_SOCKET if self.is_listening => {
+            ECHO_SOCKET
+                if self.is_listening
+                    && may_echo_on_ipx(packet.from.address.socket, packet.is_to_all) =>
+            {
                 let interface = &mut self.common.interface;
                 let from = interface.server_address(ECHO_SOCKET);
                 interface.push_from(from, packet.from, packet.kind, packet.data);

@@ -1,0 +1,93 @@
+//! Whom a responder answers: never another responder, which would answer the answer for ever after one forged packet.
+
+use lanlab_units::Instant;
+use lanlab_wire::ipx::socket;
+use lanlab_wire::ncp::watchdog;
+use lanlab_wire::xns;
+
+use crate::ncp::ECHO_SOCKET;
+
+/// Answers of one kind in a second, at most: more than any segment asks for.
+const MOST_IN_SECOND: u32 = 100;
+const SECOND_NS: u64 = 1_000_000_000;
+/// Highest of the sockets that Xerox gave to services.
+const LAST_WELL_KNOWN: u16 = 3_000;
+
+/// Whether a program at a socket of IPX answers what it is asked. Sockets of NetWare's watchdog and echo are among
+/// those that clients take as they come, too.
+const fn answers_on_ipx(from: u16) -> bool {
+    from < socket::FIRST_DYNAMIC && from != socket::SMB_CLIENT || from > socket::LAST_DYNAMIC
+}
+
+/// Whether a packet of IPX may be answered from a socket whose answers cannot be told from questions, or are to one
+/// station alone.
+pub(crate) const fn may_answer_on_ipx(from: u16, is_to_all: bool) -> bool {
+    !is_to_all && !answers_on_ipx(from)
+}
+
+/// The same of an echo, which any answer would come back from.
+pub(crate) const fn may_echo_on_ipx(from: u16, is_to_all: bool) -> bool {
+    may_answer_on_ipx(from, is_to_all) && !matches!(from, ECHO_SOCKET | watchdog::SERVER_SOCKET)
+}
+
+/// Whether a question of routers or service advertising, whose answers have another form, may be answered.
+pub(crate) const fn may_advertise(from: u16, own: u16) -> bool {
+    from == own || !answers_on_ipx(from)
+}
+
+/// Whether a datagram of XNS may be answered from a socket whose answers cannot be told from questions.
+pub(crate) const fn may_answer_on_xns(from: u16) -> bool {
+    from > LAST_WELL_KNOWN && from != xns::socket::SMB
+}
+
+/// A bounded number of answers in each second.
+#[derive(Debug, Default)]
+pub(crate) struct Allowance {
+    since: Option<Instant>,
+    given: u32,
+}
+
+impl Allowance {
+    /// Whether one more may be given now.
+    pub(crate) fn take(&mut self, now: Instant) -> bool {
+        if self.since.is_none_or(|since| now.nanos_since(since) >= SECOND_NS) {
+            (self.since, self.given) = (Some(now), 0);
+        }
+        self.given += 1;
+        self.given <= MOST_IN_SECOND
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_hundred_answers_are_given_in_a_second_and_then_again() {
+        let mut allowance = Allowance::default();
+        for second in [0, 1, 9] {
+            let now = Instant::from_nanos(second * SECOND_NS);
+            let given = (0..1_000).filter(|_| allowance.take(now)).count();
+            assert_eq!(given, 100);
+        }
+    }
+
+    /// NetWare 4.x SDK: programs take 4000h to 7FFFh as they come; shells ask from there.
+    #[test]
+    fn clients_are_answered_and_responders_are_not() {
+        for client in [0x4000, 0x4001, 0x4002, 0x4003, 0x7fff, socket::SMB_CLIENT] {
+            assert!(may_answer_on_ipx(client, false) && !may_answer_on_ipx(client, true));
+            assert!(may_advertise(client, socket::SAP));
+        }
+        for server in [1, 2, 0x451, 0x452, 0x453, 0x455, 0x456, 0x550, 0x551, 0x8000, 0xffff] {
+            assert!(!may_answer_on_ipx(server, false) && !may_echo_on_ipx(server, false));
+            assert_eq!(may_advertise(server, socket::SAP), server == socket::SAP);
+        }
+        assert!(may_echo_on_ipx(0x4003, false));
+        assert!(![0x4001, 0x4002].iter().any(|&from| may_echo_on_ipx(from, false)));
+        assert_eq!(
+            [1, 2, 3_000, 3_001, 0xbbc].map(may_answer_on_xns),
+            [false, false, false, true, false]
+        );
+    }
+}
