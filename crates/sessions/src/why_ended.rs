@@ -23,6 +23,9 @@ pub fn why_ended(why: Why) -> io::Error {
             return io::Error::new(ErrorKind::ConnectionReset, message);
         }
         Why::Protocol => (ErrorKind::InvalidData, "what the other end sent makes no sense"),
+        Why::MalformedFrame => {
+            (ErrorKind::InvalidData, "the other end sent a frame with a malformed header")
+        }
     };
     io::Error::new(kind, message)
 }

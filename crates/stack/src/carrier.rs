@@ -169,6 +169,8 @@ pub enum Why {
     Link(llc::Ended),
     /// What the other end sent makes no sense.
     Protocol,
+    /// The other end sent a frame whose header is wrong, and with it lost a message.
+    MalformedFrame,
     /// Our own name is another station's.
     NameInConflict,
 }

@@ -48,7 +48,7 @@ impl Station {
             // A link has one station and one SAP at each end.
             taken = Err(Stray::UnknownSap);
         } else {
-            self.handle_link_frame(now, from, pdu);
+            taken = self.handle_link_frame(now, from, pdu);
         }
         self.settle(now);
         taken
@@ -72,7 +72,7 @@ impl Station {
         true
     }
 
-    fn handle_link_frame(&mut self, now: Instant, from: Mac, pdu: &[u8]) {
+    fn handle_link_frame(&mut self, now: Instant, from: Mac, pdu: &[u8]) -> Result<(), Stray> {
         let header = Header::parse(pdu).map(|(header, _)| header);
         let connect = match &header {
             Ok(Header {
@@ -88,10 +88,8 @@ impl Station {
         if let Some(index) = known {
             let information = self.peers.all[index].link.handle_frame(now, pdu);
             self.handle_link_events(now, index);
-            if let Some(information) = information {
-                self.handle_session_frame(now, from, information);
-            }
-            return;
+            return information
+                .map_or(Ok(()), |information| self.handle_session_frame(now, from, information));
         }
         if connect.is_some() {
             self.make_room_for_link(from);
@@ -105,34 +103,56 @@ impl Station {
             if let Some(index) = index {
                 self.handle_link_events(now, index);
             }
-            return;
+            return Ok(());
         }
         if let Some(answer) = header.ok().and_then(llc::answer_without_link) {
             self.output.push_pdu(from, answer, Vec::new());
         } else {
             self.counts.unknown_frames += 1;
         }
+        Ok(())
     }
 
-    fn handle_session_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {
-        let Ok((header, data)) = SessionHeader::parse(information) else {
-            self.counts.unknown_frames += 1;
-            return;
-        };
-        let index = self.sessions.iter().position(|session| {
-            session.station == from
+    fn session_of(&self, station: Mac, [local, remote]: [u8; 2]) -> Option<usize> {
+        self.sessions.iter().position(|session| {
+            session.station == station
                 && session.phase.uses_link()
-                && session.local_number == header.destination_number
-                && session.remote_number == header.source_number
-        });
-        let Some(index) = index else {
+                && [session.local_number, session.remote_number] == [local, remote]
+        })
+    }
+
+    /// A link delivers each frame once: the message of a malformed one never comes whole.
+    fn handle_malformed(&mut self, from: Mac, numbers: [u8; 2]) -> Result<(), Stray> {
+        if let Some(index) = self.session_of(from, numbers)
+            && self.sessions[index].phase != Phase::Ending
+        {
+            self.finish(index, value::ABNORMAL_END, Why::MalformedFrame);
+        }
+        Err(Stray::Malformed)
+    }
+
+    fn handle_session_frame(
+        &mut self,
+        now: Instant,
+        from: Mac,
+        information: &[u8],
+    ) -> Result<(), Stray> {
+        let Ok((header, data)) = SessionHeader::parse(information) else {
+            if let Some(numbers) = SessionHeader::numbers_of_malformed(information) {
+                return self.handle_malformed(from, numbers);
+            }
+            self.counts.unknown_frames += 1;
+            return Ok(());
+        };
+        let numbers = [header.destination_number, header.source_number];
+        let Some(index) = self.session_of(from, numbers) else {
             self.counts.unknown_session_frames += 1;
-            return;
+            return Ok(());
         };
         let session = &mut self.sessions[index];
         let id = session.id;
         if session.phase == Phase::Ending {
-            return;
+            return Ok(());
         }
         match session.handle_frame(now, &self.profile, &header, data) {
             Step::Nothing => {}
@@ -156,6 +176,7 @@ impl Station {
             }
             Step::Ended(why) => self.drop_session(now, id, why),
         }
+        Ok(())
     }
 
     fn handle_name_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {

@@ -10,6 +10,9 @@ mod names;
 mod pace;
 mod pair;
 mod peer;
+#[path = "../replay/mod.rs"]
+mod replay;
+mod replayed;
 mod schedule;
 mod schedules;
 mod segment;

@@ -249,6 +249,14 @@ impl SessionHeader {
         Ok((header, &frame[SESSION_HEADER_LEN..]))
     }
 
+    /// Session numbers (destination, source) of an I frame of NetBIOS whose length field is not that of the header.
+    pub fn numbers_of_malformed(frame: &[u8]) -> Option<[u8; 2]> {
+        let ([length, delimiter], _): ([u16; 2], Common) =
+            Field::first(FORMAT, frame, Order::Little).ok()?;
+        let is_malformed = delimiter == DELIMITER && length != SESSION_HEADER_LEN as u16;
+        frame.get(COMMON_LEN..SESSION_HEADER_LEN)?.try_into().ok().filter(|_| is_malformed)
+    }
+
     /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let correlators = [self.transmit_correlator, self.response_correlator];
