@@ -1,4 +1,4 @@
-"""`lanlab show --figures` and `--report`: published numbers drawn, and read again."""
+"""`lanlab show --figures` and `--report`: published numbers drawn."""
 
 from __future__ import annotations
 
@@ -29,10 +29,8 @@ def test_every_figure_is_written_in_each_form(folder: Path, lanlab: Lanlab, draw
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_the_page_reads_the_data_again_and_opens_offline(
-    name: str, folder: Path, lanlab: Lanlab
-) -> None:
-    check_page_read_again(name, folder, lanlab)
+def test_the_page_opens_offline(name: str, folder: Path, lanlab: Lanlab) -> None:
+    check_page(name, folder, lanlab)
 
 
 @pytest.mark.parametrize(
@@ -42,20 +40,18 @@ def test_the_page_reads_the_data_again_and_opens_offline(
         for name in known_studies()
     ],
 )
-def test_a_drawn_page_reads_the_data_again_and_opens_offline(
-    name: str, folder: Path, lanlab: Lanlab, drawn: None
-) -> None:
+def test_a_drawn_page_opens_offline(name: str, folder: Path, lanlab: Lanlab, drawn: None) -> None:
     """The same with its figures: one study always, all of them in a long run."""
-    check_page_read_again(name, folder, lanlab)
+    check_page(name, folder, lanlab)
 
 
-def check_page_read_again(name: str, folder: Path, lanlab: Lanlab) -> None:
+def check_page(name: str, folder: Path, lanlab: Lanlab) -> None:
     said = lanlab("show", name, "--only", "lost", "--report", "again.html")
 
     assert said.code == 0
     page = (folder / "again.html").read_text(encoding="utf-8")
     loaded = load_study(name)
-    assert "Reading the published data again" in page
+    assert "<h2>Published values</h2>" in page
     for one in loaded.published.discrepancy:
         assert f"<td>{one.id}</td>" in page
     figures = published_figures(loaded.study, loaded.published)
@@ -65,16 +61,14 @@ def check_page_read_again(name: str, folder: Path, lanlab: Lanlab) -> None:
     assert len(ids) == len(set(ids))
 
 
-def test_what_the_page_says_is_computed(folder: Path, lanlab: Lanlab) -> None:
-    """The drift, the orders that are not significant, the unit error; with their numbers."""
+def test_the_page_has_every_discrepancy_recomputed(folder: Path, lanlab: Lanlab) -> None:
     lanlab("show", "schomer-claason", "--only", "lost", "--report", "again.html")
 
     page = (folder / "again.html").read_text(encoding="utf-8").replace("\u00a0", " ")
-    assert "Windows 2000 SP2: transfer time rises by 1.38 (0.454 … 2.31) s" in page
-    assert "Windows 98 SE: no drift of transfer time" in page
-    assert "of 12 pairs 8 differ (Holm&#39;s correction over 12); 4 are not shown to" in page
-    assert "Of 12 printed rates 10 follow from amount and time" in page
-    assert "In megabytes it would be 2.4. Correct: Mbit/s. The printed numbers show it." in page
+    assert "In megabytes it would be 2.4." in page
+    rows = re.findall(r"<tr>(?:(?!</tr>).)*<td>d\d+</td>.*?</tr>", page, re.DOTALL)
+    assert rows
+    assert all("yes" in row or "nothing to compute" in row for row in rows)
 
 
 def test_a_study_that_published_nothing_is_refused(folder: Path, lanlab: Lanlab) -> None:

@@ -275,22 +275,20 @@ def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_published_data_is_read_again_with_ours_beside(
-    folder: Path, both: list[SyntheticRun]
-) -> None:
-    """The chapter stands with each run; figures are those that have something like them here."""
+def test_published_figures_have_our_values_marked(folder: Path, both: list[SyntheticRun]) -> None:
+    """Each run has the chapter, with the figures whose quantities were measured here."""
     page = (folder / "report.html").read_text(encoding="utf-8")
 
     for synthetic in both:
-        assert f'id="{synthetic.study.id}-rereading"' in page
-    assert page.count("Reading the published data again</h3>") == 2
+        assert f'id="{synthetic.study.id}-published"' in page
+    assert page.count("Published values</h3>") == 2
     drawn = {path.name for path in (folder / "figures").glob("*published*.svg")}
     assert drawn == {
         "manford-kolahi-published-table-1-goodput-bps-sd.svg",
         "manford-kolahi-published-table-2-rtt-mean-ns-sd.svg",
     }
     assert "measured here" in page
-    assert (folder / "tables/manford-kolahi-reread-pairs.csv").is_file()
+    assert (folder / "tables/manford-kolahi-published-discrepancies.csv").is_file()
 
 
 def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> None:

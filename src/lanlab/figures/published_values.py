@@ -7,7 +7,6 @@ import math
 from collections.abc import Iterable, Mapping, Sequence
 
 from lanlab.analysis.published import printed_trials
-from lanlab.analysis.rereading_trials import printed_step
 from lanlab.analysis.summary import standard_deviation
 from lanlab.figures.number_text import plain
 from lanlab.figures.wording import Quantity, name_of, quantity
@@ -166,3 +165,12 @@ def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
         return None
     slow, fast = elapsed / (elapsed + step), elapsed / (elapsed - step)
     return Ends(value.si * slow, value.si * fast, "clock step")
+
+
+def printed_step(value: PublishedValue) -> float:
+    """One of the last digit of a published value, in SI units."""
+    if value.value == 0:
+        return 0.0
+    digits = "".join(sign for sign in value.published.replace(" ", "") if sign in "0123456789.")
+    decimals = len(digits.partition(".")[2])
+    return float(10.0**-decimals * abs(value.si / value.value))

@@ -84,7 +84,7 @@ def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Itera
     found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
     for page in pages:
         own = [figure for experiment in page.experiments for figure in experiment.figures]
-        found |= {figure.name: figure for figure in (*own, *page.rereading.figures)}
+        found |= {figure.name: figure for figure in (*own, *page.published_chapter.figures)}
     yield from found.values()
 
 

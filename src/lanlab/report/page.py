@@ -34,8 +34,8 @@ from lanlab.report.host_table import host_table
 from lanlab.report.loss_table import loss_table
 from lanlab.report.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.published_chapter import PublishedChapter, published_chapter
 from lanlab.report.published_comparison import published_comparison_table
-from lanlab.report.rereading import Rereading, rereading
 from lanlab.report.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
 from lanlab.report.saturation_table import saturation_table
 from lanlab.report.single_figures import (
@@ -110,7 +110,7 @@ class RunOnPage:
     #: Printed, measured and simulated rates of several runs, with the first of them.
     values: Table
     #: What the study printed, held against itself; without sections for a study of one's own.
-    rereading: Rereading
+    published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
     command: str
     #: Whether the study comes with lanlab.
@@ -127,7 +127,10 @@ class RunOnPage:
     def tables(self) -> tuple[Table, ...]:
         """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
-        own += (*self.rereading.tables, *(f.table for f in self.rereading.figures))
+        own += (
+            *self.published_chapter.tables,
+            *(f.table for f in self.published_chapter.figures),
+        )
         own += [f.table for e in self.experiments for f in e.figures]
         others = (
             self.saturation,
@@ -161,8 +164,8 @@ def run_on_page(
         "accuracy of the simulation", lambda: run_accuracies(run, trials, published)
     )
 
-    def reread() -> Rereading:
-        return rereading(study, published, name, all_summaries(run, trials))
+    def what_was_published() -> PublishedChapter:
+        return published_chapter(study, published, name, all_summaries(run, trials))
 
     def table(of: str, compute: Callable[[], Table]) -> Table:
         return parts.of(of, compute, NO_TABLE)
@@ -196,7 +199,7 @@ def run_on_page(
         accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
         evidence=NO_TABLE,
         values=NO_TABLE,
-        rereading=parts.of("published values read again", reread, Rereading(())),
+        published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
         environment=environment_of(run),
         command=command_of(run),
         is_built_in=run.study_id in known_studies(),

@@ -1,17 +1,17 @@
-"""What a study published, drawn and read again, as a page or as files."""
+"""What a study published, drawn, as a page or as files."""
 
 from __future__ import annotations
 
 from lanlab.figures.published_figures import published_figures
+from lanlab.report.published_chapter import published_chapter
 from lanlab.report.rendering import rendered
-from lanlab.report.rereading import rereading
 from lanlab.studies import LoadedStudy
 
 
 def study_page(loaded: LoadedStudy) -> str:
     """One page that opens offline: the chapter *Reading the published data again* by itself."""
-    reread = rereading(loaded.study, loaded.published, loaded.study.id)
-    return rendered("study", study=loaded.study, reread=reread)
+    chapter = published_chapter(loaded.study, loaded.published, loaded.study.id)
+    return rendered("study", study=loaded.study, chapter=chapter)
 
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:

@@ -1,4 +1,4 @@
-"""What in a publication does not fit, each recomputed from its printed numbers."""
+"""Where a publication contradicts itself, each recomputed from its published values."""
 
 from __future__ import annotations
 
@@ -23,23 +23,23 @@ SEVERITIES = ("major", "minor", "note", "scan")
 
 
 @dataclass(frozen=True)
-class Doubt:
-    """A discrepancy, and whether the printed numbers still show it."""
+class Checked:
+    """A discrepancy, and whether the published values still show it."""
 
     discrepancy: Discrepancy
-    #: Whether its expression holds over the printed numbers; `None` where there is none, or it
+    #: Whether its expression holds over the published values; `None` where there is none, or it
     #: cannot be computed.
     shown: bool | None
 
 
-def doubts(published: Published) -> tuple[Doubt, ...]:
+def checked_discrepancies(published: Published) -> tuple[Checked, ...]:
     """Every discrepancy, by kind and then the gravest first."""
     ordered = sorted(
         published.discrepancy,
         key=lambda one: (KINDS.index(one.kind), SEVERITIES.index(one.severity)),
     )
     numbers = published.numbers()
-    return tuple(Doubt(one, _recomputed(one, numbers)) for one in ordered)
+    return tuple(Checked(one, _recomputed(one, numbers)) for one in ordered)
 
 
 def _recomputed(one: Discrepancy, numbers: dict[str, float]) -> bool | None:

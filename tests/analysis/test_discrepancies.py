@@ -1,0 +1,44 @@
+"""Places where a publication contradicts itself, recomputed from its published values."""
+
+from __future__ import annotations
+
+import pytest
+
+from lanlab.analysis.discrepancies import KINDS, checked_discrepancies
+from lanlab.figures.published_values import printed_step
+from lanlab.studies import Published, known_studies, load_study
+
+
+@pytest.fixture(scope="module")
+def schomer() -> Published:
+    return load_study("schomer-claason").published
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_every_discrepancy_is_told_once_and_what_can_be_computed_holds(name: str) -> None:
+    published = load_study(name).published
+    found = checked_discrepancies(published)
+
+    assert {one.discrepancy.id for one in found} == {one.id for one in published.discrepancy}
+    for one in found:
+        assert one.shown is (None if one.discrepancy.recompute is None else True)
+    kinds = [KINDS.index(one.discrepancy.kind) for one in found]
+    assert kinds == sorted(kinds)
+
+
+def test_a_discrepancy_that_the_numbers_do_not_show_is_told_as_such(schomer: Published) -> None:
+    values = tuple(
+        one.model_copy(update={"value": 29.0}) if one.id == "t.w2ksp2.nwlink.ds2.thr" else one
+        for one in schomer.value
+    )
+    found = checked_discrepancies(schomer.model_copy(update={"value": values}))
+    assert [one.discrepancy.id for one in found if one.shown is False] == ["d3"]
+
+
+def test_steps_of_print_follow_from_the_digits(schomer: Published) -> None:
+    """`263` is to a second, `1 1 1` too; `10.9` of the other study to a tenth."""
+    by_id = {value.id: value for value in schomer.value}
+    assert printed_step(by_id["t.w98se.tcpip.ds1.time"]) == pytest.approx(1e9)
+    assert printed_step(by_id["b.w2ksp2.tcpip.ds2.trial5"]) == pytest.approx(1e9)
+    others = {value.id: value for value in load_study("brutman-mtcp").published.value}
+    assert printed_step(others["ftp.pcjr.xircom.send_time"]) == pytest.approx(1e8)
