@@ -2,7 +2,7 @@
 
 use lanlab_os::RawLinkPlace;
 use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig, StationConfig};
-use lanlab_stack::profile::{Profile, WINDOWS_NT};
+use lanlab_stack::profile::{OWN, Profile};
 use lanlab_wire::ethernet::{Framing, Mac};
 use lanlab_wire::netbios_name::{Name, suffix};
 
@@ -26,7 +26,7 @@ pub struct WiredPlan {
 }
 
 impl WiredPlan {
-    /// A node with one carrier, as Windows NT has it, which calls and is not called.
+    /// A node with one carrier, which calls and is not called.
     pub const fn new(place: RawLinkPlace, carrier: CarrierKind) -> Self {
         Self {
             place,
@@ -34,7 +34,7 @@ impl WiredPlan {
             framing: None,
             network: None,
             name: None,
-            profile: WINDOWS_NT,
+            profile: OWN,
             listens: false,
         }
     }

@@ -102,7 +102,7 @@ impl Caller {
         self.multiplexed = Multiplexed::begin(header, &message, longest);
         if let Some(Multiplexed::Write(_)) = self.multiplexed {
             common.keep(message);
-            self.write_parts(now, header, common);
+            self.write_parts(now, header, false, common);
             return;
         }
         let mut sequence = 0;
@@ -123,7 +123,7 @@ impl Caller {
     }
 
     /// Send the packets of a write that have not come: the last one with a number.
-    fn write_parts(&mut self, now: Instant, header: &Header, common: &mut Common) {
+    fn write_parts(&mut self, now: Instant, header: &Header, is_again: bool, common: &mut Common) {
         let Some(Multiplexed::Write(writing)) = &self.multiplexed else { return };
         self.sequence = next_sequence(self.sequence);
         let (connection, mut parts) = (self.connection, writing.missing().peekable());
@@ -132,7 +132,8 @@ impl Caller {
             writing.emit(part, &mut packet);
             let sequence = if parts.peek().is_none() { self.sequence } else { 0 };
             Numbers { connection, sequence }.put(&mut packet);
-            common.counts.requests_sent += 1;
+            let counts = &mut common.counts;
+            *(if is_again { &mut counts.sent_again } else { &mut counts.requests_sent }) += 1;
             self.push(&packet, common);
             if sequence == 0 {
                 common.keep(packet);
@@ -167,9 +168,8 @@ impl Caller {
                 self.push_again(common);
             }
             Progress::Again => {
-                common.counts.sent_again += 1;
                 self.exchange.answered(now, common);
-                self.write_parts(now, header, common);
+                self.write_parts(now, header, true, common);
             }
         }
         Ok(false)

@@ -99,8 +99,8 @@ impl Stations {
         if is_smb {
             caller.program.to_ask = requests([]);
         }
-        let called = Called::Name(name(server));
-        let id = caller.node.open(self.now, self.carrier, called).unwrap();
+        let to = Called::Name(name(server));
+        let id = caller.node.open(self.now, self.carrier, to).unwrap();
         self.settle();
         self.pass(3);
         let (client, answered) = (&self.all[client], usize::from(is_smb));

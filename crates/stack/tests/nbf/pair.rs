@@ -2,7 +2,7 @@
 
 use lanlab_medium::Topology;
 use lanlab_stack::node::{CarrierKind, NotSent, Peer as Called, SessionId};
-use lanlab_stack::profile::Profile;
+use lanlab_stack::profile::{OWN, Profile, WINDOWS_NT};
 use lanlab_units::Instant;
 
 use crate::peer::Peer;
@@ -73,4 +73,26 @@ pub fn check_calls_without_need(carrier: CarrierKind, profile: Profile) {
     let (without, with) = (run(false), run(true));
     assert!(without.0.len() > 50);
     assert_eq!(without, with);
+}
+
+/// Eight messages that nothing answers, each sent once the one before is acknowledged: the time until all are.
+pub fn check_that_the_last_messages_do_not_wait(carrier: CarrierKind) {
+    let took_ms = |profile| {
+        let (mut segment, _) = pair_over(carrier, [profile; 2], Default::default(), 5);
+        segment.run_until(ms(5_000));
+        for index in 0..8 {
+            segment.with(0, |now, node, peer| {
+                peer.to_send.push_back(pattern(index, 4_000));
+                peer.pump(now, node);
+            });
+            let is_over = segment.run_while(ms(60_000), |one| one.program(0).unacknowledged > 0);
+            assert!(is_over, "{carrier:?}");
+        }
+        assert_eq!(segment.program(1).received.len(), 8);
+        segment.now.nanos_since(ms(5_000)) / 1_000_000
+    };
+    // 3.3 to 3.6 ms a message on the wire, and 2 ms at most until it is acknowledged.
+    let (own, of_nt) = (took_ms(OWN), took_ms(WINDOWS_NT));
+    assert!((26..52).contains(&own), "{carrier:?}: {own} ms");
+    assert!(of_nt > own + 1_000, "{carrier:?}: as documented, NT waits: {of_nt} ms");
 }

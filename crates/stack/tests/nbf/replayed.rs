@@ -1,4 +1,4 @@
-//! What ClassicStack sent over NetBEUI, fed to a client: each frame is answered as IBM's SC30-3587 says, and a malformed one
+//! What `ClassicStack` sent over `NetBEUI`, fed to a client: each frame is answered as IBM's SC30-3587 says, and a malformed one
 //! ends the session with that reason.
 
 use lanlab_stack::node::{CarrierKind, CarrierKinds, Event, Node, NodeConfig, Peer, Why};
@@ -11,8 +11,16 @@ use lanlab_wire::netbios_name::{Name, suffix};
 
 use crate::replay::{Captured, read, replay};
 
-/// Event of the session, and what the client sent after each frame.
-fn replayed(frames: &[Captured]) -> (Node, Vec<Event>, Vec<Vec<u8>>, Vec<Vec<Vec<u8>>>) {
+/// A client to which frames were fed.
+struct Client {
+    node: Node,
+    events: Vec<Event>,
+    messages: Vec<Vec<u8>>,
+    /// Frames that it sent after each one.
+    answers: Vec<Vec<Vec<u8>>>,
+}
+
+fn replayed(frames: &[Captured]) -> Client {
     let name = Name::new("LANLAB-307AC9", 0).unwrap();
     let mac = Mac([0x6e, 0x0c, 0x69, 0x30, 0x7a, 0xc9]);
     let carriers = CarrierKinds::only(CarrierKind::Nbf);
@@ -38,7 +46,7 @@ fn replayed(frames: &[Captured]) -> (Node, Vec<Event>, Vec<Vec<u8>>, Vec<Vec<Vec
             events.push(event);
         }
     });
-    (node, events, messages, replayed.answers)
+    Client { node, events, messages, answers: replayed.answers }
 }
 
 /// The LLC header of a frame, and its information without padding.
@@ -57,7 +65,7 @@ const FRAMES: &str = include_str!("../frames/nbf-classicstack.txt");
 #[test]
 fn a_session_with_classicstack_opens_in_the_order_of_the_standard() {
     let frames = read(FRAMES);
-    let (_, events, _, answers) = replayed(&frames[..6]);
+    let Client { events, answers, .. } = replayed(&frames[..6]);
     // The name is found, then the station is asked for a session (NAME QUERY), and called on a link.
     let counts: Vec<_> = answers.iter().map(Vec::len).collect();
     assert_eq!(counts, [1, 1, 1, 1, 1, 0]);
@@ -86,11 +94,12 @@ fn a_session_with_classicstack_opens_in_the_order_of_the_standard() {
 #[test]
 fn a_malformed_frame_ends_its_session_and_is_counted_and_named() {
     let mut frames = read(FRAMES);
-    let (node, events, messages, answers) = replayed(&frames);
+    let Client { node, events, messages, answers } = replayed(&frames);
     assert!(matches!(events.last(), Some(Event::Ended(_, Why::MalformedFrame))), "{events:?}");
     assert_eq!((messages.len(), counted(&node, "malformed_frames")), (0, 1));
     let ends = answers.last().unwrap().iter().find_map(|frame| {
-        let (header, _) = SessionHeader::parse(&llc(frame).1).ok().map(|(one, _)| (one, ()))?;
+        let information = llc(frame).1;
+        let (header, _) = SessionHeader::parse(&information).ok()?;
         (header.command == SessionCommand::SessionEnd).then_some(header.data2)
     });
     assert_eq!(ends, Some(value::ABNORMAL_END));
@@ -98,7 +107,7 @@ fn a_malformed_frame_ends_its_session_and_is_counted_and_named() {
     let last = &mut frames.last_mut().unwrap().frame;
     assert_eq!(last[18..20], [93, 0]);
     last[18] = 14;
-    let (node, _, messages, _) = replayed(&frames);
+    let Client { node, messages, .. } = replayed(&frames);
     assert_eq!((messages.len(), counted(&node, "malformed_frames")), (1, 0));
     assert_eq!((messages[0].len(), &messages[0][..5]), (79, &b"\xffSMB\x72"[..]));
 }

@@ -5,7 +5,8 @@ use lanlab_stack::node::{CarrierKind, Event, Peer as Called, SessionId, Why};
 use lanlab_stack::profile::{self, Profile};
 
 use crate::pair::{
-    check_calls_without_need, check_what_is_refused, ms, open_over, pair_over, pattern,
+    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused, ms,
+    open_over, pair_over, pattern,
 };
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
@@ -244,4 +245,9 @@ fn an_idle_session_outlives_its_timers() {
 #[test]
 fn a_station_that_is_called_without_need_does_nothing() {
     check_calls_without_need(CarrierKind::Nbf, profile::IBM);
+}
+
+#[test]
+fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+    check_that_the_last_messages_do_not_wait(CarrierKind::Nbf);
 }

@@ -7,7 +7,8 @@ use lanlab_stack::smb::Dialect;
 use crate::smb::copy;
 
 /// By profile: of a copy without loss by the oldest dialect and by the newest, and of the newest with loss.
-const DIGESTS: [(&str, [u64; 3]); 6] = [
+const DIGESTS: [(&str, [u64; 3]); 7] = [
+    ("lanlab", [0x6004_582b_4602_05da, 0x9423_cd83_8ebf_297e, 0xd988_32ac_aa0e_96a5]),
     ("ibm", [0x9698_ae68_8c94_a54d, 0x8847_0cd0_08c8_196a, 0x0d0c_f205_427c_4254]),
     ("nt", [0x2c99_747b_803b_3518, 0x9423_cd83_8ebf_297e, 0xd988_32ac_aa0e_96a5]),
     ("win9x", [0x7ab9_040f_2d21_4c8d, 0x9a71_6dec_edfc_80ac, 0xcaf5_20ea_a384_da1e]),

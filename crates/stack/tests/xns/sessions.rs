@@ -4,7 +4,9 @@ use lanlab_stack::node::{CarrierKind, Peer as Called, Why};
 use lanlab_units::Instant;
 use lanlab_wire::ipx::Address;
 
-use crate::pair::{check_calls_without_need, check_what_is_refused};
+use crate::pair::{
+    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused,
+};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac};
 use crate::{OF_XEROX, THREE_PLUS, ms, open, pair, pattern};
@@ -260,4 +262,9 @@ fn a_call_that_is_not_answered_is_given_up_after_75_seconds_and_tries_both_frami
 #[test]
 fn a_station_that_is_called_without_need_does_nothing() {
     check_calls_without_need(CarrierKind::Spp, THREE_PLUS);
+}
+
+#[test]
+fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+    check_that_the_last_messages_do_not_wait(CarrierKind::Spp);
 }

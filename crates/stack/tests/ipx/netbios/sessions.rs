@@ -6,7 +6,9 @@ use lanlab_stack::profile::{self, WINDOWS_9X, WINDOWS_NT, WINDOWS_WFW};
 use lanlab_units::Instant;
 
 use super::{ms, open, pair, pattern};
-use crate::pair::{check_calls_without_need, check_what_is_refused};
+use crate::pair::{
+    check_calls_without_need, check_that_the_last_messages_do_not_wait, check_what_is_refused,
+};
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, mac, name};
 
@@ -233,4 +235,9 @@ fn who_vanishes_is_given_up_by_both_ends() {
 #[test]
 fn a_station_that_is_called_without_need_does_nothing() {
     check_calls_without_need(CarrierKind::Nbipx, WINDOWS_NT);
+}
+
+#[test]
+fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+    check_that_the_last_messages_do_not_wait(CarrierKind::Nbipx);
 }
