@@ -2,9 +2,11 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_files::{Class, Fault, Result, SystemProfile};
+use lanlab_stack::node::CarrierKind;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
@@ -17,6 +19,10 @@ use crate::{Bounds, StationOffer};
 /// shared out is sessions, each as a unit.
 const MOST_STRANGERS: usize = 192;
 const MOST_OF_STATION: usize = 127;
+
+/// Time that clients of NetWare have to log in: shells connect when a station starts, and wait at a prompt. The watchdog
+/// ends those that have gone, and who has not logged in makes room for others.
+const AT_A_PROMPT: Duration = Duration::from_hours(7 * 24);
 
 /// Join the link, claim the name, and serve each session that is opened. A station has 254 sessions at
 /// most, so that their memory is bounded. Who has not logged in makes room for others, as over TCP.
@@ -46,8 +52,9 @@ where
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
     let strangers = Strangers::new(bounds);
+    let patience = if offer.carrier == CarrierKind::Ncp { AT_A_PROMPT } else { bounds.login };
     let visits = Arc::clone(visits);
-    let task = tokio::spawn(accept(Arc::clone(&node), strangers, visits, serve));
+    let task = tokio::spawn(accept(Arc::clone(&node), (strangers, patience), visits, serve));
     Ok((node, task))
 }
 
@@ -75,7 +82,7 @@ impl Strangers {
 
 async fn accept<F>(
     node: Arc<WiredNode>,
-    mut strangers: Strangers,
+    (mut strangers, patience): (Strangers, Duration),
     visits: Arc<Visits>,
     serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) where
@@ -83,7 +90,6 @@ async fn accept<F>(
 {
     let mut sessions = JoinSet::new();
     let serve = Arc::new(serve);
-    let patience = strangers.bounds.login;
     // The link ends only if its interface does.
     while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}

@@ -242,7 +242,7 @@ fn handles_of_others_or_of_none_are_refused() {
     let mut message = vec![];
     f::CLOSE.emit(&mut message, |out| OfFile { reserved: 0, file }.emit(out));
     let envelope = Envelope { sequence: 1, ..bench.envelope() };
-    assert_eq!(bench.send(9, envelope, &message), [(c::NO_RIGHTS, 0, vec![])]);
+    assert_eq!(bench.send(9, envelope, &message), [(c::BAD_FILE_HANDLE, 0, vec![])]);
     (bench.connection, bench.sequence) = (own, sequence);
     assert_eq!(bench.ask(f::CLOSE, |out| OfFile { reserved: 0, file }.emit(out)).0, c::OK);
 }
@@ -339,7 +339,7 @@ fn what_is_shorter_than_it_says_and_what_is_unknown_is_refused() {
 fn a_keyed_login_is_of_no_use_again_and_files_are_not_given_before_one() {
     let mut bench = Bench::new(NETWARE_3);
     bench.create(0);
-    assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_RIGHTS);
+    assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_SUCH_PATH);
     let (_, first) = bench.ask(f::GET_KEY, |_| {});
     let (_, second) = bench.ask(f::GET_KEY, |_| {});
     assert!(first != second && first.len() == 8);
@@ -349,7 +349,7 @@ fn a_keyed_login_is_of_no_use_again_and_files_are_not_given_before_one() {
     // The key is used up by any answer to it.
     assert_eq!(bench.ask(f::LOG_IN_KEYED, |out| login(proof).emit(out)).0, c::FAILED);
     assert_eq!(bench.sessions[0].1.failed_logins(), 1);
-    assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_RIGHTS);
+    assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_SUCH_PATH);
     // A server without keys says so.
     let mut old = Bench::new(NETWARE_2);
     old.create(0);

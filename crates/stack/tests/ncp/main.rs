@@ -6,6 +6,7 @@ mod by_hand;
 #[path = "../nbf/chance.rs"]
 mod chance;
 mod hostile;
+mod name_spaces;
 mod pace;
 mod pair;
 #[path = "../replay/mod.rs"]

@@ -1,5 +1,7 @@
 //! What other programs sent, fed to the server and the client: every request is answered as its program takes it.
 
+use std::collections::BTreeMap;
+
 use lanlab_stack::file_server::memory::MemoryFiles;
 use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_stack::ncp::server::{Offer, Server};
@@ -8,6 +10,7 @@ use lanlab_stack::profile::WINDOWS_NT;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Header, framing, packet_type};
+use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
@@ -125,4 +128,56 @@ fn the_first_request_of_ncpfs_is_number_1_after_a_create_of_number_1() {
     let frames = [again, end.clone(), end];
     let answers = answered(&frames, &server.replay(now, &frames).0.answers);
     assert_eq!(answers.iter().map(|one| one.1).collect::<Vec<_>>(), [0, 0, 0]);
+}
+
+/// The codes that do not say done, by what was asked.
+fn refused(answers: &[(Vec<u8>, u8, Vec<u8>)]) -> Vec<([u8; 4], u8)> {
+    let refused = answers.iter().filter(|one| one.1 != completion::OK);
+    refused
+        .map(|(asked, code, _)| {
+            let mut begin = [0; 4];
+            let length = asked.len().min(4);
+            begin[..length].copy_from_slice(&asked[..length]);
+            (begin, *code)
+        })
+        .collect()
+}
+
+#[test]
+fn ncpfs_logs_in_asks_who_is_there_and_mounts() {
+    let frames = replay::read(include_str!("../frames/ncp-ncpfs.txt"));
+    let mut server = Listening::new(MemoryFiles::default());
+    // Five connections were there before.
+    let creates: Vec<_> = (0..5)
+        .map(|index| {
+            let create = frames.iter().find(|one| {
+                ncp(&one.frame).is_some_and(|data| data.starts_with(&kind::CREATE.to_be_bytes()))
+            });
+            let mut create = create.unwrap().clone();
+            // Its socket.
+            create.frame[17 + 29] = 0x80 + 2 * index;
+            Captured { after_ns: u64::from(index) * 1_000, ..create }
+        })
+        .collect();
+    let (_, now) = server.replay(READY, &creates);
+    let (replayed, _) = server.replay(now.plus_nanos(1_000_000), &frames);
+    let answers = answered(&frames, &replayed.answers);
+    assert!(answers.len() > 150, "{}", answers.len());
+    let mut expected = BTreeMap::new();
+    for (asked, code) in refused(&answers) {
+        *expected.entry((asked, code)).or_insert(0) += 1;
+    }
+    let named: Vec<_> = expected.into_iter().collect();
+    let of_others = completion::COLLISION;
+    let expected = [
+        // Connections of others; the end of a scan; NET_ADDRESS; name spaces of NFS and OS/2; NDS.
+        (([0x17, 0, 5, 0x1c], of_others), 3),
+        (([0x17, 0, 9, 0x37], completion::NO_SUCH_OBJECT), 3),
+        (([0x17, 0, 0x14, 0x3d], completion::NO_SUCH_PROPERTY), 13),
+        (([0x57, 6, 2, 0], completion::OTHER_NAME_SPACE), 1),
+        (([0x57, 6, 4, 0], completion::OTHER_NAME_SPACE), 1),
+        (([0x68, 1, 0, 0], completion::UNSUPPORTED), 14),
+    ];
+    assert_eq!(named, expected, "{named:02x?}");
+    none_is_malformed(&replayed.capture, "ncp-ncpfs");
 }

@@ -16,35 +16,30 @@ pub mod object {
 pub const NO_OBJECT: u32 = 0xffff_ffff;
 /// Octets of the field of a name.
 pub const NAME_LEN: usize = 48;
+/// Octets of the name of a property, and of a part of its value.
+pub const PROPERTY_LEN: usize = 16;
+pub const SEGMENT_LEN: usize = 128;
 /// Octets of a key, and of what is made with it.
 pub const KEY_LEN: usize = 8;
 
 messages! {
     /// Login with a password in plain text.
     PlainLogin<'a>, "ncp login" => {
-        /// Kind of the object.
         kind: u16,
-        /// Its name.
         name: Name<'a>,
-        /// Its password.
         password: Name<'a>,
     }
 
     /// Login with what was made of the password and a key of the server.
     KeyedLogin<'a>, "ncp keyed login" => {
-        /// What was made.
         proof: [u8; KEY_LEN],
-        /// Kind of the object.
         kind: u16,
-        /// Its name.
         name: Name<'a>,
     }
 
     /// Asks for an object by its name.
     Named<'a>, "ncp object" => {
-        /// Kind of the object.
         kind: u16,
-        /// Its name.
         name: Name<'a>,
     }
 
@@ -52,17 +47,55 @@ messages! {
     Scan<'a>, "ncp scan" => {
         /// Number of the object before.
         after: u32,
-        /// Kind of the object.
         kind: u16,
-        /// Its name.
         name: Name<'a>,
+    }
+
+    /// Asks for 128 octets of a property.
+    ReadProperty<'a>, "ncp property" => {
+        kind: u16,
+        name: Name<'a>,
+        segment: u8,
+        property: Name<'a>,
+    }
+
+    /// Asks for the next property of a name, which may have `*`.
+    ScanProperties<'a>, "ncp scan of properties" => {
+        kind: u16,
+        name: Name<'a>,
+        after: u32,
+        property: Name<'a>,
+    }
+
+    /// A property.
+    ScannedProperty, "ncp property reply" => {
+        name: [u8; PROPERTY_LEN],
+        flags: u8,
+        security: u8,
+        instance: u32,
+        has_value: u8,
+        has_more: u8,
+    }
+
+    /// Who has logged in at a connection.
+    Logged, "ncp logged information" => {
+        number: u32,
+        kind: u16,
+        name: [u8; NAME_LEN],
+        /// As of [`Moment`](super::negotiation::Moment).
+        since: [u8; 7],
+        reserved: u8,
+    }
+
+    /// What a client may see of the bindery, and as whom.
+    Access, "ncp bindery access" => {
+        level: u8,
+        number: u32,
     }
 
     /// An object.
     Object, "ncp object reply" => {
-        /// Its number.
         number: u32,
-        /// Its kind.
         kind: u16,
         /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
@@ -70,17 +103,13 @@ messages! {
 
     /// What a scan adds of an object.
     Scanned, "ncp scan reply" => {
-        /// The object.
         number: u32,
-        /// Its kind.
         kind: u16,
         /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
         /// Whether it lasts no longer than the server runs.
         is_dynamic: u8,
-        /// Who may see and change it.
         security: u8,
-        /// Whether it has properties.
         has_properties: u8,
     }
 }

@@ -69,25 +69,17 @@ fields! {
         flags: u8,
         /// [`STREAM`].
         stream: u8,
-        /// Who sends it, by the number that it has said.
         source: u32,
-        /// Who gets it, by the number that it has said.
         destination: u32,
-        /// Number of the packet, of all that its sender has sent.
         packet: u32,
         /// Time between two packets of a burst, 100 µs.
         delay: u32,
-        /// Number of the burst.
         burst: u16,
-        /// Number of the burst that is awaited.
         ack: u16,
-        /// Octets of the burst.
         total: u32,
         /// Where in the burst the octets of this packet begin.
         offset: u32,
-        /// Octets of it in this packet.
         length: u16,
-        /// Entries in the list of what is missing.
         missing: u16,
     }
 }
@@ -95,9 +87,7 @@ fields! {
 fields! {
     /// A part of a burst that is missing.
     Fragment, Big => {
-        /// Where it begins.
         offset: u32,
-        /// Octets.
         length: u16,
     }
 }
@@ -105,7 +95,6 @@ fields! {
 fields! {
     /// A number whose low octet stands first, unlike all others of NCP.
     Low, Little => {
-        /// The number.
         number: u32,
     }
 }
@@ -117,11 +106,8 @@ fields! {
         operation: Low,
         /// The last four octets of the file handle.
         file: [u8; 4],
-        /// Nothing.
         reserved: [u8; 8],
-        /// From where.
         offset: u32,
-        /// Octets.
         count: u32,
     }
 }
@@ -139,7 +125,6 @@ fields! {
     ReadReply, Big, "ncp burst reply" => {
         /// Of [`result`].
         result: Low,
-        /// Octets read.
         count: u32,
     }
 }
@@ -147,15 +132,11 @@ fields! {
 fields! {
     /// Asks for bursts.
     Offer, Big, "ncp burst offer" => {
-        /// The client's number of the connection.
         connection: u32,
         /// Octets of a packet, its header of IPX included.
         packet: u32,
-        /// Socket of the client.
         socket: u16,
-        /// Octets of a burst that it sends, at most.
         most_sent: u32,
-        /// Octets of a burst that it takes, at most.
         most_taken: u32,
     }
 }
@@ -163,7 +144,6 @@ fields! {
 fields! {
     /// Agrees to bursts.
     Accepted, Big, "ncp burst offer" => {
-        /// The server's number of the connection.
         connection: u32,
         /// Octets of a packet, its header of IPX included.
         packet: u32,
@@ -173,9 +153,7 @@ fields! {
 fields! {
     /// What a server says behind that: Wireshark does not read it.
     Limits, Big, "ncp burst limits" => {
-        /// Octets of a burst that it sends, at most.
         most_sent: u32,
-        /// Octets of a burst that it takes, at most.
         most_taken: u32,
     }
 }

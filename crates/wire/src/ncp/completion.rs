@@ -46,14 +46,21 @@ completions! {
     DIRECTORY_NOT_EMPTY = 0xa0, "directory not empty";
     LOCKED = 0xa2, "range is locked";
     BAD_PACKET = 0x7e, "length of the request is wrong";
+    OTHER_NAME_SPACE = 0xbf, "no such name space";
+    NO_CONSOLE_RIGHTS = 0xc6, "not an operator of the console";
     LOGIN_DENIED = 0xde, "password has expired, or login is locked";
     PASSWORD_EXPIRED = 0xdf, "password has expired";
+    NO_SUCH_SEGMENT = 0xec, "no such segment";
     NO_RIGHTS = 0xef, "invalid name, or not logged in";
     NOT_PERMITTED = 0xf1, "not permitted";
     UNSUPPORTED = 0xfb, "server does not know this request";
     NO_SUCH_OBJECT = 0xfc, "no such user";
+    COLLISION = 0xfd, "range is locked, or no such connection";
     FAILED = 0xff, "not found, or failed";
 }
+
+/// A bindery object has no such property.
+pub const NO_SUCH_PROPERTY: u8 = UNSUPPORTED;
 
 #[cfg(test)]
 mod tests {

@@ -8,6 +8,12 @@ use super::text::{Name, messages};
 pub const VOLUME_NAME_LEN: usize = 16;
 /// Octets of a sector.
 pub const SECTOR_BYTES: u64 = 512;
+/// Entries of directories that a volume has room for, as servers here say.
+pub const SLOTS: u16 = u16::MAX;
+/// Sectors of the longest block that DOS can count the octets of by 16 bits: 65,535 of them are 2 GiB less 32 KiB.
+const MOST_DOS_SECTORS: u8 = 64;
+/// Sectors of the longest block of a volume by 32 bits: their number has one octet.
+const MOST_SECTORS: u8 = 128;
 /// Every right in a directory.
 pub const ALL_RIGHTS: u8 = 0xff;
 /// Rights to see, open and read only.
@@ -16,29 +22,47 @@ pub const READ_RIGHTS: u8 = 0x45;
 fields! {
     /// A volume.
     Volume, Big, "ncp volume" => {
-        /// Sectors of a block.
         sectors_per_block: u16,
-        /// Blocks in all.
         blocks: u16,
-        /// Free blocks.
         free_blocks: u16,
-        /// Entries of directories that it has room for.
         directory_slots: u16,
-        /// Free ones.
         free_directory_slots: u16,
         /// Its name, with zeros behind it.
         name: [u8; VOLUME_NAME_LEN],
-        /// Whether it can be taken out.
         is_removable: u16,
+    }
+}
+
+fields! {
+    /// Space of a volume by 32 bits, little-endian. Its name follows.
+    VolumeUsage, Little, "ncp volume usage" => {
+        blocks: u32,
+        free_blocks: u32,
+        purgeable: u32,
+        not_yet_purgeable: u32,
+        slots: u32,
+        free_slots: u32,
+        reserved: u32,
+        sectors_per_block: u8,
+    }
+}
+
+fields! {
+    /// The same, as it is said of a directory.
+    DirectoryUsage, Little, "ncp directory usage" => {
+        blocks: u32,
+        free_blocks: u32,
+        slots: u32,
+        free_slots: u32,
+        reserved: u32,
+        sectors_per_block: u8,
     }
 }
 
 fields! {
     /// A handle.
     Allocated, Big, "ncp directory handle" => {
-        /// The handle.
         handle: u8,
-        /// Rights there.
         rights: u8,
     }
 }
@@ -46,28 +70,31 @@ fields! {
 fields! {
     /// A handle alone.
     Handle, Big, "ncp handle" => {
-        /// The handle.
         handle: u8,
     }
 }
 
 messages! {
+    /// Gives a handle another directory.
+    SetHandle<'a>, "ncp set handle" => {
+        handle: u8,
+        source: u8,
+        path: Name<'a>,
+    }
+
     /// A handle, and a path from there on.
     Path<'a>, "ncp path" => {
         /// Zero: the path names its volume.
         handle: u8,
-        /// The path.
         path: Name<'a>,
     }
 
     /// Asks for a handle of a directory; or to make or remove one, with a mask of rights in the place of the
     /// letter.
     Allocate<'a>, "ncp directory" => {
-        /// The handle that the path begins at.
         handle: u8,
         /// Letter of a drive that the client gives the handle, or a mask of rights.
         letter: u8,
-        /// The path.
         path: Name<'a>,
     }
 
@@ -81,11 +108,8 @@ messages! {
 
     /// Another name for a directory.
     Rename<'a>, "ncp rename directory" => {
-        /// The handle that the path begins at.
         handle: u8,
-        /// Its path.
         path: Name<'a>,
-        /// Its new name.
         new: Name<'a>,
     }
 }
@@ -97,19 +121,40 @@ impl Volume {
         (u64::from(self.blocks) * block, u64::from(self.free_blocks) * block)
     }
 
-    /// A volume of this space: blocks are as long as that there are no more than 16 bits count. What is more
-    /// than these can say is not said.
+    /// A volume of this space, as DOS can tell it: what is more than that is not said.
     #[must_use]
     pub fn with_bytes(self, total: u64, free: u64) -> Self {
-        let most = u64::from(u16::MAX);
-        // From 4 KiB on, as volumes of NetWare have them.
-        let mut sectors = 8_u16;
-        while sectors < 1 << 15 && total / (u64::from(sectors) * SECTOR_BYTES) > most {
-            sectors *= 2;
-        }
-        let blocks = |bytes: u64| (bytes / (u64::from(sectors) * SECTOR_BYTES)).min(most) as u16;
-        let (blocks, free_blocks) = (blocks(total), blocks(free));
-        Self { sectors_per_block: sectors, blocks, free_blocks, ..self }
+        let (sectors, blocks) = blocks([total, free], MOST_DOS_SECTORS, u16::MAX.into());
+        let [blocks, free_blocks] = blocks.map(|count| count as u16);
+        Self { sectors_per_block: sectors.into(), blocks, free_blocks, ..self }
+    }
+}
+
+/// Sectors of a block, and how many of these blocks spaces have: blocks are as long as that there are no more than
+/// `most`, from 4 KiB on, as volumes of NetWare have them.
+fn blocks(bytes: [u64; 2], most_sectors: u8, most: u64) -> (u8, [u32; 2]) {
+    let mut sectors = 8;
+    let count = |bytes: u64, sectors: u8| bytes / (u64::from(sectors) * SECTOR_BYTES);
+    while sectors < most_sectors && count(bytes[0], sectors) > most {
+        sectors *= 2;
+    }
+    (sectors, bytes.map(|bytes| count(bytes, sectors).min(most) as u32))
+}
+
+impl VolumeUsage {
+    /// Space of a volume, by 32 bits.
+    pub fn of(total: u64, free: u64) -> Self {
+        let (sectors_per_block, [blocks, free_blocks]) =
+            blocks([total, free], MOST_SECTORS, u32::MAX.into());
+        let (slots, free_slots) = (SLOTS.into(), SLOTS.into());
+        Self { blocks, free_blocks, slots, free_slots, sectors_per_block, ..Self::default() }
+    }
+}
+
+impl From<VolumeUsage> for DirectoryUsage {
+    fn from(volume: VolumeUsage) -> Self {
+        let VolumeUsage { blocks, free_blocks, slots, free_slots, sectors_per_block, .. } = volume;
+        Self { blocks, free_blocks, slots, free_slots, reserved: 0, sectors_per_block }
     }
 }
 
@@ -121,11 +166,22 @@ mod tests {
     fn blocks_are_as_long_as_the_space_needs() {
         for (total, free, sectors, said) in [
             (100 << 20, 50 << 20, 8, (100 << 20, 50 << 20)),
-            (1 << 39, 1 << 38, 1 << 15, (1 << 39, 1 << 38)),
-            (1 << 50, 1 << 50, 1 << 15, (65_535 << 24, 65_535 << 24)),
+            (1 << 30, 1 << 29, 32, (1 << 30, 1 << 29)),
+            (1 << 39, 1 << 38, 64, (65_535 << 15, 65_535 << 15)),
+            (1 << 39, 100 << 20, 64, (65_535 << 15, 100 << 20)),
         ] {
             let volume = Volume::default().with_bytes(total, free);
             assert_eq!((volume.sectors_per_block, volume.bytes()), (sectors, said), "{total}");
+        }
+    }
+
+    #[test]
+    fn a_volume_by_32_bits_says_all_its_space() {
+        for (total, sectors) in [(1_u64 << 30, 8_u8), (1 << 42, 8), (1 << 45, 16), (1 << 48, 128)] {
+            let usage = VolumeUsage::of(total, total / 2);
+            let bytes = |blocks: u32| u64::from(blocks) * u64::from(sectors) * SECTOR_BYTES;
+            assert_eq!(usage.sectors_per_block, sectors, "{total}");
+            assert_eq!((bytes(usage.blocks), bytes(usage.free_blocks)), (total, total / 2));
         }
     }
 

@@ -42,11 +42,9 @@ fields! {
     Packed, Big => {
         /// Of [`kind`].
         kind: u16,
-        /// Number of the request.
         sequence: u8,
         /// Low octet of the connection.
         connection_low: u8,
-        /// Task of the client.
         task: u8,
         /// High octet of the connection.
         connection_high: u8,

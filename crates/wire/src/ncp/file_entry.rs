@@ -27,17 +27,11 @@ fields! {
         name: [u8; NAME_LEN],
         /// Bits of [`attribute`].
         attributes: u8,
-        /// How it is executed.
         execute_type: u8,
-        /// Octets in it.
         size: u32,
-        /// When it was made.
         created: u16,
-        /// When it was read last.
         accessed: u16,
-        /// When it was written last.
         written_date: u16,
-        /// The time of that day.
         written_time: u16,
     }
 }
@@ -49,17 +43,11 @@ fields! {
         name: [u8; NAME_LEN],
         /// Bits of [`attribute`].
         attributes: u8,
-        /// Rights that are not masked.
         rights: u8,
-        /// When it was made.
         created: u16,
-        /// The time of that day.
         created_time: u16,
-        /// Its owner.
         owner: u32,
-        /// Nothing.
         reserved: u16,
-        /// Marks it.
         magic: u16,
     }
 }

@@ -26,11 +26,8 @@ pub mod access {
 fields! {
     /// An open file.
     Opened, Big, "ncp opened" => {
-        /// Its handle.
         file: FileHandle,
-        /// Nothing.
         reserved: u16,
-        /// The file.
         entry: FileEntry,
     }
 }
@@ -38,9 +35,7 @@ fields! {
 fields! {
     /// Closes a file, brings it to the disk, or asks for its size.
     OfFile, Big, "ncp file" => {
-        /// Nothing.
         reserved: u8,
-        /// The file.
         file: FileHandle,
     }
 }
@@ -48,7 +43,6 @@ fields! {
 fields! {
     /// Octets in a file.
     Size, Big, "ncp size" => {
-        /// Octets.
         size: u32,
     }
 }
@@ -56,11 +50,8 @@ fields! {
 fields! {
     /// Reads.
     Read, Big, "ncp read" => {
-        /// Nothing.
         reserved: u8,
-        /// The file.
         file: FileHandle,
-        /// From where.
         offset: u32,
         /// Most octets.
         count: u16,
@@ -70,23 +61,17 @@ fields! {
 messages! {
     /// Opens a file.
     Open<'a>, "ncp open" => {
-        /// The directory handle that the path begins at.
         handle: u8,
-        /// Attributes that the file may have.
         attributes: u8,
         /// Bits of [`access`].
         access: u8,
-        /// The path.
         path: Name<'a>,
     }
 
     /// Creates a file, erases files, or opens one in the old way.
     OfPath<'a>, "ncp file path" => {
-        /// The directory handle that the path begins at.
         handle: u8,
-        /// Attributes that the file gets, or may have.
         attributes: u8,
-        /// The path.
         path: Name<'a>,
     }
 
@@ -95,28 +80,19 @@ messages! {
 
     /// Gives another path to a file.
     Rename<'a>, "ncp rename" => {
-        /// The directory handle that the path begins at.
         handle: u8,
-        /// Attributes that it may have.
         attributes: u8,
-        /// Its path.
         path: Name<'a>,
-        /// The directory handle that the new path begins at.
         new_handle: u8,
-        /// Its new path.
         new_path: Name<'a>,
     }
 
 
     /// Writes what stands behind it.
     Write<'a>, "ncp write" => {
-        /// Nothing.
         reserved: u8,
-        /// The file.
         file: FileHandle,
-        /// From where.
         offset: u32,
-        /// Octets.
         count: u16,
         /// The octets, and perhaps more.
         data: Tail<'a>,

@@ -9,7 +9,6 @@ use super::text::messages;
 fields! {
     /// Octets of data of a read or write, as the client proposes them, or the server accepts them.
     Buffer, Big, "ncp buffer" => {
-        /// Octets.
         octets: u16,
     }
 }
@@ -17,9 +16,7 @@ fields! {
 fields! {
     /// Octets of a packet, its header of IPX included, as the client proposes them.
     Packet, Big, "ncp packet size" => {
-        /// Octets.
         octets: u16,
-        /// Signatures.
         security: u8,
     }
 }
@@ -27,11 +24,8 @@ fields! {
 fields! {
     /// Octets of a packet, as the server accepts them.
     AcceptedPacket, Big, "ncp packet size" => {
-        /// Octets.
         octets: u16,
-        /// The socket at which packets are sent back, for a client that tries whether they pass routers.
         echo_socket: u16,
-        /// Signatures.
         security: u8,
     }
 }
@@ -41,15 +35,10 @@ fields! {
     Moment, Big, "ncp time" => {
         /// Of its century: from 80 on that before 2000.
         year: u8,
-        /// Month.
         month: u8,
-        /// Day.
         day: u8,
-        /// Hour.
         hour: u8,
-        /// Minute.
         minute: u8,
-        /// Second.
         second: u8,
         /// Day of the week, from Sunday on, which is zero.
         weekday: u8,
@@ -61,29 +50,18 @@ messages! {
     ServerInformation, "ncp server information" => {
         /// Its name, with zeros behind it.
         name: [u8; 48],
-        /// Version of NetWare.
         version: u8,
         /// Its second part, in hundredths.
         subversion: u8,
-        /// Connections that it has at most.
         most_connections: u16,
-        /// Connections in use.
         connections: u16,
-        /// Volumes that it has at most.
         most_volumes: u16,
-        /// Revision.
         revision: u8,
-        /// Level of fault tolerance.
         fault_tolerance: u8,
-        /// Level of transaction tracking.
         transactions: u8,
-        /// Connections at most at one time since it began.
         peak_connections: u16,
-        /// Versions of parts of the server.
         parts: [u8; 9],
-        /// Nothing.
         reserved: [[u8; 8]; 7],
-        /// The end of it.
         reserved_end: [u8; 2],
     }
 }

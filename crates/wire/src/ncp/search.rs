@@ -11,11 +11,8 @@ pub const FIRST: u16 = 0xffff;
 fields! {
     /// An entry.
     Found, Big, "ncp search reply" => {
-        /// Its place.
         place: u16,
-        /// Nothing; or the directory, in a search that was begun.
         directory: u16,
-        /// A file or directory.
         entry: [u8; LEN],
     }
 }
@@ -23,13 +20,10 @@ fields! {
 fields! {
     /// A search that was begun.
     Begun, Big, "ncp begun search" => {
-        /// Number of the volume.
         volume: u8,
-        /// Number of the directory.
         directory: u16,
         /// Place before its first entry.
         after: u16,
-        /// Rights in it.
         rights: u8,
     }
 }
@@ -39,7 +33,6 @@ messages! {
     Search<'a>, "ncp search" => {
         /// Place of the entry before.
         after: u16,
-        /// The directory handle that the pattern begins at.
         handle: u8,
         /// Bits of [`attribute`](super::file_entry::attribute).
         attributes: u8,
@@ -51,15 +44,12 @@ messages! {
 
     /// Asks for the next entry of a search that was begun.
     Continue<'a>, "ncp continued search" => {
-        /// Number of the volume.
         volume: u8,
-        /// Number of the directory.
         directory: u16,
         /// Place of the entry before.
         after: u16,
         /// Bits of [`attribute`](super::file_entry::attribute).
         attributes: u8,
-        /// The pattern.
         pattern: Name<'a>,
     }
 }

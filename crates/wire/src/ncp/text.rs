@@ -27,7 +27,7 @@ impl<'a> Rest<'a> {
         Self { format, all, at: 0 }
     }
 
-    fn octets(&mut self, length: usize) -> Result<&'a [u8], Error> {
+    pub(super) fn octets(&mut self, length: usize) -> Result<&'a [u8], Error> {
         let (need, got) = (self.at + length, self.all.len());
         let truncated = Error::Truncated { format: self.format, need, got };
         let found = self.all.get(self.at..need).ok_or(truncated)?;

@@ -1,11 +1,15 @@
 //! Logins, and the objects that a server knows: its user and itself.
 
-use lanlab_wire::ncp::bindery::{self, KEY_LEN, NO_OBJECT, Object, object};
+use lanlab_wire::ncp::bindery::{
+    self, Access, KEY_LEN, Logged, NAME_LEN, NO_OBJECT, Object, SEGMENT_LEN, ScannedProperty,
+    object,
+};
 use lanlab_wire::ncp::completion;
-use lanlab_wire::ncp::negotiation::ServerInformation;
+use lanlab_wire::ncp::negotiation::{Moment, ServerInformation};
 use lanlab_wire::ncp::text::padded;
 use md5::{Digest, Md5};
 
+use super::dispatch::moment;
 use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::file_server::Remark;
@@ -16,6 +20,10 @@ const USER: u32 = 0x0001_0001;
 const SERVER: u32 = 0x0001_0002;
 /// Who may see an object: who is logged in. Who may change it: no one.
 const SECURITY: u8 = 0x31;
+/// What a user may see and change: what users may.
+const USER_ACCESS: u8 = 0x22;
+/// The property with the full name of a user.
+const FULL_NAME: &[u8] = b"IDENTIFICATION";
 /// What a server has room for, as it says.
 const MOST_CONNECTIONS: u16 = 254;
 
@@ -89,8 +97,58 @@ impl State {
         let found =
             [USER, SERVER].into_iter().filter_map(|number| self.object(number)).find(is_asked);
         let Object { number, kind, name } = found.ok_or(completion::NO_SUCH_OBJECT)?;
-        let (is_dynamic, security, has_properties) = (0, SECURITY, 0);
+        let has_properties = if number == USER { 0xff } else { 0 };
+        let (is_dynamic, security) = (0, SECURITY);
         bindery::Scanned { number, kind, name, is_dynamic, security, has_properties }
+            .emit(&mut self.head);
+        Ok(())
+    }
+
+    /// Who has logged in at this connection: the carrier has refused the numbers of others.
+    pub fn say_logged(&mut self) {
+        let known = self.logged_in_at.and_then(|ticks| Some((self.object(USER)?, ticks)));
+        let logged = known.map(|(Object { number, kind, name }, ticks)| {
+            let Moment { year, month, day, hour, minute, second, weekday } = moment(ticks);
+            let since = [year, month, day, hour, minute, second, weekday];
+            Logged { number, kind, name, since, reserved: 0 }
+        });
+        let none = Logged { number: 0, kind: 0, name: [0; NAME_LEN], since: [0; 7], reserved: 0 };
+        logged.unwrap_or(none).emit(&mut self.head);
+    }
+
+    pub fn say_access(&mut self) {
+        let (level, number) = if self.is_logged_in { (USER_ACCESS, USER) } else { (0, NO_OBJECT) };
+        Access { level, number }.emit(&mut self.head);
+    }
+
+    /// The one property of the user: a full name, which is the name here.
+    fn check_property(&self, (kind, name): (u16, &[u8]), property: &[u8]) -> Result<(), Refused> {
+        let number = self.number(kind, name).ok_or(completion::NO_SUCH_OBJECT)?;
+        let is_meant = property == b"*" || property.eq_ignore_ascii_case(FULL_NAME);
+        if number == USER && is_meant { Ok(()) } else { Err(completion::NO_SUCH_PROPERTY) }
+    }
+
+    pub fn read_property(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = bindery::ReadProperty::parse(data).map_err(malformed)?;
+        self.check_property((asked.kind, asked.name.0), asked.property.0)?;
+        if asked.segment != 1 {
+            return Err(completion::NO_SUCH_SEGMENT);
+        }
+        let value: [u8; SEGMENT_LEN] = padded(&asked.name.0.to_ascii_uppercase());
+        self.head.extend_from_slice(&value);
+        // No more of it; an item that stays.
+        self.head.extend_from_slice(&[0, 0]);
+        Ok(())
+    }
+
+    pub fn scan_properties(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = bindery::ScanProperties::parse(data).map_err(malformed)?;
+        self.check_property((asked.kind, asked.name.0), asked.property.0)?;
+        if asked.after != NO_OBJECT {
+            return Err(completion::NO_SUCH_PROPERTY);
+        }
+        let (name, security, instance) = (padded(FULL_NAME), SECURITY, 1);
+        ScannedProperty { name, flags: 0, security, instance, has_value: 0xff, has_more: 0 }
             .emit(&mut self.head);
         Ok(())
     }
@@ -139,6 +197,7 @@ impl State {
             return Err(completion::FAILED);
         }
         self.is_logged_in = true;
+        self.logged_in_at = Some(self.ticks());
         self.channel.remark(Remark::Admitted { user, dialect });
         Ok(())
     }

@@ -15,7 +15,6 @@ impl State {
     pub async fn burst(&mut self, message: &mut Vec<u8>) {
         self.head.clear();
         let result = match Operation::parse(&message[BEFORE..]).map_err(malformed) {
-            _ if !self.is_logged_in => burst::result::NOT_BEGUN,
             Ok(asked) if asked.operation.number == burst::operation::READ => {
                 match self.read_burst(asked).await {
                     Ok(0) => burst::result::NO_DATA,

@@ -7,6 +7,7 @@ use lanlab_wire::ncp::negotiation::{AcceptedPacket, Buffer, Moment, Packet};
 use lanlab_wire::smb1::time::ticks_to_unix_ns;
 
 use super::refusals::{Refused, malformed};
+use super::search::Searches;
 use super::state::State;
 use crate::file_server::Remark;
 use crate::ncp::{BURST, ECHO_SOCKET, data_in_packet, packet_bytes};
@@ -38,6 +39,16 @@ impl State {
             function::OBJECT_ID => self.object_id(data)?,
             function::OBJECT_NAME => self.object_name(data)?,
             function::SCAN_OBJECTS => self.scan_objects(data)?,
+            function::LOGGED_INFORMATION => self.say_logged(),
+            function::SCAN_PROPERTIES => self.scan_properties(data)?,
+            function::READ_PROPERTY => self.read_property(data)?,
+            // No object here is a set of others.
+            function::IS_IN_SET => return Err(completion::NO_SUCH_PROPERTY),
+            function::ACCESS_LEVEL => self.say_access(),
+            function::CONSOLE_PRIVILEGES => return Err(completion::NO_CONSOLE_RIGHTS),
+            function::GET_BROADCAST => self.head.push(0),
+            // No one here sends any.
+            function::DISABLE_BROADCASTS | function::ENABLE_BROADCASTS => {}
             function::END_OF_JOB => {
                 self.close_all().await;
                 self.directories.retain(|_, one| !one.is_temporary);
@@ -45,10 +56,9 @@ impl State {
             function::LOG_OUT => {
                 self.close_all().await;
                 self.directories.clear();
-                self.is_logged_in = false;
+                self.searches = Searches::default();
+                (self.is_logged_in, self.logged_in_at) = (false, None);
             }
-            _ if !Function::ALL.contains(&function) => return Err(completion::UNSUPPORTED),
-            _ if !self.is_logged_in => return Err(completion::NO_RIGHTS),
             function::WRITE => return self.write(message).await,
             _ => {
                 let data = data.to_vec();
@@ -60,15 +70,35 @@ impl State {
 
     async fn of_volume(&mut self, function: Function, data: &[u8]) -> Result<(), Refused> {
         match function {
+            function::VOLUME_INFORMATION => self.volume(data, true).await,
+            function::VOLUME_NUMBER => self.volume_number(data),
+            function::VOLUME_NAME => self.volume_name(data),
+            function::VOLUME_USAGE => self.volume_usage(data, true).await,
+            function::DIRECTORY_USAGE => self.volume_usage(data, false).await,
+            function::SET_HANDLE => self.set_handle(data).await,
+            function::ENTRY_RIGHTS => self.entry_rights(data).await,
+            function::LOG_RECORD => self.log_record(data),
+            function::LOCK_RECORDS => self.lock_records(),
+            function::RELEASE_RECORD => self.release_record(data, false),
+            function::CLEAR_RECORD => self.release_record(data, true),
+            function::RELEASE_RECORDS | function::CLEAR_RECORDS => {
+                self.release_records(function == function::CLEAR_RECORDS);
+                Ok(())
+            }
+            function::SET_ATTRIBUTES => self.set_attributes(data).await,
+            function::COPY => self.copy(data).await,
+            function::SET_DATE => self.set_date(data).await,
             function::GET_PATH => self.get_path(data),
             function::GET_RIGHTS => self.get_rights(data).await,
             function::MAKE_DIRECTORY => self.make_directory(data).await,
             function::REMOVE_DIRECTORY => self.remove_directory(data).await,
             function::RENAME_DIRECTORY => self.rename_directory(data).await,
             function::ALLOCATE_PERMANENT => self.allocate(data, false).await,
-            function::ALLOCATE_TEMPORARY => self.allocate(data, true).await,
+            function::ALLOCATE_TEMPORARY | function::ALLOCATE_SPECIAL => {
+                self.allocate(data, true).await
+            }
             function::FREE_HANDLE => self.free_handle(data),
-            function::VOLUME_OF_HANDLE => self.volume(data).await,
+            function::VOLUME_OF_HANDLE => self.volume(data, false).await,
             function::COMMIT | function::COMMIT_SINCE_3 => self.commit(data).await,
             function::SEARCH_BEGIN => self.begin_search(data).await,
             function::SEARCH_ON => self.go_on_with_search(data).await,
@@ -82,7 +112,15 @@ impl State {
             function::RENAME => self.rename(data).await,
             function::SIZE => self.size(data).await,
             function::READ => self.read(data).await,
-            _ => Err(completion::UNSUPPORTED),
+            Function { number: function::NAME_SPACE, part: Some(part) }
+                if Function::ALL.contains(&function) =>
+            {
+                self.name_space(part, data).await
+            }
+            _ => {
+                self.channel.remark(Remark::Refused(format!("NetWare function {function}")));
+                Err(completion::UNSUPPORTED)
+            }
         }
     }
 
@@ -110,12 +148,20 @@ impl State {
     }
 
     fn say_time(&mut self) {
+        moment(self.ticks()).emit(&mut self.head);
+    }
+
+    /// Now, ticks since 1601.
+    pub fn ticks(&self) -> u64 {
         let since_ns = match (self.began, self.channel.now()) {
             (Some(began), Some(now)) => now.nanos_since(began),
             _ => 0,
         };
-        let ticks = self.time.saturating_add(since_ns / TICK_NS);
-        let since_1970_s = ticks_to_unix_ns(ticks).unwrap_or(0) / 1_000_000_000;
-        Moment::from_unix(since_1970_s as i64).emit(&mut self.head);
+        self.time.saturating_add(since_ns / TICK_NS)
     }
+}
+
+/// A date and time of a server.
+pub fn moment(ticks: u64) -> Moment {
+    Moment::from_unix((ticks_to_unix_ns(ticks).unwrap_or(0) / 1_000_000_000) as i64)
 }

@@ -12,7 +12,7 @@ fn name_of(found: &Found) -> [u8; NAME_LEN] {
     padded(found.short_name.as_bytes())
 }
 
-fn attributes_of(found: &Found) -> u8 {
+pub fn attributes_of(found: &Found) -> u8 {
     let read_only = if found.is_read_only { attribute::READ_ONLY } else { 0 };
     read_only | if found.is_directory { attribute::DIRECTORY } else { attribute::ARCHIVE }
 }

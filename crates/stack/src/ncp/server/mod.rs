@@ -9,16 +9,20 @@ mod changing;
 mod directories;
 mod dispatch;
 mod entries;
+mod name_spaces;
+mod numbers;
 mod opening;
 mod paths;
+mod records;
 mod refusals;
 mod search;
 mod searching;
 mod state;
 mod transferring;
+mod volumes;
 
 use std::fmt;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 
 use lanlab_wire::smb1::strings::CodePage;
 
@@ -27,6 +31,7 @@ use crate::carrier::CarrierFacts;
 use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::OpenFiles;
 use crate::file_server::{FileServer, Session};
+use numbers::EntryNumbers;
 use state::State;
 
 /// A user of a server.
@@ -66,12 +71,13 @@ pub struct Offer {
 pub struct Server {
     offer: Arc<Offer>,
     open_files: Arc<OpenFiles>,
+    numbers: Arc<Mutex<EntryNumbers>>,
 }
 
 impl Server {
     /// A server to which no client is connected.
     pub fn new(offer: Offer) -> Self {
-        Self { offer: Arc::new(offer), open_files: Arc::default() }
+        Self { offer: Arc::new(offer), open_files: Arc::default(), numbers: Arc::default() }
     }
 
     /// Files that are open, of all sessions.
@@ -83,8 +89,7 @@ impl Server {
 impl FileServer for Server {
     fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session {
         let channel = SessionChannel::default();
-        let (offer, open_files) = (Arc::clone(&self.offer), Arc::clone(&self.open_files));
-        let state = State::new((offer, open_files), carrier, (challenge, time), channel.clone());
+        let state = State::new(self.clone(), carrier, (challenge, time), channel.clone());
         Session::new(channel, state.run())
     }
 }

@@ -11,7 +11,7 @@ use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Names, Presence};
 
 /// What a client does with a file that it opens, and lets others do.
-const fn sharing_of(bits: u8) -> Sharing {
+pub const fn sharing_of(bits: u8) -> Sharing {
     Sharing {
         reads: bits & access::READ != 0 || bits & access::WRITE == 0,
         writes: bits & access::WRITE != 0,
@@ -25,25 +25,48 @@ impl State {
     pub async fn open(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = files::Open::parse(data).map_err(malformed)?;
         let path = self.path(asked.handle, asked.path.0)?;
-        self.open_at(path, sharing_of(asked.access)).await
+        let opened = self.open_at(path, sharing_of(asked.access)).await?;
+        self.put_opened(opened);
+        Ok(())
+    }
+
+    fn put_opened(&mut self, (handle, found): ([u8; 4], Found)) {
+        let mut file = [0; 6];
+        file[..2].copy_from_slice(&handle[2..]);
+        file[2..].copy_from_slice(&handle);
+        files::Opened { file, reserved: 0, entry: file_entry(&found) }.emit(&mut self.head);
     }
 
     /// Opens of old programs read, and write where that may be.
     pub async fn open_old(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = files::OfPath::parse(data).map_err(malformed)?;
         let path = self.path(asked.handle, asked.path.0)?;
-        let is_read_only = self.offer.read_only || self.look(&path).await?.is_read_only;
+        let is_read_only = self.is_read_only() || self.look(&path).await?.is_read_only;
         let writes = if is_read_only { 0 } else { access::WRITE };
-        self.open_at(path, sharing_of(access::READ | writes)).await
+        let opened = self.open_at(path, sharing_of(access::READ | writes)).await?;
+        self.put_opened(opened);
+        Ok(())
     }
 
-    async fn open_at(&mut self, path: Names, sharing: Sharing) -> Result<(), Refused> {
+    /// Open a file that is there. Gives its handle.
+    pub async fn open_at(
+        &mut self,
+        path: Names,
+        mut sharing: Sharing,
+    ) -> Result<([u8; 4], Found), Refused> {
         let found = self.look(&path).await?;
         if found.is_directory {
             return Err(completion::FAILED);
         }
-        if sharing.writes && (self.offer.read_only || found.is_read_only) {
+        if sharing.writes && self.is_read_only() {
+            return Err(self.read_only(completion::NO_WRITE_RIGHTS));
+        }
+        if sharing.writes && found.is_read_only {
             return Err(completion::NO_WRITE_RIGHTS);
+        }
+        if !self.is_logged_in {
+            // Strangers stand in no one's way.
+            (sharing.lets_read, sharing.lets_write) = (true, true);
         }
         self.open_files.lets(found.number, sharing).map_err(of_open)?;
         self.begin_open(path, (Presence::Old, false), sharing, found.short_name).await
@@ -51,11 +74,29 @@ impl State {
 
     pub async fn create(&mut self, data: &[u8], is_new: bool) -> Result<(), Refused> {
         let asked = files::OfPath::parse(data).map_err(malformed)?;
-        let path = self.new_path(asked.handle, asked.path.0)?;
-        if self.offer.read_only || asked.attributes & attribute::DIRECTORY != 0 {
+        let path = self.path(asked.handle, asked.path.0)?;
+        if asked.attributes & attribute::DIRECTORY != 0 {
             return Err(completion::NO_CREATE_RIGHTS);
         }
         let sharing = sharing_of(access::READ | access::WRITE);
+        let is_read_only = asked.attributes & attribute::READ_ONLY != 0;
+        let opened = self.create_at(path, is_new, is_read_only, sharing).await?;
+        self.put_opened(opened);
+        Ok(())
+    }
+
+    /// Make a file, or cut one that is there and open it. Gives its handle.
+    pub async fn create_at(
+        &mut self,
+        path: Names,
+        is_new: bool,
+        is_read_only: bool,
+        sharing: Sharing,
+    ) -> Result<([u8; 4], Found), Refused> {
+        let path = Self::new_name(path)?;
+        if self.is_read_only() {
+            return Err(self.read_only(completion::NO_CREATE_RIGHTS));
+        }
         let (how, short_name) = match self.look(&path).await {
             Ok(_) if is_new => return Err(completion::NO_CREATE_OR_DELETE_RIGHTS),
             Ok(found) if found.is_directory => return Err(completion::NO_CREATE_RIGHTS),
@@ -72,14 +113,13 @@ impl State {
             }
             Err(refused) => return Err(refused),
         };
-        let is_read_only = asked.attributes & attribute::READ_ONLY != 0;
-        self.begin_open(path.clone(), how, sharing, short_name).await?;
+        let opened = self.begin_open(path.clone(), how, sharing, short_name).await?;
         if is_read_only {
             let is_read_only = Some(true);
             let call = FileCall::Change { path, modified_s: None, is_read_only };
             self.change(call, completion::NO_MODIFY_RIGHTS).await?;
         }
-        Ok(())
+        Ok(opened)
     }
 
     async fn begin_open(
@@ -88,7 +128,7 @@ impl State {
         (presence, truncate): (Presence, bool),
         sharing: Sharing,
         short_name: String,
-    ) -> Result<(), Refused> {
+    ) -> Result<([u8; 4], Found), Refused> {
         if self.opens.len() >= MAX_OPENS {
             return Err(completion::NO_FILE_HANDLES);
         }
@@ -107,10 +147,8 @@ impl State {
         };
         let number = self.free_number();
         self.opens.insert(number, Open { handle, opened, reads: read, writes: write });
-        let entry = file_entry(&Found { short_name, ..found });
-        let file = wire_handle(number);
-        files::Opened { file, reserved: 0, entry }.emit(&mut self.head);
-        Ok(())
+        let [high, low] = number.to_be_bytes();
+        Ok(([0, 0, high, low], Found { short_name, ..found }))
     }
 
     fn free_number(&mut self) -> u16 {
@@ -136,12 +174,7 @@ impl State {
         let Some(open) = self.opens.remove(&number) else {
             return Err(completion::BAD_FILE_HANDLE);
         };
+        self.forget_records(number);
         self.ask(FileCall::Close { handle: open.handle }).await.map(drop)
     }
-}
-
-/// A handle on the wire. Its last four octets are the handle of bursts and name spaces.
-fn wire_handle(number: u16) -> FileHandle {
-    let [high, low] = number.to_be_bytes();
-    [high, low, 0, 0, high, low]
 }

@@ -2,6 +2,7 @@
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::search::plain_pattern;
+use lanlab_wire::ncp::text::MOST;
 use lanlab_wire::smb1::wildcard;
 
 use super::refusals::Refused;
@@ -10,13 +11,19 @@ use crate::file_server::short_names;
 use crate::files::Names;
 use crate::smb::server::can_be_asked_for;
 
+/// The directory that clients may read before they log in: shells find `LOGIN.EXE` there.
+const LOGIN: &str = "LOGIN";
 /// Names of a path at most.
 const MAX_DEPTH: usize = 25;
 
 impl State {
     /// The path of a file or directory.
     pub fn path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
-        let (mut names, last) = self.pattern(handle, text)?;
+        self.pattern(handle, text).and_then(Self::without_pattern)
+    }
+
+    /// The path of what has no pattern at its end.
+    pub fn without_pattern((mut names, last): (Names, String)) -> Result<Names, Refused> {
         if wildcard::is_pattern(&last) {
             return Err(completion::BAD_NAME);
         }
@@ -28,7 +35,11 @@ impl State {
 
     /// The same of one that is to be made, or gets this name.
     pub fn new_path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
-        let path = self.path(handle, text)?;
+        self.path(handle, text).and_then(Self::new_name)
+    }
+
+    /// A path whose last name may be one of a new file.
+    pub fn new_name(path: Names) -> Result<Names, Refused> {
         // No other names are known to clients that list a directory.
         let is_short = path.last().is_some_and(|name| short_names::own(name).is_some());
         if is_short { Ok(path) } else { Err(completion::BAD_NAME) }
@@ -36,14 +47,12 @@ impl State {
 
     /// The path of a directory, and a name or pattern in it. Empty of the directory itself.
     pub fn pattern(&self, handle: u8, text: &[u8]) -> Result<(Names, String), Refused> {
-        let code_page = self.offer.code_page;
-        let text: String =
-            plain_pattern(text).iter().map(|octet| code_page.character(*octet)).collect();
+        let text = self.text(text);
         let (volume, below) = match text.split_once(':') {
             Some((volume, below)) => (Some(volume), below),
             None => (None, text.as_str()),
         };
-        let mut names = match volume {
+        let start = match volume {
             Some(volume) if volume.eq_ignore_ascii_case(&self.offer.volume) => Names::new(),
             Some(_) => return Err(completion::NO_SUCH_VOLUME),
             None if handle == 0 => return Err(completion::NO_SUCH_VOLUME),
@@ -52,6 +61,11 @@ impl State {
                 None => return Err(completion::BAD_DIRECTORY_HANDLE),
             },
         };
+        self.pattern_below(start, below)
+    }
+
+    /// The same of a path below a directory.
+    pub fn pattern_below(&self, mut names: Names, below: &str) -> Result<(Names, String), Refused> {
         let known = names.len();
         for name in below.split(['\\', '/']).filter(|name| !matches!(*name, "" | ".")) {
             let is_pattern = wildcard::is_pattern(name);
@@ -74,7 +88,24 @@ impl State {
         if names.iter().any(|name| wildcard::is_pattern(name)) {
             return Err(completion::BAD_NAME);
         }
+        let first = names.first().unwrap_or(&last);
+        if !self.is_logged_in && !first.eq_ignore_ascii_case(LOGIN) {
+            return Err(completion::NO_SUCH_PATH);
+        }
         Ok((names, last))
+    }
+
+    /// Text of a client, with plain wildcards.
+    pub fn text(&self, octets: &[u8]) -> String {
+        let code_page = self.offer.code_page;
+        plain_pattern(octets).iter().map(|octet| code_page.character(*octet)).collect()
+    }
+
+    /// Text for a client.
+    pub fn octets(&self, text: &str) -> Result<Vec<u8>, Refused> {
+        let octets = text.to_uppercase();
+        let octets = octets.chars().map(|one| self.offer.code_page.octet(one)).collect();
+        Option::<Vec<u8>>::filter(octets, |octets| octets.len() <= MOST).ok_or(completion::BAD_NAME)
     }
 }
 

@@ -6,6 +6,7 @@
 use std::collections::VecDeque;
 
 use lanlab_wire::ncp::file_entry::attribute;
+pub use lanlab_wire::ncp::name_space::ALSO_DIRECTORIES;
 use lanlab_wire::smb1::wildcard;
 
 use crate::files::{Found, Names};
@@ -19,7 +20,7 @@ const MOST_BEGUN: usize = 32;
 pub struct Cursor {
     pub directory: Names,
     /// Entries before the next one.
-    pub place: u16,
+    pub place: u32,
     pub page: VecDeque<Found>,
     /// The last name of the page.
     pub after: String,
@@ -37,7 +38,7 @@ pub struct Searches {
 
 impl Searches {
     /// The walk of a directory that has come to a place, or a new one.
-    pub fn take(&mut self, directory: &Names, place: u16) -> Cursor {
+    pub fn take(&mut self, directory: &Names, place: u32) -> Cursor {
         let is_meant = |one: &Cursor| one.directory == *directory && one.place == place;
         match self.cursors.iter().position(is_meant) {
             Some(at) => self.cursors.remove(at),
@@ -62,12 +63,17 @@ impl Searches {
     }
 }
 
+/// Whether a search with these attributes looks for files, directories or both, and this is one.
+pub fn is_of_kind(attributes: u16, found: &Found) -> bool {
+    let of_directories = attributes & u16::from(attribute::DIRECTORY) != 0;
+    attributes & ALSO_DIRECTORIES != 0 || found.is_directory == of_directories
+}
+
 /// Whether a search finds this.
-pub fn finds(pattern: &str, attributes: u8, found: &Found) -> bool {
+pub fn finds(pattern: &str, attributes: u16, found: &Found) -> bool {
     // `*` alone is every name here.
     let pattern = if pattern == "*" { "*.*" } else { pattern };
-    let of_directories = attributes & attribute::DIRECTORY != 0;
-    found.is_directory == of_directories
+    is_of_kind(attributes, found)
         && !found.short_name.is_empty()
         && wildcard::matches_dos(pattern, &found.short_name) == Some(true)
 }

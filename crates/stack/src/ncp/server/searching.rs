@@ -35,21 +35,21 @@ impl State {
         Ok(next)
     }
 
-    /// The next entry after a place, with its place.
-    async fn find(
+    /// The next entry after a place, with its place. `first` means the one before the first.
+    pub async fn find(
         &mut self,
         (directory, pattern): (&Names, &str),
-        attributes: u8,
-        after: u16,
-    ) -> Result<(u16, Found), Refused> {
-        let start = if after == FIRST { 0 } else { after };
+        attributes: u16,
+        after: u32,
+        first: u32,
+    ) -> Result<(u32, Found), Refused> {
+        let start = if after == first { 0 } else { after };
         if start == 0 {
             self.look_at_directory(directory).await?;
         }
         let mut cursor = self.searches.take(directory, start);
         let mut found = None;
-        // The last place means the first one.
-        while cursor.place < FIRST - 1 {
+        while cursor.place < first - 1 {
             let Some(next) = self.next_of(&mut cursor).await? else { break };
             if cursor.place > start && finds(pattern, attributes, &next) {
                 found = Some((cursor.place, next));
@@ -66,7 +66,8 @@ impl State {
         let asked = search::Search::parse(data).map_err(malformed)?;
         let (directory, pattern) = self.pattern(asked.handle, asked.pattern.0)?;
         let place = (&directory, pattern.as_str());
-        let (place, found) = self.find(place, asked.attributes, asked.after).await?;
+        let (attributes, after) = (asked.attributes.into(), asked.after.into());
+        let (place, found) = self.find(place, attributes, after, FIRST.into()).await?;
         let mut entry = Vec::new();
         file_entry(&found).emit(&mut entry);
         self.put_entry(place, 0, &entry);
@@ -86,11 +87,10 @@ impl State {
         let asked = search::Continue::parse(data).map_err(malformed)?;
         let begun = self.searches.begun.iter().find(|(number, _)| *number == asked.directory);
         let (number, directory) = begun.cloned().ok_or(completion::NO_SUCH_PATH)?;
-        let pattern = search::plain_pattern(asked.pattern.0);
-        let code_page = self.offer.code_page;
-        let pattern: String = pattern.iter().map(|octet| code_page.character(*octet)).collect();
+        let pattern = self.text(asked.pattern.0);
         let place = (&directory, pattern.as_str());
-        let (place, found) = self.find(place, asked.attributes, asked.after).await?;
+        let (attributes, after) = (asked.attributes.into(), asked.after.into());
+        let (place, found) = self.find(place, attributes, after, FIRST.into()).await?;
         let mut entry = Vec::new();
         if found.is_directory {
             directory_entry(&found, self.rights()).emit(&mut entry);
@@ -101,7 +101,8 @@ impl State {
         Ok(())
     }
 
-    fn put_entry(&mut self, place: u16, directory: u16, entry: &[u8]) {
+    fn put_entry(&mut self, place: u32, directory: u16, entry: &[u8]) {
+        let place = place as u16;
         if let Some(entry) = entry.first_chunk().copied() {
             Entry { place, directory, entry }.emit(&mut self.head);
         }

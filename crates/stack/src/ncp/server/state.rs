@@ -1,16 +1,19 @@
 //! What a session knows, and how it answers.
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use lanlab_units::Instant;
 use lanlab_wire::ncp::bindery::KEY_LEN;
 use lanlab_wire::ncp::completion;
 
-use super::Offer;
+use super::numbers::EntryNumbers;
+use super::records::Logged;
 use super::refusals::{Refused, of_files};
 use super::search::Searches;
+use super::{Offer, Server};
 use crate::carrier::CarrierFacts;
+use crate::file_server::Remark;
 use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::{OpenFiles, Opened};
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
@@ -33,7 +36,8 @@ pub struct Open {
 #[derive(Debug, Clone)]
 pub struct Directory {
     pub path: Names,
-    pub letter: u8,
+    /// Letter of the drive that has it.
+    pub letter: Option<u8>,
     /// Whether the end of a job ends it.
     pub is_temporary: bool,
 }
@@ -42,6 +46,7 @@ pub struct Directory {
 pub struct State {
     pub offer: Arc<Offer>,
     pub open_files: Arc<OpenFiles>,
+    pub numbers: Arc<Mutex<EntryNumbers>>,
     pub carrier: CarrierFacts,
     pub channel: SessionChannel,
     /// Random octets, of which keys are made, and keys that were given.
@@ -50,6 +55,8 @@ pub struct State {
     /// The key that was given last, until a login.
     pub key: Option<[u8; KEY_LEN]>,
     pub is_logged_in: bool,
+    /// When that was, ticks since 1601.
+    pub logged_in_at: Option<u64>,
     /// When the session began, 100 ns since 1601, and by the driver's clock.
     pub time: u64,
     pub began: Option<Instant>,
@@ -59,6 +66,8 @@ pub struct State {
     pub opens: BTreeMap<u16, Open>,
     pub last_open: u16,
     pub searches: Searches,
+    /// Ranges of files that are logged, in their order.
+    pub logged: Vec<Logged>,
     /// A reply: what follows its completion code, and what goes behind.
     pub head: Vec<u8>,
     pub data: Vec<u8>,
@@ -66,7 +75,7 @@ pub struct State {
 
 impl State {
     pub fn new(
-        (offer, open_files): (Arc<Offer>, Arc<OpenFiles>),
+        Server { offer, open_files, numbers }: Server,
         carrier: CarrierFacts,
         (challenge, time): ([u8; 8], u64),
         channel: SessionChannel,
@@ -74,12 +83,14 @@ impl State {
         Self {
             offer,
             open_files,
+            numbers,
             carrier,
             channel,
             challenge,
             keys: 0,
             key: None,
             is_logged_in: false,
+            logged_in_at: None,
             time,
             began: None,
             data_bytes: FIRST_DATA_BYTES,
@@ -87,6 +98,7 @@ impl State {
             opens: BTreeMap::new(),
             last_open: 0,
             searches: Searches::default(),
+            logged: vec![],
             head: Vec::new(),
             data: Vec::new(),
         }
@@ -125,10 +137,27 @@ impl State {
 
     /// The same of a call that changes files; `denied` is what a client hears of a volume that cannot be written.
     pub async fn change(&mut self, call: FileCall, denied: Refused) -> Result<(), Refused> {
-        if self.offer.read_only {
-            return Err(denied);
+        if self.is_read_only() {
+            return Err(self.read_only(denied));
         }
         self.ask(call).await.map(drop)
+    }
+
+    /// Whether the client may change nothing: it has not logged in, or no one may.
+    pub fn is_read_only(&self) -> bool {
+        self.offer.read_only || !self.is_logged_in
+    }
+
+    /// Refuse a change: the person who serves reads of it where no one may change anything.
+    pub fn read_only(&self, denied: Refused) -> Refused {
+        if self.offer.read_only {
+            self.channel.remark(Remark::ReadOnly);
+        }
+        denied
+    }
+
+    pub fn numbers(&self) -> MutexGuard<'_, EntryNumbers> {
+        self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What is at a path.
@@ -150,6 +179,7 @@ impl State {
 
     /// Close all files, and end all handles.
     pub async fn close_all(&mut self) {
+        self.logged.clear();
         while let Some((_, open)) = self.opens.pop_first() {
             // There is no one to hear of it.
             let _ = self.ask(FileCall::Close { handle: open.handle }).await;

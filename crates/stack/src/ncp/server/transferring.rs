@@ -3,10 +3,14 @@
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::files::{self, FileHandle, OfFile, Read, Size, WRITE_LEN, Write};
 use lanlab_wire::ncp::function::Function;
+use lanlab_wire::ncp::records::Copying;
 
 use super::refusals::{Refused, malformed, of_files};
 use super::state::State;
 use crate::files::{FileAnswer, FileCall};
+
+/// Octets that a copy in the server reads at a time.
+const COPY_PIECE: u32 = 32 << 10;
 
 impl State {
     pub async fn read(&mut self, data: &[u8]) -> Result<(), Refused> {
@@ -28,6 +32,7 @@ impl State {
         if !open.reads {
             return Err(completion::NO_READ_RIGHTS);
         }
+        self.check_locks(file, (offset.into(), count.into()), false)?;
         let call = FileCall::Read { handle: open.handle, offset: offset.into(), count };
         let mut read = std::mem::take(&mut self.data);
         let answer = self.channel.call(call, &mut read).await;
@@ -64,6 +69,7 @@ impl State {
             return Err(completion::NO_WRITE_RIGHTS);
         }
         let handle = open.handle;
+        self.check_locks(file, (offset, count as u64), true)?;
         if count == 0 {
             let call = FileCall::SetSize { handle, size_bytes: offset };
             return self.change(call, completion::NO_WRITE_RIGHTS).await;
@@ -85,6 +91,30 @@ impl State {
                 _ => return Err(completion::IO_ERROR),
             }
         }
+        Ok(())
+    }
+
+    /// Copy octets from file to file, a piece at a time.
+    pub async fn copy(&mut self, data: &[u8]) -> Result<(), Refused> {
+        let asked = Copying::parse(data).map_err(malformed)?;
+        self.opened(asked.from)?;
+        self.opened(asked.to)?;
+        let mut copied = 0;
+        while copied < asked.count {
+            let (from, to) =
+                (asked.from_offset.checked_add(copied), asked.to_offset.checked_add(copied));
+            let (Some(from), Some(to)) = (from, to) else { return Err(completion::NO_SPACE) };
+            let count =
+                self.read_octets(asked.from, from, COPY_PIECE.min(asked.count - copied)).await?;
+            let mut piece = std::mem::take(&mut self.data);
+            if count == 0 {
+                break;
+            }
+            self.write_octets(asked.to, to.into(), 0, &mut piece).await?;
+            copied += count;
+        }
+        self.data.clear();
+        Size { size: copied }.emit(&mut self.head);
         Ok(())
     }
 

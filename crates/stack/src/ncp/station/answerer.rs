@@ -141,6 +141,14 @@ impl Answerer {
                     Ok((function::OFFER_BURST | Function { number: BURST, .. }, _)) => {
                         self.answer(completion::UNSUPPORTED, &[], common);
                     }
+                    Ok((function, asked))
+                        if let Some(said) = self.of_connection(function, asked) =>
+                    {
+                        match said {
+                            Ok(said) => self.answer(completion::OK, &said, common),
+                            Err(refused) => self.answer(refused, &[], common),
+                        }
+                    }
                     _ => {
                         let mut message = common.memory();
                         message.extend_from_slice(data);

@@ -6,6 +6,7 @@ mod burst;
 mod burst_states;
 mod caller;
 mod calling_bursts;
+mod connections;
 mod finding;
 mod requests;
 

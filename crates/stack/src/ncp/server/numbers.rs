@@ -1,0 +1,111 @@
+//! Numbers of directories and files, by which clients of name spaces call them. All sessions share them, so that a
+//! number means the same entry to everyone, also after it has another name.
+
+use std::collections::BTreeMap;
+
+use crate::files::Names;
+
+/// The number of the volume's root.
+pub const ROOT: u32 = 0;
+/// Entries that are known at most. Beyond them all are forgotten: clients that go on with an old number hear that
+/// there is no such path, and look again.
+const MOST: usize = 1 << 17;
+
+/// See the module.
+#[derive(Debug, Default)]
+pub struct EntryNumbers {
+    /// Of each number the one of its directory, and its name in it.
+    entries: BTreeMap<u32, (u32, String)>,
+    numbers: BTreeMap<(u32, String), u32>,
+    last: u32,
+}
+
+impl EntryNumbers {
+    /// The number of the entry at a path.
+    pub fn number(&mut self, path: &[String]) -> u32 {
+        if self.entries.len() + path.len() > MOST || self.last >= u32::MAX - MOST as u32 {
+            *self = Self { last: self.last % (u32::MAX - MOST as u32), ..Self::default() };
+        }
+        let mut number = ROOT;
+        for name in path {
+            let place = (number, name.to_uppercase());
+            number = self.numbers.get(&place).copied().unwrap_or_else(|| {
+                self.last += 1;
+                self.put(self.last, place);
+                self.last
+            });
+        }
+        number
+    }
+
+    fn put(&mut self, number: u32, place: (u32, String)) {
+        self.entries.insert(number, place.clone());
+        self.numbers.insert(place, number);
+    }
+
+    /// The path of the entry with this number.
+    pub fn path(&self, mut number: u32) -> Option<Names> {
+        let mut path = Names::new();
+        while number != ROOT {
+            let (parent, name) = self.entries.get(&number)?;
+            path.push(name.clone());
+            number = *parent;
+        }
+        path.reverse();
+        Some(path)
+    }
+
+    /// Forget the entry at a path: another one that gets its name gets another number.
+    pub fn removed(&mut self, path: &[String]) -> u32 {
+        let number = self.number(path);
+        if let Some(place) = self.entries.remove(&number) {
+            self.numbers.remove(&place);
+        }
+        number
+    }
+
+    /// The entry at a path has another one, with all below it.
+    pub fn renamed(&mut self, from: &[String], to: &[String]) {
+        let Some((name, parent)) = to.split_last() else { return };
+        let number = self.removed(from);
+        self.removed(to);
+        let parent = self.number(parent);
+        self.put(number, (parent, name.to_uppercase()));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(text: &str) -> Names {
+        text.split('/').map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn an_entry_keeps_its_number_under_another_name_and_a_new_one_has_its_own() {
+        let mut numbers = EntryNumbers::default();
+        let file = numbers.number(&path("d/A.TXT"));
+        assert_eq!(numbers.number(&path("D/a.txt")), file);
+        assert_eq!(numbers.path(file), Some(path("D/A.TXT")));
+        let directory = numbers.number(&path("D"));
+        numbers.renamed(&path("D"), &path("E"));
+        assert_eq!(numbers.path(file), Some(path("E/A.TXT")));
+        assert_eq!(numbers.number(&path("E")), directory);
+        numbers.removed(&path("E/A.TXT"));
+        assert_eq!(numbers.path(file), None);
+        assert_ne!(numbers.number(&path("E/A.TXT")), file);
+        assert_eq!((numbers.number(&[]), numbers.path(ROOT)), (ROOT, Some(Names::new())));
+    }
+
+    #[test]
+    fn there_are_no_more_than_so_many() {
+        let mut numbers = EntryNumbers::default();
+        let first = numbers.number(&path("0"));
+        for index in 1..MOST + 10 {
+            numbers.number(&path(&index.to_string()));
+        }
+        assert!(numbers.entries.len() <= MOST && numbers.numbers.len() <= MOST);
+        assert_eq!(numbers.path(first), None);
+    }
+}

@@ -1,0 +1,66 @@
+//! Locks of ranges of a file, attributes, dates, and copies in the server.
+
+use super::files::FileHandle;
+use super::text::{Name, messages};
+use crate::fields::fields;
+
+/// Bits of how a range is logged.
+pub mod lock {
+    /// Lock it at once.
+    pub const NOW: u8 = 0x01;
+    /// Others may lock it so, too.
+    pub const SHARED: u8 = 0x02;
+}
+
+fields! {
+    /// Logs a range, or locks it, too; `timeout` is in 1/18.2 s.
+    Log, Big, "ncp log record" => {
+        flags: u8,
+        file: FileHandle,
+        offset: u32,
+        length: u32,
+        timeout: u16,
+    }
+}
+
+fields! {
+    /// Releases a range, or clears it.
+    Range, Big, "ncp record" => {
+        reserved: u8,
+        file: FileHandle,
+        offset: u32,
+        length: u32,
+    }
+}
+
+fields! {
+    /// Sets when a file was written last.
+    SetDate, Big, "ncp date of a file" => {
+        reserved: u8,
+        file: FileHandle,
+        time: u16,
+        date: u16,
+    }
+}
+
+fields! {
+    /// Copies from file to file.
+    Copying, Big, "ncp copy" => {
+        reserved: u8,
+        from: FileHandle,
+        to: FileHandle,
+        from_offset: u32,
+        to_offset: u32,
+        count: u32,
+    }
+}
+
+messages! {
+    /// Sets attributes of the files that a pattern finds.
+    SetAttributes<'a>, "ncp attributes" => {
+        attributes: u8,
+        handle: u8,
+        search: u8,
+        path: Name<'a>,
+    }
+}
