@@ -84,6 +84,9 @@ def test_it_comes_to_what_it_says(expression: str, result: bool | float) -> None
         ("1 < 2 or value('no') > 1", "no published number `no`"),
         ("+".join("1" * (MAX_LENGTH // 2 + 2)), f"allowed: at most {MAX_LENGTH}"),
         ("-" * 60 + "1", "allowed: at most 40 deep"),
+        ("a" + ".b" * 400, "allowed: at most 40 deep"),
+        ("value('a')" + "[1]" * 400 + " > 1", "allowed: at most 40 deep"),
+        ("lambda: " * 200 + "1", "allowed: at most 40 deep"),
     ],
 )
 def test_what_cannot_be_said_is_refused_with_what_can(expression: str, message: str) -> None:

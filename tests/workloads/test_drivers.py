@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,7 @@ def recorded(path: Path, **changed: str) -> Metrics:
     )
     parameters = parameters_of(trial["workload"], **trial["parameters"])
     kind = DRIVERS[parameters.driver]
-    return kind.metrics(trial["workload"], parameters, client, server)
+    return kind.checked_metrics(trial["workload"], parameters, client, server)
 
 
 def ids(path: Path) -> str:
@@ -151,6 +152,22 @@ def test_output_that_is_not_the_program_s_is_an_error_not_a_number(
 
     with pytest.raises(RunError, match=name):
         recorded(path, client=garbled, server=garbled)
+
+
+@pytest.mark.parametrize("path", OUTPUTS, ids=ids)
+@pytest.mark.parametrize("number", ["1e300", "-1e300", "9" * 400, "NaN", "0", "null", "[]"])
+def test_numbers_that_no_program_can_have_measured_are_refused(path: Path, number: str) -> None:
+    """Each in the place of every number: an error that names the program, or finite figures."""
+    trial = json.loads(path.read_text())
+    both = {
+        end: re.sub(r"\d+(\.\d+)?", number, trial[end]["output"]) for end in ("client", "server")
+    }
+    try:
+        figures = recorded(path, **both)
+    except RunError as error:
+        assert path.stem.partition("-")[0] in error.message
+    else:
+        assert all(abs(value) <= 2**63 for value in figures.values())
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ _OPERATIONS = ("open", "read", "write", "sync", "close")
 def times(first_ns: int) -> dict[str, Any]:
     """A distribution whose statistics are all different."""
     told = {f"{name}_ns": first_ns + place for place, name in enumerate(_STATISTICS)}
-    return {"samples": 9, "histogram": "", **told}
+    return {"samples": 1000, "histogram": "", **told}
 
 
 def test_each_number_of_an_echo_has_its_own_name() -> None:

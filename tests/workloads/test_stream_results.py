@@ -289,7 +289,8 @@ def test_every_metric_that_a_study_can_name_is_computed() -> None:
     """By one of two trials, one of each transport, in which everything is known."""
     tcp_flow = {"local_port": 1, "tcp": {"data_segments_sent": 24, "retransmitted_segments": 3}}
     flows = [flow_received(300_000), flow_received(100_000)]
-    variation = dict.fromkeys(("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"), 1)
+    names = ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns")
+    variation = {"samples": 100, **dict.fromkeys(names, 1)}
     udp = metrics(
         received=stream_received(
             flows=flows, one_way_delay=distribution(), delay_variation=variation

@@ -186,25 +186,35 @@ pub struct PeerReportFlow {
     pub end_time: f64,
 }
 
+/// Most bytes that a test can have moved: 1 Tbit/s for three months.
+const MOST_COUNTED: f64 = 1e18;
+
+/// Longest time of a test, seconds, and most of a processor, per cent.
+const MOST_AMOUNT: f64 = 1e9;
+
 /// A count in which some versions write -1 as the largest number of 64 bits.
 fn signed<'de, D: Deserializer<'de>>(deserializer: D) -> Result<i64, D::Error> {
-    let number = number(deserializer)?;
+    let number = number(deserializer, u64::MAX as f64)?;
     Ok(if number >= i64::MAX as f64 { -1 } else { number as i64 })
 }
 
 /// A count, which libraries for JSON may write as a number with an exponent.
 fn whole<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
-    number(deserializer).map(|number| number as u64)
+    number(deserializer, MOST_COUNTED).map(|number| number as u64)
 }
 
 /// A number; of one that is none, as an average of nothing, libraries for JSON write `null`.
-fn number<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    Ok(Option::deserialize(deserializer)?.unwrap_or_default())
+fn number<'de, D: Deserializer<'de>>(deserializer: D, most: f64) -> Result<f64, D::Error> {
+    let number: f64 = Option::deserialize(deserializer)?.unwrap_or_default();
+    if number.abs() <= most {
+        return Ok(number);
+    }
+    Err(D::Error::custom(format!("found {number:e}; allowed: at most {most:e}")))
 }
 
 /// A time or a share, none of which is below 0.
 fn amount<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
-    number(deserializer).map(|number| number.max(0.0))
+    number(deserializer, MOST_AMOUNT).map(|number| number.max(0.0))
 }
 
 /// Most flows that a report may have: twice as many as a test has in both directions.

@@ -14,6 +14,8 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
+from lanlab.outside import in_range
+
 #: Checks a value; raises `Mismatch`.
 Check = Callable[[Any], None]
 _Schema = Mapping[str, Any]
@@ -171,9 +173,9 @@ def _number(_: _Schema) -> Check:
     def check_number(value: Any) -> None:
         if type(value) not in (float, int):
             raise Mismatch("is no number")
-        # All of an engine's are ratios or times; the schema has no word for it.
-        if value < 0:
-            raise Mismatch("is negative")
+        # All of an engine's are ratios, rates or times; the schema has no word for it.
+        if not in_range(value):
+            raise Mismatch("is negative" if value < 0 else "is too large to have been measured")
 
     return check_number
 

@@ -5,12 +5,11 @@ message of the types that the engine's schema has, or it is refused.
 
 from __future__ import annotations
 
-import json
-import math
 from collections.abc import Iterator
 from typing import IO, Any
 
 from lanlab.engine import contract
+from lanlab.outside import BadValue, json_of
 
 #: Longest line that is read, bytes: twice what an engine sends at most (`MAX_REPLY_BYTES`).
 MAX_LINE_BYTES = 2 * 1024 * 1024
@@ -98,16 +97,9 @@ def read_line(line: bytes) -> dict[str, Any]:
         BadLine: It is no such thing, or a number in it is not finite.
     """
     try:
-        value = json.loads(line, parse_float=_finite, parse_constant=_constant)
-    except BadLine:
-        raise
-    except RecursionError:
-        raise BadLine("nested too deeply") from None
-    except (json.JSONDecodeError, UnicodeDecodeError):
-        raise BadLine("not JSON") from None
-    except ValueError:
-        # Python reads whole numbers of a few thousand digits; none of the schema has as many.
-        raise BadLine("a whole number of thousands of digits") from None
+        value = json_of(line)
+    except BadValue as error:
+        raise BadLine(str(error)) from None
     if not isinstance(value, dict) or not isinstance(value.get("type"), str):
         raise BadLine("no object with a type")
     return value
@@ -126,14 +118,3 @@ def check_reply(line: dict[str, Any]) -> None:
         # What is found is not repeated: it may be anything.
         place = ".".join(part[:40] for part in error.place[:8])
         raise BadLine(f"`{place}` {error.reason}") from None
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise BadLine("a number that is not finite")
-    return value
-
-
-def _constant(name: str) -> Any:
-    raise BadLine(f"{name}, which is no number")

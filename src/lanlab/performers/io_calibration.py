@@ -19,6 +19,7 @@ from typing import Any
 from lanlab.disk import TemporaryFolder, entry
 from lanlab.engine import Engine
 from lanlab.errors import LabError
+from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
 
 #: A host's processors are shared with other work, and may be throttled.
@@ -128,7 +129,7 @@ def _read() -> _Kept:
     """What is kept and not too old; nothing if there is no file of ours."""
     try:
         with entry(cache_folder(), _KEPT) as place, place.open() as file:
-            kept = json.loads(file.read(_MOST_FILE_BYTES))
+            kept = json_of(file.read(_MOST_FILE_BYTES))
         return {
             str(key): fresh
             for key, entries in kept.items()

@@ -84,7 +84,7 @@ class ProgramPerformer:
             RunError: The output is not what the program is known to write.
         """
         client, server = (_output(outcome.results[role]) for role in kind.roles)
-        return driver(parameters.driver).metrics(kind.name, parameters, client, server)
+        return driver(parameters.driver).checked_metrics(kind.name, parameters, client, server)
 
 
 def _run(

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
 from lanlab.errors import EngineError, LabError, RunError, UsageError
+from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
     """What processes that are gone have left at a server: the note, what removes it, the trial."""
     for path, file in lock_files.orphans(_folder(), "*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
-            entry = json.load(file)
+            entry = json_of(file.read())
             if entry["server"] == server and entry["spec"]["working_name"] == path.stem:
                 yield path, entry["request"], entry["spec"]
 

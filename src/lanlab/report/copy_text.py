@@ -30,6 +30,7 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         times = ", ".join(
             f"{name} {format_time(metrics[f'file_time_{name}_s'])}"
             for name in ("p50", "p99", "max")
+            if f"file_time_{name}_s" in metrics
         )
         said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
     said.append(

@@ -44,7 +44,9 @@ def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
 
 def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:
     return ", ".join(
-        f"{name} {format_time(metrics[f'{prefix}_{name}_ns'] / 1e9)}" for name in _STATISTICS
+        f"{name} {format_time(metrics[key] / 1e9)}"
+        for name in _STATISTICS
+        if (key := f"{prefix}_{name}_ns") in metrics
     )
 
 

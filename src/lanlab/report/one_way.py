@@ -52,6 +52,7 @@ def one_way_text(metrics: Mapping[str, float | int], kept: str = "") -> str | No
     shown = [
         f"{name} {format_time(metrics[f'one_way_delay_{key}_ns'] / 1e9)}"
         for name, key in (("min", "min"), ("p50", "p50"), ("p99", "p99"))
+        if f"one_way_delay_{key}_ns" in metrics
     ]
     text = ", ".join(shown)
     if error_ns == 0:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from lanlab.analysis.summary import summarise
+from lanlab.analysis.slow_first import SlowFirst, slow_first
+from lanlab.analysis.summary import Summary, summarise
 from lanlab.analysis.trial_order import LEAST_TRIALS, hanging_together
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text
@@ -13,13 +14,38 @@ from lanlab.studies import Study, at_scale
 
 
 def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
-    """Which conditions have trials that drift or hang together; nothing where none is seen."""
+    """Which conditions have a slow first trial, or trials that drift or hang together."""
     summaries = [
         summary
         for scaled in at_scale(study, run.scale)
         if scaled.search is None
         for summary in summarise(run, trials, scaled.experiment.id, scaled.experiment.metrics[0])
     ]
+    return [*_slow_firsts(summaries, study), *_neighbours(summaries, study)]
+
+
+def first_trial_text(found: SlowFirst, of: int) -> str:
+    """That the first trial is unlike the others, and what to do."""
+    return (
+        f"{number(found.ratio, 2)} times slower than the median of the other {of - 1}, as with a "
+        "cold cache or a disk that spins up. It is in the mean and its interval. Run it again at "
+        "once, or bring both ends into the same state before each trial by --prepare"
+    )
+
+
+def _slow_firsts(summaries: Sequence[Summary], study: Study) -> list[str]:
+    both = [(one, slow_first(one.metric, one.values)) for one in summaries]
+    found = [(one, slow) for one, slow in both if slow is not None]
+    if not found:
+        return []
+    summary, slow = max(found, key=lambda one: one[1].ratio)
+    where = condition_text(study, summary.factors)
+    most = f"The first trial{f' of {where}' if where else ''} was "
+    others = f" So it was in {len(found)} conditions." if len(found) > 1 else ""
+    return [f"{most}{first_trial_text(slow, summary.n)}.{others}"]
+
+
+def _neighbours(summaries: Sequence[Summary], study: Study) -> list[str]:
     found = hanging_together(summaries)
     if not found:
         return []

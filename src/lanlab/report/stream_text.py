@@ -157,7 +157,11 @@ def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
         return
     parts = []
     if "gap_p50_ns" in metrics:
-        gaps = (f"{p} {_time(metrics[f'gap_{p}_ns'])}" for p in ("p1", "p50", "p99"))
+        gaps = (
+            f"{name} {_time(metrics[key])}"
+            for name in ("p1", "p50", "p99")
+            if (key := f"gap_{name}_ns") in metrics
+        )
         parts.append(f"gaps {', '.join(gaps)}")
     for key, words in (
         ("late_messages", "late by more than 1 ms"),
@@ -174,11 +178,10 @@ def _delays(trial: TrialRecord) -> Iterator[tuple[str, str]]:
     if one_way is not None:
         yield "one way", one_way
     if "delay_variation_mean_ns" in metrics:
-        yield (
-            "delay",
-            f"varies by {_time(metrics['delay_variation_mean_ns'])} in the mean, "
-            f"{_time(metrics['delay_variation_p99_ns'])} at the 99th percentile",
-        )
+        text = f"varies by {_time(metrics['delay_variation_mean_ns'])} in the mean"
+        if "delay_variation_p99_ns" in metrics:
+            text += f", {_time(metrics['delay_variation_p99_ns'])} at the 99th percentile"
+        yield "delay", text
 
 
 def _flows(trial: TrialRecord) -> Iterator[tuple[str, str]]:

@@ -5,8 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.slow_first import slow_first
 from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
 from lanlab.analysis.trial_order import LEAST_TRIALS
+from lanlab.report.order_text import first_trial_text
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.stream_text import line
 from lanlab.report.trial_columns import TrialColumn
@@ -101,6 +103,9 @@ def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
         metric = shown_metric(own[0].parameters) or first
         mean = mean_text(metric, own, len(trials) - len(done), is_simulated=is_simulated)
         said += [line("mean", mean)] if mean else []
+        values = [float(trial.metrics[metric]) for trial in own if metric in trial.metrics]
+        if (slow := slow_first(metric, values)) is not None:
+            said.append(line("first", first_trial_text(slow, len(values))))
     return said
 
 

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from typing import Any
 
 from lanlab.errors import UnknownName, UsageError
+from lanlab.outside import json_of
 from lanlab.studies import Study, at_scale
 from lanlab.studies.load import parse_study
 from lanlab.workloads import workload
@@ -57,7 +57,7 @@ def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> 
 def _value(text: str) -> bool | int | float | str:
     """A number or truth as such, all else as text, as TOML has it."""
     try:
-        value = json.loads(text)
+        value = json_of(text)
     except ValueError:
         return text
     return value if isinstance(value, bool | int | float) else text

@@ -8,6 +8,7 @@ import math
 from typing import Any
 
 from lanlab.errors import StoreError
+from lanlab.outside import BadValue, json_of
 
 
 def utc_now() -> str:
@@ -56,21 +57,6 @@ def from_json(text: object) -> Any:
     if not isinstance(text, str):
         raise StoreError("a value that should be JSON is no text")
     try:
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite)
-    except StoreError:
-        raise
-    except RecursionError:
-        raise StoreError("a value is nested without end") from None
-    except ValueError:
-        raise StoreError("a value is not JSON") from None
-
-
-def _no_number(name: str) -> Any:
-    raise StoreError(f"a value is {name}, which is no number")
-
-
-def _finite(text: str) -> float:
-    value = float(text)
-    if not math.isfinite(value):
-        raise StoreError("a value is infinite, which is no number")
-    return value
+        return json_of(text)
+    except BadValue as error:
+        raise StoreError(f"a value is {error}") from None

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.outside import json_of
 from lanlab.store.records import RunRecord
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
@@ -108,7 +108,7 @@ def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
         if label is None:
             continue
         try:
-            data = json.loads(label) if isinstance(label, str) else label
+            data = json_of(label) if isinstance(label, str) else label
         except ValueError:
             continue
         if isinstance(data, dict) and data.get("name") == name:

@@ -16,6 +16,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from lanlab import __version__
 from lanlab.errors import StoreError
+from lanlab.outside import json_of
 from lanlab.store.plain_parquet import MAGIC, plain_file
 from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry, ShortSeries, Words
 
@@ -190,7 +191,7 @@ def read(file: IO[bytes], what: str) -> Series:
         with parquet.ParquetFile(file) as opened:
             table = opened.read(use_threads=False)
         metadata = table.schema.metadata or {}
-        units = json.loads(metadata[b"lanlab.units"])
+        units = json_of(metadata[b"lanlab.units"])
         name = metadata[b"lanlab.series"].decode()
         facts = {
             key.decode(): value.decode()

@@ -18,6 +18,8 @@ from collections.abc import Callable
 MAX_LENGTH = 2000
 #: Operations within operations.
 MAX_DEPTH = 40
+#: Nodes from the outermost to a name's or number's own.
+_MAX_NODES = MAX_DEPTH + 3
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
     ast.Add: operator.add,
@@ -79,9 +81,20 @@ def _parsed(expression: str) -> ast.expr:
     if len(expression) > MAX_LENGTH:
         raise BadExpression(f"{len(expression)} characters", f"at most {MAX_LENGTH}")
     try:
-        return ast.parse(expression.strip(), mode="eval").body
+        found = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadExpression("what is no expression") from None
+    # Before anything follows the tree by calls: also what quotes a part of it does.
+    level: list[ast.AST] = [found]
+    for _ in range(_MAX_NODES):
+        level = [below for node in level for below in ast.iter_child_nodes(node)]
+        if not level:
+            return found
+    raise _too_deep()
+
+
+def _too_deep() -> BadExpression:
+    return BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
 
 
 class _Reader:
@@ -92,7 +105,7 @@ class _Reader:
 
     def any(self, node: ast.expr, depth: int) -> bool | float:
         if depth == 0:
-            raise BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
+            raise _too_deep()
         match node:
             case ast.BoolOp(op=joint, values=parts):
                 truths = [self._truth(part, depth - 1) for part in parts]
@@ -121,7 +134,7 @@ class _Reader:
 
     def _number(self, node: ast.expr, depth: int) -> float:
         if depth == 0:
-            raise BadExpression("operations within operations", f"at most {MAX_DEPTH} deep")
+            raise _too_deep()
         match node:
             case ast.Constant(value=int() | float() as number) if not isinstance(number, bool):
                 found = self._done(lambda: number, node)

@@ -14,10 +14,11 @@ from pydantic import BaseModel, ValidationError
 
 from lanlab.errors import BadStudy, UnknownName, UsageError
 from lanlab.frozen import dataclass
+from lanlab.outside import BadValue, toml_of
 from lanlab.studies.checks import problems
 from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
-from lanlab.user_files import read_user_file, text_of
+from lanlab.user_files import read_user_file
 
 # Imports for files next to a study are made when one is read.
 if TYPE_CHECKING:
@@ -265,16 +266,13 @@ def _read(path: Path) -> bytes:
 
 
 def _toml(content: bytes, file: str) -> dict[str, Any]:
-    # Here: what is measured from the command line has no file.
-    import tomllib
-
     try:
-        return tomllib.loads(text_of(content))
+        return toml_of(content)
     except UnicodeDecodeError as error:
         found = "UTF-16" if "UTF-16" in error.reason else "what is not UTF-8"
         raise BadStudy(file, f"byte {error.start}", found, "UTF-8 text") from None
-    except RecursionError:
-        raise BadStudy(file, "the file", "tables within tables without end", "a few") from None
+    except BadValue as error:
+        raise BadStudy(file, "the file", str(error), "a few") from None
     except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
         place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
         found = str(error).removesuffix(place[0] if place else "").strip()

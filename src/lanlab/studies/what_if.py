@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import tomllib
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 
 from lanlab.errors import UnknownName, UsageError
 from lanlab.frozen import dataclass
+from lanlab.outside import toml_of
 from lanlab.studies.base import Level
 from lanlab.studies.machine_numbers import COSTS, NUMBERS, most_waiting
 from lanlab.studies.machines import (
@@ -18,7 +18,7 @@ from lanlab.studies.machines import (
     known_machine,
 )
 from lanlab.studies.model import Study
-from lanlab.user_files import read_user_file, text_of
+from lanlab.user_files import read_user_file
 
 #: Ends the id of a changed study, so that its results are not taken for those of the study.
 SUFFIX = "-what-if"
@@ -69,7 +69,7 @@ def read_changes(path: Path) -> list[Change]:
     """
     content = read_user_file(path, "file of changes", _MAX_FILE_BYTES)
     try:
-        data = tomllib.loads(text_of(content))
+        data = toml_of(content)
     except ValueError as error:
         raise UsageError(f"file of changes `{path}`: {error}") from None
     machines = data.pop("machine", None)

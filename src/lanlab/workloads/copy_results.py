@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from lanlab.workloads.carrier_counts import carrier_metrics
-from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS
+from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS, time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 
@@ -39,10 +36,10 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     metrics |= _on_the_medium(outcome, octets)
     if (stack := copied.get("stack")) is not None:
         metrics["stack_held_bytes"] = stack["held_bytes"]
-    metrics |= _times("first_byte", copied["first_byte"], ("p50", "max"))
-    metrics |= _times("file_time", copied["file_time"], FILE_STATISTICS)
+    metrics |= time_metrics("first_byte", copied["first_byte"], ("p50", "max"), "s")
+    metrics |= time_metrics("file_time", copied["file_time"], FILE_STATISTICS, "s")
     for operation in FILE_CALLS:
-        metrics |= _times(operation, copied["operations"][operation], ("p50", "p99"))
+        metrics |= time_metrics(operation, copied["operations"][operation], ("p50", "p99"), "s")
     metrics |= cpu_metrics("client", copied["cpu"], outcome.capabilities("client"))
     if server.get("cpu_s") is not None:
         metrics["server_cpu_s"] = server["cpu_s"]
@@ -64,11 +61,3 @@ def _on_the_medium(outcome: TrialOutcome, octets: int) -> dict[str, float | int]
         found["wire_frames_per_kb"] = 1000 * frames / octets
         found["wire_bytes_per_byte"] = sent_bytes / octets
     return found
-
-
-def _times(
-    name: str, times: Mapping[str, Any], statistics: tuple[str, ...]
-) -> dict[str, float | int]:
-    if times["samples"] == 0:
-        return {}
-    return {f"{name}_{each}_s": times[f"{each}_ns"] / 1e9 for each in statistics}

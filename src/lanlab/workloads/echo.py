@@ -10,7 +10,7 @@ from pydantic import model_validator
 from lanlab.roles import ROLES
 from lanlab.workloads.arrivals import check_echo
 from lanlab.workloads.definitions import parameter
-from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS
+from lanlab.workloads.metrics import ECHO, ROUND_TRIP_STATISTICS, time_metrics
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import FlowParameters, Seconds, nanoseconds
 from lanlab.workloads.peer_echo import PeerEchoSteps, check_answered, check_echo_peer
@@ -196,10 +196,7 @@ class Echo:
             rate_per_s = 1e9 * requested["sending_replies"] / requested["sending_ns"]
             metrics["replies_per_s"] = rate_per_s
         for prefix, key in (("rtt", "round_trip"), ("kernel_rtt", "kernel_round_trip")):
-            round_trip = requested[key]
-            if round_trip is not None and round_trip["samples"] > 0:
-                for name in ROUND_TRIP_STATISTICS:
-                    metrics[f"{prefix}_{name}_ns"] = round_trip[f"{name}_ns"]
+            metrics |= time_metrics(prefix, requested[key], ROUND_TRIP_STATISTICS)
         return metrics
 
     def simulated_work(

@@ -8,8 +8,8 @@ Loads nothing, as every command needs the names.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
-from typing import Literal
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, Literal
 
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
@@ -87,6 +87,26 @@ FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
 FILE_CALLS = ("open", "read", "write", "sync", "close")
 #: Percentiles of response times, by the names of their metrics.
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
+#: Fewest values that a percentile is given of: of fewer it is their minimum or maximum.
+LEAST_SAMPLES = {"p1": 100, "p90": 10, "p99": 100, "p999": 1000}
+
+
+def time_metrics(
+    prefix: str, times: Mapping[str, Any] | None, statistics: Sequence[str], unit: str = "ns"
+) -> dict[str, float | int]:
+    """Statistics of a distribution of an engine, without the percentiles that it has too few values
+    for; nothing of one that is empty."""
+    samples = 0 if times is None else times["samples"]
+    found = {
+        name: times[f"{name}_ns"]
+        for name in statistics
+        if times is not None and samples >= LEAST_SAMPLES.get(name, 1)
+    }
+    return {
+        f"{prefix}_{name}_{unit}": value / 1e9 if unit == "s" else value
+        for name, value in found.items()
+    }
+
 
 _ONE_WAY_STREAM = _table(
     _GOODPUT,

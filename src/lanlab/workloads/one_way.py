@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from lanlab.workloads.metrics import time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 
 #: What is reported of the distribution of one-way delays.
-_ONE_WAY = ("min_ns", "p50_ns", "p99_ns")
+_ONE_WAY = ("min", "p50", "p99")
 
 
-def one_way_metrics(outcome: TrialOutcome) -> dict[str, int]:
+def one_way_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     """The one-way delays that a receiver measured, and `clock_error_ns`: each is right to within
     that. Nothing without the clocks' relation, or where messages carry no send time."""
     delay = (outcome.results.get("receiver") or {}).get("one_way_delay")
     if delay is None or delay["samples"] == 0 or "clocks" not in outcome.setup:
         return {}
-    return {f"one_way_delay_{name}": delay[name] for name in _ONE_WAY} | {
-        "clock_error_ns": outcome.setup["clocks"]["bound_ns"]
-    }
+    found = time_metrics("one_way_delay", delay, _ONE_WAY)
+    return found | {"clock_error_ns": outcome.setup["clocks"]["bound_ns"]}

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 
 from lanlab.frozen import dataclass
 from lanlab.workloads.fairness import jain_index
-from lanlab.workloads.metrics import PERCENTILES
+from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES
 from lanlab.workloads.station_steady import OK, Columns, Steady, over_time, station_ends
 
 Loop = Literal["closed", "open"]
@@ -181,7 +181,11 @@ def _response_metrics(response: _Floats) -> dict[str, float | int]:
     found: dict[str, float | int] = {"response_mean_ns": float(response.mean())}
     if response.size > 1:
         found["response_sd_ns"] = float(response.std(ddof=1))
-    places = {name: _place(response.size, ratio) for name, ratio in PERCENTILES.items()}
+    places = {
+        name: _place(response.size, ratio)
+        for name, ratio in PERCENTILES.items()
+        if response.size >= LEAST_SAMPLES.get(name, 1)
+    }
     ordered = np.partition(response, sorted(set(places.values())))
     for name, place in places.items():
         found[f"response_{name}_ns"] = float(ordered[place])

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from lanlab.workloads.metrics import PERCENTILES
+from lanlab.workloads.metrics import LEAST_SAMPLES, PERCENTILES
 from lanlab.workloads.station_slices import Slices
 from lanlab.workloads.station_steady import OK, Columns, Steady, station_ends
 from lanlab.workloads.station_sums import (
@@ -153,6 +153,9 @@ def _percentiles(
     reached = np.cumsum(weights[order])
     found = {}
     for name, ratio in PERCENTILES.items():
+        # Rounding errors of a sum take none away.
+        if reached[-1] + 0.5 < LEAST_SAMPLES.get(name, 1):
+            continue
         place = int(np.searchsorted(reached, ratio * reached[-1] * (1 - 1e-9)))
         found[f"response_{name}_ns"] = float(times[order][min(place, len(times) - 1)])
     return found

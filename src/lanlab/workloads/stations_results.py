@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import RunError
 from lanlab.workloads.carrier_counts import carrier_metrics
-from lanlab.workloads.metrics import STATION_SUMS
+from lanlab.workloads.metrics import STATION_SUMS, time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 
@@ -84,11 +84,8 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             "trusted",
         )
     connect, lateness = result["setup"]["connect"], result["own_lateness"]
-    if connect["samples"]:
-        metrics["connect_p50_s"] = connect["p50_ns"] / 1e9
-        metrics["connect_max_s"] = connect["max_ns"] / 1e9
-    if lateness["samples"]:
-        metrics["own_lateness_p99_ns"] = lateness["p99_ns"]
+    metrics |= time_metrics("connect", connect, ("p50", "max"), "s")
+    metrics |= time_metrics("own_lateness", lateness, ("p99",))
     if result["busiest_thread_ratio"] is not None:
         metrics["busiest_thread_ratio"] = result["busiest_thread_ratio"]
     metrics |= carrier_metrics(result.get("carrier"))

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import EngineError
 from lanlab.workloads.fairness import jain_index
 from lanlab.workloads.losses import lost_by_place
+from lanlab.workloads.metrics import time_metrics
 from lanlab.workloads.one_way import one_way_metrics
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.processor_time import cost_metrics, cpu_metrics, interrupt_metrics
@@ -153,11 +154,7 @@ def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
 def _pacing(sent: Mapping[str, Any]) -> Metrics:
     """How evenly the messages left; without a rate there is nothing to be even against."""
     metrics: Metrics = {"back_to_back_messages": sent["back_to_back_messages"]}
-    gap = sent["gap"]
-    if gap is not None and gap["samples"] > 0:
-        for name in ("p1_ns", "p50_ns", "p99_ns"):
-            metrics[f"gap_{name}"] = gap[name]
-    return metrics
+    return metrics | time_metrics("gap", sent["gap"], ("p1", "p50", "p99"))
 
 
 def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> Metrics:
@@ -191,11 +188,8 @@ def datagram_metrics(received: Mapping[str, Any]) -> Metrics:
             "foreign_datagrams",
         )
     }
-    variation = received.get("delay_variation")
-    if variation is not None:
-        for name in ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns"):
-            metrics[f"delay_variation_{name}"] = variation[name]
-    return metrics
+    names = ("mean", "p50", "p90", "p99", "max", "smoothed")
+    return metrics | time_metrics("delay_variation", received.get("delay_variation"), names)
 
 
 def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:

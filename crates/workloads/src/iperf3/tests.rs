@@ -85,6 +85,26 @@ fn a_test_goes_through_its_states_to_the_report_of_the_server() {
 }
 
 #[test]
+fn a_number_that_no_test_can_have_is_refused() {
+    let flow = |field: &str| format!(r#"{{"streams":[{{"id":1,{field}}}]}}"#);
+    let read = |field: &str| serde_json::from_str::<PeerReport>(&flow(field));
+    for field in [
+        r#""jitter":1e300"#,
+        r#""jitter":1e10"#,
+        r#""bytes":1e30"#,
+        r#""packets":-1e300"#,
+        r#""errors":1e20"#,
+        r#""end_time":1e17"#,
+    ] {
+        let refused = read(field).unwrap_err().to_string();
+        assert!(refused.contains("allowed: at most"), "{field}: {refused}");
+    }
+    // Which is how some versions write that they do not know.
+    assert_eq!(read(r#""retransmits":18446744073709551615"#).unwrap().streams[0].retransmits, -1);
+    assert_eq!(read(r#""jitter":0.25"#).unwrap().streams[0].jitter, 0.25);
+}
+
+#[test]
 fn what_is_asked_for_is_in_the_parameters() {
     let plain = asked(test());
     assert_eq!(

@@ -102,16 +102,19 @@ impl DistributionMeter {
                 write!(text, "{octet:02x}").expect("a string takes all that is written to it");
                 text
             });
+        // A histogram gives the upper end of a bucket.
+        let most_ns = u64::try_from(self.max_ns).unwrap_or_default();
+        let at = |share| self.histogram.value_at_quantile(share).min(most_ns);
         Distribution {
             samples,
             mean_ns: (self.sum_ns / i128::from(samples)) as i64,
             sd_ns: sd_ns as u64,
             min_ns: self.min_ns,
-            p1_ns: self.histogram.value_at_quantile(0.01),
-            p50_ns: self.histogram.value_at_quantile(0.5),
-            p90_ns: self.histogram.value_at_quantile(0.9),
-            p99_ns: self.histogram.value_at_quantile(0.99),
-            p999_ns: self.histogram.value_at_quantile(0.999),
+            p1_ns: at(0.01),
+            p50_ns: at(0.5),
+            p90_ns: at(0.9),
+            p99_ns: at(0.99),
+            p999_ns: at(0.999),
             max_ns: self.max_ns,
             histogram,
         }
@@ -170,6 +173,18 @@ mod tests {
         let read: Histogram<u64> = Deserializer::new().deserialize(&mut octets.as_slice()).unwrap();
         assert_eq!(read.len(), 1);
         assert_eq!(read.value_at_quantile(0.5), meter.histogram.value_at_quantile(0.5));
+    }
+
+    #[test]
+    fn no_percentile_is_above_the_maximum() {
+        for time_ns in [939_123_457, 670_999_999, 5, 0] {
+            let mut meter = DistributionMeter::new();
+            meter.record(time_ns);
+            let times = meter.finish();
+            let found = [times.p1_ns, times.p50_ns, times.p90_ns, times.p99_ns, times.p999_ns];
+            assert!(found.iter().all(|p| i64::try_from(*p).unwrap() <= times.max_ns), "{found:?}");
+            assert_eq!(times.max_ns, time_ns);
+        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ipaddress
 import re
-import tomllib
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -14,8 +13,9 @@ from lanlab import addresses
 from lanlab.addresses import AddressFamily, ip_family
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
+from lanlab.outside import toml_of
 from lanlab.roles import ROLES
-from lanlab.user_files import read_user_file, text_of
+from lanlab.user_files import read_user_file
 
 #: This machine.
 HERE = "here"
@@ -148,8 +148,8 @@ def read_destinations(text: str) -> list[Destination]:
 def _read_file(path: Path) -> list[Destination]:
     octets = read_user_file(path, "host file", _MOST_FILE_BYTES)
     try:
-        table = tomllib.loads(text_of(octets))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        table = toml_of(octets)
+    except ValueError as error:
         raise UsageError(f"{path}: not TOML: {error}") from None
     hosts = table.get("host")
     if not isinstance(hosts, list) or set(table) != {"host"}:

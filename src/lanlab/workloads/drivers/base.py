@@ -10,8 +10,9 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Literal
 
-from lanlab.errors import UnmetNeed
+from lanlab.errors import RunError, UnmetNeed
 from lanlab.frozen import dataclass
+from lanlab.outside import in_range
 from lanlab.pipes import run_briefly
 from lanlab.workloads.drivers.abilities import Abilities
 
@@ -89,6 +90,26 @@ class Driver(ABC):
         Raises:
             RunError: The output is not what the program is known to write.
         """
+
+    def checked_metrics(
+        self, workload: str, parameters: Any, client: Output, server: Output
+    ) -> Metrics:
+        """The same of any output: numbers that can have been measured.
+
+        Raises:
+            RunError: They are not, or the output lacks some.
+        """
+        try:
+            found = self.metrics(workload, parameters, client, server)
+        except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+            raise RunError(
+                f"`{self.name}` wrote other results than it is known to write: "
+                f"{type(error).__name__}: {error!s:.80}"
+            ) from None
+        for key, value in found.items():
+            if type(value) not in (int, float) or not in_range(abs(value)):
+                raise RunError(f"`{self.name}` reports {value!s:.40} for {key}, out of range")
+        return found
 
     def abilities(self) -> Mapping[str, Abilities]:
         """What it can measure, by workload."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import RunError, UnmetNeed
+from lanlab.outside import BadValue, json_of
 from lanlab.pipes import run_briefly
 from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
@@ -111,9 +111,12 @@ class Iperf3(Driver):
 def _run(text: str, end: str) -> dict[str, Any]:
     """One end's JSON."""
     try:
-        run: dict[str, Any] = json.loads(text)
-    except ValueError:
-        raise RunError(f"`iperf3 {end}` wrote no JSON: {text.strip()[:200] or 'nothing'}") from None
+        run = json_of(text)
+    except BadValue as error:
+        said = text.strip()[:200] or "nothing"
+        raise RunError(f"`iperf3 {end}` wrote what is {error}: {said}") from None
+    if not isinstance(run, dict):
+        raise RunError(f"`iperf3 {end}` wrote no JSON object")
     if "error" in run:
         raise RunError(f"`iperf3 {end}` failed: {run['error']}")
     return run

@@ -1,0 +1,55 @@
+"""
+A first trial that is much slower than the others of its condition: a cache that was cold, a disk
+that had to spin up. It is in the mean, to which it does not belong.
+"""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+from lanlab.frozen import dataclass
+from lanlab.workloads.metrics import metric_direction
+
+#: Trials after the first.
+_LEAST_OTHERS = 3
+#: Ratio to the median of the others; and in logarithms, a multiple of the farthest of theirs.
+_LEAST_RATIO = 2.0
+_LEAST_SPREADS = 3.0
+
+
+@dataclass(frozen=True)
+class SlowFirst:
+    """How the first trial differs."""
+
+    first: float
+    #: Median of the other trials.
+    others: float
+
+    @property
+    def ratio(self) -> float:
+        """How much slower the first is, above 1."""
+        return max(self.first / self.others, self.others / self.first)
+
+
+def slow_first(metric: str, values: Sequence[float]) -> SlowFirst | None:
+    """What the first of a condition's trials differs by; `None` where it does not.
+
+    Args:
+        values: In the order of the trials.
+
+    Examples:
+        >>> slow_first("goodput_bps", [2.0, 80.0, 79.0, 81.0]).ratio
+        40.0
+        >>> slow_first("goodput_bps", [2.0, 80.0, 8.0, 81.0])
+    """
+    first, *others = values or (0.0,)
+    direction = metric_direction(metric)
+    if len(others) < _LEAST_OTHERS or min(first, *others) <= 0 or direction is None:
+        return None
+    found = SlowFirst(first, statistics.median(others))
+    spread = max(abs(math.log(one / found.others)) for one in others)
+    is_apart = math.log(found.ratio) >= max(math.log(_LEAST_RATIO), _LEAST_SPREADS * spread)
+    is_slower = (first < found.others) == (direction == "more")
+    return found if is_apart and is_slower else None
