@@ -89,6 +89,36 @@ pub struct Serving {
 }
 
 impl Asking {
+    pub fn new(plan: Plan) -> Self {
+        Self { plan: Some(plan), ..Self::default() }
+    }
+
+    pub fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+        match event {
+            Event::Opened(id, carrier) => {
+                self.session = Some(id);
+                let plan = self.plan.take().map(|plan| Plan { carrier, ..plan });
+                self.client = plan.map(Client::new);
+            }
+            Event::Message(_) => self.client.as_mut().unwrap().handle_message(message),
+            Event::Ended(_, why) => self.ended = Some((now, why)),
+            _ => {}
+        }
+        self.pump(now, node);
+    }
+
+    /// Begin a call once the session is there.
+    pub fn begin(&mut self, now: Instant, node: &mut Node, call: Call<'_>) -> CallId {
+        let id = self.client.as_mut().unwrap().call(call);
+        self.pump(now, node);
+        id
+    }
+
+    /// What has come of calls.
+    pub fn take_done(&mut self) -> Vec<(CallId, Result<Done, Refusal>)> {
+        self.done.drain(..).map(|(id, outcome, _)| (id, outcome)).collect()
+    }
+
     fn pump(&mut self, now: Instant, node: &mut Node) {
         let (Some(client), Some(id)) = (&mut self.client, self.session) else { return };
         let (mut message, mut data) = (vec![], vec![]);
@@ -161,19 +191,7 @@ impl Serving {
 impl Program for End {
     fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
         match self {
-            Self::Client(asking) => {
-                match event {
-                    Event::Opened(id, carrier) => {
-                        asking.session = Some(id);
-                        let plan = asking.plan.take().map(|plan| Plan { carrier, ..plan });
-                        asking.client = plan.map(Client::new);
-                    }
-                    Event::Message(_) => asking.client.as_mut().unwrap().handle_message(message),
-                    Event::Ended(_, why) => asking.ended = Some((now, why)),
-                    _ => {}
-                }
-                asking.pump(now, node);
-            }
+            Self::Client(asking) => asking.handle(now, node, event, message),
             Self::Server(serving) => serving.handle(now, node, event, message),
         }
     }
@@ -209,7 +227,7 @@ impl Pair {
             code_page: CodePage::Cp437,
             netware: setting.netware,
         });
-        let asking = Asking { plan: Some(plan), ..Asking::default() };
+        let asking = Asking::new(plan);
         let serving = Serving::new(server, MemoryFiles::default());
         let ends = vec![
             (node(0, setting.netware, setting.framing), End::Client(Box::new(asking))),
@@ -296,11 +314,7 @@ impl Pair {
     /// Begin a call.
     pub fn begin(&mut self, call: Call<'_>) -> CallId {
         self.segment.with(0, |now, node, end| match end {
-            End::Client(one) => {
-                let id = one.client.as_mut().unwrap().call(call);
-                one.pump(now, node);
-                id
-            }
+            End::Client(one) => one.begin(now, node, call),
             End::Server(_) => panic!(),
         })
     }

@@ -2,20 +2,26 @@
 
 use std::collections::BTreeMap;
 
+use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::file_server::memory::MemoryFiles;
+use lanlab_stack::files::{FileCall, FileStore as _};
+use lanlab_stack::ncp::client::{Plan, User};
 use lanlab_stack::ncp::profile::NETWARE_3;
 use lanlab_stack::ncp::server::{Offer, Server};
-use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, StationConfig};
+use lanlab_stack::node::{CarrierKind, CarrierKinds, Node, NodeConfig, Peer, StationConfig};
 use lanlab_stack::profile::WINDOWS_NT;
+use lanlab_stack::redirector::{Access, Call, Done, Reason};
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
 use lanlab_wire::ipx::{Header, framing, packet_type};
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
+use lanlab_wire::ncp::files::parse_data;
+use lanlab_wire::ncp::function::{self, Function};
 use lanlab_wire::netbios_name::{Name, suffix};
 use lanlab_wire::smb1::strings::CodePage;
 
-use crate::pair::{READY, Serving};
+use crate::pair::{Asking, READY, Serving};
 use crate::replay::{self, Captured};
 use crate::tshark::fields;
 
@@ -180,4 +186,135 @@ fn ncpfs_logs_in_asks_who_is_there_and_mounts() {
     ];
     assert_eq!(named, expected, "{named:02x?}");
     none_is_malformed(&replayed.capture, "ncp-ncpfs");
+}
+
+#[test]
+fn ncpfs_writes_reads_renames_and_deletes_by_name_spaces_and_by_old_calls() {
+    let frames = replay::read(include_str!("../frames/ncp-ncpfs-files.txt"));
+    let mut files = MemoryFiles::default();
+    for name in ["LOGIN", "A1.TXT"] {
+        let path = vec![name.to_owned()];
+        files.carry_out(FileCall::MakeDirectory { path }, &mut vec![]);
+    }
+    let mut server = Listening::new(files);
+    let (replayed, _) = server.replay(READY, &frames);
+    let answers = answered(&frames, &replayed.answers);
+    let expected = [
+        (([0x17, 0, 0x14, 0x3d], completion::NO_SUCH_PROPERTY), 1),
+        (([0x3f, 0, 0, 1], completion::FAILED), 1),
+        (([0x57, 3, 0, 0], completion::FAILED), 1),
+        (([0x68, 1, 0, 0], completion::UNSUPPORTED), 1),
+    ];
+    let mut named = BTreeMap::new();
+    for one in refused(&answers) {
+        *named.entry(one).or_insert(0) += 1;
+    }
+    // Ends of searches, NET_ADDRESS and NDS.
+    let named: Vec<_> = named
+        .into_iter()
+        .map(|((mut asked, code), count)| {
+            if asked[0] == 0x3f {
+                asked = [0x3f, 0, 0, 1];
+            }
+            ((asked, code), count)
+        })
+        .collect();
+    assert_eq!(named, expected, "{named:02x?}");
+    // What it wrote by both kinds of calls, and what it read by both.
+    let written: Vec<u8> = answers
+        .iter()
+        .filter(|one| one.0[0] == 0x49)
+        .flat_map(|one| one.0[14..].to_vec())
+        .collect();
+    let read: Vec<u8> = answers
+        .iter()
+        .filter(|one| one.0[0] == 0x48)
+        .flat_map(|(asked, _, behind)| {
+            let offset = u32::from_be_bytes(asked[8..12].try_into().unwrap());
+            parse_data(offset, behind).unwrap().to_vec()
+        })
+        .collect();
+    assert_eq!((written.len(), read.len()), (10_000, 10_000));
+    assert!(written[..5_000] == written[5_000..], "written");
+    assert!(written == read);
+    assert_eq!(server.serving.server.open_files(), 0);
+    none_is_malformed(&replayed.capture, "ncp-ncpfs-files");
+}
+
+#[test]
+fn a_client_works_with_mars_nwe_which_has_no_large_packets_and_no_bursts() {
+    let frames = replay::read(include_str!("../frames/ncp-mars-session.txt"));
+    // The socket of a client is of the time at which it begins.
+    let begin = Instant::from_nanos((0x5bd4 - 0x4000) / 2 * 1_000_000);
+    let carriers = CarrierKinds::only(CarrierKind::Ncp);
+    let name = |text| Name::new(text, suffix::SERVER).unwrap();
+    let config = NodeConfig::new(SERVER, name("JUDGE"), WINDOWS_NT, carriers);
+    let (framing, network) = (Some(framing::RAW_802_3), Some(NETWORK));
+    let station = StationConfig { netware: NETWARE_3, framing, network, ..config.station };
+    let mut node = Node::new(&NodeConfig { station, ..config }, begin);
+    node.handle_timeout(begin);
+    let called = sap_name(&frames[0].frame);
+    node.open(begin, CarrierKind::Ncp, Peer::Name(name(&called))).unwrap();
+    let mut client = Asking::new(Plan {
+        volume: "SYS".into(),
+        user: Some(User { name: "JUDGE".into(), password: "JUDGE".into() }),
+        code_page: CodePage::Cp437,
+        most_data_bytes: 1024,
+        large_packets: true,
+        burst_packets: Some((24, 10)),
+        carrier: CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: true },
+    });
+    let (mut outcomes, mut functions, mut message) = (vec![], vec![], vec![]);
+    let calls = [
+        Call::CheckDirectory { path: "DATA" },
+        Call::MakeDirectory { path: "DATA/FD6B616D.LAB" },
+        Call::Open { path: "DATA/FD6B616D.LAB/MARK.LAB", access: Access::Create },
+    ];
+    let mut calls = calls.into_iter();
+    let (replayed, _) = replay::replay(&mut node, begin, &frames, |now, node| {
+        while let Some(event) = node.poll_event(&mut message) {
+            client.handle(now, node, event, &mut message);
+        }
+        for (_, outcome) in client.take_done() {
+            outcomes.push(outcome);
+            if let Some(call) = calls.next() {
+                client.begin(now, node, call);
+            }
+        }
+    });
+    for sent in replayed.answers.iter().flatten().filter_map(|frame| ncp(frame)) {
+        let (envelope, data) = Envelope::parse(&sent).unwrap();
+        if envelope.kind == kind::REQUEST {
+            functions.push((envelope.sequence, Function::parse(data).unwrap().0));
+        }
+    }
+    functions.dedup();
+    let expected = [
+        function::NEGOTIATE_BUFFER,
+        function::SERVER_INFORMATION,
+        function::NEGOTIATE_PACKET,
+        function::OFFER_BURST,
+        function::GET_KEY,
+        function::OBJECT_ID,
+        function::LOG_IN_KEYED,
+        function::ALLOCATE_PERMANENT,
+        function::ALLOCATE_TEMPORARY,
+        function::FREE_HANDLE,
+        function::MAKE_DIRECTORY,
+        function::CREATE_NEW,
+    ];
+    let expected: Vec<_> = (1..).zip(expected).collect();
+    assert_eq!(functions, expected);
+    assert_eq!(outcomes[..3], [Ok(Done::Nothing), Ok(Done::Nothing), Ok(Done::Nothing)]);
+    assert_eq!(outcomes[3].as_ref().unwrap_err().reason, Reason::Denied);
+    none_is_malformed(&replayed.capture, "ncp-mars");
+}
+
+/// The name of the first server in an answer of SAP.
+fn sap_name(frame: &[u8]) -> String {
+    let frame = Frame::parse(frame).unwrap();
+    let (_, data) = Header::parse(framing::packet(&frame).unwrap().0).unwrap();
+    let name = &data[4..52];
+    let end = name.iter().position(|octet| *octet == 0).unwrap();
+    String::from_utf8(name[..end].to_vec()).unwrap()
 }
