@@ -20,6 +20,7 @@ Everything the package raises on purpose.
 from __future__ import annotations
 
 import difflib
+import errno
 from collections.abc import Iterable, Mapping
 from typing import TypeVar
 
@@ -155,3 +156,34 @@ class RunInterrupted(RunError):
 
 class StoreError(LabError):
     """Results could not be read or written."""
+
+
+#: What to do about an error of the system: each only where its cause was seen.
+SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
+    "check the owner and mode of it and of its folder": (errno.EACCES, errno.EPERM),
+    "its file system is read-only": (errno.EROFS,),
+    "make room on that disk": (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)),
+    "shorten its name": (errno.ENAMETOOLONG,),
+    "move away what is in its place, as a link": (errno.ELOOP, errno.ENOTDIR, errno.EISDIR),
+    "see whether the path is right": (errno.ENOENT,),
+    "look into the system's log: the disk may be failing": (errno.EIO,),
+    "allow more open files by `ulimit -n`": (errno.EMFILE, errno.ENFILE),
+}
+
+
+def system_hint(error: Exception, otherwise: str) -> str:
+    """
+    What to do about an error of the system.
+
+    Args:
+        otherwise: What helps whatever the cause is, as an imperative.
+
+    Examples:
+        >>> system_hint(OSError(errno.ENOSPC, ""), "name another place")
+        'make room on that disk, or name another place'
+        >>> system_hint(OSError(errno.EBUSY, ""), "name another place")
+        'name another place'
+    """
+    number = error.errno if isinstance(error, OSError) else None
+    found = next((hint for hint, causes in SYSTEM_HINTS.items() if number in causes), None)
+    return otherwise if found is None else f"{found}, or {otherwise}"

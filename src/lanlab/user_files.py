@@ -7,7 +7,7 @@ import os
 import stat
 from pathlib import Path
 
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, system_hint
 
 #: Opening neither waits for a writer of a FIFO, nor makes us the owner of a terminal; Windows has
 #: neither.
@@ -51,7 +51,7 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
         # A name with a zero in it is a ValueError.
         why = error.strerror if isinstance(error, OSError) else None
         raise UsageError(
-            f"{name}: {why or error}", hint="see whether the path is right, and who may read it"
+            f"{name}: {why or error}", hint=system_hint(error, "name another file")
         ) from None
     if len(content) > most_bytes:
         raise _too_long(name, len(content), most_bytes)

@@ -129,8 +129,8 @@ def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
         (errno.ENOENT, "cannot be written: its directory is gone", "look where"),
         (errno.EACCES, "cannot be written: Permission denied", "check the owner"),
         (errno.EPERM, "cannot be written: Operation not permitted", "check the owner"),
-        (errno.EROFS, "cannot be written: Read-only file system", "check the owner"),
-        (errno.EIO, "Input/output error", "check the owner"),
+        (errno.EROFS, "cannot be written: Read-only file system", "its file system"),
+        (errno.EIO, "Input/output error", "look into the system's log"),
     ],
 )
 def test_a_series_that_cannot_be_written_says_why_and_leaves_nothing(

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import UsageError
+from lanlab.errors import UsageError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 
@@ -373,7 +373,8 @@ def _directory(what: str, place: str) -> Path | None:
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
-            f"{what}: `{shown}`: {why or error}", hint="name a directory that is there"
+            f"{what}: `{shown}`: {why or error}",
+            hint=system_hint(error, "name another directory"),
         ) from None
     if stat.S_ISDIR(mode):
         return path.absolute()

@@ -10,7 +10,6 @@ anything is written.
 from __future__ import annotations
 
 import contextlib
-import errno
 import hashlib
 import os
 import re
@@ -19,7 +18,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
 from lanlab.disk import TemporaryFolder, entry, if_there, is_inside, make_folders
-from lanlab.errors import StoreError, UsageError
+from lanlab.errors import StoreError, UsageError, system_hint
 
 LIST_NAME = "lanlab-files.sha256"
 #: Lists single files, which no report that is written into their folder removes.
@@ -317,7 +316,7 @@ def _reading(path: Path) -> Iterator[None]:
     except (OSError, ValueError) as error:
         raise StoreError(
             f"{path} cannot be looked at: {getattr(error, 'strerror', None) or error}",
-            hint="check its owner and mode, or name another place",
+            hint=system_hint(error, "name another place"),
         ) from error
 
 
@@ -325,8 +324,7 @@ def _unwritten(path: Path, error: OSError) -> StoreError:
     where = (
         f" ({error.filename})" if error.filename and str(path) not in str(error.filename) else ""
     )
-    is_full = error.errno in (errno.ENOSPC, errno.EDQUOT)
     return StoreError(
         f"{path} could not be written: {error.strerror or error}{where}",
-        hint="free some room, or name another place" if is_full else "name another place",
+        hint=system_hint(error, "name another place"),
     )

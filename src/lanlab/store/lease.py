@@ -17,7 +17,7 @@ import time
 from pathlib import Path
 
 from lanlab.disk import is_the_file_at, remove_file
-from lanlab.errors import StoreError
+from lanlab.errors import StoreError, system_hint
 from lanlab.store.base import Lease, is_executed
 
 #: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
@@ -96,7 +96,7 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
         except OSError as error:
             raise NoLockFile(
                 f"{path}: cannot make the lock file of {what}: {error.strerror}",
-                hint="check that the store's directory can be written",
+                hint=system_hint(error, "name another store"),
             ) from None
         locked = False
         try:

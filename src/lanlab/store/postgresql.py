@@ -20,7 +20,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import field
 from typing import IO
 
-from lanlab.errors import StoreError
+from lanlab.errors import StoreError, system_hint
 from lanlab.frozen import dataclass
 from lanlab.store import parquet
 from lanlab.store.base import Lease, is_executed
@@ -358,7 +358,7 @@ class PostgresqlDatabase(Database):
                     raise StoreError(
                         f"series `{each.name}` cannot be written to a temporary file: "
                         f"{error.strerror or error}",
-                        hint="make room there, or name another folder with TMPDIR",
+                        hint=system_hint(error, "name another folder with TMPDIR"),
                     ) from error
                 placed.files.append(file)
             yield placed

@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from lanlab.disk import entry
-from lanlab.errors import StoreError
+from lanlab.errors import StoreError, system_hint
 from lanlab.user_files import READ_FLAGS, special
 
 #: "LNLB" in ASCII.
@@ -199,7 +199,8 @@ def check_header(path: Path) -> bool:
         return False
     except OSError as error:
         raise StoreError(
-            f"{path}: cannot be read: {error.strerror}", hint="check the file's owner and mode"
+            f"{path}: cannot be read: {error.strerror}",
+            hint=system_hint(error, "name another file with --store"),
         ) from None
     if not header:
         return False
@@ -250,7 +251,8 @@ def refuse_foreign_logs(store: Path) -> None:
             continue
         except OSError as error:
             raise StoreError(
-                f"{path}: cannot be read: {error.strerror}", hint="check the file's owner and mode"
+                f"{path}: cannot be read: {error.strerror}",
+                hint=system_hint(error, "name another file with --store"),
             ) from None
         raise StoreError(
             f"{path}: is in the way of the store's log, and SQLite did not make it",

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import IO
 
 from lanlab.disk import Entry, entries, entry, sync_directory
-from lanlab.errors import StoreError
+from lanlab.errors import StoreError, system_hint
 from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
 from lanlab.store.series import AnySeries, SeriesEntry
@@ -98,7 +98,7 @@ class SeriesFiles:
         except OSError as error:
             raise StoreError(
                 f"{path}: cannot be read: {error.strerror or error}",
-                hint="check the file's owner and mode, and the disk",
+                hint=system_hint(error, "read the rest of the run, which does not need it"),
             ) from error
 
     def tidy(self, run_id: str, referred: Collection[tuple[int, str]]) -> None:
@@ -163,14 +163,13 @@ def _write(
 
 
 def _explain(error: OSError, path: Path) -> StoreError:
-    hint = "check the owner and mode of the store's directory, or name another with --store"
+    hint = system_hint(error, "name another store with --store")
     cause = error.strerror or str(error)
     if error.errno in (errno.ENOSPC, errno.EDQUOT):
         cause = "the disk is full"
         hint = "make room on it; what was committed before is safe, and the run can be resumed"
     elif error.errno in (errno.ELOOP, errno.ENOTDIR):
         cause = f"a link or a file of somebody else's is in the way: {cause}"
-        hint = "move it away: lanlab follows no link there and replaces no file it did not make"
     elif error.errno == errno.ENOENT:
         cause = "cannot be written: its directory is gone"
         hint = "look where the store's directory went; what it had can be resumed from there"

@@ -164,7 +164,7 @@ def _refusal(address: str, error: BaseException) -> LabError:
     lines = [line for line in str(error).splitlines() if line.strip()] or [repr(error)]
     return RunError(
         f"ray:{address}: Ray did not let this process join: {_in_one_line(lines[0])}",
-        hint="run lanlab on a machine that is a node of the cluster",
+        hint="see whether `ray status` lists this machine as a node of the cluster",
     )
 
 
