@@ -4,7 +4,7 @@ use lanlab_files::{Class, Fault, Result};
 use russh::client::Handle;
 use russh::keys::agent::client::AgentClient;
 
-use super::login::hashes;
+use super::signing::hashes;
 use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 

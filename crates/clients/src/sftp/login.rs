@@ -7,7 +7,7 @@ use lanlab_connections::ssh::{CIPHERS, Cut};
 use lanlab_files::{Class, Credentials, Facts, Fault, Result, Target};
 use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
-use russh::keys::{Algorithm, HashAlg, PrivateKey, PrivateKeyWithHashAlg, decode_secret_key};
+use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, decode_secret_key};
 use russh::{ChannelMsg, MethodKind, Preferred, compression};
 
 use crate::transport;
@@ -16,6 +16,7 @@ use crate::transport;
 use super::agent;
 use super::exchange::Exchange;
 use super::failure::refused;
+use super::signing::hashes;
 use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 use super::{Abilities, Session};
@@ -165,18 +166,6 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
             admitted(user, matches!(answer, KeyboardInteractiveAuthResponse::Success))
         }
         AuthResult::Failure { .. } => admitted(user, false),
-    }
-}
-
-/// Hashes to sign with, the first choice first. RSA has several; a server that does not list what
-/// it takes may be older than SHA-2 in SSH.
-pub async fn hashes(ssh: &Handle<Verifier>, key: &Algorithm) -> Vec<Option<HashAlg>> {
-    if !matches!(key, Algorithm::Rsa { .. }) {
-        return vec![None];
-    }
-    match ssh.best_supported_rsa_hash().await {
-        Ok(Some(hash)) => vec![hash],
-        _ => vec![Some(HashAlg::Sha256), None],
     }
 }
 

@@ -8,6 +8,7 @@ mod agent;
 pub mod exchange;
 mod failure;
 mod login;
+mod signing;
 mod ssh_failure;
 mod trust;
 
