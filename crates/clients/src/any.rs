@@ -120,7 +120,9 @@ macro_rules! services {
             }
 
             async fn make_directory(&self, path: &ServicePath) -> Result<()> {
-                each!(self, session => session.make_directory(path).await)
+                let made = each!(self, session => session.make_directory(path).await);
+                let is_smb1 = matches!(self, Self::Smb1(_));
+                made.map_err(|fault| if is_smb1 { denied_by_smb1(fault) } else { fault })
             }
 
             async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
@@ -152,6 +154,17 @@ fn at_beginning(fault: Fault) -> Fault {
         _ => return fault,
     };
     if fault.hint.is_some() { fault } else { fault.hint(hint) }
+}
+
+/// A server refuses all that is asked of a share that requires encryption, which SMB 1 has not.
+fn denied_by_smb1(fault: Fault) -> Fault {
+    if fault.class != Class::Denied || fault.hint.is_some() {
+        return fault;
+    }
+    fault.hint(
+        "see what the user may do there; if the share requires encryption, use `smb://`, as SMB 1 \
+         has none",
+    )
 }
 
 services! {

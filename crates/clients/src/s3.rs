@@ -94,13 +94,16 @@ pub async fn connect(target: &Target) -> Result<Session> {
         part_bytes: writing::PART_BYTES,
     };
     let what = format!("list bucket `{}`", session.bucket.name);
+    let mut listed = session.page(&what, "", None, 1).await;
     // Where none was asked for, the server may name its own; what is signed for it is tried once.
-    if asked_region.is_none()
-        && let Some(region) = session.named_region(&what).await?
+    if listed.as_ref().is_err_and(may_be_of_another_region)
+        && asked_region.is_none()
+        && let Ok(Some(region)) = session.named_region(&what).await
     {
         session.bucket.region = region;
+        listed = session.page(&what, "", None, 1).await;
     }
-    match session.page(&what, "", None, 1).await {
+    match listed {
         // Who may read or write objects need not be allowed to list them.
         Err(fault) if fault.class == Class::Denied && session.bucket.credentials.is_some() => {
             Ok(session)
@@ -290,6 +293,11 @@ impl files::Session for Session {
     async fn end(self) -> Result<()> {
         self.http.end().await
     }
+}
+
+/// Whether a server may refuse a request only for the region that it was signed for.
+fn may_be_of_another_region(fault: &Fault) -> bool {
+    !fault.class.is_passing() && fault.class != Class::Denied
 }
 
 /// Whether a text of the server's can be the name of a region, which is signed and shown.

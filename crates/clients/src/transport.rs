@@ -244,4 +244,19 @@ mod tests {
         pace.moved("read", PATIENCE, Duration::from_secs(29), 100).expect("the first octets");
         pace.moved("read", PATIENCE, Duration::from_secs(2), 0).expect("and their end");
     }
+
+    #[test]
+    fn a_low_port_is_taken_where_this_process_may() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let may = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 1023)).is_ok();
+        let target = Target::new(lanlab_files::ServiceKind::Nfs);
+        let peer = listener.local_addr().unwrap();
+        let streams: Vec<_> = (0..3)
+            .map(|_| runtime.block_on(connect_from_low_port(&target, peer)).unwrap())
+            .collect();
+        for stream in &streams {
+            assert_eq!(stream.local_addr().unwrap().port() < 1024, may);
+        }
+    }
 }

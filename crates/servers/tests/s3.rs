@@ -4,6 +4,7 @@ use crate::http_support::*;
 use lanlab_clients::connect;
 use lanlab_files::{Class, Credentials, ServiceKind, Session, Target};
 use lanlab_servers::{Offer, serve};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 const KIND: ServiceKind = ServiceKind::S3;
 
@@ -210,4 +211,67 @@ fn rclone_reads_and_writes_our_bucket() {
     rclone(&["delete", ":s3:lanlab/here"]);
     assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
     runtime.block_on(serving.end());
+}
+
+/// A server that takes requests signed for one region alone, and lists an empty bucket.
+async fn of_region(region: &'static str, header: &'static str, body: String) -> u16 {
+    let listener = tokio::net::TcpListener::bind((LOOPBACK, 0)).await.unwrap();
+    let port = listener.local_addr().unwrap().port();
+    tokio::spawn(async move {
+        while let Ok((mut stream, _)) = listener.accept().await {
+            let (header, body) = (header, body.clone());
+            tokio::spawn(async move {
+                let mut asked = Vec::new();
+                while let Ok(octet) = stream.read_u8().await {
+                    asked.push(octet);
+                    if !asked.ends_with(b"\r\n\r\n") {
+                        continue;
+                    }
+                    let text = String::from_utf8(std::mem::take(&mut asked)).unwrap();
+                    let is_right = text.contains(&format!("%2F{region}%2Fs3%2Faws4_request"));
+                    let (status, header, body) = if is_right {
+                        let list = "<ListBucketResult><IsTruncated>false</IsTruncated>\
+                                    </ListBucketResult>";
+                        ("200 OK", "x-odd: 1", list.to_owned())
+                    } else {
+                        ("400 Bad Request", header, body.clone())
+                    };
+                    let length = body.len();
+                    let answer = format!(
+                        "HTTP/1.1 {status}\r\n{header}\r\nContent-Length: {length}\r\n\r\n{body}"
+                    );
+                    stream.write_all(answer.as_bytes()).await.unwrap();
+                }
+            });
+        }
+    });
+    port
+}
+
+#[tokio::test]
+async fn the_region_that_a_server_names_is_signed_for() {
+    let malformed =
+        |region: &str| format!("<Error><Code>AuthorizationHeaderMalformed</Code>{region}</Error>");
+    let named = malformed("<Region>garage</Region>");
+    for (header, body) in
+        [("x-odd: 1", named.clone()), ("x-amz-bucket-region: garage", malformed(""))]
+    {
+        let port = of_region("garage", header, body).await;
+        let session = connect(&target(KIND, port)).await.unwrap();
+        assert!(session.list(None).await.unwrap().is_empty());
+    }
+    let port = of_region("garage", "x-odd: 1", malformed("")).await;
+    let of = |domain: Option<&str>| {
+        let credentials = Credentials { domain: domain.map(str::to_owned), ..user() };
+        Target { credentials: Some(credentials), ..target(KIND, port) }
+    };
+    connect(&of(Some("garage"))).await.unwrap();
+    let fault = connect(&of(None)).await.unwrap_err();
+    assert_eq!(fault.class, Class::Login, "{fault}");
+    assert!(fault.hint.unwrap().contains("?region="));
+    // One that was asked for is kept, and no other tried.
+    let port = of_region("garage", "x-odd: 1", named).await;
+    let credentials = Some(Credentials { domain: Some("eu-west-1".into()), ..user() });
+    let wrong = Target { credentials, ..target(KIND, port) };
+    assert_eq!(connect(&wrong).await.unwrap_err().class, Class::Login);
 }

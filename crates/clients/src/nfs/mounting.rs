@@ -10,9 +10,6 @@ use crate::transport;
 
 use super::connection::{Connection, SYS_ALONE, fault_of, garbled};
 
-/// Procedure of every program that does nothing (RFC 5531, section 12).
-const NULL: u32 = 0;
-
 /// `GETPORT` of the portmapper (RFC 1833, section 3.2).
 const GETPORT: u32 = 3;
 const IPPROTO_TCP: u32 = 6;
@@ -45,19 +42,26 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
         None => ask_port(target, NFS, "NFS").await?,
     };
     let nfs = connect_to(target, nfs_port).await?;
-    // A port that is given is the one of NFS: some servers have mount there, too.
-    let has_mount = target.port.is_some() && nfs.call(MOUNT, NULL, |_| {}, &[]).await.is_ok();
-    let mount = if has_mount {
-        None
-    } else {
-        Some(connect_to(target, ask_port(target, MOUNT, "mount").await?).await?)
-    };
-    let asked = mount.as_ref().unwrap_or(&nfs);
     let path = |writer: &mut Writer| writer.opaque(export.as_bytes());
     let what = format!("mount `{export}`");
     let about = |fault: Fault| Fault { message: format!("{what}: {}", fault.message), ..fault };
-    let answer = asked.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
-    let root = read_root(&mut answer.reader(), asked.is_from_low_port).map_err(about)?;
+    // A port that is given is the one of NFS: many servers have mount there, too.
+    let at_same_port = match target.port {
+        Some(_) => match nfs.call(MOUNT, mount::MNT, path, &[]).await {
+            Err(fault) if fault.class == Class::Unsupported => None,
+            answer => Some(answer.map_err(about)?),
+        },
+        None => None,
+    };
+    let (answer, mount) = match at_same_port {
+        Some(answer) => (answer, None),
+        None => {
+            let mount = connect_to(target, ask_port(target, MOUNT, "mount").await?).await?;
+            let answer = mount.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
+            (answer, Some(mount))
+        }
+    };
+    let root = read_root(&mut answer.reader(), nfs.is_from_low_port).map_err(about)?;
     Ok(Mounted { nfs, mount, export, root })
 }
 
@@ -123,5 +127,37 @@ async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u1
         }
         Ok(port) => Ok(port),
         Err(_) => Err(Fault::new(Class::Protocol, format!("{name} has no port"))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What a server answers to MNT that lists these flavors.
+    fn mounted(flavors: &[u32]) -> Vec<u8> {
+        let mut words = vec![0, 4, 0x6162_6364, flavors.len() as u32];
+        words.extend(flavors);
+        words.into_iter().flat_map(u32::to_be_bytes).collect()
+    }
+
+    #[test]
+    fn a_server_that_lists_no_authentication_takes_any() {
+        let of = |flavors: &[u32]| read_root(&mut Reader::new(&mounted(flavors)), true);
+        for flavors in [&[][..], &[0], &[1], &[390_003, 1], &[0, 390_003]] {
+            assert_eq!(of(flavors).unwrap(), b"abcd", "{flavors:?}");
+        }
+        let fault = of(&[390_003]).unwrap_err();
+        assert_eq!((fault.class, fault.hint.as_deref()), (Class::Login, Some(SYS_ALONE)));
+    }
+
+    #[test]
+    fn the_port_is_named_where_it_may_be_the_cause() {
+        let refused = 13_u32.to_be_bytes();
+        let hint = |is_from_low_port| {
+            read_root(&mut Reader::new(&refused), is_from_low_port).unwrap_err().hint.unwrap()
+        };
+        assert!(hint(false).contains("CAP_NET_BIND_SERVICE"));
+        assert_eq!(hint(true), "see whether the export allows this host");
     }
 }

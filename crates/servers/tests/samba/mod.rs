@@ -150,6 +150,17 @@ fn each_dialect_and_protection_of_samba_is_spoken() {
             "SMB 2.1",
             "signed, HMAC-SHA256",
         ),
+        ("smb encrypt = required", "SMB 3.1.1", "encrypted, AES-128-GCM"),
+        (
+            "smb encrypt = required\nserver max protocol = SMB3_00",
+            "SMB 3.0",
+            "encrypted, AES-128-CCM",
+        ),
+        (
+            "smb encrypt = required\nserver max protocol = SMB3_02",
+            "SMB 3.0.2",
+            "encrypted, AES-128-CCM",
+        ),
     ] {
         let Some(samba) = Samba::start(settings) else { return };
         run(async {

@@ -287,6 +287,7 @@ mod tests {
     fn a_station_has_its_number_in_the_name_of_its_user() {
         let of = |user: &str| {
             let credentials = Credentials {
+                passphrase: None,
                 user: user.to_owned(),
                 secret: "secret".to_owned(),
                 domain: Some("LAB".to_owned()),

@@ -71,6 +71,20 @@ impl Listing {
         })
     }
 
+    /// Begin again at the level of Windows NT, where a server of its dialect that offers older
+    /// listings alone gave an odd one: some answer with another level then (impacket).
+    pub fn begins_again_as_nt(&mut self) -> bool {
+        let may =
+            self.session == Dialect::Nt && self.dialect != Dialect::Nt && self.search.is_none();
+        if may {
+            self.dialect = Dialect::Nt;
+            self.entries.clear();
+            self.parameters.clear();
+            self.data.clear();
+        }
+        may
+    }
+
     fn add(&mut self, text: Text<'_>, size_bytes: u64, is_directory: bool) {
         let name = text.decode(self.code_page).into_owned();
         if name != "." && name != ".." {

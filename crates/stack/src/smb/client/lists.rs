@@ -95,6 +95,9 @@ impl Client {
             listing.take_found(block)
         };
         match taken {
+            Err(_) if header.status.is_success() && listing.begins_again_as_nt() => {
+                self.list(id, listing);
+            }
             Err(refusal) => self.end(id, Err(refusal)),
             Ok(Some(false)) => self.end(id, Ok(Done::Listed(listing.entries))),
             Ok(Some(true)) if listing.entries.len() > MAX_ENTRIES => {
