@@ -29,7 +29,8 @@ mod tests {
     #[test]
     fn only_the_right_pair_is_admitted() {
         let domain = None;
-        let of = Credentials { user: "ab".to_owned(), secret: "c".to_owned(), domain };
+        let of =
+            Credentials { user: "ab".to_owned(), secret: "c".to_owned(), domain, passphrase: None };
         assert!(admits(Some(&of), "ab", "c"));
         for (user, secret) in [("a", "bc"), ("ab", ""), ("ab", "cc"), ("", "abc")] {
             assert!(!admits(Some(&of), user, secret), "{user} {secret}");
