@@ -59,6 +59,7 @@ impl Logins for LoginRules {
         let visitor = self.proof.visitor();
         match remark {
             Remark::Admitted { user, dialect } => visitor.admitted(user.as_deref(), Some(dialect)),
+            Remark::SharePassword { dialect } => visitor.knew_the_share_password(dialect),
             Remark::WrongPassword { user: Some(user), dialect } => {
                 visitor.wrong_password(&user, Some(dialect));
             }

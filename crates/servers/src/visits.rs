@@ -112,6 +112,11 @@ impl Visitor {
         });
     }
 
+    /// Its client is served, as it gave the password of the share by this dialect.
+    pub fn knew_the_share_password(&self, speaks: &str) {
+        self.note(&format!("gave the password of the share ({speaks})"));
+    }
+
     /// Something was refused.
     pub fn refused(&self, what: &str) {
         self.note(&format!("refused: {what}"));

@@ -95,7 +95,11 @@ async fn conforms(service: ServiceKind, wired: Wired) {
     let has_logins = service != ServiceKind::Nfs;
     // The core dialect has no users: a share has a password.
     let has_users = has_logins && !is_core;
-    let is_in = if has_users { "logged in as station" } else { "served without a login" };
+    let is_in = match (has_users, has_logins) {
+        (true, _) => "logged in as station",
+        (false, true) => "gave the password of the share",
+        (false, false) => "served without a login",
+    };
     let said = said(&serving);
     // A user of NetWare is written in upper case.
     assert!(said.iter().any(|line| line.to_lowercase().contains(is_in)), "{said:?}");

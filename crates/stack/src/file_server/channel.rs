@@ -96,7 +96,7 @@ impl SessionChannel {
     pub fn remark(&self, remark: Remark) {
         let mut slots = self.slots();
         match &remark {
-            Remark::Admitted { .. } => slots.is_known = true,
+            Remark::Admitted { .. } | Remark::SharePassword { .. } => slots.is_known = true,
             Remark::WrongPassword { .. } => slots.failed_logins += 1,
             Remark::ReadOnly | Remark::Refused(_) => {}
         }

@@ -54,6 +54,11 @@ pub enum Remark {
         /// By which dialect.
         dialect: &'static str,
     },
+    /// It is served from now on, as it gave the password of the share, which takes no user.
+    SharePassword {
+        /// By which dialect.
+        dialect: &'static str,
+    },
     /// A login failed.
     WrongPassword {
         /// Who it was to be; absent where the password is the share's.

@@ -327,7 +327,7 @@ fn who_proves_the_password_of_a_share_is_a_user() {
 fn a_server_remarks_who_came_and_what_it_refused() {
     let remarks =
         |raw: &Raw| std::iter::from_fn(|| raw.served.session.poll_remark()).collect::<Vec<_>>();
-    let (core, of_share) = (dialect::CORE, None);
+    let core = dialect::CORE;
     let read_only = Server::new(Offer { read_only: true, ..offer() });
     let mut raw = Raw::negotiated(&read_only, &[], core);
     let wrong = b"\x04\\\\S\\SHARE\0\x04WRONG\0\x04A:\0";
@@ -336,9 +336,9 @@ fn a_server_remarks_who_came_and_what_it_refused() {
     raw.connect();
     raw.say(c::CREATE_DIRECTORY, &[], b"\x04D\0");
     let expected = [
-        Remark::WrongPassword { user: of_share.clone(), dialect: core },
+        Remark::WrongPassword { user: None, dialect: core },
         Remark::Refused("the share `OTHER`: `share` is served".into()),
-        Remark::Admitted { user: of_share, dialect: core },
+        Remark::SharePassword { dialect: core },
         Remark::ReadOnly,
     ];
     assert_eq!(remarks(&raw), expected);

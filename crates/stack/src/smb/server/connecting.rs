@@ -201,7 +201,10 @@ impl State {
         self.tid = self.add_tree(tree)?;
         if !is_user {
             let dialect = self.dialect().name();
-            self.channel.remark(Remark::Admitted { user: None, dialect });
+            self.channel.remark(match self.offer.user {
+                Some(_) => Remark::SharePassword { dialect },
+                None => Remark::Admitted { user: None, dialect },
+            });
         }
         let response = tree_connect::Response { max_buffer: self.max_buffer(), tid: self.tid };
         self.put(|writer| response.emit(writer));
