@@ -5,6 +5,7 @@
 mod clock;
 mod instant;
 mod pace;
+pub mod room;
 
 pub use clock::Clock;
 pub use instant::Instant;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use lanlab_units::Instant;
+use lanlab_units::room::Use;
 use lanlab_wire::ipx::{packet_type, socket};
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -25,6 +26,9 @@ const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
 const LEAVING_NS: u64 = 10_000_000_000;
 /// Time after a second request from which on a first one is that of a client that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
+
+/// Requests of a client that is served: to open one file takes more.
+const SERVED_REQUESTS: u32 = 6;
 
 /// What was answered, for a client that asks again.
 #[derive(Debug, Default)]
@@ -58,6 +62,9 @@ pub(super) struct Answerer {
     pub(super) deadline: Instant,
     /// When it has asked for more than a dialect.
     pub(super) went_on: Option<Instant>,
+    /// Its requests so far, and when it was last heard.
+    requests: u32,
+    pub(super) heard: Instant,
     /// The first request, which has no connection yet, and its answer.
     first_request: Vec<u8>,
     first: Kept,
@@ -80,6 +87,8 @@ impl Answerer {
             connection,
             deadline: now.plus_nanos(LONGEST_SILENCE_NS),
             went_on: None,
+            requests: 0,
+            heard: now,
             first_request: Vec::new(),
             first: Kept::default(),
             sequence: 0,
@@ -134,6 +143,7 @@ impl Answerer {
         common: &mut Common,
     ) {
         self.went_on.get_or_insert(now);
+        (self.requests, self.heard) = (self.requests.saturating_add(1), now);
         let leaves = matches!(header.command, command::LOGOFF_ANDX | command::TREE_DISCONNECT);
         self.is_leaving = leaves;
         let silence_ns = if leaves { LEAVING_NS } else { LONGEST_SILENCE_NS };
@@ -237,6 +247,17 @@ impl Answerer {
             return false;
         }
         is_silent
+    }
+
+    /// What the client has done.
+    pub(super) fn used(&self) -> Use {
+        if self.went_on.is_none() || self.is_leaving {
+            Use::Begun
+        } else if self.requests < SERVED_REQUESTS && self.pending.is_empty() {
+            Use::Little
+        } else {
+            Use::Known
+        }
     }
 
     /// Whether the client took leave with its last request.

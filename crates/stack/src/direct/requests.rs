@@ -1,6 +1,7 @@
 //! What a server does with packets of clients.
 
 use lanlab_units::Instant;
+use lanlab_units::room::{Standing, Use, least_useful};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -58,7 +59,7 @@ impl Station {
             let id = self.answerers.remove(index).id;
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
-        if !self.make_room(from.mac) {
+        if !self.make_room(now, from.mac) {
             refuse(from, header, error::TOO_MANY_SESSIONS, &mut self.common);
             return;
         }
@@ -87,19 +88,21 @@ impl Station {
         }
     }
 
-    /// Have room for a session of a station. Who has only asked for a dialect makes room, the oldest first.
-    fn make_room(&mut self, station: Mac) -> bool {
+    /// Have room for a session of a station: of a client that has done little.
+    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let of_station = |session: &Answerer| session.client.mac == station;
         let is_one_full =
             self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
         if !is_one_full && self.answerers.len() < MOST_SESSIONS {
             return true;
         }
-        let crowded = self.answerers.iter().position(|session| {
-            (session.went_on.is_none() || session.is_leaving())
-                && (!is_one_full || of_station(session))
-        });
-        let Some(index) = crowded else { return false };
+        let standing = |session: &Answerer| Standing {
+            address: session.client.mac,
+            used: if is_one_full && !of_station(session) { Use::Known } else { session.used() },
+            silent_ns: now.nanos_since(session.heard),
+        };
+        let standings: Vec<_> = self.answerers.iter().map(standing).collect();
+        let Some(index) = least_useful(&standings) else { return false };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;
         self.common.event(Event::Ended(id, Why::NoResources));

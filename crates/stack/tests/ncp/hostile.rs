@@ -376,6 +376,44 @@ fn who_only_asks_for_a_connection_makes_room_and_no_station_has_all_of_it() {
     assert_eq!(bench.sessions.len(), 127);
 }
 
+/// Forged stations that ask for a little make room at once; those that ask for more are asked whether they are there.
+#[test]
+fn stations_that_are_not_there_keep_no_client_out() {
+    for requests in [2, 20] {
+        let mut bench = Bench::new(NETWARE_3);
+        bench.create(0);
+        let client = |bench: &mut Bench| {
+            bench.connection = 1;
+            bench.ask(f::GET_TIME, |_| {}).0
+        };
+        assert!((0..20).all(|_| client(&mut bench) == c::OK));
+        for connection in 2..=254_u16 {
+            let from = (1 + (connection % 4) as u8, 0x4100 + 4 * connection);
+            assert_eq!(bench.connect(from.0, from.1)[0].0, c::OK, "{connection}");
+            for sequence in 1..=requests {
+                let envelope = Envelope { kind: kind::REQUEST, sequence, connection, task: 1 };
+                assert_eq!(bench.send_from(from, envelope, &[20, 0]).len(), 1);
+            }
+        }
+        assert_ne!(bench.connect(9, 0x4100)[0].0, c::OK, "all are taken");
+        let mut pass = |bench: &mut Bench| {
+            bench.now = bench.now.plus_nanos(250_000_000);
+            bench.node.handle_timeout(bench.now);
+            bench.replies();
+            assert_eq!(client(bench), c::OK);
+            bench.connect(9, 0x4100)[0].0
+        };
+        if requests == 20 {
+            assert_ne!(pass(&mut bench), c::OK, "who is there is asked now");
+            bench.node.handle_timeout(bench.now);
+            bench.replies();
+            assert_eq!(bench.counted("watchdog_questions_sent"), 253);
+        }
+        assert_eq!(pass(&mut bench), c::OK, "{requests}");
+        assert_eq!((client(&mut bench), bench.counted("crowded_out")), (c::OK, 1));
+    }
+}
+
 #[test]
 fn files_and_handles_of_a_session_are_bounded() {
     let mut bench = Bench::logged_in();

@@ -1,6 +1,7 @@
 //! A session that another station has called: each request is carried out once, and its reply kept.
 
 use lanlab_units::Instant;
+use lanlab_units::room::{GRACE_NS, Use};
 use lanlab_wire::ipx::packet_type;
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::envelope::{Envelope, Reply, kind};
@@ -15,6 +16,9 @@ use crate::ncp::{BURST, facts};
 /// Time after a first request within which a question for a connection may be a late copy, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
 
+/// Requests of a client that is served: a login alone takes more.
+const SERVED_REQUESTS: u32 = 8;
+
 /// A session.
 #[derive(Debug)]
 pub(super) struct Answerer {
@@ -27,6 +31,9 @@ pub(super) struct Answerer {
     pub(super) questions: u32,
     /// When it sent its first request.
     pub(super) went_on: Option<Instant>,
+    /// Its requests so far, and when it was last heard.
+    requests: u32,
+    pub(super) heard: Instant,
     /// Number of the last request, and its task.
     sequence: u8,
     task: u8,
@@ -55,7 +62,7 @@ impl Answerer {
         id: SessionId,
         client: Place,
         connection: u16,
-        (asked, deadline, offers_bursts): (Envelope, Instant, bool),
+        (asked, now, deadline, offers_bursts): (Envelope, Instant, Instant, bool),
         common: &mut Common,
     ) -> Self {
         let mut session = Self {
@@ -65,6 +72,8 @@ impl Answerer {
             deadline,
             questions: 0,
             went_on: None,
+            requests: 0,
+            heard: now,
             sequence: asked.sequence,
             task: asked.task,
             reply: None,
@@ -104,6 +113,16 @@ impl Answerer {
         if is_next && self.is_answered() { Turn::Next } else { Turn::Other }
     }
 
+    /// What the client has done. Who was asked whether it is there, and has not answered in time, may be forged.
+    pub(super) fn used(&self, now: Instant, asked_at: Instant) -> Use {
+        let is_missing = self.questions > 0 && now.nanos_since(asked_at) >= GRACE_NS;
+        match self.went_on {
+            None => Use::Begun,
+            Some(_) if is_missing || self.requests < SERVED_REQUESTS => Use::Little,
+            Some(_) => Use::Known,
+        }
+    }
+
     /// Whether nothing is carried out.
     pub(super) fn is_answered(&self) -> bool {
         self.reply.is_some() && !self.works_on_burst()
@@ -129,6 +148,7 @@ impl Answerer {
             }
             Turn::Next => {
                 self.went_on.get_or_insert(now);
+                self.requests = self.requests.saturating_add(1);
                 (self.sequence, self.task) = (envelope.sequence, envelope.task);
                 if let Some(reply) = self.reply.take() {
                     common.keep(reply);

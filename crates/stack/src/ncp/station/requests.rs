@@ -1,6 +1,7 @@
 //! What a server does with packets of clients.
 
 use lanlab_units::Instant;
+use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{Address, packet_type};
 use lanlab_wire::ncp::burst;
@@ -50,7 +51,7 @@ impl Station {
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
         let reply = Envelope { kind: kind::REPLY, ..envelope };
-        if !self.make_room(from.mac) {
+        if !self.make_room(now, from.mac) {
             push_reply(from, reply, (completion::OUT_OF_MEMORY, 0), &mut self.common);
             return;
         }
@@ -65,7 +66,7 @@ impl Station {
             calling: Peer::Ipx(from.address),
         });
         let deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
-        let asked = (envelope, deadline, self.netware.has_bursts.value);
+        let asked = (envelope, now, deadline, self.netware.has_bursts.value);
         let session = Answerer::begin(id, from, connection, asked, &mut self.common);
         self.answerers.push(session);
     }
@@ -117,7 +118,7 @@ impl Station {
         let session = &mut self.answerers[index];
         // It may have another router, or another adapter of the same address.
         session.client = from;
-        session.questions = 0;
+        (session.questions, session.heard) = (0, now);
         session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
     }
 
@@ -133,19 +134,32 @@ impl Station {
         }
     }
 
-    /// Have room for a session of a station. Who has only asked for a connection makes room, the oldest first.
-    fn make_room(&mut self, station: Mac) -> bool {
+    /// Have room for a session of a station: of a client that has done little, or does not answer whether it is there.
+    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let of_station = |session: &Answerer| session.client.mac == station;
         let is_one_full =
             self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
         if !is_one_full && self.answerers.len() < MOST_SESSIONS {
             return true;
         }
-        let crowded = self
-            .answerers
-            .iter()
-            .position(|session| session.went_on.is_none() && (!is_one_full || of_station(session)));
-        let Some(index) = crowded else { return false };
+        let interval_ns = self.netware.watchdog_interval_ns.value;
+        let mut standings = Vec::with_capacity(self.answerers.len());
+        for session in &self.answerers {
+            let asked_at =
+                Instant::from_nanos(session.deadline.as_nanos().saturating_sub(interval_ns));
+            let may_go = session.is_answered() && (!is_one_full || of_station(session));
+            let used = if may_go { session.used(now, asked_at) } else { Use::Known };
+            let silent_ns = now.nanos_since(session.heard);
+            standings.push(Standing { address: session.client.mac, used, silent_ns });
+        }
+        let Some(index) = least_useful(&standings) else {
+            // By the next try it is known who is there.
+            for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
+                let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
+                session.deadline = if is_silent { now } else { session.deadline };
+            }
+            return false;
+        };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;
         self.common.event(Event::Ended(id, Why::NoResources));
@@ -167,7 +181,7 @@ impl Station {
         });
         match known {
             Some(session) => {
-                session.questions = 0;
+                (session.questions, session.heard) = (0, now);
                 session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
             }
             None => self.common.counts.discarded += 1,
