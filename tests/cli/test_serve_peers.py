@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from command_line import Lanlab
 
-from lanlab.cli.served_peers import client_text, done_text
+from lanlab.cli.served_peers import BoundedLines, client_text, done_text
 
 
 @pytest.mark.parametrize(
@@ -82,10 +82,21 @@ def test_of_a_client_without_a_protocol_it_says_what_this_end_knows() -> None:
 
 
 def test_shares_of_those_that_were_served_at_once_are_told_at_the_end() -> None:
-    done = {"clients": 3, "refused": 1, "elapsed_ns": 10**10, "moved_bytes": 4_000_000}
+    done = {"clients": 3, "refused": 1, "silent": 2, "elapsed_ns": 10**10, "moved_bytes": 4_000_000}
     together = {"time_ns": 1_500_000_000, "bytes": [1_000_000, 3_000_000]}
     assert done_text({**done, "together": together}) == (
-        "served      3 clients in 10 s, 4.00 MB; 1 refused, as too many were there\n"
+        "served      3 clients in 10 s, 4.00 MB; 1 refused, as too many were there; "
+        "2 connections that sent nothing\n"
         "together    2 clients for 1.5 s: 25.0 to 75.0 % each, Jain's index 0.800"
     )
     assert "together" not in done_text({**done, "together": None})
+
+
+def test_a_flood_of_strangers_gives_few_lines_and_the_number_left_out() -> None:
+    lines = BoundedLines()
+    printed = sum(lines.takes(100 + number / 1000) for number in range(3000))
+    assert printed == 20 + 29
+    assert (
+        lines.left_out_text(as_json=False) == f"… {3000 - printed} more that did little, not shown"
+    )
+    assert (lines.left_out, lines.takes(200.0)) == (0, True)

@@ -233,3 +233,67 @@ def test_somebody_is_let_in_within_a_second_of_a_crowd(service: str, tmp_path: P
     """On a machine that does nothing else."""
     took_s = crowded(service, tmp_path, {b"": SILENT, HALVES[service]: HALF})
     assert took_s < QUIET_S
+
+
+#: What strangers of a peer send: nothing, an octet, a cookie of iperf3.
+_COOKIE = b"x" * 36 + b"\0"
+PEERS = {"echo": b"x", "discard": b"x", "chargen": b"", "iperf3": _COOKIE}
+
+
+def _peer_answers(service: str, port: int) -> float:
+    """How long it takes a client to be served, seconds."""
+    start_s = time.monotonic()
+    with socket.create_connection(("127.0.0.1", port), timeout=SOON_S) as client:
+        client.settimeout(SOON_S)
+        if service == "chargen":
+            client.recv(1)
+        elif service == "iperf3":
+            client.sendall(b"y" * 36 + b"\0")
+            assert client.recv(1) == b"\x09"
+        else:
+            for _ in range(200):
+                client.sendall(bytes(1000))
+                left = 1000 if service == "echo" else 0
+                while left:
+                    got = client.recv(left)
+                    assert got, "the server ended the client"
+                    left -= len(got)
+            if service == "discard":
+                # Its end comes back once all was read.
+                client.shutdown(socket.SHUT_WR)
+                assert client.recv(1) == b""
+    return time.monotonic() - start_s
+
+
+def crowded_peer(service: str, begun: bytes, count: int = SILENT) -> tuple[float, int, int]:
+    """How soon a client of a peer is served beside a crowd, growth of memory, lines of clients."""
+    request: Line = {
+        "type": "peer_serve",
+        "service": service,
+        "bind": "127.0.0.1",
+        "clients": 64,
+        "longest_ns": 3_600_000_000_000,
+    }
+    with RawEngine() as server, contextlib.ExitStack() as gone:
+        ready = server.wait(server.send(request), "ready", "error")
+        assert ready["type"] == "ready", ready
+        port = ready["ports"][0]
+        _peer_answers(service, port)
+        before = resident_bytes(server)
+        crowd = Crowd(port, begun, count)
+        gone.callback(crowd.end)
+        took_s = _peer_answers(service, port)
+        most = resident_bytes(server)
+        lines = len(server.lines)
+        print(f"{service}: {(most - before) / (1 << 20):.0f} MiB, served after {took_s:.2f} s")
+        assert server.is_usable()
+    return took_s, most - before, lines
+
+
+@pytest.mark.parametrize("service", PEERS)
+@pytest.mark.parametrize("speaks", [False, True])
+def test_a_crowd_at_a_peer_keeps_no_client_out(service: str, speaks: bool) -> None:
+    """It is silent, or begins and does not go on."""
+    took_s, growth_bytes, _ = crowded_peer(service, PEERS[service] if speaks else b"")
+    assert took_s < SOON_S
+    assert growth_bytes < GROWTH_BYTES

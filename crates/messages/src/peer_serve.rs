@@ -135,6 +135,8 @@ pub struct PeerServeEnded {
     pub clients: u64,
     /// Clients that were refused for want of room.
     pub refused: u64,
+    /// Connections that were closed before anything came on them.
+    pub silent: u64,
     /// How long it served.
     pub elapsed_ns: u64,
     /// Processor time of the engine meanwhile, where the system tells.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -43,6 +44,8 @@ SERVED: Mapping[str, _Served] = {
         "chargen", 0, "by sending characters (RFC 864)", "nc -d {address} {port} > FILE", "TCP"
     ),
 }
+#: What a client moves at least whose line is always printed.
+_SERVED_BYTES = 64 << 10
 #: A plain TCP peer, as of `stream --peer tcp://`, reads.
 _SAME = {"tcp": "discard"}
 
@@ -105,9 +108,14 @@ def serve_peers(
             "--longest bound what one client may ask for"
         )
 
+    lines = BoundedLines()
+
     def on_client(line: dict[str, Any]) -> None:
         client = {key: value for key, value in line.items() if key not in ("type", "id")}
-        print_lines(json.dumps(client) if as_json else client_text(client))
+        if _is_served(client) or lines.takes(time.monotonic()):
+            if lines.left_out:
+                print_lines(lines.left_out_text(as_json))
+            print_lines(json.dumps(client) if as_json else client_text(client))
 
     running = None
     try:
@@ -127,8 +135,44 @@ def serve_peers(
     except KeyboardInterrupt:
         # That is how it ends.
         pass
+    if lines.left_out:
+        print_lines(lines.left_out_text(as_json))
     if running is not None and running.done is not None:
         print_lines(json.dumps(running.done) if as_json else done_text(running.done))
+
+
+class BoundedLines:
+    """Which lines of clients that did little are printed: strangers decide how many there are."""
+
+    #: At once after a quiet time, and then the time for each.
+    AT_ONCE = 20
+    EACH_S = 0.1
+
+    def __init__(self) -> None:
+        self.left_out = 0
+        self._next_s = 0.0
+
+    def takes(self, now_s: float) -> bool:
+        """Whether one more is printed now."""
+        self._next_s = max(self._next_s, now_s - self.EACH_S * (self.AT_ONCE - 1))
+        if self._next_s > now_s:
+            self.left_out += 1
+            return False
+        self._next_s += self.EACH_S
+        return True
+
+    def left_out_text(self, as_json: bool) -> str:
+        """How many were left out since the last line."""
+        left_out, self.left_out = self.left_out, 0
+        if as_json:
+            return json.dumps({"left_out": left_out})
+        return f"… {left_out} more that did little, not shown"
+
+
+def _is_served(client: _Line) -> bool:
+    """Whether a client was measured: its line is always printed."""
+    moved = client["received_bytes"] + client["sent_bytes"]
+    return client["said"] is not None or moved >= _SERVED_BYTES
 
 
 def client_text(client: _Line) -> str:
@@ -202,6 +246,8 @@ def done_text(done: _Line) -> str:
     )
     if done["refused"]:
         text += f"; {done['refused']} refused, as too many were there"
+    if done["silent"]:
+        text += f"; {done['silent']} connections that sent nothing"
     together = done["together"]
     if together is not None and any(together["bytes"]):
         from lanlab.workloads.fairness import jain_index

@@ -52,6 +52,9 @@ fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
     names.get(flow as usize % names.len().max(1))
 }
 
+/// Connections that wait to be accepted; systems grant fewer.
+const BACKLOG: i32 = 4096;
+
 /// Listen for the flows of a session over TCP.
 pub fn listen(
     address: HostAddress,
@@ -65,7 +68,7 @@ pub fn listen(
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
-        socket.listen(128)?;
+        socket.listen(BACKLOG)?;
         socket.set_nonblocking(true)?;
         Ok(socket.into())
     };

@@ -1,26 +1,39 @@
 //! Who was served at once, and which share of what the server moved was whose.
 
+use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanlab_units::Instant;
+use lanlab_units::room::{Standing, Use, least_useful};
 
 use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
 use crate::running::Running;
+
+/// A client that is served has moved as much, and goes on within this time.
+const SERVED_BYTES: u64 = 64 << 10;
+const IDLE_NS: u64 = 500_000_000;
 
 /// What a client's messages are counted by while they go.
 pub struct Moving {
     pub sending: Running,
     pub receiving: Running,
     pub is_going: AtomicBool,
+    /// It was ended for another client.
+    pub is_crowded_out: AtomicBool,
 }
 
 impl Moving {
     pub fn new(number: u64) -> Self {
         // Read by the ledger alone: how far they are.
         let silent = || Running::new(number, Output::new(std::io::sink()));
-        Self { sending: silent(), receiving: silent(), is_going: AtomicBool::new(false) }
+        Self {
+            sending: silent(),
+            receiving: silent(),
+            is_going: AtomicBool::new(false),
+            is_crowded_out: AtomicBool::new(false),
+        }
     }
 
     fn bytes(&self) -> u64 {
@@ -36,6 +49,9 @@ struct Entry {
     all_bytes: u64,
     at_once: u64,
     goes: bool,
+    moved_at: Option<Instant>,
+    /// The only connection of one that can be ended for another client.
+    stream: Option<Arc<TcpStream>>,
 }
 
 /// Clients that are served now, and what was found of those before.
@@ -51,7 +67,7 @@ pub struct Ledger {
 }
 
 impl Ledger {
-    pub fn begin(&mut self, number: u64, moving: Arc<Moving>) {
+    pub fn begin(&mut self, number: u64, moving: Arc<Moving>, stream: Option<Arc<TcpStream>>) {
         self.entries.push(Entry {
             number,
             moving,
@@ -60,6 +76,8 @@ impl Ledger {
             all_bytes: 0,
             at_once: 0,
             goes: false,
+            moved_at: None,
+            stream,
         });
     }
 
@@ -70,6 +88,9 @@ impl Ledger {
         for entry in &mut self.entries {
             let bytes = entry.moving.bytes();
             let moved = bytes - entry.bytes;
+            if moved > 0 || entry.moved_at.is_none() {
+                entry.moved_at = Some(now);
+            }
             entry.bytes = bytes;
             all_bytes += moved;
             entry.goes = entry.moving.is_going.load(Ordering::Acquire);
@@ -92,6 +113,35 @@ impl Ledger {
             self.close(now);
             self.since = Some(now);
             self.going = going.into_iter().map(|(number, _)| (number, 0)).collect();
+        }
+    }
+
+    /// End clients that move nothing, for as many others.
+    pub fn make_room(&self, now: Instant, others: usize) {
+        let address = |stream: &TcpStream| stream.peer_addr().ok().map(|address| address.ip());
+        let standing = |entry: &Entry| {
+            let silent_ns = entry.moved_at.map_or(0, |at| now.nanos_since(at));
+            let is_served = entry.bytes >= SERVED_BYTES && silent_ns < IDLE_NS;
+            let is_ending = entry.moving.is_crowded_out.load(Ordering::Relaxed);
+            let used = if is_served || is_ending || entry.stream.is_none() {
+                Use::Known
+            } else {
+                Use::Little
+            };
+            Standing::<Option<IpAddr>> {
+                address: entry.stream.as_deref().and_then(address),
+                used,
+                silent_ns,
+            }
+        };
+        let ending = |entry: &&Entry| entry.moving.is_crowded_out.load(Ordering::Relaxed);
+        for _ in self.entries.iter().filter(ending).count()..others {
+            let standings: Vec<_> = self.entries.iter().map(standing).collect();
+            let Some(place) = least_useful(&standings) else { return };
+            let Entry { moving, stream, .. } = &self.entries[place];
+            moving.is_crowded_out.store(true, Ordering::Release);
+            // One that is closed already ends by itself.
+            let _ = stream.as_ref().map(|stream| stream.shutdown(Shutdown::Both));
         }
     }
 
@@ -143,7 +193,7 @@ mod tests {
         let mut ledger = Ledger::default();
         let go = |number: usize, goes| clients[number - 1].is_going.store(goes, Ordering::Release);
         for (number, moving) in (1..).zip(&clients) {
-            ledger.begin(number, Arc::clone(moving));
+            ledger.begin(number, Arc::clone(moving), None);
         }
         go(1, true);
         ledger.look(at(0));

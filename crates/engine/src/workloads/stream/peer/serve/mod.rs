@@ -20,6 +20,7 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
+use lanlab_units::room::{Standing, Use, least_useful};
 use lanlab_wire::iperf3::State;
 use lanlab_workloads::iperf3::{Bounds, Refused};
 
@@ -43,6 +44,8 @@ const MOST_CLIENTS: u64 = 100;
 const LONGEST_NS: u64 = 86_400_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 const MOST_RATE_BPS: u64 = 400_000_000_000;
+/// The sentence of stock clients for a server that is busy.
+const NO_ROOM: i32 = 121;
 /// Ports that are tried where any will do.
 const MOST_ATTEMPTS: u32 = 16;
 /// Sockets of all clients together.
@@ -55,6 +58,11 @@ const CLIENT_THREADS: u64 = 7;
 /// Time between two looks at clients that open their flows, and else.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
+
+/// Why a client that had begun and did not go on is ended.
+fn crowded_out() -> Failure {
+    Failure::new("client.crowded_out", "it did not go on, and made room for another client")
+}
 
 /// Serve until cancelled.
 pub fn serve(request: PeerServe) -> Result<Task, Failure> {
@@ -184,7 +192,7 @@ impl<'a, 'b> Hall<'a, 'b> {
             }
             return;
         }
-        if self.visitors.len() + self.roll.len() >= self.most_clients {
+        if !self.has_room() {
             self.roll.refused += 1;
             // One octet: a connection that was just opened has room for it.
             let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
@@ -192,6 +200,23 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
         self.roll.clients += 1;
         self.visitors.push(Visitor::new(self.roll.clients, opened, self.bounds));
+    }
+
+    /// Have room for one more client: of one that has begun and does not go on, if need be.
+    fn has_room(&mut self) -> bool {
+        if self.visitors.len() + self.roll.len() < self.most_clients {
+            return true;
+        }
+        let now = os::monotonic();
+        let standing = |visitor: &Visitor| Standing {
+            address: visitor.address.ip(),
+            used: if visitor.test.is_none() { Use::Begun } else { Use::Little },
+            silent_ns: now.nanos_since(visitor.came),
+        };
+        let standings: Vec<_> = self.visitors.iter().map(standing).collect();
+        let Some(place) = least_useful(&standings) else { return false };
+        self.refuse(place, Refused { failure: crowded_out(), number: NO_ROOM });
+        true
     }
 
     fn converse(&mut self) {
@@ -272,7 +297,7 @@ impl<'a, 'b> Hall<'a, 'b> {
         for visitor in complete {
             let (number, cookie) = (visitor.number, visitor.cookie_text());
             let Some(test) = visitor.test else { continue };
-            let entered = self.roll.enter(number, test.all_flows());
+            let entered = self.roll.enter(number, test.all_flows(), None);
             let client = self.roll.client(number, visitor.address.to_string(), cookie);
             let (moving, running) = (Arc::clone(&entered.moving), self.roll.running);
             let session = Session { line: visitor.line, test, moving };

@@ -12,7 +12,7 @@ use crate::workloads::setup::is_idle;
 
 /// Connections that are being opened at once. When one more comes, the oldest is closed: silent ones cannot
 /// keep others out.
-const MOST_OPENING: usize = 512;
+pub const MOST_OPENING: usize = 512;
 /// A cookie follows its connection at once; it may be lost on the way, and be sent again.
 const COOKIE_NS: u64 = 10_000_000_000;
 /// Accepted in a row, so that others have their turn.

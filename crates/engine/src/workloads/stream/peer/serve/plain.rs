@@ -2,8 +2,10 @@
 //!
 //! Over TCP alone: over UDP each of them sends to the address that a datagram names as its sender.
 
+use std::collections::VecDeque;
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::thread::Scope;
 use std::time::Duration;
@@ -12,14 +14,17 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
 
-use super::IDLE;
 use super::ledger::Moving;
+use super::opening::MOST_OPENING;
 use super::report::TcpBefore;
 use super::roll::{Entered, Roll, address_of};
+use super::{IDLE, crowded_out};
 use crate::messages::{Failure, PeerClient, PeerError, PeerServe, PeerService};
 use crate::running::Running;
 use crate::workloads::setup::{is_closed, is_idle};
 
+/// Key of the listener.
+const LISTENER: usize = 0;
 /// Octets that one read or write asks for.
 const BUFFER_BYTES: usize = 128 << 10;
 /// After this time a read or write returns, to look whether it is to end.
@@ -37,25 +42,79 @@ pub fn serve<'a: 'scope, 'scope>(
     scope: &'scope Scope<'scope, '_>,
 ) -> Result<(), Failure> {
     let failed = |error: io::Error| Failure::system("waiting for clients", &error);
-    let mut readiness = Readiness::new(1).map_err(failed)?;
-    readiness.watch(listener, 0, Interest::Read).map_err(failed)?;
+    let mut arrivals = Arrivals::new(listener, request.service).map_err(failed)?;
     while !roll.running.is_cancelled() {
-        readiness.wait(IDLE).map_err(failed)?.for_each(drop);
-        // One that was gone before it was accepted is none.
-        if let Ok((stream, _)) = listener.accept() {
-            if roll.len() < usize::from(request.clients) {
-                roll.clients += 1;
-                let entered = roll.enter(roll.clients, 1);
-                let client = roll.client(entered.number, address_of(&stream), String::new());
-                let running = roll.running;
-                scope.spawn(move || talk(request, &stream, entered, client, running));
-            } else {
-                roll.refused += 1;
-            }
+        arrivals.wait(listener, roll).map_err(failed)?;
+        while !arrivals.spoken.is_empty()
+            && roll.has_room(request.clients.into(), arrivals.spoken.len())
+        {
+            // The last: whoever waits longer may be one of a crowd.
+            let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
+            roll.clients += 1;
+            let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
+            let client = roll.client(entered.number, address_of(&stream), String::new());
+            let running = roll.running;
+            scope.spawn(move || talk(request, &stream, entered, client, running));
         }
         roll.take_results(Duration::ZERO);
     }
     Ok(())
+}
+
+/// Connections that have no place yet: where a client speaks first, it has one once it has spoken.
+struct Arrivals {
+    readiness: Readiness,
+    client_speaks: bool,
+    last_key: usize,
+    silent: VecDeque<(usize, TcpStream)>,
+    spoken: VecDeque<TcpStream>,
+}
+
+impl Arrivals {
+    fn new(listener: &TcpListener, service: PeerService) -> io::Result<Self> {
+        let readiness = Readiness::new(MOST_OPENING)?;
+        readiness.watch(listener, LISTENER, Interest::Read)?;
+        let client_speaks = service != PeerService::Chargen;
+        let (silent, spoken) = (VecDeque::new(), VecDeque::new());
+        Ok(Self { readiness, client_speaks, last_key: LISTENER, silent, spoken })
+    }
+
+    /// Wait a moment for connections, and for the first octet on those that are there.
+    fn wait(&mut self, listener: &TcpListener, roll: &mut Roll<'_>) -> io::Result<()> {
+        let ready: Vec<usize> = self.readiness.wait(IDLE)?.collect();
+        for key in ready {
+            let place = self.silent.iter().position(|(known, _)| *known == key);
+            let Some((_, stream)) = place.and_then(|place| self.silent.remove(place)) else {
+                continue;
+            };
+            self.readiness.forget(&stream)?;
+            if matches!(stream.peek(&mut [0]), Ok(1..)) {
+                self.spoken.push_back(stream);
+            } else {
+                roll.silent += 1;
+            }
+        }
+        for _ in 0..MOST_OPENING {
+            // One that was gone before it was accepted is none.
+            let Ok((stream, _)) = listener.accept() else { break };
+            if self.client_speaks && stream.set_nonblocking(true).is_ok() {
+                self.last_key += 1;
+                self.readiness.watch(&stream, self.last_key, Interest::Read)?;
+                self.silent.push_back((self.last_key, stream));
+            } else {
+                self.spoken.push_back(stream);
+            }
+        }
+        while self.silent.len() > MOST_OPENING {
+            roll.silent += 1;
+            self.silent.pop_front();
+        }
+        while self.spoken.len() > MOST_OPENING {
+            roll.refused += 1;
+            self.spoken.pop_front();
+        }
+        Ok(())
+    }
 }
 
 /// Serve one client to its end.
@@ -88,6 +147,8 @@ fn talk(
     let acknowledged = before.settled(std::slice::from_ref(stream)).first().copied().flatten();
     client.sent_bytes = acknowledged.map_or(handed_over, |bytes| bytes.min(handed_over));
     client.received_bytes = entered.moving.receiving.progress.counted().1;
+    let is_crowded_out = entered.moving.is_crowded_out.load(Ordering::Acquire);
+    let ended = if is_crowded_out { Err(crowded_out()) } else { ended };
     if let Err(Failure { code, message, .. }) = ended {
         client.error = Some(PeerError { code: code.into(), message });
     }

@@ -33,6 +33,8 @@ pub struct Roll<'a> {
     /// Clients that were let in so far.
     pub clients: u64,
     pub refused: u64,
+    /// Connections on which nothing has come.
+    pub silent: u64,
     /// Of clients whose messages go, by their numbers.
     sockets: Vec<(u64, usize)>,
     ledger: Ledger,
@@ -49,6 +51,7 @@ impl<'a> Roll<'a> {
             running,
             clients: 0,
             refused: 0,
+            silent: 0,
             sockets: Vec::new(),
             ledger: Ledger::default(),
             results,
@@ -68,11 +71,25 @@ impl<'a> Roll<'a> {
     }
 
     /// The messages of a client begin to go.
-    pub fn enter(&mut self, number: u64, sockets: usize) -> Entered {
+    pub fn enter(
+        &mut self,
+        number: u64,
+        sockets: usize,
+        stream: Option<Arc<TcpStream>>,
+    ) -> Entered {
         let moving = Arc::new(Moving::new(number));
-        self.ledger.begin(number, Arc::clone(&moving));
+        self.ledger.begin(number, Arc::clone(&moving), stream);
         self.sockets.push((number, sockets));
         Entered { number, moving, results: self.results.clone() }
+    }
+
+    /// Have room for one more of at most `clients`, or end some that move nothing, so that those who wait soon have it.
+    pub fn has_room(&mut self, clients: usize, waiting: usize) -> bool {
+        if self.len() < clients {
+            return true;
+        }
+        self.ledger.make_room(os::monotonic(), waiting);
+        false
     }
 
     /// What is known of a client that comes now.
@@ -103,6 +120,7 @@ impl<'a> Roll<'a> {
         PeerServeEnded {
             clients: self.clients,
             refused: self.refused,
+            silent: self.silent,
             elapsed_ns: now.nanos_since(self.begin),
             engine_cpu_ns: self
                 .cpu_ns

@@ -81,6 +81,7 @@ pub struct Visitor {
     cookie: Cookie,
     pub test: Option<Test>,
     is_asked_to_open: bool,
+    pub came: Instant,
     deadline: Instant,
 }
 
@@ -93,6 +94,7 @@ impl Visitor {
             cookie: opened.cookie,
             test: None,
             is_asked_to_open: false,
+            came: os::monotonic(),
             deadline: os::monotonic().plus_nanos(OPENS_WITHIN_NS),
         }
     }
