@@ -235,9 +235,13 @@ class Row:
     launch: Callable[[Place], Launch]
     #: How the product differs from others, in a sentence.
     differs: str = ""
+    #: Names at the server that the product itself makes and keeps.
+    keeps: Sequence[str] = ()
     #: Where it is installed; rows of one product share it.
     folder: str = ""
     needs_root: bool = False
+    #: It can hold names of DOS alone.
+    dos_names: bool = False
 
 
 def free_port() -> int:

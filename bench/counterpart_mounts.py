@@ -13,6 +13,7 @@ from counterpart_base import (
     Launch,
     Place,
     Row,
+    debian,
     debian_version,
     go,
     installed,
@@ -86,7 +87,6 @@ log file = {place.private}/log
 [lab]
 path = {place.root}
 read only = no
-force user = nobody
 {share}
 """
         place.write("map", f"root = {USER}\n")
@@ -94,7 +94,13 @@ force user = nobody
         make = ["pdbedit", "-s", configuration, "-a", "-t", "-u", "root"]
         subprocess.run(make, input=f"{PASSWORD}\n" * 2, text=True, check=True, capture_output=True)
         argv = [place.program("smbd"), "-F", "--no-process-group", "-s", configuration]
-        return Launch([*argv, "-l", str(place.private)], place.url(f"lab{query}"))
+        argv += ["-l", str(place.private)]
+        if (modules := place.product / _SAMBA_FOLDER).is_dir():
+            # They are found in one folder only: the unpacked ones are laid over it.
+            lower = f"lowerdir={modules}:/{_SAMBA_FOLDER}"
+            laid = f'mount -t overlay counterpart -o "{lower}" /{_SAMBA_FOLDER} && exec "$@"'
+            argv = ["unshare", "-m", "sh", "-c", laid, "sh", *argv]
+        return Launch(argv, place.url(f"lab{query}"))
 
     return launch
 
@@ -120,11 +126,13 @@ EXPORT {{ Export_Id = 1; Path = {place.root}; Pseudo = /e; Protocols = {versions
         script = "mount -t tmpfs counterpart /run && mkdir /run/rpcbind && { rpcbind -f -i & } && "
         script += 'sleep 1; exec "$@"'
         url = f"nfs://{HOST}{place.root}"
-        return Launch(["unshare", "-m", "sh", "-c", script, "sh", *server], url)
+        return Launch(["unshare", "-m", "sh", "-c", script, "sh", *server], url, port=_NFS_PORT)
 
     return launch
 
 
+_NFS_PORT = 2049
+_SAMBA_FOLDER = "usr/lib/x86_64-linux-gnu/samba"
 _SAMBA = installed("smbd", "samba")
 _SAMBA_VERSION = debian_version("samba")
 _SMB = ("smb",)
@@ -135,9 +143,12 @@ def _samba_row(
     launch: Callable[[Place], Launch],
     services: tuple[str, ...] = _SMB,
     differs: str = "",
+    dos_names: bool = False,
 ) -> Row:
     name = f"Samba, {what}" if what else "Samba"
-    return Row(name, _SAMBA_VERSION, _SAMBA, services, launch, differs, needs_root=True)
+    install = debian("samba-vfs-modules") if what == "recycle" else _SAMBA
+    keeps = (".recycle",)
+    return Row(name, _SAMBA_VERSION, install, services, launch, differs, keeps, "", True, dos_names)
 
 
 _RECYCLE = "vfs objects = recycle\nrecycle:repository = .recycle\nrecycle:keeptree = yes"
@@ -153,7 +164,11 @@ ROWS = (
     _samba_row("", _samba()),
     _samba_row("server signing = mandatory", _samba("server signing = mandatory")),
     _samba_row("smb encrypt = required", _samba("smb encrypt = required")),
-    _samba_row("recycle", _samba(share=_RECYCLE)),
+    _samba_row(
+        "recycle",
+        _samba(share=_RECYCLE),
+        differs="Removed files, lanlab's too, stay in its recycle folder.",
+    ),
     _samba_row("case sensitive = yes", _samba(share="case sensitive = yes")),
     _samba_row("preserve case = no", _samba(share="preserve case = no\ndefault case = upper")),
     _samba_row("SMB 2.0.2 only", _samba_dialect("SMB2_02")),
@@ -161,8 +176,8 @@ ROWS = (
     _samba_row("SMB 3.0 only", _samba_dialect("SMB3_00")),
     _samba_row("SMB 3.0.2 only", _samba_dialect("SMB3_02")),
     _samba_row("SMB 3.1.1 only", _samba_dialect("SMB3_11")),
-    _samba_row("SMB 1 as LANMAN1", _samba_old("lanman1"), ("smb1",)),
-    _samba_row("SMB 1 as LM1.2X002", _samba_old("lm12x002"), ("smb1",)),
+    _samba_row("SMB 1 as LANMAN1", _samba_old("lanman1"), ("smb1",), dos_names=True),
+    _samba_row("SMB 1 as LM1.2X002", _samba_old("lm12x002"), ("smb1",), dos_names=True),
     _samba_row("SMB 1 as NT1", _samba_old("nt1"), ("smb1",)),
     Row("impacket smbserver", "0.13.1", pip("impacket==0.13.1"), _SMB, _impacket("-smb2support")),
     Row("impacket smbserver, SMB 1", "0.13.1", pip("impacket==0.13.1"), ("smb1",), _impacket()),
@@ -180,7 +195,7 @@ ROWS = (
         installed("ganesha.nfsd", "nfs-ganesha nfs-ganesha-vfs rpcbind"),
         ("nfs",),
         _ganesha("4"),
-        "It has no NFS 3, the version that lanlab uses.",
+        "lanlab needs NFS 3, and says so.",
         needs_root=True,
     ),
 )

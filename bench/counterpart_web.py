@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Callable
 
 from counterpart_base import (
     HOST,
@@ -114,7 +115,7 @@ def _nginx_dav_ext(place: Place) -> Launch:
     return _nginx(place, extended=True)
 
 
-def _apache(login: str) -> object:
+def _apache(login: str) -> Callable[[Place], Launch]:
     def launch(place: Place) -> Launch:
         users = _basic(place)
         if login == "Digest":
@@ -162,19 +163,6 @@ def _webdav_server(place: Place) -> Launch:
 
 def _net_webdav(place: Place) -> Launch:
     argv = [place.program("program"), f"{HOST}:{place.port}", str(place.root), USER, PASSWORD]
-    return Launch(argv, place.url())
-
-
-def _hacdias(place: Place) -> Launch:
-    text = f"""address: {HOST}
-port: {place.port}
-directory: {place.root}
-permissions: CRUD
-users:
-  - username: {USER}
-    password: {PASSWORD}
-"""
-    argv = [place.program("webdav"), "-c", str(place.write("webdav.yaml", text))]
     return Launch(argv, place.url())
 
 
@@ -270,7 +258,6 @@ ROWS = (
         _DAV,
         _net_webdav,
     ),
-    Row("hacdias/webdav", "5.11.0", go("github.com/hacdias/webdav/v5@v5.11.0"), _DAV, _hacdias),
     Row("moto", "5.2.5", pip("moto[server]==5.2.5"), _S3, _moto),
     Row(
         "gofakes3",
@@ -285,6 +272,8 @@ ROWS = (
         go("github.com/versity/versitygw/cmd/versitygw@v1.8.0"),
         _S3,
         _versitygw,
+        "Its own folders for locks and for uploads under way stay in its directory.",
+        (".vgwlocks", ".sgwtmp"),
         needs_root=True,
     ),
     Row("s3rver", "3.7.1", npm("s3rver@3.7.1"), _S3, _s3rver),

@@ -25,7 +25,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -33,6 +33,7 @@ from typing import Any
 import counterpart_ftp
 import counterpart_mounts
 import counterpart_ssh
+import counterpart_streams
 import counterpart_web
 from counterpart_base import Launch, NotToBeHad, Place, Row, free_port
 from counterpart_page import write_table
@@ -42,6 +43,7 @@ ROWS: tuple[Row, ...] = (
     *counterpart_ssh.ROWS,
     *counterpart_web.ROWS,
     *counterpart_mounts.ROWS,
+    *counterpart_streams.ROWS,
 )
 LANLAB = Path(sys.executable).parent / "lanlab"
 _LISTENS_WITHIN_S = 60
@@ -60,6 +62,9 @@ _FILES = {
 }
 
 
+_DOS_FILES = {"ONE.DAT": 6000, "EMPTY": 0, "SUB/TWO.DAT": 70_000, "LARGE.BIN": 3_000_000}
+
+
 @dataclass(frozen=True)
 class Cell:
     """What one service of one product gave."""
@@ -73,10 +78,12 @@ class Cell:
     @property
     def holds(self) -> bool:
         """All that was tried worked."""
-        return self.works == _ALL
+        return self.works in (_COPIES, *_ALL.values())
 
 
-_ALL = "copies up and down, stations"
+#: What a cell says where all held.
+_ALL = {"iperf3": "streams up and down"}
+_COPIES = "copies up and down, stations"
 
 
 class Namespace:
@@ -173,17 +180,21 @@ def lanlab(
     return ran.returncode, found, " ".join(errors) or ran.stderr.strip()[-300:]
 
 
-def _tree(root: Path) -> set[str]:
-    return {str(path.relative_to(root)) for path in root.rglob("*")}
+def _tree(root: Path, kept: Sequence[str]) -> set[str]:
+    found = (path.relative_to(root) for path in root.rglob("*"))
+    return {str(path) for path in found if not set(path.parts) & set(kept)}
 
 
-def _copied(found: Any) -> bool:
-    return bool(
-        found
-        and found["failed_trials"] == 0
-        and found["copied_files"] == len(_FILES)
-        and found["copied_bytes"] == sum(_FILES.values())
-    )
+def _copied(sizes: Mapping[str, int]) -> Callable[[Any], bool]:
+    def is_right(found: Any) -> bool:
+        return bool(
+            found
+            and found["failed_trials"] == 0
+            and found["copied_files"] == len(sizes)
+            and found["copied_bytes"] == sum(sizes.values())
+        )
+
+    return is_right
 
 
 def _stations_ran(found: Any) -> bool:
@@ -196,18 +207,39 @@ def _stations_ran(found: Any) -> bool:
     )
 
 
-def tried(launch: Launch, namespace: Namespace, place: Place, files: Path) -> list[str]:
-    """What failed, in words; nothing if all worked."""
-    before = _tree(place.root)
-    tries = (
-        ("copy up", ["copy", str(files), launch.url, "--trials", "1"], _copied),
-        ("copy down", ["copy", launch.url, str(files), "--trials", "1", "--download"], _copied),
-        (
-            "stations",
-            ["stations", launch.url, "--stations", "2", "--trials", "1", "--time", "0.5s"],
-            _stations_ran,
-        ),
+def _streamed(found: Any) -> bool:
+    return bool(found and found["failed_trials"] == 0 and _rate(found) > 0)
+
+
+def _rate(found: Any) -> float:
+    return float(found.get("goodput_bps") or found.get("acknowledged_bps") or 0)
+
+
+#: What is tried: its name, the arguments of lanlab, and whether its JSON is right.
+Try = tuple[str, list[str], Callable[[Any], bool]]
+
+
+def _copies(url: str, files: str, sizes: Mapping[str, int]) -> tuple[Try, ...]:
+    copied = _copied(sizes)
+    stations = ["stations", url, "--stations", "2", "--trials", "1", "--time", "0.5s"]
+    return (
+        ("copy up", ["copy", files, url, "--trials", "1"], copied),
+        ("copy down", ["copy", url, files, "--trials", "1", "--download"], copied),
+        ("stations", stations, _stations_ran),
     )
+
+
+def tried(launch: Launch, namespace: Namespace, place: Place, row: Row, files: Path) -> list[str]:
+    """What failed, in words; nothing if all worked."""
+    before = _tree(place.root, row.keeps)
+    tries: tuple[Try, ...]
+    if place.service == "iperf3":
+        stream = ["stream", "--peer", launch.url, "--time", "1s", "--trials", "1"]
+        ways = {"TCP up": [], "TCP down": ["--reverse"], "UDP up": ["--transport", "udp"]}
+        tries = tuple((what, [*stream, *ways[what]], _streamed) for what in ways)
+    else:
+        sizes = _DOS_FILES if row.dos_names else _FILES
+        tries = _copies(launch.url, str(files / ("DOS" if row.dos_names else "files")), sizes)
     failed = []
     for what, arguments, is_right in tries:
         try:
@@ -219,7 +251,7 @@ def tried(launch: Launch, namespace: Namespace, place: Place, files: Path) -> li
             failed.append(f"{what}: {error}")
         elif not is_right(found):
             failed.append(f"{what}: exit 0 with {json.dumps(found)[:300]}")
-        if left := sorted(_tree(place.root) - before):
+        if left := sorted(_tree(place.root, row.keeps) - before):
             failed.append(f"{what}: left at the server: {', '.join(left[:5])}")
             before |= set(left)
     return failed
@@ -227,6 +259,8 @@ def tried(launch: Launch, namespace: Namespace, place: Place, files: Path) -> li
 
 def try_row(row: Row, services: Sequence[str], folder: Path, files: Path) -> Iterator[Cell]:
     """Install a product, and try each of its services."""
+    if not services:
+        return
     product = folder / re.sub(r"\W+", "-", row.folder or row.name)
     try:
         if row.needs_root and os.geteuid():
@@ -254,8 +288,8 @@ def try_row(row: Row, services: Sequence[str], folder: Path, files: Path) -> Ite
                 launch = row.launch(place)
                 port = launch.port or place.port
                 with running(launch, port, namespace, own / "server.log"):
-                    failed = tried(launch, namespace, place, files)
-                works = "; ".join(failed) or _ALL
+                    failed = tried(launch, namespace, place, row, files)
+                works = "; ".join(failed) or _ALL.get(service, _COPIES)
             except Exception as error:  # A row that fails is a row of the table.
                 works = f"not tried: {type(error).__name__}: {error}"
             finally:
@@ -278,10 +312,11 @@ def main() -> int:
     cells = []
     with contextlib.ExitStack() as stack:
         temporary = Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="counterparts-")))
-        files = temporary / "files"
-        for name, size in _FILES.items():
-            (files / name).parent.mkdir(parents=True, exist_ok=True)
-            (files / name).write_bytes(os.urandom(size))
+        files = temporary / "sources"
+        for folder, sizes in (("files", _FILES), ("DOS", _DOS_FILES)):
+            for name, size in sizes.items():
+                (files / folder / name).parent.mkdir(parents=True, exist_ok=True)
+                (files / folder / name).write_bytes(os.urandom(size))
         for row in rows:
             services = [s for s in row.services if given.service in (None, s)]
             for cell in try_row(row, services, given.folder or temporary / "products", files):
