@@ -53,13 +53,12 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
         },
         None => None,
     };
-    let (answer, mount) = match at_same_port {
-        Some(answer) => (answer, None),
-        None => {
-            let mount = connect_to(target, ask_port(target, MOUNT, "mount").await?).await?;
-            let answer = mount.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
-            (answer, Some(mount))
-        }
+    let (answer, mount) = if let Some(answer) = at_same_port {
+        (answer, None)
+    } else {
+        let mount = connect_to(target, ask_port(target, MOUNT, "mount").await?).await?;
+        let answer = mount.call(MOUNT, mount::MNT, path, &[]).await.map_err(about)?;
+        (answer, Some(mount))
     };
     let root = read_root(&mut answer.reader(), nfs.is_from_low_port).map_err(about)?;
     Ok(Mounted { nfs, mount, export, root })

@@ -83,7 +83,9 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     let begun = wire.negotiation.lock().unwrap_or_else(PoisonError::into_inner).clone();
     connection.with_preauth_hasher_mut(|hasher| {
         *hasher = PreauthHasher::new();
-        begun.iter().for_each(|message| hasher.update(message));
+        for message in &begun {
+            hasher.update(message);
+        }
     });
     let agreed = connection
         .params()

@@ -120,6 +120,7 @@ mod tests {
             user: "AKIAIOSFODNN7EXAMPLE".to_owned(),
             secret: "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
             domain: None,
+            passphrase: None,
         };
         let now = UNIX_EPOCH + Duration::from_secs(now_s);
         check(&asked, &wanted, now).map_err(|refusal| refusal.code)
