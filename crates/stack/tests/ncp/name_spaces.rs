@@ -135,10 +135,8 @@ fn the_kernels_client_mounts_lists_reads_writes_renames_and_deletes() {
     let (code, reply) = kernel.look(data, &[b"a.bin"]);
     let (name, attributes, size, number) = entry(&reply);
     assert_eq!((code, &name[..], attributes, size), (c::OK, &b"A.BIN"[..], 0x20, 3_000));
-    let (mut time, mut date) = (TIME, DATE);
-    time.reverse();
-    date.reverse();
-    assert_eq!((&reply[28..30], &reply[30..32]), (&time[..], &date[..]));
+    let written = [TIME[1], TIME[0], DATE[1], DATE[0]];
+    assert_eq!(reply[28..32], written);
     let (code, reply) = kernel.open(1, 0, 1, &at(number, &[]));
     assert_eq!((code, reply[4]), (c::OK, 1));
     let file = Kernel::handle(&reply);

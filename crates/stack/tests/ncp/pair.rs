@@ -93,15 +93,15 @@ impl Asking {
         Self { plan: Some(plan), ..Self::default() }
     }
 
-    pub fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+    pub fn handle(&mut self, now: Instant, node: &mut Node, event: &Event, message: &mut Vec<u8>) {
         match event {
             Event::Opened(id, carrier) => {
-                self.session = Some(id);
-                let plan = self.plan.take().map(|plan| Plan { carrier, ..plan });
+                self.session = Some(*id);
+                let plan = self.plan.take().map(|plan| Plan { carrier: *carrier, ..plan });
                 self.client = plan.map(Client::new);
             }
             Event::Message(_) => self.client.as_mut().unwrap().handle_message(message),
-            Event::Ended(_, why) => self.ended = Some((now, why)),
+            Event::Ended(_, why) => self.ended = Some((now, *why)),
             _ => {}
         }
         self.pump(now, node);
@@ -144,19 +144,19 @@ impl Serving {
         Self { server, sessions, files, waiting, ended, is_slow: false }
     }
 
-    pub fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
+    pub fn handle(&mut self, now: Instant, node: &mut Node, event: &Event, message: &mut Vec<u8>) {
         match event {
             Event::Accepted { session, facts, .. } => {
-                let new = self.server.session(facts, [7; 8], 0x01d0_0000_0000_0000);
-                self.sessions.push((session, new));
+                let new = self.server.session(*facts, [7; 8], 0x01d0_0000_0000_0000);
+                self.sessions.push((*session, new));
             }
             Event::Message(id) => {
-                let known = self.sessions.iter_mut().find(|one| one.0 == id);
+                let known = self.sessions.iter_mut().find(|one| one.0 == *id);
                 known.unwrap().1.handle_message(message);
             }
             Event::Ended(id, why) => {
-                self.ended.push(why);
-                if let Some(one) = self.sessions.iter_mut().find(|one| one.0 == id) {
+                self.ended.push(*why);
+                if let Some(one) = self.sessions.iter_mut().find(|one| one.0 == *id) {
                     one.1.end();
                 }
             }
@@ -191,8 +191,8 @@ impl Serving {
 impl Program for End {
     fn handle(&mut self, now: Instant, node: &mut Node, event: Event, message: &mut Vec<u8>) {
         match self {
-            Self::Client(asking) => asking.handle(now, node, event, message),
-            Self::Server(serving) => serving.handle(now, node, event, message),
+            Self::Client(asking) => asking.handle(now, node, &event, message),
+            Self::Server(serving) => serving.handle(now, node, &event, message),
         }
     }
 }

@@ -74,7 +74,7 @@ impl Listening {
 fn work(now: Instant, node: &mut Node, serving: &mut Serving) {
     let mut message = vec![];
     while let Some(event) = node.poll_event(&mut message) {
-        serving.handle(now, node, event, &mut message);
+        serving.handle(now, node, &event, &mut message);
     }
 }
 
@@ -273,7 +273,7 @@ fn a_client_works_with_mars_nwe_which_has_no_large_packets_and_no_bursts() {
     let mut calls = calls.into_iter();
     let (replayed, _) = replay::replay(&mut node, begin, &frames, |now, node| {
         while let Some(event) = node.poll_event(&mut message) {
-            client.handle(now, node, event, &mut message);
+            client.handle(now, node, &event, &mut message);
         }
         for (_, outcome) in client.take_done() {
             outcomes.push(outcome);
