@@ -20,6 +20,7 @@ pub mod answers;
 pub mod authentication;
 mod buckets;
 mod checksums;
+mod chunk_signing;
 mod keys;
 mod lists;
 pub mod objects;

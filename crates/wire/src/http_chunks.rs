@@ -6,8 +6,8 @@
 /// Most digits in the size of a chunk: 64 bits hold as many.
 const MAX_DIGITS: u32 = 16;
 
-/// Octets after the size of a chunk, which mean nothing to us, at most.
-const MAX_EXTENSION_BYTES: u32 = 1024;
+/// Bytes after the size of a chunk at most.
+const MAX_EXTENSION_BYTES: usize = 1024;
 
 /// Octets of the fields after the last chunk at most.
 const MAX_TRAILER_BYTES: usize = 1 << 14;
@@ -18,7 +18,7 @@ pub struct Chunks {
     state: State,
     size_bytes: u64,
     digits: u32,
-    extension_bytes: u32,
+    extension: Vec<u8>,
     trailer: Vec<u8>,
 }
 
@@ -54,7 +54,7 @@ impl Default for Chunks {
             state: State::Size,
             size_bytes: 0,
             digits: 0,
-            extension_bytes: 0,
+            extension: Vec::new(),
             trailer: Vec::new(),
         }
     }
@@ -94,6 +94,11 @@ impl Chunks {
         self.state != State::Data
     }
 
+    /// What follows the size of the chunk that was begun last, with its `;`.
+    pub fn extension(&self) -> &[u8] {
+        &self.extension
+    }
+
     /// The fields after the last chunk, each with LF at its end; `None` until all have come. Some
     /// clients of S3 leave out the empty line at the very end, so it may be missing.
     pub fn trailer(&self) -> Option<&[u8]> {
@@ -113,14 +118,15 @@ impl Chunks {
             }
             (State::Size, b'\r') if self.digits > 0 => Ok(State::SizeEnd),
             // Some servers put blanks there, up to a width.
-            (State::Size, b';' | b' ' | b'\t') if self.digits > 0 => self.extension(),
+            (State::Size, b';' | b' ' | b'\t') if self.digits > 0 => self.extended(octet),
             (State::Extension, b'\r') => Ok(State::SizeEnd),
-            (State::Extension, b'\t' | b' '..=b'~' | 0x80..) => self.extension(),
+            (State::Extension, b'\t' | b' '..=b'~' | 0x80..) => self.extended(octet),
             (State::SizeEnd, b'\n') if self.size_bytes == 0 => Ok(State::TrailerBegin),
             (State::SizeEnd, b'\n') => Ok(State::Data),
             (State::DataCr, b'\r') => Ok(State::DataLf),
             (State::DataLf, b'\n') => {
-                (self.digits, self.extension_bytes) = (0, 0);
+                self.digits = 0;
+                self.extension.clear();
                 Ok(State::Size)
             }
             (State::TrailerBegin, b'\r') => Ok(State::LastLf),
@@ -143,9 +149,9 @@ impl Chunks {
         }
     }
 
-    fn extension(&mut self) -> Result<State, String> {
-        self.extension_bytes += 1;
-        if self.extension_bytes > MAX_EXTENSION_BYTES {
+    fn extended(&mut self, octet: u8) -> Result<State, String> {
+        self.extension.push(octet);
+        if self.extension.len() > MAX_EXTENSION_BYTES {
             let allowed = format!("allowed: {MAX_EXTENSION_BYTES}");
             return Err(format!("more octets after the size of a chunk; {allowed}"));
         }

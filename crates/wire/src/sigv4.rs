@@ -129,6 +129,43 @@ impl std::fmt::Debug for Key {
     }
 }
 
+/// Checks the signatures of a body in chunks, each of which covers the one before.
+///
+/// Source: Amazon S3 API Reference, "Transferring Payload in Multiple Chunks" and "Including Trailing
+/// Headers".
+#[derive(Debug, Clone)]
+pub struct ChunkSignatures {
+    key: Key,
+    /// Time and scope, as lines.
+    signed_at: String,
+    last: String,
+}
+
+impl ChunkSignatures {
+    /// After a head that was signed so.
+    pub fn new(key: Key, time: &str, scope: &Scope<'_>, head_signature: &str) -> Self {
+        let signed_at = format!("{time}\n{}", scope.text());
+        Self { key, signed_at, last: head_signature.to_owned() }
+    }
+
+    /// Whether the next chunk, whose data have this SHA-256, has this signature.
+    pub fn has_signed_chunk(&mut self, sha256: &[u8], signature: &str) -> bool {
+        self.next("PAYLOAD", &format!("{OF_NOTHING}\n{}", hex::encode(sha256)), signature)
+    }
+
+    /// The same of the fields after the last chunk: each `name:value`, with LF at its end.
+    pub fn has_signed_fields(&mut self, fields: &str, signature: &str) -> bool {
+        self.next("TRAILER", &hex::encode(Sha256::digest(fields)), signature)
+    }
+
+    fn next(&mut self, kind: &str, hashes: &str, signature: &str) -> bool {
+        let (signed_at, last) = (&self.signed_at, &self.last);
+        let text = format!("{ALGORITHM}-{kind}\n{signed_at}\n{last}\n{hashes}");
+        signature.clone_into(&mut self.last);
+        self.key.has_signed(&text, signature)
+    }
+}
+
 fn mac(key: &[u8]) -> Hmac<Sha256> {
     #[allow(clippy::expect_used, reason = "RFC 2104, section 3: a key has any length")]
     Hmac::new_from_slice(key).expect("a key of any length")

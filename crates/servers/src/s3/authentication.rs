@@ -10,7 +10,7 @@ use hex::FromHex;
 use hyper::header::AUTHORIZATION;
 use lanlab_files::Credentials;
 use lanlab_wire::calendar;
-use lanlab_wire::sigv4::{ALGORITHM, Key, Scope, Signed, UNSIGNED};
+use lanlab_wire::sigv4::{ALGORITHM, ChunkSignatures, Key, Scope, Signed, UNSIGNED};
 use subtle::ConstantTimeEq;
 
 use super::refusal::{Code, Refusal};
@@ -24,11 +24,13 @@ const MAX_SIGNED_FOR_S: u64 = 7 * 86_400;
 
 mod version2;
 
-/// The body is in chunks that are not signed, with fields after the last.
+/// The body is in chunks: signed, signed with signed fields after the last, or not signed.
+const SIGNED_CHUNKS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
+const SIGNED_CHUNKS_AND_FIELDS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
 const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
 /// What follows the head, and what it is held against.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub enum Payload {
     /// The octets themselves.
     Unsigned,
@@ -36,6 +38,8 @@ pub enum Payload {
     Hash([u8; 32]),
     /// Chunks, and fields after the last.
     Chunks,
+    /// Chunks that are signed, and whether the fields after the last are.
+    SignedChunks(Box<ChunkSignatures>, bool),
 }
 
 /// What a request says of its signature.
@@ -61,11 +65,11 @@ pub fn admit(
 ) -> Result<Payload, Refusal> {
     let Some(wanted) = wanted else {
         // Who serves anybody still has to read what follows the head.
-        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED));
+        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
     };
     if version2::is_signed(asked) {
         version2::check(asked, wanted, now)?;
-        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED));
+        return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
     }
     let claim = claim(asked)?;
     let is_wanted = bool::from(claim.user.as_bytes().ct_eq(wanted.user.as_bytes()));
@@ -93,28 +97,31 @@ pub fn admit(
     if !key.has_signed(&signed.text(claim.time, &claim.scope), claim.signature) {
         return Err(Code::SignatureDoesNotMatch.into());
     }
-    payload(claim.payload)
+    let signatures = ChunkSignatures::new(key, claim.time, &claim.scope, claim.signature);
+    payload(claim.payload, Some(signatures))
 }
 
-fn payload(said: &str) -> Result<Payload, Refusal> {
+/// What follows the head. Without `signatures` those of chunks are not checked: they are no user's of ours, or
+/// the head is signed by version 2, which signs no body.
+fn payload(said: &str, signatures: Option<ChunkSignatures>) -> Result<Payload, Refusal> {
+    let of_chunks = |signs_fields| match signatures {
+        Some(signatures) => Payload::SignedChunks(Box::new(signatures), signs_fields),
+        None => Payload::Chunks,
+    };
     Ok(match said {
         UNSIGNED => Payload::Unsigned,
         CHUNKS => Payload::Chunks,
-        hash => match <[u8; 32]>::from_hex(hash) {
-            Ok(hash) => Payload::Hash(hash),
-            Err(_) if hash.starts_with("STREAMING-") => {
-                let message =
-                    format!("`x-amz-content-sha256`: chunks are served as `{CHUNKS}` only");
-                return Err(Refusal::new(Code::NotImplemented, message));
-            }
-            Err(_) => {
-                let message = format!(
-                    "`x-amz-content-sha256`: allowed: a SHA-256 of 64 digits, `{UNSIGNED}`, \
-                     `{CHUNKS}`"
-                );
-                return Err(Refusal::new(Code::InvalidArgument, message));
-            }
-        },
+        SIGNED_CHUNKS => of_chunks(false),
+        SIGNED_CHUNKS_AND_FIELDS => of_chunks(true),
+        hash => Payload::Hash(<[u8; 32]>::from_hex(hash).map_err(|_| {
+            let message = format!(
+                "`x-amz-content-sha256`: allowed: a SHA-256 of 64 digits, `{UNSIGNED}`, \
+                 `{CHUNKS}`, `{SIGNED_CHUNKS}`, `{SIGNED_CHUNKS_AND_FIELDS}`"
+            );
+            let is_known = hash.starts_with("STREAMING-");
+            let code = if is_known { Code::NotImplemented } else { Code::InvalidArgument };
+            Refusal::new(code, message)
+        })?),
     })
 }
 

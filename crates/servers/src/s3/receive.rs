@@ -11,6 +11,7 @@ use lanlab_wire::http_chunks::{Chunks, Step};
 use super::super::http::Lingering;
 use super::authentication::Payload;
 use super::checksums::Checksums;
+use super::chunk_signing::ChunkSigning;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
@@ -37,6 +38,7 @@ impl Sink for Vec<u8> {
 #[derive(Debug)]
 pub struct Intake<S> {
     chunks: Option<Chunks>,
+    signing: Option<ChunkSigning>,
     checksums: Checksums,
     size_bytes: Option<u64>,
     limit_bytes: u64,
@@ -64,19 +66,30 @@ impl<S: Sink> Intake<S> {
         if whole.is_none() && !asked.headers.contains_key(TRANSFER_ENCODING) {
             return Err(unsaid("`Content-Length`"));
         }
-        let (chunks, hash, size_bytes) = match payload {
-            Payload::Unsigned => (None, None, whole),
-            Payload::Hash(hash) => (None, Some(hash), whole),
-            Payload::Chunks => {
-                let name = "x-amz-decoded-content-length";
-                let size_bytes = said(name).ok().flatten().ok_or_else(|| unsaid(name))?;
-                (Some(Chunks::default()), None, Some(size_bytes))
+        let (is_chunked, hash, signing) = match payload {
+            Payload::Unsigned => (false, None, None),
+            Payload::Hash(hash) => (false, Some(hash), None),
+            Payload::Chunks => (true, None, None),
+            Payload::SignedChunks(signatures, signs_fields) => {
+                (true, None, Some(ChunkSigning::new(*signatures, signs_fields)))
             }
         };
-        let checksums = Checksums::of(asked, hash)?;
-        let taken_bytes = 0;
-        let intake =
-            Self { chunks, checksums, size_bytes, limit_bytes, taken_bytes, too_large, sink };
+        let size_bytes = if is_chunked {
+            let name = "x-amz-decoded-content-length";
+            Some(said(name).ok().flatten().ok_or_else(|| unsaid(name))?)
+        } else {
+            whole
+        };
+        let intake = Self {
+            chunks: is_chunked.then(Chunks::default),
+            signing,
+            checksums: Checksums::of(asked, hash)?,
+            size_bytes,
+            limit_bytes,
+            taken_bytes: 0,
+            too_large,
+            sink,
+        };
         intake.within(size_bytes.unwrap_or(0))?;
         Ok(intake)
     }
@@ -103,6 +116,12 @@ impl<S: Sink> Intake<S> {
                     let count = size_bytes.min(data.len() as u64) as usize;
                     self.keep(&data[..count])?;
                     chunks.took(count as u64);
+                    if let Some(signing) = &mut self.signing {
+                        signing.take(&data[..count]);
+                        if chunks.is_between() {
+                            signing.check(chunks.extension())?;
+                        }
+                    }
                     data = &data[count..];
                 }
                 Step::End if !data.is_empty() => return Err(wrong("octets after the last chunk")),
@@ -130,8 +149,12 @@ impl<S: Sink> Intake<S> {
     ///
     /// # Errors
     /// It is not what was said.
-    pub fn finish(self) -> Result<S, Refusal> {
+    pub fn finish(mut self) -> Result<S, Refusal> {
         let trailer = self.chunks.as_ref().map_or(Ok(Vec::new()), fields)?;
+        if let (Some(signing), Some(chunks)) = (&mut self.signing, &self.chunks) {
+            signing.check(chunks.extension())?; // Of the last chunk, which is empty.
+            signing.check_fields(&trailer)?;
+        }
         if let Some(size_bytes) = self.size_bytes.filter(|size| *size != self.taken_bytes) {
             let message =
                 format!("found {} of the {size_bytes} octets that were said", self.taken_bytes);
