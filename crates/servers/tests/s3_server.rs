@@ -229,3 +229,29 @@ async fn parts_are_joined_and_forgotten() {
     assert_eq!(std::fs::read_dir(root.path().join("in")).unwrap().count(), 1);
     serving.end().await;
 }
+
+/// A client that waits for `100 Continue` sends no body after a refusal. Its next request must not be read as one.
+#[tokio::test]
+async fn a_refusal_before_the_expected_body_ends_the_connection() {
+    let root = tempfile::tempdir().unwrap();
+    std::fs::write(root.path().join("k"), b"first").unwrap();
+    let serving = open_bucket(root.path()).await;
+    let fields = ["Expect: 100-continue", "If-None-Match: *"];
+    for refused in ["PUT /lanlab/k", "PUT /other/k", "PUT /lanlab/a//b"] {
+        let head = format!(
+            "{refused} HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\n{}\r\n\r\n",
+            fields.join("\r\n")
+        );
+        // It does not end its half: the server has to.
+        let said = octets(serving.port(), head.as_bytes(), false).await;
+        let said = String::from_utf8(said).unwrap().to_lowercase();
+        assert!(said.starts_with("http/1.1 4"), "{refused}: {said}");
+        assert!(said.contains("\r\nconnection: close\r\n"), "{refused}: {said}");
+    }
+    // One that is served is asked for the body, and may go on.
+    let two = "PUT /lanlab/new HTTP/1.1\r\nHost: h\r\nContent-Length: 3\r\nExpect: 100-continue\r\n\r\nabc\
+               GET /lanlab/new HTTP/1.1\r\nHost: h\r\nConnection: close\r\n\r\n";
+    let said = String::from_utf8(octets(serving.port(), two.as_bytes(), false).await).unwrap();
+    assert!(said.ends_with("\r\n\r\nabc"), "{said}");
+    serving.end().await;
+}

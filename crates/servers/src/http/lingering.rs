@@ -1,6 +1,8 @@
 //! What a client sends after the head of its request.
 
 use std::pin::Pin;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -15,12 +17,15 @@ const LINGER: Duration = Duration::from_secs(2);
 /// with octets unread is reset, and the client would not see why it was refused (RFC 9112, section
 /// 9.6).
 #[derive(Debug)]
-pub struct Lingering(Option<Incoming>);
+pub struct Lingering(Option<Incoming>, Begun);
+
+/// Whether any of a body was asked for.
+pub type Begun = Arc<AtomicBool>;
 
 impl Lingering {
     /// Of a request.
-    pub fn new(incoming: Incoming) -> Self {
-        Self(Some(incoming))
+    pub fn new(incoming: Incoming, begun: Begun) -> Self {
+        Self(Some(incoming), begun)
     }
 }
 
@@ -32,6 +37,7 @@ impl Body for Lingering {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
+        self.1.store(true, Ordering::Relaxed);
         match &mut self.0 {
             Some(incoming) => Pin::new(incoming).poll_frame(context),
             None => Poll::Ready(None),

@@ -3,10 +3,11 @@
 use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 use std::time::Duration;
 
 use hyper::body::Incoming;
-use hyper::header::{HeaderMap, USER_AGENT};
+use hyper::header::{CONNECTION, EXPECT, HeaderMap, HeaderValue, USER_AGENT};
 use hyper::http::Extensions;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -28,6 +29,7 @@ mod range;
 
 use doorway::Doorway;
 pub use file_body::FileBody;
+use lingering::Begun;
 pub use lingering::Lingering;
 pub use range::octets_asked;
 
@@ -102,8 +104,18 @@ where
     let stream = Doorway::new(stream, proof.clone());
     let service = service_fn(|mut request: Request<Incoming>| {
         request.extensions_mut().insert(proof.clone());
-        let answering = answer(request.map(Lingering::new));
-        async { Ok::<_, Infallible>(answering.await) }
+        let expects = request.headers().contains_key(EXPECT);
+        let begun = Begun::default();
+        let answering = answer(request.map(|body| Lingering::new(body, Arc::clone(&begun))));
+        async move {
+            let mut said = answering.await;
+            if expects && !begun.load(Ordering::Relaxed) {
+                // Whether the client still sends its body is not known: what comes next could be that
+                // or a request (RFC 9110, section 10.1.1).
+                said.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+            }
+            Ok::<_, Infallible>(said)
+        }
     });
     let serving = http1::Builder::new()
         .timer(TokioTimer::new())
