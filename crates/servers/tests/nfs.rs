@@ -220,6 +220,40 @@ fn another_client_understands_the_embedded_server() {
     });
 }
 
+/// What `df` and the portmapper's clients ask. The `nfs3_client` crate finds both services by the portmapper.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_port_answers_as_a_portmapper_and_the_space_is_that_of_the_disk() {
+    run(async {
+        let root = TempDir::new().unwrap();
+        let serving = serve(&offer(Nfs, root.path())).await.unwrap();
+        let mut client = Nfs3ConnectionBuilder::new(TokioConnector, "127.0.0.1", "/lanlab")
+            .connect_from_privileged_port(false)
+            .portmapper_port(serving.port())
+            .mount()
+            .await
+            .unwrap();
+        let fsroot = client.root_nfs_fh3();
+        let args = independent::FSSTAT3args { fsroot };
+        let found = client.fsstat(&args).await.unwrap().unwrap();
+        let mut df = std::process::Command::new("df");
+        df.args(["-B1", "--output=size,avail"]).arg(root.path());
+        let said = String::from_utf8(df.output().unwrap().stdout).unwrap();
+        let numbers: Vec<u64> =
+            said.lines().nth(1).unwrap().split_whitespace().map(|n| n.parse().unwrap()).collect();
+        assert_eq!(found.tbytes, numbers[0]);
+        // Other programs write meanwhile.
+        assert!(
+            found.abytes.abs_diff(numbers[1]) < found.tbytes / 10,
+            "{} {numbers:?}",
+            found.abytes
+        );
+        assert_eq!((found.fbytes, found.invarsec), (found.abytes, 0));
+        let _ = client.unmount().await;
+        serving.end().await;
+    });
+}
+
 /// The memory file system of the `nfs3_server` crate, which knows nothing of ours.
 #[test]
 fn another_server_is_understood() {

@@ -375,6 +375,8 @@ def serve(
         with serving(wanted) as served:
             print_lines(f"serving     {root} ({'read and write' if write else 'read-only'})")
             print_lines(f"address     {served.url}")
+            if served.mount_command is not None:
+                print_lines(f"mount       {served.mount_command}")
             if system is not None:
                 print_lines(
                     f"system      {system.title}: {system.sessions} sessions, messages of "

@@ -2,7 +2,9 @@
 
 use lanlab_wire::nfs3::rpc::{self, Accepted, Call};
 use lanlab_wire::nfs3::xdr::{Garbled, Writer};
-use lanlab_wire::nfs3::{MAX_EXPORT_OCTETS, MOUNT, NFS, Status, mount, procedure as p};
+use lanlab_wire::nfs3::{
+    MAX_EXPORT_OCTETS, MOUNT, NFS, PORTMAP, Status, mount, portmap, procedure as p,
+};
 
 use super::files::{Failed, Files};
 use super::handles::ROOT;
@@ -53,6 +55,7 @@ fn done(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
     let done = match call.program {
         NFS => return nfs(files, call, writer),
         MOUNT => mounting(files, call, writer),
+        PORTMAP => mapping(files, call, writer),
         (number, _) if number == NFS.0 || number == MOUNT.0 => {
             return Accepted::NoVersion(3, 3);
         }
@@ -63,6 +66,30 @@ fn done(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
         Ok(false) => Accepted::NoProcedure,
         Err(Garbled) => Accepted::GarbageArguments,
     }
+}
+
+/// The portmapper (RFC 1833, section 3), for clients that ask at the port where we are: all is there.
+fn mapping(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Result<bool, Garbled> {
+    let mut arguments = call.arguments;
+    let mapped = [NFS, MOUNT, PORTMAP];
+    match call.procedure {
+        portmap::NULL => {}
+        portmap::GETPORT => {
+            let wanted = (arguments.u32()?, arguments.u32()?);
+            let is_here = mapped.contains(&wanted) && arguments.u32()? == portmap::TCP;
+            writer.u32(if is_here { files.port.into() } else { 0 });
+        }
+        portmap::DUMP => {
+            for (program, version) in mapped {
+                for word in [1, program, version, portmap::TCP, files.port.into()] {
+                    writer.u32(word);
+                }
+            }
+            writer.boolean(false);
+        }
+        _ => return Ok(false),
+    }
+    Ok(true)
 }
 
 /// The mount protocol (RFC 1813, appendix I).
@@ -124,9 +151,9 @@ fn nfs(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
         p::RMDIR => write_procedures::remove(files, arguments, writer, true),
         p::RENAME => write_procedures::rename(files, arguments, writer),
         p::COMMIT => write_procedures::commit(files, arguments, writer),
-        // Links and devices are not for a laboratory; how full a disk is the standard library does
-        // not know.
-        p::SYMLINK | p::MKNOD | p::LINK | p::FSSTAT => Err(Status::NOTSUPP.into()),
+        p::FSSTAT => read_procedures::fsstat(files, arguments, writer),
+        // Links and devices are not for a laboratory.
+        p::SYMLINK | p::MKNOD | p::LINK => Err(Status::NOTSUPP.into()),
         _ => return Accepted::NoProcedure,
     };
     match done {

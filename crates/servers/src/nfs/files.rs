@@ -49,6 +49,9 @@ impl From<lanlab_wire::nfs3::xdr::Garbled> for Failed {
 /// A served directory.
 pub struct Files {
     pub root: Dir,
+    path: PathBuf,
+    /// Where it is served, for the portmapper.
+    pub port: u16,
     pub read_only: bool,
     handles: Mutex<Handles>,
     /// Differs from life to life: handles and uncommitted writes of another are not of this one.
@@ -58,10 +61,16 @@ pub struct Files {
 impl Files {
     /// Serve a directory.
     pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
+        let path = root.to_owned();
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
         let mut life = [0; 8];
         getrandom::fill(&mut life).map_err(io::Error::other)?;
-        Ok(Self { root, read_only, handles: Mutex::new(Handles::new()), life })
+        Ok(Self { root, path, port: 0, read_only, handles: Mutex::new(Handles::new()), life })
+    }
+
+    /// Bytes of the file system, and those of them that are free.
+    pub fn space(&self) -> io::Result<(u64, u64)> {
+        lanlab_os::disk_space(&self.path)
     }
 
     /// The handles.

@@ -1,4 +1,4 @@
-//! NFS version 3 (RFC 1813) on a directory, with its mount protocol at the same port.
+//! NFS version 3 (RFC 1813) on a directory, with its mount protocol and a portmapper at the same port.
 //!
 //! It has no passwords, and no use for the credentials of an offer: every client that reaches the
 //! address is served. What clients write is not on the disk when that is answered, and is brought there
@@ -38,10 +38,11 @@ const STRANGER_BYTES: usize = 16 << 10;
 /// Begin to serve.
 #[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
-    let files = Files::new(&offer.root, offer.read_only)
+    let mut files = Files::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;
-    let files = Arc::new(files);
     let (listener, port) = listen(offer)?;
+    files.port = port;
+    let files = Arc::new(files);
     let visits = Arc::new(Visits::default());
     let records = Records::new(bounds);
     // Half of what strangers may take, as the other half is for their records.

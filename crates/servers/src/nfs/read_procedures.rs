@@ -195,6 +195,19 @@ fn entry(
     }
 }
 
+/// Section 3.3.18. Numbers of files are not known: zero.
+pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
+    let number = files.read_handle(arguments)?;
+    files.handles().path(number)?;
+    let (total_bytes, free_bytes) = files.space()?;
+    writer.boolean(false);
+    for number in [total_bytes, free_bytes, free_bytes, 0, 0, 0] {
+        writer.u64(number);
+    }
+    writer.u32(0); // It may change at once.
+    Ok(())
+}
+
 /// Section 3.3.19.
 pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     /// All files have the same limits, and times can be set.

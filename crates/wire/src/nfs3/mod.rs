@@ -63,6 +63,15 @@ pub mod mount {
     pub const EXPORT: u32 = 5;
 }
 
+/// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol of its mappings that is used.
+pub mod portmap {
+    #![allow(missing_docs, reason = "the names of the specification")]
+    pub const NULL: u32 = 0;
+    pub const GETPORT: u32 = 3;
+    pub const DUMP: u32 = 4;
+    pub const TCP: u32 = 6;
+}
+
 /// `stable_how` (section 3.3.7): data need not be on the disk when the call is answered.
 pub const UNSTABLE: u32 = 0;
 /// Data and all about the file are on the disk then.

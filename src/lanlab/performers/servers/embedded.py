@@ -98,6 +98,15 @@ class Serving:
             return f"{wanted.service}://{user}{quote(wanted.station.name)}/{path}"
         return f"{wanted.service}://{user}{in_url(wanted.address)}:{self.port}/{path}"
 
+    @property
+    def mount_command(self) -> str | None:
+        """How Linux mounts it; `None` if it is no NFS server."""
+        if self._wanted.service != "nfs":
+            return None
+        options = f"vers=3,proto=tcp,nolock,port={self.port},mountport={self.port}"
+        place = f"{in_url(self._wanted.address)}:{self._share}"
+        return f"mount -t nfs -o {options} {place} /mnt"
+
     def clients(self, within_s: float | None) -> Iterator[dict[str, Any]]:
         """What clients do (`client_seen`), until that time is over or it has ended by itself."""
         end_s = None if within_s is None else time.monotonic() + within_s
