@@ -54,9 +54,13 @@ pub fn parse_time_val(text: &str) -> Option<u64> {
     read(text, TIME_VAL)
 }
 
-/// As `ls -l` has it for what is recent: `Nov 21 10:00`.
-pub fn ls_time(since_1970_s: u64) -> String {
-    date(since_1970_s).format("%b %e %H:%M").to_string()
+/// As `ls -l` has it: `Nov 21 10:00`, or `Nov 21  2025` if that is half a year ago or in the future.
+pub fn ls_time(since_1970_s: u64, now_s: u64) -> String {
+    /// Of half a Gregorian year.
+    const RECENT_S: u64 = 15_778_476;
+    let is_recent = (now_s.saturating_sub(RECENT_S)..=now_s).contains(&since_1970_s);
+    let form = if is_recent { "%b %e %H:%M" } else { "%b %e  %Y" };
+    date(since_1970_s).format(form).to_string()
 }
 
 #[cfg(test)]
@@ -71,7 +75,10 @@ mod tests {
         assert_eq!(time_val(951_782_400), "20000229000000");
         assert_eq!(time_val(1_795_255_200), "20261121100000");
         assert_eq!(time_val(4_107_542_399), "21000228235959");
-        assert_eq!(ls_time(1_795_255_200), "Nov 21 10:00");
+        // From `TZ=0 ls -l` of files touched so, on Nov 28 2026.
+        assert_eq!(ls_time(1_795_255_200, 1_795_860_000), "Nov 21 10:00");
+        assert_eq!(ls_time(1_795_860_001, 1_795_860_000), "Nov 28  2026");
+        assert_eq!(ls_time(951_782_400, 1_795_860_000), "Feb 29  2000");
         assert_eq!(basic(1_795_255_200), "20261121T100000Z");
         assert_eq!(extended(1_795_255_200_250), "2026-11-21T10:00:00.250Z");
         assert_eq!(http_date(1_795_255_200), "Sat, 21 Nov 2026 10:00:00 GMT");

@@ -1,4 +1,4 @@
-//! Data connections, which the client makes.
+//! Data connections.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -87,6 +87,18 @@ pub async fn accept(listener: &TcpListener, client: IpAddr) -> io::Result<TcpStr
             return Ok(stream);
         }
     }
+}
+
+/// Make a data connection to the client, from the address that it came to.
+pub async fn connect(mut from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
+    from.set_port(0);
+    let socket = if from.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
+    #[cfg(unix)]
+    socket.set_reuseaddr(true)?;
+    socket.bind(from)?;
+    let stream = socket.connect(to).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// The same by this process's own TCP.

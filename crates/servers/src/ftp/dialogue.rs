@@ -8,39 +8,51 @@ use lanlab_served::{Confined, Names};
 use lanlab_wire::calendar;
 
 use super::files::{self, Form};
-use super::moving::{self, Broken};
-use super::system::{System, Way};
+use super::system::System;
+use super::transfers::Awaited;
 use crate::visits::READ_ONLY;
 
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
 
-/// Octets of a listing that are gathered before they are sent.
-const LISTING_BLOCK: usize = 1 << 16;
+/// Commands, for people.
+const HELP: &str = "Commands:\r\n ABOR ALLO APPE AUTH CDUP CWD DELE EPRT EPSV FEAT HELP LIST MDTM MFMT MKD MLSD MLST\r\n \
+    MODE NLST NOOP OPTS PASS PASV PBSZ PORT PROT PWD QUIT REST RETR RMD RNFR RNTO SITE SIZE\r\n \
+    STAT STOR STRU SYST TYPE USER\r\nEnd";
 
 /// What a command comes to.
-type Answer = io::Result<(u16, String)>;
+pub(super) type Answer = io::Result<(u16, String)>;
+
+/// Commands that may stand between REST and the transfer that it is for.
+const PREPARING: [&str; 15] = [
+    "ALLO", "EPRT", "EPSV", "FEAT", "HELP", "MDTM", "MODE", "NOOP", "PASV", "PBSZ", "PORT", "PROT",
+    "SIZE", "STRU", "TYPE",
+];
 
 /// One control connection.
 pub struct Dialogue<S: System> {
-    system: S,
+    pub(super) system: S,
     lines: Option<Lines<S::Wire>>,
-    client: SocketAddr,
+    pub(super) client: SocketAddr,
     user: String,
     known: bool,
     wrong_logins: u32,
-    directory: Names,
+    pub(super) directory: Names,
     /// Where data connections come to, once one was asked for.
-    passive: Option<(S::Listener, u16)>,
-    /// Whether one was asked for that has not been used.
-    is_awaited: bool,
-    restart: u64,
-    protected: bool,
+    pub(super) passive: Option<(S::Listener, u16)>,
+    /// The data connection of the next transfer.
+    pub(super) awaited: Option<Awaited>,
+    /// The client has said that it uses EPSV alone.
+    pub(super) only_epsv: bool,
+    /// TYPE A, which is the default (RFC 959, section 5.1).
+    pub(super) is_text: bool,
+    pub(super) restart: u64,
+    pub(super) protected: bool,
     rename_from: Option<Names>,
 }
 
 #[expect(clippy::unnecessary_wraps, reason = "every command ends by it")]
-fn say(code: u16, words: impl Into<String>) -> Answer {
+pub(super) fn say(code: u16, words: impl Into<String>) -> Answer {
     Ok((code, words.into()))
 }
 
@@ -56,7 +68,9 @@ impl<S: System> Dialogue<S> {
             wrong_logins: 0,
             directory: Names::new(),
             passive: None,
-            is_awaited: false,
+            awaited: None,
+            only_epsv: false,
+            is_text: true,
             restart: 0,
             protected: false,
             rename_from: None,
@@ -88,12 +102,18 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    fn lines(&mut self) -> io::Result<&mut Lines<S::Wire>> {
+    pub(super) fn lines(&mut self) -> io::Result<&mut Lines<S::Wire>> {
         self.lines.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
+    /// Address that the client has come to.
+    pub(super) fn here(&self) -> io::Result<SocketAddr> {
+        let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
+        self.system.local_address(lines.wire())
+    }
+
     /// Words of more than one line begin with their code and `-` themselves.
-    async fn reply(&mut self, code: u16, words: &str) -> io::Result<()> {
+    pub(super) async fn reply(&mut self, code: u16, words: &str) -> io::Result<()> {
         let line = format!("{code} {words}\r\n");
         let text = match words.rsplit_once('\n') {
             Some((before, last)) => format!("{code}-{before}\n{code} {last}\r\n"),
@@ -109,13 +129,16 @@ impl<S: System> Dialogue<S> {
     }
 
     async fn answer(&mut self, verb: &str, argument: &str) -> Answer {
-        let restart = std::mem::take(&mut self.restart);
-        let rename_from = self.rename_from.take();
+        let (restart, rename_from) = (self.restart, self.rename_from.take());
+        if !PREPARING.contains(&verb) {
+            self.restart = 0;
+        }
         match verb {
             "USER" | "PASS" => return self.log_in(verb, argument).await,
             "AUTH" => return self.auth(argument),
             "QUIT" => return say(221, "Goodbye"),
             "NOOP" => return say(200, "Nothing done"),
+            "HELP" => return say(214, HELP),
             "SYST" => return say(215, "UNIX Type: L8"),
             "FEAT" => return say(211, self.features()),
             "OPTS" if argument.to_ascii_uppercase().starts_with("UTF8") => {
@@ -135,8 +158,18 @@ impl<S: System> Dialogue<S> {
                 }
             }
             "TYPE" => match argument.to_ascii_uppercase().as_str() {
-                "I" | "L 8" | "A" | "A N" => say(200, "Files go as they are"),
-                _ => say(504, "TYPE I is what there is"),
+                kind @ ("I" | "L 8" | "A" | "A N") => {
+                    self.is_text = kind.starts_with('A');
+                    say(
+                        200,
+                        if self.is_text {
+                            "Line ends become CR LF"
+                        } else {
+                            "Files go as they are"
+                        },
+                    )
+                }
+                _ => say(504, "TYPE I and TYPE A are what there is"),
             },
             "MODE" if argument.eq_ignore_ascii_case("S") => say(200, "As a stream"),
             "STRU" if argument.eq_ignore_ascii_case("F") => say(200, "As a file"),
@@ -148,6 +181,10 @@ impl<S: System> Dialogue<S> {
             "CWD" | "XCWD" => self.change_directory(argument).await,
             "CDUP" => self.change_directory("..").await,
             "EPSV" | "PASV" => self.listen(verb, argument),
+            "PORT" | "EPRT" => self.connect_later(verb, argument),
+            "ABOR" => say(226, "Nothing is under way"),
+            "STAT" if argument.is_empty() => say(211, self.status()),
+            "STAT" => self.list_here(unless_options(argument)).await,
             "REST" => match argument.parse() {
                 Ok(offset) => {
                     self.restart = offset;
@@ -157,10 +194,11 @@ impl<S: System> Dialogue<S> {
             },
             "SIZE" => {
                 let found = self.system.look(&self.names(argument)?).await?;
-                if found.is_directory {
-                    return say(550, "Not a plain file");
+                match found {
+                    _ if self.is_text => say(550, "SIZE needs TYPE I"),
+                    found if found.is_directory => say(550, "Not a plain file"),
+                    found => say(213, found.size_bytes.to_string()),
                 }
-                say(213, found.size_bytes.to_string())
             }
             "MDTM" => {
                 let found = self.system.look(&self.names(argument)?).await?;
@@ -176,7 +214,6 @@ impl<S: System> Dialogue<S> {
             "STOR" => self.store(argument, restart, false).await,
             "APPE" => self.store(argument, 0, true).await,
             "MLSD" => self.list(argument, Form::Facts).await,
-            // What begins with `-` would be for `ls`.
             "LIST" => self.list(unless_options(argument), Form::Long).await,
             "NLST" => self.list(unless_options(argument), Form::Names).await,
             "DELE" => {
@@ -203,19 +240,23 @@ impl<S: System> Dialogue<S> {
                 self.system.rename(&from, &self.names(argument)?).await?;
                 say(250, "Renamed")
             }
-            "PORT" | "EPRT" => {
-                self.system.refused("active transfers (PORT): passive ones (PASV) are served");
-                say(502, "The client makes the data connection here: EPSV or PASV")
-            }
             _ => say(502, "Not known here"),
         }
+    }
+
+    fn status(&self) -> String {
+        let (user, kind) = (&self.user, if self.is_text { "A" } else { "I" });
+        let directory = self.directory.join("/");
+        format!(
+            "lanlab FTP server\r\n User: {user}\r\n Directory: /{directory}\r\n TYPE: {kind}\r\nEnd"
+        )
     }
 
     fn speaks_tls(&self) -> bool {
         self.lines.as_ref().is_some_and(|lines| self.system.is_tls(lines.wire()))
     }
 
-    fn names(&self, path: &str) -> io::Result<Names> {
+    pub(super) fn names(&self, path: &str) -> io::Result<Names> {
         if path.is_empty() {
             return Err(io::ErrorKind::InvalidInput.into());
         }
@@ -282,104 +323,12 @@ impl<S: System> Dialogue<S> {
         self.directory = names;
         say(250, "There")
     }
-
-    fn listen(&mut self, verb: &str, argument: &str) -> Answer {
-        if argument.eq_ignore_ascii_case("ALL") {
-            return say(200, "EPSV it is");
-        }
-        let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
-        let here = self.system.local_address(lines.wire())?;
-        let port = match &self.passive {
-            Some((listener, port)) => {
-                self.system.turn_away(listener);
-                *port
-            }
-            None => self.passive.insert(self.system.listen(here)?).1,
-        };
-        self.is_awaited = true;
-        if verb == "EPSV" {
-            return say(229, format!("Come in (|||{port}|)"));
-        }
-        match here.ip().to_canonical() {
-            std::net::IpAddr::V4(address) => {
-                let [a, b, c, d] = address.octets();
-                say(227, format!("Come in ({a},{b},{c},{d},{},{})", port >> 8, port & 0xff))
-            }
-            std::net::IpAddr::V6(_) => say(522, "EPSV is what there is over IPv6"),
-        }
-    }
-
-    /// Announce data, and take the client's connection for it, to send or to receive on it.
-    async fn connection(&mut self, way: Way) -> io::Result<Option<S::Wire>> {
-        if !std::mem::take(&mut self.is_awaited) {
-            return Ok(None);
-        }
-        if self.system.has_tls() && !self.protected {
-            return Ok(None);
-        }
-        self.reply(150, "Here it goes").await?;
-        let Some((listener, _)) = &self.passive else { return Ok(None) };
-        Ok(self.system.accept(listener, self.client.ip(), way).await.ok())
-    }
-
-    async fn retrieve(&mut self, path: &str, offset: u64) -> Answer {
-        let file = self.system.open(&self.names(path)?).await?;
-        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
-        let sent = moving::send(&self.system, &mut wire, &file, offset).await;
-        self.closed(sent, file).await
-    }
-
-    async fn store(&mut self, path: &str, offset: u64, append: bool) -> Answer {
-        let truncate = offset == 0 && !append;
-        let (file, size_bytes) = self.system.open_to_write(&self.names(path)?, truncate).await?;
-        let offset = if append { size_bytes } else { offset };
-        let Some(mut wire) = self.connection(Way::In).await? else { return no_connection() };
-        let received = moving::receive(&self.system, &mut wire, &file, offset).await;
-        self.closed(received, file).await
-    }
-
-    /// End with a file that was moved, or was not.
-    async fn closed(&self, moved: Result<(), Broken>, file: S::File) -> Answer {
-        let closed = self.system.close(file).await.map_err(Broken::File);
-        ending(moved.and(closed))
-    }
-
-    async fn list(&mut self, path: &str, form: Form) -> Answer {
-        let names = Confined::names(&self.directory, path)?;
-        let entries = self.system.list(&names).await?;
-        let Some(mut wire) = self.connection(Way::Out).await? else { return no_connection() };
-        let mut text = String::new();
-        for found in entries {
-            text.push_str(&files::line(form, &found));
-            if text.len() > LISTING_BLOCK {
-                if let Err(broken) =
-                    moving::send_octets(&self.system, &mut wire, text.as_bytes()).await
-                {
-                    return ending(Err(broken));
-                }
-                text.clear();
-            }
-        }
-        let sent = moving::send_octets(&self.system, &mut wire, text.as_bytes()).await;
-        ending(match sent {
-            Ok(()) => moving::end(&self.system, &mut wire).await,
-            broken => broken,
-        })
-    }
 }
 
-fn unless_options(argument: &str) -> &str {
-    if argument.starts_with('-') { "" } else { argument }
-}
-
-fn no_connection() -> Answer {
-    say(425, "No data connection: EPSV (and PROT P over TLS) comes first")
-}
-
-fn ending(moved: Result<(), Broken>) -> Answer {
-    match moved {
-        Ok(()) => say(226, "That is all of it"),
-        Err(Broken::Connection) => say(426, "The data connection broke"),
-        Err(Broken::File(error)) => Err(error),
+/// Options of `ls`, such as `-la`, which clients send before a path.
+fn unless_options(mut argument: &str) -> &str {
+    while argument.starts_with('-') {
+        argument = argument.split_once(' ').map_or("", |(_, rest)| rest.trim_start());
     }
+    argument
 }

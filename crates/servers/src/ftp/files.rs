@@ -1,6 +1,7 @@
 //! What a file operation comes to in FTP: listings, and the reply to an error.
 
 use std::io;
+use std::net::{IpAddr, SocketAddr};
 
 use lanlab_wire::calendar;
 
@@ -19,13 +20,13 @@ pub enum Form {
 }
 
 /// One line of a listing, with its end.
-pub fn line(form: Form, found: &Found) -> String {
+pub fn line(form: Form, found: &Found, now_s: u64) -> String {
     let Found { name, is_directory, size_bytes, mode, modified_s, .. } = found;
     match form {
         Form::Facts => format!("{}{name}\r\n", facts(found)),
         Form::Long => {
             let mode = mode_text(*is_directory, *mode);
-            let time = calendar::ls_time(*modified_s);
+            let time = calendar::ls_time(*modified_s, now_s);
             format!("{mode} 1 lanlab lanlab {size_bytes} {time} {name}\r\n")
         }
         Form::Names => format!("{name}\r\n"),
@@ -37,6 +38,53 @@ pub fn facts(found: &Found) -> String {
     let kind = if found.is_directory { "dir" } else { "file" };
     let time = calendar::time_val(found.modified_s);
     format!("type={kind};size={};modify={time}; ", found.size_bytes)
+}
+
+/// Whether a pattern of `*` and `?` matches all of a name; a dot at the beginning only by a dot.
+pub fn matches(pattern: &str, name: &str) -> bool {
+    if name.starts_with('.') && !pattern.starts_with('.') {
+        return false;
+    }
+    let (pattern, name): (Vec<char>, Vec<char>) =
+        (pattern.chars().collect(), name.chars().collect());
+    let (mut at, mut in_name) = (0, 0);
+    // The last `*`, and what it reaches to.
+    let mut star = None;
+    while in_name < name.len() {
+        match pattern.get(at) {
+            Some('*') => {
+                star = Some((at, in_name));
+                at += 1;
+            }
+            Some(wanted) if *wanted == '?' || *wanted == name[in_name] => {
+                (at, in_name) = (at + 1, in_name + 1);
+            }
+            _ => {
+                let Some((from, to)) = star else { return false };
+                star = Some((from, to + 1));
+                (at, in_name) = (from + 1, to + 1);
+            }
+        }
+    }
+    pattern[at..].iter().all(|left| *left == '*')
+}
+
+/// Address and port of PORT: `192,0,2,1,4,1` (RFC 959, section 5.3.2).
+pub fn of_port(argument: &str) -> Option<SocketAddr> {
+    let numbers: Option<Vec<u8>> =
+        argument.split(',').map(|number| number.trim().parse().ok()).collect();
+    let [a, b, c, d, high, low] = numbers?.try_into().ok()?;
+    Some(SocketAddr::from(([a, b, c, d], u16::from_be_bytes([high, low]))))
+}
+
+/// Of EPRT: `|1|192.0.2.1|1025|` (RFC 2428, section 2).
+pub fn of_eprt(argument: &str) -> Option<SocketAddr> {
+    let mut parts = argument.split(argument.chars().next()?).skip(1);
+    let (family, address, port) = (parts.next()?, parts.next()?, parts.next()?);
+    let address: IpAddr = address.parse().ok()?;
+    let is_whole = (parts.next(), parts.next()) == (Some(""), None);
+    let is_of_family = family == if address.is_ipv4() { "1" } else { "2" };
+    (is_whole && is_of_family).then_some(SocketAddr::new(address, port.parse().ok()?))
 }
 
 /// What is to be changed of a file, and the reply when it is done.

@@ -1,14 +1,16 @@
 //! FTP (RFC 959, RFC 2428, RFC 3659), with TLS for both connections where it is offered (RFC 4217).
 //!
-//! Data connections are the client's to make (EPSV, PASV), from its own address to the one that it
-//! came to. A connection takes a block for a file and a line for a command, and no more.
+//! The client makes data connections (EPSV, PASV) from its own address to the one that it came to, or
+//! the server makes them (PORT, EPRT) the other way. A connection takes a block for a file and a line for a command, and no more.
 
 mod data;
 mod dialogue;
 pub mod files;
+mod line_ends;
 mod moving;
 mod own_stack;
 mod system;
+mod transfers;
 
 use std::sync::Arc;
 

@@ -4,6 +4,7 @@ use std::io;
 
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
+use super::line_ends::LineEnds;
 use super::system::System;
 
 /// Octets of a file that are moved at once, and held by a connection.
@@ -18,12 +19,13 @@ pub enum Broken {
     File(io::Error),
 }
 
-/// Send a file from an offset to its end.
+/// Send a file from an offset to its end; `ends`: as text.
 pub async fn send<S: System>(
     system: &S,
     wire: &mut S::Wire,
     file: &S::File,
     mut offset: u64,
+    mut ends: Option<LineEnds>,
 ) -> Result<(), Broken> {
     let mut block = vec![0; BLOCK_BYTES];
     loop {
@@ -31,7 +33,10 @@ pub async fn send<S: System>(
         if count == 0 {
             break;
         }
-        send_octets(system, wire, &block[..count]).await?;
+        match &mut ends {
+            Some(ends) => send_octets(system, wire, &ends.added(&block[..count])).await?,
+            None => send_octets(system, wire, &block[..count]).await?,
+        }
         offset += count as u64;
     }
     end(system, wire).await
@@ -51,22 +56,32 @@ pub async fn end<S: System>(system: &S, wire: &mut S::Wire) -> Result<(), Broken
     system.patiently(wire.shutdown()).await.map_err(|_| Broken::Connection)
 }
 
-/// Take a file, from an offset on, to the end of the connection.
+/// Take a file, from an offset on, to the end of the connection; `ends`: as text.
 pub async fn receive<S: System>(
     system: &S,
     wire: &mut S::Wire,
     file: &S::File,
     mut offset: u64,
+    mut ends: Option<LineEnds>,
 ) -> Result<(), Broken> {
     let mut block = vec![0; BLOCK_BYTES];
     loop {
         let read = system.patiently(wire.read(&mut block)).await;
         let count = read.map_err(|_| Broken::Connection)?;
-        if count == 0 {
+        let text;
+        let data = match &mut ends {
+            None => &block[..count],
+            Some(_) if count == 0 => ends.take().map_or(&b""[..], LineEnds::rest),
+            Some(ends) => {
+                text = ends.removed(&block[..count]);
+                &text
+            }
+        };
+        if data.is_empty() && count == 0 {
             return Ok(());
         }
-        let written = system.write_all_at(file, &block[..count], offset).await;
+        let written = system.write_all_at(file, data, offset).await;
         written.map_err(Broken::File)?;
-        offset += count as u64;
+        offset += data.len() as u64;
     }
 }

@@ -14,6 +14,7 @@ use lanlab_os::positioned;
 use lanlab_served::changes::Changes;
 use lanlab_served::{Found, Names};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 
 use super::data::Listener;
 use super::{Shared, data};
@@ -22,6 +23,9 @@ use crate::login;
 
 /// A data connection must be made, and go on, within this time.
 const PATIENCE: Duration = Duration::from_mins(5);
+
+/// A client that listens takes a data connection within this time.
+const CONNECTING: Duration = Duration::from_secs(30);
 
 /// Which way data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,6 +64,17 @@ pub trait System {
         client: IpAddr,
         way: Way,
     ) -> impl Future<Output = io::Result<Self::Wire>>;
+
+    /// Make a data connection from an address of ours to the client's.
+    fn connect(
+        &self,
+        from: SocketAddr,
+        to: SocketAddr,
+        way: Way,
+    ) -> impl Future<Output = io::Result<Self::Wire>>;
+
+    /// Seconds since 1970.
+    fn now_s(&self) -> u64;
 
     /// Work on a data connection, which is given up when it does not go on.
     fn patiently<T>(
@@ -154,6 +169,17 @@ impl Host {
     pub fn at(shared: Arc<Shared>, proof: Proof, station: Arc<SmallNode>) -> Self {
         Self { shared, proof, station: Some(station) }
     }
+
+    /// A data connection, over TLS where the server offers it. We are the server of TLS whoever connects (RFC 4217,
+    /// section 7).
+    async fn data_wire(&self, stream: TcpStream, way: Way) -> io::Result<Wire> {
+        let Some(tls) = &self.shared.tls else { return Ok(Wire::Plain(stream)) };
+        let config = match way {
+            Way::Out => &tls.usual,
+            Way::In => &tls.receiving,
+        };
+        self.patiently(data::secure(config, stream)).await
+    }
 }
 
 /// Calls for files take no time compared with those for connections: what is served is in the system's
@@ -189,15 +215,23 @@ impl System for Host {
             }
             Listener::System(listener) => listener,
         };
-        let tls = self.shared.tls.as_ref().map(|tls| match way {
-            Way::Out => &tls.usual,
-            Way::In => &tls.receiving,
-        });
         let stream = self.patiently(data::accept(listener, client)).await?;
-        match tls {
-            None => Ok(Wire::Plain(stream)),
-            Some(config) => self.patiently(data::secure(config, stream)).await,
-        }
+        self.data_wire(stream, way).await
+    }
+
+    async fn connect(&self, from: SocketAddr, to: SocketAddr, way: Way) -> io::Result<Wire> {
+        let connecting = async {
+            match &self.station {
+                Some(station) => Ok(Wire::Small(station.connect(to).await?)),
+                None => self.data_wire(data::connect(from, to).await?, way).await,
+            }
+        };
+        let made = tokio::time::timeout(CONNECTING, self.patiently(connecting)).await;
+        made.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+    }
+
+    fn now_s(&self) -> u64 {
+        std::time::UNIX_EPOCH.elapsed().unwrap_or_default().as_secs()
     }
 
     async fn patiently<T>(&self, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {

@@ -1,6 +1,7 @@
 //! FTP: the client and the embedded server with each other, with servers that lie, break off and
 //! dawdle, with clients that try to get out, and with peers of others.
 
+mod classic;
 mod hostile;
 mod peers;
 mod tls;
@@ -322,8 +323,16 @@ fn no_client_gets_out_of_the_directory() {
                     );
                 }
             }
-            assert!(raw.say("PORT 127,0,0,1,0,22").starts_with("502"));
-            assert!(raw.say("EPRT |1|127.0.0.1|22|").starts_with("502"));
+            for elsewhere in [
+                "PORT 127,0,0,1,0,22",
+                "PORT 127,0,0,1,3,255",
+                "PORT 127,0,0,2,4,0",
+                "EPRT |1|127.0.0.1|22|",
+                "EPRT |1|127.0.0.2|1024|",
+            ] {
+                assert!(raw.say(elsewhere).starts_with("504"), "{elsewhere}");
+                assert!(raw.say("LIST").starts_with("425"), "{elsewhere}");
+            }
             assert!(raw.say("MKD a\\..\\b").starts_with("553"));
         };
         tokio::task::spawn_blocking(talk).await.unwrap();

@@ -106,6 +106,7 @@ impl Client {
             ("PASS top secret", "230"),
             ("PBSZ 0", "200"),
             ("PROT P", "200"),
+            ("TYPE I", "200"),
         ] {
             let said = client.say(say);
             assert!(said.starts_with(wanted), "{say}: {said}");

@@ -18,7 +18,7 @@ pub fn ftp_line(is_long: bool, entry: &Entry) -> String {
     let Entry { name, size_bytes, is_directory } = entry.clone();
     let form = if is_long { Form::Long } else { Form::Facts };
     let found = Found { name, is_directory, size_bytes, mode: 0o644, modified_s: 0, accessed_s: 0 };
-    files::line(form, &found)
+    files::line(form, &found, found.modified_s)
 }
 
 /// A page of a listing of S3, with what the next one begins behind.

@@ -244,6 +244,16 @@ impl System for Server {
             .map(Stream)
     }
 
+    async fn connect(&self, _: SocketAddr, to: SocketAddr, _: Way) -> io::Result<Stream> {
+        let connecting =
+            async { ByteStream::connect(&self.host, to).await.map_err(io::Error::other) };
+        self.patiently(connecting).await.map(Stream)
+    }
+
+    fn now_s(&self) -> u64 {
+        (self.host.now() - Instant::ZERO).as_secs()
+    }
+
     async fn patiently<T>(&self, work: impl Future<Output = io::Result<T>>) -> io::Result<T> {
         let done = within(self.host.clock(), PATIENCE, work).await;
         done.unwrap_or_else(|| Err(ErrorKind::TimedOut.into()))
