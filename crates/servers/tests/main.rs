@@ -30,6 +30,7 @@ mod samba;
 mod sftp;
 mod smb;
 mod smb1;
+mod smb_clients;
 mod strangers;
 mod webdav;
 #[cfg(unix)]

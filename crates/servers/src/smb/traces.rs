@@ -1,7 +1,7 @@
-//! Connections and logins of a server that says them in its traces only: each connection has a span named
-//! `conn`, in which events say what became of it.
+//! What a server says in its traces only. Each connection has a span named `conn`, in which events say what
+//! became of it; each request has one named `dispatch`, with its command.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -29,10 +29,21 @@ const DIALECTS: [(&str, &str); 5] = [
     ("Smb311", "SMB 3.1.1"),
 ];
 
+/// Numbers of the spans of requests: of writes, and of all others. Those of connections count from 1.
+const WRITE: u64 = u64::MAX;
+const OTHER: u64 = u64::MAX - 1;
+
 thread_local! {
+    /// Whether this thread carries out a write.
+    static WRITING: Cell<bool> = const { Cell::new(false) };
     /// Connections whose spans this thread is in, each with what has their events come here: tasks that the
     /// server has spawned are out of the reach of the subscriber that began it.
     static ENTERED: RefCell<Vec<(u64, Option<DefaultGuard>)>> = const { RefCell::new(Vec::new()) };
+}
+
+/// Whether the request that this thread carries out is a write.
+pub fn is_writing() -> bool {
+    WRITING.get()
 }
 
 /// The subscriber.
@@ -79,7 +90,8 @@ impl Subscriber for Traces {
 
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         if metadata.is_span() {
-            return metadata.name() == "conn" && metadata.target().starts_with("smb_server");
+            let is_known = matches!(metadata.name(), "conn" | "dispatch");
+            return is_known && metadata.target().starts_with("smb_server");
         }
         *metadata.level() <= Level::INFO && SAYING.contains(&metadata.target())
     }
@@ -87,6 +99,9 @@ impl Subscriber for Traces {
     fn new_span(&self, span: &Attributes<'_>) -> Id {
         let mut said = Said::default();
         span.record(&mut said);
+        if span.metadata().name() == "dispatch" {
+            return Id::from_u64(if said.cmd == "Write" { WRITE } else { OTHER });
+        }
         let peer = said.peer.parse::<std::net::SocketAddr>();
         let peer = peer.map_or(said.peer, |peer| peer.ip().to_canonical().to_string());
         let visitor = self.visits.arrive(peer);
@@ -114,12 +129,18 @@ impl Subscriber for Traces {
     }
 
     fn enter(&self, id: &Id) {
+        if id.into_u64() >= OTHER {
+            return WRITING.set(id.into_u64() == WRITE);
+        }
         let this = self.this.get().and_then(WeakDispatch::upgrade);
         let entered = (id.into_u64(), this.as_ref().map(set_default));
         ENTERED.with_borrow_mut(|all| all.push(entered));
     }
 
-    fn exit(&self, _: &Id) {
+    fn exit(&self, id: &Id) {
+        if id.into_u64() >= OTHER {
+            return WRITING.set(false);
+        }
         let left = ENTERED.with_borrow_mut(Vec::pop);
         drop(left);
     }
@@ -154,6 +175,7 @@ impl Subscriber for Traces {
 #[derive(Default)]
 struct Said {
     message: String,
+    cmd: String,
     peer: String,
     dialect: String,
     identity: String,
@@ -163,6 +185,7 @@ impl Visit for Said {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
         let place = match field.name() {
             "message" => &mut self.message,
+            "cmd" => &mut self.cmd,
             "peer" => &mut self.peer,
             "dialect" => &mut self.dialect,
             "identity" => &mut self.identity,
