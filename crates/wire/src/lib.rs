@@ -31,6 +31,7 @@ pub mod session;
 pub mod sftp;
 pub mod sigv4;
 pub mod smb1;
+pub mod srvsvc;
 pub mod udp_datagram;
 pub mod xml;
 pub mod xns;

@@ -141,3 +141,47 @@ fn a_client_of_a_code_page_reads_every_name_of_our_server() {
         serving.end().await;
     });
 }
+
+/// Samba's `rpcclient` asks by the pipe of the server service alone.
+#[test]
+fn shares_are_listed_by_the_server_service() {
+    if !can_run("rpcclient", false) {
+        return;
+    }
+    run(async {
+        let (_root, serving, target) = served(Smb1).await;
+        let (port, who) = (serving.port().to_string(), target.credentials.unwrap());
+        let asked = tokio::task::spawn_blocking(move || {
+            Command::new("rpcclient")
+                .args(["-p", &port, "-s", "/dev/null", "-m", "NT1"])
+                .args(["--option=clientminprotocol=LANMAN1"])
+                .args(["-U", &format!("{}%{}", who.user, who.secret)])
+                .args(["-c", "netshareenum 1; netshareenumall 1", "127.0.0.1"])
+                .output()
+        });
+        let asked = asked.await.unwrap().unwrap();
+        let said = String::from_utf8_lossy(&asked.stdout);
+        assert!(asked.status.success(), "{said} {}", String::from_utf8_lossy(&asked.stderr));
+        assert_eq!(said.matches("netname: lanlab").count(), 2, "{said}");
+        assert_eq!(said.matches("netname: IPC$").count(), 2, "{said}");
+        serving.end().await;
+    });
+}
+
+/// Who is served without a password is a guest, by any name.
+#[test]
+fn a_server_for_all_takes_any_name_for_a_guest() {
+    if !can_run("smbclient", false) {
+        return;
+    }
+    run(async {
+        let root = TempDir::new().unwrap();
+        let open = Offer { credentials: None, ..offer(Smb1, root.path()) };
+        let serving = serve(&open).await.unwrap();
+        for options in [&["-m", "NT1"][..], &["-m", "NT1", "--option=clientusespnego=no"]] {
+            let (was_served, said) = smbclient(serving.port(), options).await;
+            assert!(was_served, "{options:?}: {said}");
+        }
+        serving.end().await;
+    });
+}

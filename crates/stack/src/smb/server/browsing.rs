@@ -10,7 +10,7 @@ use lanlab_wire::smb1::transaction::{Request, Response};
 
 use super::connecting::WORKGROUP;
 use super::refusals::{Refused, malformed};
-use super::state::{State, Tree};
+use super::state::State;
 use crate::smb::Dialect;
 
 /// The version that Windows NT 4.0 says of itself, as clients do of servers which are newer than they are.
@@ -25,9 +25,6 @@ impl State {
     pub fn administer(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         if self.dialect() == Dialect::Core {
             return Err(error::SMB_BAD_COMMAND);
-        }
-        if self.trees.get(&self.tid) != Some(&Tree::Pipes) {
-            return Err(error::NOT_SUPPORTED);
         }
         let request = Request::parse(block).map_err(malformed)?;
         // The name is UTF-16LE or of a code page, and its letters are ASCII.

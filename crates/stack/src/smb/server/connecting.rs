@@ -236,6 +236,7 @@ impl State {
         let tid = self.tid;
         self.close_all(|open| open.tid == tid).await;
         self.searches.retain(|_, search| search.tid != tid);
+        self.pipes.retain(|_, pipe| pipe.tid != tid);
         self.trees.remove(&tid);
         self.put_nothing();
         Ok(())

@@ -90,10 +90,9 @@ impl State {
             None => Err(error::SMB_BAD_TID),
             Some(Tree::Disk) => Ok(()),
             Some(Tree::Pipes) => match command {
-                command::TREE_DISCONNECT | command::TRANSACTION => Ok(()),
-                command::NT_CREATE_ANDX | command::OPEN_ANDX | command::OPEN => {
-                    Err(error::OBJECT_NAME_NOT_FOUND)
-                }
+                command::TREE_DISCONNECT => Ok(()),
+                command::OPEN_ANDX | command::OPEN => Err(error::OBJECT_NAME_NOT_FOUND),
+                _ if self.is_for_pipe() => Ok(()),
                 _ => Err(error::NOT_SUPPORTED),
             },
         }
@@ -111,6 +110,9 @@ impl State {
         self.command = block.as_ref().map_or(header.command, Block::command);
         let block = block.map_err(malformed)?;
         self.check()?;
+        if self.is_for_pipe() {
+            return self.of_pipe(&block).map(|()| Answer::Block);
+        }
         match block.command() {
             command::WRITE | command::WRITE_ANDX | command::WRITE_AND_CLOSE => {
                 let writing = Writing::parse(&block)?;
@@ -149,7 +151,6 @@ impl State {
             command::NEGOTIATE => self.negotiate(block),
             command::LOGOFF_ANDX => self.log_off(block).await,
             command::TREE_CONNECT => self.connect_by_password(block),
-            command::TRANSACTION => self.administer(block),
             command::TREE_CONNECT_ANDX => self.connect(block),
             command::TREE_DISCONNECT => self.disconnect().await,
             command::PROCESS_EXIT => {
@@ -188,7 +189,8 @@ impl State {
             command::SEARCH | command::FIND | command::FIND_UNIQUE => self.search(block).await,
             command::FIND_CLOSE => self.end_search(block),
             command::FIND_CLOSE2 => self.end_find(block),
-            command::TRANSACTION_SECONDARY
+            command::TRANSACTION
+            | command::TRANSACTION_SECONDARY
             | command::NT_TRANSACT
             | command::NT_TRANSACT_SECONDARY => Err(error::NOT_SUPPORTED),
             _ => Err(error::SMB_BAD_COMMAND),

@@ -55,7 +55,7 @@ impl State {
         let uid = self.add_user()?;
         // Here the response goes into the key of signatures ([MS-CIFS] 3.1.4.1).
         self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)), &user)?;
-        self.put_login(block, if user.is_empty() { action::GUEST } else { 0 }, None);
+        self.put_login(block, None);
         Ok(Answer::Block)
     }
 
@@ -81,7 +81,7 @@ impl State {
                 let server = self.offer.name.to_uppercase();
                 let token = ntlmssp_server::challenge(flags, self.challenge, &server, WORKGROUP);
                 let token = if is_bare { token } else { spnego::incomplete(&token) };
-                self.put_login(block, 0, Some(&token));
+                self.put_login(block, Some(&token));
                 self.finish(Err(error::MORE_PROCESSING_REQUIRED)).await;
                 Ok(Answer::Sent)
             }
@@ -102,11 +102,7 @@ impl State {
                 self.users.insert(uid);
                 self.let_in(uid, max_buffer, key.map(|key| (key, &[][..])), &user)?;
                 let token = if is_bare { Vec::new() } else { spnego::completed() };
-                self.put_login(
-                    block,
-                    if user.is_empty() { action::GUEST } else { 0 },
-                    Some(&token),
-                );
+                self.put_login(block, Some(&token));
                 Ok(Answer::Block)
             }
         }
@@ -161,7 +157,10 @@ impl State {
         Ok(())
     }
 
-    fn put_login(&mut self, block: &Block<'_>, action: u16, blob: Option<&[u8]>) {
+    fn put_login(&mut self, block: &Block<'_>, blob: Option<&[u8]>) {
+        // Who is served without a password is a guest, by whatever name.
+        let is_guest = self.offer.user.is_none() && self.users.contains(&self.uid);
+        let action = if is_guest { action::GUEST } else { 0 };
         let unicode = block.is_unicode();
         let (software, domain) =
             (self.name_text(SOFTWARE, unicode), self.name_text(WORKGROUP, unicode));
@@ -186,6 +185,7 @@ impl State {
         let uid = self.uid;
         self.users.remove(&uid);
         self.close_all(|open| open.uid == uid).await;
+        self.pipes.retain(|_, pipe| pipe.uid != uid);
         if self.users.is_empty() {
             self.trees.clear();
             self.searches.clear();

@@ -17,6 +17,7 @@ mod multiplexed;
 mod names;
 mod opening;
 mod pending;
+mod pipes;
 mod raw;
 mod refusals;
 mod renaming;

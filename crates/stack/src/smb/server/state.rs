@@ -9,6 +9,7 @@ use lanlab_wire::smb1::writer::{Place, Writer};
 
 use super::Offer;
 use super::pending::{Pending, Wait};
+use super::pipes::Pipe;
 use super::refusals::Refused;
 use super::search::Search;
 use crate::carrier::CarrierFacts;
@@ -33,7 +34,7 @@ const MAX_OPENS: usize = 256;
 pub enum Tree {
     /// The files.
     Disk,
-    /// Pipes, of which there are none.
+    /// Pipes.
     Pipes,
 }
 
@@ -101,6 +102,7 @@ pub struct State {
     pub users: BTreeSet<u16>,
     pub trees: BTreeMap<u16, Tree>,
     pub opens: BTreeMap<u16, Open>,
+    pub pipes: BTreeMap<u16, Pipe>,
     pub searches: BTreeMap<u16, Search>,
     pub pending: Option<Pending>,
     /// Requests that wait for locks.
@@ -166,6 +168,7 @@ impl State {
             users: BTreeSet::new(),
             trees: BTreeMap::new(),
             opens: BTreeMap::new(),
+            pipes: BTreeMap::new(),
             searches: BTreeMap::new(),
             pending: None,
             waits: Vec::new(),
@@ -355,8 +358,22 @@ impl State {
     }
 
     pub fn add_open(&mut self, open: Open) -> u16 {
-        let fid = self.number(|state, fid| state.opens.contains_key(&fid));
+        let fid = self.number_of_open();
         self.opens.insert(fid, open);
+        fid
+    }
+
+    pub fn add_pipe(&mut self, pipe: Pipe) -> u16 {
+        let fid = self.number_of_open();
+        self.pipes.insert(fid, pipe);
+        fid
+    }
+
+    /// A number for another open file or pipe, which the rest of a chain is about.
+    fn number_of_open(&mut self) -> u16 {
+        let is_taken =
+            |state: &Self, fid| state.opens.contains_key(&fid) || state.pipes.contains_key(&fid);
+        let fid = self.number(is_taken);
         self.chained_fid = Some(fid);
         fid
     }

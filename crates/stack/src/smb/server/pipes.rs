@@ -1,0 +1,145 @@
+//! Named pipes: that of the server service, by which clients list shares from Windows NT on.
+
+use lanlab_wire::smb1::andx::Block;
+use lanlab_wire::smb1::status::error;
+use lanlab_wire::smb1::transaction::{Request, Response};
+use lanlab_wire::smb1::{command, nt_create_andx, read_andx, write_andx};
+use lanlab_wire::srvsvc::{self, Share};
+
+use super::refusals::{Refused, malformed};
+use super::state::{State, Tree};
+
+/// Subcommand of a transaction: write a message to a pipe and read the answer ([MS-CIFS] 2.2.5.6).
+const TRANSACT: u16 = 0x26;
+/// Pipes that a session has open at once.
+const MAX_PIPES: usize = 16;
+/// A pipe of messages that goes both ways, with one instance ([MS-CIFS] 2.2.4.64.2).
+const PIPE_STATUS: u16 = 0x05ff;
+/// Type of the resource: a pipe of messages.
+const PIPE: u16 = 2;
+
+/// An open pipe.
+#[derive(Debug)]
+pub struct Pipe {
+    pub tid: u16,
+    pub uid: u16,
+    /// Of the answer, what was not read yet.
+    unread: Vec<u8>,
+}
+
+impl State {
+    /// Whether the request is for a pipe.
+    pub fn is_for_pipe(&self) -> bool {
+        self.trees.get(&self.tid) == Some(&Tree::Pipes)
+            && matches!(
+                self.command,
+                command::NT_CREATE_ANDX
+                    | command::READ_ANDX
+                    | command::WRITE_ANDX
+                    | command::CLOSE
+                    | command::TRANSACTION
+            )
+    }
+
+    pub fn of_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        match block.command() {
+            command::NT_CREATE_ANDX => self.open_pipe(block),
+            command::READ_ANDX => self.read_pipe(block),
+            command::WRITE_ANDX => self.write_pipe(block),
+            command::CLOSE => {
+                let fid = lanlab_wire::smb1::close::Request::parse(block).map_err(malformed)?.fid;
+                self.pipe(fid)?;
+                self.pipes.remove(&self.fid(fid));
+                self.put_nothing();
+                Ok(())
+            }
+            _ => self.transact(block),
+        }
+    }
+
+    fn open_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = nt_create_andx::Request::parse(block).map_err(malformed)?;
+        let name = request.name.decode(self.offer.code_page).to_lowercase();
+        if name.trim_start_matches('\\') != srvsvc::PIPE.trim_start_matches('\\') {
+            return Err(error::OBJECT_NAME_NOT_FOUND);
+        }
+        if self.pipes.len() >= MAX_PIPES {
+            return Err(error::TOO_MANY_OPENED_FILES);
+        }
+        let pipe = Pipe { tid: self.tid, uid: self.user(), unread: Vec::new() };
+        let fid = self.add_pipe(pipe);
+        let response = nt_create_andx::Response {
+            oplock: 0,
+            fid,
+            result: nt_create_andx::result::OPENED,
+            creation_time: 0,
+            last_access_time: 0,
+            last_write_time: 0,
+            change_time: 0,
+            attributes: 0x80,
+            allocation_size: 0,
+            end_of_file: 0,
+            resource_type: PIPE,
+            pipe_status: PIPE_STATUS,
+            is_directory: false,
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    fn pipe(&mut self, fid: u16) -> Result<&mut Pipe, Refused> {
+        let (fid, tid, uid) = (self.fid(fid), self.tid, self.user());
+        let pipe = self.pipes.get_mut(&fid).filter(|pipe| (pipe.tid, pipe.uid) == (tid, uid));
+        pipe.ok_or(error::INVALID_HANDLE)
+    }
+
+    fn write_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = write_andx::Request::parse(block).map_err(malformed)?;
+        let answer = self.called(request.data)?;
+        self.pipe(request.fid)?.unread = answer;
+        let response = write_andx::Response {
+            count: request.data.len() as u32,
+            available: read_andx::NOT_A_PIPE,
+        };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    fn read_pipe(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = read_andx::Request::parse(block).map_err(malformed)?;
+        let most = request.max_count(false).min(self.small()) as usize;
+        let pipe = self.pipe(request.fid)?;
+        let count = pipe.unread.len().min(most);
+        let data: Vec<u8> = pipe.unread.drain(..count).collect();
+        let available = pipe.unread.len() as u16;
+        let response = read_andx::Response { available, data_compaction_mode: 0, data: &data };
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    fn transact(&mut self, block: &Block<'_>) -> Result<(), Refused> {
+        let request = Request::parse(block).map_err(malformed)?;
+        let fid = match request.setup {
+            [low, high, fid @ ..] if u16::from_le_bytes([*low, *high]) == TRANSACT => fid,
+            _ => return self.administer(block),
+        };
+        let fid = fid.first_chunk().map(|fid| u16::from_le_bytes(*fid));
+        self.pipe(fid.ok_or(error::INVALID_SMB)?)?;
+        let answer = self.called(request.data)?;
+        if !request.is_whole() || answer.len() > usize::from(request.max_data) {
+            // Neither a call that is known nor its answer is as long.
+            return Err(error::INSUFFICIENT_RESOURCES);
+        }
+        let response = Response::whole(&[], &answer);
+        self.put(|writer| response.emit(writer));
+        Ok(())
+    }
+
+    fn called(&self, message: &[u8]) -> Result<Vec<u8>, Refused> {
+        let shares = [
+            Share { name: &self.offer.share, is_pipes: false },
+            Share { name: "IPC$", is_pipes: true },
+        ];
+        srvsvc::answer(message, &shares).ok_or(error::INVALID_PARAMETER)
+    }
+}
