@@ -391,5 +391,9 @@ fn fault(refusal: &Refusal) -> Fault {
         Reason::Protocol => Class::Protocol,
     };
     let fault = Fault::new(class, refusal.message.clone());
-    if class == Class::Login { fault.wrong_login() } else { fault }
+    match &refusal.hint {
+        Some(hint) => fault.hint(hint.clone()),
+        None if class == Class::Login => fault.wrong_login(),
+        None => fault,
+    }
 }

@@ -175,12 +175,20 @@ pub struct Refusal {
     pub reason: Reason,
     /// What was found and, where it can be said, what was allowed.
     pub message: String,
+    /// What to do about it, where that is known.
+    pub hint: Option<String>,
 }
 
 impl Refusal {
     /// A refusal for a reason.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
-        Self { reason, message: message.into() }
+        Self { reason, message: message.into(), hint: None }
+    }
+
+    /// With what to do about it.
+    #[must_use]
+    pub fn hint(self, hint: impl Into<String>) -> Self {
+        Self { hint: Some(hint.into()), ..self }
     }
 }
 

@@ -695,6 +695,17 @@ fn a_listing_comes_in_parts_in_their_order_and_no_more_than_was_announced() {
     }
 }
 
+/// Who can change messages could have any password sent unencrypted, so that the user has to ask for it.
+#[test]
+fn a_server_that_wants_an_unencrypted_password_is_named_with_the_option_that_sends_it() {
+    let mut session = Session { mode: security::USER_LEVEL, ..Session::new(plan(None, "secret")) };
+    let refusal = session.connect().unwrap_err();
+    assert_eq!(refusal.reason, Reason::Login);
+    let hint = refusal.hint.unwrap_or_default();
+    assert!(hint.contains("`--dialect nt1`"), "{hint}");
+    assert!(session.seen.is_empty(), "the password was sent");
+}
+
 /// Responses of [MS-NLMP] 4.2.2.2 to the password `Password`, of LM and of NTLM.
 #[test]
 fn a_password_goes_to_the_user_or_to_the_share_in_the_form_that_the_server_wants() {

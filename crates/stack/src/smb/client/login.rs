@@ -45,7 +45,16 @@ impl Client {
                 "the server wants the password unencrypted, in dialect `{dialect}`; allowed: only \
                  where the dialect was asked for"
             );
-            return Err(Refusal::new(Reason::Login, message));
+            let option = match agreed.dialect {
+                Dialect::Core => "core",
+                Dialect::LanMan1 => "lanman1",
+                Dialect::LanMan2 => "lm12x002",
+                Dialect::Nt => "nt1",
+            };
+            let hint = format!(
+                "where nobody else reads the network, send it as it is by `--dialect {option}`"
+            );
+            return Err(Refusal::new(Reason::Login, message).hint(hint));
         }
         Ok(Login::Plain)
     }
