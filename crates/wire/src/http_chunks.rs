@@ -20,6 +20,7 @@ pub struct Chunks {
     digits: u32,
     extension: Vec<u8>,
     trailer: Vec<u8>,
+    has_loose_fields: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -56,11 +57,18 @@ impl Default for Chunks {
             digits: 0,
             extension: Vec::new(),
             trailer: Vec::new(),
+            has_loose_fields: false,
         }
     }
 }
 
 impl Chunks {
+    /// Where all that follows the last chunk is its fields, as the length of the body is known: clients of S3 end
+    /// lines with LF there, and put empty ones between them.
+    pub fn with_loose_fields() -> Self {
+        Self { has_loose_fields: true, ..Self::default() }
+    }
+
     /// Read on in `octets` to the next ones of the file; gives how many stand before those.
     ///
     /// # Errors
@@ -129,14 +137,14 @@ impl Chunks {
                 self.extension.clear();
                 Ok(State::Size)
             }
+            (State::TrailerBegin | State::Trailer, _) if self.has_loose_fields => {
+                self.of_field(octet)?;
+                Ok(if octet == b'\n' { State::TrailerBegin } else { State::Trailer })
+            }
             (State::TrailerBegin, b'\r') => Ok(State::LastLf),
             (State::Trailer, b'\r') => Ok(State::TrailerLf),
             (State::TrailerBegin | State::Trailer, b'\t' | b' '..=b'~' | 0x80..) => {
-                self.trailer.push(octet);
-                if self.trailer.len() > MAX_TRAILER_BYTES {
-                    let allowed = format!("allowed: {MAX_TRAILER_BYTES}");
-                    return Err(format!("more octets after the last chunk; {allowed}"));
-                }
+                self.of_field(octet)?;
                 Ok(State::Trailer)
             }
             (State::TrailerLf, b'\n') => {
@@ -147,6 +155,15 @@ impl Chunks {
             (State::Size, _) => Err(format!("octet {octet:#04x} in the size of a chunk")),
             _ => Err(format!("octet {octet:#04x} between chunks")),
         }
+    }
+
+    fn of_field(&mut self, octet: u8) -> Result<(), String> {
+        self.trailer.push(octet);
+        if self.trailer.len() > MAX_TRAILER_BYTES {
+            let allowed = format!("allowed: {MAX_TRAILER_BYTES}");
+            return Err(format!("more octets after the last chunk; {allowed}"));
+        }
+        Ok(())
     }
 
     fn extended(&mut self, octet: u8) -> Result<State, String> {

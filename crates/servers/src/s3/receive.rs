@@ -81,7 +81,7 @@ impl<S: Sink> Intake<S> {
             whole
         };
         let intake = Self {
-            chunks: is_chunked.then(Chunks::default),
+            chunks: is_chunked.then(Chunks::with_loose_fields),
             signing,
             checksums: Checksums::of(asked, hash)?,
             size_bytes,
@@ -124,8 +124,7 @@ impl<S: Sink> Intake<S> {
                     }
                     data = &data[count..];
                 }
-                Step::End if !data.is_empty() => return Err(wrong("octets after the last chunk")),
-                Step::More | Step::End => {}
+                Step::More | Step::End => break,
             }
         }
         self.chunks = Some(chunks);
@@ -202,7 +201,7 @@ fn fields(chunks: &Chunks) -> Result<Vec<(String, String)>, Refusal> {
     let Some(trailer) = chunks.trailer() else {
         return Err(Refusal::new(Code::IncompleteBody, "the end came before the last chunk"));
     };
-    let lines = trailer.split_inclusive(|octet| *octet == b'\n');
+    let lines = trailer.split(|octet| *octet == b'\n').filter(|line| !line.trim_ascii().is_empty());
     let field = |line: &[u8]| {
         let (name, value) = std::str::from_utf8(line).ok()?.split_once(':')?;
         Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
