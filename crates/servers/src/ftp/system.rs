@@ -170,7 +170,7 @@ impl Host {
         Self { shared, proof, station: Some(station) }
     }
 
-    /// A data connection, over TLS where the server offers it. We are the server of TLS whoever connects (RFC 4217,
+    /// A data connection, over TLS where the server offers it. We are the server of TLS in active mode, too (RFC 4217,
     /// section 7).
     async fn data_wire(&self, stream: TcpStream, way: Way) -> io::Result<Wire> {
         let Some(tls) = &self.shared.tls else { return Ok(Wire::Plain(stream)) };

@@ -60,24 +60,25 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// The client listens: only at its own address, so that nobody has us connect to others.
+    /// The client listens: only at its own address, so that no client has us connect to others.
     pub(super) fn connect_later(&mut self, verb: &str, argument: &str) -> Answer {
         if self.only_epsv {
             return say(503, "EPSV ALL was agreed on");
         }
         let client = self.client.ip().to_canonical();
-        let told = if verb == "PORT" { files::of_port(argument) } else { files::of_eprt(argument) };
-        let Some(told) = told else {
+        let named =
+            if verb == "PORT" { files::of_port(argument) } else { files::of_eprt(argument) };
+        let Some(named) = named else {
             return say(501, format!("{verb} takes an address and a port"));
         };
-        if told.is_ipv4() != client.is_ipv4() {
+        if named.is_ipv4() != client.is_ipv4() {
             return say(522, format!("Not that protocol, use ({})", family(client)));
         }
-        if told.ip() != client || told.port() < FIRST_PORT {
+        if named.ip() != client || named.port() < FIRST_PORT {
             self.system.refused("a data connection to another address, or to a port below 1024");
             return say(504, "Data go to your own address, and to ports from 1024 on");
         }
-        self.awaited = Some(Awaited::Active(told.port()));
+        self.awaited = Some(Awaited::Active(named.port()));
         say(200, "There, then")
     }
 

@@ -113,7 +113,7 @@ fn the_server_connects_to_a_client_that_listens() {
             listener.accept().unwrap().0.write_all(verb.as_bytes()).unwrap();
             assert!(raw.reply().starts_with("226"));
             assert_eq!(fs::read_to_string(&stored).unwrap(), verb);
-            // Nobody listens.
+            // No listener.
             drop(listener);
             assert!(raw.say(&command).starts_with("200"));
             assert!(raw.say("RETR f").starts_with("150"));
