@@ -52,7 +52,7 @@ impl Client {
                 Dialect::Nt => "nt1",
             };
             let hint = format!(
-                "where nobody else reads the network, send it as it is by `--dialect {option}`"
+                "where no one else reads the network, send it as it is by `--dialect {option}`"
             );
             return Err(Refusal::new(Reason::Login, message).hint(hint));
         }
