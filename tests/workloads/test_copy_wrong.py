@@ -298,3 +298,26 @@ def test_what_is_not_compared_is_said_to_be_not(pair: Pair, tmp_path: Path) -> N
         exchange = copy(pair.engines, server=url, verify="none")
     metrics_of(exchange)
     assert exchange.setup["checked"]["verified"] == {"how": "none", "files": 0, "bytes": 0}
+
+
+def test_a_server_for_which_two_names_are_one(
+    pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The second file replaced the first, which is no damage: the error names both."""
+    source, root = tmp_path / "source", tmp_path / "root"
+    source.mkdir()
+    root.mkdir()
+    for name in ("Aa", "aA"):
+        (source / name).write_bytes(name.encode() * 1000)
+
+    def replace(_: Any) -> None:
+        (first,) = root.glob("lanlab-*/files/Aa")
+        (first.parent / "aA").rename(first)
+
+    before_request(monkeypatch, "copy_check", replace)
+    with Served(pair.engines[1], "webdav", root) as (url, trust):
+        exchange = copy(pair.engines, server=url, trust=trust, dataset=f"dir:{source}")
+    error = failure_of(exchange)
+    assert error.code == "service.exists"
+    assert "`Aa` and `aA` are one name to this server" in error.message
+    assert list(root.iterdir()) == []

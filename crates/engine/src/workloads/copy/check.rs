@@ -53,7 +53,10 @@ async fn compare(
             let path = remote_path(spec, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());
             let done = transfer.download(&session, &path, entry.bytes, &sink, true).await;
-            done.map_err(|trouble| short_is_wrong(trouble, &entry.path, entry.bytes))?;
+            if let Err(trouble) = done {
+                let trouble = short_is_wrong(trouble, &entry.path, entry.bytes);
+                return Err(unless_replaced(spec, files, &entry.path, trouble).await);
+            }
             verified.files += 1;
             verified.bytes += entry.bytes;
             guard.progress.count(1, 0);
@@ -62,6 +65,39 @@ async fn compare(
     files.check_unchanged()?;
     session.end().await?;
     Ok(verified)
+}
+
+/// What a wrong copy comes of: the server holds one file for two names that differ in case alone, or
+/// that is not so, and it is as it was found.
+async fn unless_replaced(
+    spec: &CopySpec,
+    files: &Files,
+    path: &ServicePath,
+    trouble: CopyError,
+) -> CopyError {
+    let folded = path.as_str().to_lowercase();
+    let is_twin = |other: &&ServicePath| *other != path && other.as_str().to_lowercase() == folded;
+    let twin = files.entries.iter().map(|entry| &entry.path).find(is_twin);
+    let (CopyError::Own(failure), Some(twin)) = (&trouble, twin) else { return trouble };
+    if failure.code != "copy.wrong" || holds_both(spec, path, twin).await != Some(false) {
+        return trouble;
+    }
+    let message =
+        format!("`{path}` and `{twin}` are one name to this server: the second replaced the first");
+    Failure::new("service.exists", message).hint("give one of them another name").into()
+}
+
+/// Whether the server lists both of two names of one directory; `None` if it lists nothing.
+async fn holds_both(spec: &CopySpec, one: &ServicePath, other: &ServicePath) -> Option<bool> {
+    let whole = remote_path(spec, one).ok()?;
+    let (directory, _) = whole.as_str().rsplit_once('/')?;
+    let session = connect(&spec.service).await.ok()?;
+    let listed = session.list(Some(&ServicePath::new(directory).ok()?)).await.ok()?;
+    let is_listed = |path: &ServicePath| {
+        let name = path.as_str().rsplit('/').next();
+        listed.iter().any(|entry| Some(entry.name.as_str()) == name)
+    };
+    Some(is_listed(one) && is_listed(other))
 }
 
 /// A copy that is there, but too short or too long, is wrong.
