@@ -10,7 +10,8 @@ from command_line import COMMAND
 
 #: The last one is of a line that goes on with the one before.
 _FIELDS = (
-    *("serving", "address", "user", "password", "signing", "identity", "dialects", "protection"),
+    *("serving", "address", "mount", "user", "password", "signing", "identity", "dialects"),
+    "protection",
     "",
 )
 

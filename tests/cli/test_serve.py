@@ -62,6 +62,14 @@ def test_what_it_prints_is_enough_to_copy_to_it(
         assert "connections in" in out
 
 
+def test_a_server_of_nfs_prints_the_command_that_mounts_it(target: Path) -> None:
+    """With both ports, as no portmapper of the system knows it."""
+    with serving(str(target), "--service", "nfs") as (_, said):
+        port = said["address"].removeprefix("nfs://127.0.0.1:").removesuffix("/lanlab")
+        options = f"vers=3,proto=tcp,nolock,port={port},mountport={port}"
+        assert said["mount"] == f"mount -t nfs -o {options} 127.0.0.1:/lanlab /mnt"
+
+
 def test_a_server_that_requires_signatures_refuses_a_dialect_without(
     source: Path, target: Path, tmp_path: Path
 ) -> None:
