@@ -1,6 +1,6 @@
 //! SMB 2 and 3, by the `smb-server` crate in this process.
 
-mod growing;
+mod lenient;
 mod traces;
 
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use lanlab_files::{Class, Fault, Result};
 use smb_server::{Access, BuildError, LocalFsBackend, Share, SmbServer};
 use tracing::instrument::WithSubscriber;
 
-use growing::Growing;
+use lenient::Lenient;
 use traces::Traces;
 
 use crate::visits::Visits;
@@ -42,7 +42,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let backend = if offer.read_only { backend.read_only() } else { backend };
     // Leases and durable handles would have clients cache, and the server keep what they left.
     let name = offer.names.share.as_deref().unwrap_or(SHARE);
-    let share = Share::new(name, Growing(backend))
+    let share = Share::new(name, Lenient(backend))
         .leases(false)
         .durable_handles(false)
         .change_notify(false);

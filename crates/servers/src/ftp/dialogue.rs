@@ -30,6 +30,7 @@ const PREPARING: [&str; 15] = [
 ];
 
 /// One control connection.
+#[expect(clippy::struct_excessive_bools, reason = "settings that a client makes each alone")]
 pub struct Dialogue<S: System> {
     pub(super) system: S,
     lines: Option<Lines<S::Wire>>,
@@ -192,6 +193,18 @@ impl<S: System> Dialogue<S> {
                 }
                 Err(_) => say(501, "REST takes octets from the beginning"),
             },
+            _ => self.of_path(verb, argument, restart, rename_from).await,
+        }
+    }
+
+    async fn of_path(
+        &mut self,
+        verb: &str,
+        argument: &str,
+        restart: u64,
+        rename_from: Option<Names>,
+    ) -> Answer {
+        match verb {
             "SIZE" => {
                 let found = self.system.look(&self.names(argument)?).await?;
                 match found {

@@ -44,8 +44,11 @@ impl ChunkSigning {
         let is_signature = |(name, _): &&(String, String)| name == OF_FIELDS;
         let signature = fields.iter().find(is_signature).map_or("", |(_, value)| value);
         let fields = fields.iter().filter(|field| !is_signature(field));
-        let text: String = fields.map(|(name, value)| format!("{name}:{value}\n")).collect();
-        signed(self.signatures.has_signed_fields(&text, signature), "what follows the last chunk")
+        let lines: Vec<String> = fields.map(|(name, value)| format!("{name}:{value}\n")).collect();
+        signed(
+            self.signatures.has_signed_fields(&lines.concat(), signature),
+            "what follows the last chunk",
+        )
     }
 }
 

@@ -7,7 +7,7 @@ use std::fmt::Debug;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use tracing::dispatcher::{DefaultGuard, WeakDispatch, set_default};
+use tracing::dispatcher::{DefaultGuard, WeakDispatch, get_default, set_default};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
@@ -44,6 +44,16 @@ thread_local! {
 /// Whether the request that this thread carries out is a write.
 pub fn is_writing() -> bool {
     WRITING.get()
+}
+
+/// Whether the connection whose request this thread carries out speaks the oldest dialect.
+pub fn is_oldest_dialect() -> bool {
+    let connection = ENTERED.with_borrow(|all| all.last().map(|(id, _)| *id));
+    let is_oldest = |traces: &Traces| {
+        let id = connection?;
+        traces.with(id, |connection| connection.dialect == Some(DIALECTS[0].1))
+    };
+    get_default(|dispatch| dispatch.downcast_ref::<Traces>().and_then(is_oldest)).unwrap_or(false)
 }
 
 /// The subscriber.

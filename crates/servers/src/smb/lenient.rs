@@ -1,5 +1,8 @@
-//! Files that grow although their client asked for `FILE_WRITE_DATA` and not for `FILE_APPEND_DATA`, as impacket and
-//! smbprotocol do. Windows and Samba let them; the crate compares where a write ends with the size of the file.
+//! What Windows and Samba do for clients and the crate does not.
+//!
+//! A file grows although its client asked for `FILE_WRITE_DATA` and not for `FILE_APPEND_DATA`, as impacket and smbprotocol
+//! do: the crate compares where a write ends with the size of the file. In SMB 2.0.2 a read has at most 64 KiB: the crate
+//! offers as much as in later dialects, and pysmb cannot read a longer answer.
 
 use async_trait::async_trait;
 use smb_server::{
@@ -9,11 +12,14 @@ use smb_server::{
 
 use super::traces;
 
-/// A directory whose files grow so.
-pub struct Growing<B>(pub B);
+/// Bytes of a read in SMB 2.0.2, which has no calls of several credits.
+const OLDEST_READ_BYTES: u32 = 1 << 16;
+
+/// A directory whose files are opened so.
+pub struct Lenient<B>(pub B);
 
 #[async_trait]
-impl<B: ShareBackend> ShareBackend for Growing<B> {
+impl<B: ShareBackend> ShareBackend for Lenient<B> {
     async fn open(
         &self,
         path: &SmbPath,
@@ -21,10 +27,10 @@ impl<B: ShareBackend> ShareBackend for Growing<B> {
     ) -> SmbResult<(Box<dyn Handle>, OpenAction)> {
         let (handle, action) = self.0.open(path, options).await?;
         // Who empties or makes a file writes its data. Who opens one may mean to append alone.
-        let writes_data = options.write
+        let grows = options.write
             && !options.directory
             && !matches!(options.intent, OpenIntent::Open | OpenIntent::OpenOrCreate);
-        Ok((if writes_data { Box::new(Grows(handle)) } else { handle }, action))
+        Ok((Box::new(Opened { handle, grows }), action))
     }
 
     async fn unlink(&self, path: &SmbPath) -> SmbResult<()> {
@@ -44,56 +50,65 @@ impl<B: ShareBackend> ShareBackend for Growing<B> {
     }
 }
 
-/// An open file. What a write looks at as its size is no bound.
-struct Grows(Box<dyn Handle>);
+/// An open file or directory.
+struct Opened {
+    handle: Box<dyn Handle>,
+    /// What a write looks at as its size is no bound.
+    grows: bool,
+}
 
 #[async_trait]
-impl Handle for Grows {
+impl Handle for Opened {
     async fn stat(&self) -> SmbResult<FileInfo> {
-        let mut found = self.0.stat().await?;
-        if traces::is_writing() {
+        let mut found = self.handle.stat().await?;
+        if self.grows && traces::is_writing() {
             found.end_of_file = u64::MAX;
         }
         Ok(found)
     }
 
     async fn read(&self, offset: u64, len: u32) -> SmbResult<Bytes> {
-        self.0.read(offset, len).await
+        let most = if traces::is_oldest_dialect() { OLDEST_READ_BYTES } else { len };
+        self.handle.read(offset, len.min(most)).await
     }
 
     async fn write(&self, offset: u64, data: &[u8]) -> SmbResult<u32> {
-        self.0.write(offset, data).await
+        self.handle.write(offset, data).await
     }
 
     async fn write_owned(&self, offset: u64, data: Vec<u8>) -> SmbResult<u32> {
-        self.0.write_owned(offset, data).await
+        self.handle.write_owned(offset, data).await
     }
 
     async fn flush(&self) -> SmbResult<()> {
-        self.0.flush().await
+        self.handle.flush().await
     }
 
     async fn set_times(&self, times: FileTimes) -> SmbResult<()> {
-        self.0.set_times(times).await
+        self.handle.set_times(times).await
     }
 
     async fn set_attributes(&self, attributes: u32) -> SmbResult<()> {
-        self.0.set_attributes(attributes).await
+        self.handle.set_attributes(attributes).await
     }
 
     async fn truncate(&self, len: u64) -> SmbResult<()> {
-        self.0.truncate(len).await
+        self.handle.truncate(len).await
     }
 
     async fn list_dir(&self, pattern: Option<&str>) -> SmbResult<Vec<DirEntry>> {
-        self.0.list_dir(pattern).await
+        self.handle.list_dir(pattern).await
     }
 
     async fn close(self: Box<Self>) -> SmbResult<()> {
-        self.0.close().await
+        self.handle.close().await
+    }
+
+    async fn dir_is_empty(&self) -> SmbResult<bool> {
+        self.handle.dir_is_empty().await
     }
 
     async fn link_count(&self) -> SmbResult<u32> {
-        self.0.link_count().await
+        self.handle.link_count().await
     }
 }
