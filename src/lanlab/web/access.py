@@ -32,6 +32,9 @@ class Refusal:
     sentence: str
 
 
+NO_TOKEN = Refusal(403, f"The address has no token in it, or a wrong one. {_ASK}")
+
+
 def new_token() -> str:
     """A token for one life of the server."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
@@ -70,7 +73,7 @@ def refusal(
     if method not in _METHODS:
         return Refusal(405, "This page can only be read: nothing can be sent to it.")
     if not _is(first_part(path), token):
-        return Refusal(403, f"The address has no token in it, or a wrong one. {_ASK}")
+        return NO_TOKEN
     return None
 
 

@@ -64,10 +64,6 @@ class Answers:
         """A page that says what is wrong, with a way back to the list."""
         return self._page(status, "problem", title="Problem", message=message, hint=hint or "")
 
-    def refused(self, status: int, sentence: str) -> Answer:
-        """The same for a stranger, without the address of the list."""
-        return _refused(status, sentence)
-
     def _page(self, status: int, template: str, **values: object) -> Answer:
         text = pages.rendered(template, home=self._home, **values)
         return Answer(status, "text/html; charset=utf-8", text.encode())
@@ -149,7 +145,8 @@ class Answers:
 
 
 @lru_cache(64)
-def _refused(status: int, sentence: str) -> Answer:
+def refused(status: int, sentence: str) -> Answer:
+    """A page for a stranger, without the address of the list."""
     text = pages.rendered("problem", home="", title="Refused", message=sentence, hint="")
     return Answer(status, "text/html; charset=utf-8", text.encode())
 

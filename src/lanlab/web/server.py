@@ -8,9 +8,11 @@ It answers GET and HEAD, writes nothing and keeps no log. Connections wait for t
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
 import os
 import queue
+import re
 import socket
 import threading
 from http import HTTPStatus
@@ -19,22 +21,21 @@ from typing import Any
 from urllib.parse import unquote, urlsplit
 
 from lanlab.errors import UsageError
-from lanlab.web.access import has_token, new_token, refusal
+from lanlab.web.access import NO_TOKEN, has_token, new_token, refusal
 from lanlab.web.admission import MOST_WAITING, Admission, Waiting
-from lanlab.web.answers import Answer, Answers
+from lanlab.web.answers import Answer, Answers, refused
 from lanlab.web.pages import POLICY, rendered
 from lanlab.web.watch import Page, Watch
 
 ADDRESS = "127.0.0.1"
 #: Requests with the token that are answered at once; a tab holds one.
 _MOST_ANSWERED = 64
-#: Refusals on their way at once; they take no time.
-_MOST_REFUSED = 16
 #: For a browser to take a part of an answer, seconds.
 _PATIENCE_S = 20.0
 #: Without news a page is sent this often that the server is there, so that a browser that has gone
 #: is noticed.
 _KEEP_ALIVE_S = 5.0
+_PLAIN_REQUEST = re.compile(rb"[A-Z]+ [/*]\S* HTTP/1\.[01]\r?\n")
 _HEADERS = {
     "Cache-Control": "no-store",
     "Cross-Origin-Opener-Policy": "same-origin",
@@ -73,10 +74,7 @@ class WebServer(HTTPServer):
         self.answers = Answers(where, self._token)
         self.watch = Watch(where, rendered_for(self._token))
         self._admission = Admission(self.socket, self._answer)
-        self._free = {
-            is_known: threading.BoundedSemaphore(most)
-            for is_known, most in ((True, _MOST_ANSWERED), (False, _MOST_REFUSED))
-        }
+        self._free = threading.BoundedSemaphore(_MOST_ANSWERED)
         self.watch.start()
 
     @property
@@ -98,37 +96,77 @@ class WebServer(HTTPServer):
         self._admission.stop()
 
     def _answer(self, waiting: Waiting, head: bytes | None) -> None:
-        """Have a thread answer a request; what is beyond the bound is closed instead."""
+        """Have a thread answer a request with the token; what is beyond the bound is closed."""
         is_known = head is not None and has_token(head, self._token)
-        if not self._free[is_known].acquire(blocking=False):
+        if head is None or not is_known:
+            # Short, so that no stranger can hold up the thread that writes it.
+            if head is None or _PLAIN_REQUEST.match(head):
+                self._refuse(waiting, head)
+            else:
+                self._answer_here(waiting, head, is_known)
+        elif self._free.acquire(blocking=False):
+            threading.Thread(target=self._answer_known, args=(waiting, head), daemon=True).start()
+        else:
             self.shutdown_request(waiting.connection)
-            return
-        task = threading.Thread(
-            target=self._answer_here, args=(waiting, head, is_known), daemon=True
-        )
-        task.start()
 
-    def _answer_here(self, waiting: Waiting, head: bytes | None, is_known: bool) -> None:
+    def _refuse(self, waiting: Waiting, head: bytes | None) -> None:
+        """What any request without the token, or without an end, gets; made once."""
+        fields, body = _refused(head is None)
+        with contextlib.suppress(OSError):
+            is_short = head is not None and head.startswith(b"HEAD")
+            waiting.connection.send(fields if is_short else fields + body)
+        self._end(waiting)
+
+    def _answer_known(self, waiting: Waiting, head: bytes) -> None:
+        try:
+            self._answer_here(waiting, head, True)
+        finally:
+            self._free.release()
+
+    def _answer_here(self, waiting: Waiting, head: bytes, is_known: bool) -> None:
         is_over = True
         # A browser that has gone, or a defect: the other pages go on.
         with contextlib.suppress(Exception):
             is_over = _Handler(waiting, self, head).close_connection
-        self._free[is_known].release()
         if not is_over:
             waiting.is_known = is_known
             self._admission.give_back(waiting)
             return
-        # What still comes is read, as a close before that would take the answer back.
-        with contextlib.suppress(OSError):
+        self._end(waiting)
+
+    def _end(self, waiting: Waiting) -> None:
+        """Read what still comes: a close before that would take the answer back."""
+        try:
             waiting.connection.shutdown(socket.SHUT_WR)
-            waiting.drained_bytes = 0
-            waiting.received.clear()
-            self._admission.give_back(waiting)
+        except OSError:
+            waiting.connection.close()
+            return
+        waiting.drained_bytes = 0
+        waiting.received.clear()
+        self._admission.give_back(waiting)
 
     def close(self) -> None:
         """End all pages, and listen no more."""
         self.watch.stop()
         self.server_close()
+
+
+@functools.cache
+def _refused(is_too_long: bool) -> tuple[bytes, bytes]:
+    """Head and body of the answer to a request without the token, or with too long a head."""
+    answer = refused(NO_TOKEN.status, NO_TOKEN.sentence)
+    if is_too_long:
+        answer = refused(431, "The request was refused: it has too many fields, or too long ones.")
+    status = HTTPStatus(answer.status)
+    fields = {
+        "Content-Type": answer.kind,
+        "Content-Security-Policy": answer.policy,
+        **_HEADERS,
+        "Content-Length": str(len(answer.body)),
+        "Connection": "close",
+    }
+    lines = (f"{name}: {value}\r\n" for name, value in fields.items())
+    return f"HTTP/1.1 {status.value} {status.phrase}\r\n{''.join(lines)}\r\n".encode(), answer.body
 
 
 def rendered_for(token: str) -> Any:
@@ -142,7 +180,7 @@ class _Handler(BaseHTTPRequestHandler):
     timeout = _PATIENCE_S
     server_version, sys_version = "lanlab", ""
 
-    def __init__(self, waiting: Waiting, server: WebServer, head: bytes | None) -> None:
+    def __init__(self, waiting: Waiting, server: WebServer, head: bytes) -> None:
         self._head = head
         super().__init__(waiting.connection, (waiting.address, 0), server)
 
@@ -151,15 +189,11 @@ class _Handler(BaseHTTPRequestHandler):
         # Answers are written in whole: nothing is gained by waiting for more.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rfile.close()
-        self.rfile = io.BufferedReader(io.BytesIO(self._head or b""))
+        self.rfile = io.BufferedReader(io.BytesIO(self._head))
 
     def handle(self) -> None:
         """One request, which is there already."""
-        if self._head is None:
-            self.requestline, self.request_version = "", self.protocol_version
-            self.send_error(HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE)
-        else:
-            self.handle_one_request()
+        self.handle_one_request()
 
     def _handle(self) -> None:
         try:
@@ -175,7 +209,7 @@ class _Handler(BaseHTTPRequestHandler):
             # A body is not read, so what follows it is no request.
             self.close_connection = True
         if found is not None:
-            self._send(self.server.answers.refused(found.status, found.sentence))
+            self._send(refused(found.status, found.sentence))
             return
         parts = [unquote(part) for part in target.path.split("/")[2:]] or [""]
         if parts[-1:] == ["events"] and parts[:-1] in ([], ["run", *parts[1:2]]):
@@ -242,7 +276,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
         self.command = getattr(self, "command", None) or "GET"
         words = HTTPStatus(code).phrase.lower() if code in set(HTTPStatus) else "not understood"
-        self._send(self.server.answers.refused(code, f"The request was refused: {words}."))
+        self._send(refused(code, f"The request was refused: {words}."))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Nothing: an address has the token in it."""
