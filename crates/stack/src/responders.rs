@@ -19,7 +19,7 @@ const fn answers_on_ipx(from: u16) -> bool {
     from < socket::FIRST_DYNAMIC && from != socket::SMB_CLIENT || from > socket::LAST_DYNAMIC
 }
 
-/// Whether a packet of IPX may be answered from a socket whose answers cannot be told from questions, or are to one
+/// Whether a packet of IPX may be answered from a socket whose answers look like questions, or are to one
 /// station alone.
 pub(crate) const fn may_answer_on_ipx(from: u16, is_to_all: bool) -> bool {
     !is_to_all && !answers_on_ipx(from)
@@ -35,7 +35,7 @@ pub(crate) const fn may_advertise(from: u16, own: u16) -> bool {
     from == own || !answers_on_ipx(from)
 }
 
-/// Whether a datagram of XNS may be answered from a socket whose answers cannot be told from questions.
+/// Whether a datagram of XNS may be answered from a socket whose answers look like questions.
 pub(crate) const fn may_answer_on_xns(from: u16) -> bool {
     from > LAST_WELL_KNOWN && from != xns::socket::SMB
 }

@@ -18,7 +18,7 @@ const SOCKETS: [u16; 16] = [
     1, 2, 3, 0x451, 0x452, 0x453, 0x455, 0x456, 0x550, 0x551, 0x552, 0xbbc, 0x4000, 0x4001, 0x4002,
     0x4003,
 ];
-/// Names of both, and one of nobody.
+/// Names of both, and one that no station has.
 const NAMES: [&str; 3] = ["ONE", "TWO", "NOBODY"];
 
 /// A sequence of numbers without any pattern (xorshift).

@@ -47,7 +47,7 @@ impl PacketSocket {
     }
 
     /// The same, but it receives nothing until [`Self::listen`]: time to set a filter. Frames are as they would be on
-    /// the wire, whatever is left to adapters.
+    /// the wire: what is left to adapters is done here.
     pub fn silent(index: i32) -> io::Result<Self> {
         Self::bound(index)?.as_adapter()
     }

@@ -48,7 +48,7 @@ pub fn serve<'a: 'scope, 'scope>(
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
-            // The last: whoever waits longer may be one of a crowd.
+            // The last: those before it may be of a crowd.
             let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
             roll.clients += 1;
             let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
