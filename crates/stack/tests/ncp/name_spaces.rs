@@ -427,11 +427,11 @@ fn what_a_server_does_not_know_is_named() {
     let mut shell = Asking::logged_in(offer(NETWARE_3));
     while shell.session.poll_remark().is_some() {}
     for (function, named) in [
-        (Function { number: 0x20, part: None }, "NetWare function 20h (unknown function)"),
+        (Function { number: 0x20, part: None }, "NetWare function 20h (semaphore)"),
         (ns(0x10), "NetWare function 57h/10h (unknown function)"),
         (
             Function { number: 0x17, part: Some(0x4b) },
-            "NetWare function 17h/4Bh (unknown function)",
+            "NetWare function 17h/4Bh (change password, keyed)",
         ),
     ] {
         assert_eq!(shell.ask(function, &[0, 0]), no(c::UNSUPPORTED));

@@ -74,6 +74,9 @@ functions! {
     SCAN_OBJECTS = 0x17 0x37, "scan objects";
     SCAN_PROPERTIES = 0x17 0x3c, "scan properties";
     READ_PROPERTY = 0x17 0x3d, "read property value";
+    VERIFY_PASSWORD = 0x17 0x3f, "verify password";
+    CHANGE_PASSWORD = 0x17 0x40, "change password";
+    CHANGE_PASSWORD_KEYED = 0x17 0x4b, "change password, keyed";
     IS_IN_SET = 0x17 0x43, "is object in set";
     ACCESS_LEVEL = 0x17 0x46, "get bindery access level";
     CONSOLE_PRIVILEGES = 0x17 0xc8, "check console privileges";
@@ -85,6 +88,8 @@ functions! {
     RELEASE_RECORDS = 0x1d, "release physical record set";
     CLEAR_RECORD = 0x1e, "clear physical record";
     CLEAR_RECORDS = 0x1f, "clear physical record set";
+    SEMAPHORE = 0x20, "semaphore";
+    TRANSACTION = 0x22, "transaction tracking";
     NEGOTIATE_BUFFER = 0x21, "negotiate buffer";
     COMMIT = 0x3b, "commit file";
     COMMIT_SINCE_3 = 0x3d, "commit file (3.x)";
@@ -121,6 +126,7 @@ functions! {
     NS_RIGHTS = 0x57 0x1d, "get effective directory rights";
     NEGOTIATE_PACKET = 0x61, "negotiate packet size";
     OFFER_BURST = 0x65, "offer packet burst";
+    NDS_PING = 0x68 0x01, "ping for NDS";
 }
 
 /// The function of name spaces.
