@@ -176,7 +176,7 @@ def system_hint(error: Exception, otherwise: str) -> str:
     What to do about an error of the system.
 
     Args:
-        otherwise: What helps whatever the cause is, as an imperative.
+        otherwise: What helps in any case, as an imperative.
 
     Examples:
         >>> system_hint(OSError(errno.ENOSPC, ""), "name another place")
