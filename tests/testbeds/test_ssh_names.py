@@ -29,17 +29,18 @@ def test_sockets_lie_where_ssh_reads_their_path_as_it_is(
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
     folder = _make_folder()
-    assert folder.parent == Path("/tmp")
-    assert len(f"{folder}/01234567.0123456789abcdef") <= 103
-    folder.rmdir()
+    assert folder.path.parent == Path("/tmp")
+    assert len(f"{folder.path}/01234567.0123456789abcdef") <= 103
+    folder.remove()
+    assert not folder.path.exists()
 
 
 def test_sockets_lie_in_the_users_own_directory_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
     with tempfile.TemporaryDirectory(prefix="a+b-", dir="/tmp") as own:
         monkeypatch.setattr(tempfile, "tempdir", own)
         folder = _make_folder()
-        assert folder.parent == Path(own)
-        folder.rmdir()
+        assert folder.path.parent == Path(own)
+        folder.remove()
 
 
 @pytest.mark.parametrize(
