@@ -166,7 +166,9 @@ mod tests {
     fn blocks_are_as_long_as_the_space_needs() {
         for (total, free, sectors, said) in [
             (100 << 20, 50 << 20, 8, (100 << 20, 50 << 20)),
-            (1 << 30, 1 << 29, 32, (1 << 30, 1 << 29)),
+            (1_000 << 20, 500 << 20, 32, (1_000 << 20, 500 << 20)),
+            // 65,536 blocks of 16 KiB are one too many.
+            (1 << 30, 1 << 29, 64, (1 << 30, 1 << 29)),
             (1 << 39, 1 << 38, 64, (65_535 << 15, 65_535 << 15)),
             (1 << 39, 100 << 20, 64, (65_535 << 15, 100 << 20)),
         ] {
@@ -177,7 +179,7 @@ mod tests {
 
     #[test]
     fn a_volume_by_32_bits_says_all_its_space() {
-        for (total, sectors) in [(1_u64 << 30, 8_u8), (1 << 42, 8), (1 << 45, 16), (1 << 48, 128)] {
+        for (total, sectors) in [(1_u64 << 30, 8_u8), (1 << 42, 8), (1 << 44, 16), (1 << 47, 128)] {
             let usage = VolumeUsage::of(total, total / 2);
             let bytes = |blocks: u32| u64::from(blocks) * u64::from(sectors) * SECTOR_BYTES;
             assert_eq!(usage.sectors_per_block, sectors, "{total}");
