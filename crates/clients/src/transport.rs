@@ -173,7 +173,7 @@ pub fn tcp_agreed(profile: Option<TcpProfile>, stream: &TcpStream) -> Option<Tcp
 
 /// What checks the server's certificate as [`Target::trust`] asks for.
 pub fn tls_client(target: &Target) -> Result<Arc<ClientConfig>> {
-    trust::tls_client(&target.trust)
+    trust::tls_client(&target.trust, rustls::DEFAULT_VERSIONS)
 }
 
 /// The name that a server's certificate is checked for.

@@ -11,7 +11,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme,
+    CertificateError, ClientConfig, DigitallySignedStruct, InvalidMessage, RootCertStore,
+    SignatureScheme, SupportedProtocolVersion,
 };
 
 use crate::user_file;
@@ -20,7 +21,10 @@ use crate::user_file;
 pub const MOST_FILE_BYTES: u64 = 1 << 24;
 
 /// What checks a server's certificate.
-pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
+pub fn tls_client(
+    trust: &Trust,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<Arc<ClientConfig>> {
     let broken = |error: rustls::Error| Fault::new(Class::Local, format!("TLS: {error}"));
     let known = match trust {
         Trust::Sha256(wanted) => Known::Hash(wanted.to_lowercase()),
@@ -41,7 +45,7 @@ pub fn tls_client(trust: &Trust) -> Result<Arc<ClientConfig>> {
         }
     };
     let config = ClientConfig::builder_with_provider(provider())
-        .with_safe_default_protocol_versions()
+        .with_protocol_versions(versions)
         .map_err(broken)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::new(known))
@@ -60,6 +64,10 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
         }
         Some(rustls::Error::InvalidCertificate(_) | rustls::Error::General(_)) => {
             Fault::new(Class::Certificate, format!("{what}: {error}")).hint(hint)
+        }
+        Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
+            Fault::new(Class::Protocol, format!("{what}: found an answer that is not TLS"))
+                .hint("this port takes no TLS: use another, or the service without TLS")
         }
         Some(_) => Fault::new(Class::Protocol, format!("{what}: {error}")),
         None => Fault::of_connection(what, error),

@@ -63,6 +63,10 @@ pub async fn begin<N: Network>(
         });
     }
 
+    if greeting.lines.iter().any(|line| line.contains("ProFTPD")) {
+        // Known before the first upload shows it.
+        network.expect_no_tickets();
+    }
     if network.has_tls() {
         control = secure(&network, control).await?;
     }

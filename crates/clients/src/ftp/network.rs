@@ -3,14 +3,14 @@
 use std::fmt::Debug;
 use std::future::Future;
 use std::net::SocketAddr;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
 use lanlab_connections::Wire;
 use lanlab_files::{Class, Fault, MinimumRate, Result, Target};
-use rustls::ClientConfig;
 use rustls::client::TicketRequest;
 use rustls::pki_types::ServerName;
+use rustls::{ClientConfig, SupportedProtocolVersion};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio_rustls::{TlsConnector, TlsStream};
 
@@ -38,6 +38,12 @@ pub trait Network: Debug {
 
     /// How a connection is protected, in words, and whether it sends at once (`TCP_NODELAY`).
     fn facts(&self, wire: &Self::Wire) -> (String, Option<bool>);
+
+    /// Expect that uploads bring no tickets of TLS: before [`Network::secure`].
+    fn expect_no_tickets(&self) {}
+
+    /// Learn from a connection that was written whether uploads bring tickets of TLS.
+    fn note_tickets(&self, _wire: &Self::Wire) {}
 
     /// How long an answer is waited for.
     fn patience(&self) -> Duration;
@@ -87,7 +93,9 @@ pub struct Sockets {
 struct Tls {
     /// With what resumes it: the same for all connections of a session, which some servers demand of a data
     /// connection as a sign that it is from the same client.
-    config: Arc<ClientConfig>,
+    newest: Arc<ClientConfig>,
+    /// What the control connection spoke, and the others therefore.
+    chosen: OnceLock<Arc<ClientConfig>>,
     /// To whom.
     name: ServerName<'static>,
 }
@@ -96,7 +104,9 @@ impl Sockets {
     /// To a server, over TLS if `has_tls`.
     pub fn new(target: Target, has_tls: bool) -> Result<Self> {
         let tls = || -> Result<Tls> {
-            Ok(Tls { config: asking_for_tickets(&target)?, name: transport::tls_name(&target)? })
+            let newest = asking_for_tickets(&target, rustls::DEFAULT_VERSIONS)?;
+            let name = transport::tls_name(&target)?;
+            Ok(Tls { newest, chosen: OnceLock::new(), name })
         };
         let tls = has_tls.then(tls).transpose()?;
         Ok(Self { target, tls, began: Instant::now() })
@@ -105,10 +115,27 @@ impl Sockets {
 
 /// How TLS is spoken: each connection uses up one ticket, and asks for the next. Servers that know
 /// RFC 9149 give it on connections where they only receive, too.
-fn asking_for_tickets(target: &Target) -> Result<Arc<ClientConfig>> {
-    let mut config = ClientConfig::clone(&*transport::tls_client(target)?);
+fn asking_for_tickets(
+    target: &Target,
+    versions: &[&'static SupportedProtocolVersion],
+) -> Result<Arc<ClientConfig>> {
+    let mut config = ClientConfig::clone(&*trust::tls_client(&target.trust, versions)?);
     config.send_ticket_request = Some(TicketRequest { new_session_count: 2, resumption_count: 1 });
     Ok(Arc::new(config))
+}
+
+/// Servers that gave no ticket of TLS 1.3 with an upload, as `ProFTPD`: a session of theirs would end after
+/// two files. With TLS 1.2 one ticket resumes any number of connections.
+static WITHOUT_TICKETS: Mutex<Vec<Server>> = Mutex::new(Vec::new());
+
+type Server = (Option<String>, Option<u16>);
+
+fn without_tickets() -> MutexGuard<'static, Vec<Server>> {
+    WITHOUT_TICKETS.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn server(target: &Target) -> Server {
+    (target.address.as_ref().map(ToString::to_string), target.port)
 }
 
 impl Network for Sockets {
@@ -130,7 +157,16 @@ impl Network for Sockets {
         let Wire::Plain(stream) = wire else {
             return Err(Fault::new(Class::Protocol, format!("{what}: TLS is spoken already")));
         };
-        let connector = TlsConnector::from(Arc::clone(&tls.config));
+        if tls.chosen.get().is_none() {
+            let is_without = without_tickets().contains(&server(&self.target));
+            let _ = tls.chosen.set(if is_without {
+                asking_for_tickets(&self.target, &[&rustls::version::TLS12])?
+            } else {
+                Arc::clone(&tls.newest)
+            });
+        }
+        let config = tls.chosen.get().unwrap_or(&tls.newest);
+        let connector = TlsConnector::from(Arc::clone(config));
         let handshake = async {
             let shaken = connector.connect(tls.name.clone(), stream).await;
             shaken.map_err(|error| trust::tls_fault(what, &error))
@@ -147,6 +183,23 @@ impl Network for Sockets {
         (protection, wire.no_delay())
     }
 
+    fn expect_no_tickets(&self) {
+        let (mut known, server) = (without_tickets(), server(&self.target));
+        if !known.contains(&server) {
+            known.push(server);
+        }
+    }
+
+    fn note_tickets(&self, wire: &Wire) {
+        let Wire::Tls(stream) = wire else { return };
+        let TlsStream::Client(client) = &**stream else { return };
+        let tls = client.get_ref().1;
+        let is_newest = tls.protocol_version() == Some(rustls::ProtocolVersion::TLSv1_3);
+        if is_newest && tls.tls13_tickets_received() == 0 {
+            self.expect_no_tickets();
+        }
+    }
+
     fn patience(&self) -> Duration {
         Duration::from_nanos(self.target.timeout_ns)
     }
@@ -157,5 +210,71 @@ impl Network for Sockets {
 
     async fn within<T>(&self, what: &str, work: impl Future<Output = Result<T>>) -> Result<T> {
         transport::within(&self.target, what, work).await
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use lanlab_files::{ServiceKind, Trust};
+    use rcgen::{CertificateParams, KeyPair};
+    use rustls::ServerConfig;
+    use rustls::pki_types::PrivateKeyDer;
+    use tokio::net::TcpListener;
+    use tokio_rustls::TlsAcceptor;
+
+    use super::*;
+
+    /// As `ProFTPD` with an upload: no ticket comes, and each connection must resume TLS.
+    async fn server_without_tickets() -> (SocketAddr, String) {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec!["127.0.0.1".to_owned()]).unwrap();
+        let certificate = params.self_signed(&key).unwrap().der().clone();
+        let sha256 = lanlab_connections::tls::sha256_hex(&certificate);
+        let mut config = ServerConfig::builder_with_provider(lanlab_connections::tls::provider())
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(
+                vec![certificate],
+                PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+            )
+            .unwrap();
+        config.send_tls13_tickets = 0;
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
+        let address = listener.local_addr().unwrap();
+        tokio::spawn(async move {
+            for _ in 0..2 {
+                let (stream, _) = listener.accept().await.unwrap();
+                let _shaken = acceptor.accept(stream).await.unwrap();
+            }
+        });
+        (address, sha256)
+    }
+
+    #[test]
+    fn a_server_that_gives_no_ticket_is_asked_for_tls_1_2_from_then_on() {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let (peer, sha256) = server_without_tickets().await;
+            let target = Target {
+                address: Some(peer.ip().into()),
+                port: Some(peer.port()),
+                trust: Trust::Sha256(sha256),
+                timeout_ns: 10_000_000_000,
+                ..Target::new(ServiceKind::Ftps)
+            };
+            for protection in ["TLS 1.3", "TLS 1.2"] {
+                let sockets = Sockets::new(target.clone(), true).unwrap();
+                let plain = sockets.connect(peer).await.unwrap();
+                let wire = sockets.secure("test", plain).await.unwrap();
+                assert!(
+                    sockets.facts(&wire).0.starts_with(protection),
+                    "{:?}",
+                    sockets.facts(&wire)
+                );
+                sockets.note_tickets(&wire);
+            }
+        });
     }
 }

@@ -25,6 +25,13 @@ impl Reply {
         (200..300).contains(&self.code)
     }
 
+    /// Whether the server demands that a data connection resumes TLS (RFC 4217, section 10), and this one
+    /// did not. `ProFTPD` puts that into the words of another code.
+    pub fn is_not_resumed(&self) -> bool {
+        let is_forbidden = self.words().ends_with("data connection: Operation not permitted");
+        self.code == 522 || (self.code == 425 && is_forbidden)
+    }
+
     /// The last line.
     pub fn words(&self) -> &str {
         self.lines.last().map_or("", String::as_str)
@@ -38,7 +45,7 @@ impl Reply {
         let message = format!("{what}: server says `{} {words}`", self.code);
         let fault = Fault::new(self.class(usual), message);
         match self.code {
-            522 => fault.hint(
+            _ if self.is_not_resumed() => fault.hint(
                 "the server wants each data connection to resume TLS of the control connection, and \
                  did not take it for that; see its `require_ssl_reuse` (vsftpd) or `TLSOptions \
                  NoSessionReuseRequired` (ProFTPD)",
@@ -55,6 +62,7 @@ impl Reply {
         let words = self.lines.join(" ").to_lowercase();
         let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
         match self.code {
+            _ if self.is_not_resumed() => Class::Unsupported,
             421 | 425 | 426 => Class::Reset,
             452 | 552 => Class::NoSpace,
             450 | 451 | 550 | 551 | 553 if says(&["space", "quota", "disk full"]) => Class::NoSpace,
@@ -142,6 +150,9 @@ mod tests {
         assert_eq!(class(553, "Could not create file."), Class::Denied);
         assert_eq!(class(553, "a: File name too long"), Class::Name);
         assert_eq!(class(530, "Login incorrect."), Class::Login);
+        assert_eq!(class(425, "Can't open data connection."), Class::Reset);
+        let proftpd = "Unable to build data connection: Operation not permitted";
+        assert_eq!(class(425, proftpd), Class::Unsupported);
         assert_eq!(class(522, "SSL connection failed; session reuse required"), Class::Unsupported);
     }
 

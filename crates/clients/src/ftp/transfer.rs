@@ -17,10 +17,6 @@ const MAX_FAREWELL_OCTETS: usize = 1 << 16;
 /// with each small file: no more than any window takes, so that writing does not wait.
 const MAX_UNHEARD_OCTETS: usize = 16 << 10;
 
-/// The answer to a data connection that does not resume TLS, of servers that demand it (RFC 4217
-/// section 10).
-const NOT_RESUMED: u16 = 522;
-
 /// The answer that data comes or is awaited; a server may call so little done already.
 pub async fn preliminary(
     control: &mut Control<impl Network>,
@@ -39,7 +35,7 @@ pub async fn preliminary(
 /// resume TLS with, which a new session mends.
 fn refused(reply: &Reply, what: &str, usual: Class, has_worked: &AtomicBool) -> Fault {
     let fault = reply.fault(what, usual);
-    if reply.code == NOT_RESUMED && has_worked.load(Ordering::Relaxed) {
+    if reply.is_not_resumed() && has_worked.load(Ordering::Relaxed) {
         return Fault { class: Class::Reset, hint: None, ..fault };
     }
     fault
@@ -230,6 +226,7 @@ impl<N: Network> Transfer<N> {
                 Ok(())
             };
             self.network.within(what, farewell).await?;
+            self.network.note_tickets(&wire);
         }
         Ok(())
     }
