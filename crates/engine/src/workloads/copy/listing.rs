@@ -62,8 +62,19 @@ impl Listing {
         Ok(())
     }
 
+    /// Whether a name is that of a directory, if it is there. Some servers change the case of names, as Samba
+    /// by `preserve case = no`: what is removed is removed by the name that was written.
+    fn kind_in(&self, directory: &ServicePath, name: &str) -> Option<bool> {
+        let names = self.directories.get(directory)?;
+        let other_case = || {
+            let folded = name.to_lowercase();
+            names.iter().find(|(found, _)| found.to_lowercase() == folded).map(|(_, kind)| kind)
+        };
+        names.get(name).or_else(other_case).copied()
+    }
+
     fn is_directory_in(&self, directory: &ServicePath, name: &str) -> bool {
-        self.directories.get(directory).and_then(|names| names.get(name)) == Some(&true)
+        self.kind_in(directory, name) == Some(true)
     }
 
     /// Whether this was seen to be a directory, or is taken for one.
@@ -80,8 +91,7 @@ impl Listing {
 
     /// Whether a file was seen there.
     pub fn is_file(&self, path: &ServicePath) -> bool {
-        let in_parent = path.parent().and_then(|parent| self.directories.get(&parent));
-        in_parent.and_then(|names| names.get(path.name())) == Some(&false)
+        path.parent().and_then(|parent| self.kind_in(&parent, path.name())) == Some(false)
     }
 
     /// Whether this was seen to be a directory, with nothing in it.
@@ -108,6 +118,7 @@ mod tests {
             ["d", "d/file", "d/below", "d/other", "e/file"].map(|text| what(&seen, &path(text)))
         };
         assert_eq!(is(Listing::is_file), [false, true, false, false, false]);
+        assert!(seen.is_file(&path("d/FILE")) && !seen.may_hold(&path("d/BELOW")));
         assert_eq!(is(Listing::is_directory), [true, false, true, false, false]);
         assert_eq!(is(Listing::is_empty), [false, false, true, false, false]);
         // A file may have come there meanwhile, but not where a directory is.
