@@ -237,8 +237,14 @@ pub async fn read_one(
         let (length, last) = wire.length(header)?;
         let (whole, longest) = (answer.len() + length, wire.longest());
         if whole > longest {
-            let message = format!("an answer of {whole} octets; allowed: {longest}");
-            return Err(Fault::new(Class::Protocol, message));
+            let message = if header.is_ascii() {
+                format!("an answer that begins with `{}`", header.escape_ascii())
+            } else {
+                format!("an answer of {whole} octets; allowed: {longest}")
+            };
+            let fault = Fault::new(Class::Protocol, message);
+            let hint = "is it a server of this service that listens there?";
+            return Err(if header.is_ascii() { fault.hint(hint) } else { fault });
         }
         if length == 0 && !last {
             return Err(Fault::new(Class::Protocol, "an empty part of an answer"));

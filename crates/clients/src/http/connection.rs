@@ -10,7 +10,7 @@ use std::task::{Context, Poll};
 use lanlab_files::{Class, Fault};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
-use super::head::{Head, Heads};
+use super::head::{self, Head, Heads};
 use super::inbox::Inbox;
 
 /// Octets of a request that are put together, so that a short one is one segment, and one record of
@@ -60,7 +60,13 @@ impl Broken {
                 format!("{what}: the server has closed the connection before it was done"),
             ),
             Self::System(error) => Fault::of_connection(what, &error),
-            Self::Wrong(found) => Fault::new(Class::Protocol, format!("{what}: found {found}")),
+            Self::Wrong(found) => {
+                let fault = Fault::new(Class::Protocol, format!("{what}: found {found}"));
+                if found != head::IN_TLS {
+                    return fault;
+                }
+                fault.hint("this port takes TLS alone: use `webdavs://`, or `s3s://` for S3")
+            }
         }
     }
 }

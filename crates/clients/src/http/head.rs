@@ -44,6 +44,13 @@ pub enum Framing {
     UntilClose,
 }
 
+/// What TLS begins with (RFC 8446, section 5.1).
+const TLS_ALERT: u8 = 21;
+const TLS_HANDSHAKE: u8 = 22;
+const TLS_MAJOR: u8 = 3;
+/// What was found, where a server answers in TLS.
+pub const IN_TLS: &str = "an answer in TLS";
+
 /// Finds heads in what comes over a connection.
 #[derive(Debug, Default)]
 pub struct Heads {
@@ -60,6 +67,9 @@ impl Heads {
     pub fn take(&mut self, inbox: &mut Inbox, to_head: bool) -> Result<Option<Head>, String> {
         loop {
             let waiting = inbox.waiting();
+            if matches!(waiting, [TLS_ALERT | TLS_HANDSHAKE, TLS_MAJOR, ..]) {
+                return Err(IN_TLS.to_owned());
+            }
             if !waiting.iter().zip(BEGINNING).all(|(found, expected)| found == expected) {
                 return Err("an answer that is not HTTP/1".to_owned());
             }

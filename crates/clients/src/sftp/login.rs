@@ -8,7 +8,7 @@ use lanlab_files::{Class, Credentials, Facts, Fault, Result, Target};
 use lanlab_wire::sftp::{MAX_PIECE_OCTETS, extension, kind};
 use russh::client::{self, AuthResult, Handle, KeyboardInteractiveAuthResponse};
 use russh::keys::{PrivateKey, PrivateKeyWithHashAlg, decode_secret_key};
-use russh::{ChannelMsg, MethodKind, Preferred, compression};
+use russh::{ChannelMsg, MethodKind, Preferred, compression, mac};
 
 use crate::transport;
 
@@ -60,6 +60,8 @@ pub async fn connect(target: &Target) -> Result<Session> {
             key: Cow::Owned(verifier.algorithms(&usual.key)),
             cipher: Cow::Borrowed(&CIPHERS),
             compression: Cow::Borrowed(&[compression::NONE]),
+            // Many older NAS have no other one.
+            mac: Cow::Owned([&*usual.mac, &[mac::HMAC_SHA1]].concat()),
             ..usual
         },
         nodelay: true,

@@ -76,8 +76,18 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     connection.set_keepalive(None);
     connection.set_compression_requested(false);
 
-    let negotiation =
-        async { connection.negotiate().await.map_err(|error| status::fault("negotiate", &error)) };
+    let negotiation = async {
+        connection.negotiate().await.map_err(|error| {
+            let fault = status::fault("negotiate", &error);
+            if fault.class != Class::Reset {
+                return fault;
+            }
+            fault.hint(
+                "it did not answer an offer of SMB 2 and 3, as a server with SMB 1 alone does \
+                 (`smb1://`), or one of another service",
+            )
+        })
+    };
     transport::within(target, "negotiate", negotiation).await?;
     // Keys are made from the messages as they were on the wire.
     let begun = wire.negotiation.lock().unwrap_or_else(PoisonError::into_inner).clone();

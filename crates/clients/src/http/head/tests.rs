@@ -183,3 +183,9 @@ proptest! {
         prop_assert_eq!(whole.ok(), each.ok());
     }
 }
+
+#[test]
+fn an_answer_in_tls_is_named() {
+    let alert = b"\x15\x03\x03\x00\x02\x02\x28";
+    assert_eq!(read(&[alert], false).map(|_| ()), Err(IN_TLS.to_owned()));
+}
