@@ -212,7 +212,8 @@ def _streamed(found: Any) -> bool:
 
 
 def _rate(found: Any) -> float:
-    return float(found.get("goodput_bps") or found.get("acknowledged_bps") or 0)
+    keys = ("goodput_bps", "acknowledged_bps", "peer_goodput_bps")
+    return max(float(found.get(key) or 0) for key in keys)
 
 
 #: What is tried: its name, the arguments of lanlab, and whether its JSON is right.
