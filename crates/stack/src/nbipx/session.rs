@@ -8,12 +8,11 @@ use lanlab_wire::nbipx::{
 
 use super::Common;
 use super::receiving::{Receiving, Taken};
-use super::timers::{Timer, Wait};
 use crate::carrier::{Event, SessionId, Why};
 use crate::ipx::Place;
 use crate::netbios::NameCall;
 use crate::profile::Profile;
-use crate::sequenced::{Acknowledged, Sending, is_after};
+use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 
 /// Fewer octets of data in a packet are not agreed on: messages would have more packets than there are numbers.
 const LEAST_DATA: u16 = 128;
@@ -79,7 +78,7 @@ impl Session {
             remote: NO_CONNECTION,
             called_at: now,
             has_gone_on: false,
-            timer: Timer::new(),
+            timer: Timer::new(now),
             acknowledge_at: None,
             close_at: None,
             sending: Sending::new(0, 0, usize::from(LEAST_DATA)),
@@ -316,7 +315,8 @@ impl Session {
         }
         let ipx = self.profile.ipx;
         let waits_for_data = taken == Taken::Whole && self.profile.piggybacks.value;
-        let is_enough = self.timer.is_slow(ipx)
+        let is_slow = |mean_ns| mean_ns >= ipx.slow_ns.value;
+        let is_enough = self.timer.round_trip_ns().is_some_and(is_slow)
             && self.receiving.unacknowledged >= ipx.ack_window.value
             || self.receiving.is_used_up();
         let is_asked = header.control & control::ACKNOWLEDGE != 0;
@@ -410,7 +410,7 @@ impl Session {
             Some(Wait::Room | Wait::Alive) => {
                 self.push_system(control::ACKNOWLEDGE, stream::DATA, common);
             }
-            Some(Wait::Acknowledgement) => {
+            Some(Wait::Acknowledgement | Wait::End) => {
                 common.counts.late += 1;
                 if self.phase == Phase::Ending {
                     self.push_end(common);

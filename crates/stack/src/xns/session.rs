@@ -10,12 +10,11 @@ use lanlab_wire::xns::spp::{Header, NO_CONNECTION, control, stream};
 use super::Common;
 use super::interface::Packet;
 use super::receiving::{Receiving, Taken, When};
-use super::timers::{Timer, Wait};
 use crate::carrier::{Event, SessionId, Why};
 use crate::ipx::Place;
 use crate::netbios::{FACTS, NameCall};
 use crate::profile::Profile;
-use crate::sequenced::{Acknowledged, Sending, is_after};
+use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 
 /// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

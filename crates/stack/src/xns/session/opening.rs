@@ -5,10 +5,9 @@ use lanlab_wire::xns::socket;
 use lanlab_wire::xns::spp::Header;
 
 use super::super::Common;
-use super::super::timers::Wait;
 use super::{Phase, Session};
 use crate::ipx::Place;
-use crate::sequenced::Sending;
+use crate::sequenced::{Sending, Wait};
 
 impl Session {
     /// The station is known: ask it for a session. `is_heard`: it has said in which framing it is reached.
