@@ -128,6 +128,17 @@ def chargen(connection: socket.socket) -> None:
         connection.sendall(line)
 
 
+#: What a program like `nc < file` or mTCP's SPDTEST sends before it closes.
+STATED_BYTES = 300_000
+
+
+def sends_a_stated_amount(connection: socket.socket) -> None:
+    """In 30 parts, for 0.3 s."""
+    for _ in range(30):
+        connection.sendall(bytes(STATED_BYTES // 30))
+        time.sleep(0.01)
+
+
 def closes_early(connection: socket.socket) -> None:
     connection.recv(1000)
 

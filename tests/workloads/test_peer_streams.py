@@ -14,6 +14,7 @@ import pytest
 from missing import missing
 from peer_programs import (
     SLOW_READER_BYTES_PER_S,
+    STATED_BYTES,
     chargen,
     closes_early,
     discard,
@@ -27,6 +28,7 @@ from peer_programs import (
     reads_slowly,
     reads_text,
     says,
+    sends_a_stated_amount,
 )
 from pydantic import ValidationError
 from trial_running import Pair, opened_pair
@@ -110,6 +112,21 @@ def test_what_a_peer_sends_is_counted_until_its_time_is_over(pair: Pair) -> None
     assert received["window_ns"] == 300_000_000
     assert metrics["goodput_bps"] == 8e9 * received["window_bytes"] / 300_000_000 > 0
     assert not {"sent_bps", "acknowledged_bps", "loss_ratio"} & set(metrics)
+
+
+def test_a_peer_that_sends_a_stated_amount_and_closes_is_a_result(pair: Pair) -> None:
+    with listening(sends_a_stated_amount) as program:
+        outcome, metrics = measured(
+            pair, program.tcp, traffic_direction="reverse", time_s=5, warmup_s=0
+        )
+
+    received = outcome.results["receiver"]
+    assert received["total_bytes"] == STATED_BYTES
+    assert 0 < metrics["received_bytes"] <= STATED_BYTES
+    assert 0.1 < metrics["elapsed_s"] == received["window_ns"] / 1e9 < 3
+    assert metrics["goodput_bps"] == pytest.approx(
+        8 * metrics["received_bytes"] / metrics["elapsed_s"]
+    )
 
 
 @pytest.mark.parametrize("given", [{}, {"send_buffer_bytes": 16_000}, {"message_size_bytes": 1460}])

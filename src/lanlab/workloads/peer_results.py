@@ -92,6 +92,9 @@ def _received(
         "total_received_bytes": received["total_bytes"],
         **sharing_metrics(parameters.congestion_controls, received["flows"]),
     }
+    if parameters.time_s is not None and 0 < received["window_ns"] < 0.99e9 * parameters.time_s:
+        # The peer has sent all that it had to send, and closed.
+        metrics["elapsed_s"] = received["window_ns"] / 1e9
     metrics |= cpu_metrics("receiver", received["cpu"], capabilities)
     return metrics | cost_metrics("receiver", metrics)
 

@@ -251,3 +251,25 @@ fn a_station_that_is_called_without_need_does_nothing() {
 fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
     check_that_the_last_messages_do_not_wait(CarrierKind::Nbf);
 }
+
+#[test]
+fn frames_that_are_doubled_and_late_end_no_session() {
+    for seed in 0..60 {
+        let profile = profile::ALL[seed as usize % profile::ALL.len()];
+        let sent: Vec<_> = (0..6).map(|index| pattern(index, 9_000)).collect();
+        let peers = [Peer::sending(sent.clone()), Peer::echoing()];
+        let (mut segment, _) = pair_over(CarrierKind::Nbf, [profile; 2], peers, seed);
+        let longest_delay_ns = [1, 5, 300][seed as usize % 3] * 1_000_000;
+        segment.faults = Faults { lost: 0, doubled: 20, reordered: 20, longest_delay_ns };
+        segment.run_until(ms(600_000));
+        let (from, to) = (segment.program(0), segment.program(1));
+        assert!(
+            from.ended.is_empty() && to.ended.is_empty(),
+            "{seed} {}: {:?} {:?}",
+            profile.name,
+            from.ended,
+            to.ended
+        );
+        assert_eq!((&from.received, &to.received), (&sent, &sent), "{seed}");
+    }
+}

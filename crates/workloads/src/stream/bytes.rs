@@ -77,6 +77,15 @@ impl<'a> ByteCounter<'a> {
         if is_complete { EndedBy::Finished } else { EndedBy::PeerClosed }
     }
 
+    /// The same of a peer that decides itself how much it sends: what came in the window until then is all of it.
+    pub fn end_of_peer(&mut self, now: Instant) -> EndedBy {
+        let is_timed = self.window_end.is_some() && self.window_bytes > 0;
+        if is_timed && self.end_of_stream(now) == EndedBy::PeerClosed {
+            self.window_end = Some(self.last_arrival);
+        }
+        self.end_of_stream(now)
+    }
+
     /// Whether the amount has come, of a sender that does not close its end then.
     pub fn has_amount(&self, now: Instant) -> bool {
         match (self.window_end, self.plan.messages()) {

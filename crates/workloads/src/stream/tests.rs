@@ -58,6 +58,24 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
 }
 
 #[test]
+fn the_window_of_a_peer_that_sends_its_own_amount_ends_with_what_came_last() {
+    let (plan, mut intervals) = (plan(), IntervalMeter::new(100 * MS));
+    // Nothing came in the window: there is no result.
+    let mut counter = ByteCounter::new(&plan, at_us(0));
+    counter.count(700, at_us(50_000), &mut intervals);
+    assert_eq!(counter.end_of_peer(at_us(300_000)), EndedBy::PeerClosed);
+    counter.count(300, at_us(350_000), &mut intervals);
+    assert_eq!(counter.end_of_peer(at_us(900_000)), EndedBy::Finished);
+    let found = (counter.window_bytes(), counter.window_ns(at_us(900_000)), counter.total_bytes());
+    assert_eq!(found, (300, 250 * MS, 1_000));
+    // An amount that was asked for is still missing.
+    let plan = Plan { amount: Amount::Messages(3), ..plan };
+    let mut counter = ByteCounter::new(&plan, at_us(0));
+    counter.count(299, at_us(400_000), &mut intervals);
+    assert_eq!(counter.end_of_peer(at_us(9_000_000)), EndedBy::PeerClosed);
+}
+
+#[test]
 fn a_plan_tells_its_times() {
     let start = at_us(5_000_000);
     let hour_ns = 3_600_000 * MS;

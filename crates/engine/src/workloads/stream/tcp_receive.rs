@@ -201,6 +201,9 @@ impl Flow for Receiver<'_> {
         };
         let ended_by = match outcome {
             // The time now: the call may have waited.
+            Ok(0) if self.ends == Ends::ByTheAmount => {
+                Some(self.counter.end_of_peer(os::monotonic()))
+            }
             Ok(0) => Some(self.counter.end_of_stream(os::monotonic())),
             Ok(octets) => {
                 let now = os::monotonic();

@@ -187,6 +187,23 @@ fn a_sender_without_an_end_is_left_once_the_amount_has_come() {
 }
 
 #[test]
+fn a_peer_that_closes_after_its_own_amount_has_finished() {
+    for (ends, ended_by) in
+        [(Ends::ByTheAmount, EndedBy::Finished), (Ends::ByTheSender, EndedBy::PeerClosed)]
+    {
+        let plan = of(|_| ());
+        let (running, (near, mut far)) = (running(), pair());
+        let (start, mut shared) = (os::monotonic(), shared(&plan));
+        let mut receiver = Receiver::new(&plan, near, (false, ends), &running, start);
+        far.write_all(&[7; 250]).unwrap();
+        assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Again);
+        drop(far);
+        assert_eq!(turn(&mut receiver, &mut shared).unwrap(), Turn::Over);
+        assert_eq!(receiver.ended_by, ended_by);
+    }
+}
+
+#[test]
 fn what_came_before_reception_began_is_not_in_the_window() {
     let plan = of(|s| s.amount = Amount::Messages(6));
     let (running, (near, mut far)) = (running(), pair());

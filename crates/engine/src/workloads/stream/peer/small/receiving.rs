@@ -61,7 +61,7 @@ pub fn receive(
                     running.count(messages, bytes as u64);
                     counter.has_amount(now).then_some(EndedBy::Finished)
                 }
-                Read::End => Some(counter.end_of_stream(now)),
+                Read::End => Some(counter.end_of_peer(now)),
                 Read::Broken => Some(EndedBy::PeerClosed),
                 Read::Nothing if counter.has_amount(now) => Some(EndedBy::Finished),
                 Read::Nothing => {
