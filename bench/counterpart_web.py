@@ -232,7 +232,14 @@ ROWS = (
         _DAV,
         _lighttpd,
     ),
-    Row("nginx dav", debian_version("nginx"), _NGINX, _DAV, _nginx_dav),
+    Row(
+        "nginx dav",
+        debian_version("nginx"),
+        _NGINX,
+        _DAV,
+        _nginx_dav,
+        "It has no PROPFIND: lanlab copies, names the directory that it cannot empty, and exits with 1.",
+    ),
     Row("nginx dav-ext", debian_version("nginx"), _NGINX, ("webdav", "webdavs"), _nginx_dav_ext),
     Row(
         "Apache mod_dav, Basic",
