@@ -238,7 +238,7 @@ ROWS = (
         _NGINX,
         _DAV,
         _nginx_dav,
-        "It has no PROPFIND: lanlab copies, names the directory that it cannot empty, and exits with 1.",
+        "Without PROPFIND lanlab copies, names the directory that it must leave, and exits with 1.",
     ),
     Row("nginx dav-ext", debian_version("nginx"), _NGINX, ("webdav", "webdavs"), _nginx_dav_ext),
     Row(
