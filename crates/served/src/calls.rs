@@ -63,6 +63,7 @@ fn refused(error: io::Error) -> FileRefusal {
         ErrorKind::StorageFull | ErrorKind::QuotaExceeded | ErrorKind::FileTooLarge => {
             FileRefusal::NoSpace
         }
+        ErrorKind::ArgumentListTooLong => FileRefusal::TooLong,
         ErrorKind::InvalidFilename | ErrorKind::InvalidInput => FileRefusal::Name,
         _ if matches!(error.raw_os_error(), Some(23 | 24)) => FileRefusal::TooMany,
         _ => FileRefusal::Failed,

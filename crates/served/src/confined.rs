@@ -16,6 +16,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions, ReadDir};
 use crate::beneath::{open_directory, open_file, ordinary};
 use crate::changes::{Changes, mode_of};
 use crate::free_name;
+use crate::unseen::is_unseen;
 
 /// Names deep.
 pub const MAX_DEPTH: usize = 64;
@@ -174,6 +175,18 @@ impl Confined {
         directory.create_dir_with(name, &builder)
     }
 
+    /// Whether there is a file that may be written.
+    ///
+    /// # Errors
+    /// As of [`Self::open_to_change`], but for `NotFound`.
+    pub fn has_file_to_change(&self, names: &[String]) -> io::Result<bool> {
+        match self.open_to_change(names, OpenOptions::new().write(true)) {
+            Ok(_) => Ok(true),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+            Err(error) => Err(error),
+        }
+    }
+
     /// Remove a file; nothing else.
     ///
     /// # Errors
@@ -316,7 +329,7 @@ fn denied() -> io::Error {
 
 fn checked(names: Names) -> io::Result<Names> {
     if !names.iter().all(|name| is_plain(name)) {
-        let message = "a name has `\\`, a control character or a drive";
+        let message = "a name has `\\`, a control character or a drive, or is reserved";
         return Err(io::Error::new(io::ErrorKind::InvalidFilename, message));
     }
     if names.len() > MAX_DEPTH {
@@ -334,7 +347,7 @@ fn is_plain(name: &str) -> bool {
             || matches!(c, '\\' | '/' | '\u{fffe}' | '\u{ffff}')
             || (cfg!(windows) && c == ':')
     };
-    !matches!(name, "" | "." | "..") && !name.contains(is_odd)
+    !matches!(name, "" | "." | "..") && !name.contains(is_odd) && !is_unseen(name)
 }
 
 #[cfg(test)]

@@ -11,7 +11,9 @@ pub mod changes;
 mod confined;
 mod directory;
 pub mod free_name;
+mod unseen;
 
 pub use calls::{Files, Served};
 pub use confined::{Confined, Entries, Entry, Found, MAX_DEPTH, Names};
 pub use directory::{Directory, Known, Place};
+pub use unseen::{Unseen, is_unseen};

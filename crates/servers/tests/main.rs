@@ -19,6 +19,8 @@ mod memory;
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod nbf;
 mod nfs;
+#[cfg(unix)]
+mod replaced;
 mod s3;
 mod s3_hostile;
 #[cfg(unix)]

@@ -166,6 +166,8 @@ pub enum FileRefusal {
     Name,
     /// Too many files are open.
     TooMany,
+    /// The directory has more names than a server keeps.
+    TooLong,
     /// The disk failed.
     Failed,
 }

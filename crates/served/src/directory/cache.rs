@@ -17,11 +17,17 @@ use lanlab_os::{DirectoryChange, DirectoryWatch};
 
 use super::index::Index;
 use crate::beneath::look;
+use crate::unseen::is_unseen;
 
-/// Names that are kept in all, and directories that they are of. One with more names is read anew for
-/// each use.
-const MAX_NAMES: usize = 1 << 18;
+/// Names of one directory. Uses of one with more are refused, as each would read it anew.
+const MAX_LISTED: usize = 1 << 20;
+
+/// Names that are kept in all (150 bytes each), and directories that they are of.
+const MAX_NAMES: usize = MAX_LISTED + (1 << 18);
 const MAX_DIRECTORIES: usize = 1024;
+
+/// A directory with too many names is read again at the earliest after this time.
+const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 
 /// Names of one directory that changed since it was used last. After more of them it is read anew.
 const MAX_CHANGED: usize = 4096;
@@ -42,6 +48,7 @@ type Stamp = (Option<SystemTime>, i64, i64);
 #[derive(Debug)]
 pub struct Cache {
     can_be_asked_for: fn(&str) -> bool,
+    max_listed: usize,
     max_names: usize,
     max_directories: usize,
     watch: Option<DirectoryWatch>,
@@ -84,6 +91,8 @@ enum Changed {
 #[derive(Debug, Default)]
 struct Names {
     index: Option<Index>,
+    /// When it was read last and had too many.
+    too_long: Option<Instant>,
     /// When the directory changed, and when that was seen first. Only of one that is not watched.
     stamp: Option<(Stamp, Instant)>,
 }
@@ -97,6 +106,7 @@ impl Cache {
     pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
         Self {
             can_be_asked_for,
+            max_listed: MAX_LISTED,
             max_names: MAX_NAMES,
             max_directories: MAX_DIRECTORIES,
             watch: DirectoryWatch::new().ok(),
@@ -105,6 +115,9 @@ impl Cache {
     }
 
     /// Use the names of a directory as they are now.
+    ///
+    /// # Errors
+    /// `ArgumentListTooLong` of a directory with too many names. Or what the system says.
     pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
         let metadata = directory.dir_metadata()?;
         let Some(identity) = identity(&metadata) else { return Ok(used(&self.read(directory)?)) };
@@ -116,17 +129,17 @@ impl Cache {
             };
             let is_kept = if is_watched {
                 kept.apply(directory, changed);
+                kept.index.take_if(|index| index.len() > self.max_listed);
                 true
             } else {
                 kept.check(stamp(&metadata), Instant::now())
             };
             let index = match kept.index.take() {
                 Some(index) => index,
-                None => self.read(directory)?,
+                None => kept.read(self, directory)?,
             };
             let result = used(&index);
             let count = index.len();
-            let is_kept = is_kept && count <= self.max_names;
             if is_kept {
                 kept.index = Some(index);
             }
@@ -139,6 +152,10 @@ impl Cache {
     fn read(&self, directory: &Dir) -> io::Result<Index> {
         let mut index = Index::new(self.can_be_asked_for);
         for name in names(directory)? {
+            if index.len() == self.max_listed {
+                let message = format!("a directory has more than {} names", self.max_listed);
+                return Err(io::Error::new(io::ErrorKind::ArgumentListTooLong, message));
+            }
             index.insert(&name?);
         }
         Ok(index)
@@ -254,6 +271,17 @@ impl Places {
 }
 
 impl Names {
+    /// Read a directory, unless it had too many names a moment ago.
+    fn read(&mut self, cache: &Cache, directory: &Dir) -> io::Result<Index> {
+        if self.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
+            return Err(io::ErrorKind::ArgumentListTooLong.into());
+        }
+        let read = cache.read(directory);
+        let is_too_long = matches!(&read, Err(e) if e.kind() == io::ErrorKind::ArgumentListTooLong);
+        self.too_long = is_too_long.then(Instant::now);
+        read
+    }
+
     /// Bring what is kept up to date, or forget it.
     fn apply(&mut self, directory: &Dir, changed: Changed) {
         let (Some(index), Changed::Some(names)) = (&mut self.index, changed) else {
@@ -262,9 +290,9 @@ impl Names {
         };
         for name in names {
             match look(directory, Path::new(&name)) {
-                Ok(Some(_)) => index.insert(&name),
+                Ok(Some(_)) if !is_unseen(&name) => index.insert(&name),
                 // What has taken its place is not served.
-                Ok(None) => index.remove(&name),
+                Ok(_) => index.remove(&name),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     index.remove(&name);
                 }
@@ -297,7 +325,10 @@ fn names(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<String>>
             Err(error) => return Some(Err(error)),
         };
         let is_served = entry.file_type().is_ok_and(|kind| kind.is_file() || kind.is_dir());
-        if is_served { entry.file_name().into_string().ok().map(Ok) } else { None }
+        if !is_served {
+            return None;
+        }
+        entry.file_name().into_string().ok().filter(|name| !is_unseen(name)).map(Ok)
     }))
 }
 

@@ -18,6 +18,7 @@ use lanlab_stack::file_server::short_names;
 
 use crate::beneath::{look, open_any, open_directory};
 use crate::free_name::{self, is_same_file};
+use crate::unseen::is_unseen;
 use cache::Cache;
 pub use index::Known;
 
@@ -155,6 +156,9 @@ impl Directory {
 
     /// What a client means by a name in a directory.
     fn locate(&self, directory: &Dir, name: &str) -> io::Result<Option<(Known, Metadata)>> {
+        if is_unseen(name) {
+            return Err(ErrorKind::InvalidFilename.into());
+        }
         // Most names are as they were written, which takes no other name of the directory.
         if (self.can_be_asked_for)(name)
             && let Some(found) = look(directory, Path::new(name))?

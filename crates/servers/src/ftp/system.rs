@@ -12,7 +12,7 @@ use lanlab_connections::Wire;
 use lanlab_connections::small::SmallNode;
 use lanlab_os::positioned;
 use lanlab_served::changes::Changes;
-use lanlab_served::{Found, Names};
+use lanlab_served::{Found, Names, Unseen};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 
@@ -109,7 +109,8 @@ pub trait System {
     /// Open a file to read it.
     fn open(&self, path: &Names) -> impl Future<Output = io::Result<Self::File>>;
 
-    /// Open or make a file to write it, emptied if `truncate`; and its bytes.
+    /// Open or make a file to write it, and its bytes. If `truncate`, one that is there is replaced once all
+    /// of the new one has come.
     fn open_to_write(
         &self,
         path: &Names,
@@ -132,8 +133,8 @@ pub trait System {
         offset: u64,
     ) -> impl Future<Output = io::Result<()>>;
 
-    /// End with a file: what it says of errors of earlier writes.
-    fn close(&self, file: Self::File) -> impl Future<Output = io::Result<()>>;
+    /// End with a file, all of which was moved if `is_whole`: what it says of errors of earlier writes.
+    fn close(&self, file: Self::File, is_whole: bool) -> impl Future<Output = io::Result<()>>;
 
     /// Remove a file.
     fn remove_file(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
@@ -149,6 +150,14 @@ pub trait System {
 
     /// Change times and permissions.
     fn change(&self, path: &Names, changes: &Changes) -> impl Future<Output = io::Result<()>>;
+}
+
+/// An open file of this host.
+#[derive(Debug)]
+pub struct Open {
+    file: File,
+    /// What it is written for, if it is to replace another.
+    unseen: Option<Unseen>,
 }
 
 /// This host: its sockets or a station of its own TCP, and a directory that is served.
@@ -187,7 +196,7 @@ impl Host {
 impl System for Host {
     type Wire = Wire;
     type Listener = Listener;
-    type File = File;
+    type File = Open;
 
     fn local_address(&self, wire: &Wire) -> io::Result<SocketAddr> {
         wire.local_address()
@@ -281,28 +290,36 @@ impl System for Host {
         Ok(Box::new(self.shared.confined.list(path)?))
     }
 
-    async fn open(&self, path: &Names) -> io::Result<File> {
-        self.shared.confined.open(path)
+    async fn open(&self, path: &Names) -> io::Result<Open> {
+        Ok(Open { file: self.shared.confined.open(path)?, unseen: None })
     }
 
-    async fn open_to_write(&self, path: &Names, truncate: bool) -> io::Result<(File, u64)> {
-        let mut options = OpenOptions::new();
-        options.write(true).create(true).truncate(truncate);
-        let file = self.shared.confined.open_to_change(path, &options)?;
+    /// A new file stays as far as it has come, so that a client can go on with it.
+    async fn open_to_write(&self, path: &Names, truncate: bool) -> io::Result<(Open, u64)> {
+        let confined = &self.shared.confined;
+        if truncate && confined.has_file_to_change(path)? {
+            let mut unseen = Unseen::new(confined, path, 0o666)?;
+            return Ok((Open { file: unseen.file()?.try_clone()?, unseen: Some(unseen) }, 0));
+        }
+        let file = confined.open_to_change(path, OpenOptions::new().write(true).create(true))?;
         let size_bytes = file.metadata()?.len();
-        Ok((file, size_bytes))
+        Ok((Open { file, unseen: None }, size_bytes))
     }
 
-    async fn read_at(&self, file: &File, into: &mut [u8], offset: u64) -> io::Result<usize> {
-        positioned::read_at(file, into, offset)
+    async fn read_at(&self, open: &Open, into: &mut [u8], offset: u64) -> io::Result<usize> {
+        positioned::read_at(&open.file, into, offset)
     }
 
-    async fn write_all_at(&self, file: &File, data: &[u8], offset: u64) -> io::Result<()> {
-        positioned::write_all_at(file, data, offset)
+    async fn write_all_at(&self, open: &Open, data: &[u8], offset: u64) -> io::Result<()> {
+        positioned::write_all_at(&open.file, data, offset)
     }
 
-    async fn close(&self, file: File) -> io::Result<()> {
-        lanlab_os::close_file(file)
+    async fn close(&self, open: Open, is_whole: bool) -> io::Result<()> {
+        lanlab_os::close_file(open.file)?;
+        match open.unseen {
+            Some(unseen) if is_whole => unseen.show(false),
+            _ => Ok(()),
+        }
     }
 
     async fn remove_file(&self, path: &Names) -> io::Result<()> {

@@ -129,7 +129,7 @@ impl<S: System> Dialogue<S> {
 
     /// End with a file that was moved, or was not.
     async fn closed(&self, moved: Result<(), Broken>, file: S::File) -> Answer {
-        let closed = self.system.close(file).await.map_err(Broken::File);
+        let closed = self.system.close(file, moved.is_ok()).await.map_err(Broken::File);
         ending(moved.and(closed))
     }
 

@@ -16,6 +16,7 @@ use lanlab_wire::nfs3::{
 
 use super::handles::{Handles, ROOT};
 use lanlab_served::beneath::open_file;
+use lanlab_served::is_unseen;
 
 /// Octets of a handle: the server's life, and a number.
 const HANDLE_OCTETS: usize = 16;
@@ -155,7 +156,8 @@ impl Files {
 pub fn read_name<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Failed> {
     let name = reader.opaque(MAX_NAME_OCTETS)?;
     let name = std::str::from_utf8(name).map_err(|_| Status::INVAL)?;
-    if name.contains(['/', '\0']) || (cfg!(windows) && name.contains(['\\', ':'])) {
+    let is_path = name.contains(['/', '\0']) || (cfg!(windows) && name.contains(['\\', ':']));
+    if is_path || is_unseen(name) {
         return Err(Status::INVAL.into());
     }
     Ok(name)

@@ -2,6 +2,7 @@
 
 use cap_std::fs::FileType;
 use lanlab_os::positioned;
+use lanlab_served::is_unseen;
 use lanlab_wire::nfs3::xdr::{Garbled, Reader, Writer, padding};
 use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, Status};
 
@@ -153,6 +154,7 @@ fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String
         let entry = entry?;
         // A name that is not UTF-8 cannot be asked for again, and is left out.
         if let Ok(name) = entry.file_name().into_string()
+            && !is_unseen(&name)
             && entry.file_type().is_ok_and(is_served)
         {
             let number = files.handles().number(directory, &name)?;

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind};
 
-use super::store::{Found, UNSEEN};
+use super::store::Found;
 use lanlab_served::{Confined, Entry, Names};
 
 /// Keys that are looked through for one answer at most, so that memory is bounded.
@@ -84,7 +84,7 @@ fn gather(
                 gone(gather(confined, at, prefix, by_directory, keys))?;
             }
             at.pop();
-        } else if key.starts_with(prefix) && !name.starts_with(UNSEEN) {
+        } else if key.starts_with(prefix) {
             keys.push(key);
         }
         if keys.len() > MAX_KEYS {
@@ -115,7 +115,7 @@ fn holds_any(confined: &Confined, at: &mut Names) -> bool {
     let Ok(mut entries) = confined.entries(at) else { return false };
     entries.any(|Entry { name, is_directory, .. }| {
         if !is_directory {
-            return !name.starts_with(UNSEEN);
+            return true;
         }
         at.push(name);
         let holds = holds_any(confined, at);
@@ -138,7 +138,7 @@ mod tests {
             fs::write(root.path().join(directory).join(file), file).unwrap();
         }
         fs::create_dir(root.path().join("empty")).unwrap();
-        fs::write(root.path().join(format!("{UNSEEN}0")), "x").unwrap();
+        fs::write(root.path().join(".lanlab-unseen-0"), "x").unwrap();
         root
     }
 

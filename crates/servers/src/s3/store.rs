@@ -1,17 +1,14 @@
 //! Objects as files below one directory.
 
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, Seek, Write};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-use cap_std::fs::{Metadata, OpenOptions};
+use cap_std::fs::Metadata;
 
 use super::receive::Sink;
 use super::refusal::Refusal;
-use lanlab_served::{Confined, Names};
-
-/// Prefix of the names of files that no client sees: objects that are not whole yet.
-pub const UNSEEN: &str = ".lanlab-unseen-";
+use lanlab_served::{self as served, Confined, Names};
 
 /// How often a directory is made again that another client's removal took away.
 const ATTEMPTS: usize = 8;
@@ -97,24 +94,17 @@ impl Store {
     /// A new file for an object, next to where it will be, and the directories it needs.
     pub fn unseen(&self, key: &str) -> io::Result<Unseen> {
         let to = names(key)?;
-        let mut octets = [0; 8];
-        getrandom::fill(&mut octets).map_err(io::Error::other)?;
-        let mut at = to.clone();
-        at.pop();
-        at.push(format!("{UNSEEN}{:016x}", u64::from_ne_bytes(octets)));
-        let mut options = OpenOptions::new();
-        options.read(true).write(true).create_new(true);
         let mut attempts = 0;
         loop {
             attempts += 1;
-            match self.confined.open_to_change(&at, &options) {
+            match served::Unseen::new(&self.confined, &to, 0o666) {
                 Err(error) if error.kind() == io::ErrorKind::NotFound && attempts < ATTEMPTS => {
-                    create_above(&self.confined, &at)?;
+                    create_above(&self.confined, &to)?;
                 }
                 Err(error) => return Err(error),
                 Ok(file) => {
                     let confined = self.confined.clone();
-                    return Ok(Unseen { file: Some(file), at, to, confined, is_shown: false });
+                    return Ok(Unseen { file: Some(file), to, confined });
                 }
             }
         }
@@ -124,9 +114,7 @@ impl Store {
     pub fn copy(&self, from: &str, to: &str, modified: Option<SystemTime>) -> io::Result<Unseen> {
         let (mut from, found) = self.open(from)?;
         let mut copy = self.unseen(to)?;
-        if let Some(file) = &mut copy.file {
-            io::copy(&mut from, file)?;
-        }
+        io::copy(&mut from, copy.file()?.file()?)?;
         copy.close(Some(modified.unwrap_or(found.modified)))?;
         Ok(copy)
     }
@@ -144,10 +132,9 @@ impl Store {
     }
 }
 
-/// Where the file of a key is. A key that ends with `/`, or has a name in it that is empty or ours, has
-/// none.
+/// Where the file of a key is. A key that ends with `/`, or has an empty name in it, has none.
 fn names(key: &str) -> io::Result<Names> {
-    if key.split('/').any(|name| name.is_empty() || name.starts_with(UNSEEN)) {
+    if key.split('/').any(str::is_empty) {
         return Err(io::ErrorKind::InvalidFilename.into());
     }
     Confined::plain_names(key)
@@ -193,57 +180,52 @@ fn prune(confined: &Confined, names: &[String]) {
     }
 }
 
-/// A file that is not an object yet. It is removed unless it is shown.
+/// A file that is not an object yet. It is removed unless it is shown, with the directories made for it.
 #[derive(Debug)]
 pub struct Unseen {
-    file: Option<File>,
-    at: Names,
+    file: Option<served::Unseen>,
     to: Names,
     confined: Confined,
-    is_shown: bool,
 }
 
 impl Sink for Unseen {
     fn put(&mut self, data: &[u8]) -> Result<(), Refusal> {
-        let closed = || io::Error::from(io::ErrorKind::NotFound);
-        Ok(self.file.as_mut().ok_or_else(closed)?.write_all(data)?)
+        Ok(self.file()?.file()?.write_all(data)?)
     }
 }
 
 impl Unseen {
+    fn file(&mut self) -> io::Result<&mut served::Unseen> {
+        self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
+    }
+
     /// Close it: all has come, and it was written when the client says, if it does.
     pub fn close(&mut self, modified: Option<SystemTime>) -> io::Result<()> {
-        match (self.file.take(), modified) {
-            (Some(file), Some(modified)) => file.set_modified(modified),
-            _ => Ok(()),
+        let file = self.file()?;
+        if let Some(modified) = modified {
+            file.file()?.set_modified(modified)?;
         }
+        file.close()
     }
 
     /// What is known of it.
-    pub fn found(&self) -> io::Result<Found> {
-        look_at(&self.confined, &self.at)
+    pub fn found(&mut self) -> io::Result<Found> {
+        Found::of(&self.file()?.metadata()?)
     }
 
     /// Make an object of it; `only_new`: unless there is one.
     pub fn show(mut self, only_new: bool) -> io::Result<Found> {
-        self.file = None;
-        if only_new {
-            self.confined.rename(&self.at, &self.to)?;
-        } else {
-            self.confined.replace(&self.at, &self.to)?;
+        if let Some(file) = self.file.take() {
+            file.show(only_new)?;
         }
-        self.is_shown = true;
         look_at(&self.confined, &self.to)
     }
 }
 
 impl Drop for Unseen {
     fn drop(&mut self) {
-        if !self.is_shown {
-            self.file = None;
-            let _ = self.confined.remove_file(&self.at);
-            prune(&self.confined, &self.at);
-        }
+        self.file = None;
+        prune(&self.confined, &self.to);
     }
 }
 
@@ -251,11 +233,12 @@ impl Drop for Unseen {
 pub fn join(parts: Vec<Unseen>, modified: Option<SystemTime>) -> io::Result<Unseen> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().ok_or(io::ErrorKind::InvalidInput)?;
-    let mut to = whole.confined.open_to_change(&whole.at, OpenOptions::new().append(true))?;
-    for part in parts {
-        io::copy(&mut part.confined.open(&part.at)?, &mut to)?;
+    let to = whole.file()?.reopen()?;
+    for mut part in parts {
+        let from = part.file()?.reopen()?;
+        from.rewind()?;
+        io::copy(from, to)?;
     }
-    whole.file = Some(to);
     whole.close(modified)?;
     Ok(whole)
 }

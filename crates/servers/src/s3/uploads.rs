@@ -74,7 +74,7 @@ impl Uploads {
     }
 
     /// Add a part, in place of one of the same number, and give its name.
-    pub fn add(&self, name: &str, key: &str, number: u32, unseen: Unseen) -> Result<String> {
+    pub fn add(&self, name: &str, key: &str, number: u32, mut unseen: Unseen) -> Result<String> {
         let found = unseen.found()?;
         let etag = format!("{}-{:x}", random()?, found.size_bytes);
         let part = Part { etag: etag.clone(), found, unseen };

@@ -11,29 +11,60 @@ use lanlab_os::positioned;
 
 use super::blocking::blocking;
 use super::facts::Facts;
-use lanlab_served::Confined;
+use lanlab_served::{Confined, Unseen};
 
 /// An open file, and where in it the next octets are.
 #[derive(Debug)]
 pub struct Opened {
     file: Arc<File>,
     offset: u64,
+    becoming: Option<Becoming>,
+}
+
+/// A file that takes its place once all of it is written.
+#[derive(Debug)]
+struct Becoming {
+    unseen: Unseen,
+    only_new: bool,
+    /// Its length, if it is known.
+    size_bytes: Option<u64>,
 }
 
 impl Opened {
     /// Open or make a file.
     pub fn new(confined: &Confined, names: &[String], wanted: &OpenOptions) -> io::Result<Self> {
         if !wanted.write && !wanted.append {
-            return Ok(Self { file: Arc::new(confined.open(names)?), offset: 0 });
+            let file = Arc::new(confined.open(names)?);
+            return Ok(Self { file, offset: 0, becoming: None });
+        }
+        if wanted.truncate && !wanted.append {
+            return Self::replacement(confined, names, wanted);
         }
         let mut options = cap_std::fs::OpenOptions::new();
-        options.read(wanted.read).write(true).truncate(wanted.truncate);
+        options.read(wanted.read).write(true);
         options.create(wanted.create).create_new(wanted.create_new);
         #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o644);
         let file = confined.open_to_change(names, &options)?;
         let offset = if wanted.append { file.metadata()?.len() } else { 0 };
-        Ok(Self { file: Arc::new(file), offset })
+        Ok(Self { file: Arc::new(file), offset, becoming: None })
+    }
+
+    fn replacement(
+        confined: &Confined,
+        names: &[String],
+        wanted: &OpenOptions,
+    ) -> io::Result<Self> {
+        let only_new = wanted.create_new;
+        match confined.has_file_to_change(names)? {
+            true if only_new => return Err(io::ErrorKind::AlreadyExists.into()),
+            false if !only_new && !wanted.create => return Err(io::ErrorKind::NotFound.into()),
+            _ => {}
+        }
+        let mut unseen = Unseen::new(confined, names, 0o644)?;
+        let file = Arc::new(unseen.file()?.try_clone()?);
+        let becoming = Some(Becoming { unseen, only_new, size_bytes: wanted.size });
+        Ok(Self { file, offset: 0, becoming })
     }
 
     /// Do something with the file where blocking is allowed.
@@ -97,8 +128,16 @@ impl DavFile for Opened {
         })
     }
 
-    /// Nothing waits here to be written.
+    /// All has come. dav-server calls this also where less has come than was announced, and refuses that.
     fn flush(&'_ mut self) -> FsFuture<'_, ()> {
-        Box::pin(std::future::ready(Ok(())))
+        Box::pin(async move {
+            let Some(Becoming { unseen, only_new, size_bytes }) = self.becoming.take() else {
+                return Ok(());
+            };
+            if size_bytes.is_some_and(|size_bytes| size_bytes != self.offset) {
+                return Ok(());
+            }
+            blocking(move || unseen.show(only_new)).await
+        })
     }
 }

@@ -211,7 +211,7 @@ const fn error(refusal: FileRefusal) -> ErrorKind {
         FileRefusal::Denied => ErrorKind::PermissionDenied,
         FileRefusal::NoSpace => ErrorKind::StorageFull,
         FileRefusal::Name => ErrorKind::InvalidFilename,
-        FileRefusal::TooMany | FileRefusal::Failed => ErrorKind::Other,
+        FileRefusal::TooMany | FileRefusal::TooLong | FileRefusal::Failed => ErrorKind::Other,
     }
 }
 
@@ -326,7 +326,7 @@ impl System for Server {
         }
     }
 
-    async fn close(&self, file: Handle) -> io::Result<()> {
+    async fn close(&self, file: Handle, _is_whole: bool) -> io::Result<()> {
         self.ask(FileCall::Close { handle: file }).await.map(drop)
     }
 

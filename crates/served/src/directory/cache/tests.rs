@@ -87,9 +87,10 @@ fn a_directory_is_known_wherever_it_lies_and_forgotten_when_it_is_gone() {
 
 #[test]
 fn what_is_kept_is_bounded_in_names_and_directories() {
-    let cache = Cache { max_names: 100, max_directories: 5, ..Cache::new(|_| true) };
+    let cache =
+        Cache { max_names: 100, max_listed: 100, max_directories: 5, ..Cache::new(|_| true) };
     let root = tempfile::tempdir().unwrap();
-    let counts = [3, 30, 60, 101, 50, 1, 0, 2, 90, 4, 100, 99, 7];
+    let counts = [3, 30, 60, 98, 50, 1, 0, 2, 90, 4, 100, 99, 7];
     for (number, count) in counts.into_iter().enumerate() {
         let path = root.path().join(number.to_string());
         fs::create_dir(&path).unwrap();
@@ -139,6 +140,38 @@ fn a_change_costs_one_name_however_many_there_are() {
         assert!(found.unwrap().is_some());
     }
     assert_eq!(LOOKED_AT.load(Ordering::Relaxed), 100);
+}
+
+#[cfg(all(target_os = "linux", not(lanlab_portable)))]
+#[test]
+fn a_directory_of_a_million_names_is_read_once_and_a_longer_one_is_refused() {
+    const { assert!(MAX_LISTED >= 1_000_000 && MAX_NAMES >= MAX_LISTED) };
+    static READ: AtomicUsize = AtomicUsize::new(0);
+    let counted = |_: &str| READ.fetch_add(1, Ordering::Relaxed) < usize::MAX;
+    let cache = Cache { max_names: 110, max_listed: 100, ..Cache::new(counted) };
+    let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
+    let write = |number: usize| fs::write(root.path().join(number.to_string()), "").unwrap();
+    (0..100).for_each(write);
+    fs::write(other.path().join("other"), "").unwrap();
+    let (directory, other) = (opened(root.path()), opened(other.path()));
+    for _ in 0..50 {
+        assert!(cache.with(&directory, |index| index.find("none").is_none()).unwrap());
+        assert_eq!(names(&cache, &other), ["other"]);
+    }
+    assert_eq!(READ.swap(0, Ordering::Relaxed), 101, "each name once");
+    write(100);
+    let used = || cache.with(&directory, Index::len).map_err(|error| error.kind());
+    assert_eq!(used(), Err(io::ErrorKind::ArgumentListTooLong));
+    READ.store(0, Ordering::Relaxed);
+    for _ in 0..50 {
+        assert_eq!(used(), Err(io::ErrorKind::ArgumentListTooLong));
+    }
+    assert_eq!(READ.load(Ordering::Relaxed), 0, "a refusal costs no names");
+    fs::remove_file(root.path().join("100")).unwrap();
+    for names in cache.places.lock().unwrap().slots.values() {
+        locked(&names.names).too_long = None;
+    }
+    assert_eq!(used(), Ok(100));
 }
 
 #[test]

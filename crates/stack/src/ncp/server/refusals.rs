@@ -20,6 +20,7 @@ pub const fn of_files(refusal: FileRefusal) -> Refused {
         FileRefusal::NoSpace => c::NO_SPACE,
         FileRefusal::Name => c::BAD_NAME,
         FileRefusal::TooMany => c::NO_FILE_HANDLES,
+        FileRefusal::TooLong => c::OUT_OF_MEMORY,
         FileRefusal::Failed => c::IO_ERROR,
     }
 }

@@ -22,6 +22,7 @@ impl From<FileRefusal> for Refused {
             FileRefusal::NoSpace => error::DISK_FULL,
             FileRefusal::Name => error::OBJECT_NAME_INVALID,
             FileRefusal::TooMany => error::TOO_MANY_OPENED_FILES,
+            FileRefusal::TooLong => error::INSUFFICIENT_RESOURCES,
             FileRefusal::Failed => error::UNSUCCESSFUL_IO,
         }
     }

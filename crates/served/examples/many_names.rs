@@ -1,0 +1,85 @@
+//! What calls of SMB 1 and NCP for names cost in a directory with many names, and in one with 100.
+//!
+//!     cargo run --release --package lanlab-served --example many_names -- 1000000
+//!
+//! Makes both directories in /dev/shm, and removes them.
+
+use std::hint::black_box;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Instant;
+
+use lanlab_served::{Files, Served};
+use lanlab_stack::files::{FileAnswer, FileCall, FileStore, Presence};
+
+const FEW: usize = 100;
+const CALLS: usize = 2000;
+const ROUNDS: usize = 5;
+const PAGE: u32 = 64;
+
+fn main() {
+    let many = std::env::args().nth(1).map_or(1_000_000, |count| count.parse().expect("a count"));
+    let mut served = [FEW, many].map(|count| {
+        let root = tempfile::tempdir_in("/dev/shm").expect("a directory in memory");
+        for number in 0..count {
+            std::fs::write(root.path().join(name(number)), "").expect("a file");
+        }
+        (count, files(root.path()), root)
+    });
+    for (count, files, _) in &mut served {
+        let start = Instant::now();
+        look(files, "NONE.DAT".to_owned());
+        println!("{count} names: first miss {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
+    }
+    let kinds: [(&str, fn(&mut Files, usize)); 4] = [
+        ("open", |files, at| open(files, name(at))),
+        ("open, other case", |files, at| open(files, name(at).to_lowercase())),
+        ("miss", |files, at| look(files, format!("NONE{at}.DAT"))),
+        ("page of 64", list),
+    ];
+    for (kind, call) in kinds {
+        let mut best_ns = [f64::INFINITY; 2];
+        for _ in 0..ROUNDS {
+            for ((count, files, _), best_ns) in served.iter_mut().zip(&mut best_ns) {
+                let start = Instant::now();
+                for at in 0..CALLS {
+                    call(files, at * 7919 % *count);
+                }
+                *best_ns = best_ns.min(start.elapsed().as_nanos() as f64 / CALLS as f64);
+            }
+        }
+        let [few, many] = best_ns;
+        println!("{kind}: {few:.0} ns, {many:.0} ns, {:.2} x", many / few);
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("F{number:07}.DAT")
+}
+
+fn files(root: &Path) -> Files {
+    Files::new(Arc::new(Served::new(root, false, |_| true).expect("a directory to serve")))
+}
+
+fn open(files: &mut Files, name: String) {
+    let (path, presence) = (vec![name], Presence::Old);
+    let call = FileCall::Open { path, read: true, write: false, presence, truncate: false };
+    let FileAnswer::Opened { handle, .. } = files.carry_out(call, &mut Vec::new()) else {
+        panic!("not opened")
+    };
+    files.carry_out(FileCall::Close { handle }, &mut Vec::new());
+}
+
+fn look(files: &mut Files, name: String) {
+    black_box(files.carry_out(FileCall::Look { path: vec![name] }, &mut Vec::new()));
+}
+
+fn list(files: &mut Files, at: usize) {
+    // A page that is full in both directories.
+    let after = name(at % (FEW - PAGE as usize - 1));
+    let call = FileCall::List { path: Vec::new(), after, most: PAGE };
+    let FileAnswer::Listed(listed) = files.carry_out(call, &mut Vec::new()) else {
+        panic!("not listed")
+    };
+    assert_eq!(listed.len(), PAGE as usize);
+}
