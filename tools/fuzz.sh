@@ -31,18 +31,20 @@ if ! command -v "${CXX:-c++}" >/dev/null; then
 fi
 
 host=$(rustc -vV | sed -n 's/^host: //p')
-# What cargo-fuzz passes, but for one unit of code a crate, which takes twice as long to build: coverage
-# of edges and comparisons, by the compiler's own pass. Only for the target: a build script is not fuzzed.
+# What cargo-fuzz passes: coverage of edges and comparisons, by the compiler's own pass; and lines for
+# backtraces. fuzz/rustc.sh passes it on for lanlab's crates only.
 flags=(-Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4
     -Cllvm-args=-sanitizer-coverage-inline-8bit-counters
     -Cllvm-args=-sanitizer-coverage-pc-table -Cllvm-args=-sanitizer-coverage-trace-compares
-    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 --cfg fuzzing)
+    -Cllvm-args=-simplifycfg-branch-fold-threshold=0 -Cdebuginfo=1 --cfg fuzzing)
 sanitizer=${FUZZ_SANITIZER:-none}
-[[ $sanitizer == none ]] || flags+=("-Zsanitizer=$sanitizer")
+all_flags=()
+[[ $sanitizer == none ]] || all_flags+=("-Zsanitizer=$sanitizer")
 toolchain=()
 [[ -z ${FUZZ_TOOLCHAIN:-} ]] || toolchain=("+$FUZZ_TOOLCHAIN")
 built=target/fuzz-$sanitizer
-RUSTFLAGS="${flags[*]}" CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
+LANLAB_FUZZ_FLAGS="${flags[*]}" RUSTC_WRAPPER=$PWD/fuzz/rustc.sh RUSTFLAGS="${all_flags[*]}" \
+    CARGO_TARGET_DIR=$built cargo "${toolchain[@]}" build --quiet --locked \
     --release --manifest-path fuzz/Cargo.toml --target "$host"
 readonly program=$built/$host/release/targets
 mapfile -t all < <(FUZZ_TARGET=list "$program")
