@@ -200,7 +200,8 @@ mod signed_chunks {
             "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
         );
         let now = UNIX_EPOCH + Duration::from_secs(1_369_353_600);
-        let payload = admit(&asked, Some(&Credentials { user, secret, domain: None }), now);
+        let payload =
+            admit(&asked, Some(&Credentials { user, secret, domain: None, passphrase: None }), now);
         let payload = payload.map_err(|refusal| refusal.code)?;
         let limit = DATA_BYTES as u64;
         let intake = Intake::new(&asked, payload, limit, Code::EntityTooLarge, Vec::new());
