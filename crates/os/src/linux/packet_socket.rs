@@ -49,7 +49,7 @@ impl PacketSocket {
     /// The same, but it receives nothing until [`Self::listen`]: time to set a filter. Frames are as they would be on
     /// the wire: what is left to adapters is done here.
     pub fn silent(index: i32) -> io::Result<Self> {
-        Self::bound(index)?.as_adapter()
+        Self::bound(index)?.working_as_adapter()
     }
 
     fn bound(index: i32) -> io::Result<Self> {
@@ -86,11 +86,11 @@ impl PacketSocket {
         // SAFETY: the descriptor is open; the call takes integers only.
         check(unsafe { libc::fcntl(socket.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;
         socket.prepare()?;
-        socket.as_adapter()
+        socket.working_as_adapter()
     }
 
     /// Have the kernel tell what it leaves to adapters.
-    fn as_adapter(self) -> io::Result<Self> {
+    fn working_as_adapter(self) -> io::Result<Self> {
         set_option(self.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
         Ok(Self { cut: Some(Mutex::default()), ..self })
     }
@@ -230,7 +230,7 @@ impl PacketSocket {
             iov_len: octets.len(),
         });
         let parts = &parts[usize::from(self.cut.is_none())..];
-        let count = parts.len() as libc::c_int;
+        let count = 1 + libc::c_int::from(self.cut.is_some());
         // SAFETY: the descriptor is open; the parts describe the header and the frame.
         let sent = unsafe { libc::writev(self.as_raw_fd(), parts.as_ptr(), count) };
         if sent >= 0 {

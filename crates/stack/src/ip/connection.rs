@@ -75,8 +75,8 @@ pub(super) struct Connection {
     facts: ConnectionFacts,
     sent: Sent,
     seen: Peer,
+    /// The delay of acknowledgements, where pushed segments have none.
     ack_delay_ns: Option<u64>,
-    acknowledges_pushed: bool,
     /// When it is to be called.
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
@@ -143,8 +143,7 @@ impl Connection {
             facts: ConnectionFacts { mss_bytes: mss as u64, ..ConnectionFacts::default() },
             sent: Sent::default(),
             seen: Peer::default(),
-            ack_delay_ns: profile.delayed_ack_ns,
-            acknowledges_pushed: profile.acknowledges_pushed,
+            ack_delay_ns: profile.delayed_ack_ns.filter(|_| profile.acknowledges_pushed),
             timeout: None,
             unshown_bytes: 0,
             kept: None,

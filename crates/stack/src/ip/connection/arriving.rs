@@ -17,7 +17,7 @@ pub(super) struct Peer {
     first: Option<TcpSeqNumber>,
     /// The shift of its windows, and the largest of them (RFC 5961, 5.2).
     window_shift: u8,
-    largest_window: usize,
+    largest_window: u32,
     /// When its last data came.
     data_came: Option<Instant>,
 }
@@ -53,7 +53,7 @@ impl Connection {
             let behind = oldest.wrapping_sub(acknowledged).cast_signed();
             is_open
                 && tcp.ack()
-                && (beyond > probe || i64::from(behind) > self.seen.largest_window as i64)
+                && (beyond > probe || behind > self.seen.largest_window.cast_signed())
         };
         if !is_challenged {
             return None;
@@ -83,7 +83,7 @@ impl Connection {
     pub(super) fn look_at_peer(&mut self, now: Instant, packet: &[u8]) {
         let state = self.socket().state();
         let Some(tcp) = self.tcp(packet) else { return };
-        let (is_syn, first, window) = (tcp.syn(), tcp.seq_number(), usize::from(tcp.window_len()));
+        let (is_syn, first, window) = (tcp.syn(), tcp.seq_number(), u32::from(tcp.window_len()));
         let (is_pushed, bytes) = (tcp.psh(), tcp.payload().len());
         let mut options = tcp.options();
         let mut shift = 0;
@@ -107,7 +107,7 @@ impl Connection {
     /// Have data be acknowledged at once that end what the peer's program wrote, or come after a pause as long as the
     /// delay: the peer may send nothing until then.
     fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
-        let Some(delay_ns) = self.ack_delay_ns.filter(|_| self.acknowledges_pushed) else { return };
+        let Some(delay_ns) = self.ack_delay_ns else { return };
         let before = self.seen.data_came.replace(now);
         let is_after_pause = before.is_none_or(|at| now.nanos_since(at) >= delay_ns);
         let waits_ns = if is_pushed || is_after_pause { 0 } else { delay_ns };
