@@ -50,7 +50,7 @@ impl Reply {
                  did not take it for that; see its `require_ssl_reuse` (vsftpd) or `TLSOptions \
                  NoSessionReuseRequired` (ProFTPD)",
             ),
-            421 => fault.hint(
+            421 if self.says(&["too many", "maximum", "limit on", "connections", "clients", "users"]) => fault.hint(
                 "the server may take no more connections of a host or a user at once: use fewer, as by \
                  `--parallel` or `--stations`",
             ),
@@ -58,9 +58,14 @@ impl Reply {
         }
     }
 
-    fn class(&self, usual: Class) -> Class {
+    /// Whether it has one of these texts, in small letters, in its words.
+    fn says(&self, any: &[&str]) -> bool {
         let words = self.lines.join(" ").to_lowercase();
-        let says = |any: &[&str]| any.iter().any(|part| words.contains(part));
+        any.iter().any(|part| words.contains(part))
+    }
+
+    fn class(&self, usual: Class) -> Class {
+        let says = |any: &[&str]| self.says(any);
         match self.code {
             _ if self.is_not_resumed() => Class::Unsupported,
             421 | 425 | 426 => Class::Reset,
@@ -135,6 +140,21 @@ mod tests {
         assert_eq!(pasv_port("=10,0,0,7,18,52"), Some(0x1234));
         for bad in ["", "(10,0,0,7,18)", "(10,0,0,256,1,1)", "(10,0,0,7,0,0)"] {
             assert_eq!(pasv_port(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_limit_on_connections_is_named_only_where_the_server_says_so() {
+        let hint = |words: &str| {
+            Reply { code: 421, lines: vec![words.to_owned()] }.fault("x", Class::Missing).hint
+        };
+        for words in
+            ["There are too many connections from your internet address.", "Maximum reached"]
+        {
+            assert!(hint(words).is_some_and(|hint| hint.contains("--parallel")), "{words}");
+        }
+        for words in ["Idle timeout (60 seconds): closing control connection.", "Timeout.", "Bye"] {
+            assert_eq!(hint(words), None, "{words}");
         }
     }
 
