@@ -162,7 +162,7 @@ with smbclient.open_file(at('d\\\\x'), mode='xb', **kw) as f: f.write(b'x')
 assert smbclient.listdir(at('d'), **kw) == ['x']
 smbclient.rename(at('d\\\\x'), at('d\\\\y'), **kw); smbclient.remove(at('d\\\\y'), **kw); smbclient.rmdir(at('d'), **kw)
 try: smbclient.stat(at('a.bin'), **kw)
-except OSError as error: print('differs: stat and copyfile fail:', str(error)[-40:])
+except OSError as error: print('differs: `stat` and `copyfile` fail: STATUS_NOT_SUPPORTED' if 'SUPPORTED' in str(error) else f'differs: {error}')
 """
 
 _BOTO3 = """
