@@ -308,6 +308,8 @@ def main() -> int:
         "--keep", action="store_true", help="write the table to docs/counterparts.md"
     )
     given = parser.parse_args()
+    # Servers end also when this is ended from outside.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     wanted = [word.lower() for word in given.only or ()]
     rows = [r for r in ROWS if not wanted or any(word in r.name.lower() for word in wanted)]
     cells = []
