@@ -134,15 +134,16 @@ mod tests {
     /// Names of the entries of `/nas/own/` where the server answers with these hrefs; a `/` at the end
     /// of one makes it a directory.
     fn listed(hrefs: &[&str]) -> Vec<String> {
-        let mut answer = "<multistatus xmlns=\"DAV:\">".to_owned();
-        for href in hrefs {
+        let response = |href: &&str| {
             let kind = if href.ends_with('/') { "<collection/>" } else { "" };
-            answer += &format!(
+            format!(
                 "<response><href>{href}</href><propstat><prop><resourcetype>{kind}</resourcetype>\
                  <getcontentlength>1</getcontentlength></prop></propstat></response>"
-            );
-        }
-        let entries = parse((answer + "</multistatus>").as_bytes(), "/nas/own/").unwrap();
+            )
+        };
+        let responses: String = hrefs.iter().map(response).collect();
+        let answer = format!("<multistatus xmlns=\"DAV:\">{responses}</multistatus>");
+        let entries = parse(answer.as_bytes(), "/nas/own/").unwrap();
         entries.into_iter().map(|entry| entry.name).collect()
     }
 
