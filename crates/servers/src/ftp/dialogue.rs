@@ -9,7 +9,6 @@ use lanlab_wire::calendar;
 
 use super::files::{self, Form};
 use super::system::System;
-use super::transfers::Awaited;
 use crate::visits::READ_ONLY;
 
 /// Wrong passwords before the connection ends.
@@ -28,6 +27,15 @@ const PREPARING: [&str; 15] = [
     "ALLO", "EPRT", "EPSV", "FEAT", "HELP", "MDTM", "MODE", "NOOP", "PASV", "PBSZ", "PORT", "PROT",
     "SIZE", "STRU", "TYPE",
 ];
+
+/// How the next data connection is made.
+#[derive(Debug, Clone, Copy)]
+pub enum Awaited {
+    /// By the client, to our listener.
+    Passive,
+    /// By us, to this port of the client.
+    Active(u16),
+}
 
 /// One control connection.
 #[expect(clippy::struct_excessive_bools, reason = "settings that a client makes each alone")]

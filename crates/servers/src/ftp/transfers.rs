@@ -5,7 +5,7 @@ use std::net::{IpAddr, SocketAddr};
 
 use lanlab_served::{Confined, Found, Names};
 
-use super::dialogue::{Answer, Dialogue, say};
+use super::dialogue::{Answer, Awaited, Dialogue, say};
 use super::files::{self, Form};
 use super::line_ends::LineEnds;
 use super::moving::{self, Broken};
@@ -16,15 +16,6 @@ const LISTING_BLOCK: usize = 1 << 16;
 
 /// The lowest port to which a data connection is made: below are services (RFC 2577, section 3).
 const FIRST_PORT: u16 = 1024;
-
-/// How the next data connection is made.
-#[derive(Debug, Clone, Copy)]
-pub enum Awaited {
-    /// By the client, to our listener.
-    Passive,
-    /// By us, to this port of the client.
-    Active(u16),
-}
 
 impl<S: System> Dialogue<S> {
     pub(super) fn listen(&mut self, verb: &str, argument: &str) -> Answer {

@@ -6,21 +6,11 @@ use lanlab_wire::ncp::files::FileHandle;
 use lanlab_wire::ncp::records::{Log, Range, lock};
 
 use super::refusals::{Refused, malformed};
-use super::state::{Open, State};
+use super::state::{Logged, Open, State};
 use crate::file_server::locks::Owner;
 
 /// Ranges that a session logs at most.
 const MOST_LOGGED: usize = 256;
-
-/// A range that a client has logged.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Logged {
-    file: u16,
-    offset: u32,
-    length: u32,
-    is_shared: bool,
-    is_locked: bool,
-}
 
 /// How an open file is named among those who lock: a session is one process.
 const fn owner(open: &Open) -> Owner {

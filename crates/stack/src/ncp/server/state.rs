@@ -8,7 +8,6 @@ use lanlab_wire::ncp::bindery::KEY_LEN;
 use lanlab_wire::ncp::completion;
 
 use super::numbers::EntryNumbers;
-use super::records::Logged;
 use super::refusals::{Refused, of_files};
 use super::search::Searches;
 use super::{Offer, Server};
@@ -40,6 +39,16 @@ pub struct Directory {
     pub letter: Option<u8>,
     /// Whether the end of a job ends it.
     pub is_temporary: bool,
+}
+
+/// A range that a client has logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Logged {
+    pub file: u16,
+    pub offset: u32,
+    pub length: u32,
+    pub is_shared: bool,
+    pub is_locked: bool,
 }
 
 /// See the module.

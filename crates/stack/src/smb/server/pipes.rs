@@ -7,7 +7,7 @@ use lanlab_wire::smb1::{command, nt_create_andx, read_andx, write_andx};
 use lanlab_wire::srvsvc::{self, Share};
 
 use super::refusals::{Refused, malformed};
-use super::state::{State, Tree};
+use super::state::{Pipe, State, Tree};
 
 /// Subcommand of a transaction: write a message to a pipe and read the answer ([MS-CIFS] 2.2.5.6).
 const TRANSACT: u16 = 0x26;
@@ -17,15 +17,6 @@ const MAX_PIPES: usize = 16;
 const PIPE_STATUS: u16 = 0x05ff;
 /// Type of the resource: a pipe of messages.
 const PIPE: u16 = 2;
-
-/// An open pipe.
-#[derive(Debug)]
-pub struct Pipe {
-    pub tid: u16,
-    pub uid: u16,
-    /// Of the answer, what was not read yet.
-    unread: Vec<u8>,
-}
 
 impl State {
     /// Whether the request is for a pipe.

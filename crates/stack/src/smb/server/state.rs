@@ -9,7 +9,6 @@ use lanlab_wire::smb1::writer::{Place, Writer};
 
 use super::Offer;
 use super::pending::{Pending, Wait};
-use super::pipes::Pipe;
 use super::refusals::Refused;
 use super::search::Search;
 use crate::carrier::CarrierFacts;
@@ -75,6 +74,15 @@ pub struct Open {
     pub position: u64,
     /// Why a write failed that was answered before.
     pub deferred: Option<Refused>,
+}
+
+/// An open pipe.
+#[derive(Debug)]
+pub struct Pipe {
+    pub tid: u16,
+    pub uid: u16,
+    /// Of the answer, what was not read yet.
+    pub unread: Vec<u8>,
 }
 
 /// See the module.
