@@ -46,9 +46,7 @@ pub struct ConfinedDirectory {
 /// Something in a directory. What a link leads to is not looked at.
 #[derive(Debug)]
 pub struct Found {
-    /// Its last name.
     pub name: OsString,
-    /// What it is.
     pub kind: Kind,
     /// Octets of a file.
     pub bytes: u64,
@@ -59,11 +57,8 @@ pub struct Found {
 /// What can be in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A regular file.
     File,
-    /// A directory.
     Directory,
-    /// A symbolic link.
     Link,
     /// A device, FIFO or socket.
     Special,
@@ -211,7 +206,6 @@ impl ConfinedDirectory {
         })
     }
 
-    /// The directory in which something is.
     fn parent(&self, path: &ServicePath) -> io::Result<Arc<Dir>> {
         match Path::new(path.as_str()).parent() {
             Some(parent) if !parent.as_os_str().is_empty() => self.directory(parent),

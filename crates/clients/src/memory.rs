@@ -38,7 +38,6 @@ pub struct Session {
     base: String,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct File {
     content: Content,

@@ -48,7 +48,6 @@ pub struct Session {
     part_bytes: u64,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub enum File {
     /// One that is read, and its key.

@@ -49,14 +49,12 @@ pub struct Session {
 /// How requests prove who asks.
 #[derive(Debug)]
 enum Authorization {
-    /// Not at all.
     None,
     /// The password, in each request the same.
     Basic(HeaderValue),
     Digest(Box<Digest>),
 }
 
-/// An open file.
 #[derive(Debug)]
 pub enum File {
     /// One that is read, and its path.

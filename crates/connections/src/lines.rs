@@ -78,18 +78,12 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     }
 
     /// Send lines, which hold their ends.
-    ///
-    /// # Errors
-    /// The connection is broken.
     pub async fn send(&mut self, lines: &str) -> io::Result<()> {
         self.wire.write_all(lines.as_bytes()).await?;
         self.wire.flush().await
     }
 
     /// Say farewell (over TLS) and that no more is sent.
-    ///
-    /// # Errors
-    /// The connection is broken.
     pub async fn shutdown(&mut self) -> io::Result<()> {
         self.wire.shutdown().await
     }

@@ -15,7 +15,6 @@ use lanlab_units::Instant;
 pub const LINK: usize = 0;
 /// Key of the event by which another thread wakes it.
 const KICK: usize = LINK + 1;
-/// Longest sleep of the thread.
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
 
 /// What is at a link, and sends and receives there.
@@ -106,9 +105,6 @@ impl<S> Debug for LinkThread<S> {
 
 impl<S: AtLink + 'static> LinkThread<S> {
     /// Begin it, with what hears of frames by [`LINK`]. `kept` lasts as long as the thread.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn begin(
         name: &str,
         shared: &Arc<Shared<S>>,

@@ -12,7 +12,6 @@ use tokio::net::TcpStream;
 /// copied twice.
 const READ_AHEAD_BYTES: usize = 8 << 10;
 
-/// See the module.
 #[derive(Debug)]
 pub struct Messages {
     stream: TcpStream,
@@ -63,9 +62,6 @@ impl Messages {
     }
 
     /// Send a message of two parts. Until that is done the same message is to be given again.
-    ///
-    /// # Errors
-    /// Those of the connection, or the message is longer than a frame can say.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
         let len = parts[0].len() + parts[1].len();
         let header = Header { kind: Kind::Message, len }.emit(self.framing);

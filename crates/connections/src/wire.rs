@@ -14,9 +14,7 @@ use crate::small::SmallStream;
 /// A connection of FTP.
 #[derive(Debug)]
 pub enum Wire {
-    /// As it is.
     Plain(TcpStream),
-    /// Over TLS.
     Tls(Box<TlsStream<TcpStream>>),
     /// As it is, over this process's own TCP.
     Small(SmallStream),
@@ -38,9 +36,6 @@ impl Wire {
     }
 
     /// Address of this end.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Small(stream) => Ok(stream.local_address()),

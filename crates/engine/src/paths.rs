@@ -5,7 +5,6 @@ use std::path::{Path, PathBuf};
 
 use crate::messages::Failure;
 
-/// A directory by its absolute path.
 pub fn absolute(directory: &str) -> Result<PathBuf, Failure> {
     let path = PathBuf::from(directory);
     if !path.is_absolute() || directory.len() > 4096 {

@@ -29,7 +29,6 @@ pub struct TcpSampler {
     next_look: Instant,
     look_ns: u64,
     left_at_this_pace: usize,
-    /// Of each connection.
     samples: Vec<TcpSamples>,
     now: Option<TcpNow>,
 }

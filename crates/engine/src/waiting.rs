@@ -34,7 +34,6 @@ impl Margin {
         self.ns
     }
 
-    /// The margin of a wait of `left_ns`.
     pub fn of(&self, left_ns: u64) -> u64 {
         self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))
     }

@@ -42,9 +42,6 @@ pub struct OwnTcp {
 
 impl OwnStack {
     /// How its TCP behaves with these options of a socket.
-    ///
-    /// # Errors
-    /// A value is out of its range.
     pub fn profile(
         &self,
         receive_buffer_bytes: Option<u32>,

@@ -25,14 +25,12 @@ pub struct Offer {
     pub destination: Destination,
 }
 
-/// What happened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     /// The adapter of this port may offer its next frame, at this instant.
     Free(Port),
     /// The last bit of the frame has arrived there.
     Delivered {
-        /// The receiver.
         port: Port,
         /// Which frame.
         ticket: u32,

@@ -149,7 +149,6 @@ impl Medium {
         self.traffic.poll_event()
     }
 
-    /// What was counted until now.
     pub fn counts(&self) -> &Counts {
         self.traffic.counts()
     }

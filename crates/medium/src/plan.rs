@@ -86,7 +86,6 @@ pub struct Plan {
 pub enum BadPlan {
     /// The topology cannot have this number of ports.
     Ports {
-        /// What joins them.
         topology: Topology,
         /// How many were asked for.
         ports: u16,
@@ -97,7 +96,6 @@ pub enum BadPlan {
     BusWithoutRate,
     /// Collisions would not be heard within a slot.
     Propagation {
-        /// What was asked for.
         propagation_ns: u64,
         /// Half a slot at the rate.
         longest_ns: u64,

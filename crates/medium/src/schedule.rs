@@ -39,7 +39,6 @@ impl<Step> Schedule<Step> {
         self.heap.peek().map(|entry| entry.at)
     }
 
-    /// The next step.
     pub(crate) fn next_step(&self) -> Option<&Step> {
         self.heap.peek().map(|entry| &entry.step)
     }

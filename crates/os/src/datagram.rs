@@ -17,7 +17,6 @@ pub struct DatagramOptions {
 /// One received buffer: a datagram, or several of the same size that the kernel has joined.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
-    /// The bytes.
     pub bytes: &'a [u8],
     /// Size of each datagram but the last, if several were joined.
     pub segment_bytes: Option<usize>,
@@ -29,7 +28,6 @@ pub struct Received<'a> {
 }
 
 impl<'a> Received<'a> {
-    /// The datagrams, one by one.
     pub fn datagrams(self) -> impl Iterator<Item = &'a [u8]> {
         let size = self.segment_bytes.unwrap_or(self.bytes.len()).max(1);
         // An empty datagram is one datagram, though it has no chunk.

@@ -9,7 +9,6 @@ pub enum DirectoryChange {
     Name {
         /// Number of the watch.
         watch: i32,
-        /// One name in the directory.
         name: OsString,
     },
     /// The directory is gone, and with it the watch.

@@ -3,9 +3,7 @@ use std::net::IpAddr;
 /// A network interface. What the system or its driver does not report is `None`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Interface {
-    /// Its name.
     pub name: String,
-    /// Its addresses.
     pub addresses: Vec<IpAddr>,
     /// Largest packet that it sends, bytes.
     pub mtu_bytes: Option<u64>,
@@ -15,7 +13,6 @@ pub struct Interface {
     pub full_duplex: Option<bool>,
     /// Name of its driver.
     pub driver: Option<String>,
-    /// Whether it is a wireless one.
     pub wireless: bool,
     /// Highest supported speed by its driver, bit/s.
     pub supported_speed_bps: Option<u64>,

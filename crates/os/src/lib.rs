@@ -90,7 +90,6 @@ pub struct Capabilities {
     pub segment: bool,
     /// The kernel tells of datagrams that it drops on the sending host (`IP_RECVERR`).
     pub local_drop_reports: bool,
-    /// `TCP_INFO`.
     pub tcp_info: bool,
     /// CPU time of a single thread.
     pub thread_usage: bool,

@@ -13,9 +13,7 @@ pub enum PortKind {
 pub struct PortPlan {
     /// A process in the host's network namespace.
     pub namespace_pid: u32,
-    /// Its name there.
     pub interface: String,
-    /// Its hardware address.
     pub mac: [u8; 6],
 }
 

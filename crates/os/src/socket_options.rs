@@ -48,9 +48,6 @@ pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(
 }
 
 /// Begin to connect a socket that does not wait. It has room to write once it is connected, or has failed.
-///
-/// # Errors
-/// The system's own.
 pub fn begin_to_connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
     match socket.connect(&to.into()) {
         Err(error) if is_in_progress(&error) => Ok(()),

@@ -19,7 +19,6 @@ pub struct TcpInfo {
     pub round_trip_variation_ns: u64,
     /// Least round-trip time, nanoseconds.
     pub minimum_round_trip_ns: u64,
-    /// Congestion window, segments.
     pub congestion_window_segments: u64,
     /// Sending maximum segment size, bytes.
     pub maximum_segment_bytes: u64,

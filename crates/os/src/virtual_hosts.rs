@@ -27,7 +27,6 @@ pub struct HostSettings {
 /// An interface of a host, as it is now.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostInterface {
-    /// Its name.
     pub name: String,
     /// Changes of its link's carrier, in both directions.
     pub carrier_changes: u64,

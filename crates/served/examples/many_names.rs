@@ -17,6 +17,8 @@ const CALLS: usize = 2000;
 const ROUNDS: usize = 5;
 const PAGE: u32 = 64;
 
+type Call = fn(&mut Files, usize);
+
 fn main() {
     let many = std::env::args().nth(1).map_or(1_000_000, |count| count.parse().expect("a count"));
     let mut served = [FEW, many].map(|count| {
@@ -31,7 +33,7 @@ fn main() {
         look(files, "NONE.DAT".to_owned());
         println!("{count} names: first miss {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     }
-    let kinds: [(&str, fn(&mut Files, usize)); 4] = [
+    let kinds: [(&str, Call); 4] = [
         ("open", |files, at| open(files, name(at))),
         ("open, other case", |files, at| open(files, name(at).to_lowercase())),
         ("miss", |files, at| look(files, format!("NONE{at}.DAT"))),

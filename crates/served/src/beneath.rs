@@ -120,9 +120,6 @@ mod system {
     use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
 
     /// Open a directory to look names up in it.
-    ///
-    /// # Errors
-    /// What the system says, of a link, too.
     pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(TO_PASS);
@@ -130,9 +127,6 @@ mod system {
     }
 
     /// Open what may be anything, and has to be looked at. Nothing is waited for.
-    ///
-    /// # Errors
-    /// What the system says, of a link, too.
     pub fn open_without_following(
         directory: &Dir,
         path: &Path,

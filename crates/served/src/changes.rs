@@ -18,7 +18,6 @@ const SPECIAL: u32 = 0o7000;
 /// What is to be changed; the rest stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Its bytes.
     pub size_bytes: Option<u64>,
     /// Its permissions, as POSIX has them; the kind of the file may stand in it and says nothing.
     pub mode: Option<u32>,

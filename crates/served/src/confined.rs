@@ -63,7 +63,6 @@ impl Confined {
         checked(names.collect())
     }
 
-    /// A directory, for what is in it.
     fn directory(&self, names: &[String]) -> io::Result<Arc<Dir>> {
         let mut directory = Arc::clone(&self.root);
         for name in names {
@@ -209,7 +208,6 @@ impl Confined {
         directory.remove_file(name)
     }
 
-    /// Remove an empty directory.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         directory.remove_dir(name)
@@ -259,11 +257,8 @@ pub struct Entries {
 /// One of them.
 #[derive(Debug)]
 pub struct Entry {
-    /// Its name.
     pub name: String,
-    /// Whether it is a directory.
     pub is_directory: bool,
-    /// Whether it is a file.
     pub is_file: bool,
     /// To ask for more.
     pub entry: cap_std::fs::DirEntry,
@@ -291,9 +286,7 @@ impl Iterator for Entries {
 /// A file or directory.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Last name.
     pub name: String,
-    /// Whether it is a directory.
     pub is_directory: bool,
     /// Octets of a file; zero of a directory.
     pub size_bytes: u64,

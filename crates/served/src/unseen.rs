@@ -32,9 +32,6 @@ pub struct Unseen {
 
 impl Unseen {
     /// Make one for this place, with these permissions if it replaces no file.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn new(confined: &Confined, to: &[String], mode: u32) -> io::Result<Self> {
         let (_, above) = to.split_last().ok_or(io::ErrorKind::IsADirectory)?;
         let name = format!("{UNSEEN}{:016x}", RandomState::new().hash_one(UNSEEN));
@@ -58,17 +55,11 @@ impl Unseen {
     }
 
     /// Close it: earlier writes may fail only now.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn close(&mut self) -> io::Result<()> {
         self.file.take().map_or(Ok(()), lanlab_os::close_file)
     }
 
     /// Open it again, to read and append.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn reopen(&mut self) -> io::Result<&mut File> {
         let options = OpenOptions::new().read(true).append(true).clone();
         let file = self.confined.open_to_change(&self.at, &options)?;
@@ -76,9 +67,6 @@ impl Unseen {
     }
 
     /// What is known of it.
-    ///
-    /// # Errors
-    /// What the system says.
     pub fn metadata(&self) -> io::Result<Metadata> {
         self.confined.metadata(&self.at)
     }

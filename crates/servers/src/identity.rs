@@ -11,9 +11,7 @@ use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
 /// What a server shows of itself over TLS.
 pub struct Identity {
-    /// Certificate, DER.
     pub certificate: CertificateDer<'static>,
-    /// Its key.
     pub key: PrivateKeyDer<'static>,
 }
 

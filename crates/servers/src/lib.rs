@@ -50,7 +50,6 @@ const BACKLOG: u32 = 4096;
 /// What to serve, where, to whom.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// By which service.
     pub service: ServiceKind,
     /// The directory that is served, absolute; it must be there.
     pub root: PathBuf,
@@ -60,7 +59,6 @@ pub struct Offer {
     pub port: u16,
     /// To whom; absent: to anybody who can reach the address.
     pub credentials: Option<Credentials>,
-    /// Whether nothing may be written.
     pub read_only: bool,
     /// Whether every client has to sign its messages, which only SMB 1 can ask for here.
     pub requires_signatures: bool,
@@ -87,9 +85,7 @@ pub struct ServerNames {
 /// A station that serves over a carrier on Ethernet.
 #[derive(Debug, Clone)]
 pub struct StationOffer {
-    /// The carrier.
     pub carrier: CarrierKind,
-    /// The link.
     pub place: RawLinkPlace,
     /// Its segment, of a carrier on IPX.
     pub ipx: IpxSegment,

@@ -19,7 +19,6 @@ use crate::{Bounds, Offer, Serving, Station, station};
 /// The one volume, unless another name is asked for: shells look for this one.
 const VOLUME: &str = "SYS";
 
-/// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let Some(station) = &offer.station else {
         return Err(Fault::new(Class::Unsupported, "NCP is not served over TCP"));

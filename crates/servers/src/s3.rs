@@ -41,7 +41,6 @@ use request::Asked;
 use store::Store;
 use uploads::Uploads;
 
-/// The one bucket.
 const BUCKET: &str = "lanlab";
 
 /// Octets of a document that a client sends: 10 000 parts fit.
@@ -50,7 +49,6 @@ const MAX_DOCUMENT_BYTES: u64 = 4 << 20;
 /// Time in which a client must send a document.
 const DOCUMENT: Duration = Duration::from_mins(1);
 
-/// Begin to serve.
 pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     serve_patiently(offer, bounds, IDLE)
 }

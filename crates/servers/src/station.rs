@@ -20,7 +20,7 @@ use crate::{Bounds, StationOffer};
 const MOST_STRANGERS: usize = 192;
 const MOST_OF_STATION: usize = 127;
 
-/// Time that clients of NetWare have to log in: shells connect when a station starts, and wait at a prompt. The watchdog
+/// Time that NCP clients have to log in: shells connect when a station starts, and wait at a prompt. The watchdog
 /// ends those that have gone, and who has not logged in makes room for others.
 const AT_A_PROMPT: Duration = Duration::from_hours(7 * 24);
 

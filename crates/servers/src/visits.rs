@@ -117,7 +117,6 @@ impl Visitor {
         self.note(&format!("gave the password of the share ({speaks})"));
     }
 
-    /// Something was refused.
     pub fn refused(&self, what: &str) {
         self.note(&format!("refused: {what}"));
     }

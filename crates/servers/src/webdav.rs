@@ -67,7 +67,6 @@ struct Served {
     read_only: bool,
 }
 
-/// Begin to serve.
 pub fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut allowed = DavMethodSet::none();
     let changing = CHANGING.into_iter().filter(|_| !offer.read_only);

@@ -2,7 +2,6 @@
 //! for a file server's, over any [`MessagePort`] and any clock.
 //!
 //! There is no runtime here: the same code runs on the system's sockets, and in a simulated world.
-#![deny(missing_docs)]
 
 mod message_port;
 mod redirected;

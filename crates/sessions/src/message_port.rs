@@ -15,14 +15,8 @@ pub trait MessagePort {
     }
 
     /// Send a message of two parts. Until that is done the same message is to be given again.
-    ///
-    /// # Errors
-    /// Those of the connection or link, or the message is too long.
     fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>>;
 
     /// Receive a message. Until that is done the same memory is to be given again.
-    ///
-    /// # Errors
-    /// Those of the connection or link.
     fn poll_receive(&mut self, cx: &mut Context<'_>, into: &mut Vec<u8>) -> Poll<io::Result<()>>;
 }

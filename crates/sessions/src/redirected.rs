@@ -38,7 +38,6 @@ pub struct Agreed {
     pub tcp: Option<TcpAgreed>,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct Redirected<R, P, K> {
     exchange: RefCell<Box<Exchange<R, P>>>,
@@ -52,7 +51,6 @@ pub struct Redirected<R, P, K> {
     agreed: Agreed,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct File {
     id: FileId,

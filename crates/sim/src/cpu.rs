@@ -44,10 +44,12 @@ struct Running<Job> {
 pub(crate) enum Next<Job> {
     /// Nothing else than before.
     AsBefore,
-    /// This job is done.
     Done(Job),
     /// It works until then; [`Cpu::end`] is to be called with this turn.
-    Works { until: Instant, turn: u32 },
+    Works {
+        until: Instant,
+        turn: u32,
+    },
 }
 
 impl<Job> Cpu<Job> {

@@ -18,7 +18,6 @@ pub struct CpuFacts {
 /// `frames_handled` and `frames_held`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {
-    /// The machine's name.
     pub name: String,
     /// Processor time.
     pub cpu: CpuFacts,
@@ -41,7 +40,6 @@ pub struct HostFacts {
 /// What was counted in a world.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WorldFacts {
-    /// By host.
     pub hosts: Vec<HostFacts>,
     /// Of the medium, by port; the port of a host has its number.
     pub medium: Counts,

@@ -19,7 +19,6 @@
 //! A level is served before those below it, and interrupts them: what is interrupted goes on later from
 //! where it was. Within a level the order is that of arrival. A cost of zero takes no time, and still
 //! waits for its turn. Costs are charged around the node, never inside it.
-#![deny(missing_docs)]
 #![allow(clippy::missing_panics_doc, reason = "shared with the engine only")]
 
 mod adapter;

@@ -86,8 +86,6 @@ impl Machine {
             .sum()
     }
 
-    /// # Errors
-    /// The first value that is not allowed.
     pub fn check(&self) -> Result<(), BadMachine> {
         let costs = [
             ("interrupt", self.interrupt),
@@ -145,11 +143,9 @@ impl Machine {
 /// A machine that there cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadMachine {
-    /// Its name.
     pub machine: String,
     /// The value that is not allowed.
     pub field: String,
-    /// What it is.
     pub found: String,
     /// What it may be.
     pub allowed: String,

@@ -35,7 +35,6 @@ impl<N: Node + 'static> Host<N> {
         Self { shared, id }
     }
 
-    /// Its number.
     pub fn id(&self) -> HostId {
         self.id
     }
@@ -45,7 +44,6 @@ impl<N: Node + 'static> Host<N> {
         mac_of(self.id)
     }
 
-    /// What machine it is.
     pub fn machine(&self) -> Machine {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.clone()
     }

@@ -54,13 +54,11 @@ impl WorldPlan {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BadWorld {
-    /// The medium.
     Medium(BadPlan),
     /// One of the machines.
     Machine(BadMachine),
     /// The number of machines is not that of the ports.
     Ports {
-        /// Machines.
         machines: usize,
         /// Ports of the medium.
         ports: u16,
@@ -93,7 +91,6 @@ pub struct Bounds {
 /// Why a world stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
-    /// All programs have ended.
     ProgramsDone,
     /// The bound of virtual time.
     Time,
@@ -143,7 +140,6 @@ impl<N: Node + 'static> World<N> {
         Host::new(Rc::clone(&self.0), id)
     }
 
-    /// Its clock.
     pub fn clock(&self) -> &VirtualTime {
         &self.0.time
     }
@@ -189,7 +185,6 @@ impl<N: Node + 'static> World<N> {
         }
     }
 
-    /// What was counted until now.
     pub fn facts(&self) -> WorldFacts {
         let state = self.0.state.borrow();
         let now = self.0.time.now();

@@ -108,7 +108,6 @@ pub struct QueryId(pub u32);
 /// Address of an end of a session, by the families of addresses that carriers have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// A NetBIOS name.
     Name(Name),
     /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
     Ipx(ipx::Address),
@@ -131,7 +130,6 @@ impl fmt::Display for Peer {
 pub struct BadPeer {
     /// What was found, and what it is not.
     pub message: String,
-    /// What is allowed.
     pub hint: &'static str,
 }
 
@@ -212,14 +210,12 @@ pub struct SegmentFacts {
 /// A number that was counted, by its key in results.
 pub type Count = (&'static str, u64);
 
-/// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
     /// A session that we called is open.
     Opened(SessionId, CarrierFacts),
     /// A session that another station called is open.
     Accepted {
-        /// Its number.
         session: SessionId,
         /// What it can do.
         facts: CarrierFacts,
@@ -246,24 +242,14 @@ pub enum Event {
     Conflict(Name, Mac),
     /// A station has a name that was queried.
     Found {
-        /// Which query.
         query: QueryId,
-        /// The name.
         name: Name,
-        /// Who has it.
         station: Mac,
         /// Whether it is the name of a group.
         is_group: bool,
     },
     /// The state of an adapter that was queried.
-    Status {
-        /// Which query.
-        query: QueryId,
-        /// Whose.
-        station: Mac,
-        /// The state.
-        status: Box<AdapterStatus>,
-    },
+    Status { query: QueryId, station: Mac, status: Box<AdapterStatus> },
     /// A query was sent as often as it is; no more answers come.
     QueryFinished(QueryId),
     /// A datagram is in the buffer of [`Carrier::poll_event`].

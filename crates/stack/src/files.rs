@@ -24,26 +24,21 @@ pub enum Presence {
     Any,
 }
 
-/// What is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileCall {
     /// What is at a path.
     Look {
-        /// The path.
         path: Names,
     },
     /// What is in a directory, in the order of the names.
     List {
-        /// The path.
         path: Names,
         /// Only what comes after this name.
         after: String,
         /// Most entries.
         most: u32,
     },
-    /// Open a file.
     Open {
-        /// The path.
         path: Names,
         /// Whether it is to be read.
         read: bool,
@@ -56,7 +51,6 @@ pub enum FileCall {
     },
     /// Read.
     Read {
-        /// Which file.
         handle: Handle,
         /// From where, octets.
         offset: u64,
@@ -65,7 +59,6 @@ pub enum FileCall {
     },
     /// Write these octets of the data that comes with the request.
     Write {
-        /// Which file.
         handle: Handle,
         /// From where, octets.
         offset: u64,
@@ -74,33 +67,27 @@ pub enum FileCall {
     },
     /// Cut or lengthen a file.
     SetSize {
-        /// Which file.
         handle: Handle,
         /// Octets that it has then.
         size_bytes: u64,
     },
     /// Bring what was written to the disk.
     Flush {
-        /// Which file.
         handle: Handle,
     },
     /// End with a file.
     Close {
-        /// Which file.
         handle: Handle,
     },
     /// Change what is known of a file or directory.
     Change {
-        /// The path.
         path: Names,
         /// Seconds since 1970 when it was written last.
         modified_s: Option<u64>,
         /// Whether it may not be written.
         is_read_only: Option<bool>,
     },
-    /// Remove a file.
     Remove {
-        /// The path.
         path: Names,
     },
     /// Give a file or directory another path, which must be free.
@@ -110,14 +97,10 @@ pub enum FileCall {
         /// Path that it gets.
         to: Names,
     },
-    /// Make a directory.
     MakeDirectory {
-        /// The path.
         path: Names,
     },
-    /// Remove an empty directory.
     RemoveDirectory {
-        /// The path.
         path: Names,
     },
     /// The space of the disk.
@@ -133,7 +116,6 @@ pub struct Found {
     pub short_name: String,
     /// Number of the file, which no other one has meanwhile.
     pub number: u64,
-    /// Whether it is a directory.
     pub is_directory: bool,
     /// Whether it may not be written.
     pub is_read_only: bool,
@@ -156,7 +138,6 @@ pub enum FileRefusal {
     Exists,
     /// A directory has something in it.
     NotEmpty,
-    /// It is a directory.
     IsDirectory,
     /// It may not be done.
     Denied,
@@ -168,20 +149,16 @@ pub enum FileRefusal {
     TooMany,
     /// The directory has more names than a server keeps.
     TooLong,
-    /// The disk failed.
     Failed,
 }
 
 /// What came of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileAnswer {
-    /// It is done.
     Done,
     /// What is at a path.
     Found(Found),
-    /// What is in a directory.
     Listed(Vec<Found>),
-    /// A file is open.
     Opened {
         /// By this number.
         handle: Handle,
@@ -196,9 +173,7 @@ pub enum FileAnswer {
     Written(u32),
     /// Octets of the disk in all, and free ones.
     Space {
-        /// In all.
         total_bytes: u64,
-        /// Free.
         free_bytes: u64,
     },
     /// It cannot be done.

@@ -16,7 +16,6 @@ pub enum Certainty {
 /// A number with its certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<T> {
-    /// The number.
     pub value: T,
     /// How sure it is.
     pub certainty: Certainty,

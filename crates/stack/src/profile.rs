@@ -96,9 +96,7 @@ const IPX_9X: IpxProfile =
 /// How a stack names itself and runs sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
-    /// Name of the profile.
     pub name: &'static str,
-    /// Its links.
     pub link: LinkProfile,
     /// Its sessions over IPX. Of stacks that had none, those of Windows NT.
     pub ipx: &'static IpxProfile,

@@ -36,14 +36,11 @@ pub enum Access {
 pub enum Call<'a> {
     /// Open a file.
     Open {
-        /// Its path.
         path: &'a str,
-        /// What for.
         access: Access,
     },
     /// Read once; the answer may be shorter, and is empty at the end of the file.
     Read {
-        /// Which file.
         file: FileId,
         /// From where, octets.
         offset: u64,
@@ -52,46 +49,35 @@ pub enum Call<'a> {
     },
     /// Write once, two parts one behind the other; the answer may say that fewer octets were written.
     Write {
-        /// Which file.
         file: FileId,
         /// From where, octets.
         offset: u64,
-        /// The octets.
         parts: [&'a [u8]; 2],
     },
     /// Bring what was written to the disk.
     Flush {
-        /// Which file.
         file: FileId,
     },
     /// End with a file.
     Close {
-        /// Which file.
         file: FileId,
     },
     /// Remove a file.
     Remove {
-        /// Its path.
         path: &'a str,
     },
     /// List a directory.
     List {
-        /// Its path.
         path: &'a str,
     },
-    /// Make a directory.
     MakeDirectory {
-        /// Its path.
         path: &'a str,
     },
-    /// Remove an empty directory.
     RemoveDirectory {
-        /// Its path.
         path: &'a str,
     },
     /// Succeed if there is a directory of this path.
     CheckDirectory {
-        /// Its path.
         path: &'a str,
     },
     /// Give another name to a file or directory.
@@ -116,22 +102,18 @@ pub enum Done {
     Nothing,
     /// A file is open.
     Opened {
-        /// By this number.
         file: FileId,
         /// Octets in it.
         size_bytes: u64,
     },
     /// What was read: these octets of the `data` of [`Redirector::poll_done`].
     Read(Range<usize>),
-    /// Octets that were written.
     Written(u32),
     /// What is in a directory, without `.` and `..`.
     Listed(Vec<Listed>),
     /// Octets of the disk in all, and free ones.
     Space {
-        /// In all.
         total_bytes: u64,
-        /// Free.
         free_bytes: u64,
     },
 }
@@ -143,11 +125,9 @@ pub struct Listed {
     pub name: String,
     /// Octets of a file.
     pub size_bytes: u64,
-    /// Whether it is a directory.
     pub is_directory: bool,
 }
 
-/// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     /// There is no such file, directory or share.
@@ -171,7 +151,6 @@ pub enum Reason {
 /// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What kind of thing went wrong.
     pub reason: Reason,
     /// What was found and, where it can be said, what was allowed.
     pub message: String,
@@ -180,7 +159,6 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// A refusal for a reason.
     pub fn new(reason: Reason, message: impl Into<String>) -> Self {
         Self { reason, message: message.into(), hint: None }
     }

@@ -10,16 +10,13 @@ pub enum Use {
     Begun,
     /// It has done less than any client does that is served.
     Little,
-    /// It is served.
     Known,
 }
 
 /// A client that has a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<A> {
-    /// Where it is.
     pub address: A,
-    /// What it has done.
     pub used: Use,
     /// How long it has been silent.
     pub silent_ns: u64,

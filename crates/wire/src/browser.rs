@@ -18,7 +18,6 @@ const ANNOUNCEMENT_LEN: usize = 32;
 /// What is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
-    /// A computer.
     Host,
     /// A workgroup or domain, by the computer that keeps its list.
     Domain,
@@ -29,7 +28,6 @@ pub enum Kind {
 /// An announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
-    /// What is announced.
     pub kind: Kind,
     /// Its name; octets outside printable ASCII are `?`.
     pub name: String,

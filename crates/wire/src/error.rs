@@ -23,7 +23,6 @@ pub enum Error {
         field: &'static str,
         /// Where the field begins.
         offset: usize,
-        /// What it held.
         value: u64,
     },
 }

@@ -74,7 +74,6 @@ pub enum Framing {
     Snap {
         /// Organization; zero for a type of Ethernet II.
         organization: [u8; 3],
-        /// Its protocol.
         protocol: u16,
     },
     /// 3Com's: a length, the LLC header 80 80 03, a type.
@@ -95,9 +94,7 @@ impl Framing {
 /// Addresses and framing of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Who is to receive it.
     pub destination: Mac,
-    /// Who sent it.
     pub source: Mac,
     /// How the payload is marked.
     pub framing: Framing,
@@ -121,7 +118,6 @@ pub struct Vlans {
 }
 
 impl Vlans {
-    /// The numbers.
     pub fn numbers(&self) -> &[u16] {
         &self.numbers[..self.count]
     }

@@ -6,9 +6,7 @@ use crate::Error;
 /// Which octet of a number stands first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
-    /// The low one.
     Little,
-    /// The high one.
     Big,
 }
 
@@ -20,7 +18,6 @@ pub(crate) trait Field: Copy {
     /// Read it from exactly as many octets.
     fn read(octets: &[u8], order: Order) -> Self;
 
-    /// Append it.
     fn write(self, order: Order, out: &mut Vec<u8>);
 
     /// Read a structure of it from the start of `octets`.
@@ -130,16 +127,12 @@ macro_rules! fields {
 
         impl $name {
             /// Read it from the start of `octets`.
-            ///
-            /// # Errors
-            /// [`Error::Truncated`](crate::Error::Truncated) if they are too few.
             pub fn parse(octets: &[u8]) -> Result<Self, $crate::Error> {
                 <Self as $crate::fields::Field>::first(
                     $format, octets, $crate::fields::Order::$order,
                 )
             }
 
-            /// Append it.
             pub fn emit(&self, out: &mut Vec<u8>) {
                 $crate::fields::Field::write(*self, $crate::fields::Order::$order, out);
             }
@@ -228,13 +221,10 @@ mod tests {
     fields! {
         /// Fields of each kind, the high octet first.
         Outer, Big, "outer" => {
-            /// Number.
             number: u16,
             /// A structure of the other order.
             inner: Inner,
-            /// Whether.
             flag: bool,
-            /// Numbers.
             numbers: [i16; 2],
         }
     }
@@ -242,9 +232,7 @@ mod tests {
     fields! {
         /// The low octet first.
         Inner, Little => {
-            /// Number.
             number: u32,
-            /// Octets.
             octets: [u8; 3],
         }
     }

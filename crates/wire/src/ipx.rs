@@ -43,15 +43,11 @@ pub mod socket {
     pub const RIP: u16 = 0x0453;
     /// NetBIOS.
     pub const NETBIOS: u16 = 0x0455;
-    /// Diagnostics.
     pub const DIAGNOSTIC: u16 = 0x0456;
-    /// A server of SMB.
     pub const SMB_SERVER: u16 = 0x0550;
     /// Names of stations with SMB.
     pub const SMB_NAMES: u16 = 0x0551;
-    /// A client of SMB.
     pub const SMB_CLIENT: u16 = 0x0552;
-    /// Mailslots.
     pub const MAILSLOT: u16 = 0x0553;
     /// Messages for people.
     pub const MESSENGER: u16 = 0x0554;
@@ -105,9 +101,7 @@ pub struct Header {
     pub hops: u8,
     /// Packet type.
     pub kind: u8,
-    /// Who is to receive it.
     pub destination: Address,
-    /// Who sent it.
     pub source: Address,
 }
 

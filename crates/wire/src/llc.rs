@@ -24,9 +24,7 @@ pub mod sap {
     pub const NULL: u8 = 0x00;
     /// NetBIOS.
     pub const NETBIOS: u8 = 0xf0;
-    /// IPX.
     pub const IPX: u8 = 0xe0;
-    /// SNAP.
     pub const SNAP: u8 = 0xaa;
     /// 3Com's XNS.
     pub const THREE_COM: u8 = 0x80;
@@ -145,20 +143,16 @@ pub struct Header {
     pub destination_sap: u8,
     /// Source SAP, without the bit that says what the PDU is.
     pub source_sap: u8,
-    /// Whether it is a response.
     pub is_response: bool,
-    /// What it says.
     pub control: Control,
 }
 
 /// A PDU whose control field has no meaning: what FRMR says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownControl {
-    /// Destination SAP.
     pub destination_sap: u8,
     /// Source SAP, without the bit that says what the PDU is.
     pub source_sap: u8,
-    /// Whether it is a response.
     pub is_response: bool,
     /// The octets of the control field.
     pub control: [u8; 2],
@@ -217,7 +211,6 @@ impl Header {
         out.extend_from_slice(&self.control.to_wire()[..self.control.octets()]);
     }
 
-    /// Octets of the header.
     pub const fn octets(&self) -> usize {
         2 + self.control.octets()
     }
@@ -264,7 +257,6 @@ pub struct FrameReject {
     pub send_state: u8,
     /// V(R) of the sender of FRMR.
     pub receive_state: u8,
-    /// Whether the rejected frame was a response.
     pub was_response: bool,
     /// What is wrong with it.
     pub reasons: Reasons,
@@ -275,9 +267,6 @@ pub const FRAME_REJECT_LEN: usize = 5;
 
 impl FrameReject {
     /// Read the information.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short.
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [first, second, send, receive, flags, ..] = *information else {
             let got = information.len();

@@ -22,9 +22,7 @@ pub const NO_CONNECTION: u16 = 0xffff;
 
 /// What a packet says of its name.
 pub mod name_flag {
-    /// It is that of a group.
     pub const GROUP: u8 = 0x80;
-    /// It is in use.
     pub const IN_USE: u8 = 0x40;
     /// It was claimed, and no station objected.
     pub const REGISTERED: u8 = 0x04;
@@ -36,7 +34,6 @@ pub mod control {
     pub const SYSTEM: u8 = 0x80;
     /// It is to be acknowledged at once.
     pub const ACKNOWLEDGE: u8 = 0x40;
-    /// It is the last one of its message.
     pub const END_OF_MESSAGE: u8 = 0x10;
     /// The other end is to send again what is not acknowledged.
     pub const RESEND: u8 = 0x08;
@@ -73,11 +70,8 @@ codes! {
 /// A packet about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamePacket {
-    /// Of [`name_flag`].
     pub flags: u8,
-    /// What it is for.
     pub command: NameCommand,
-    /// The name.
     pub name: Name,
 }
 
@@ -113,9 +107,7 @@ impl NamePacket {
 fields! {
     /// What stands before the data of a session.
     SessionHeader, Little, FORMAT => {
-        /// Of [`control`].
         control: u8,
-        /// One of [`stream`].
         stream: u8,
         /// Connection of the sender.
         source: u16,

@@ -57,7 +57,6 @@ pub struct Query {
     pub broadcast: bool,
     /// Whether a name server is to ask others.
     pub recursion_desired: bool,
-    /// What it asks for.
     pub question: Question,
     /// The name. A status query may have [`Name::ANY`].
     pub name: Name,
@@ -135,9 +134,7 @@ pub struct Request {
     pub id: u16,
     /// Whether it was sent to all hosts.
     pub broadcast: bool,
-    /// What it asks for.
     pub wish: Wish,
-    /// The name.
     pub name: Name,
     /// Whether it is a group's.
     pub is_group: bool,
@@ -208,11 +205,8 @@ impl Request {
 /// A response, which names the query by `id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
-    /// The query's.
     pub id: u16,
-    /// The query's name.
     pub name: Name,
-    /// What is known of it.
     pub answer: Answer<'a>,
 }
 
@@ -223,14 +217,10 @@ pub enum Answer<'a> {
     Addresses {
         /// How long they hold, s.
         ttl_s: u32,
-        /// The addresses.
         addresses: Records<'a, 6>,
     },
     /// Names of the host (section 4.2.18).
-    Status {
-        /// The names.
-        names: Records<'a, 18>,
-    },
+    Status { names: Records<'a, 18> },
     /// Nothing, for this reason (section 4.2.14).
     Negative {
         /// Code of the reason: [`NAME_ERROR`] or another one that is not zero.

@@ -105,11 +105,8 @@ impl Header {
 /// Why a session is refused (RFC 1002, section 4.3.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
-    /// Not listening on the called name.
     NotListeningOnCalledName,
-    /// Not listening for the calling name.
     NotListeningForCallingName,
-    /// The called name is not present.
     CalledNameNotPresent,
     /// The called name is present, but resources are short.
     InsufficientResources,

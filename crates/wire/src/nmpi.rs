@@ -20,13 +20,10 @@ pub const HEADER_LEN: usize = SOURCE + NAME_LEN;
 pub mod kind {
     /// A station.
     pub const MACHINE: u8 = 1;
-    /// A workgroup.
     pub const WORKGROUP: u8 = 2;
-    /// A browser.
     pub const BROWSER: u8 = 3;
 }
 
-/// What a packet says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
     /// A station takes a name, unless another one objects.
@@ -61,7 +58,6 @@ const COMMANDS: [(u8, Command); 8] = [
 /// What a packet begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What it says.
     pub command: Command,
     /// Of which kind the name is, of [`kind`].
     pub kind: u8,

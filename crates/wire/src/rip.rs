@@ -17,7 +17,6 @@ pub const MOST_ENTRIES: usize = 50;
 /// A network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Its number.
     pub network: u32,
     /// Routers on the way to it; 16: it cannot be reached.
     pub hops: u16,

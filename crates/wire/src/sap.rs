@@ -38,7 +38,6 @@ pub enum Packet<'a> {
     Response {
         /// Whether it answers a query for the nearest.
         is_nearest: bool,
-        /// The servers.
         servers: Servers<'a>,
     },
 }
@@ -50,11 +49,9 @@ pub struct Servers<'a>(&'a [u8]);
 /// A server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
-    /// Its type.
     pub kind: u16,
     /// Its name; octets outside printable ASCII are `?`.
     pub name: String,
-    /// Where it is.
     pub address: Address,
     /// Routers on the way to it.
     pub hops: u16,

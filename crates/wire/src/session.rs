@@ -173,11 +173,9 @@ impl Kind {
 /// One message of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
-    /// The session's token.
     pub token: Token,
     /// Flow within the session, from zero.
     pub flow: u16,
-    /// What it is for.
     pub kind: Kind,
 }
 

@@ -25,7 +25,6 @@ pub const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca4
 pub struct Scope<'a> {
     /// Day, `20260101`.
     pub day: &'a str,
-    /// Region.
     pub region: &'a str,
 }
 
@@ -47,7 +46,6 @@ impl<'a> Scope<'a> {
 /// What of a request is signed.
 #[derive(Debug)]
 pub struct Signed<'a> {
-    /// Method.
     pub method: &'a str,
     /// Path, decoded.
     pub path: &'a str,
@@ -101,7 +99,6 @@ pub fn query(pairs: &[(&str, &str)]) -> String {
 pub struct Key(Hmac<Sha256>);
 
 impl Key {
-    /// Of a secret.
     pub fn new(secret: &str, scope: &Scope<'_>) -> Self {
         let mut key = mac(format!("AWS4{secret}").as_bytes());
         for part in [scope.day, scope.region, "s3", "aws4_request"] {

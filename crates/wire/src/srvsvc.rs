@@ -43,7 +43,6 @@ const POINTER: u32 = 0x0002_0000;
 /// A share.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
-    /// Its name.
     pub name: &'a str,
     /// Whether it holds pipes and not files.
     pub is_pipes: bool,

@@ -16,11 +16,8 @@ const FRAGMENT_OFFSET: u16 = 0x1fff;
 /// An IPv4 packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// Who sent it.
     pub source: Ipv4Addr,
-    /// Who is to receive it.
     pub destination: Ipv4Addr,
-    /// Its protocol.
     pub protocol: u8,
     /// Ports and data of a UDP datagram, if it is the first part of one.
     pub datagram: Option<Datagram<'a>>,

@@ -59,7 +59,6 @@ impl Closing {
         self.is_confirmed = true;
     }
 
-    /// What to do at `now`.
     pub fn next(&mut self, now: Instant) -> ClosingStep {
         if self.is_confirmed {
             return ClosingStep::Over(EndedBy::Finished);

@@ -3,7 +3,6 @@
 //! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, or comes from
 //! a [`Clock`](lanlab_units::Clock) that is handed in. So the same code runs in the engine, in real time, and in
 //! simulations and tests, on the clock of [`virtual_time`].
-#![deny(missing_docs)]
 #![allow(
     clippy::missing_panics_doc,
     clippy::new_without_default,

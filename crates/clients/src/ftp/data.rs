@@ -33,7 +33,6 @@ pub struct DataConnections<N> {
 }
 
 impl<N: Network> DataConnections<N> {
-    /// Connections to a server.
     pub fn new(network: Arc<N>, server: SocketAddr) -> Self {
         let has_worked = Arc::new(AtomicBool::new(false));
         Self { network, server, extended: AtomicBool::new(true), has_worked }

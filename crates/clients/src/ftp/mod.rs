@@ -57,7 +57,6 @@ struct Abilities {
     utf8: bool,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct File<N: Network = Sockets> {
     path: ServicePath,

@@ -96,7 +96,6 @@ struct Tls {
     newest: Arc<ClientConfig>,
     /// What the control connection spoke, and the others therefore.
     chosen: OnceLock<Arc<ClientConfig>>,
-    /// To whom.
     name: ServerName<'static>,
 }
 

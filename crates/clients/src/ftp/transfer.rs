@@ -53,7 +53,6 @@ pub enum Beginning {
 }
 
 impl Beginning {
-    /// By its first answer.
     pub fn of(answer: Reply) -> Self {
         if answer.is_done() { Self::Done(answer) } else { Self::Announced }
     }

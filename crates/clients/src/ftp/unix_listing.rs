@@ -20,7 +20,6 @@ const MOST_FIELDS: usize = 12;
 /// a group; with a group of two words; without owner or links. A user and a size may look like a date.
 const DATE_AT: [usize; 7] = [5, 4, 6, 3, 2, 7, 8];
 
-/// Read a line.
 pub fn read(line: &str) -> Line {
     let Some(kind) = kind_of(line) else { return without_mode(line) };
     match kind {

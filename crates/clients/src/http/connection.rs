@@ -47,7 +47,6 @@ pub enum Broken {
     Ended,
     /// What the system says, or TLS.
     System(io::Error),
-    /// What was found that is not HTTP.
     Wrong(String),
 }
 

@@ -23,7 +23,6 @@ const BEGINNING: &[u8] = b"HTTP/1.";
 pub struct Head {
     /// Whether it was done, or why not.
     pub status: StatusCode,
-    /// All fields.
     pub fields: HeaderMap,
     /// How the body ends.
     pub framing: Framing,
@@ -34,13 +33,11 @@ pub struct Head {
 /// How the body of an answer ends (RFC 9112, section 6.3).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// There is none.
     Nothing,
     /// After this many octets.
     Length(u64),
     /// It says so itself.
     Chunked,
-    /// With the connection.
     UntilClose,
 }
 
@@ -135,7 +132,7 @@ fn parse(octets: &[u8], to_head: bool) -> Result<Option<Head>, String> {
         map.append(name, value);
     }
     if status == StatusCode::SWITCHING_PROTOCOLS {
-        return Err(format!("`{status}`, for which nobody has asked"));
+        return Err(format!("`{status}`, which was not requested"));
     }
     if status.is_informational() {
         return Ok(None);

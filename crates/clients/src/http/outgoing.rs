@@ -16,7 +16,6 @@ pub enum Outgoing {
 }
 
 impl Outgoing {
-    /// Nothing.
     pub fn nothing() -> Self {
         Self::Whole(None)
     }
@@ -29,7 +28,6 @@ impl Outgoing {
         }
     }
 
-    /// What of it is at hand.
     pub fn at_hand(&self) -> &[u8] {
         match self {
             Self::Whole(Some(data)) => data,
@@ -38,7 +36,6 @@ impl Outgoing {
     }
 }
 
-/// A request with its body.
 pub fn whole_request(what: &str, request: Builder, body: Outgoing) -> Result<Request<Outgoing>> {
     request
         .body(body)

@@ -43,11 +43,8 @@ pub struct Session {
 /// What a server takes, octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
-    /// Of a read.
     pub read: u32,
-    /// Of a write.
     pub write: u32,
-    /// Of a file.
     pub file: u64,
 }
 
@@ -138,7 +135,6 @@ impl Session {
         Ok(handle)
     }
 
-    /// Handle of a path.
     async fn handle_of(&self, path: &ServicePath) -> Result<(Vec<u8>, Option<Attributes>)> {
         let directory = self.directory_of(path).await?;
         self.lookup(&directory, path.name()).await

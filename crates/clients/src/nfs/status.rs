@@ -3,7 +3,6 @@
 use lanlab_files::Class;
 use lanlab_wire::nfs3::Status;
 
-/// What kind of thing went wrong.
 pub fn class(status: Status) -> Class {
     match status {
         Status::PERM | Status::ACCES | Status::ROFS => Class::Denied,

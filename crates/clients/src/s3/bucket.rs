@@ -14,7 +14,6 @@ const SIGNED_FOR: Duration = Duration::from_mins(15);
 /// A bucket of a server, and whose requests go there.
 #[derive(Debug)]
 pub struct Bucket {
-    /// Its name.
     pub name: String,
     /// What the field `Host` says.
     pub host: String,

@@ -6,7 +6,6 @@ use lanlab_wire::xml;
 /// Some of the entries of a directory, and where the rest begins.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
-    /// Entries.
     pub entries: Vec<Entry>,
     /// What to ask for next, unless this is all.
     pub next: Option<String>,

@@ -22,14 +22,12 @@ use super::trust::Verifier;
 /// One message of the server.
 #[derive(Debug, Clone)]
 pub struct Reply {
-    /// Its type.
     pub kind: u8,
     /// What follows its type and number.
     body: Bytes,
 }
 
 impl Reply {
-    /// Its fields.
     pub fn fields(&self) -> Fields<'_> {
         Fields(&self.body)
     }

@@ -49,7 +49,6 @@ struct Abilities {
     write_bytes: u32,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct File {
     handle: Bytes,

@@ -60,7 +60,6 @@ impl Verifier {
         Ok(Self { wanted, learnt: Arc::default() })
     }
 
-    /// What is learnt from here on.
     pub fn learnt(&self) -> Arc<Mutex<Learnt>> {
         Arc::clone(&self.learnt)
     }

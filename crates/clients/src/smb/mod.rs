@@ -67,7 +67,6 @@ pub struct Session {
     list_octets: u32,
 }
 
-/// An open file.
 #[derive(Debug)]
 pub struct File {
     id: FileId,

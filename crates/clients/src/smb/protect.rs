@@ -54,7 +54,6 @@ impl Protection {
         self.signing.is_none() && self.encryption.is_none()
     }
 
-    /// Protect a message.
     pub fn seal(&self, mut message: Vec<u8>, message_id: u64) -> Result<Vec<u8>> {
         let failed = |error: smb2::Error| Fault::new(Class::Local, error.to_string());
         if let Some((cipher, key, _)) = &self.encryption {

@@ -16,7 +16,6 @@ const STATUS_OBJECT_PATH_SYNTAX_BAD: u32 = 0xC000_003B;
 const STATUS_CONNECTION_DISCONNECTED: u32 = 0xC000_020C;
 const STATUS_IO_TIMEOUT: u32 = 0xC000_00B5;
 
-/// What kind of thing went wrong.
 pub fn class(status: NtStatus) -> Class {
     use NtStatus as S;
     match status {

@@ -24,15 +24,11 @@ impl SmallListener {
         Self { node, shared, port }
     }
 
-    /// The port.
     pub fn port(&self) -> u16 {
         self.port
     }
 
     /// Wait for a connection that a peer opens.
-    ///
-    /// # Errors
-    /// Those of the link.
     pub async fn accept(&self) -> io::Result<SmallStream> {
         let Accepted { id, peer, .. } = poll_fn(|cx| {
             let mut state = self.shared.state();

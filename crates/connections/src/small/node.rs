@@ -47,9 +47,6 @@ impl SmallNode {
     }
 
     /// The same at a link that is open.
-    ///
-    /// # Errors
-    /// The system's own.
     pub fn at(
         plan: &SmallPlan,
         link: Box<dyn FrameLink>,
@@ -175,12 +172,10 @@ impl SmallNode {
         state.broken.is_none() && !is_lost
     }
 
-    /// What was counted until now.
     pub fn facts(&self) -> Facts {
         self.shared.state().framed.facts
     }
 
-    /// Its address, with a port.
     pub fn address(&self, port: u16) -> SocketAddr {
         SocketAddr::V4(SocketAddrV4::new(self.address, port))
     }

@@ -11,13 +11,11 @@ use super::shared::State;
 /// What a station is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallPlan {
-    /// Link that it is at.
     pub place: RawLinkPlace,
     /// Its IPv4 address, which no other host has.
     pub address: Ipv4Addr,
     /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
     pub peer: Option<Ipv4Addr>,
-    /// How its TCP behaves.
     pub tcp: TcpProfile,
     /// Connections at a time, at most.
     pub connections: usize,

@@ -21,15 +21,9 @@ pub trait FrameLink: Debug + Send {
     fn now(&self) -> Instant;
 
     /// The next frame; `None` if there is none now.
-    ///
-    /// # Errors
-    /// The link is of no use any more.
     fn receive(&mut self, into: &mut [u8]) -> io::Result<Option<usize>>;
 
     /// Send a frame; `false` if the link takes none now.
-    ///
-    /// # Errors
-    /// The link is of no use any more.
     fn send(&mut self, frame: &[u8]) -> io::Result<bool>;
 
     /// Frames that were dropped before they were received, since the last call.

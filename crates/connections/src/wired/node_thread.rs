@@ -120,9 +120,6 @@ impl WiredNode {
     }
 
     /// Wait for a call. Gives the address of the station that has called, too.
-    ///
-    /// # Errors
-    /// Those of the link.
     pub async fn accept(self: &Arc<Self>) -> io::Result<(WiredPort, Mac)> {
         let (id, facts, station) = poll_fn(|cx| {
             let mut state = self.shared.state();

@@ -9,9 +9,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 /// What a node is. Two programs that have the same plan share a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WiredPlan {
-    /// Link that it is at.
     pub place: RawLinkPlace,
-    /// Its carriers.
     pub carriers: CarrierKinds,
     /// Framing of carriers that know more than one; absent: the one in use is found.
     pub framing: Option<Framing>,

@@ -46,7 +46,6 @@ impl WiredPort {
         self.shared.state().has_link(self.id)
     }
 
-    /// What the carrier can do.
     pub fn facts(&self) -> CarrierFacts {
         self.facts
     }
@@ -96,9 +95,6 @@ impl WiredPort {
     }
 
     /// Receive a message.
-    ///
-    /// # Errors
-    /// Those of the link, or why the session has ended.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,

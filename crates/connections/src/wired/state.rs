@@ -23,7 +23,6 @@ const TURN_FRAMES: usize = 64;
 pub struct LinkCounts {
     /// Frames received, those for others included that came nevertheless.
     pub received_frames: u64,
-    /// Frames sent.
     pub sent_frames: u64,
     /// Frames that the interface did not take.
     pub unsent_frames: u64,

@@ -68,7 +68,6 @@ impl Adapter {
         Self { waiting: VecDeque::new(), waiting_bytes: 0, served_bytes: 0, steering }
     }
 
-    /// The rate at first.
     pub fn full_rate_bps(&self) -> Option<u64> {
         self.steering.as_ref().map(|steering| steering.full_bps)
     }

@@ -17,7 +17,6 @@ use crate::messages::Failure;
 const PIECE_BYTES: usize = 64 << 10;
 /// Most pieces that wait for the disk; more frames are left out, and counted.
 const WAITING_PIECES: usize = 256;
-/// Memory of a recorder, bytes.
 pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
 /// Longest time until a piece is handed on.
 const HAND_ON_NS: u64 = 100_000_000;

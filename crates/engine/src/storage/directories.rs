@@ -166,7 +166,6 @@ impl Directory {
         Ok(made)
     }
 
-    /// Where it is.
     pub fn path(&self) -> &Path {
         &self.path
     }

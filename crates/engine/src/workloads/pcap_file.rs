@@ -55,9 +55,6 @@ impl PcapFile {
     }
 
     /// End the file.
-    ///
-    /// # Errors
-    /// The first error of writing.
     pub fn end(mut self) -> Result<(), Failure> {
         self.written
             .and_then(|()| self.file.flush())

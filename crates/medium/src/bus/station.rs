@@ -23,12 +23,15 @@ pub(super) struct Station {
 /// State of the station's frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Phase {
-    /// There is none.
     Idle,
     /// It waits until the station need not defer.
     Waiting(FrameId),
     /// It is being transmitted, from `start` on.
-    Sending { frame: FrameId, start: Exact, has_collided: bool },
+    Sending {
+        frame: FrameId,
+        start: Exact,
+        has_collided: bool,
+    },
     /// It waits for its next attempt.
     BackingOff(FrameId),
 }

@@ -42,9 +42,7 @@ pub struct Load {
 pub struct Delivered {
     /// When its last bit came.
     pub at: Instant,
-    /// Who sent it.
     pub from: Port,
-    /// Who received it.
     pub to: Port,
     /// Its length without preamble, with the check sequence.
     pub frame_bytes: u32,

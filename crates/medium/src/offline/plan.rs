@@ -54,13 +54,11 @@ pub enum BadLoad {
     Medium(BadPlan),
     /// Load is a share of a rate.
     WithoutRate,
-    /// Not a load.
     OfferedRatio(f64),
     /// No lengths, or too many.
     Lengths(usize),
     /// Not a length of an Ethernet frame.
     FrameBytes(u32),
-    /// Not a weight.
     Weight(f64),
 }
 

@@ -13,7 +13,6 @@ pub struct LoadReport {
     pub offered_ratio: f64,
     /// Load that was delivered.
     pub utilisation_ratio: f64,
-    /// Frames delivered.
     pub delivered_frames: u64,
     /// From a frame's arrival at the adapter to its last bit at the receiver, ns; of saturated adapters from
     /// the time the frame before is off the medium. `None` if nothing was delivered, as below.
@@ -30,7 +29,6 @@ pub struct LoadReport {
     pub lost_excessive_collisions_frames: u64,
     /// Frames that found an output queue of the switch full.
     pub lost_switch_queue_frames: u64,
-    /// Frames lost by chance.
     pub lost_chance_frames: u64,
     /// Jain's index of what the stations delivered: 1 if all the same.
     pub jain_index: Option<f64>,

@@ -243,9 +243,6 @@ impl Rtnetlink {
 
     /// Send the messages that were begun, and wait until the kernel has handled them all. `on_reply` gets
     /// the type of each reply, and its content after the header.
-    ///
-    /// # Errors
-    /// The first error of the kernel.
     pub fn send(&mut self, mut on_reply: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.finish();
         // The kernel takes messages in order: an answer to the last one ends all. A dump ends itself.

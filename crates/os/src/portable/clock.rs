@@ -23,7 +23,6 @@ pub fn sleep_until(deadline: Instant) {
     std::thread::sleep(deadline - monotonic());
 }
 
-/// Not known here.
 pub fn discipline() -> Option<Discipline> {
     None
 }

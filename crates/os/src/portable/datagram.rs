@@ -20,9 +20,6 @@ impl DatagramSocket {
     }
 
     /// A socket for ICMP echo, and whether it is a raw one: see [`socket_options::bind_icmp`].
-    ///
-    /// # Errors
-    /// As there.
     pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(Self, bool)> {
         let (socket, is_raw) = socket_options::bind_icmp(address, options)?;
         Ok((Self { socket }, is_raw))
@@ -33,17 +30,14 @@ impl DatagramSocket {
         Ok(())
     }
 
-    /// Not known here.
     pub fn enable_path_probing(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Not known here.
     pub fn is_too_long(_error: &io::Error) -> bool {
         false
     }
 
-    /// Not known here.
     pub fn enable_segment_receive(&self) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -53,12 +47,10 @@ impl DatagramSocket {
         Ok(())
     }
 
-    /// Not known here.
     pub fn dropped(&self) -> io::Result<u32> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Not known here.
     pub fn enable_kernel_timestamps(&self, _sent: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -87,7 +79,6 @@ impl DatagramSocket {
         self.now_or_waiting(wait, || self.socket.send(message)).map(drop)
     }
 
-    /// The plain socket.
     pub fn plain(&self) -> &UdpSocket {
         &self.socket
     }
@@ -116,7 +107,6 @@ impl DatagramSocket {
         self.send_one(batch.message(0), wait).map(|()| 1)
     }
 
-    /// Not known here.
     pub fn send_segments(&self, _batch: &SendBatch, _count: usize, _wait: bool) -> io::Result<()> {
         Err(io::ErrorKind::Unsupported.into())
     }

@@ -18,27 +18,22 @@ pub fn write_parts_at(_file: &File, _parts: [&[u8]; 2], _offset: u64) -> io::Res
 /// Not known here: the system reads ahead as it does.
 pub fn will_read_in_order(_file: &File) {}
 
-/// Not known here.
 pub fn forget_cached(_file: &File) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not known here.
 pub fn drop_all_caches() -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not known here.
 pub fn free_bytes(_path: &Path) -> io::Result<u64> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not known here.
 pub fn disk_space(_path: &Path) -> io::Result<(u64, u64)> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Not known here.
 pub fn file_in_memory(_directory: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }

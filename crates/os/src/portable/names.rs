@@ -3,7 +3,6 @@
 use std::io;
 use std::path::Path;
 
-/// Not known here.
 pub fn rename_to_free_name_at<D>(_from: (&D, &Path), _to: (&D, &Path)) -> io::Result<()> {
     Err(io::ErrorKind::Unsupported.into())
 }

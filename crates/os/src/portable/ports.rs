@@ -19,32 +19,26 @@ pub fn make_ports(_plans: &[PortPlan], _kind: PortKind) -> io::Result<Vec<(Port,
 }
 
 impl Port {
-    /// See the Linux side.
     pub fn receive(&self, _into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn send(&self, _frame: &[u8]) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn new_drops(&self) -> u64 {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn buffer_bytes(&self) -> Option<u64> {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn leave(_ports: Vec<Self>) {}
 }
 
 impl PortQueue {
-    /// See the Linux side.
     pub fn set(&mut self, _queue: &SendingQueue) -> io::Result<()> {
         match self.0 {}
     }

@@ -1,23 +1,18 @@
 use std::io;
 
-/// Not known here.
 pub fn bind_to_processor(_processor: usize) -> io::Result<()> {
     let what = "binding a thread to a processor is not known on this system";
     Err(io::Error::new(io::ErrorKind::Unsupported, what))
 }
 
-/// Not known here.
 pub fn raise_descriptor_limit() {}
 
-/// Not known here.
 pub fn raise_descriptor_limit_to(_least: u64) {}
 
-/// Not known here.
 pub fn descriptor_limit() -> Option<u64> {
     None
 }
 
-/// Not known here.
 pub fn user_and_group() -> Option<(u32, u32)> {
     None
 }

@@ -27,27 +27,22 @@ impl RawLink {
         Err(refused())
     }
 
-    /// See the Linux side.
     pub fn mac(&self) -> [u8; 6] {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn interface(&self) -> &str {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn receive(&self, _into: &mut [u8]) -> io::Result<Option<usize>> {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn send(&self, _frame: &[u8]) -> io::Result<bool> {
         match self.0 {}
     }
 
-    /// See the Linux side.
     pub fn new_drops(&self) -> u64 {
         match self.0 {}
     }

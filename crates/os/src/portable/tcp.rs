@@ -7,17 +7,14 @@ fn unsupported<T>(what: &str) -> io::Result<T> {
     Err(io::Error::new(io::ErrorKind::Unsupported, format!("{what} is not known on this system")))
 }
 
-/// Not known here.
 pub fn tcp_info<S>(_connection: &S) -> io::Result<TcpInfo> {
     unsupported("TCP_INFO")
 }
 
-/// Not known here.
 pub fn set_congestion_control<S>(_socket: &S, _name: &str) -> io::Result<()> {
     unsupported("choosing a congestion control")
 }
 
-/// Not known here.
 pub fn limit_tcp<S>(_socket: &S, _limits: TcpLimits) -> io::Result<()> {
     unsupported("limiting the segments and the window of TCP")
 }

@@ -5,7 +5,6 @@ pub fn thread_usage() -> Usage {
     Usage::default()
 }
 
-/// Not known here.
 pub fn process_cpu_ns() -> Option<u64> {
     None
 }

@@ -44,7 +44,6 @@ type Identity = (u64, u64);
 /// When a directory changed.
 type Stamp = (Option<SystemTime>, i64, i64);
 
-/// See the module.
 #[derive(Debug)]
 pub struct Cache {
     can_be_asked_for: fn(&str) -> bool,
@@ -259,7 +258,6 @@ impl Places {
         }
     }
 
-    /// Forget a directory. How it was watched.
     fn forget(&mut self, identity: Identity) -> Option<Watch> {
         let slot = self.slots.remove(&identity)?;
         self.names -= slot.count;

@@ -17,13 +17,11 @@ use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, made, own};
 pub struct Known {
     /// As clients see it.
     pub name: Arc<str>,
-    /// As it is on the disk.
     pub on_disk: Arc<str>,
     /// As 8 characters, a dot and 3 characters. Empty if there is none.
     pub short: String,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub struct Index {
     can_be_asked_for: fn(&str) -> bool,
@@ -244,7 +242,6 @@ impl Index {
     }
 }
 
-/// The names of one hash.
 fn group(names: &BTreeSet<(u64, Arc<str>)>, hash: u64) -> impl Iterator<Item = &Arc<str>> {
     let from = (hash, Arc::from(""));
     names.range(from..).take_while(move |(other, _)| *other == hash).map(|(_, name)| name)

@@ -22,7 +22,6 @@ use crate::unseen::is_unseen;
 use cache::Cache;
 pub use index::Known;
 
-/// See the module.
 #[derive(Debug)]
 pub struct Directory {
     root: Arc<Dir>,
@@ -182,7 +181,6 @@ impl Place {
         open_any(&self.parent, Path::new(&self.on_disk), options)
     }
 
-    /// Remove the file.
     pub fn remove_file(&self) -> io::Result<()> {
         self.parent.remove_file(&self.on_disk)
     }

@@ -45,7 +45,6 @@ impl Tls {
 /// Where the data connections of a session come to.
 #[derive(Debug)]
 pub enum Listener {
-    /// The system's TCP.
     System(TcpListener),
     /// This process's own.
     Own(SmallListener),

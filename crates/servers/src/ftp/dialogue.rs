@@ -66,7 +66,6 @@ pub(super) fn say(code: u16, words: impl Into<String>) -> Answer {
 }
 
 impl<S: System> Dialogue<S> {
-    /// With a client.
     pub fn new(system: S, wire: S::Wire, client: SocketAddr) -> Self {
         Self {
             system,

@@ -89,13 +89,10 @@ pub fn of_eprt(argument: &str) -> Option<SocketAddr> {
 
 /// What is to be changed of a file, and the reply when it is done.
 pub struct Adjustment<'a> {
-    /// What of it.
     pub changes: Changes,
-    /// Of which path.
     pub path: &'a str,
     /// Code of the reply.
     pub code: u16,
-    /// Its words.
     pub done: String,
 }
 

@@ -46,7 +46,6 @@ pub struct Shared {
     tls: Option<Tls>,
 }
 
-/// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     if let Some(plan) = &offer.own_stack {
         let shared = Arc::new(Shared {

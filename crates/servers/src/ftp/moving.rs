@@ -13,9 +13,7 @@ const BLOCK_BYTES: usize = 1 << 18;
 /// Why a file was not moved.
 #[derive(Debug)]
 pub enum Broken {
-    /// The data connection.
     Connection,
-    /// The file.
     File(io::Error),
 }
 

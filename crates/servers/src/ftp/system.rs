@@ -30,9 +30,7 @@ const CONNECTING: Duration = Duration::from_secs(30);
 /// Which way data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
-    /// To the client.
     Out,
-    /// From it.
     In,
 }
 
@@ -45,7 +43,6 @@ pub trait System {
     type Wire: AsyncRead + AsyncWrite + Unpin;
     /// Where data connections come to.
     type Listener;
-    /// An open file.
     type File;
 
     /// Address that a client has come to.
@@ -100,13 +97,10 @@ pub trait System {
     /// The time before a wrong password is answered.
     fn delay(&self) -> impl Future<Output = ()>;
 
-    /// What is at a path.
     fn look(&self, path: &Names) -> impl Future<Output = io::Result<Found>>;
 
-    /// What is in a directory.
     fn list(&self, path: &Names) -> impl Future<Output = io::Result<Listing>>;
 
-    /// Open a file to read it.
     fn open(&self, path: &Names) -> impl Future<Output = io::Result<Self::File>>;
 
     /// Open or make a file to write it, and its bytes. If `truncate`, one that is there is replaced once all
@@ -136,13 +130,10 @@ pub trait System {
     /// End with a file, all of which was moved if `is_whole`: what it says of errors of earlier writes.
     fn close(&self, file: Self::File, is_whole: bool) -> impl Future<Output = io::Result<()>>;
 
-    /// Remove a file.
     fn remove_file(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
 
-    /// Make a directory.
     fn make_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
 
-    /// Remove an empty directory.
     fn remove_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
 
     /// Give something another path, which must be free.

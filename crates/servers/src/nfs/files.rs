@@ -74,7 +74,6 @@ impl Files {
         lanlab_os::disk_space(&self.path)
     }
 
-    /// The handles.
     pub fn handles(&self) -> MutexGuard<'_, Handles> {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -91,7 +90,6 @@ impl Files {
         }
     }
 
-    /// Write a handle.
     pub fn write_handle(&self, number: u64, writer: &mut Writer) {
         writer.u32(HANDLE_OCTETS as u32);
         writer.fixed(&self.life);

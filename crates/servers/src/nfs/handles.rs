@@ -115,7 +115,6 @@ impl Handles {
         self.nodes.get(&number).is_some_and(|node| node.made_by == Some(verifier))
     }
 
-    /// The file, if it is open.
     pub fn opened(&self, number: u64) -> Option<Arc<File>> {
         self.open.get(&number).cloned()
     }

@@ -23,7 +23,6 @@ mod write_procedures;
 use files::Files;
 use records::{Held, Records, read_record, write_answer};
 
-/// The one export.
 const EXPORT: &str = "/lanlab";
 
 /// Octets of data that a call may carry or ask for.
@@ -35,7 +34,6 @@ pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 /// What a connection takes before it has made a call, but for a long record.
 const STRANGER_BYTES: usize = 16 << 10;
 
-/// Begin to serve.
 #[expect(clippy::unused_async, reason = "as every service is begun")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let mut files = Files::new(&offer.root, offer.read_only)

@@ -40,7 +40,6 @@ pub fn built(builder: Builder, body: UnsyncBoxBody<Bytes, io::Error>) -> Answer 
     })
 }
 
-/// A document.
 pub fn document(name: &str, fill: impl FnOnce(&mut Document)) -> Answer {
     let mut document = Document::new();
     document.text.extend(["<", name, " xmlns=\"", NAME_SPACE, "\">"]);
@@ -95,7 +94,6 @@ impl Document {
         self.text(name, &value.to_string());
     }
 
-    /// A moment.
     pub fn moment(&mut self, name: &str, moment: SystemTime) {
         let since = moment.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         self.text(name, &calendar::extended(since.as_millis() as u64));

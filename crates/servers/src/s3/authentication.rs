@@ -32,7 +32,6 @@ const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 /// What follows the head, and what it is held against.
 #[derive(Debug, Clone)]
 pub enum Payload {
-    /// The octets themselves.
     Unsigned,
     /// The octets themselves, of this SHA-256.
     Hash([u8; 32]),

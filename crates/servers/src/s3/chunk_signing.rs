@@ -23,7 +23,6 @@ impl ChunkSigning {
         Self { signatures, signs_fields, hash: Sha256::new() }
     }
 
-    /// Take in data of a chunk.
     pub fn take(&mut self, data: &[u8]) {
         self.hash.update(data);
     }

@@ -11,7 +11,6 @@ const MAX_KEYS: usize = 1_000_000;
 /// Some of what a bucket holds.
 #[derive(Debug, Default)]
 pub struct Page {
-    /// Objects.
     pub objects: Vec<(String, Found)>,
     /// What keys begin with up to the next `/`.
     pub prefixes: Vec<String>,

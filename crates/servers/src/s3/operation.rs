@@ -15,7 +15,6 @@ const NOT_SERVED: [&str; 4] = [
 
 /// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs, reason = "S3 names them so")]
 pub enum Operation {
     ListBuckets,
     CreateBucket,

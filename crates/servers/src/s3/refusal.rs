@@ -12,7 +12,6 @@ macro_rules! codes {
     ($($name:ident $status:ident,)+) => {
         /// What S3 names a reason ("Error responses" of the Amazon S3 API Reference).
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-        #[allow(missing_docs, reason = "they say what they are")]
         pub enum Code {
             $($name,)+
         }

@@ -11,7 +11,6 @@ use super::refusal::{Code, Refusal};
 /// The head of a request.
 #[derive(Debug)]
 pub struct Asked {
-    /// Method.
     pub method: Method,
     /// Path, decoded.
     pub path: String,

@@ -208,7 +208,6 @@ impl Unseen {
         file.close()
     }
 
-    /// What is known of it.
     pub fn found(&mut self) -> io::Result<Found> {
         Found::of(&self.file()?.metadata()?)
     }

@@ -39,7 +39,6 @@ struct Part {
 /// A part that a client lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
-    /// Its number.
     pub number: u32,
     /// What we named it, if the client says so.
     pub etag: Option<String>,

@@ -11,8 +11,12 @@ pub const MAX_HANDLES: usize = 256;
 
 /// Something open.
 pub enum Open {
-    /// A file, and what it was opened for.
-    File { file: File, reads: bool, writes: bool, appends: bool },
+    File {
+        file: File,
+        reads: bool,
+        writes: bool,
+        appends: bool,
+    },
     /// What of a directory was not listed yet.
     Directory(Box<dyn Iterator<Item = Found> + Send>),
 }

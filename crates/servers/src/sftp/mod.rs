@@ -49,13 +49,10 @@ const PACKET_OCTETS: u32 = 32_768;
 /// What all connections of a server share.
 #[derive(Debug)]
 pub struct Shared {
-    /// The directory.
     pub confined: Confined,
-    /// To whom.
     pub credentials: Option<Credentials>,
 }
 
-/// Begin to serve.
 #[expect(clippy::unused_async, reason = "other services have to wait")]
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let (listener, port) = crate::listen(offer)?;

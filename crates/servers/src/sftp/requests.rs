@@ -32,11 +32,9 @@ pub struct Requests {
 enum Refusal {
     /// It ends before a field does, or text is not UTF-8.
     Garbled,
-    /// Not known here.
     Unknown,
     /// There is no more of it.
     End,
-    /// The system.
     System(io::Error),
 }
 

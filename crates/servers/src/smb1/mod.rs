@@ -28,7 +28,6 @@ const LONGEST_OF_STRANGERS: usize = 8 << 10;
 /// What a connection takes before it has logged in.
 const STRANGER_BYTES: usize = 32 << 10;
 
-/// Begin to serve.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let root = Served::new(&offer.root, offer.read_only, server::can_be_asked_for)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?;

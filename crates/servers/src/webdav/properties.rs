@@ -8,7 +8,6 @@ use dav_server::davpath::DavPath;
 use dav_server::fs::DavProp;
 use hyper::StatusCode;
 
-/// Bytes of all of them.
 const MAX_BYTES: usize = 16 << 20;
 
 /// Memory of one in addition to its texts, approximately.

@@ -68,7 +68,6 @@ impl Contents {
         }
     }
 
-    /// Files that are open.
     pub fn open_files(&self) -> usize {
         self.open.len()
     }
@@ -124,17 +123,14 @@ impl Contents {
         self.entries.values().filter_map(of_entry).collect()
     }
 
-    /// Number of the file that a handle is of.
     pub fn number(&self, handle: Handle) -> Option<u64> {
         self.entries.get(self.open.get(&handle)?).map(|entry| entry.number)
     }
 
-    /// Number of what is at a path.
     pub fn number_at(&self, path: &[String]) -> Option<u64> {
         self.entries.get(&key(path)).map(|entry| entry.number)
     }
 
-    /// Bytes of the file that a handle is of.
     pub fn size_bytes(&self, handle: Handle) -> Option<u64> {
         let entry = self.entries.get(self.open.get(&handle)?)?;
         entry.bytes.as_ref().map(|bytes| bytes.size_bytes)

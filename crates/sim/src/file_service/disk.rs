@@ -9,7 +9,6 @@ use lanlab_workloads::virtual_time::VirtualTime;
 
 use super::turns::{Order, Turns};
 
-/// Bytes of a sector.
 pub const SECTOR_BYTES: u64 = 512;
 /// Most sectors of a disk: 2 TiB.
 const MOST_SECTORS: u64 = 1 << 32;
@@ -24,7 +23,6 @@ pub struct DiskPlan {
     pub cylinders: u32,
     /// Tracks of a cylinder.
     pub heads: u32,
-    /// Sectors of a track.
     pub sectors_per_track: u32,
     /// Places of the track from a sector to the next: 1 if they follow each other.
     pub interleave: u32,
@@ -38,7 +36,6 @@ pub struct DiskPlan {
     pub overhead_ns: u64,
     /// Time of the controller for each byte, ps; what the disk reads meanwhile is not waited for.
     pub per_byte_ps: u64,
-    /// Who is next.
     pub order: Order,
     /// Whether what was written is read once more.
     pub verifies: bool,
@@ -49,9 +46,7 @@ pub struct DiskPlan {
 pub struct BadDisk {
     /// The value that is not allowed.
     pub field: &'static str,
-    /// What was found.
     pub found: u64,
-    /// What is allowed.
     pub allowed: String,
 }
 
@@ -65,18 +60,14 @@ impl fmt::Display for BadDisk {
 }
 
 impl DiskPlan {
-    /// Sectors in all.
     pub const fn sectors(&self) -> u64 {
         self.cylinders as u64 * self.heads as u64 * self.sectors_per_track as u64
     }
 
-    /// Bytes in all.
     pub const fn bytes(&self) -> u64 {
         self.sectors() * SECTOR_BYTES
     }
 
-    /// # Errors
-    /// The first value that is not allowed.
     pub fn check(&self) -> Result<(), BadDisk> {
         let of_turn = self.sectors_per_track.min(MOST_SECTORS_PER_TRACK);
         for (field, found, least, most) in [
@@ -118,7 +109,6 @@ pub struct Access {
 /// What a disk has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiskFacts {
-    /// Accesses.
     pub accesses: u64,
     /// Sectors read and written.
     pub sectors: u64,
@@ -168,7 +158,6 @@ impl Disk {
         Ok(Self { state: Rc::new(RefCell::new(state)), turns, time })
     }
 
-    /// What it has done.
     pub fn facts(&self) -> DiskFacts {
         self.state.borrow().facts
     }

@@ -107,7 +107,6 @@ impl SimulatedPort {
         }
     }
 
-    /// What the carrier can do.
     pub fn facts(&self) -> CarrierFacts {
         match &self.way {
             Way::Frames { facts, .. } => *facts,

@@ -34,16 +34,13 @@ const TIME: u64 = 124_650_240_000_000_000;
 pub enum Carriage {
     /// `NetBIOS` over the host's TCP.
     Tcp,
-    /// Frames.
     Frames(CarrierKind),
 }
 
 /// What a server serves.
 #[derive(Clone)]
 pub struct Served {
-    /// What is stored.
     pub contents: Rc<RefCell<Contents>>,
-    /// What it costs.
     pub store: Store,
 }
 

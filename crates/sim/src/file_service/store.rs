@@ -59,7 +59,6 @@ pub struct StorePlan {
     pub name_sectors: u32,
     /// Sectors of directories and of the map of files that are written when one of them changes.
     pub change_sectors: u32,
-    /// The disk.
     pub disk: DiskPlan,
 }
 
@@ -79,7 +78,6 @@ impl StorePlan {
 /// What a store has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoreFacts {
-    /// Its disk.
     pub disk: DiskFacts,
     /// Blocks that were asked for and in the cache.
     pub hits: u64,
@@ -144,12 +142,10 @@ impl Store {
         }
     }
 
-    /// The host that it is of.
     pub fn host(&self) -> &Host<HostNode> {
         &self.0.host
     }
 
-    /// What it has done.
     pub fn facts(&self) -> StoreFacts {
         let [hits, misses] = self.0.counted.get();
         let dirty = self.0.caches.borrow().values().map(Cache::dirty_blocks).sum::<usize>();

@@ -19,7 +19,6 @@ pub(crate) const NOTIFIED: Key = 5;
 /// A station has opened a session, or the host's own is ready for sessions.
 pub(crate) const STATION: Key = 6;
 
-/// The key of datagrams at a socket.
 pub fn datagram_key(socket: SocketId) -> Key {
     socket.0 as Key * KINDS + DATAGRAM
 }

@@ -24,7 +24,6 @@ pub fn addresses_of(host: HostId) -> [IpAddr; 2] {
 
 /// What a host has on its adapter. A frame of IP is the first's, any other the station's.
 pub struct HostNode {
-    /// IP.
     pub ip: IpNode,
     /// Carriers of frames.
     pub station: Option<Station>,
@@ -78,7 +77,6 @@ fn is_ip(frame: &[u8]) -> bool {
 
 /// IP on the adapter of a simulated host. All hosts know each other's addresses.
 pub struct IpNode {
-    /// Its sockets.
     pub interface: Interface,
     /// With the port that each was opened to.
     accepted: VecDeque<(ConnectionId, u16)>,
@@ -88,7 +86,6 @@ pub struct IpNode {
 }
 
 impl IpNode {
-    /// The node of `host`, one of `hosts`.
     pub fn new(host: HostId, hosts: HostId, tcp: TcpProfile, seed: u64) -> Self {
         // A server knows all its clients, and a client its server.
         let neighbours: BTreeMap<_, _> = (0..hosts)

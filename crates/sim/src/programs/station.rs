@@ -13,7 +13,6 @@ use crate::node::{Key, Node};
 /// Messages that wait for the program of a session, after which its peer is held back.
 const MANY_WAITING: usize = 16;
 
-/// See the module.
 pub struct Station {
     node: Carriers,
     sessions: BTreeMap<SessionId, Inbox>,

@@ -52,7 +52,6 @@ impl Kept {
     }
 }
 
-/// A session.
 #[derive(Debug)]
 pub(super) struct Answerer {
     pub(super) id: SessionId,

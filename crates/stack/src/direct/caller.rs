@@ -24,7 +24,6 @@ const ECHO_AFTER_NS: u64 = 240_000_000_000;
 /// Process of these questions, of which no redirector is.
 const ECHO_PROCESS: u32 = 0xfffe;
 
-/// A session.
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) id: SessionId,

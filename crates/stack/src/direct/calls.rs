@@ -17,7 +17,6 @@ use crate::netbios::{NameCall, NameClaim, Outcome, QueryPace, Unanswered};
 const MOST_CALLERS: usize = 254;
 
 impl Station {
-    /// Begin a session.
     pub(super) fn call(&mut self, now: Instant, to: Peer) -> SessionId {
         let id = self.ids.next();
         if self.callers.len() >= MOST_CALLERS {

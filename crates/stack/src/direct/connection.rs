@@ -32,7 +32,6 @@ pub(super) const OTHER_NAME: Row = server_error("not my name", 0x12);
 /// The numbers of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
-    /// The connection.
     pub(super) connection: u16,
     /// Zero: it may be carried out again.
     pub(super) sequence: u16,

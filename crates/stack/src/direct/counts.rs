@@ -3,7 +3,6 @@
 use crate::counts::counts;
 
 counts! {
-    /// See the module.
     pub(crate) struct Counts {
         /// Requests sent, each once.
         requests_sent: "information_sent",

@@ -18,7 +18,6 @@ const MOST_FORMER: usize = 8;
 /// Packets that wait for being carried out.
 const MOST_WAITING: usize = 64;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Parts {
     /// The write that is under way.

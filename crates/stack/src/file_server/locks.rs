@@ -48,7 +48,6 @@ pub enum LockRefusal {
     Range,
     /// There is no such lock.
     NotLocked,
-    /// There are too many.
     TooMany,
 }
 
@@ -110,7 +109,6 @@ impl Locks {
         self.0.retain(|lock| lock.owner.open != open);
     }
 
-    /// Whether there are none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }

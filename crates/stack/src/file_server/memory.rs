@@ -36,7 +36,6 @@ impl FileStore for MemoryFiles {
 }
 
 impl MemoryFiles {
-    /// Files that are open.
     pub fn open(&self) -> usize {
         self.open.len()
     }

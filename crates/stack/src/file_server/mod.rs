@@ -51,19 +51,13 @@ pub enum Remark {
     Admitted {
         /// Who has logged in; absent where that takes no user.
         user: Option<String>,
-        /// By which dialect.
         dialect: &'static str,
     },
     /// It is served from now on, as it gave the password of the share, which takes no user.
-    SharePassword {
-        /// By which dialect.
-        dialect: &'static str,
-    },
-    /// A login failed.
+    SharePassword { dialect: &'static str },
     WrongPassword {
         /// Who it was to be; absent where the password is the share's.
         user: Option<String>,
-        /// By which dialect.
         dialect: &'static str,
     },
     /// A change was refused, as nothing may be changed.
@@ -147,7 +141,6 @@ impl Session {
         self.channel.is_known()
     }
 
-    /// Logins that failed.
     pub fn failed_logins(&self) -> u32 {
         self.channel.failed_logins()
     }

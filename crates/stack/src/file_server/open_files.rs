@@ -19,7 +19,6 @@ pub enum OpenRefusal {
     IsShared,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct OpenFiles {
     /// By the number of the file.
@@ -31,7 +30,6 @@ pub struct OpenFiles {
 #[derive(Debug, Default)]
 pub struct OpenFile {
     opens: Vec<OneOpen>,
-    /// Its locks.
     pub locks: Locks,
     /// Who waits for locks.
     pub queue: Queue,
@@ -52,7 +50,6 @@ struct OneOpen {
 #[derive(Debug)]
 pub struct Opened {
     all: Arc<OpenFiles>,
-    /// Number of the file.
     pub file_number: u64,
     /// Number of this open, of all sessions.
     pub number: u64,
@@ -146,7 +143,6 @@ impl OpenFile {
 }
 
 impl Opened {
-    /// What is known of the file.
     pub fn file(&self) -> MutexGuard<'_, OpenFile> {
         locked(&self.file)
     }

@@ -9,9 +9,7 @@ const PROGRAMS: [&str; 4] = ["COM", "DLL", "EXE", "SYM"];
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "three rights of each of two sides")]
 pub struct Sharing {
-    /// It reads.
     pub reads: bool,
-    /// It writes.
     pub writes: bool,
     /// It removes or renames.
     pub deletes: bool,

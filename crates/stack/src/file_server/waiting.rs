@@ -9,7 +9,6 @@ use super::locks::{Locks, Wanted};
 /// What became of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
-    /// It goes on.
     Waits,
     /// The ranges are locked.
     Granted,

@@ -10,13 +10,11 @@ pub type Mac = [u8; 6];
 /// An interface's addresses, neighbours and TCP.
 #[derive(Debug, Clone)]
 pub struct Config {
-    /// Its hardware address.
     pub mac: Mac,
     /// Its addresses, one of each family at most.
     pub addresses: Vec<IpAddr>,
     /// Hardware addresses of all that it can send to.
     pub neighbours: BTreeMap<IpAddr, Mac>,
-    /// How its TCP behaves.
     pub tcp: TcpProfile,
     /// Seed of TCP's initial sequence numbers.
     pub seed: u64,
@@ -29,7 +27,6 @@ pub struct TcpProfile {
     pub mss_bytes: Option<u16>,
     /// Receive buffer, and so the largest window.
     pub receive_buffer_bytes: usize,
-    /// Send buffer.
     pub send_buffer_bytes: usize,
     /// Size of the ring of bytes to send, in send buffers: 1 or more. smoltcp cuts a segment where its ring begins
     /// anew: the larger, the fewer.
@@ -53,12 +50,7 @@ impl TcpProfile {
 #[non_exhaustive]
 pub enum Refusal {
     /// The datagram does not fit into one frame.
-    TooLong {
-        /// Its payload.
-        bytes: usize,
-        /// The longest payload.
-        longest_bytes: usize,
-    },
+    TooLong { bytes: usize, longest_bytes: usize },
     /// No hardware address of the destination is known.
     NoNeighbour(IpAddr),
     /// The interface has no address of this family.

@@ -60,7 +60,6 @@ pub struct ConnectionFacts {
     pub mss_bytes: u64,
 }
 
-/// A TCP connection.
 pub(super) struct Connection {
     interface: Interface,
     sockets: SocketSet<'static>,

@@ -7,9 +7,7 @@ use super::small::{Facts, LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
 
 /// A station and its frames, counted. Whose link it is gives and takes them.
 pub struct FramedStation {
-    /// The station.
     pub station: Station,
-    /// What was counted.
     pub facts: Facts,
     received: Box<[u8; RECEIVED_FRAME_BYTES]>,
     /// The next frame to send; whether the link had no room for it.

@@ -62,7 +62,6 @@ pub use interface::{ConnectionId, Event, Interface, SocketId};
 pub use station::{Reach, Station, StationConfig};
 pub use udp::{Datagram, OVERHEAD_BYTES};
 
-/// Bytes of an Ethernet header.
 pub const ETHERNET_HEADER_BYTES: usize = 14;
 /// Bytes of the longest IP packet on Ethernet.
 pub const MTU_BYTES: usize = 1500;

@@ -20,7 +20,6 @@ const MOST_DELAYED_ACK_NS: u64 = 499_000_000;
 
 /// Largest amount that one read asks for: a segment.
 pub const READ_BYTES: usize = 1460;
-/// The longest frame.
 pub const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
 /// Room for a frame that has come, with 4 bytes by which one that is too long is seen.
 pub const RECEIVED_FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
@@ -35,7 +34,6 @@ pub const PORTS: u16 = 16_000;
 pub struct Asked {
     /// Receive buffer, and so the largest window.
     pub receive_buffer_bytes: Option<u32>,
-    /// Send buffer.
     pub send_buffer_bytes: Option<u32>,
     /// Longest segment that it takes and sends.
     pub mss_bytes: Option<u16>,
@@ -50,7 +48,6 @@ pub struct Asked {
 pub struct BadValue {
     /// A field of [`Asked`].
     pub key: &'static str,
-    /// What was asked for.
     pub found: u64,
     /// What it may be.
     pub allowed: RangeInclusive<u64>,
@@ -68,9 +65,6 @@ fn within(
 
 impl TcpProfile {
     /// Of a station in little memory.
-    ///
-    /// # Errors
-    /// A value is out of its range.
     pub fn small(asked: &Asked) -> Result<Self, BadValue> {
         let buffer = |key, bytes: Option<u32>| {
             let bytes = bytes.unwrap_or(BUFFER_BYTES).into();
@@ -95,7 +89,6 @@ impl TcpProfile {
 /// What a station counted, over all its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
-    /// How its TCP behaves.
     pub tcp: TcpProfile,
     /// The bound of what it holds.
     pub memory_bytes: u64,
@@ -103,7 +96,6 @@ pub struct Facts {
     pub held_bytes: u64,
     /// Frames that the link took.
     pub sent_frames: u64,
-    /// Frames that came.
     pub received_frames: u64,
     /// Frames that the system dropped before they were received.
     pub dropped_frames: u64,

@@ -37,13 +37,11 @@ const FRAME_BYTES: usize = 2 * RECEIVED_FRAME_BYTES;
 /// What a station is.
 #[derive(Debug, Clone, Copy)]
 pub struct StationConfig {
-    /// Its hardware address.
     pub mac: Mac,
     /// Its address, which no other station may have.
     pub address: Ipv4Addr,
     /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
     pub peer: Option<Ipv4Addr>,
-    /// How its TCP behaves.
     pub tcp: TcpProfile,
     /// Connections at a time, at most.
     pub connections: usize,
@@ -54,7 +52,6 @@ pub struct StationConfig {
 /// How far a station is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// It asks.
     Asking,
     /// Connections to the peer can be opened.
     Known,

@@ -10,7 +10,6 @@ pub const OVERHEAD_BYTES: usize = 128;
 /// A datagram that a program takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
-    /// Who sent it.
     pub from: SocketAddr,
     /// Datagrams that the socket had dropped when this one came.
     pub drops: u32,

@@ -12,9 +12,7 @@ const MOST: usize = 64;
 /// What was named.
 #[derive(Debug)]
 pub(crate) enum Found {
-    /// A server.
     Server {
-        /// The server.
         server: sap::Server,
         /// Who has named it.
         from: Place,
@@ -25,10 +23,8 @@ pub(crate) enum Found {
     Route(u32, Place),
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct Discovery {
-    /// Whether anyone looks.
     pub(crate) is_wanted: bool,
     found: VecDeque<Found>,
 }

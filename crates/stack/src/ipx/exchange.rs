@@ -162,7 +162,6 @@ impl<I> Exchange<I> {
         }
     }
 
-    /// Whether it ends.
     pub(crate) const fn is_closing(&self) -> bool {
         self.is_closing
     }

@@ -27,24 +27,19 @@ const INTERNAL_NODE: [u8; 6] = [0, 0, 0, 0, 0, 1];
 pub(crate) struct Packet<'a> {
     /// Where it came from, as an answer gets there.
     pub(crate) from: Place,
-    /// Its type.
     pub(crate) kind: u8,
     /// The program that it is for.
     pub(crate) socket: u16,
     /// Whether it is for all stations.
     pub(crate) is_to_all: bool,
-    /// What it carries.
     pub(crate) data: &'a [u8],
 }
 
 /// A server of this station, as it says that it is there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Advertised {
-    /// Its type.
     pub(crate) kind: u16,
-    /// Its name.
     pub(crate) name: Name,
-    /// Its socket.
     pub(crate) socket: u16,
 }
 
@@ -55,7 +50,6 @@ impl Advertised {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Interface {
     mac: Mac,

@@ -14,11 +14,9 @@ const MOST_SPARE: usize = 32;
 /// Where another station is: its address, and how it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The address of IPX.
     pub(crate) address: Address,
     /// Its adapter, or that of the router to it.
     pub(crate) mac: Mac,
-    /// The framing in which it is sent to.
     pub(crate) framing: Framing,
 }
 

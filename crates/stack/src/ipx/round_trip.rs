@@ -6,7 +6,6 @@ const FIRST_NS: u64 = 1_000_000_000;
 const SHORTEST_NS: u64 = 100_000_000;
 const LONGEST_NS: u64 = 4_000_000_000;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrip {
     /// Mean and mean deviation, ns.

@@ -11,7 +11,6 @@ use lanlab_wire::ipx::framing;
 const QUESTIONS: u32 = 2;
 const INTERVAL_NS: u64 = 500_000_000;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) configured: Option<Framing>,

@@ -111,12 +111,10 @@ impl Link {
         }
     }
 
-    /// Its state.
     pub const fn state(&self) -> State {
         self.state
     }
 
-    /// What it has counted.
     pub const fn counts(&self) -> Counts {
         self.counts
     }
@@ -339,7 +337,6 @@ impl Link {
         }
     }
 
-    /// What happened.
     pub fn poll_event(&mut self) -> Option<Event> {
         self.events.pop_front()
     }

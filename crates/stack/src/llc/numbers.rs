@@ -36,7 +36,6 @@ pub(super) enum Acknowledged {
     Frames(u8),
     /// Less than one before it: its frame has come late.
     Late,
-    /// What was never sent.
     Never,
 }
 

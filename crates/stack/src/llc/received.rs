@@ -251,7 +251,6 @@ impl Link {
         self.set_timers(now);
     }
 
-    /// Whether the information is taken.
     fn handle_information(&mut self, now: Instant, send_number: u8, is_asked: bool) -> bool {
         if self.is_busy {
             self.counts.information_discarded += 1;

@@ -22,7 +22,6 @@ pub enum State {
 pub enum Ended {
     /// As we asked for.
     Closed,
-    /// The other end refused it.
     Refused,
     /// The other end has ended it, or does not know it.
     ByPeer,
@@ -66,9 +65,7 @@ pub struct Counts {
     pub rejects_received: u64,
     /// RNR received.
     pub not_ready_received: u64,
-    /// Expiries of T1.
     pub t1_expiries: u64,
-    /// Expiries of Ti.
     pub ti_expiries: u64,
     /// FRMR sent.
     pub frame_rejects_sent: u64,

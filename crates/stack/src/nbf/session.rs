@@ -14,12 +14,10 @@ use crate::carrier::{SessionId, Why};
 use crate::netbios::{Correlators, NameCall};
 use crate::profile::Profile;
 
-/// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The name is looked for.
     Finding,
-    /// The station is asked for a session.
     Calling,
     /// The link is set up.
     Linking,
@@ -29,7 +27,6 @@ pub(super) enum Phase {
     Recognized,
     /// Messages can go.
     Open,
-    /// SESSION END is to be sent.
     Ending,
 }
 
@@ -52,7 +49,6 @@ pub(super) enum Step {
     },
     /// Another message may be handed in.
     Room,
-    /// It is over.
     Ended(Why),
 }
 

@@ -24,9 +24,7 @@ use crate::spare::keep;
 /// What a station has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// Frames sent.
     pub sent_frames: u64,
-    /// Frames received for this station.
     pub received_frames: u64,
     /// NetBIOS frames that make no sense.
     pub unknown_frames: u64,
@@ -147,7 +145,6 @@ impl Station {
         Ok(())
     }
 
-    /// What the station has counted.
     pub fn station_counts(&self) -> Counts {
         Counts { dropped_answers: self.output.dropped, ..self.counts }
     }

@@ -22,7 +22,6 @@ const MOST_PARTIAL: usize = 64;
 struct Partial {
     query: QueryId,
     station: Mac,
-    /// The name that was asked for.
     name: Name,
     correlator: u16,
     status: Box<AdapterStatus>,

@@ -22,7 +22,6 @@ const MOST_CALLS: usize = 254;
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
 impl Station {
-    /// Begin a session.
     pub(super) fn call(&mut self, now: Instant, to: Peer) -> SessionId {
         let Peer::Name(called) = to else {
             let id = self.ids.next();

@@ -3,7 +3,6 @@
 use crate::counts::counts;
 
 counts! {
-    /// See the module.
     pub(super) struct Counts {
         /// Packets with a number, each once.
         sent: "information_sent",

@@ -21,7 +21,6 @@ pub(super) enum Taken {
     Senseless,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Receiving {
     /// The number that is expected.

@@ -17,12 +17,10 @@ use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 /// Fewer octets of data in a packet are not agreed on: messages would have more packets than there are numbers.
 const LEAST_DATA: u16 = 128;
 
-/// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The name is looked for.
     Finding,
-    /// The station is asked for a session.
     Calling,
     /// Messages can go.
     Open,

@@ -10,7 +10,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 /// How a server and a client of a generation behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetWare {
-    /// Name of the profile.
     pub name: &'static str,
     /// Version that a server says, and its second part in hundredths.
     pub version: (u8, u8),

@@ -8,7 +8,6 @@ use super::QueryPace;
 /// What becomes of a call that was not answered in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
-    /// It is to be sent again.
     Again,
     /// No station has the name.
     NameNotFound,

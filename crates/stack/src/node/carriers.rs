@@ -231,7 +231,6 @@ impl CarrierKind {
 pub struct CarrierKinds(u32);
 
 impl CarrierKinds {
-    /// One carrier.
     pub const fn only(kind: CarrierKind) -> Self {
         Self(1 << kind as u32)
     }

@@ -44,7 +44,6 @@ pub use carriers::{CarrierKind, CarrierKinds};
 /// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeConfig {
-    /// The station.
     pub station: StationConfig,
     /// Its carriers: it has no others, and says and answers nothing of theirs.
     pub carriers: CarrierKinds,
@@ -69,7 +68,6 @@ pub struct StrayCounts {
     pub malformed_frames: u64,
     /// LLC frames for a SAP that is not here.
     pub unknown_sap_frames: u64,
-    /// Packets for a socket that is not here.
     pub unknown_socket_packets: u64,
 }
 

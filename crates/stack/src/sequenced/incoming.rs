@@ -20,7 +20,6 @@ impl Incoming {
         Self { buffer: Vec::new(), held: VecDeque::new(), is_paused: false }
     }
 
-    /// Whether messages wait.
     pub(crate) const fn is_paused(&self) -> bool {
         self.is_paused
     }

@@ -43,11 +43,9 @@ pub(crate) struct Acknowledged {
     pub(crate) is_ahead: bool,
     /// It is of something for the first time.
     pub(crate) is_new: bool,
-    /// Messages that are done by it.
     pub(crate) messages: u32,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(crate) struct Sending {
     messages: VecDeque<Message>,

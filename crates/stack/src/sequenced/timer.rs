@@ -9,7 +9,6 @@ pub(crate) enum Wait {
     Nothing,
     /// The answer to its call.
     Answer,
-    /// The acknowledgement of what it has sent.
     Acknowledgement,
     /// Room at the other end.
     Room,

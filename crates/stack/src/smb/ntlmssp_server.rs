@@ -25,7 +25,6 @@ const DNS_COMPUTER: u16 = 3;
 /// A client's message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    /// It begins.
     Negotiate {
         /// Bits of [`flags`].
         flags: u32,

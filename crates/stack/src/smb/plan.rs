@@ -28,16 +28,13 @@ pub struct Plan {
     pub multiplexed: bool,
     /// Whether messages have to be signed; otherwise they are where the server requires it.
     pub requires_signatures: bool,
-    /// What the carrier can do.
     pub carrier: CarrierFacts,
 }
 
 /// A user.
 #[derive(Clone)]
 pub struct User {
-    /// Name.
     pub name: String,
-    /// Password.
     pub password: String,
     /// Domain, or empty.
     pub domain: String,

@@ -9,7 +9,6 @@ use crate::profile::{PC_NETWORK, Profile, WINDOWS_NT};
 /// A server, and the stations that it and its clients are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerProfile {
-    /// Name of the profile.
     pub name: &'static str,
     /// Longest message that it takes, and says so.
     pub buffer_bytes: Known<u32>,

@@ -70,7 +70,6 @@ pub fn lm_hash(password: &str, code_page: CodePage) -> Option<[u8; 16]> {
     Some(hash)
 }
 
-/// NT hash.
 pub fn nt_hash(password: &str) -> [u8; 16] {
     Md4::digest(utf16(password)).into()
 }

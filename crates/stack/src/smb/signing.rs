@@ -49,7 +49,6 @@ impl Signing {
         head[header::SIGNATURE].copy_from_slice(&signature);
     }
 
-    /// Whether a message is signed with a number.
     pub fn is_signed(&self, message: &[u8], number: u32) -> bool {
         same(&self.signature([message, &[]], number), &message[header::SIGNATURE])
     }

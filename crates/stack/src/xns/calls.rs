@@ -22,7 +22,6 @@ const UNKNOWN: [u16; 2] = [NO_CONNECTION, NO_CONNECTION_OF_SPX];
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
 impl Station {
-    /// Begin a session.
     pub(super) fn call(&mut self, now: Instant, to: Peer) -> SessionId {
         let id = self.ids.next();
         let callers = self.sessions.iter().filter(|one| one.is_caller && one.phase.is_reported());

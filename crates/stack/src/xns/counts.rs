@@ -5,7 +5,6 @@ use crate::counts::counts;
 use crate::ipx;
 
 counts! {
-    /// See the module.
     pub(super) struct Counts {
         /// Packets with a number, each once.
         sent: "information_sent",

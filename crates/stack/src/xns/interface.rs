@@ -18,7 +18,6 @@ pub(super) struct Packet<'a> {
     pub(super) from: Place,
     /// What stands before its data.
     pub(super) header: Header,
-    /// What it carries.
     pub(super) data: &'a [u8],
     /// Its first octets, for an error about it.
     octets: &'a [u8],
@@ -36,7 +35,6 @@ impl Packet<'_> {
     }
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Interface {
     mac: Mac,

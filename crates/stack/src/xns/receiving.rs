@@ -35,7 +35,6 @@ pub(super) enum Taken {
     TooLong,
 }
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Receiving {
     /// The number that is expected.

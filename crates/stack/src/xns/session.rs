@@ -16,12 +16,10 @@ use crate::netbios::{FACTS, NameCall};
 use crate::profile::Profile;
 use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 
-/// Where a session stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
     /// The name is looked for.
     Finding,
-    /// The station is asked for a session.
     Calling,
     /// Messages can go.
     Open,

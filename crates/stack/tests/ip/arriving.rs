@@ -158,13 +158,14 @@ fn a_thousand_forged_segments_are_answered_once_a_second() {
     assert!(opened.is_open());
 }
 
-/// When each segment of 1,460 bytes came from SPDTEST of mTCP 2013 (FreeDOS, NE2000), µs, until the sender stalled: it
+/// When each segment of 1,460 bytes came from SPDTEST of mTCP 2013 (`FreeDOS`, NE2000), µs, until the sender stalled: it
 /// sends again after 160 ms what was not acknowledged.
 const MTCP_US: [u64; 50] = [
     25920, 26165, 26362, 26554, 26746, 37094, 37342, 43539, 46202, 46430, 46624, 46815, 57708,
     58489, 58696, 58899, 59092, 59294, 72012, 80575, 80798, 80995, 82351, 82580, 86193, 86430,
-    86623, 86812, 94254, 97652, 102195, 102415, 102612, 102805, 110911, 112746, 112979, 121290,
-    121629, 121840, 133006, 133378, 138260, 138484, 138680, 146350, 146608, 146846, 148955, 154417,
+    86623, 86812, 94254, 97652, 102_195, 102_415, 102_612, 102_805, 110_911, 112_746, 112_979,
+    121_290, 121_629, 121_840, 133_006, 133_378, 138_260, 138_484, 138_680, 146_350, 146_608,
+    146_846, 148_955, 154_417,
 ];
 
 #[test]

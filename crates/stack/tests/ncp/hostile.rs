@@ -396,7 +396,7 @@ fn stations_that_are_not_there_keep_no_client_out() {
             }
         }
         assert_ne!(bench.connect(9, 0x4100)[0].0, c::OK, "all are taken");
-        let mut pass = |bench: &mut Bench| {
+        let pass = |bench: &mut Bench| {
             bench.now = bench.now.plus_nanos(250_000_000);
             bench.node.handle_timeout(bench.now);
             bench.replies();

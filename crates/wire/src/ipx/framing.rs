@@ -15,11 +15,9 @@ const LLC_START: [u8; 3] = [0xe0, 0xe0, 0x03];
 
 /// 802.2, which NetWare has from 3.12 on, and NWLink by default.
 pub const IEEE_802_2: Framing = Framing::Llc;
-/// Ethernet II.
 pub const ETHERNET_II: Framing = Framing::Type(ETHERNET_TYPE);
 /// Raw 802.3, which NetWare had before 3.12.
 pub const RAW_802_3: Framing = Framing::Raw;
-/// SNAP.
 pub const SNAP: Framing = Framing::Snap { organization: [0; 3], protocol: ETHERNET_TYPE };
 /// Each of them, in the order in which a station prefers them that hears several.
 pub const ALL: [Framing; 4] = [IEEE_802_2, ETHERNET_II, RAW_802_3, SNAP];

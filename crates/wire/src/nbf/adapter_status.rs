@@ -18,20 +18,16 @@ pub const ENTRY_LEN: usize = NAME_LEN + 2;
 /// A name that the adapter has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameEntry {
-    /// The name.
     pub name: Name,
-    /// Its number.
     pub number: u8,
     /// Bit 7: a group name. Bits 2 to 0: 4 registered, 5 deregistered, 6 duplicate.
     pub state: u8,
 }
 
 impl NameEntry {
-    /// A name that is registered.
     pub const REGISTERED: u8 = 0x04;
     /// A name that another station has, too.
     pub const DUPLICATE: u8 = 0x06;
-    /// A group name.
     pub const GROUP: u8 = 0x80;
 
     /// Read names, one behind the other. A part of one at the end is left out.
@@ -43,7 +39,6 @@ impl NameEntry {
         })
     }
 
-    /// Append it.
     pub fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&self.name.0);
         out.extend_from_slice(&[self.number, self.state]);
@@ -69,31 +64,24 @@ pub struct AdapterStatus {
     pub information_receive_errors: u16,
     /// Transmissions given up.
     pub aborted_transmissions: u16,
-    /// Packets sent.
     pub sent_packets: u32,
-    /// Packets received.
     pub received_packets: u32,
     /// I frames sent with an error: sent again.
     pub information_send_errors: u16,
     /// Times that the receiver had no buffer.
     pub lost_for_buffers: u16,
-    /// Expiries of T1.
     pub t1_expiries: u16,
-    /// Expiries of Ti.
     pub ti_expiries: u16,
     /// Free control blocks, configured, and most of them.
     pub control_blocks: [u16; 3],
     /// Times that the sender had no buffer.
     pub send_buffer_shortages: u16,
-    /// Longest datagram.
     pub longest_datagram_bytes: u16,
     /// Sessions, configured, and most of them.
     pub sessions: [u16; 3],
-    /// Longest packet of a session.
     pub longest_session_packet_bytes: u16,
     /// Names in all: more than `names` if the answer was cut.
     pub name_count: u16,
-    /// Names.
     pub names: Vec<NameEntry>,
 }
 

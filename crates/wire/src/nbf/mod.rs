@@ -47,7 +47,6 @@ codes! {
         DatagramBroadcast = 0x09,
         /// Who has this name? With a session number: I want a session with it.
         NameQuery = 0x0a,
-        /// The name is taken.
         AddNameResponse = 0x0d,
         /// I have the name.
         NameRecognized = 0x0e,
@@ -69,7 +68,6 @@ codes! {
         DataOnlyLast = 0x16,
         /// The callee agrees to the session.
         SessionConfirm = 0x17,
-        /// The session ends.
         SessionEnd = 0x18,
         /// The caller begins the session.
         SessionInitialize = 0x19,
@@ -132,7 +130,6 @@ pub mod value {
 /// Header of a frame of names and datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameHeader {
-    /// What it is for.
     pub command: NameCommand,
     /// Depends on the command.
     pub data1: u8,
@@ -151,7 +148,6 @@ pub struct NameHeader {
 /// Header of a frame of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionHeader {
-    /// What it is for.
     pub command: SessionCommand,
     /// [`flag`]s.
     pub data1: u8,

@@ -4,9 +4,7 @@ use super::text::{Name, messages};
 
 /// Kinds of objects.
 pub mod object {
-    /// A user.
     pub const USER: u16 = 0x0001;
-    /// A file server.
     pub const FILE_SERVER: u16 = 0x0004;
     /// Any kind, in a search.
     pub const ANY: u16 = 0xffff;
@@ -67,7 +65,6 @@ messages! {
         property: Name<'a>,
     }
 
-    /// A property.
     ScannedProperty, "ncp property reply" => {
         name: [u8; PROPERTY_LEN],
         flags: u8,
@@ -93,7 +90,6 @@ messages! {
         number: u32,
     }
 
-    /// An object.
     Object, "ncp object reply" => {
         number: u32,
         kind: u16,

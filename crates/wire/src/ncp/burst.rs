@@ -40,9 +40,7 @@ pub mod flag {
 
 /// What a burst asks for.
 pub mod operation {
-    /// To read.
     pub const READ: u32 = 1;
-    /// To write.
     pub const WRITE: u32 = 2;
 }
 
@@ -63,11 +61,9 @@ pub mod result {
 fields! {
     /// What stands before each part of a burst.
     Header, Big => {
-        /// That of bursts, of [`kind`].
         kind: u16,
         /// Bits of [`flag`].
         flags: u8,
-        /// [`STREAM`].
         stream: u8,
         source: u32,
         destination: u32,
@@ -102,7 +98,6 @@ fields! {
 fields! {
     /// Begins the request of a read, which is no more, or of a write, whose data stand behind.
     Operation, Big, "ncp burst operation" => {
-        /// Of [`operation`].
         operation: Low,
         /// The last four octets of the file handle.
         file: [u8; 4],
@@ -113,9 +108,7 @@ fields! {
 }
 
 fields! {
-    /// The reply to a write.
     WriteReply, Big, "ncp burst reply" => {
-        /// Of [`result`].
         result: Low,
     }
 }
@@ -123,7 +116,6 @@ fields! {
 fields! {
     /// Begins the reply to a read; the data stand behind.
     ReadReply, Big, "ncp burst reply" => {
-        /// Of [`result`].
         result: Low,
         count: u32,
     }
@@ -219,9 +211,6 @@ impl Header {
 }
 
 /// What a reply says first: whether it is done.
-///
-/// # Errors
-/// [`Error::Truncated`] if it is short.
 pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
     WriteReply::parse(reply).map(|reply| reply.result.number)
 }

@@ -20,7 +20,6 @@ pub const ALL_RIGHTS: u8 = 0xff;
 pub const READ_RIGHTS: u8 = 0x45;
 
 fields! {
-    /// A volume.
     Volume, Big, "ncp volume" => {
         sectors_per_block: u16,
         blocks: u16,
@@ -60,7 +59,6 @@ fields! {
 }
 
 fields! {
-    /// A handle.
     Allocated, Big, "ncp directory handle" => {
         handle: u8,
         rights: u8,
@@ -68,7 +66,6 @@ fields! {
 }
 
 fields! {
-    /// A handle alone.
     Handle, Big, "ncp handle" => {
         handle: u8,
     }

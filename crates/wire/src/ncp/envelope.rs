@@ -7,9 +7,7 @@ use crate::{Error, take};
 pub mod kind {
     /// Asks for a connection.
     pub const CREATE: u16 = 0x1111;
-    /// A request.
     pub const REQUEST: u16 = 0x2222;
-    /// The reply to one.
     pub const REPLY: u16 = 0x3333;
     /// Ends a connection.
     pub const DESTROY: u16 = 0x5555;
@@ -40,13 +38,10 @@ pub mod status {
 fields! {
     /// As it stands in a packet: the two octets of the connection are apart.
     Packed, Big => {
-        /// Of [`kind`].
         kind: u16,
         sequence: u8,
-        /// Low octet of the connection.
         connection_low: u8,
         task: u8,
-        /// High octet of the connection.
         connection_high: u8,
     }
 }
@@ -54,11 +49,9 @@ fields! {
 /// What every packet begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
-    /// Of [`kind`].
     pub kind: u16,
     /// Number of the request; a reply has that of its request.
     pub sequence: u8,
-    /// The connection.
     pub connection: u16,
     /// Task of the client.
     pub task: u8,
@@ -80,9 +73,6 @@ impl Envelope {
     pub const LEN: usize = Packed::LEN;
 
     /// Read what a packet begins with. Also gives what stands behind.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let fields = Packed::first(FORMAT, packet, Order::Big)?;
         let envelope = Self {
@@ -94,7 +84,6 @@ impl Envelope {
         Ok((envelope, &packet[Self::LEN..]))
     }
 
-    /// Append it.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let [connection_high, connection_low] = self.connection.to_be_bytes();
         let Self { kind, sequence, task, .. } = *self;
@@ -127,7 +116,6 @@ impl Reply {
         Ok((Self { envelope, completion, status }, &rest[2..]))
     }
 
-    /// Append it.
     pub fn emit(&self, out: &mut Vec<u8>) {
         self.envelope.emit(out);
         out.extend_from_slice(&[self.completion, self.status]);

@@ -21,7 +21,6 @@ pub mod attribute {
 }
 
 fields! {
-    /// A file.
     FileEntry, Big, "ncp file" => {
         /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],

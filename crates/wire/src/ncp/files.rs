@@ -11,9 +11,7 @@ pub type FileHandle = [u8; 6];
 
 /// Bits of how a file is opened.
 pub mod access {
-    /// To read.
     pub const READ: u8 = 0x01;
-    /// To write.
     pub const WRITE: u8 = 0x02;
     /// Others may not read.
     pub const DENY_READ: u8 = 0x04;
@@ -24,7 +22,6 @@ pub mod access {
 }
 
 fields! {
-    /// An open file.
     Opened, Big, "ncp opened" => {
         file: FileHandle,
         reserved: u16,

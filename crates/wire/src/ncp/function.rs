@@ -7,9 +7,7 @@ const FORMAT: &str = "ncp request";
 /// A function; with the number of its part, if it has parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Function {
-    /// Its number.
     pub number: u8,
-    /// That of its part.
     pub part: Option<u8>,
 }
 

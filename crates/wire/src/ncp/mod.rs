@@ -7,8 +7,6 @@
 //! A packet is an [`envelope`] and what a function says: for most a number of the function, for some with a
 //! number of a part of it. Names have an octet with their length before them.
 
-#![allow(missing_docs, reason = "fields are called as the dissector calls them")]
-
 pub mod bindery;
 pub mod burst;
 pub mod completion;

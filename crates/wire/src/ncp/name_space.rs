@@ -7,7 +7,6 @@ use super::text::Rest;
 use crate::Error;
 use crate::fields::{Field, Order, fields};
 
-/// The name space of DOS.
 pub const DOS: u8 = 0;
 
 /// What a path begins at.
@@ -137,7 +136,6 @@ fields! {
 pub struct Path<'a> {
     pub volume: u8,
     pub number: u32,
-    /// Of [`begin`].
     pub begin: u8,
     pub names: Vec<&'a [u8]>,
 }
@@ -243,9 +241,6 @@ impl<'a> Reader<'a> {
 
 impl<'a> Request<'a> {
     /// Read a request by the number of its part.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short.
     pub fn parse(part: u8, octets: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader(Rest::new("ncp name space request", octets));
         if part == 0x18 {

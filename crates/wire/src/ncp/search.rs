@@ -9,7 +9,6 @@ use super::text::{Name, messages};
 pub const FIRST: u16 = 0xffff;
 
 fields! {
-    /// An entry.
     Found, Big, "ncp search reply" => {
         place: u16,
         directory: u16,
@@ -18,7 +17,6 @@ fields! {
 }
 
 fields! {
-    /// A search that was begun.
     Begun, Big, "ncp begun search" => {
         volume: u8,
         directory: u16,

@@ -94,9 +94,6 @@ macro_rules! messages {
     (@read $name:ident <$life:lifetime>, $format:literal, $($field:ident)*) => {
         impl<$life> $name<$life> {
             /// Read it from the start of `octets`.
-            ///
-            /// # Errors
-            /// [`Error::Truncated`](crate::Error::Truncated) if they are too few.
             pub fn parse(octets: &$life [u8]) -> Result<Self, $crate::Error> {
                 let mut rest = $crate::ncp::text::Rest::new($format, octets);
                 Ok(Self { $($field: $crate::ncp::text::Part::read(&mut rest)?,)* })
@@ -104,7 +101,6 @@ macro_rules! messages {
         }
 
         impl $name<'_> {
-            /// Append it.
             pub fn emit(&self, out: &mut Vec<u8>) {
                 $($crate::ncp::text::Part::write(&self.$field, out);)*
             }
@@ -113,15 +109,11 @@ macro_rules! messages {
     (@read $name:ident, $format:literal, $($field:ident)*) => {
         impl $name {
             /// Read it from the start of `octets`.
-            ///
-            /// # Errors
-            /// [`Error::Truncated`](crate::Error::Truncated) if they are too few.
             pub fn parse(octets: &[u8]) -> Result<Self, $crate::Error> {
                 let mut rest = $crate::ncp::text::Rest::new($format, octets);
                 Ok(Self { $($field: $crate::ncp::text::Part::read(&mut rest)?,)* })
             }
 
-            /// Append it.
             pub fn emit(&self, out: &mut Vec<u8>) {
                 $($crate::ncp::text::Part::write(&self.$field, out);)*
             }
@@ -153,13 +145,10 @@ mod tests {
     messages! {
         /// Two names between numbers.
         Both<'a>, "both" => {
-            /// A number.
             number: u16,
-            /// A name.
             one: Name<'a>,
             /// Another.
             other: Name<'a>,
-            /// The rest.
             rest: Tail<'a>,
         }
     }

@@ -6,7 +6,6 @@ use crate::fields::{codes, fields};
 pub const SERVER_SOCKET: u16 = 0x4001;
 
 codes! {
-    /// What a packet says.
     Sign {
         /// The server asks whether the client is there.
         Question = b'?',
@@ -22,7 +21,6 @@ fields! {
     Watchdog, Big, "ncp watchdog" => {
         /// Low octet of the connection.
         connection: u8,
-        /// Of [`Sign`].
         sign: u8,
     }
 }

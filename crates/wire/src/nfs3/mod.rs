@@ -27,7 +27,6 @@ pub const MAX_NAME_OCTETS: usize = 4096;
 
 /// Procedures of NFS (section 3).
 pub mod procedure {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const NULL: u32 = 0;
     pub const GETATTR: u32 = 1;
     pub const SETATTR: u32 = 2;
@@ -54,7 +53,6 @@ pub mod procedure {
 
 /// Procedures of MOUNT (appendix I, section 5.2).
 pub mod mount {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const NULL: u32 = 0;
     pub const MNT: u32 = 1;
     pub const DUMP: u32 = 2;
@@ -65,7 +63,6 @@ pub mod mount {
 
 /// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol of its mappings that is used.
 pub mod portmap {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const NULL: u32 = 0;
     pub const GETPORT: u32 = 3;
     pub const DUMP: u32 = 4;
@@ -86,7 +83,6 @@ pub const EXCLUSIVE: u32 = 2;
 
 /// `ftype3` (section 2.5): a file.
 pub const REGULAR: u32 = 1;
-/// A directory.
 pub const DIRECTORY: u32 = 2;
 /// A symbolic link.
 pub const LINK: u32 = 5;
@@ -106,7 +102,6 @@ pub struct Attributes {
     pub size_bytes: u64,
     /// Octets on the disk.
     pub used_bytes: u64,
-    /// Which file system.
     pub file_system: u64,
     /// Which file of it.
     pub number: u64,

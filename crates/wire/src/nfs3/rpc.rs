@@ -20,15 +20,12 @@ pub const AUTH_SYS: u32 = 1;
 pub enum Accepted {
     /// It was done; its result follows.
     Success,
-    /// The program is not there.
     NoProgram,
     /// The version is not; these are, from the one to the other.
     NoVersion(u32, u32),
-    /// The procedure is not there.
     NoProcedure,
     /// The arguments are not what they should be.
     GarbageArguments,
-    /// The server failed.
     SystemError,
     /// Another version of remote procedure calls is wanted.
     NoRpcVersion(u32, u32),
@@ -145,7 +142,6 @@ pub struct Call<'a> {
     pub rpc_version: u32,
     /// Program and version.
     pub program: (u32, u32),
-    /// Procedure of it.
     pub procedure: u32,
     /// What the procedure needs.
     pub arguments: Reader<'a>,

@@ -8,11 +8,9 @@ macro_rules! statuses {
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Status(pub u32);
 
-        #[allow(missing_docs, reason = "the names of the specification")]
         impl Status {
             $(pub const $name: Self = Self($number);)+
 
-            /// Its name, if it has one.
             pub fn name(self) -> Option<&'static str> {
                 match self { $(Self::$name => Some(stringify!($name)),)+ _ => None }
             }

@@ -101,7 +101,6 @@ impl Writer {
         value.write(Order::Big, &mut self.octets);
     }
 
-    /// Boolean.
     pub fn boolean(&mut self, value: bool) {
         self.u32(u32::from(value));
     }

@@ -88,7 +88,6 @@ impl<'a> Fields<'a> {
 /// What is known of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Attributes {
-    /// Its octets.
     pub size_bytes: Option<u64>,
     /// Its kind and permissions.
     pub mode: Option<u32>,
@@ -117,7 +116,6 @@ impl Attributes {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFREG)
     }
 
-    /// Write it.
     pub fn write(&self, message: Message) -> Message {
         let bit = |has: bool, flag: u32| if has { flag } else { 0 };
         let flags = bit(self.size_bytes.is_some(), SIZE)

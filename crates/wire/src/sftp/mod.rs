@@ -23,7 +23,6 @@ pub const MAX_PIECE_OCTETS: u32 = 255 * 1024;
 
 /// Types of messages (section 3).
 pub mod kind {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const INIT: u8 = 1;
     pub const VERSION: u8 = 2;
     pub const OPEN: u8 = 3;
@@ -53,7 +52,6 @@ pub mod kind {
 
 /// What a status says (section 7).
 pub mod status {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const OK: u32 = 0;
     pub const EOF: u32 = 1;
     pub const NO_SUCH_FILE: u32 = 2;
@@ -74,7 +72,6 @@ pub mod status {
 
 /// What a file is opened for (section 6.3).
 pub mod flag {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const READ: u32 = 0x01;
     pub const WRITE: u32 = 0x02;
     pub const APPEND: u32 = 0x04;
@@ -85,7 +82,6 @@ pub mod flag {
 
 /// Extensions of OpenSSH (its file PROTOCOL, section 4).
 pub mod extension {
-    #![allow(missing_docs, reason = "the names of the specification")]
     pub const FSYNC: &str = "fsync@openssh.com";
     pub const LIMITS: &str = "limits@openssh.com";
     pub const STATVFS: &str = "statvfs@openssh.com";

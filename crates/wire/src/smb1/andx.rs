@@ -45,7 +45,6 @@ impl<'a> Block<'a> {
         Ok(Self { message, header, command, words_at, bytes_at, end })
     }
 
-    /// The command of this block.
     pub const fn command(&self) -> u8 {
         self.command
     }

@@ -16,7 +16,6 @@ macro_rules! block {
         }
 
         impl $name {
-            /// Read the block.
             pub fn parse(block: &$crate::smb1::andx::Block<'_>) -> Result<Self, $crate::Error> {
                 let mut words = block.$words($count)?;
                 Ok(Self { $($field: words.field()?,)* })
@@ -45,7 +44,6 @@ macro_rules! block {
         }
 
         impl<'a> $name<'a> {
-            /// Read the block.
             pub fn parse(block: &$crate::smb1::andx::Block<'a>) -> Result<Self, $crate::Error> {
                 let mut words = block.$words($count)?;
                 $(let $field = words.field()?;)*

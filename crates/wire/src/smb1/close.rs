@@ -10,9 +10,7 @@ pub const KEEP_TIME: u32 = 0xffff_ffff;
 pub const ALL_FILES: u16 = 0xffff;
 
 block! {
-    /// Request of a close.
     Request: words(3) {
-        /// Open file.
         fid: u16,
         /// Time of the last write, s since 1970 in the server's time. Zero and [`KEEP_TIME`] leave it.
         last_write_time: u32,

@@ -23,11 +23,8 @@ pub mod query {
     pub const EA: u16 = 0x0103;
     /// [`All`](super::All).
     pub const ALL: u16 = 0x0107;
-    /// As [`BASIC`].
     pub const PASS_BASIC: u16 = 1004;
-    /// As [`STANDARD`].
     pub const PASS_STANDARD: u16 = 1005;
-    /// As [`EA`].
     pub const PASS_EA: u16 = 1007;
     /// As [`ALL`] in another order, which nothing here reads.
     pub const PASS_ALL: u16 = 1018;
@@ -45,30 +42,22 @@ pub mod set {
     pub const ALLOCATION: u16 = 0x0103;
     /// [`Length`](super::Length) of the file.
     pub const END_OF_FILE: u16 = 0x0104;
-    /// As [`BASIC`].
     pub const PASS_BASIC: u16 = 1004;
-    /// As [`DISPOSITION`].
     pub const PASS_DISPOSITION: u16 = 1013;
-    /// As [`ALLOCATION`].
     pub const PASS_ALLOCATION: u16 = 1019;
-    /// As [`END_OF_FILE`].
     pub const PASS_END_OF_FILE: u16 = 1020;
 }
 
 fields! {
     /// Times, size and attributes of LAN Manager.
     Standard, Little, FORMAT => {
-        /// Creation.
         creation: DateTime,
-        /// Last access.
         last_access: DateTime,
-        /// Last write.
         last_write: DateTime,
         /// Octets in the file.
         size: u32,
         /// Octets set aside for the file.
         allocation_size: u32,
-        /// Attributes of the file.
         attributes: u16,
     }
 }
@@ -84,7 +73,6 @@ fields! {
         last_write_time: u64,
         /// Time of the last change, 100 ns since 1601.
         change_time: u64,
-        /// Attributes of the file.
         attributes: u32,
     }
 }
@@ -112,7 +100,6 @@ fields! {
         links: u32,
         /// Whether the file is deleted when it is closed.
         delete_pending: bool,
-        /// Whether it is a directory.
         is_directory: bool,
     }
 }
@@ -134,7 +121,6 @@ impl Sizes {
 pub struct All<'a> {
     /// Times and attributes.
     pub basic: Basic,
-    /// Sizes.
     pub sizes: Sizes,
     /// Octets of extended attributes.
     pub ea_size: u32,
@@ -163,7 +149,6 @@ impl<'a> All<'a> {
 fields! {
     /// Whether a file is deleted when it is closed.
     Disposition, Little, FORMAT => {
-        /// Whether it is.
         delete_pending: bool,
     }
 }
@@ -171,7 +156,6 @@ fields! {
 fields! {
     /// Length of a file, or what is set aside for it.
     Length, Little, FORMAT => {
-        /// Octets.
         octets: u64,
     }
 }

@@ -23,9 +23,7 @@ pub mod level {
     pub const DEVICE: u16 = 0x0104;
     /// [`Attribute`](super::Attribute).
     pub const ATTRIBUTE: u16 = 0x0105;
-    /// As [`SIZE`].
     pub const PASS_SIZE: u16 = 1003;
-    /// As [`ATTRIBUTE`].
     pub const PASS_ATTRIBUTE: u16 = 1005;
     /// [`FullSize`](super::FullSize).
     pub const PASS_FULL_SIZE: u16 = 1007;
@@ -36,11 +34,8 @@ fields! {
     Allocation, Little, FORMAT => {
         /// Identifier of the file system. Zero.
         id: u32,
-        /// Sectors of a unit.
         sectors_per_unit: u32,
-        /// Units.
         total_units: u32,
-        /// Units that are free.
         free_units: u32,
         /// Octets of a sector.
         sector_size: u16,
@@ -52,9 +47,7 @@ fields! {
 pub struct Volume<'a> {
     /// Time of creation, 100 ns since 1601.
     pub creation_time: u64,
-    /// Serial number.
     pub serial_number: u32,
-    /// Label.
     pub label: Text<'a>,
 }
 
@@ -78,13 +71,9 @@ impl<'a> Volume<'a> {
 }
 
 fields! {
-    /// Size.
     Size, Little, FORMAT => {
-        /// Units.
         total_units: u64,
-        /// Units that are free.
         free_units: u64,
-        /// Sectors of a unit.
         sectors_per_unit: u32,
         /// Octets of a sector.
         sector_size: u32,
@@ -94,13 +83,10 @@ fields! {
 fields! {
     /// Size, with what the user may have of it.
     FullSize, Little, FORMAT => {
-        /// Units.
         total_units: u64,
         /// Units that are free for the user.
         available_units: u64,
-        /// Units that are free.
         free_units: u64,
-        /// Sectors of a unit.
         sectors_per_unit: u32,
         /// Octets of a sector.
         sector_size: u32,
@@ -124,7 +110,6 @@ pub struct Attribute<'a> {
     pub attributes: u32,
     /// Longest part of a path, characters.
     pub max_name_len: u32,
-    /// Name of the file system.
     pub name: Text<'a>,
 }
 

@@ -47,7 +47,6 @@ pub struct First<'a> {
     pub search_count: u16,
     /// Bits of [`flags`].
     pub flags: u16,
-    /// One of [`level`].
     pub level: u16,
     /// Directories or files only. Servers ignore it.
     pub storage_type: u32,
@@ -56,7 +55,6 @@ pub struct First<'a> {
 }
 
 impl<'a> First<'a> {
-    /// Read the parameters.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         let (search_attributes, search_count, flags, level, storage_type) = reader.field()?;
@@ -64,7 +62,6 @@ impl<'a> First<'a> {
         Ok(Self { search_attributes, search_count, flags, level, storage_type, name })
     }
 
-    /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (self.search_attributes, self.search_count, self.flags, self.level, self.storage_type)
             .write(Order::Little, out);
@@ -79,7 +76,6 @@ pub struct Next<'a> {
     pub sid: u16,
     /// Most entries of the response.
     pub search_count: u16,
-    /// One of [`level`].
     pub level: u16,
     /// Key of the entry to go on after.
     pub resume_key: u32,
@@ -90,7 +86,6 @@ pub struct Next<'a> {
 }
 
 impl<'a> Next<'a> {
-    /// Read the parameters.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         let (sid, search_count, level, resume_key, flags) = reader.field()?;
@@ -98,7 +93,6 @@ impl<'a> Next<'a> {
         Ok(Self { sid, search_count, level, resume_key, flags, name })
     }
 
-    /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (self.sid, self.search_count, self.level, self.resume_key, self.flags)
             .write(Order::Little, out);
@@ -134,7 +128,6 @@ impl Found {
         })
     }
 
-    /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         if let Some(sid) = self.sid {
             sid.write(Order::Little, out);

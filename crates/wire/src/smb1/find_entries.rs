@@ -24,17 +24,13 @@ const SHORT_NAME_LEN: usize = 24;
 pub struct Standard<'a> {
     /// Where the listing goes on after this entry, if the request asked for it.
     pub resume_key: Option<u32>,
-    /// Creation.
     pub creation: DateTime,
-    /// Last access.
     pub last_access: DateTime,
-    /// Last write.
     pub last_write: DateTime,
     /// Octets in the file.
     pub size: u32,
     /// Octets set aside for the file.
     pub allocation_size: u32,
-    /// Attributes of the file.
     pub attributes: u16,
     /// Name of the file, at most 255 octets.
     pub name: Text<'a>,
@@ -131,7 +127,6 @@ pub struct BothDirectory<'a> {
     pub end_of_file: u64,
     /// Octets set aside for the file.
     pub allocation_size: u64,
-    /// Attributes of the file.
     pub attributes: u32,
     /// Octets of extended attributes.
     pub ea_size: u32,

@@ -47,7 +47,6 @@ pub struct Header {
     pub signature: [u8; 8],
     /// Tree connection.
     pub tid: u16,
-    /// User.
     pub uid: u16,
     /// Which request of the process.
     pub mid: u16,

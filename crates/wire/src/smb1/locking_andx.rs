@@ -14,7 +14,6 @@ pub mod lock_type {
     pub const SHARED: u8 = 0x01;
     /// The message releases an opportunistic lock, or asks to.
     pub const OPLOCK_RELEASE: u8 = 0x02;
-    /// Change the type of a lock.
     pub const CHANGE: u8 = 0x04;
     /// Give up requests that wait.
     pub const CANCEL: u8 = 0x08;
@@ -78,7 +77,6 @@ impl<'a> Ranges<'a> {
         self.octets.len() / Range::len(self.large)
     }
 
-    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.octets.is_empty()
     }
@@ -104,7 +102,6 @@ pub struct Request<'a> {
 fields! {
     /// Fields of a request before its ranges.
     Head, Little => {
-        /// Open file.
         fid: u16,
         /// Bits of [`lock_type`].
         lock_type: u8,
@@ -116,7 +113,6 @@ fields! {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(8)?;
         let (head, [unlocks, locks]): (Head, [u16; 2]) = words.field()?;
@@ -147,7 +143,6 @@ pub fn emit_response(writer: &mut Writer<'_>) {
     super::logoff_andx::emit(writer);
 }
 
-/// Read a response.
 pub fn parse_response(block: &Block<'_>) -> Result<(), Error> {
     super::logoff_andx::parse(block)
 }

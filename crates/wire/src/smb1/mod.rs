@@ -84,7 +84,6 @@ pub mod attributes {
     pub const SYSTEM: u16 = 0x04;
     /// Label of a volume.
     pub const VOLUME: u16 = 0x08;
-    /// Directory.
     pub const DIRECTORY: u16 = 0x10;
     /// Changed since the last backup.
     pub const ARCHIVE: u16 = 0x20;

@@ -23,12 +23,10 @@ pub struct Response<'a> {
     pub count: u16,
     /// Octets left in a pipe or a device. All ones for a file.
     pub remaining: u16,
-    /// What was read.
     pub data: &'a [u8],
 }
 
 impl<'a> Response<'a> {
-    /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(8)?;
         let (offset, count, remaining, _): (_, _, _, u32) = words.field()?;
@@ -60,7 +58,6 @@ impl<'a> Response<'a> {
 /// One of the requests of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Write<'a> {
-    /// Open file.
     pub fid: u16,
     /// Octets of all requests.
     pub total_count: u16,
@@ -72,7 +69,6 @@ pub struct Write<'a> {
     pub mode: u16,
     /// By what the response says that this request has come.
     pub mask: u32,
-    /// What to write.
     pub data: &'a [u8],
 }
 

@@ -84,7 +84,6 @@ pub mod capabilities {
     pub const LARGE_READX: u32 = 0x0000_4000;
     /// Writes longer than the buffer.
     pub const LARGE_WRITEX: u32 = 0x0000_8000;
-    /// Extended security.
     pub const EXTENDED_SECURITY: u32 = 0x8000_0000;
 }
 
@@ -95,7 +94,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut bytes = block.bytes()?;
         let all = bytes;
@@ -237,7 +235,6 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         match self {
             Self::Core { index } => {

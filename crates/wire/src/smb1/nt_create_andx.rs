@@ -16,13 +16,10 @@ pub mod access {
     pub const WRITE_DATA: u32 = 0x0000_0002;
     /// Append to a file, or add a directory to a directory.
     pub const APPEND_DATA: u32 = 0x0000_0004;
-    /// Read the attributes.
     pub const READ_ATTRIBUTES: u32 = 0x0000_0080;
-    /// Write the attributes.
     pub const WRITE_ATTRIBUTES: u32 = 0x0000_0100;
     /// Delete or rename.
     pub const DELETE: u32 = 0x0001_0000;
-    /// Read the access control.
     pub const READ_CONTROL: u32 = 0x0002_0000;
     /// Wait on the file.
     pub const SYNCHRONIZE: u32 = 0x0010_0000;
@@ -44,7 +41,6 @@ pub mod access {
 pub mod share {
     /// Read.
     pub const READ: u32 = 1;
-    /// Write.
     pub const WRITE: u32 = 2;
     /// Delete or rename.
     pub const DELETE: u32 = 4;
@@ -102,7 +98,6 @@ pub mod result {
     pub const OVERWRITTEN: u32 = 3;
 }
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     /// Bits of [`flags`].
@@ -117,7 +112,6 @@ pub struct Request<'a> {
     pub attributes: u32,
     /// Bits of [`share`].
     pub share: u32,
-    /// One of [`disposition`].
     pub disposition: u32,
     /// Bits of [`options`].
     pub options: u32,
@@ -150,7 +144,6 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(24);
         writer.field((0_u8, self.name.octets().len() as u16, self.flags, self.root_fid));
@@ -164,13 +157,10 @@ impl<'a> Request<'a> {
 }
 
 block! {
-    /// Response.
     Response: andx_words(34) {
         /// Opportunistic lock that was granted. Zero is none.
         oplock: u8,
-        /// Identifier of the open file.
         fid: u16,
-        /// One of [`result`].
         result: u32,
         /// Time of creation, 100 ns since 1601.
         creation_time: u64,
@@ -180,7 +170,6 @@ block! {
         last_write_time: u64,
         /// Time of the last change, 100 ns since 1601.
         change_time: u64,
-        /// Attributes of the file.
         attributes: u32,
         /// Octets set aside for the file.
         allocation_size: u64,
@@ -190,7 +179,6 @@ block! {
         resource_type: u16,
         /// State of a named pipe; bits of what is supported for a file.
         pipe_status: u16,
-        /// Whether it is a directory.
         is_directory: bool,
     }
 }

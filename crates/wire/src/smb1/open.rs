@@ -16,11 +16,8 @@ pub mod access {
     pub const MASK: u16 = 0x0007;
     /// Read.
     pub const READ: u16 = 0;
-    /// Write.
     pub const WRITE: u16 = 1;
-    /// Read and write.
     pub const READ_WRITE: u16 = 2;
-    /// Read to execute.
     pub const EXECUTE: u16 = 3;
     /// Bits of the sharing mode.
     pub const SHARE_MASK: u16 = 0x0070;
@@ -54,11 +51,8 @@ block! {
 }
 
 block! {
-    /// Response of an open.
     Response: words(7) {
-        /// Identifier of the open file.
         fid: u16,
-        /// Attributes of the file.
         attributes: u16,
         /// Time of the last write, s since 1970 in the server's time.
         last_write_time: u32,
@@ -85,7 +79,6 @@ block! {
 block! {
     /// Response of a create or a create new.
     Created: words(1) {
-        /// Identifier of the open file.
         fid: u16,
     }
 }
@@ -93,7 +86,6 @@ block! {
 /// Response of a create temporary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CreatedTemporary<'a> {
-    /// Identifier of the open file.
     pub fid: u16,
     /// Name that the server chose, without the directory.
     pub name: Text<'a>,
@@ -111,7 +103,6 @@ impl<'a> CreatedTemporary<'a> {
         Ok(Self { fid, name: bytes.text(false) })
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(1);
         writer.u16(self.fid);

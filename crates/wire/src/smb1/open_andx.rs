@@ -32,7 +32,6 @@ pub mod result {
 }
 
 block! {
-    /// Request.
     Request<'a>: andx_words(15) {
         /// [`REQUEST_ATTRIBUTES`] and flags for opportunistic locks.
         flags: u16,
@@ -44,7 +43,6 @@ block! {
         attributes: u16,
         /// Time of a file that is created, s since 1970 in the server's time.
         creation_time: u32,
-        /// Open functions of [`function`].
         function: u16,
         /// Octets to set aside for a file that is created or cut.
         allocation_size: u32,
@@ -57,23 +55,18 @@ block! {
 }
 
 block! {
-    /// Response.
     Response: andx_words(15) {
-        /// Identifier of the open file.
         fid: u16,
-        /// Attributes of the file.
         attributes: u16,
         /// Time of the last write, s since 1970 in the server's time.
         last_write_time: u32,
         /// Octets in the file, the low 32 bits.
         size: u32,
-        /// Access that was granted.
         granted_access: u16,
         /// Kind of resource: 0 is a file or a directory.
         resource_type: u16,
         /// State of a named pipe.
         pipe_status: u16,
-        /// One of [`result`].
         result: u16,
     }
 }

@@ -10,9 +10,7 @@ use super::writer::Writer;
 use crate::Error;
 
 block! {
-    /// Response of a query.
     Response: words(10) {
-        /// Attributes of the file.
         attributes: u16,
         /// Time of the last write, s since 1970 in the server's time.
         last_write_time: u32,
@@ -33,7 +31,6 @@ pub struct SetRequest<'a> {
 }
 
 impl<'a> SetRequest<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let (attributes, last_write_time) = block.words(8)?.field()?;
         Ok(Self { attributes, last_write_time, name: block.bytes()?.path(block.is_unicode())? })

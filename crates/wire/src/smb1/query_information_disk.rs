@@ -7,13 +7,10 @@ use super::blocks::block;
 block! {
     /// Response. A disk above what 16 bits hold is announced as large as they can say.
     Response: words(5) {
-        /// Units of the disk.
         total_units: u16,
-        /// Blocks of a unit.
         blocks_per_unit: u16,
         /// Octets of a block.
         block_size: u16,
-        /// Units that are free.
         free_units: u16,
     }
 }

@@ -51,14 +51,10 @@ pub mod server_type {
 /// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What<'a> {
-    /// All shares.
     Shares,
-    /// One share.
     Share {
-        /// Its name.
         name: &'a [u8],
     },
-    /// The server itself.
     Server,
     /// The computer that the server runs on.
     Workstation,
@@ -69,7 +65,6 @@ pub enum What<'a> {
     },
     /// Something else.
     Other {
-        /// Its number.
         number: u16,
     },
 }
@@ -77,7 +72,6 @@ pub enum What<'a> {
 /// A request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// What it asks for.
     pub what: What<'a>,
     /// Which members of each structure.
     pub level: u16,
@@ -149,9 +143,7 @@ pub struct Server<'a> {
 /// A computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workstation<'a> {
-    /// Its name.
     pub name: &'a [u8],
-    /// Its workgroup.
     pub group: &'a [u8],
     /// Version of its system.
     pub version: (u8, u8),

@@ -9,9 +9,7 @@ use super::writer::Writer;
 use crate::Error;
 
 block! {
-    /// Request of a read.
     Request: words(5) {
-        /// Open file.
         fid: u16,
         /// Octets to read.
         count: u16,
@@ -25,7 +23,6 @@ block! {
 /// Response of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
-    /// What was read.
     pub data: &'a [u8],
 }
 
@@ -65,7 +62,6 @@ impl<'a> Response<'a> {
 block! {
     /// Request to lock or to unlock a range. The response is an empty block.
     Range: words(5) {
-        /// Open file.
         fid: u16,
         /// Octets of the range.
         count: u32,

@@ -9,10 +9,8 @@ use crate::Error;
 /// Timeout of a read that waits as long as it takes. It leaves no room for a long count.
 const FOREVER: u32 = u32::MAX;
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
-    /// Open file.
     pub fid: u16,
     /// Where to read, octets from the start.
     pub offset: u64,
@@ -53,7 +51,6 @@ impl Request {
         }
     }
 
-    /// Read the request.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
         let mut words = block.andx_words(10)?;
         let (fid, low, max_count_low, min_count) = words.field()?;
@@ -62,7 +59,6 @@ impl Request {
         Ok(Self { fid, offset, max_count_low, min_count, timeout_or_count_high, remaining, wide })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(if self.wide { 12 } else { 10 });
         writer.field((self.fid, self.offset as u32, self.max_count_low, self.min_count));
@@ -82,7 +78,6 @@ pub struct Response<'a> {
     pub available: u16,
     /// Compaction mode. Zero.
     pub data_compaction_mode: u16,
-    /// What was read.
     pub data: &'a [u8],
 }
 
@@ -90,7 +85,6 @@ pub struct Response<'a> {
 pub const NOT_A_PIPE: u16 = 0xffff;
 
 impl<'a> Response<'a> {
-    /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(12)?;
         let (available, data_compaction_mode) = words.field()?;
@@ -100,7 +94,6 @@ impl<'a> Response<'a> {
         Ok(Self { available, data_compaction_mode, data })
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         self.emit_before_data(self.data.len(), writer);
         writer.octets(self.data);

@@ -7,10 +7,8 @@ use super::andx::Block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
-    /// Open file.
     pub fid: u16,
     /// Where to read, octets from the start.
     pub offset: u64,
@@ -25,7 +23,6 @@ pub struct Request {
 }
 
 impl Request {
-    /// Read the request.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
         let mut words = block.words(8)?;
         let (fid, low, max_count, min_count, timeout_ms) = words.field()?;
@@ -34,7 +31,6 @@ impl Request {
         Ok(Self { fid, offset, max_count, min_count, timeout_ms, wide })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(if self.wide { 10 } else { 8 });
         writer.field((self.fid, self.offset as u32, self.max_count, self.min_count));

@@ -5,7 +5,6 @@
 use super::blocks::block;
 
 block! {
-    /// Request.
     Request<'a>: words(1) {
         /// Attributes that the files may have.
         search_attributes: u16,

@@ -38,7 +38,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(2)?;
         let mut bytes = block.bytes()?;
@@ -54,7 +53,6 @@ impl<'a> Request<'a> {
         Ok(Self { max_count: words.u16()?, search_attributes: words.u16()?, name, resume_key })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(2);
         writer.u16(self.max_count);
@@ -78,7 +76,6 @@ impl<'a> Request<'a> {
 pub struct Entry {
     /// Where the listing goes on after this entry.
     pub resume_key: ResumeKey,
-    /// Attributes of the file.
     pub attributes: u8,
     /// Last write. The time stands before the date here.
     pub last_write: DateTime,
@@ -144,7 +141,6 @@ impl<'a> Response<'a> {
         self.octets.len() / ENTRY_LEN
     }
 
-    /// Whether there are none.
     pub const fn is_empty(&self) -> bool {
         self.octets.is_empty()
     }

@@ -15,9 +15,7 @@ pub mod mode {
 }
 
 block! {
-    /// Request.
     Request: words(4) {
-        /// Open file.
         fid: u16,
         /// One of [`mode`].
         mode: u16,
@@ -27,7 +25,6 @@ block! {
 }
 
 block! {
-    /// Response.
     Response: words(2) {
         /// The position, octets from the start.
         offset: u32,

@@ -16,7 +16,6 @@ pub mod action {
     pub const LM_SESSION_KEY: u16 = 0x02;
 }
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     /// Longest message that the client takes, octets.
@@ -42,7 +41,6 @@ pub enum Logon<'a> {
     LanMan {
         /// Plain password, or response to the challenge.
         password: &'a [u8],
-        /// User.
         account: Text<'a>,
         /// Domain of the user.
         domain: Text<'a>,
@@ -55,7 +53,6 @@ pub enum Logon<'a> {
         unicode_password: &'a [u8],
         /// Bits of [`capabilities`](super::negotiate::capabilities).
         capabilities: u32,
-        /// User.
         account: Text<'a>,
         /// Domain of the user.
         domain: Text<'a>,
@@ -72,7 +69,6 @@ pub enum Logon<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let count = block.word_count();
         if !matches!(count, 10 | 12 | 13) {
@@ -113,7 +109,6 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(match self.logon {
             Logon::LanMan { .. } => 10,
@@ -183,7 +178,6 @@ pub struct Names<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(3)?;
         let action = words.u16()?;
@@ -202,7 +196,6 @@ impl<'a> Response<'a> {
         Ok(Self { action, blob, names })
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(if self.blob.is_some() { 4 } else { 3 });
         writer.u16(self.action);

@@ -96,7 +96,6 @@ impl core::fmt::Display for Status {
 
 /// Error classes of DOS.
 pub mod class {
-    /// Success.
     pub const SUCCESS: u8 = 0;
     /// Errors of the operating system.
     pub const DOS: u8 = 1;
@@ -111,7 +110,6 @@ pub mod error {
     /// One error.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Row {
-        /// What it says.
         pub name: &'static str,
         /// Error class of DOS.
         pub class: u8,

@@ -22,7 +22,6 @@ impl Default for Text<'_> {
 }
 
 impl<'a> Text<'a> {
-    /// The octets.
     pub const fn octets(&self) -> &'a [u8] {
         match self {
             Self::Oem(octets) | Self::Utf16(octets) => octets,
@@ -136,7 +135,6 @@ impl CodePage {
         if octet < 128 { octet as char } else { self.upper_half()[octet as usize - 128] }
     }
 
-    /// The octet of a character, if the code page has it.
     pub fn octet(self, character: char) -> Option<u8> {
         if character.is_ascii() {
             return Some(character as u8);

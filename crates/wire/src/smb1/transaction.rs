@@ -57,7 +57,6 @@ impl<'a> Request<'a> {
         }
     }
 
-    /// The subcommand.
     pub fn subcommand(&self) -> Option<u16> {
         self.setup.first_chunk().map(|word| u16::from_le_bytes(*word))
     }
@@ -100,7 +99,6 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(14 + (self.setup.len() / 2) as u8);
         writer.field([self.total_parameters, self.total_data]);
@@ -161,7 +159,6 @@ impl<'a> Secondary<'a> {
         })
     }
 
-    /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(if self.fid.is_some() { 9 } else { 8 });
         writer.field([self.total_parameters, self.total_data]);
@@ -239,7 +236,6 @@ impl<'a> Response<'a> {
         })
     }
 
-    /// Write the message.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(10 + (self.setup.len() / 2) as u8);
         writer.field([self.total_parameters, self.total_data, 0]);

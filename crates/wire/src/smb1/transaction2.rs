@@ -60,7 +60,6 @@ impl<'a> Path<'a> {
         Ok(Self { level, name: reader.unaligned_text(unicode) })
     }
 
-    /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (self.level, 0_u32).write(Order::Little, out);
         put_text(self.name, out);
@@ -70,7 +69,6 @@ impl<'a> Path<'a> {
 fields! {
     /// Parameters to query or set an open file.
     File, Little, FORMAT => {
-        /// Open file.
         fid: u16,
         /// Information level.
         level: u16,
@@ -87,19 +85,16 @@ impl File {
 /// Parameters to create a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CreateDirectory<'a> {
-    /// Directory.
     pub name: Text<'a>,
 }
 
 impl<'a> CreateDirectory<'a> {
-    /// Read the parameters.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         reader.skip(4)?;
         Ok(Self { name: reader.unaligned_text(unicode) })
     }
 
-    /// Append the parameters.
     pub fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[0; 4]);
         put_text(self.name, out);

@@ -18,7 +18,6 @@ block! {
 }
 
 block! {
-    /// Response.
     Response: words(2) {
         /// Longest message that the server takes, octets.
         max_buffer: u16,

@@ -12,7 +12,6 @@ pub const DISCONNECT: u16 = 0x0001;
 /// Flag of a request: the response may have the longer form.
 pub const EXTENDED_RESPONSE: u16 = 0x0008;
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     /// [`DISCONNECT`] and [`EXTENDED_RESPONSE`].
@@ -27,7 +26,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(4)?;
         let (flags, password_len) = (words.u16()?, usize::from(words.u16()?));
@@ -41,7 +39,6 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(4);
         writer.u16(self.flags);
@@ -69,7 +66,6 @@ pub struct Response<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Read the response.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(2)?;
         let (optional_support, max_access) = match block.word_count() {
@@ -84,7 +80,6 @@ impl<'a> Response<'a> {
         Ok(Self { optional_support, max_access, service, file_system })
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(match (self.optional_support, self.max_access) {
             (None, _) => 2,

@@ -11,7 +11,6 @@ pub const MAX_CHARACTERS: usize = 1024;
 const BASE_LEN: usize = 8;
 const EXTENSION_LEN: usize = 3;
 
-/// Whether there is a wildcard in `text`.
 pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '<', '>', '"'])
 }

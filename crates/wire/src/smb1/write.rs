@@ -11,13 +11,11 @@ use crate::Error;
 /// Request of a write. One without data cuts or extends the file to `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
-    /// Open file.
     pub fid: u16,
     /// Where to write, octets from the start.
     pub offset: u32,
     /// Octets that the client will still write. A hint.
     pub remaining: u16,
-    /// What to write.
     pub data: &'a [u8],
 }
 
@@ -57,7 +55,6 @@ impl<'a> Request<'a> {
 block! {
     /// Response of a write, and of a write and close.
     Response: words(1) {
-        /// Octets that were written.
         count: u16,
     }
 }
@@ -65,7 +62,6 @@ block! {
 /// Request of a write and close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteAndClose<'a> {
-    /// Open file.
     pub fid: u16,
     /// Where to write, octets from the start.
     pub offset: u32,
@@ -73,7 +69,6 @@ pub struct WriteAndClose<'a> {
     pub last_write_time: u32,
     /// Whether the request has 12 words instead of 6, of which six are reserved.
     pub long: bool,
-    /// What to write.
     pub data: &'a [u8],
 }
 

@@ -9,10 +9,8 @@ use crate::Error;
 /// Bit of a write mode: data are on the disk when the write is answered.
 pub const WRITE_THROUGH: u16 = 0x0001;
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
-    /// Open file.
     pub fid: u16,
     /// Where to write, octets from the start.
     pub offset: u64,
@@ -24,12 +22,10 @@ pub struct Request<'a> {
     pub remaining: u16,
     /// Whether the offset has 64 bits, so that the request has 14 words instead of 12.
     pub wide: bool,
-    /// What to write.
     pub data: &'a [u8],
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(12)?;
         let (fid, low, timeout_ms, mode, remaining) = words.field()?;
@@ -40,7 +36,6 @@ impl<'a> Request<'a> {
         Ok(Self { fid, offset, timeout_ms, mode, remaining, wide, data })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         self.emit_before_data(self.data.len(), writer);
         writer.octets(self.data);
@@ -67,21 +62,18 @@ impl<'a> Request<'a> {
 /// Response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response {
-    /// Octets that were written.
     pub count: u32,
     /// Octets left in a pipe or a device. All ones for a file.
     pub available: u16,
 }
 
 impl Response {
-    /// Read the response.
     pub fn parse(block: &Block<'_>) -> Result<Self, Error> {
         let mut words = block.andx_words(6)?;
         let (low, available, high): (u16, u16, u16) = words.field()?;
         Ok(Self { count: u32::from(high) << 16 | u32::from(low), available })
     }
 
-    /// Write the response.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.andx_words(6);
         writer.field((self.count as u16, self.available, (self.count >> 16) as u16, 0_u16));

@@ -10,10 +10,8 @@ use crate::Error;
 /// Bit of a write mode: a final response follows once the data are on the disk.
 pub const WRITE_THROUGH: u16 = 0x0001;
 
-/// Request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
-    /// Open file.
     pub fid: u16,
     /// Octets of the write: those of this request and those of the raw packet.
     pub total_count: u16,
@@ -30,7 +28,6 @@ pub struct Request<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(12)?;
         let (fid, total_count, _, low): (_, _, u16, _) = words.field()?;
@@ -46,7 +43,6 @@ impl<'a> Request<'a> {
         Ok(Self { fid, total_count, offset, timeout_ms, mode, wide, data })
     }
 
-    /// Write the request.
     pub fn emit(&self, writer: &mut Writer<'_>) {
         writer.words(if self.wide { 14 } else { 12 });
         writer.field((self.fid, self.total_count, 0_u16, self.offset as u32));

@@ -14,7 +14,6 @@ const REPLY: u16 = 2;
 pub struct Echo<'a> {
     /// Whether it is the answer.
     pub is_reply: bool,
-    /// What comes back.
     pub data: &'a [u8],
 }
 

@@ -23,7 +23,6 @@ pub mod number {
 fields! {
     /// What stands before the first octets of the packet.
     Start, Big, FORMAT => {
-        /// Of [`number`].
         number: u16,
         /// Depends on the number.
         parameter: u16,
@@ -33,9 +32,7 @@ fields! {
 /// An error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorPacket<'a> {
-    /// What went wrong.
     pub start: Start,
-    /// Header of the packet.
     pub header: Header,
     /// The first octets of its data.
     pub data: &'a [u8],

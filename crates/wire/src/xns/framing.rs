@@ -8,7 +8,6 @@ use crate::ethernet::{self, Frame, Framing, Mac};
 use crate::ipx::{HEADER_LEN, Header};
 
 const ETHERNET_TYPE: u16 = 0x0600;
-/// Ethernet II.
 pub const ETHERNET_II: Framing = Framing::Type(ETHERNET_TYPE);
 /// A length and SAP 80, as some stations of 3Com have it.
 pub const THREE_COM: Framing = Framing::ThreeCom(ETHERNET_TYPE);

@@ -12,13 +12,9 @@ pub mod spp;
 
 /// Packet types.
 pub mod packet_type {
-    /// Echo.
     pub const ECHO: u8 = 2;
-    /// Error.
     pub const ERROR: u8 = 3;
-    /// Packet exchange.
     pub const EXCHANGE: u8 = 4;
-    /// Sequenced packets.
     pub const SEQUENCED: u8 = 5;
 }
 

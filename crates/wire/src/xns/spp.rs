@@ -15,7 +15,6 @@ pub const NO_CONNECTION: u16 = 0;
 /// The same in calls of stacks that call as SPX does.
 pub const NO_CONNECTION_OF_SPX: u16 = 0xffff;
 
-/// What a packet says.
 pub mod control {
     /// It has no sequence number of its own, and no data.
     pub const SYSTEM: u8 = 0x80;
@@ -23,7 +22,6 @@ pub mod control {
     pub const ACKNOWLEDGE: u8 = 0x40;
     /// Its one octet is to be seen at once.
     pub const ATTENTION: u8 = 0x20;
-    /// It is the last one of its message.
     pub const END_OF_MESSAGE: u8 = 0x10;
 }
 
@@ -40,7 +38,6 @@ pub mod stream {
 fields! {
     /// What stands before the data.
     Header, Big, FORMAT => {
-        /// Of [`control`].
         control: u8,
         /// One of [`stream`], or a kind of data of its program.
         stream: u8,
@@ -59,9 +56,6 @@ fields! {
 
 impl Header {
     /// Read the data of an internet datagram; gives also what it carries.
-    ///
-    /// # Errors
-    /// [`Error::Truncated`] if it is short.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Ok((Self::parse(packet)?, &packet[HEADER_LEN..]))
     }

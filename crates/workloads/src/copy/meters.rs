@@ -33,7 +33,6 @@ const OPERATIONS: [(Operation, &str); 5] = [
 pub struct FileTime {
     /// Number of the file in the dataset.
     pub number: usize,
-    /// Its size.
     pub bytes: u64,
     /// When it began to be opened.
     pub opened: Instant,

@@ -118,7 +118,6 @@ pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K
 
 /// One of the workers of a copy.
 pub struct Worker<'a, S, K> {
-    /// What is asked for.
     pub spec: &'a CopySpec,
     /// What is copied between.
     pub endpoints: &'a S,

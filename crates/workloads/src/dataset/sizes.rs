@@ -4,11 +4,9 @@
 use super::content::mix;
 use crate::messages::{DatasetSpec, Failure, FileGroup};
 
-/// Files of a dataset at most.
 pub const MOST_FILES: usize = 100_000;
 /// Largest file: 16 TiB, more than any file system of today's holds in one.
 const MOST_FILE_BYTES: u64 = 1 << 44;
-/// Bytes of a dataset at most.
 const MOST_BYTES: u128 = 1 << 50;
 /// Weights are counted in this fraction.
 const UNIT: u64 = 1 << 32;

@@ -30,7 +30,6 @@ pub enum Step {
     Listen(Instant),
     /// Nothing is due until then.
     Wait(Instant),
-    /// It is over.
     Over(EndedBy),
 }
 
@@ -58,7 +57,6 @@ pub struct ClosedLoop<'a> {
     ready_from: Instant,
     /// Number of the next request.
     sequence: u64,
-    /// What was counted.
     pub counts: Counts,
 }
 

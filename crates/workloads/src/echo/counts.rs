@@ -43,7 +43,6 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Nothing is measured yet.
     pub(super) fn new(plan: &Plan, start: Instant) -> Self {
         Self {
             timeout_ns: plan.timeout_ns,

@@ -29,7 +29,6 @@ pub struct RateSchedule {
 }
 
 impl RateSchedule {
-    /// The schedule of `plan` from `start` on, at `pace`.
     pub fn new(plan: &Plan, pace: Pace, start: Instant) -> Self {
         let first_measured = pace.slots_within(plan.warmup_ns);
         let total = match plan.requests() {
@@ -119,7 +118,6 @@ impl<'a> RateSender<'a> {
         }
     }
 
-    /// What to do at `now`.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Due {
         if self.stopped.is_some() || self.pacer.taken() >= self.schedule.total {
@@ -181,7 +179,6 @@ pub struct RateListener<'a> {
     /// When the last reply is overdue: known once all has been sent.
     last_due: Option<Instant>,
     closed: bool,
-    /// What was counted.
     pub counts: Counts,
 }
 

@@ -29,7 +29,6 @@ pub enum Next {
     Say(Kind),
     /// Look for a datagram.
     Listen,
-    /// It is over.
     Over(EndedBy),
 }
 
@@ -41,7 +40,6 @@ pub enum Asked {
     Echo,
     /// It is to be answered so.
     Say(Kind),
-    /// Nothing.
     Nothing,
 }
 

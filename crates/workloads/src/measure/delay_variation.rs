@@ -33,7 +33,6 @@ pub struct DelayVariationMeter {
 }
 
 impl DelayVariationMeter {
-    /// Nothing is measured yet.
     pub fn new() -> Self {
         let histogram = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
         Self { histogram, sum_ns: 0, smoothed_ns: 0.0 }
@@ -72,7 +71,6 @@ impl DelayVariationMeter {
         }
     }
 
-    /// A flow has ended.
     pub fn end(&mut self, flow: &LastDelay) {
         self.smoothed_ns = self.smoothed_ns.max(flow.smoothed_ns);
     }

@@ -23,7 +23,6 @@ pub struct DistributionMeter {
 }
 
 impl DistributionMeter {
-    /// Nothing is measured yet.
     pub fn new() -> Self {
         let histogram =
             Histogram::new_with_bounds(1, MAX_NS, 3).expect("constant bounds are valid");

@@ -32,7 +32,6 @@ pub struct IntervalMeter {
 }
 
 impl IntervalMeter {
-    /// Intervals of this width at first.
     pub fn new(width_ns: u64) -> Self {
         Self { width_ns: width_ns.max(1), bins: Vec::with_capacity(MAX_BINS) }
     }

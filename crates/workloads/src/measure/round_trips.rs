@@ -51,7 +51,6 @@ impl RoundTripMeter {
         bin.longest_ns = bin.longest_ns.max(round_trip_ns);
     }
 
-    /// What was counted.
     pub fn finish(&self) -> RoundTripsOverTime {
         let mean = |bin: &Bin| bin.sum_ns.checked_div(bin.replies).unwrap_or(0);
         RoundTripsOverTime {

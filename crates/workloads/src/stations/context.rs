@@ -125,11 +125,8 @@ pub struct Context<C, K> {
     pub job: Arc<Job>,
     /// How stations connect.
     pub connector: C,
-    /// The clock of all stations.
     pub clock: K,
-    /// What was measured.
     pub readings: RefCell<Readings>,
-    /// What was counted.
     pub counts: RefCell<Counts>,
     totals: Arc<ThreadTotals>,
     done: Cell<[u64; 3]>,

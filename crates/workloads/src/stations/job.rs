@@ -13,7 +13,6 @@ const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, Stati
 /// Shared between threads.
 #[derive(Debug)]
 pub struct Job {
-    /// What is asked for.
     pub spec: StationsSpec,
     /// The data of every block.
     pub pattern: Pattern,
@@ -60,7 +59,6 @@ impl Job {
 pub struct ThreadTotals {
     /// Operations that went well.
     pub operations: AtomicU64,
-    /// Their bytes.
     pub bytes: AtomicU64,
     /// Response times of the operations that went well.
     pub response_ns: AtomicU64,

@@ -48,7 +48,6 @@ pub enum Wrong {
     },
     /// It is that of another place or station.
     Misplaced {
-        /// Whose it is.
         station: u32,
         /// Which of that.
         block: u32,

@@ -89,7 +89,6 @@ pub struct Reading {
     pub block: u32,
     /// Bytes moved.
     pub bytes: u32,
-    /// Whether it wrote.
     pub is_write: bool,
     /// How it ended.
     pub outcome: Outcome,
@@ -159,7 +158,6 @@ pub struct Readings {
 pub struct Dropped {
     /// Readings that were dropped.
     pub readings: u64,
-    /// Their bytes.
     pub bytes: u64,
     /// Their response times.
     pub response: DistributionMeter,
@@ -195,7 +193,6 @@ pub struct KeptReadings {
     pub all: Vec<Reading>,
     /// One of two to the power of this is kept.
     pub thinned: u8,
-    /// What was not kept.
     pub dropped: Dropped,
     /// Sums of all readings, where some were not kept.
     pub slices: Option<Slices>,
@@ -269,7 +266,6 @@ impl Readings {
         true
     }
 
-    /// What was kept, and what was not.
     pub fn into_kept(self) -> KeptReadings {
         let Self { all, slices, thinned, dropped, .. } = self;
         KeptReadings { all, thinned, dropped, slices }

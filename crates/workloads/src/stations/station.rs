@@ -66,7 +66,6 @@ enum End {
 }
 
 impl<C: Connector> Station<C> {
-    /// Its number.
     pub fn number(&self) -> u32 {
         self.number
     }

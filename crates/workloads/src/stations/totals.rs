@@ -28,7 +28,6 @@ pub struct Times {
 pub struct Worked {
     /// Their readings.
     pub readings: KeptReadings,
-    /// What was counted.
     pub counts: Counts,
     /// CPU time of the thread.
     pub cpu: CpuTime,

@@ -98,12 +98,10 @@ impl<'a> ByteCounter<'a> {
         }
     }
 
-    /// Bytes in all.
     pub fn total_bytes(&self) -> u64 {
         self.total_bytes
     }
 
-    /// Bytes that came in the window.
     pub fn window_bytes(&self) -> u64 {
         self.window_bytes
     }

@@ -26,7 +26,6 @@ pub struct Meters<U> {
 }
 
 impl<U: Default> Meters<U> {
-    /// Nothing is measured yet.
     pub fn new(plan: &Plan, sender_clock: Option<ClockRelation>) -> Self {
         Self {
             usage: U::default(),
@@ -46,7 +45,6 @@ pub struct Counts {
     pub window_ns: u64,
     /// New messages that arrived in it.
     pub window_messages: u64,
-    /// Their bytes.
     pub window_bytes: u64,
     /// Measured messages that arrived in time, once each.
     pub measured_messages: u64,

@@ -24,7 +24,6 @@ const DISORDERED_TAIL_NS: u64 = 200_000_000;
 /// What became of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// It is counted, and that is all.
     Counted,
     /// It is to be answered so.
     Said(Kind),

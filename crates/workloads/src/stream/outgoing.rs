@@ -41,7 +41,6 @@ pub enum Action {
     Wait {
         /// When to ask again.
         until: Instant,
-        /// Whether microseconds matter.
         exact: bool,
     },
     /// It is over; why stands in what was sent.

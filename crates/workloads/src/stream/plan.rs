@@ -21,7 +21,6 @@ pub struct Plan {
     pub message_bytes: usize,
     /// For each flow.
     pub amount: Amount,
-    /// Of each flow.
     pub pace: Option<Pace>,
     /// Of all flows together: each flow's first slot is its turn in it.
     pub shared_pace: Option<Pace>,

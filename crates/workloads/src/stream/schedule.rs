@@ -18,7 +18,6 @@ const SMALL_MESSAGE_BYTES: usize = 4096;
 /// What one flow came to. Counts are of the measured part unless they say otherwise.
 #[derive(Debug)]
 pub struct Sent {
-    /// Why it ended.
     pub ended_by: EndedBy,
     /// Time from the start asked for to the first message.
     pub start_skew_ns: i64,
@@ -56,7 +55,6 @@ pub struct Sent {
     pub local_port: u16,
     /// Size of the socket's send buffer.
     pub send_buffer_bytes: u64,
-    /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
 }
 
@@ -100,7 +98,6 @@ pub struct SharedMeters<U> {
 }
 
 impl<U: Default> SharedMeters<U> {
-    /// Nothing is measured yet.
     pub fn new() -> Self {
         Self { usage: U::default(), gap: DistributionMeter::new() }
     }
@@ -162,7 +159,6 @@ impl<'a> Schedule<'a> {
         self.pacer.is_some()
     }
 
-    /// What to do at `now`.
     pub fn next(&mut self, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) -> Step {
         if !self.begun {
             self.begun = true;

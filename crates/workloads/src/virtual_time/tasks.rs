@@ -17,7 +17,6 @@ const UNKNOWN: &str = "something that is no part of the simulation";
 /// A task that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
-    /// The name that it was given.
     pub name: Rc<str>,
     /// What it waited for when it was polled last.
     pub waits_for: &'static str,

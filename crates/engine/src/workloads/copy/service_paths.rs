@@ -20,7 +20,6 @@ pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, F
     path(format!("{}/files/{file}", spec.working_name))
 }
 
-/// A path in the service.
 pub fn path(text: String) -> Result<ServicePath, Failure> {
     ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
 }

@@ -216,7 +216,6 @@ pub fn not_ours(path: &ServicePath) -> Failure {
         .hint("nothing was removed; look what it is, and remove it yourself")
 }
 
-/// Whether a mark is that of the trial with this token.
 pub fn is_of(mark: &str, token: &str) -> bool {
     mark.lines().next().and_then(|line| line.strip_prefix(MARK_LINE)) == Some(token)
 }

@@ -121,7 +121,6 @@ enum There {
     ClosedPort,
 }
 
-/// What came of receiving, which is `what`.
 fn there(received: io::Result<usize>, what: &str) -> Result<There, Failure> {
     match received {
         Ok(_) => Ok(There::Datagram),

@@ -47,7 +47,6 @@ const SILENCE_NS: u64 = 600_000_000_000;
 /// A request that can be run.
 #[derive(Debug)]
 pub struct Checked {
-    /// The medium.
     pub medium: MediumPlan,
     /// What the programs do.
     pub work: Work,
@@ -70,7 +69,6 @@ pub enum Work {
     Stations(u64),
 }
 
-/// Check all of a request.
 pub fn check(request: &Simulate) -> Result<Checked, Failure> {
     let world = &request.world;
     let machines = world.machines.len() as u64;

@@ -12,7 +12,6 @@ use crate::workloads::setup::check_range;
 const MOST_COST_NS: u64 = 10_000_000_000;
 const MOST_COST_PER_BYTE_PS: u64 = 1_000_000_000;
 
-/// The machines of a request, on its medium.
 pub fn world_plan(request: &Simulate, medium: lanlab_medium::Plan) -> WorldPlan {
     let machines = (1..).zip(&request.world.machines);
     WorldPlan { medium, machines: machines.map(|(number, each)| machine(number, each)).collect() }

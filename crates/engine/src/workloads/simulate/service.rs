@@ -74,9 +74,6 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
 }
 
 /// What a machine's store may be.
-///
-/// # Errors
-/// The first value that is not allowed.
 pub fn check_store(store: &SimulatedStore) -> Result<(), Failure> {
     for (key, cost) in [
         ("store.open", store.open),

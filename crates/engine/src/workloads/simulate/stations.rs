@@ -26,12 +26,10 @@ type Outcome = Result<(Stationed, Vec<KeptReadings>), Failure>;
 /// Stations that work.
 pub struct Stationing {
     task: Task<Outcome>,
-    /// What machines have of files.
     pub files: FileMachines,
     totals: Arc<ThreadTotals>,
     /// What of these was reported: operations and bytes.
     pub reported: Cell<(u64, u64)>,
-    /// The machines of the stations.
     machines: u16,
 }
 

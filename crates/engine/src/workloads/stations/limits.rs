@@ -36,7 +36,6 @@ fn check_ports(stations: u32, ports: u64) -> Result<(), Failure> {
     Err(Failure::new("stations.ports", message).hint(hint))
 }
 
-/// Descriptors of all stations.
 fn descriptors(target: &Target, stations: u32) -> u64 {
     descriptors_each(target) * u64::from(stations)
 }

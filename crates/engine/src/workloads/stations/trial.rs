@@ -41,7 +41,6 @@ impl Connector for ServiceConnector {
     }
 }
 
-/// The service as a station has it.
 pub fn of_station(target: &Target, station: u32) -> Cow<'_, Target> {
     match &target.credentials {
         Some(credentials) if credentials.user.contains(STATION) => {

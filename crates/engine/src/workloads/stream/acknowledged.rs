@@ -120,7 +120,6 @@ impl Acknowledgements {
         }
     }
 
-    /// What was counted.
     pub fn finish(&self) -> Option<AcknowledgedFlow> {
         self.counter.as_ref().map(AcknowledgedCounter::finish)
     }

@@ -33,7 +33,6 @@ pub fn waits_for_room(flows: usize) -> bool {
 /// How a sending thread waits for the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
-    /// Not at all.
     None,
     /// Until then, to the microsecond.
     Until(Instant),
@@ -117,13 +116,11 @@ impl Agenda {
         self.queue.push(Reverse((at, flow)));
     }
 
-    /// The flow waits for room.
     pub fn wait_for_room(&mut self, flow: usize) {
         self.waiting[flow] = true;
         self.waiting_count += 1;
     }
 
-    /// The flow has ended.
     pub fn end(&mut self) {
         self.left -= 1;
     }
@@ -164,7 +161,6 @@ impl Looks {
         is_drained && self.receive == Receive::Poll
     }
 
-    /// Which flows are asked at `now`.
     pub fn next(&mut self, now: Instant) -> Look {
         if self.few || now >= self.next_check {
             self.next_check = now.plus_nanos(self.check_ns);

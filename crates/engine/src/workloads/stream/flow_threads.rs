@@ -32,12 +32,10 @@ pub enum Turn {
     /// Nothing, and nothing is due until then.
     Wait {
         until: Instant,
-        /// Whether microseconds matter.
         exact: bool,
     },
     /// Nothing: there is nothing to read, or no room to write.
     Blocked,
-    /// It has ended.
     Over,
 }
 
@@ -306,7 +304,6 @@ enum Took {
     All,
     /// There may be more.
     Part,
-    /// It has ended.
     Over,
 }
 

@@ -10,9 +10,7 @@ use crate::messages::Io;
 /// A system call that sends messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
-    /// One message.
     One,
-    /// Several messages.
     Batch,
     /// Several messages as one buffer that is cut up.
     Segments,

@@ -267,7 +267,6 @@ pub fn receive(request: StreamReceive) -> Result<Task, Failure> {
     }))
 }
 
-/// Send a stream.
 pub fn send(request: StreamSend) -> Result<Task, Failure> {
     check_addresses(request.bind, request.peer)?;
     let mut session = check(&request.spec, &request.session)?;

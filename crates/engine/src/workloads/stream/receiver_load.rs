@@ -16,7 +16,6 @@ const PERIOD_NS: u64 = 10_000_000;
 const MOST_WORK_NS: u64 = 1_000_000_000;
 const MOST_RIVALS: u64 = 16;
 
-/// Check what is asked for.
 pub fn check(load: &ReceiverLoad) -> Result<(), Failure> {
     check_on(load, os::capabilities().thread_usage)
 }

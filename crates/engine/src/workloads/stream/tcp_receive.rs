@@ -111,7 +111,6 @@ pub fn receive_over(
 /// What the threads of a receiver counted together.
 pub struct Threads {
     pub receive_calls: u64,
-    /// Of each thread.
     pub intervals: Vec<IntervalMeter>,
     pub cpu: CpuTime,
 }

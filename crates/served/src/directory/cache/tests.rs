@@ -145,8 +145,8 @@ fn a_change_costs_one_name_however_many_there_are() {
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 #[test]
 fn a_directory_of_a_million_names_is_read_once_and_a_longer_one_is_refused() {
-    const { assert!(MAX_LISTED >= 1_000_000 && MAX_NAMES >= MAX_LISTED) };
     static READ: AtomicUsize = AtomicUsize::new(0);
+    const { assert!(MAX_LISTED >= 1_000_000 && MAX_NAMES >= MAX_LISTED) };
     let counted = |_: &str| READ.fetch_add(1, Ordering::Relaxed) < usize::MAX;
     let cache = Cache { max_names: 110, max_listed: 100, ..Cache::new(counted) };
     let (root, other) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());

@@ -199,7 +199,7 @@ mod signed_chunks {
             "AKIAIOSFODNN7EXAMPLE".to_owned(),
             "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY".to_owned(),
         );
-        let now = UNIX_EPOCH + Duration::from_secs(1_369_353_600);
+        let now = UNIX_EPOCH + Duration::from_hours(380_376);
         let payload =
             admit(&asked, Some(&Credentials { user, secret, domain: None, passphrase: None }), now);
         let payload = payload.map_err(|refusal| refusal.code)?;

@@ -17,7 +17,6 @@ pub use responder::{Answered, respond};
 /// An echo between hosts.
 #[derive(Clone)]
 pub struct Echo {
-    /// What it is.
     pub plan: Rc<Plan>,
     /// Payload of a reply.
     pub reply_bytes: usize,
@@ -31,10 +30,7 @@ pub struct Echo {
 
 /// What a requester came to.
 pub struct Requested {
-    /// Why it ended.
     pub ended_by: EndedBy,
-    /// Its counts.
     pub counts: Counts,
-    /// What TCP knows.
     pub tcp: Option<TcpFacts>,
 }

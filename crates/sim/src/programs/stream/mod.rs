@@ -23,7 +23,6 @@ pub use udp::{receive as receive_udp, send as send_udp};
 /// A stream between two hosts.
 #[derive(Clone)]
 pub struct Stream {
-    /// What it is.
     pub plan: Rc<Plan>,
     /// How far its sender is, and whether it is still wanted.
     pub sent: Rc<Progress>,
@@ -50,7 +49,6 @@ pub struct Agreement {
 
 /// What a sender came to.
 pub struct StreamSent {
-    /// Its counts.
     pub sent: Sent,
     /// The gaps between messages.
     pub meters: SharedMeters<HostCpuMeter>,
@@ -58,22 +56,15 @@ pub struct StreamSent {
 
 /// What a receiver came to.
 pub enum StreamReceived {
-    /// Over UDP.
     Datagrams {
-        /// Its counts.
         counts: Counts,
         /// Delays and intervals.
         meters: Box<Meters<HostCpuMeter>>,
     },
-    /// Over TCP.
     Bytes {
-        /// Why it ended.
         ended_by: EndedBy,
-        /// Bytes in all.
         total_bytes: u64,
-        /// Bytes that came in the window.
         window_bytes: u64,
-        /// Its length.
         window_ns: u64,
         /// Calls that brought something.
         receive_calls: u64,

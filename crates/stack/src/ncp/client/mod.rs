@@ -40,7 +40,6 @@ pub struct Plan {
     /// Packets of a burst that is read, and of one that is written, where the server has bursts; absent: none are
     /// asked for.
     pub burst_packets: Option<(u32, u32)>,
-    /// What the carrier can do.
     pub carrier: CarrierFacts,
 }
 
@@ -73,7 +72,6 @@ struct Request {
 /// A call that has ended, with the message that holds what was read.
 type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 
-/// See the module.
 #[derive(Debug)]
 pub struct Client {
     plan: Plan,
@@ -102,7 +100,6 @@ impl Client {
     /// The call that ends when the session is there.
     pub const CONNECTED: CallId = CallId(0);
 
-    /// Begin a session.
     pub fn new(plan: Plan) -> Self {
         let mut client = Self {
             plan,

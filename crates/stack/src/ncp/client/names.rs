@@ -26,7 +26,6 @@ pub fn path(path: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
     Ok(octets)
 }
 
-/// A name in a directory.
 pub fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     let between: &[u8] = if directory.is_empty() { b"" } else { b"\\" };
     [directory, between, name].concat()

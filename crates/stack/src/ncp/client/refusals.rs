@@ -5,7 +5,6 @@ use lanlab_wire::ncp::function::{self, Function};
 
 use crate::redirector::{Reason, Refusal};
 
-/// What came is not of the protocol.
 pub fn protocol(message: impl Into<String>) -> Refusal {
     Refusal::new(Reason::Protocol, message)
 }

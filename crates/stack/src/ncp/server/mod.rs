@@ -52,13 +52,11 @@ impl fmt::Debug for User {
 /// What a server has, and to whom it gives it.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Name of the server.
     pub name: String,
     /// Name of the one volume.
     pub volume: String,
     /// Its only user; absent: anyone.
     pub user: Option<User>,
-    /// Whether nothing may be written.
     pub read_only: bool,
     /// Code page of both ends.
     pub code_page: CodePage,

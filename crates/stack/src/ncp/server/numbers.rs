@@ -11,7 +11,6 @@ pub const ROOT: u32 = 0;
 /// there is no such path, and look again.
 const MOST: usize = 1 << 17;
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct EntryNumbers {
     /// Of each number the one of its directory, and its name in it.
@@ -21,7 +20,6 @@ pub struct EntryNumbers {
 }
 
 impl EntryNumbers {
-    /// The number of the entry at a path.
     pub fn number(&mut self, path: &[String]) -> u32 {
         if self.entries.len() + path.len() > MOST || self.last >= u32::MAX - MOST as u32 {
             *self = Self { last: self.last % (u32::MAX - MOST as u32), ..Self::default() };
@@ -43,7 +41,6 @@ impl EntryNumbers {
         self.numbers.insert(place, number);
     }
 
-    /// The path of the entry with this number.
     pub fn path(&self, mut number: u32) -> Option<Names> {
         let mut path = Names::new();
         while number != ROOT {

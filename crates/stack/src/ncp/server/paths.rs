@@ -109,7 +109,6 @@ impl State {
     }
 }
 
-/// The path of a name in a directory.
 pub fn below(directory: &[String], name: &str) -> Names {
     directory.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
 }

@@ -27,7 +27,6 @@ pub struct Cursor {
     pub is_at_end: bool,
 }
 
-/// See the module.
 #[derive(Debug, Default)]
 pub struct Searches {
     /// The one that was used last is the last.
@@ -69,7 +68,6 @@ pub fn is_of_kind(attributes: u16, found: &Found) -> bool {
     attributes & ALSO_DIRECTORIES != 0 || found.is_directory == of_directories
 }
 
-/// Whether a search finds this.
 pub fn finds(pattern: &str, attributes: u16, found: &Found) -> bool {
     // `*` alone is every name here.
     let pattern = if pattern == "*" { "*.*" } else { pattern };

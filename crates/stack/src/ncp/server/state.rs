@@ -51,7 +51,6 @@ pub struct Logged {
     pub is_locked: bool,
 }
 
-/// See the module.
 pub struct State {
     pub offer: Arc<Offer>,
     pub open_files: Arc<OpenFiles>,
@@ -169,7 +168,6 @@ impl State {
         self.numbers.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is at a path.
     pub async fn look(&mut self, path: &Names) -> Result<Found, Refused> {
         match self.ask(FileCall::Look { path: path.clone() }).await? {
             FileAnswer::Found(found) => Ok(found),

@@ -19,7 +19,6 @@ const LATE_COPY_NS: u64 = 10_000_000_000;
 /// Requests of a client that is served: a login alone takes more.
 const SERVED_REQUESTS: u32 = 8;
 
-/// A session.
 #[derive(Debug)]
 pub(super) struct Answerer {
     pub(super) id: SessionId,

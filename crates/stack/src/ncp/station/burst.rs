@@ -16,14 +16,12 @@ const DELAY_NS: u64 = 100_000;
 const MOST_DELAY: u32 = 200;
 const LONGER_DELAY: u32 = 10;
 
-/// See the module.
 #[derive(Debug)]
 pub(super) struct Burst {
     own: u32,
     other: u32,
     /// Octets of a burst in a packet, at most.
     part: usize,
-    /// Packets sent.
     packets: u32,
     /// Time between two packets, 100 µs.
     delay: u32,

@@ -32,11 +32,9 @@ impl Calling {
 pub(super) enum Stage {
     /// The next one may come.
     Idle,
-    /// It comes.
     Coming,
     /// It is carried out.
     Working,
-    /// It is answered.
     Answered,
 }
 

@@ -32,7 +32,6 @@ pub(super) enum Stage {
     Ending,
 }
 
-/// A session.
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) id: SessionId,

@@ -16,7 +16,6 @@ use crate::ipx::{Found, Packet, Place};
 const MOST_CALLERS: usize = 254;
 
 impl Station {
-    /// Begin a session.
     pub(super) fn call(&mut self, now: Instant, to: Peer) -> SessionId {
         let id = self.ids.next();
         if self.callers.len() >= MOST_CALLERS {

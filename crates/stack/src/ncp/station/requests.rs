@@ -95,7 +95,6 @@ impl Station {
         self.answerers[index].handle_request(now, (envelope, data), &mut self.common);
     }
 
-    /// A packet of a burst.
     fn handle_burst(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok(burst) = burst::Packet::parse(packet.data) else {
             self.common.interface.counts.unreadable_packets += 1;

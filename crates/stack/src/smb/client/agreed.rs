@@ -23,7 +23,6 @@ const UNIX_EXTENSIONS: u32 = 0x0080_0000;
 pub enum Login {
     /// No user.
     Guest,
-    /// The password itself.
     Plain,
     /// LM response.
     Lm,

@@ -56,7 +56,6 @@ pub fn read(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
     Ok(Done::Read(at..at + data.len()))
 }
 
-/// Octets that were written.
 pub fn written(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
     check(block)?;
     let written = if block.command() == command::WRITE {
@@ -71,7 +70,6 @@ pub fn written(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
     Ok(Done::Written(written))
 }
 
-/// The space of a disk.
 pub fn disk_space(block: &Block<'_>) -> Result<Done, Refusal> {
     check(block)?;
     let response = query_information_disk::Response::parse(block).map_err(malformed)?;

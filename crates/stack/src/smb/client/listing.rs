@@ -19,7 +19,6 @@ const SEARCH_ENTRY: u32 = search::ENTRY_LEN as u32;
 const MAX_PAGE: u32 = 16_384;
 /// A listing that is under way.
 pub struct Listing {
-    /// That of the session, and that of which the listing is.
     session: Dialect,
     pub dialect: Dialect,
     pub code_page: CodePage,

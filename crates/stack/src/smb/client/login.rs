@@ -250,7 +250,6 @@ pub struct Proof {
     pub session_key: [u8; 16],
 }
 
-/// A password in the code page.
 pub fn oem(password: &str, code_page: CodePage) -> Result<Vec<u8>, Refusal> {
     let octets: Option<Vec<u8>> = password.chars().map(|one| code_page.octet(one)).collect();
     let message = "a password with a character that the code page lacks";

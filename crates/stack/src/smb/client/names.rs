@@ -13,7 +13,6 @@ pub fn are_short(dialect: Dialect) -> bool {
     dialect < Dialect::LanMan2
 }
 
-/// Check one name.
 pub fn check(name: &str, dialect: Dialect) -> Result<(), Refusal> {
     let refuse = |allowed: &str| {
         let message = format!("SMB 1 cannot hold the name `{name}`; allowed: {allowed}");

@@ -6,7 +6,6 @@ use lanlab_wire::smb1::status::{self, Status};
 
 use crate::redirector::{Reason, Refusal};
 
-/// What came is not of the protocol.
 pub fn protocol(message: impl Into<String>) -> Refusal {
     Refusal::new(Reason::Protocol, message)
 }

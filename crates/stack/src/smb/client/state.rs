@@ -70,7 +70,6 @@ pub struct Pending {
 /// A call that has ended, with the message that holds what was read.
 pub type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 
-/// See the module.
 pub struct Client {
     pub(super) plan: Plan,
     pub(super) agreed: Option<Arc<Agreed>>,

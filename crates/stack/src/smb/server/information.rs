@@ -125,7 +125,6 @@ impl State {
         fits(data, whole)
     }
 
-    /// What is known of the file system.
     pub async fn file_system(&mut self, level: u16, whole: &Whole) -> Result<Vec<u8>, Refused> {
         let mut data = Vec::new();
         let unit = u64::from(SECTOR * SECTORS_PER_UNIT);

@@ -48,13 +48,11 @@ use state::State;
 /// What a server has, and to whom it gives it.
 #[derive(Debug, Clone)]
 pub struct Offer {
-    /// Name of the server.
     pub name: String,
     /// Name of the one share.
     pub share: String,
     /// Its only user, whose password is that of the share too; absent: anyone.
     pub user: Option<User>,
-    /// Whether nothing may be written.
     pub read_only: bool,
     /// Code page of both ends where strings are not UTF-16LE.
     pub code_page: CodePage,

@@ -42,7 +42,6 @@ pub struct Wait {
     pub request: Header,
     /// Number of its answer in signatures.
     pub answer_number: u32,
-    /// Its open file.
     pub fid: u16,
     /// Where the range begins that was not free.
     pub offset: u64,

@@ -54,7 +54,6 @@ impl Search {
         }
     }
 
-    /// Whether it finds this.
     pub fn finds(&self, found: &Found) -> bool {
         if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
             return false;

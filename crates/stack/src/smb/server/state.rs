@@ -31,16 +31,13 @@ const MAX_OPENS: usize = 256;
 /// A connection to a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tree {
-    /// The files.
     Disk,
-    /// Pipes.
     Pipes,
 }
 
 /// What a command has done about its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
-    /// Its block is there.
     Block,
     /// It was sent, or there is to be none.
     Sent,
@@ -85,7 +82,6 @@ pub struct Pipe {
     pub unread: Vec<u8>,
 }
 
-/// See the module.
 pub struct State {
     pub offer: Arc<Offer>,
     pub open_files: Arc<OpenFiles>,
@@ -285,7 +281,6 @@ impl State {
         }
     }
 
-    /// What is at a path.
     pub async fn look(&mut self, path: &Names) -> Result<Found, Refused> {
         match self.ask(FileCall::Look { path: path.clone() }).await? {
             FileAnswer::Found(found) => Ok(found),

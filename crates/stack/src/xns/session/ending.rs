@@ -16,7 +16,6 @@ impl Session {
         common.event(Event::Ended(self.id, why));
     }
 
-    /// The other end has ended it.
     pub(super) fn handle_end(&mut self, now: Instant, header: &Header, common: &mut Common) {
         self.receiving.next = header.sequence.wrapping_add(1);
         self.last = self.sending.acknowledged;

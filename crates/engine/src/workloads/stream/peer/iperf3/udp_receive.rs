@@ -29,7 +29,6 @@ const MOST_MESSAGES: u64 = 1 << 62;
 /// What the dialogue sees of the flows, and tells all of them.
 #[derive(Default)]
 pub struct Watched {
-    /// Each flow.
     pub flows: Vec<WatchedFlow>,
     /// The test is over.
     pub is_over: AtomicBool,

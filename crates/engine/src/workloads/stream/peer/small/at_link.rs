@@ -144,7 +144,6 @@ impl AtLink {
         self.framed.facts.tcp.receive_buffer_bytes
     }
 
-    /// What was counted.
     pub fn facts(&mut self) -> StackFacts {
         self.framed.facts.dropped_frames += self.link.new_drops();
         stack_facts(&self.framed.facts)
