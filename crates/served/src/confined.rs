@@ -16,7 +16,7 @@ use cap_std::fs::{Dir, Metadata, OpenOptions, ReadDir};
 use crate::beneath::{open_directory, open_file, ordinary};
 use crate::changes::{Changes, mode_of};
 use crate::free_name;
-use crate::unseen::is_unseen;
+use crate::unseen_name::is_unseen;
 
 /// Names deep.
 pub const MAX_DEPTH: usize = 64;

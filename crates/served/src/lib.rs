@@ -12,8 +12,10 @@ mod confined;
 mod directory;
 pub mod free_name;
 mod unseen;
+mod unseen_name;
 
 pub use calls::{Files, Served};
 pub use confined::{Confined, Entries, Entry, Found, MAX_DEPTH, Names};
 pub use directory::{Directory, Known, Place};
-pub use unseen::{Unseen, is_unseen};
+pub use unseen::Unseen;
+pub use unseen_name::is_unseen;

@@ -11,15 +11,8 @@ use std::io;
 use cap_std::fs::{Metadata, OpenOptions};
 
 use crate::beneath::ordinary;
+use crate::unseen_name::UNSEEN;
 use crate::{Confined, Names};
-
-/// Prefix of the names of files that no client sees.
-pub const UNSEEN: &str = ".lanlab-unseen-";
-
-/// Whether no client sees a file of this name.
-pub fn is_unseen(name: &str) -> bool {
-    name.starts_with(UNSEEN)
-}
 
 /// See the module. It is removed unless it is shown.
 #[derive(Debug)]

@@ -17,7 +17,7 @@ use lanlab_os::{DirectoryChange, DirectoryWatch};
 
 use super::index::Index;
 use crate::beneath::look;
-use crate::unseen::is_unseen;
+use crate::unseen_name::is_unseen;
 
 /// Names of one directory. Uses of one with more are refused, as each would read it anew.
 const MAX_LISTED: usize = 1 << 20;

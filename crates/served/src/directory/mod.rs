@@ -18,7 +18,7 @@ use lanlab_stack::file_server::short_names;
 
 use crate::beneath::{look, open_any, open_directory};
 use crate::free_name::{self, is_same_file};
-use crate::unseen::is_unseen;
+use crate::unseen_name::is_unseen;
 use cache::Cache;
 pub use index::Known;
 
