@@ -352,7 +352,7 @@ fn a_request_needs_a_user_and_a_share_where_its_command_does() {
     for (command, expected) in [
         (c::OPEN, error::OBJECT_NAME_NOT_FOUND),
         (c::OPEN_ANDX, error::OBJECT_NAME_NOT_FOUND),
-        (c::NT_CREATE_ANDX, error::OBJECT_NAME_NOT_FOUND),
+        (c::NT_CREATE_ANDX, error::NON_SPECIFIC),
         (c::QUERY_INFORMATION_DISK, error::NOT_SUPPORTED),
         (c::TRANSACTION2, error::NOT_SUPPORTED),
         (c::NT_TRANSACT, error::NOT_SUPPORTED),

@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_acknowledged_between_both_ends_of_the_measured_part_is_its_own() {
+    fn few_acknowledgements_are_measured_from_the_one_before_to_the_one_after() {
         let mut intervals = IntervalMeter::new(10_000_000);
         // The kernel has counted the SYN.
         let mut counter = AcknowledgedCounter::new(at(0), 1);
@@ -155,7 +155,7 @@ mod tests {
         // The FIN is no payload.
         counter.look(2_002, 2_000, at(31), &mut intervals);
         let flow =
-            AcknowledgedFlow { window_ns: 20_000_000, window_bytes: 1_000, total_bytes: 2_000 };
+            AcknowledgedFlow { window_ns: 26_000_000, window_bytes: 1_500, total_bytes: 2_000 };
         assert_eq!((counter.finish(), counter.total_bytes()), (flow, 2_000));
         let bins = IntervalMeter::merge(vec![intervals], false).bytes;
         assert_eq!(bins, [500, 700, 300, 500]);

@@ -83,11 +83,11 @@ fn a_plan_tells_its_times() {
     assert_eq!(plan.message_bytes(), 100);
     assert_eq!(plan.warmup_end(start), at_us(5_100_000));
     assert_eq!((plan.end(start), plan.messages()), (Some(at_us(6_100_000)), None));
-    // A second to measure, 50 ms for what is late, a second of silence, and an hour.
-    assert_eq!(plan.latest_end(start), at_us(7_150_000).plus_nanos(hour_ns));
+    // A second to measure, 50 ms for what is late, three seconds of silence over TCP, and an hour.
+    assert_eq!(plan.latest_end(start), at_us(9_150_000).plus_nanos(hour_ns));
     let amount = Plan { amount: Amount::Messages(7), ..plan.clone() };
     assert_eq!((amount.end(start), amount.messages()), (None, Some(7)));
-    assert_eq!(amount.latest_end(start), at_us(6_150_000).plus_nanos(25 * hour_ns));
+    assert_eq!(amount.latest_end(start), at_us(8_150_000).plus_nanos(25 * hour_ns));
 
     let alive_ms = |flows, silence_ms| {
         Plan { flows, silence_ns: silence_ms * MS, ..plan.clone() }.alive_ns() / MS

@@ -160,7 +160,7 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
         (
             "/work/profile",
             r#""os2""#.to_owned(),
-            "`work.profile`: found os2; allowed: ibm, nt, win9x, wfw, dos, linux",
+            "`work.profile`: found os2; allowed: lanlab, ibm, nt, win9x, wfw, dos, linux",
         ),
         (
             "/work/spec/files",

@@ -196,7 +196,7 @@ fn what_cannot_be_is_refused_before_anything_runs() {
         ),
         (
             [("/work/profile", r#""os2""#)],
-            "`work.profile`: found os2; allowed: ibm, nt, win9x, wfw, dos, linux",
+            "`work.profile`: found os2; allowed: lanlab, ibm, nt, win9x, wfw, dos, linux",
         ),
     ] {
         assert_eq!(refused(&changes), message);

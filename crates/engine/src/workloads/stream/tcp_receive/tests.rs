@@ -99,7 +99,7 @@ fn a_sender_may_be_silent_for_so_long_and_no_longer() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));
     let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);
-    let last = start.plus_nanos(SILENCE_NS);
+    let last = start.plus_nanos(plan.tcp_silence_ns());
     assert_eq!(receiver.turn(last, &mut shared).unwrap(), Turn::Blocked);
     assert_eq!(receiver.turn(last.plus_nanos(1), &mut shared).unwrap(), Turn::Over);
     assert_eq!(receiver.ended_by, EndedBy::Silence);

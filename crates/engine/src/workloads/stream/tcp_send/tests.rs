@@ -146,9 +146,8 @@ fn a_receiver_that_acknowledges_nothing_for_too_long_is_silent() {
     // What has been acknowledged since the last look is progress, however long ago that was.
     let seen = after_ns(500_000_000);
     assert!(!sender.is_quiet(seen));
-    // Nothing more is: the silence is 100 ms.
     sender.acknowledged_bytes = u64::MAX;
-    let last = seen.plus_nanos(100_000_000);
+    let last = seen.plus_nanos(plan.tcp_silence_ns());
     assert_eq!(blocked(&mut sender, last, &mut shared), Turn::Blocked);
     assert_eq!(blocked(&mut sender, last.plus_nanos(1), &mut shared), Turn::Over);
     assert_eq!(sender.schedule.sent.ended_by, EndedBy::Silence);
@@ -160,8 +159,9 @@ fn the_same_acknowledgement_is_no_progress() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let mut sender = begun(&plan, (near, false), &running, &mut shared(&plan));
     sender.acknowledged_bytes = os::tcp_info(&sender.stream).map_or(0, |i| i.acknowledged_bytes);
-    assert!(!sender.is_quiet(after_ns(100_000_000)));
-    assert!(sender.is_quiet(after_ns(100_000_001)));
+    let last_ns = plan.tcp_silence_ns();
+    assert!(!sender.is_quiet(after_ns(last_ns)));
+    assert!(sender.is_quiet(after_ns(last_ns + 1)));
     assert_eq!(sender.last_progress, START);
 }
 
@@ -281,8 +281,8 @@ fn a_receiver_that_closes_its_end_has_taken_all() {
 
 #[test]
 fn a_receiver_that_does_not_close_its_end_is_waited_for_in_bounds() {
-    with_draining(|mut sender, _, _, _far| {
-        let quiet_at = after_ns(1_100_000_000);
+    with_draining(|mut sender, plan, _, _far| {
+        let quiet_at = after_ns(1_000_000_000 + plan.tcp_silence_ns());
         let again = Turn::Wait { until: quiet_at.plus_nanos(500_000), exact: false };
         assert_eq!(sender.drain(quiet_at), again);
         assert_eq!(sender.drain(quiet_at.plus_nanos(1)), Turn::Over);
