@@ -116,10 +116,11 @@ fn documents(document: &[u8], bucket_list: BucketList) {
     }
 }
 
-/// Entries as `WebDAV` lists them.
+/// Entries as `WebDAV` lists them, after the directory itself.
 fn multistatus(entries: &[Entry]) -> String {
     let mut text = "<D:multistatus xmlns:D=\"DAV:\">".to_owned();
-    for Entry { name, size_bytes, is_directory } in entries {
+    let itself = Entry { name: String::new(), size_bytes: 0, is_directory: true };
+    for Entry { name, size_bytes, is_directory } in std::iter::once(&itself).chain(entries) {
         let kind = if *is_directory { "<D:collection/>" } else { "" };
         let _ = write!(
             text,

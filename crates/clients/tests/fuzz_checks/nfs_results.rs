@@ -106,6 +106,10 @@ fn read_nfs(procedure: u32, reader: &mut Reader<'_>, most_data: usize) -> Result
             reader.boolean()?;
         }
         p::READDIRPLUS => drop(Page::read(reader, 0)?),
+        p::FSSTAT => {
+            Attributes::read_optional(reader)?;
+            reader.fixed(6 * 8 + 4)?;
+        }
         p::FSINFO => {
             Attributes::read_optional(reader)?;
             reader.fixed(7 * 4 + 8 + 8 + 4)?;
