@@ -17,7 +17,6 @@ import os
 import shutil
 import stat
 import sys
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path, PurePosixPath
 from typing import IO
@@ -262,6 +261,9 @@ class TemporaryFolder:
         Raises:
             OSError: It cannot be made.
         """
+        # Most commands make none.
+        import tempfile
+
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
         self._made = self.path.lstat()
 
@@ -284,6 +286,8 @@ class TemporaryFolder:
 
 def new_temporary_file(prefix: str, suffix: str) -> tuple[IO[str], str]:
     """A new file that stays, for this user only, to write text to; and its path."""
+    import tempfile
+
     number, path = tempfile.mkstemp(prefix=prefix, suffix=suffix)
     return os.fdopen(number, "w", encoding="utf-8", errors="backslashreplace"), path
 

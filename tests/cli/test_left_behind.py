@@ -88,7 +88,9 @@ def test_what_is_left_of_an_interrupted_copy_is_told(
         relay.there = slow
         with running(folder, "copy", "1x200MB", relay.url, "--timeout", "5") as command:
             until(
-                lambda: any(path.stat().st_size > 100_000 for path in root.rglob("*.dat")),
+                lambda: any(
+                    path.stat().st_size > 100_000 for path in root.rglob(".lanlab-unseen-*")
+                ),
                 "a file at the server",
             )
             command.process.send_signal(signal.SIGINT)

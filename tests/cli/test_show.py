@@ -54,7 +54,7 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     [line] = [line for line in said.splitlines() if line.startswith("f4 ")]
     cells = re.split(r"\s{2,}", line.strip())
     assert cells[0] == "f4"
-    assert cells[1].startswith("2-byte messages over UDP are slow")
+    assert cells[1].startswith("With 2-byte UDP messages goodput is low")
     assert cells[2].startswith("goodput_bps at transport udp, os nt4,")
     assert cells[3].startswith("does not hold (means only: no test): with all of")
     assert cells[4] == "Section III, par. 3"

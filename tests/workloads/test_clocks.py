@@ -138,7 +138,7 @@ def test_a_failed_trial_tells_of_its_clocks_before() -> None:
 
 def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
     """Never a null, and never without the bound of the clocks."""
-    delay = {"samples": 9, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
+    delay = {"samples": 100, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
     setup = {"clocks": clock_record(clocks(0, 4_000, False), None)}
 
     measured = TrialOutcome({"receiver": {"one_way_delay": delay}}, setup)

@@ -146,7 +146,9 @@ def test_echo(loopback: Pair, ip_version: int, transport: str, size: int) -> Non
         assert trial.metrics[key] == 0, key
     assert trial.target["answered_messages"] == MESSAGES
     assert trial.source["foreign_datagrams"] == trial.target["foreign_datagrams"] == 0
-    times = [trial.metrics[f"rtt_{name}_ns"] for name in ("min", "p50", "p90", "p99", "p999")]
+    names = ("min", "p50", "p90", "p99", "p999")
+    # Percentiles of too few values are not given.
+    times = [trial.metrics[key] for name in names if (key := f"rtt_{name}_ns") in trial.metrics]
     assert times[0] > 0
     # A histogram has three significant digits.
     assert all(a <= 1.002 * b for a, b in zip(times, [*times[1:], 5e9], strict=True))

@@ -208,8 +208,30 @@ impl Confined {
         directory.remove_file(name)
     }
 
+    /// Remove a directory that no client sees anything in: uploads that have not ended go with it.
+    ///
+    /// # Errors
+    /// What the system says.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
+        let removed = directory.remove_dir(name);
+        if !removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {
+            return removed;
+        }
+        let within = open_directory(&directory, name)?;
+        let unfinished: Vec<_> = within
+            .entries()?
+            .map(|entry| Ok(entry?.file_name().into_string().unwrap_or_default()))
+            .collect::<io::Result<_>>()?;
+        let is_unfinished = |name: &String| {
+            is_unseen(name) && within.symlink_metadata(name).is_ok_and(|found| found.is_file())
+        };
+        if !unfinished.iter().all(is_unfinished) {
+            return removed;
+        }
+        for name in unfinished {
+            within.remove_file(name)?;
+        }
         directory.remove_dir(name)
     }
 

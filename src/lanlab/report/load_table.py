@@ -102,15 +102,20 @@ def load_sentences(trials: Sequence[TrialRecord], study: Study, experiment: str)
 def _sentence(found: LoadResult, study: Study) -> str:
     where = condition_text(study, found.factors)
     of = f"Under load {_words(found.load)}{f' ({where})' if where else ''}"
-    if found.median is None or found.p99 is None:
+    if found.median is None:
         return f"{of}, there is no trial of the echo alone in the same block to compare with."
     said = (
         f"{of}, the median round trip took {_grown(found.median)}: "
         f"{number(found.median.under_load / _MS, 3)} ms instead of "
-        f"{number(found.median.alone / _MS, 3)} ms; "
-        f"the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "
-        f"{number(found.p99.alone / _MS, 3)} ms."
+        f"{number(found.median.alone / _MS, 3)} ms"
     )
+    # Few round trips have no 99th percentile.
+    if found.p99 is not None:
+        said += (
+            f"; the 99th percentile was {number(found.p99.under_load / _MS, 3)} ms instead of "
+            f"{number(found.p99.alone / _MS, 3)} ms"
+        )
+    said += "."
     if found.loss_ratio:
         said += f" {percent(found.loss_ratio)} of the requests had no reply in time."
     return said

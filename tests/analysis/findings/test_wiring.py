@@ -410,7 +410,7 @@ def test_a_judgement_is_data_with_all_that_was_made_of_it() -> None:
     here = replace(found, verdict="not tested", reasons=("why",), further=None, here=found,
                    assumed=(("os", "this system"),), fitted=(2, 5))  # fmt: skip
     told = judgement_as_data(here)
-    assert told["fitted"] == {"conditions": 5, "fitted": 2}
+    assert told["fitted"] == {"conditions": 5, "fitted": 2, "is_chosen_for": False}
     assert (told["further"], told["reasons"]) == (None, ["why"])
     assert told["on_this_system"] == {**plain, "in_place_of": {"os": "this system"}}
     json.dumps(told, allow_nan=False)

@@ -86,3 +86,21 @@ fn no_client_lists_opens_or_makes_a_file_of_such_a_name() {
     let listed = directory.list(&[], "", 9).unwrap();
     assert_eq!(listed.iter().map(|(known, _)| &*known.name).collect::<Vec<_>>(), ["a"]);
 }
+
+/// The client of an upload that broke off removes its directory before the server has noticed.
+#[test]
+fn a_directory_with_an_unfinished_upload_alone_can_be_removed() {
+    let root = tempfile::tempdir().unwrap();
+    let confined = Confined::new(root.path(), false).unwrap();
+    let within = |name: &str| ["d".to_owned(), name.to_owned()];
+    fs::create_dir(root.path().join("d")).unwrap();
+    fs::write(root.path().join("d/seen"), "kept").unwrap();
+    let unfinished = Unseen::new(&confined, &within("a"), 0o644).unwrap();
+    let full = confined.remove_dir(&["d".to_owned()]).unwrap_err();
+    assert_eq!(full.kind(), io::ErrorKind::DirectoryNotEmpty);
+    assert_eq!(names(&root.path().join("d")).len(), 2);
+    confined.remove_file(&within("seen")).unwrap();
+    confined.remove_dir(&["d".to_owned()]).unwrap();
+    drop(unfinished);
+    assert_eq!(names(root.path()), Vec::<String>::new());
+}
