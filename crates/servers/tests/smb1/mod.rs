@@ -155,7 +155,7 @@ fn guests_are_served_where_no_user_is_named() {
             for credentials in [None, Some(user())] {
                 let share = serving.share().map(str::to_owned);
                 let target = target(Smb1, serving.port());
-                // Before LAN Manager nobody logs in.
+                // Clients log in from LAN Manager on.
                 let is_named = credentials.is_some() && dialect != Some(Dialect::Core);
                 let target = Target { credentials, dialect, share, ..target };
                 if is_named {
