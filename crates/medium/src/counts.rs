@@ -17,7 +17,6 @@ pub struct PortCounts {
     pub offered_wire_bytes: u64,
     /// Their copies: one for each receiver.
     pub offered_copies: u64,
-    /// Copies that arrived.
     pub delivered_copies: u64,
     /// Bytes on the wire of the copies that arrived, preambles included.
     pub delivered_wire_bytes: u64,

@@ -73,7 +73,6 @@ pub struct Plan {
     pub propagation_ns: u64,
     /// Added to each delivery, one way, ns. It keeps the order of frames, and carrier sense does not see it.
     pub delay_ns: u64,
-    /// Loss by chance.
     pub loss: LossPlan,
     /// Most bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
     /// being sent not counted. Other topologies do not use it.

@@ -3,7 +3,6 @@
 pub enum Interest {
     /// Something to read, or its end.
     Read,
-    /// Room to write.
     Write,
     /// Nothing but its errors.
     Nothing,

@@ -5,7 +5,6 @@ pub struct TcpInfo {
     pub segments_sent: u64,
     /// Segments sent that carried data.
     pub data_segments_sent: u64,
-    /// Segments sent again.
     pub retransmitted_segments: u64,
     /// Bytes that the peer has acknowledged.
     pub acknowledged_bytes: u64,

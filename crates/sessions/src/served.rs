@@ -71,7 +71,6 @@ struct Served<'a, P, F, L, K> {
     logins: &'a mut L,
     clock: &'a K,
     is_known: bool,
-    /// Logins that failed.
     failed: u32,
 }
 

@@ -35,7 +35,6 @@ pub enum FileCall {
         path: Names,
         /// Only what comes after this name.
         after: String,
-        /// Most entries.
         most: u32,
     },
     Open {
@@ -169,7 +168,6 @@ pub enum FileAnswer {
     },
     /// What was read is the data that comes with the answer.
     Read,
-    /// Octets written.
     Written(u32),
     /// Octets of the disk in all, and free ones.
     Space {

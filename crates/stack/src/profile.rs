@@ -43,7 +43,6 @@ pub struct LinkProfile {
 pub struct IpxProfile {
     /// How often a station is asked for a session, and after what time again, ns.
     pub connect_count: Known<u32>,
-    /// See before.
     pub connect_interval_ns: Known<u64>,
     /// Octets of data that it takes in a packet.
     pub longest_data: Known<u16>,

@@ -16,7 +16,6 @@ const MAX_REPLY_LINES: usize = 512;
 /// The dialogue of one session.
 #[derive(Debug)]
 pub struct Control<N: Network> {
-    /// For its patience.
     network: Arc<N>,
     lines: Lines<N::Wire>,
     /// Answers that are still to come.

@@ -77,7 +77,6 @@ pub enum Idle {
     Quiet,
     /// The server has sent something without a request.
     Octets,
-    /// Closed.
     Ended,
 }
 

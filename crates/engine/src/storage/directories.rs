@@ -137,7 +137,6 @@ fn for_owner() -> DirBuilder {
 pub struct Directory {
     path: PathBuf,
     lock: PathBuf,
-    /// Holds the lock.
     _file: File,
 }
 

@@ -22,7 +22,6 @@ pub struct Asked {
     pub key: String,
     /// Names and values of the query, decoded, in their order.
     pub query: Vec<(String, String)>,
-    /// Fields.
     pub headers: HeaderMap,
 }
 

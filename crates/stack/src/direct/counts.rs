@@ -6,7 +6,6 @@ counts! {
     pub(crate) struct Counts {
         /// Requests sent, each once.
         requests_sent: "information_sent",
-        /// Requests sent again.
         sent_again: "information_sent_again",
         /// Answers that this server has said again.
         answered_again: "answered_again",

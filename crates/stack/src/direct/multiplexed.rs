@@ -28,7 +28,6 @@ pub(super) enum Progress {
     More,
     /// What is missing is to be sent, or asked for, again.
     Again,
-    /// All is there.
     Whole,
 }
 

@@ -13,9 +13,7 @@ pub struct Sharing {
     pub writes: bool,
     /// It removes or renames.
     pub deletes: bool,
-    /// Others may read.
     pub lets_read: bool,
-    /// Others may write.
     pub lets_write: bool,
     /// Others may remove or rename.
     pub lets_delete: bool,

@@ -46,7 +46,6 @@ pub struct ConnectionFacts {
     pub segments_sent: u64,
     /// Segments sent that carried data.
     pub data_segments_sent: u64,
-    /// Segments sent again.
     pub retransmitted_segments: u64,
     /// Segments received that carried data, also those that were not new.
     pub data_segments_received: u64,

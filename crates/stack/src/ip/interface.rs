@@ -55,7 +55,6 @@ pub struct Interface {
     connections: Vec<Connection>,
     /// How many there may be at a time.
     most_connections: Option<usize>,
-    /// Connections ever.
     opened: u64,
     /// Of these, those that no program has: peers are opening them, or their programs want no more of them and they
     /// are not closed yet.

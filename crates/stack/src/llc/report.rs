@@ -59,11 +59,8 @@ pub struct Counts {
     pub information_discarded: u64,
     /// RR, RNR and REJ sent.
     pub supervisory_sent: u64,
-    /// REJ sent.
     pub rejects_sent: u64,
-    /// REJ received.
     pub rejects_received: u64,
-    /// RNR received.
     pub not_ready_received: u64,
     pub t1_expiries: u64,
     pub ti_expiries: u64,

@@ -24,7 +24,6 @@ mod number {
 
 /// How a request ended, [MS-RAP] 2.5.2 and [MS-ERREF] 2.2.
 pub mod status {
-    /// All is there.
     pub const SUCCESS: u16 = 0;
     /// The server does not know the request.
     pub const NOT_SUPPORTED: u16 = 50;

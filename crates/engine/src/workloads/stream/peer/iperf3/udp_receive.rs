@@ -37,7 +37,6 @@ pub struct Watched {
 /// What is seen of a flow.
 #[derive(Default)]
 pub struct WatchedFlow {
-    /// New datagrams.
     pub messages: AtomicU64,
     /// Those that were sent up to the newest.
     pub expected: AtomicU64,
