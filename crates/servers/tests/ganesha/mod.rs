@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Nfs;
-use lanlab_files::{Class, Session, Target};
+use lanlab_files::{Session, Target};
 use tempfile::TempDir;
 
 use crate::multiplexed::{
