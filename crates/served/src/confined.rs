@@ -208,13 +208,22 @@ impl Confined {
         directory.remove_file(name)
     }
 
+    /// Remove a directory with nothing in it, not even an upload that has not ended.
+    ///
+    /// # Errors
+    /// `DirectoryNotEmpty`, or what the system says.
+    pub fn remove_empty_dir(&self, names: &[String]) -> io::Result<()> {
+        let (directory, name) = self.place_to_change(names)?;
+        directory.remove_dir(name)
+    }
+
     /// Remove a directory that no client sees anything in: uploads that have not ended go with it.
     ///
     /// # Errors
     /// What the system says.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
-        let removed = directory.remove_dir(name);
+        let removed = self.remove_empty_dir(names);
         if !removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {
             return removed;
         }

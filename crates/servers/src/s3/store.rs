@@ -174,7 +174,7 @@ fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
 /// Remove the directories above something that are empty.
 fn prune(confined: &Confined, names: &[String]) {
     for depth in (1..names.len()).rev() {
-        if confined.remove_dir(&names[..depth]).is_err() {
+        if confined.remove_empty_dir(&names[..depth]).is_err() {
             return;
         }
     }
