@@ -223,7 +223,7 @@ impl Confined {
     /// What the system says.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
-        let removed = self.remove_empty_dir(names);
+        let removed = directory.remove_dir(name);
         if !removed.as_ref().is_err_and(|error| error.kind() == io::ErrorKind::DirectoryNotEmpty) {
             return removed;
         }

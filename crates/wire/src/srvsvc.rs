@@ -44,7 +44,7 @@ const POINTER: u32 = 0x0002_0000;
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
     pub name: &'a str,
-    /// Whether it holds pipes and not files.
+    /// Whether it is a share of named pipes.
     pub is_pipes: bool,
 }
 
