@@ -290,9 +290,8 @@ def _by_model(
     that error is not known."""
 
     def ends(one: Ranked) -> tuple[float | None, float | None]:
-        if not error_log or one.worse in (None, 1.0):
+        if not error_log or one.worse is None or one.worse == 1.0:
             return None, None
-        assert one.worse is not None
         return one.worse / math.exp(error_log), one.worse * math.exp(error_log)
 
     return tuple(
