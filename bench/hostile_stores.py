@@ -25,7 +25,7 @@ from pathlib import Path
 import numpy as np
 
 from lanlab.errors import LabError
-from lanlab.report.own_files import write_file, write_folder, write_page
+from lanlab.report.page.own_files import write_file, write_folder, write_page
 from lanlab.store import Series, open_store
 from lanlab.store.records import RunRecord, TrialRecord
 

@@ -20,7 +20,7 @@ from dataclasses import replace
 from run_cases import CASES
 
 from lanlab.analysis.comparison_sides import Run, Side
-from lanlab.report.comparison import RunComparison, between_runs, between_sides
+from lanlab.report.comparison.compared import RunComparison, between_runs, between_sides
 from lanlab.run.alternate import order_of_turn
 from lanlab.store import open_store
 

@@ -13,8 +13,8 @@ from lanlab.analysis.agreed import agreed_words, all_agreed_words
 from lanlab.analysis.comparison_facts import differing_facts
 from lanlab.cli.results import run_as_json
 from lanlab.cli.single_json import as_json
-from lanlab.report.copy_text import moved_words
-from lanlab.report.trial_table import trial_table
+from lanlab.report.copies.copy_text import moved_words
+from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 

@@ -11,7 +11,7 @@ from planned_runs import a_run, a_trial
 
 from lanlab.analysis.endings import Ending, endings
 from lanlab.plan import Plan
-from lanlab.report.ending_text import ending_sentences
+from lanlab.report.metrics.ending_text import ending_sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 

@@ -11,7 +11,7 @@ from lanlab.analysis.factor_effects import FactorEffects, factor_effects
 from lanlab.errors import UsageError
 from lanlab.figures.registry import build_figure
 from lanlab.plan import Plan, PlannedTrial
-from lanlab.report.answer import sentences
+from lanlab.report.answer.answers import sentences
 from lanlab.studies import Level, Study, load_study
 from lanlab.studies.counterparts import place_at
 from lanlab.studies.machines import known_machine

@@ -16,7 +16,7 @@ from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.errors import LabError
 from lanlab.plan import PlannedTrial
-from lanlab.report.finding_text import counts_sentence, evidence_lines, verdict_text
+from lanlab.report.findings.finding_text import counts_sentence, evidence_lines, verdict_text
 from lanlab.store import TrialRecord
 from lanlab.studies import Finding, Study, Waiting, load_study
 from lanlab.studies.machines import Simulation

@@ -11,8 +11,8 @@ from planned_runs import a_run, planned_run
 from lanlab.analysis.measured_where import measured_where
 from lanlab.figures.gather import caption
 from lanlab.performers.interfaces import measured_interface
-from lanlab.report.comparison_table import runs_table
-from lanlab.report.run_facts import environment_of
+from lanlab.report.comparison.comparison_table import runs_table
+from lanlab.report.runs.run_facts import environment_of
 from lanlab.store import RunRecord
 from lanlab.studies import load_study
 from lanlab.testbeds.base import Host

@@ -20,7 +20,7 @@ from lanlab.analysis.model_error import (
     widened,
 )
 from lanlab.analysis.simulated import Accuracy, freedoms, kept_accuracies
-from lanlab.report.accuracy_table import (
+from lanlab.report.simulation.accuracy_table import (
     accuracy_count_table,
     accuracy_sentences,
     accuracy_table,

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from lanlab.analysis.processor_outliers import ProcessorOutlier, processor_outliers
-from lanlab.report.pollution import pollution_sentences
+from lanlab.report.trials.pollution import pollution_sentences
 from lanlab.store import TrialRecord
 
 

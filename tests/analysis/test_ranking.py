@@ -16,8 +16,8 @@ from lanlab.analysis.comparison import Sample, compared
 from lanlab.analysis.limits import tcp_limit_bps
 from lanlab.analysis.ranking import Ranking, grouped, rankings
 from lanlab.cli.results import run_as_json
-from lanlab.report.answer import sentences
-from lanlab.report.ranking_text import level_names, ranking_sentences
+from lanlab.report.answer.answers import sentences
+from lanlab.report.answer.ranking_text import level_names, ranking_sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 

@@ -12,8 +12,8 @@ from lanlab.analysis.capacity import capacity
 from lanlab.analysis.limits import udp_limit_bps
 from lanlab.analysis.saturation import Saturation, curve_of, saturations
 from lanlab.cli.results import run_as_json
-from lanlab.report.saturation_table import saturation_table
-from lanlab.report.saturation_text import saturation_sentence
+from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.saturation.saturation_text import saturation_sentence
 from lanlab.studies import Study, at_scale
 
 SEARCH = "udp-500-saturation"

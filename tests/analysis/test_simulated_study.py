@@ -20,9 +20,9 @@ from lanlab.analysis.simulated_run import (
 )
 from lanlab.analysis.summary import summarise
 from lanlab.figures.registry import build_figure
-from lanlab.report.accuracy_table import accuracy_table
-from lanlab.report.answer import sentences
-from lanlab.report.metric_table import metric_table
+from lanlab.report.answer.answers import sentences
+from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.simulation.accuracy_table import accuracy_table
 from lanlab.store import TrialRecord
 from lanlab.studies import Study, load_study
 

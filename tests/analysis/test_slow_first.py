@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lanlab.analysis.slow_first import slow_first
-from lanlab.report.order_text import first_trial_text
+from lanlab.report.metrics.order_text import first_trial_text
 
 
 def test_a_first_trial_of_a_cold_server_is_said_with_what_to_do() -> None:

@@ -12,10 +12,10 @@ from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.analysis.saturation import Saturation, saturations
 from lanlab.analysis.sweep_bound import SweepBound, refutes_random_loss
 from lanlab.plan import PlannedTrial, RandomLoss
-from lanlab.report.answer import sentences
-from lanlab.report.run_result import result_text
-from lanlab.report.saturation_table import saturation_table
-from lanlab.report.saturation_text import saturation_sentence
+from lanlab.report.answer.answers import sentences
+from lanlab.report.runs.run_result import result_text
+from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.saturation.saturation_text import saturation_sentence
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 

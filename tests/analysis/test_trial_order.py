@@ -11,7 +11,7 @@ from planned_runs import PlannedRun, planned_run
 
 from lanlab.analysis.statistics import neighbours
 from lanlab.analysis.trial_order import LEAST_TRIALS, lag_one
-from lanlab.report.answer import sentences
+from lanlab.report.answer.answers import sentences
 from lanlab.store import TrialRecord
 
 

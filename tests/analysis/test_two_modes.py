@@ -10,7 +10,7 @@ import pytest
 
 from lanlab.analysis.comparison import Basis, Compared, Sample, compared, judged
 from lanlab.analysis.statistics import two_modes
-from lanlab.report.comparison_text import comparison_sentences, verdict_text
+from lanlab.report.comparison.comparison_text import comparison_sentences, verdict_text
 from lanlab.studies import Study
 
 BENCH = Path(__file__).parents[2] / "bench"

@@ -153,7 +153,7 @@ def test_a_value_that_is_held_out_for_a_while_is_predicted(folder: Path) -> None
 def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
     """With what was published beside the study, also when that file is gone."""
     from lanlab.analysis.published import published_numbers
-    from lanlab.report.accuracy_table import accuracy_tables
+    from lanlab.report.simulation.accuracy_table import accuracy_tables
 
     study = load_study(str(folder)).study
     with a_store(tmp_path) as store:

@@ -9,9 +9,9 @@ import pytest
 from command_line import Lanlab
 from export_judges import read_csv, read_json, read_markdown, read_openmetrics
 
-from lanlab.report.condition_values import markdown_table, value_table
-from lanlab.report.openmetrics import _name, openmetrics_text
-from lanlab.report.table import Cell, Column, Table
+from lanlab.report.document.table import Cell, Column, Table
+from lanlab.report.exports.condition_values import markdown_table, value_table
+from lanlab.report.exports.openmetrics import _name, openmetrics_text
 from lanlab.workloads import WORKLOADS
 from lanlab.workloads.metrics import METRICS
 

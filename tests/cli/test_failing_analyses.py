@@ -13,7 +13,7 @@ from command_line import Lanlab
 from kept_runs import keep
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.report.answer import sentences
+from lanlab.report.answer.answers import sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
@@ -34,12 +34,14 @@ class Broken:
     other: str
 
 
+ANSWERS = "lanlab.report.answer.answers"
+
 BROKEN = {
     "search": Broken("lanlab.analysis.saturation.capacity", "saturation", SPEED),
     "means": Broken("lanlab.analysis.summary.interval_of_mean", "results of", "no."),
-    "endings": Broken("lanlab.report.answer.ending_sentences", "how conditions ended", SPEED),
-    "disturbances": Broken("lanlab.report.answer.pollution_sentences", "disturbances", SPEED),
-    "failures": Broken("lanlab.report.answer.failure_sentences", "failed trials", SPEED),
+    "endings": Broken(f"{ANSWERS}.ending_sentences", "how conditions ended", SPEED),
+    "disturbances": Broken(f"{ANSWERS}.pollution_sentences", "disturbances", SPEED),
+    "failures": Broken(f"{ANSWERS}.failure_sentences", "failed trials", SPEED),
 }
 
 
@@ -158,7 +160,7 @@ def test_an_export_that_fails_leaves_the_answer(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The command says which file is missing and why, after what was measured."""
-    monkeypatch.setattr("lanlab.report.condition_values.metric_values", fails)
+    monkeypatch.setattr("lanlab.report.exports.condition_values.metric_values", fails)
     stream = ("stream", "--testbed", "loopback", "--time", "50ms", "--size", "64")
 
     said = lanlab(*stream, "--transport", "tcp", "--export-csv", "means.csv")
@@ -178,10 +180,8 @@ def test_sentences_say_by_themselves_what_failed(
     def misread(run: RunRecord, trials: Sequence[TrialRecord]) -> NoReturn:
         raise KeyError("a" * 1_000)
 
-    monkeypatch.setattr("lanlab.report.answer.saturations", misread)
-    monkeypatch.setattr(
-        "lanlab.report.answer.pollution_sentences", lambda trials: misread(made.run, trials)
-    )
+    monkeypatch.setattr(f"{ANSWERS}.saturations", misread)
+    monkeypatch.setattr(f"{ANSWERS}.pollution_sentences", lambda trials: misread(made.run, trials))
 
     said = sentences(made.run, made.trials)
 
@@ -192,8 +192,8 @@ def test_sentences_say_by_themselves_what_failed(
 
 #: What of a comparison fails: what computes it, and what says it.
 UNCOMPARED = {
-    "pairs": "lanlab.report.comparison.pair_levels",
-    "sentences": "lanlab.report.comparison.comparison_sentences",
+    "pairs": "lanlab.report.comparison.compared.pair_levels",
+    "sentences": "lanlab.report.comparison.compared.comparison_sentences",
 }
 
 

@@ -24,11 +24,11 @@ from lanlab.cli import disturbances, single
 from lanlab.cli.drivers import print_drivers
 from lanlab.cli.watch import RunWatch, promise
 from lanlab.plan import Estimate, Plan
-from lanlab.report.copy_text import copy_lines
-from lanlab.report.echo_text import echo_lines
-from lanlab.report.stations_text import answer_sentence, stations_table
-from lanlab.report.stream_text import stream_lines
-from lanlab.report.trials_text import measurement_lines
+from lanlab.report.copies.copy_text import copy_lines
+from lanlab.report.stations.stations_text import answer_sentence, stations_table
+from lanlab.report.traffic.echo_text import echo_lines
+from lanlab.report.traffic.stream_text import stream_lines
+from lanlab.report.trials.trials_text import measurement_lines
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import load_study
 from lanlab.workloads import CounterChanges, workload

@@ -11,8 +11,8 @@ from test_single_measurements import NOTHING, a_run
 from lanlab.figures.chart import Chart
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
-from lanlab.report.page import run_on_page
-from lanlab.report.single_figures import figures_of_round_trips
+from lanlab.report.runs.run_page import run_on_page
+from lanlab.report.trials.single_figures import figures_of_round_trips
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Figure

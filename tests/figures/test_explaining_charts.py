@@ -15,7 +15,7 @@ from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.look_matplotlib import FILLS, HATCH
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
-from lanlab.report import rendering
+from lanlab.report.page import rendering
 from lanlab.studies.model import Figure
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -113,7 +113,7 @@ def test_a_part_of_a_stack_is_told_by_its_pattern_too(sweep: SyntheticRun) -> No
 
 def test_the_dark_page_has_a_colour_for_every_one_that_is_drawn() -> None:
     css = (
-        Path(build_figure.__code__.co_filename).parents[1] / "report/assets/report.css"
+        Path(build_figure.__code__.co_filename).parents[1] / "report/page/assets/report.css"
     ).read_text()
     for colour in (*FILLS, HATCH):
         name = rendering._THEME[colour].removeprefix("var(").removesuffix(")")

@@ -16,9 +16,9 @@ from lanlab.figures.look_matplotlib import SHADES
 from lanlab.figures.registry import build_figure
 from lanlab.figures.render_cells import shade_of
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
-from lanlab.report.page import run_on_page
-from lanlab.report.rendering import ASSETS, rendered
-from lanlab.report.single_figures import figures_of_losses
+from lanlab.report.page.rendering import ASSETS, rendered
+from lanlab.report.runs.run_page import run_on_page
+from lanlab.report.trials.single_figures import figures_of_losses
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.series import Series, ShortSeries
 from lanlab.studies import Study

@@ -16,7 +16,7 @@ from lanlab.figures.published_figures import published_figures
 from lanlab.figures.published_tables import PublishedFigure, with_measured
 from lanlab.figures.published_values import DESCRIBING, ends_of
 from lanlab.figures.render_matplotlib import to_bytes, to_drawing
-from lanlab.report.rendering import _THEME
+from lanlab.report.page.rendering import _THEME
 from lanlab.studies import PublishedValue, known_studies, load_study
 from lanlab.studies.tables import laid_out
 

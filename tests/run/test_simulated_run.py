@@ -15,7 +15,7 @@ from lanlab import performers
 from lanlab.analysis.summary import summarise
 from lanlab.errors import RunError
 from lanlab.performers import OnProgress, SimulatedTrial
-from lanlab.report.build import build_report
+from lanlab.report.runs.build import build_report
 from lanlab.run import RunRequest, new_run
 from lanlab.studies.load import parse_study
 from lanlab.studies.machine_numbers import NUMBERS, REQUIRED

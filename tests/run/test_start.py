@@ -78,7 +78,7 @@ def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
         "lanlab.cli.copy",
         "lanlab.figures.registry",
         "lanlab.plan.search",
-        "lanlab.report.page",
+        "lanlab.report.runs.run_page",
         "lanlab.performers.servers.of_trial",
         "lanlab.performers.programs",
         "lanlab.performers.servers.installed",

@@ -17,7 +17,7 @@ from lanlab.figures.chart import Chart
 from lanlab.figures.look_matplotlib import legend_names
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.render_matplotlib import Drawing
-from lanlab.report import figure_page
+from lanlab.report.page import figure_page
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from synthetic_runs import synthetic_run
 
 from lanlab.analysis.pollution import Finding, Judgement
 from lanlab.plan import Plan, PlannedTrial
-from lanlab.report.trial_table import trial_table
+from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import TrialRecord, open_store
 from lanlab.studies import Study
 from lanlab.web.run_state import COLUMNS, COUNTS, DISTURBED, FAILED, LEFT_OUT, RunState, lean

@@ -20,7 +20,7 @@ from synthetic_runs import SyntheticRun, synthetic_run
 from web_serving import asked, events, serving
 
 from lanlab.errors import UsageError
-from lanlab.report.metric_table import metric_table
+from lanlab.report.metrics.metric_table import metric_table
 from lanlab.store import open_store
 from lanlab.store.labels import RunLabel
 from lanlab.web.admission import Admission, Waiting

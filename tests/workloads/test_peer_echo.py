@@ -18,7 +18,7 @@ from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
 from lanlab.performers import metrics_of
-from lanlab.report.subject import subject
+from lanlab.report.trials.subject import subject
 from lanlab.workloads import WORKLOADS, CounterChanges, TrialOutcome
 from lanlab.workloads.echo import EchoParameters
 from lanlab.workloads.option_words import by_option

@@ -9,7 +9,7 @@ from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
     from lanlab.analysis.comparison_sides import Side
-    from lanlab.report.comparison import RunComparison
+    from lanlab.report.comparison.compared import RunComparison
     from lanlab.store import RunRecord, Store
 
 
@@ -44,8 +44,8 @@ def compare_series(
     base: str | None = None,
 ) -> RunComparison:
     """The sides of a series, each against A or the one that is named."""
-    from lanlab.report.comparison import between_sides
-    from lanlab.report.stored import others_in
+    from lanlab.report.comparison.compared import between_sides
+    from lanlab.report.runs.stored import others_in
 
     sides = sides_of_series(runs, store)
     names = [side.name for side in sides]

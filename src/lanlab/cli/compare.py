@@ -168,8 +168,8 @@ def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
     """The trials of runs that could not be compared, and why."""
     from lanlab.cli.results import run_as_json, warn_of_failed
     from lanlab.cli.terminal import answer, print_json
-    from lanlab.report.analyses import Analyses, FailedAnalysis
-    from lanlab.report.text import table_of_trials
+    from lanlab.report.runs.run_text import table_of_trials
+    from lanlab.report.trials.analyses import Analyses, FailedAnalysis
 
     analyses = Analyses()
     analyses.failed.append(FailedAnalysis("comparison", cause))
@@ -201,8 +201,8 @@ def _between(
     as_json: bool,
 ) -> Any:
     from lanlab.cli.comparable import compare_series
-    from lanlab.report.comparison import between_runs
-    from lanlab.report.stored import others_in
+    from lanlab.report.comparison.compared import between_runs
+    from lanlab.report.runs.stored import others_in
     from lanlab.store import open_store
 
     with open_store(store) as records:
@@ -252,8 +252,8 @@ def _sides(
 ) -> Any:
     from lanlab.analysis.comparison_runs import check_named_once
     from lanlab.cli.comparable import named_side
-    from lanlab.report.comparison import between_sides
-    from lanlab.report.stored import others_in
+    from lanlab.report.comparison.compared import between_sides
+    from lanlab.report.runs.stored import others_in
     from lanlab.store import open_store
 
     if before is None or after is None:
@@ -278,7 +278,7 @@ def _within(
     margin_ratio: float | None,
     as_json: bool,
 ) -> Any:
-    from lanlab.report.comparison import within_run
+    from lanlab.report.comparison.compared import within_run
 
     run = _only(names, store, "--by")
     with _comparing([run], as_json):
@@ -288,7 +288,7 @@ def _within(
 def _compare_with_published(
     names: list[str], store: str | None, metrics: list[str] | None, as_json: bool
 ) -> Any:
-    from lanlab.report.comparison import with_published
+    from lanlab.report.comparison.compared import with_published
 
     run = _only(names, store, "--published")
     with _comparing([run], as_json):
@@ -311,7 +311,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
     from lanlab.cli.terminal import print_json, printable, say
 
     if report is not None:
-        from lanlab.report.own_files import write_page
+        from lanlab.report.page.own_files import write_page
 
         write_page(found.page(), report)
     if as_json:
@@ -328,7 +328,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
 def print_comparison(found: Any) -> None:
     """Tables and sentences, for people."""
     from lanlab.cli.terminal import answer
-    from lanlab.report.fitted import Fitted
+    from lanlab.report.document.fitted import Fitted
 
     console, table_console = answer(), answer(markup=True)
     # All before the first is printed: an analysis that fails leaves no half of an answer.

@@ -17,7 +17,7 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
     """Each driver with its version and its means, and of several which is faster; what a program
     does not report is left out."""
     from lanlab.cli.terminal import print_lines
-    from lanlab.report.trials_text import title_of
+    from lanlab.report.trials.trials_text import title_of
 
     print_lines(title_of(run))
     measured_by = by_driver(trials)
@@ -42,14 +42,14 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
 def _ranked(run: RunRecord, trials: list[TrialRecord]) -> list[str]:
     """Which program measures more, if that is shown."""
     from lanlab.analysis.published import published_numbers
-    from lanlab.report.ranking_text import ranking_sentences
+    from lanlab.report.answer.ranking_text import ranking_sentences
     from lanlab.studies import Study
 
     return ranking_sentences(Study.model_validate(run.study), run, trials, published_numbers(run))
 
 
 def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
-    from lanlab.report.trials_text import mean_text
+    from lanlab.report.trials.trials_text import mean_text
 
     lines = [f"goodput     {mean_text('goodput_bps', done)}"]
     # TCP carries bytes, keeps no messages and loses none.
@@ -84,7 +84,7 @@ def _received(means: Mapping[str, float]) -> str:
 
 
 def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
-    from lanlab.report.trials_text import mean_text
+    from lanlab.report.trials.trials_text import mean_text
     from lanlab.units import format_time
 
     shown = [

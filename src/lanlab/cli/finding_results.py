@@ -63,7 +63,7 @@ def print_checked(
     """
     from lanlab.analysis.findings import judge_run, verdicts_as_data
     from lanlab.cli.results import print_run, run_as_json
-    from lanlab.report.finding_text import counts
+    from lanlab.report.findings.finding_text import counts
     from lanlab.store.shape import reading_records
     from lanlab.studies import Study
 
@@ -96,8 +96,8 @@ def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -
     Args:
         verbose: Whether those that were not tested are shown, too, and not only counted.
     """
-    from lanlab.report.evidence_table import is_tested
-    from lanlab.report.finding_text import (
+    from lanlab.report.findings.evidence_table import is_tested
+    from lanlab.report.findings.finding_text import (
         claim_origin,
         counts_sentence,
         evidence_lines,

@@ -106,9 +106,9 @@ def _print_bodies_as_json(
     """All judgements of several bodies of evidence, and what is fastest."""
     from lanlab.analysis.findings import verdicts_as_data
     from lanlab.cli.terminal import print_json
-    from lanlab.report.evidence_table import kind_of
-    from lanlab.report.fastest import fastest
-    from lanlab.report.values_table import values_table
+    from lanlab.report.findings.evidence_table import kind_of
+    from lanlab.report.published.fastest import fastest
+    from lanlab.report.published.values_table import values_table
 
     values = values_table(loaded.published, runs)
     answers = fastest(loaded, runs) if values.rows else []
@@ -129,11 +129,11 @@ def _print_bodies(
 ) -> None:
     """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
     from lanlab.cli.terminal import answer, print_lines
-    from lanlab.report.evidence_table import evidence_table, findings_in, tested_by_runs
-    from lanlab.report.fastest import fastest
-    from lanlab.report.finding_text import untested_line
-    from lanlab.report.fitted import Fitted
-    from lanlab.report.values_table import values_table
+    from lanlab.report.document.fitted import Fitted
+    from lanlab.report.findings.evidence_table import evidence_table, findings_in, tested_by_runs
+    from lanlab.report.findings.finding_text import untested_line
+    from lanlab.report.published.fastest import fastest
+    from lanlab.report.published.values_table import values_table
 
     values = values_table(loaded.published, runs)
     for one in fastest(loaded, runs) if values.rows else ():

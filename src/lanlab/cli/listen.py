@@ -67,7 +67,7 @@ def listen(
 
     from lanlab.cli.terminal import print_json, print_lines
     from lanlab.performers.listening import listen as heard_on
-    from lanlab.report.listen_text import listen_lines
+    from lanlab.report.traffic.listen_text import listen_lines
     from lanlab.testbeds.pcap import check_pcap
     from lanlab.testbeds.raw_links import check_interface
     from lanlab.units import parse_time_s

@@ -13,7 +13,7 @@ from lanlab.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from lanlab.report.prediction_table import Sides
+    from lanlab.report.simulation.prediction_table import Sides
     from lanlab.store import RunRecord, TrialRecord
     from lanlab.studies import Study
     from lanlab.studies.what_if import Change
@@ -84,10 +84,10 @@ def predict(
     from lanlab.cli.terminal import answer, print_json
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.accuracy_table import held_out_of, missed_sentence
-    from lanlab.report.build import build_report, check_report_folder
-    from lanlab.report.fitted import Fitted
-    from lanlab.report.prediction_table import (
+    from lanlab.report.document.fitted import Fitted
+    from lanlab.report.runs.build import build_report, check_report_folder
+    from lanlab.report.simulation.accuracy_table import held_out_of, missed_sentence
+    from lanlab.report.simulation.prediction_table import (
         intervals_sentence,
         prediction_tables,
         predictions,

@@ -31,8 +31,8 @@ def report(
     """
     from lanlab.cli.terminal import print_json, talk
     from lanlab.figures.drawing import other_processes
-    from lanlab.report.build import build_report
-    from lanlab.report.stored import trials_for_page
+    from lanlab.report.runs.build import build_report
+    from lanlab.report.runs.stored import trials_for_page
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
 

@@ -13,7 +13,7 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 
 if TYPE_CHECKING:
-    from lanlab.report.analyses import Analyses
+    from lanlab.report.trials.analyses import Analyses
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
@@ -49,7 +49,7 @@ def run_as_json(
     """
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
-    from lanlab.report.analyses import Analyses
+    from lanlab.report.trials.analyses import Analyses
     from lanlab.workloads.option_words import by_option
 
     where = measured_where(run)
@@ -127,7 +127,7 @@ def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
 
 def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
     """Which level of a factor is best, under `rankings`; nothing where no factor has such."""
-    from lanlab.report.ranking_text import run_rankings
+    from lanlab.report.answer.ranking_text import run_rankings
     from lanlab.studies import Study
 
     study = Study.model_validate(run.study)
@@ -209,7 +209,7 @@ def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
 
 
 def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
-    from lanlab.report.analyses import Analyses
+    from lanlab.report.trials.analyses import Analyses
 
     analyses = Analyses()
     if as_json:
@@ -217,8 +217,8 @@ def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None
         warn_of_failed(analyses)
         return
     from lanlab.analysis.failures import missing_places
-    from lanlab.report.answer import sentences
-    from lanlab.report.text import table_of_trials, tables
+    from lanlab.report.answer.answers import sentences
+    from lanlab.report.runs.run_text import table_of_trials, tables
 
     console, table_console = answer(), answer(markup=True)
     shown = tables(run, trials, analyses)

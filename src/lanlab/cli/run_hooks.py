@@ -108,7 +108,7 @@ class RunHooks:
         """
         if not self.exports:
             return
-        from lanlab.report.own_files import check_file
+        from lanlab.report.page.own_files import check_file
         from lanlab.store.place import store_place
 
         paths = list(self.exports.values())
@@ -127,7 +127,7 @@ class RunHooks:
         from lanlab.cli.exit_report import tell_after_the_answer
         from lanlab.cli.terminal import say
         from lanlab.errors import LabError
-        from lanlab.report.own_files import write_file
+        from lanlab.report.page.own_files import write_file
 
         for name, path in self.exports.items():
             try:
@@ -150,7 +150,7 @@ def _content(
         StoreError: An analysis behind it failed. The run is saved.
     """
     from lanlab.errors import StoreError
-    from lanlab.report.analyses import Analyses
+    from lanlab.report.trials.analyses import Analyses
 
     analyses = Analyses()
     text = analyses.of(f"--export-{name}", lambda: _written(name, run, trials, records), None)
@@ -163,8 +163,8 @@ def _content(
 
 
 def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Store) -> str:
-    from lanlab.report.condition_values import markdown_table, value_table
-    from lanlab.report.openmetrics import openmetrics_text
+    from lanlab.report.exports.condition_values import markdown_table, value_table
+    from lanlab.report.exports.openmetrics import openmetrics_text
 
     if name == "markdown":
         return markdown_table(run, trials)
@@ -173,7 +173,7 @@ def _written(name: str, run: RunRecord, trials: list[TrialRecord], records: Stor
     if name == "openmetrics":
         return openmetrics_text(run, trials)
     if name == "intervals":
-        from lanlab.report.interval_table import interval_table
+        from lanlab.report.exports.interval_table import interval_table
 
         return interval_table(trials, records).to_csv()
     import json

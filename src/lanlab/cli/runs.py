@@ -143,10 +143,10 @@ _COLUMNS = (
 
 def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool) -> None:
     from lanlab.cli.terminal import answer, print_json
-    from lanlab.report.fitted import fitted_rows
-    from lanlab.report.run_result import measured_and_found
-    from lanlab.report.stored import run_row
-    from lanlab.report.table import Column
+    from lanlab.report.document.fitted import fitted_rows
+    from lanlab.report.document.table import Column
+    from lanlab.report.runs.run_result import measured_and_found
+    from lanlab.report.runs.stored import run_row
     from lanlab.store import open_store
     from lanlab.store.labels import label_of
 

@@ -88,7 +88,7 @@ def saturation(
     from lanlab.cli.checked import checked
     from lanlab.cli.levels import check_commas
     from lanlab.cli.results import print_run
-    from lanlab.report.subject import subject
+    from lanlab.report.trials.subject import subject
     from lanlab.units import parse_rate_bps
 
     parameters = checked("stream", {**given, "transport": "udp", "time_s": time})

@@ -149,7 +149,7 @@ def _scan(
     trials: int,
 ) -> Scan:
     from lanlab.cli.checked import checked
-    from lanlab.report.subject import subject
+    from lanlab.report.trials.subject import subject
     from lanlab.workloads import workload
 
     kind = workload(workload_name)

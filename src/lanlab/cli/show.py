@@ -130,8 +130,8 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
         StoreError: Something cannot be written.
     """
     from lanlab.cli.terminal import say
-    from lanlab.report.own_files import write_folder, write_page
-    from lanlab.report.study_page import figure_files, study_page
+    from lanlab.report.page.own_files import write_folder, write_page
+    from lanlab.report.published.study_page import figure_files, study_page
 
     if not loaded.published.value:
         raise UsageError(

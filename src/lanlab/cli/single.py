@@ -119,7 +119,7 @@ def _may_be_several(key: str, value: object) -> bool:
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
     """The experiment of one condition, by one driver or by several."""
     from lanlab.cli.checked import checked
-    from lanlab.report.subject import subject
+    from lanlab.report.trials.subject import subject
     from lanlab.workloads.drivers.registry import OWN
 
     drivers = [name.strip() for name in str(parameters.get("driver") or OWN).split(",")]
@@ -197,7 +197,7 @@ def _measured(
     from lanlab.cli.scan import SCAN
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.subject import places
+    from lanlab.report.trials.subject import places
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store, parquet
     from lanlab.studies.load import parse_study
@@ -263,7 +263,7 @@ def _measured(
 def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: bool) -> None:
     """Print what a single measurement found: of several trials a line each, and their mean."""
     from lanlab.cli.terminal import print_lines
-    from lanlab.report.trials_text import measurement_lines
+    from lanlab.report.trials.trials_text import measurement_lines
 
     print_lines("\n".join(measurement_lines(run, trials, verbose=verbose)))
 

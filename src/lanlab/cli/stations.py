@@ -88,11 +88,11 @@ def stations(
     from lanlab.cli.station_places import host_count, level_list, station_place
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.station_figures import station_figures
-    from lanlab.report.fitted import Fitted
-    from lanlab.report.host_table import host_table
-    from lanlab.report.stations_text import answer_sentence, level_table
-    from lanlab.report.subject import subject
-    from lanlab.report.trials_text import title_of
+    from lanlab.report.document.fitted import Fitted
+    from lanlab.report.stations.host_table import host_table
+    from lanlab.report.stations.stations_text import answer_sentence, level_table
+    from lanlab.report.trials.subject import subject
+    from lanlab.report.trials.trials_text import title_of
     from lanlab.testbeds.registry import is_of_real_hosts
     from lanlab.units import parse_time_s
 

@@ -32,8 +32,8 @@ def studies(as_json: JsonOption = False) -> None:
             }
         )
         return
-    from lanlab.report.fitted import fitted_rows
-    from lanlab.report.table import Column
+    from lanlab.report.document.fitted import fitted_rows
+    from lanlab.report.document.table import Column
 
     rows = []
     for study in found:

@@ -9,8 +9,8 @@ from rich.console import Console
 
 from lanlab.errors import UnknownName
 from lanlab.plan import Estimate
-from lanlab.report.fitted import fitted_rows
-from lanlab.report.table import Column
+from lanlab.report.document.fitted import fitted_rows
+from lanlab.report.document.table import Column
 from lanlab.studies import LoadedStudy, MissingValue, PublishedValue, waits_for
 from lanlab.studies.statement_words import in_words
 from lanlab.studies.tables import laid_out
@@ -215,7 +215,7 @@ def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
     headings = ("finding", "claim", "as a statement", "verdict on published values", "where")
     _table(console, "Findings", headings, rows)
     if verdicts is not None:
-        from lanlab.report.finding_text import counts_sentence
+        from lanlab.report.findings.finding_text import counts_sentence
 
         console.print(f"{counts_sentence(verdicts)} `lanlab findings` shows the numbers.")
 
@@ -232,7 +232,7 @@ def _verdicts(loaded: LoadedStudy) -> Verdicts | None:
 def _verdict_words(verdicts: Verdicts | None, place: int) -> str:
     if verdicts is None:
         return ""
-    from lanlab.report.finding_text import verdict_text
+    from lanlab.report.findings.finding_text import verdict_text
 
     return verdict_text(verdicts.judgements[place])
 

@@ -10,7 +10,7 @@ import typer
 from lanlab.cli import options
 
 if TYPE_CHECKING:
-    from lanlab.report.overview import Overview
+    from lanlab.report.runs.overview import Overview
 
 _SIMULATED = "simulated"
 _STUDIES = ("milanovic-srbljic", "manford-kolahi")
@@ -34,7 +34,7 @@ def tour(
     from lanlab.cli.terminal import print_json, talk
     from lanlab.cli.typed import typed_command
     from lanlab.cli.watch import RunWatch
-    from lanlab.report.build import build_report, check_report_folder
+    from lanlab.report.runs.build import build_report, check_report_folder
     from lanlab.run import RunRequest, new_run
     from lanlab.store import open_store
     from lanlab.store.place import results_folder
@@ -67,7 +67,7 @@ def tour(
 def _print(overview: Overview) -> None:
     """What each body of evidence answers to the question of a study, and which claims hold."""
     from lanlab.cli.terminal import answer
-    from lanlab.report.fitted import Fitted
+    from lanlab.report.document.fitted import Fitted
 
     console = answer()
     console.print(f"{overview.title}: {overview.question}")

@@ -7,7 +7,7 @@ from urllib.parse import parse_qs
 
 from lanlab.errors import LabError, UnknownName, UsageError
 from lanlab.frozen import dataclass
-from lanlab.report.stored import is_killed, others_in, trials_for_page
+from lanlab.report.runs.stored import is_killed, others_in, trials_for_page
 from lanlab.store import RunRecord, Store, open_store
 from lanlab.store.shape import reading_records
 from lanlab.web import pages
@@ -98,8 +98,8 @@ class Answers:
 
     def _report(self, name: str) -> Answer:
         from lanlab.analysis.published import published_numbers
-        from lanlab.report.page import run_on_page
-        from lanlab.report.rendering import rendered
+        from lanlab.report.page.rendering import rendered
+        from lanlab.report.runs.run_page import run_on_page
 
         with open_store(self._where) as store:
             run = store.run(name)
@@ -112,7 +112,7 @@ class Answers:
         return _of_report(text)
 
     def _compare(self, names: list[str]) -> Answer:
-        from lanlab.report.comparison import between_runs
+        from lanlab.report.comparison.compared import between_runs
 
         if not 2 <= len(set(names)) <= _MOST_COMPARED:
             return self.trouble(

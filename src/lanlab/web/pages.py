@@ -6,7 +6,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from lanlab.report import rendering
+from lanlab.report.page import rendering
 from lanlab.units import format_clock
 
 _ASSETS = Path(__file__).parent / "assets"

@@ -19,7 +19,7 @@ from lanlab.errors import LabError
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
 from lanlab.plan import Plan
-from lanlab.report.trial_table import trial_table
+from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 

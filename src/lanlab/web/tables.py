@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from lanlab.analysis.findings import findings_of, judge_run
 from lanlab.analysis.published import published_numbers
 from lanlab.frozen import dataclass
-from lanlab.report.analyses import Analyses
-from lanlab.report.answer import sentences
-from lanlab.report.failure_table import failure_table
-from lanlab.report.finding_table import FindingOnPage, findings_on_page, introduction
-from lanlab.report.loss_table import loss_table
-from lanlab.report.metric_table import metric_table
-from lanlab.report.saturation_table import saturation_table
-from lanlab.report.table import NO_TABLE, Table
+from lanlab.report.answer.answers import sentences
+from lanlab.report.document.table import NO_TABLE, Table
+from lanlab.report.findings.finding_table import FindingOnPage, findings_on_page, introduction
+from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.traffic.loss_table import loss_table
+from lanlab.report.trials.analyses import Analyses
+from lanlab.report.trials.failure_table import failure_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
 from lanlab.studies import Published, Study

@@ -13,7 +13,7 @@ from lanlab.errors import StoreError
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
-from lanlab.report.table import Cell, Column, Table, words
+from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.roles import RECEIVER
 from lanlab.store import RunRecord, Series, Store, TrialRecord
 from lanlab.studies import Study

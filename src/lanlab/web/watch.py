@@ -21,8 +21,8 @@ from typing import Any
 
 from lanlab.errors import LabError, StoreError
 from lanlab.frozen import dataclass
-from lanlab.report.run_result import measured_and_found
-from lanlab.report.stored import is_killed, run_row, unreadable_row
+from lanlab.report.runs.run_result import measured_and_found
+from lanlab.report.runs.stored import is_killed, run_row, unreadable_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.labels import label_facts
 from lanlab.store.place import store_place

@@ -13,7 +13,7 @@ from lanlab.workloads import WORKLOADS
 
 LOADED = """
 import sys
-import lanlab.analysis, lanlab.report.answer, lanlab.run, lanlab.cli.app
+import lanlab.analysis, lanlab.report.answer.answers, lanlab.run, lanlab.cli.app
 print(*[name for name in ("numpy", "scipy", "lanlab.analysis.statistics") if name in sys.modules])
 """
 

@@ -14,8 +14,8 @@ from lanlab.studies.model import Experiment, Figure
 from lanlab.studies.scaling import is_numeric
 
 if TYPE_CHECKING:
-    from lanlab.report.table import Table
-    from lanlab.report.trial_columns import TrialColumn
+    from lanlab.report.document.table import Table
+    from lanlab.report.document.trial_columns import TrialColumn
 
 
 @dataclass(frozen=True)

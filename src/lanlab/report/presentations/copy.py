@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from lanlab.figures.wording import condition_text
-from lanlab.report.copy_text import common_copy_lines, copy_lines
+from lanlab.report.copies.copy_text import common_copy_lines, copy_lines
+from lanlab.report.document.table import Table
+from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, time_of
 from lanlab.report.presentations.base import Presentation, SeriesOf, figure, over
-from lanlab.report.table import Table
-from lanlab.report.trial_columns import GOODPUT, TrialColumn, time_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
@@ -53,7 +53,7 @@ class CopyPresentation(Presentation):
         self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
         """What a byte and a file cost, and how the copies went."""
-        from lanlab.report.copy_table import tables_of_copies
+        from lanlab.report.copies.copy_table import tables_of_copies
 
         return tables_of_copies(run, trials, study, experiment)
 

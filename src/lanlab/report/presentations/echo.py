@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from lanlab.report.echo_text import echo_lines
+from lanlab.report.document.trial_columns import TrialColumn, time_of
 from lanlab.report.presentations.base import figure
 from lanlab.report.presentations.flows import FlowPresentation
-from lanlab.report.stream_columns import share_text
-from lanlab.report.trial_columns import TrialColumn, time_of
+from lanlab.report.traffic.echo_text import echo_lines
+from lanlab.report.traffic.stream_columns import share_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure
@@ -33,7 +33,7 @@ class EchoPresentation(FlowPresentation):
 
     def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
         """What round trips over a token bucket mean."""
-        from lanlab.report.round_trips import round_trip_remark
+        from lanlab.report.traffic.round_trips import round_trip_remark
 
         return round_trip_remark(run, study, trials)
 

@@ -10,7 +10,7 @@ class FlowPresentation(Presentation):
 
     def series_text(self, of: SeriesOf) -> str:
         """By message size and transport protocol."""
-        from lanlab.report.saturation_text import messages_text
+        from lanlab.report.saturation.saturation_text import messages_text
 
         # A size that several experiments have is what tells their sentences apart.
         parameters = of.summary.parameters

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from lanlab.report.load_table import load_sentences, load_table
+from lanlab.report.document.table import Table
 from lanlab.report.presentations.base import Presentation, figure
-from lanlab.report.table import Table
+from lanlab.report.traffic.load_table import load_sentences, load_table
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure

@@ -6,7 +6,11 @@ from collections.abc import Iterator, Sequence
 
 from lanlab.figures.station_figures import station_figures
 from lanlab.report.presentations.base import Presentation, SeriesOf, over
-from lanlab.report.stations_answer import IN_CARRIER, carrier_of_stations, station_sentences
+from lanlab.report.stations.stations_answer import (
+    IN_CARRIER,
+    carrier_of_stations,
+    station_sentences,
+)
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Experiment, Figure

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+from lanlab.report.document.table import Table
+from lanlab.report.document.trial_columns import GOODPUT, TrialColumn, rate_of, time_of
 from lanlab.report.presentations.base import figure, numeric_factors
 from lanlab.report.presentations.flows import FlowPresentation
-from lanlab.report.stream_columns import share_text, with_arrival
-from lanlab.report.stream_text import directions, stream_lines
-from lanlab.report.table import Table
-from lanlab.report.tcp_text import retransmitted_text, round_trip_text, window_text
-from lanlab.report.trial_columns import GOODPUT, TrialColumn, rate_of, time_of
+from lanlab.report.traffic.stream_columns import share_text, with_arrival
+from lanlab.report.traffic.stream_text import directions, stream_lines
+from lanlab.report.traffic.tcp_text import retransmitted_text, round_trip_text, window_text
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies.model import Experiment, Figure
 

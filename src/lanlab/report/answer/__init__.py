@@ -1,0 +1,1 @@
+"""What a run answers, in sentences."""

@@ -1,0 +1,380 @@
+"""What a run answers, in plain sentences, each computed from its trials."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.factor_effects import crossed_experiments
+from lanlab.analysis.peaks import LOAD, PEAKED, peak_of
+from lanlab.analysis.published import points_for, published_numbers
+from lanlab.analysis.saturation import saturations
+from lanlab.analysis.summary import Summary, interval_of_mean, summarise
+from lanlab.figures.gather import called
+from lanlab.figures.number_text import number, percent, plain, with_interval
+from lanlab.figures.received_against_sent import RATES
+from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.report.answer.factor_effects_text import factor_effects_sentences
+from lanlab.report.answer.ranking_text import joined, ranking_sentences
+from lanlab.report.metrics.above_limit import above_limit_remark
+from lanlab.report.metrics.contrast import Contrast, contrast
+from lanlab.report.metrics.ending_text import ending_sentences
+from lanlab.report.metrics.order_text import order_sentences
+from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.presentations.base import SeriesOf
+from lanlab.report.saturation.saturation_text import messages_text, saturation_sentence
+from lanlab.report.simulation.accuracy_table import missed_in
+from lanlab.report.traffic.one_way import one_way_remark
+from lanlab.report.trials.analyses import Analyses
+from lanlab.report.trials.failure_text import failure_sentences
+from lanlab.report.trials.pollution import pollution_sentences
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
+
+NO_RESULT = "No trial has ended yet, so there is no result."
+#: An interval whose ends differ by more than this factor says nothing.
+_TOO_WIDE = 2.0
+#: A share of the messages below which it is not said that they were not sent.
+_LEAST_UNSENT = 0.005
+#: Sweeps of one experiment that have a sentence each.
+_MOST_SWEEPS = 6
+#: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
+_SPEEDS = ("goodput_bps", "received_messages_per_s")
+
+
+def sentences(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published | None = None,
+    analyses: Analyses | None = None,
+) -> list[str]:
+    """
+    What was found, in the study's own units, one sentence for each finding.
+
+    Args:
+        run: The run.
+        trials: All its trials, in order.
+        published: The numbers that the study printed; by default those of the study that comes
+            with lanlab under the run's study id.
+        analyses: Keeps those that fail. Without, the last sentences say which failed.
+    """
+    parts = Analyses() if analyses is None else analyses
+    said = result_sentences(run, trials, published, parts)
+    said += remark_sentences(run, trials, parts)
+    if not said and not parts.failed:
+        said.append(NO_RESULT)
+    return said if analyses is not None else [*said, *parts.lines()]
+
+
+def result_sentences(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published | None,
+    parts: Analyses,
+) -> list[str]:
+    """What was measured; arguments as `sentences`."""
+    study = Study.model_validate(run.study)
+    printed = published_numbers(run) if published is None else published
+    ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
+    said = parts.each("saturation", lambda: _searches(study, run, trials))
+    crossed = {one.experiment.id for one in crossed_experiments(study, run.scale)}
+    said += parts.each("effects of factors", lambda: factor_effects_sentences(study, run, trials))
+    for scaled in at_scale(study, run.scale):
+        own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
+        # Of crossed factors, hundreds of conditions, the effects are the answer.
+        if own and scaled.search is None and scaled.experiment.id not in crossed:
+            found = partial(_experiment, study, run, scaled, own, printed)
+            said += parts.each(f"results of {scaled.experiment.id}", found)
+    # Which is best is what was asked, wherever something is varied that can be; of a simulated
+    # study, how near each machine comes to what was printed of it.
+    return [*said, *ranked] if study.is_simulated else [*ranked, *said]
+
+
+def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analyses) -> list[str]:
+    """What is to be known of the trials; arguments as `sentences`."""
+    study = Study.model_validate(run.study)
+    said = parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
+    said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
+    said += parts.each("failed trials", lambda: failure_sentences(run, trials, study))
+    said += parts.each("disturbances", lambda: pollution_sentences(trials))
+    simulation = study.simulation if study.is_simulated else None
+    if simulation is not None and (simulation.held_out or simulation.prediction):
+        said += parts.each("what the model missed", lambda: [missed_in(run, trials)])
+    if run.status != "done":
+        said.append(f"The run is {run.status}: only the trials that had ended are shown.")
+    return said
+
+
+def _searches(study: Study, run: RunRecord, trials: Sequence[TrialRecord]) -> list[str]:
+    return [saturation_sentence(study, found) for found in saturations(run, trials)]
+
+
+def _experiment(
+    study: Study,
+    run: RunRecord,
+    scaled: ExperimentAtScale,
+    trials: Sequence[TrialRecord],
+    published: Published,
+) -> list[str]:
+    experiment = scaled.experiment
+    shown = PRESENTATIONS[experiment.workload]
+    if shown.answers_alone:
+        return shown.sentences(study, experiment.id, trials)
+    metric = experiment.metrics[0]
+    summaries = [s for s in summarise(run, trials, experiment.id, metric) if s.mean is not None]
+    if not summaries:
+        return []
+    said = shown.sentences(study, experiment.id, trials)
+    if "ip_version" in experiment.factors:
+        # How they differ is what was asked.
+        said += _versions(study, summaries, trials, published)
+    if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
+        said += _greatest(study, summaries, trials, published)
+    else:
+        said += _ranges(study, summaries, shown.range_factor(experiment), published)
+    said += _published_sentences(study, summaries, published)
+    remarks = (
+        above_limit_remark(run, study, summaries),
+        shown.remark(run, study, trials),
+        one_way_remark(experiment.title, trials),
+    )
+    return said + [remark for remark in remarks if remark]
+
+
+def _greatest(
+    study: Study,
+    summaries: Sequence[Summary],
+    trials: Sequence[TrialRecord],
+    published: Published,
+) -> list[str]:
+    """The highest speed of each sweep, and what was left of the highest that was sent in it.
+
+    Of many sweeps, the one that reached most and the one that reached least.
+    """
+    rate = next(rate for rate in RATES if rate in summaries[0].factors)
+    sweeps: dict[str, list[Summary]] = {}
+    for summary in summaries:
+        # A size is said with the messages.
+        rest = {
+            key: level
+            for key, level in summary.factors.items()
+            if key not in (rate, "message_size_bytes", "transport")
+        }
+        named = f"{messages_text(summary.parameters)}{_with(called(study, published, rest))}"
+        sweeps.setdefault(named, []).append(summary)
+    ordered = sorted(sweeps.items(), key=lambda sweep: -_best(sweep[1]))
+    chosen = ordered if len(ordered) <= _MOST_SWEEPS else (ordered[0], ordered[-1])
+    return [_greatest_of(study, named, sweep, trials) for named, sweep in chosen]
+
+
+def _best(sweep: Sequence[Summary]) -> float:
+    return max(summary.mean or 0.0 for summary in sweep)
+
+
+def _with(condition: str) -> str:
+    return f" with {condition}" if condition else ""
+
+
+def _greatest_of(
+    study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
+) -> str:
+    """The highest speed of one sweep."""
+    best = max(sweep, key=lambda summary: summary.mean or 0.0)
+    if study.is_simulated:
+        best = _peak(best, sweep)
+    shown = quantity(study, best.metric)
+    text = f"The highest {shown.name} of {named} was {_mean(study, shown, best)}{_share(best)}"
+    rate = next(rate for rate in RATES if rate in best.factors)
+    top = max(sweep, key=lambda summary: float(summary.factors[rate]))
+    ratios = [
+        float(trial.metrics["received_ratio"])
+        for trial in counting(trials)
+        if trial.factors == top.factors
+        and "received_ratio" in trial.metrics
+        # Over TCP all that is written arrives.
+        and trial.parameters.get("transport") != "tcp"
+    ]
+    if ratios:
+        level = quantity(study, rate)
+        at = f"{plain(level.shown(float(top.factors[rate])))} {level.unit}"
+        share = percent(sum(ratios) / len(ratios))
+        text += (
+            f"; at {at}, the highest sending speed, {share} of the messages {_arrived(top, trials)}"
+        )
+    return text + "."
+
+
+def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
+    """What a share that arrived is of, if the sender did not keep up with what was asked of it."""
+    counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
+    offered, sent = (
+        sum(float(one.get(key, 0)) for one in counts)
+        for key in ("offered_messages", "sent_messages")
+    )
+    unsent = 1 - sent / offered if offered and sent else 0.0
+    if unsent < _LEAST_UNSENT:
+        return "arrived"
+    return f"offered arrived, and {percent(unsent)} were not sent"
+
+
+def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
+    """The greatest over all loads, not only over those of the sweep; `best` where that is not
+    known."""
+    if best.metric != PEAKED or LOAD not in best.factors:
+        return best
+    loads = [float(summary.factors[LOAD]) for summary in sweep]
+    trials = zip(*(summary.values for summary in sweep), strict=False)
+    found = [peak_of(zip(loads, values, strict=True)) for values in trials]
+    tops = [one.throughput for one in found if one is not None]
+    if not tops or len(tops) < len(found):
+        return best
+    low, high = interval_of_mean(PEAKED, tops) or (None, None)
+    mean = sum(tops) / len(tops)
+    return replace(best, values=tuple(tops), mean=mean, ci_low=low, ci_high=high)
+
+
+def _ranges(
+    study: Study, summaries: Sequence[Summary], along: str, published: Published
+) -> list[str]:
+    """Least and greatest mean of each series along a numeric factor."""
+    shown = quantity(study, summaries[0].metric)
+    name = shown.name[0].upper() + shown.name[1:]
+    groups: dict[str, list[Summary]] = {}
+    presented = PRESENTATIONS[summaries[0].workload]
+    words = partial(called, study, published)
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != along}
+        series = presented.series_text(SeriesOf(study, summary, rest, words))
+        groups.setdefault(series, []).append(summary)
+    said = []
+    for series, group in groups.items():
+        in_unit = shown.readable(summary.mean for summary in group)
+        least = min(group, key=lambda summary: summary.mean or 0.0)
+        most = max(group, key=lambda summary: summary.mean or 0.0)
+        at_that_size = " at that size" if along == "message_size_bytes" else ""
+        if least is most:
+            text = f"{name} {series} was {_mean(study, in_unit, most)}{_share(most)}"
+        elif not presented.has_ranges:
+            each = [
+                f"{_mean(study, in_unit, one)} ({_level(study, one, along)}{_share(one)})"
+                for one in group
+            ]
+            text = f"{name} {series} was {joined(each)}"
+        else:
+            text = (
+                f"{name} {series} was between {_mean(study, in_unit, least)} "
+                f"({_level(study, least, along)}) and {_mean(study, in_unit, most)} "
+                f"({_level(study, most, along)})"
+            )
+            shares = [s.mean / s.limit for s in group if s.mean is not None and s.limit]
+            if shares:
+                text += (
+                    f", from {percent(min(shares))} to {percent(max(shares))} of what this "
+                    f"Ethernet can carry{at_that_size}"
+                )
+        said.append(text + ".")
+    return said
+
+
+def _versions(
+    study: Study,
+    summaries: Sequence[Summary],
+    trials: Sequence[TrialRecord],
+    published: Published,
+) -> list[str]:
+    """IPv4 compared with IPv6 at the first and the last condition that has both."""
+    pairs: dict[str, dict[Level, Summary]] = {}
+    for summary in summaries:
+        rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
+        pairs.setdefault(called(study, published, rest), {})[summary.factors["ip_version"]] = (
+            summary
+        )
+    both = [(where, pair[4], pair[6]) for where, pair in pairs.items() if {4, 6} <= pair.keys()]
+    said = []
+    for where, four, six in both if len(both) < 3 else (both[0], both[-1]):
+        found = contrast(four, six, trials)
+        if found is not None:
+            shown = quantity(study, four.metric)
+            said.append(_difference(where, shown.name, shown.si_unit in ("s", "ns"), found))
+    return said
+
+
+def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
+    """How IPv4 differs from IPv6, if it does."""
+    more, less = ("longer", "shorter") if is_time else ("higher", "lower")
+    at = f" at {where}" if where else ""
+    gain, blocks = found.ratio - 1, _count(found.blocks, "block")
+    size = f"{number(100 * abs(gain), 3)} %"
+    direction = more if gain >= 0 else less
+    if found.interval is None:
+        return f"The {name} over IPv4 was {size} {direction} than over IPv6{at}, seen once."
+    low, high = found.interval
+    if high > _TOO_WIDE * low:
+        return f"{blocks} cannot show whether the {name} over IPv4 and IPv6 differs{at}."
+    if not found.differs:
+        spread = f"{_signed(low - 1)} … {_signed(high - 1)}"
+        return (
+            f"No difference in {name} between IPv4 and IPv6 was shown{at}: "
+            f"IPv4 beyond IPv6 by {_signed(gain)} ({spread})."
+        )
+    first, last = (number(100 * end, 3) for end in sorted((abs(low - 1), abs(high - 1))))
+    range_ = "" if first == last else f" ({first} … {last} %)"
+    return f"The {name} over IPv4 was {size}{range_} {direction} than over IPv6{at}."
+
+
+def _published_sentences(
+    study: Study, summaries: Sequence[Summary], published: Published
+) -> list[str]:
+    """How far ours are from the means that the study printed at the same conditions."""
+    ratios = [
+        summary.mean / point.value.si
+        for summary in summaries
+        for point in points_for(summary, published)
+        if point.value.statistic == "mean" and summary.mean is not None and point.value.si > 0
+    ]
+    if not ratios:
+        return []
+    name = quantity(study, summaries[0].metric).name
+    if len(ratios) == 1:
+        return [
+            f"The study published one mean {name} at these conditions; ours is {_times(ratios)} it."
+        ]
+    return [
+        f"The study published {len(ratios)} means of {name} at these conditions; ours are "
+        f"{_times(ratios)} these."
+    ]
+
+
+def _times(ratios: Sequence[float]) -> str:
+    """The range of some ratios, to be followed by what they are of."""
+    ends = sorted({min(ratios), max(ratios)})
+    if ends[-1] < 0.1:
+        return " to ".join(number(100 * end, 2) for end in ends) + " % of"
+    return " to ".join(number(end, 3) for end in ends) + " times"
+
+
+def _signed(ratio: float) -> str:
+    return f"{'+' if ratio > 0 else ''}{number(100 * ratio, 2)} %"
+
+
+def _count(count: int, what: str) -> str:
+    return f"{count} {what}{'' if count == 1 else 's'}"
+
+
+def _mean(study: Study, shown: Quantity, summary: Summary) -> str:
+    assert summary.mean is not None
+    ends = shown.interval(summary.ci_low, summary.ci_high)
+    text = with_interval(shown.shown(summary.mean), ends, is_simulated=study.is_simulated)
+    return f"{text} {shown.unit}".strip()
+
+
+def _share(summary: Summary) -> str:
+    if not summary.limit or summary.mean is None:
+        return ""
+    return f", {percent(summary.mean / summary.limit)} of what this Ethernet can carry"
+
+
+def _level(study: Study, summary: Summary, factor: str) -> str:
+    return condition_text(study, {factor: summary.parameters.get(factor, 0)})

@@ -1,0 +1,71 @@
+"""What crossed factors change, in sentences: which of them decides, and where another one does."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.factor_effects import Case, Effect, FactorEffects, Spread, factor_effects
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import condition_text, level_text, name_of, quantity
+from lanlab.report.answer.ranking_text import joined
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+#: Cases of other deciding factors that are named.
+_MOST_CASES = 4
+
+
+def factor_effects_sentences(
+    study: Study, run: RunRecord, trials: Sequence[TrialRecord]
+) -> list[str]:
+    """Which factor decides, first; then of each factor its levels over its first. None where
+    nothing is crossed."""
+    found = factor_effects(run, trials, study)
+    if found is None:
+        return []
+    shown = quantity(study, found.metric).name
+    return [
+        f"With all else equal, {shown} changes {joined([_spread(one) for one in found.overall])}.",
+        _deciding(study, found),
+        *(_factor(study, found, one) for one in found.overall),
+    ]
+
+
+def _spread(one: Spread) -> str:
+    ends = f"{number(one.least, 3)} to {number(one.greatest, 3)}"
+    return f"{number(one.ratio, 3)} times by the {name_of(one.factor)} ({ends})"
+
+
+def _deciding(study: Study, found: FactorEffects) -> str:
+    """In how many cases the factor with the greatest effect over all is first, and what is first in
+    the others."""
+    top = found.overall[0].factor
+    known = [case for case in found.cases if case.spreads]
+    others = [case for case in known if case.spreads[0].factor != top]
+    text = f"The {name_of(top)} decides in {len(known) - len(others)} of {len(known)} cases"
+    if others:
+        named = [_case(study, case) for case in others[:_MOST_CASES]]
+        more = len(others) - len(named)
+        text += f"; another factor does at {joined([*named, *([f'{more} more'] if more else [])])}"
+    return f"{text}."
+
+
+def _case(study: Study, case: Case) -> str:
+    first = case.spreads[0]
+    times = f"{name_of(first.factor)}, {number(first.ratio, 3)} times"
+    return f"{condition_text(study, case.at)} ({times})"
+
+
+def _factor(study: Study, found: FactorEffects, spread: Spread) -> str:
+    own = [one for one in found.effects if one.factor == spread.factor]
+    base, metric = level_text(study, spread.factor, own[0].base), quantity(study, found.metric).name
+    return (
+        f"Of the {metric} of {base} there is {joined([_level(study, one) for one in own])}; the "
+        f"effect is greatest with {condition_text(study, spread.greatest_at)}."
+    )
+
+
+def _level(study: Study, one: Effect) -> str:
+    ends = f"{number(one.least, 3)} to {number(one.greatest, 3)}"
+    times = with_interval(one.ratio, one.interval)
+    return f"{times} times with {level_text(study, one.factor, one.level)} ({ends})"

@@ -1,0 +1,234 @@
+"""Which level of a factor is best, in a sentence for each experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from urllib.parse import urlsplit
+
+from lanlab.analysis.model_error import model_error_log
+from lanlab.analysis.ranking import Ranked, Ranking, rankings
+from lanlab.figures.number_text import number
+from lanlab.figures.published_values import level_title
+from lanlab.figures.received_against_sent import RATES
+from lanlab.figures.wording import condition_text, level_text, quantity
+from lanlab.report.simulation.accuracy_table import held_out_of
+from lanlab.services import SERVICES, schemes
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, Study, at_scale
+from lanlab.units import format_rate
+
+#: Most conditions that are named each; with more, those with the same order are said together,
+#: without ratios.
+_MOST_CONDITIONS = 6
+#: Conditions that are named of those with the same order.
+_MOST_NAMED = 3
+_PLURALS = {"os": "systems", "driver": "tools"}
+#: Levels that are named each where none differs from another.
+_MOST_ALIKE = 4
+#: Below this factor a ratio is said in percent: "0.8 % slower", not "1.0 x slower".
+_LEAST_FACTOR = 1.1
+_ALL = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six", 7: "all seven"}
+_SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
+
+
+def run_rankings(
+    study: Study, run: RunRecord, trials: Sequence[TrialRecord]
+) -> dict[str, tuple[Ranking, ...]]:
+    """By experiment that varies what is ranked; not where the load is varied, as below saturation
+    every level carries it."""
+    measured = {trial.experiment for trial in trials}
+    error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
+    found = {}
+    for scaled in at_scale(study, run.scale):
+        experiment = scaled.experiment
+        if experiment.id not in measured or scaled.search is not None:
+            continue
+        if not any(rate in scaled.factors for rate in RATES):
+            found[experiment.id] = rankings(run, trials, experiment.id, error_log)
+    return {name: own for name, own in found.items() if own}
+
+
+def ranking_sentences(
+    study: Study,
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published | None = None,
+) -> list[str]:
+    """
+    A sentence for each experiment whose levels can be ranked.
+
+    Args:
+        study: That of the run.
+        run: The run.
+        trials: All its trials, in order.
+        published: What the study printed, for what it calls its levels.
+    """
+    found = run_rankings(study, run, trials)
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    return [
+        _sentence(study, own, f"{titles[name]}: " if len(found) > 1 else "", published)
+        for name, own in found.items()
+    ]
+
+
+def joined(parts: Sequence[str]) -> str:
+    """Parts of a sentence.
+
+    Examples:
+        >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
+        ('a', 'a and b', 'a, b and c')
+    """
+    return " and ".join(filter(None, (", ".join(parts[:-1]), parts[-1])))
+
+
+def level_names(
+    study: Study, factor: str, levels: Sequence[Level], published: Published | None = None
+) -> dict[Level, str]:
+    """What levels are called in a ranking: as the study calls them, or as short as they differ."""
+    if published is not None and all(published.named_level(factor, one) for one in levels):
+        return {level: level_title(published, factor, level) for level in levels}
+    if factor == "server":
+        services = {level: _service_of(str(level)) for level in levels}
+        hosts = {level: urlsplit(str(level)).netloc.rpartition("@")[2] for level in levels}
+        for named in (services, hosts):
+            if len(set(named.values())) == len(levels) and all(named.values()):
+                return named
+        return {level: str(level) for level in levels}
+    if factor in ("service", "transport"):
+        return {level: level_text(study, factor, level) for level in levels}
+    return {level: str(level) for level in levels}
+
+
+def _service_of(server: str) -> str:
+    found = schemes().get(server.partition("://")[0].lower()) or SERVICES.get(server)
+    return found.title if found is not None else server
+
+
+def _sentence(
+    study: Study, own: Sequence[Ranking], opening: str, published: Published | None
+) -> str:
+    shown = quantity(study, own[0].metric)
+    levels = list(
+        dict.fromkeys(
+            level
+            for one in own
+            for level in (*(r.level for group in one.groups for r in group), *one.lacking)
+        )
+    )
+    names = level_names(study, own[0].factor, levels, published)
+    if not any(one.is_tested for one in own):
+        lacking = list(dict.fromkeys(names[level] for one in own for level in one.lacking))
+        if lacking:
+            return f"{opening}No ranking: there is no result of {joined(lacking)}."
+        return (
+            f"{opening}{joined(list(names.values()))} are not ranked by {shown.name}: a ranking "
+            f"takes two trials of each."
+        )
+    alike = _all_alike(study, own, shown.name)
+    if alike is not None:
+        return f"{opening}{alike}"
+    is_speed = shown.si_unit in _SPEED_UNITS
+    worse = "slower" if is_speed else "worse"
+    order = shown.name
+    if any(len(one.groups) > 1 for one in own):
+        order += f", {'fastest' if is_speed else 'best'} first"
+    parts = _parts(study, own, names, worse)
+    text = f"{opening}{order}: {'; '.join(parts)}."
+    return text[0].upper() + text[1:] + (_model_sentence(own[0]) if study.is_simulated else "")
+
+
+def _model_sentence(one: Ranking) -> str:
+    """What a simulated order rests on."""
+    if one.model_factor is None:
+        return " Simulated: the error of the model is not known."
+    factor = number(one.model_factor, 3)
+    return f" Simulated: ratios within the model's error, a factor of {factor}, show no order."
+
+
+def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
+    """That no two of several levels are shown to differ, at any condition; `None`: some are."""
+    counts = {sum(len(group) for group in one.groups) for one in own}
+    if len(counts) > 1 or any(len(one.groups) > 1 or one.lacking or one.at_limit for one in own):
+        return None
+    if any(ranked.behind for one in own for ranked in one.groups[0]):
+        return None
+    count = counts.pop()
+    if count <= _MOST_ALIKE:
+        return None
+    many = _PLURALS.get(own[0].factor, f"{own[0].factor}s")
+    where = [condition_text(study, one.condition) for one in own]
+    named = where if len(where) <= _MOST_NAMED and all(where) else []
+    at = f" with {' or '.join(named)}" if named else ""
+    return f"No difference in {name} was shown between any two of the {count} {many}{at}."
+
+
+def _parts(
+    study: Study, own: Sequence[Ranking], names: Mapping[Level, str], worse: str
+) -> list[str]:
+    if len(own) <= _MOST_CONDITIONS:
+        return [_at(condition_text(study, one.condition), _order(one, names, worse)) for one in own]
+    alike: dict[str, list[Ranking]] = {}
+    for one in own:
+        alike.setdefault(_order(one, names, worse, ratios=False), []).append(one)
+    parts = []
+    for order, same in sorted(alike.items(), key=lambda item: -len(item[1])):
+        conditions = [condition_text(study, one.condition) for one in same]
+        more = len(conditions) - _MOST_NAMED
+        where = ", ".join(f"({one})" if "," in one else one for one in conditions[:_MOST_NAMED])
+        parts.append(_at(f"{where} and {more} more" if more > 0 else where, order))
+    return parts
+
+
+def _at(where: str, order: str) -> str:
+    return f"{where}: {order}" if where else order
+
+
+def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool = True) -> str:
+    """The groups of one condition, the best first."""
+    said = []
+    best = one.groups[0][0]
+    than = f" than {names[best.level]}" if len(one.groups[0]) > 1 else ""
+    for place, group in enumerate(one.groups):
+        is_named = place == 0 or not ratios
+        text = joined(
+            [names[r.level] if is_named else _ratio(r, names, worse, than) for r in group]
+        )
+        if {ranked.level for ranked in group} <= one.at_limit:
+            network = f"as fast as the network ({format_rate(one.limit_bps or 0.0)})"
+            is_every = len(one.groups) == 1 and not one.lacking and len(group) in _ALL
+            text = f"{_ALL[len(group)]} are {network}" if is_every else f"{text}, {network}"
+        elif len(group) > 1:
+            text += f" ({_within(group, names, worse)})"
+        said.append(text)
+    text = ", then ".join(said)
+    if one.lacking:
+        text += f" (no result of {joined([names[level] for level in one.lacking])})"
+    return text
+
+
+def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> str:
+    """What is shown of the order within a group."""
+    shown = [
+        f"{names[one.level]} {worse} than {joined([names[level] for level in one.behind])}"
+        for one in group
+        if one.behind
+    ]
+    return f"shown: {'; '.join(shown)}; no other difference" if shown else "no difference shown"
+
+
+def _ratio(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
+    """How many times a level is worse than the best."""
+    name = names[ranked.level]
+    if ranked.worse is None:
+        return name
+    is_factor = ranked.worse >= _LEAST_FACTOR
+
+    def text(ratio: float) -> str:
+        return number(ratio, 2) if is_factor else number(100 * (ratio - 1), 2)
+
+    unit = " \N{MULTIPLICATION SIGN}" if is_factor else " %"
+    interval = ""
+    if ranked.low is not None and ranked.high is not None:
+        ends = f"{text(ranked.low)} to {text(ranked.high)}{'' if is_factor else ' %'}"
+        interval = f" ({ends})"
+    return f"{name} {text(ranked.worse)}{unit} {worse}{than}{interval}"

@@ -1,0 +1,373 @@
+"""A comparison with everything that is said of it, on whichever face."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from lanlab.analysis.comparison import Compared, judged
+from lanlab.analysis.comparison_facts import Differing, differing_facts
+from lanlab.analysis.comparison_published import PublishedRatio, compare_with_published
+from lanlab.analysis.comparison_runs import (
+    Paired,
+    pair_levels,
+    pair_runs,
+    pair_sides,
+    run_names,
+)
+from lanlab.analysis.comparison_sides import Run, Side
+from lanlab.analysis.published import published_numbers
+from lanlab.analysis.run_spread import Others
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, level_text, quantity
+from lanlab.frozen import dataclass
+from lanlab.report.comparison.comparison_remarks import remarks, run_state
+from lanlab.report.comparison.comparison_table import (
+    comparison_csv,
+    comparison_tables,
+    facts_table,
+    flat,
+    published_table,
+    runs_table,
+    unlike_table,
+)
+from lanlab.report.comparison.comparison_text import comparison_sentences, correction_sentence
+from lanlab.report.document.table import Table
+from lanlab.store.labels import label_of
+from lanlab.store.shape import reading_records
+from lanlab.studies import Study
+
+
+@dataclass(frozen=True)
+class RunComparison:
+    """Runs of one study, or levels of a factor within one."""
+
+    study: Study
+    sides: tuple[Side, ...]
+    base: int
+    found: tuple[Compared, ...]
+    #: `None` within a run.
+    paired: Paired | None
+    facts: tuple[Differing, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """Runs of all sides."""
+        return tuple(run for side in self.sides for run in side.runs)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What each run is called: its side, with a number where that has several."""
+        return tuple(
+            f"{side.name}{place + 1}" if len(side.runs) > 1 else side.name
+            for side in self.sides
+            for place in range(len(side.runs))
+        )
+
+    @property
+    def run_ids(self) -> str:
+        """Ids of the runs, for errors."""
+        return ", ".join(run.id for run, _ in self.runs)
+
+    @property
+    def heading(self) -> str:
+        """What is compared with what, by the names that the user gave."""
+        if self.paired is None:
+            return f"{_called(self.runs[0])}, level by level"
+        called = [_headed(side) for side in self.sides]
+        base = called.pop(self.base)
+        return f"{', '.join(called)} compared with {base}"
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was found, and what is to be known of it."""
+        said = comparison_sentences(self.study, self.found)
+        said += filter(None, [correction_sentence(self.found)])
+        if self.paired is not None:
+            said += remarks(self.paired, self.found, self.sides, len(self.facts))
+        return said + run_state(self.sides)
+
+    @property
+    def tables(self) -> list[Table]:
+        """For the terminal and the page, in order."""
+        return [self.runs_table, *comparison_tables(self.study, self.found), *self.others]
+
+    @property
+    def runs_table(self) -> Table:
+        """Which run is which."""
+        base = self.sides[self.base]
+        return runs_table(
+            self.names,
+            self.runs,
+            sum(len(side.runs) for side in self.sides[: self.base]) if len(base.runs) == 1 else -1,
+        )
+
+    @property
+    def others(self) -> list[Table]:
+        """What else differs, and what was not compared."""
+        tables = [facts_table([side.name for side in self.sides], self.facts)]
+        if self.paired is not None:
+            tables.append(unlike_table(self.study, self.paired.unlike))
+        return [table for table in tables if table.rows]
+
+    @property
+    def _yardsticks(self) -> tuple[Others, ...]:
+        is_used = any(one.basis == "known spread" for one in self.found)
+        return self.paired.yardsticks if self.paired is not None and is_used else ()
+
+    def csv(self) -> Table:
+        """Every comparison at full precision."""
+        return comparison_csv(self.found)
+
+    def page(self, home: str = "") -> str:
+        """As HTML; `home` is the address of a list of runs, if there is one to lead back to."""
+        from lanlab.report.comparison.comparison_page import comparison_page
+
+        return comparison_page(
+            self.heading,
+            self.study,
+            self.found,
+            self.sentences,
+            self.runs_table,
+            self.others,
+            home,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        unlike = () if self.paired is None else self.paired.unlike
+        return {
+            "study": self.study.id,
+            "base": self.sides[self.base].name,
+            "sides": [
+                {"name": side.name, "what": side.what, "runs": [run.id for run, _ in side.runs]}
+                for side in self.sides
+            ],
+            "other_runs": sorted({run.id for one in self._yardsticks for run, _ in one.runs}),
+            "settings": {
+                key: list(pair)
+                for key, pair in (self.paired.settings if self.paired else {}).items()
+            },
+            "runs": [
+                {"name": name, "run": run.id, "status": run.status, "trials": len(trials)}
+                | {"label": label_of(run).to_json()}
+                for name, (run, trials) in zip(self.names, self.runs, strict=True)
+            ],
+            "comparisons": [
+                {_key(key): value for key, value in flat(one).items()}
+                | {"factors": dict(one.factors)}
+                for one in self.found
+            ],
+            "not_compared": [
+                {
+                    "experiment": one.experiment,
+                    "factors": dict(one.factors),
+                    "has": list(one.has),
+                    "lacks": list(one.lacks),
+                    "differing": {key: list(pair) for key, pair in one.differing.items()},
+                }
+                for one in unlike
+            ],
+            "facts": {one.name: list(one.values) for one in self.facts},
+            "sentences": self.sentences,
+        }
+
+
+@dataclass(frozen=True)
+class PublishedComparison:
+    """A run against what its study printed."""
+
+    study: Study
+    run: Run
+    found: tuple[PublishedRatio, ...]
+
+    @property
+    def runs(self) -> tuple[Run, ...]:
+        """The run."""
+        return (self.run,)
+
+    @property
+    def sentences(self) -> list[str]:
+        """What was found, and what is to be known of it."""
+        said = [_published_sentence(self.study, one) for one in self.found]
+        alone = sum(one.interval is not None and not one.has_their_spread for one in self.found)
+        if alone:
+            said.append(
+                f"Of {alone} printed number{'s' if alone != 1 else ''} no spread is known: "
+                "the interval is of our trials alone, and the number is taken as it stands."
+            )
+        said.append(
+            "Machines, systems and times differ: a ratio says how far apart two measurements "
+            "are, not why."
+        )
+        return said + run_state([Side("RUN1", (self.run,))])
+
+    @property
+    def tables(self) -> list[Table]:
+        """For the terminal and the page, in order."""
+        return [
+            runs_table(("RUN1",), (self.run,), 0),
+            published_table(self.study, self.found),
+        ]
+
+    def csv(self) -> Table:
+        """Every printed number with ours, at full precision."""
+        return self.tables[1]
+
+    def page(self) -> str:
+        """As HTML."""
+        from lanlab.report.comparison.comparison_page import published_page
+
+        heading = f"{_called(self.run)} compared with what was published"
+        return published_page(heading, self.study, self.found, self.sentences, self.tables[0])
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        run, trials = self.run
+        return {
+            "study": self.study.id,
+            "run": run.id,
+            "status": run.status,
+            "label": label_of(run).to_json(),
+            "trials": len(trials),
+            "comparisons": [
+                {
+                    "experiment": one.ours.experiment,
+                    "metric": one.ours.metric,
+                    "factors": one.ours.factors,
+                    "series": one.series,
+                    "n": one.ours.n,
+                    "missing": one.ours.missing,
+                    "polluted": one.ours.disturbed,
+                    "measured": one.ours.mean,
+                    "published_id": one.value.id,
+                    "published": one.value.published,
+                    "published_si": one.value.si,
+                    "unit": one.value.si_unit,
+                    "bound": one.value.bound,
+                    "published_sd": None if one.sd is None else one.sd.si,
+                    "published_trials": one.their_trials,
+                    "ratio": one.ratio,
+                    "ratio_95_low": None if one.interval is None else one.interval[0],
+                    "ratio_95_high": None if one.interval is None else one.interval[1],
+                    "interval_has_their_spread": one.has_their_spread,
+                    "why_no_interval": one.why or None,
+                    "where": one.value.where,
+                }
+                for one in self.found
+            ],
+            "sentences": self.sentences,
+        }
+
+
+def between_runs(
+    runs: Sequence[Run],
+    base: int = 0,
+    metrics: Sequence[str] | None = None,
+    margin_ratio: float | None = None,
+    others: Sequence[Run] = (),
+) -> RunComparison:
+    """Runs of one study against the one at `base`; raises as `pair_runs` and `judged`."""
+    with reading_records(", ".join(run.id for run, _ in runs)):
+        paired = pair_runs(runs, base, metrics, others)
+        sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
+        return _between(sides, base, paired, margin_ratio)
+
+
+def between_sides(
+    sides: Sequence[Side],
+    metrics: Sequence[str] | None = None,
+    margin_ratio: float | None = None,
+    others: Sequence[Run] = (),
+    base: int = 0,
+) -> RunComparison:
+    """Runs of several settings against those at `base`; raises as `pair_sides` and `judged`."""
+    with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
+        paired = pair_sides(sides, base, metrics, others)
+        return _between(sides, base, paired, margin_ratio)
+
+
+def _between(
+    sides: Sequence[Side], base: int, paired: Paired, margin_ratio: float | None
+) -> RunComparison:
+    records = [
+        (side.runs[0][0], [trial for _, trials in side.runs for trial in trials]) for side in sides
+    ]
+    return RunComparison(
+        study=Study.model_validate(sides[base].runs[0][0].study),
+        sides=tuple(sides),
+        base=base,
+        found=tuple(judged(paired.comparisons, margin_ratio)),
+        paired=paired,
+        facts=differing_facts(records),
+    )
+
+
+def within_run(
+    run: Run,
+    factor: str,
+    base: str | None = None,
+    metrics: Sequence[str] | None = None,
+    margin_ratio: float | None = None,
+) -> RunComparison:
+    """Levels of a factor of one run; raises as `pair_levels` and `judged`."""
+    with reading_records(run[0].id):
+        study = Study.model_validate(run[0].study)
+        found = pair_levels(
+            run, factor, base, metrics, lambda level: level_text(study, factor, level)
+        )
+        return RunComparison(
+            study=study,
+            sides=(Side(run_names([run])[0], (run,)),),
+            base=0,
+            found=tuple(judged(found, margin_ratio)),
+            paired=None,
+            facts=(),
+        )
+
+
+def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedComparison:
+    """A run against what its study printed; raises as `compare_with_published`."""
+    with reading_records(run[0].id):
+        found = compare_with_published(*run, published_numbers(run[0]), metrics)
+        return PublishedComparison(Study.model_validate(run[0].study), run, found)
+
+
+def _headed(side: Side) -> str:
+    """A side as a heading has it: which run it is, and what sentences call it."""
+    if len(side.runs) > 1:
+        return side.what or side.name
+    called = _called(side.runs[0])
+    return called if side.name in called else f"{side.name} ({called})"
+
+
+def _called(run: Run) -> str:
+    return label_of(run[0]).name or f"run {run[0].id}"
+
+
+def _key(name: str) -> str:
+    """A column's name as a key.
+
+    Examples:
+        >>> _key("other mean 95 % low"), _key("p, Holm"), _key("Hedges g")
+        ('other_mean_95_low', 'p_holm', 'hedges_g')
+    """
+    return "_".join(name.replace("%", "").replace(",", "").lower().split())
+
+
+def _published_sentence(study: Study, one: PublishedRatio) -> str:
+    shown = quantity(study, one.ours.metric)
+    where = condition_text(study, one.ours.factors)
+    at = f" at {where}" if where else ""
+    series = f" ({one.series})" if one.series else ""
+    if one.ratio is None:
+        return f"{shown.name[0].upper()}{shown.name[1:]}{at}{series}: {one.why}."
+    ends = ""
+    if one.interval is not None:
+        ends = f" ({number(one.interval[0], 3)} … {number(one.interval[1], 3)})"
+    reason = f", {one.why}" if one.why else ""
+    return (
+        f"The {shown.name}{at} is {number(one.ratio, 3)}{ends} times the "
+        f"\N{LEFT DOUBLE QUOTATION MARK}{one.value.published}\N{RIGHT DOUBLE QUOTATION MARK} "
+        f"printed{series}{reason}."
+    )

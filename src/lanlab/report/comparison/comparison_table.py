@@ -1,0 +1,338 @@
+"""Comparisons as tables: for people one for each metric, for programs one with everything."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from lanlab.analysis.comparison import Compared, Sample
+from lanlab.analysis.comparison_facts import Differing
+from lanlab.analysis.comparison_published import PublishedRatio
+from lanlab.analysis.comparison_runs import Unlike
+from lanlab.analysis.measured_where import measured_where
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import (
+    Quantity,
+    as_printed,
+    condition_text,
+    level_text,
+    quantity,
+    values_text,
+)
+from lanlab.report.comparison.comparison_text import effect_text, p_text, verdict_text
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained, words
+from lanlab.report.metrics.metric_table import DISTURBED
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.labels import label_facts
+from lanlab.studies import Study
+from lanlab.workloads.metrics import metric_direction
+
+
+def comparison_tables(study: Study, found: Sequence[Compared]) -> list[Table]:
+    """A table for each experiment and metric, in the order of what was compared."""
+    groups: dict[tuple[str, str], list[Compared]] = {}
+    for one in found:
+        groups.setdefault((one.experiment, one.metric), []).append(one)
+    return [_table(study, group) for group in groups.values()]
+
+
+def comparison_csv(found: Sequence[Compared]) -> Table:
+    """Everything of all comparisons in SI units, one row each."""
+    rows = [tuple(Cell(value, "") for value in flat(one).values()) for one in found]
+    names = tuple(flat(found[0])) if found else ()
+    return Table("comparison", "Comparison", tuple(Column(name) for name in names), tuple(rows))
+
+
+def flat(one: Compared) -> dict[str, Any]:
+    """All of one comparison by name, in SI units; what there is not is `None`."""
+    test, margin, further = one.test, one.margin, one.further
+    base = {f"base {name}": value for name, value in _sample(one.metric, one.base).items()}
+    other = {f"other {name}": value for name, value in _sample(one.metric, one.other).items()}
+    found = {
+        "experiment": one.experiment,
+        "metric": one.metric,
+        "unit": quantity(None, one.metric).si_unit,
+        "condition": ", ".join(f"{key}={level}" for key, level in one.factors.items()),
+        "base": one.base_name,
+        "other": one.other_name,
+        **base,
+        **other,
+        "effect is": "ratio" if one.scale == "log" else "difference",
+        "effect": one.effect,
+        "95 % low": None if test is None else test.low,
+        "95 % high": None if test is None else test.high,
+        "design": None if test is None else test.design,
+        "basis": one.basis,
+        "unit of n": one.unit,
+        "Hedges g": None if test is None else test.hedges_g,
+        "degrees of freedom": None if test is None else test.df,
+        "p": None if test is None else test.p_two_sided,
+        "p, Holm": one.p_holm,
+        "margin low": None if margin is None else margin.low,
+        "margin high": None if margin is None else margin.high,
+        "p equivalent, Holm": one.p_equivalent_holm,
+        "verdict": one.verdict,
+        "better is": metric_direction(one.metric),
+        "better": one.better,
+        "further trials": None,
+        "further runs": None,
+        "why no interval": one.why or None,
+    }
+    if further is not None:
+        found[f"further {one.unit}s"] = further.further_trials
+    # An end beyond all numbers is none: neither JSON nor a spreadsheet has a word for it.
+    return {
+        name: None if isinstance(value, float) and not math.isfinite(value) else value
+        for name, value in found.items()
+    }
+
+
+def _sample(metric: str, sample: Sample) -> dict[str, Any]:
+    interval = interval_of_mean(metric, sample.values)
+    return {
+        "n": sample.n,
+        "mean": sample.mean,
+        "mean 95 % low": None if interval is None else interval[0],
+        "mean 95 % high": None if interval is None else interval[1],
+        "failed": sample.failed,
+        "missing": sample.missing,
+        "polluted": sample.disturbed,
+    }
+
+
+def _table(study: Study, group: Sequence[Compared]) -> Table:
+    first = group[0]
+    shown = quantity(study, first.metric).readable(
+        sample.mean for one in group for sample in (one.base, one.other)
+    )
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    others = list(dict.fromkeys(one.other_name for one in group))
+    base = first.base_name
+    sign = "/" if first.scale == "log" else "less"
+    effect = f"{others[0]} {sign} {base}" if len(others) == 1 else f"{sign} {base}"
+    unit = f" ({shown.unit})" if shown.unit else ""
+    direction = metric_direction(first.metric)
+    better = f", {direction} is better" if direction else ""
+    other = f"{others[0]}{unit}" if len(others) == 1 else f"mean{unit}"
+
+    def both(name: str, *, is_number: bool = True, rank: int = 0) -> Column:
+        return Column("", name, name, is_number=is_number, rank=rank)
+
+    columns = (
+        both("condition", is_number=False),
+        both("" if len(others) == 1 else "side", is_number=False),
+        both(f"{base}{unit}", rank=1),
+        both(f"{first.unit}s", rank=3),
+        both(other, rank=1),
+        both(f"{first.unit}s ", rank=3),
+        both(f"{effect}, 95 %"),
+        both("p", rank=4),
+        both("p, Holm", rank=2),
+        both("Hedges g", rank=5),
+        both("verdict", is_number=False),
+    )
+    rows = tuple(
+        (
+            words(condition_text(study, one.factors) or "all"),
+            words(one.other_name),
+            Cell(None, _mean(shown, one.base)),
+            Cell(None, _count(one.base)),
+            Cell(None, _mean(shown, one.other)),
+            Cell(None, _count(one.other)),
+            Cell(None, effect_text(study, one)),
+            Cell(None, p_text(None if one.test is None else one.test.p_two_sided)),
+            Cell(None, p_text(one.p_holm)),
+            Cell(None, _g(one)),
+            words(verdict_text(one)),
+        )
+        for one in group
+    )
+    title = f"{titles.get(first.experiment, first.experiment)}: {shown.name}{better}"
+    return Table(f"{first.experiment}-{first.metric}", title, columns, rows)
+
+
+def _mean(shown: Quantity, sample: Sample) -> str:
+    if sample.mean is None:
+        return "none"
+    if sample.n < LEAST_FOR_INTERVAL:
+        text = values_text(shown, sample.values)
+    else:
+        ends = interval_of_mean(shown.key, sample.values)
+        text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
+    return f"{text} {DISTURBED}" if sample.disturbed else text
+
+
+def _count(sample: Sample) -> str:
+    return f"{sample.n} of {sample.n + sample.missing}" if sample.missing else str(sample.n)
+
+
+def _g(one: Compared) -> str:
+    return "" if one.test is None or one.test.hedges_g is None else number(one.test.hedges_g, 2)
+
+
+#: What people read in place of a key.
+_SHOWN = {"polluted": "disturbed"}
+_COUNTS = ("trials", "failed", "polluted")
+#: What a narrow terminal leaves out first: the highest.
+_RANKS = {"trials": 6, "scale": 5, "note": 4, "testbed": 3, "failed": 2, "status": 1, "polluted": 1}
+
+
+def runs_table(
+    names: Sequence[str], runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]], base: int
+) -> Table:
+    """Which run is which; names, tags and notes have columns if a run has one."""
+    labels = [dict(label_facts(run)) for run, _ in runs]
+    called = [title for title in ("Name", "Tags", "Note") if any(title in one for one in labels)]
+    facts = ("run", "id", "scale", "testbed", "status", *_COUNTS, *map(str.lower, called))
+    columns = tuple(
+        Column(
+            name,
+            _SHOWN.get(name, name),
+            _SHOWN.get(name, name),
+            is_number=name in _COUNTS,
+            rank=_RANKS.get(name, 0),
+        )
+        for name in facts
+    )
+    rows = []
+    for place, (name, (run, trials)) in enumerate(zip(names, runs, strict=True)):
+        failed = sum(trial.status == "failed" for trial in trials)
+        disturbed = sum(trial.is_disturbed for trial in trials)
+        bed = " ".join(filter(None, measured_where(run)))
+        rows.append(
+            (
+                words(f"{name}, base" if place == base and len(runs) > 1 else name),
+                words(run.id),
+                words(run.scale),
+                words(bed),
+                words(run.status),
+                Cell(len(trials), str(len(trials))),
+                Cell(failed, str(failed)),
+                Cell(disturbed, str(disturbed)),
+                *(words(labels[place].get(title, "")) for title in called),
+            )
+        )
+    return Table("runs", "What is compared", columns, tuple(rows))
+
+
+def facts_table(names: Sequence[str], found: Sequence[Differing]) -> Table:
+    """What differs between the runs, other than their trials."""
+    columns = [Column("fact", "fact", "fact", is_number=False)]
+    columns += [Column(name, name, name, is_number=False) for name in names]
+    rows = tuple((words(one.name), *map(words, one.values)) for one in found)
+    return Table("facts", "What else differs between the runs", tuple(columns), rows)
+
+
+def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
+    """Conditions that were not compared, and why."""
+    columns = tuple(
+        Column(name, name, name, is_number=False)
+        for name in ("experiment", "condition", "not compared, as")
+    )
+    rows = []
+    for one in found:
+        if one.differing:
+            why = "; ".join(
+                f"{key} is {' and '.join(_level(study, key, level) for level in pair)}"
+                for key, pair in one.differing.items()
+            )
+            why += f" in {' and '.join(one.has)}"
+        else:
+            why = f"only {', '.join(one.has)} has it" if len(one.has) == 1 else ""
+            why = why or f"{', '.join(one.lacks)} lacks it"
+        where = condition_text(study, one.factors) or "all"
+        rows.append((words(one.experiment), words(where), words(why)))
+    return Table("unlike", "What was not compared", columns, tuple(rows))
+
+
+def _level(study: Study, key: str, level: Any) -> str:
+    return "not set" if level is None else level_text(study, key, level)
+
+
+def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
+    """What was measured, compared with what was printed."""
+
+    def column(name: str, short: str, *, is_number: bool = True) -> Column:
+        return Column(name, short, short, is_number=is_number)
+
+    columns = (
+        column("experiment", "", is_number=False),
+        column("metric", "metric", is_number=False),
+        column("condition", "condition", is_number=False),
+        column("series", "of", is_number=False),
+        Column("measured mean (SI unit)"),
+        Column("", "measured", "measured"),
+        column("n", "n"),
+        column("polluted", ""),
+        column("missing", ""),
+        Column("published (as printed)", is_number=False),
+        Column("published (SI unit)"),
+        Column("", "published", "published"),
+        Column("published standard deviation (SI unit)"),
+        Column("", "their SD", "their SD"),
+        column("published trials", ""),
+        Column("ratio"),
+        Column("ratio 95 % low"),
+        Column("ratio 95 % high"),
+        Column("", "measured / published", "measured / published"),
+        Column("interval of", "interval of", "interval of", is_number=False),
+        column("SI unit", "", is_number=False),
+        column("where", "where", is_number=False),
+    )
+    rows = []
+    for one in found:
+        summary, value = one.ours, one.value
+        shown = quantity(study, summary.metric).readable([summary.mean])
+        low, high = one.interval or (None, None)
+        whose = "both" if one.has_their_spread else "ours alone" if one.interval else one.why
+        ends = shown.interval(summary.ci_low, summary.ci_high)
+        ours = "none"
+        if summary.mean is not None:
+            mean = shown.shown(summary.mean)
+            ours = with_interval(mean, ends, is_simulated=study.is_simulated)
+            ours = f"{ours} {shown.unit}".rstrip()
+            ours += f" {DISTURBED}" if summary.disturbed else ""
+        rows.append(
+            (
+                words(summary.experiment),
+                Cell(summary.metric, shown.name),
+                words(condition_text(study, summary.factors) or "all"),
+                words(one.series),
+                Cell(summary.mean, ""),
+                Cell(None, ours),
+                Cell(summary.n, summary.n_text),
+                Cell(summary.disturbed, ""),
+                Cell(summary.missing, ""),
+                words(value.published),
+                Cell(value.si, ""),
+                Cell(None, as_printed(value)),
+                EMPTY if one.sd is None else Cell(one.sd.si, ""),
+                Cell(None, "" if one.sd is None else as_printed(one.sd)),
+                Cell(one.their_trials, ""),
+                Cell(one.ratio, ""),
+                Cell(low, ""),
+                Cell(high, ""),
+                Cell(None, _ratio(one)),
+                words(whose),
+                words(summary_unit(summary.metric)),
+                words(value.where),
+            )
+        )
+    table = Table("measured-and-published", "Measured and published", columns, tuple(rows))
+    return obtained(table, is_simulated=study.is_simulated)
+
+
+def summary_unit(metric: str) -> str:
+    """lanlab's unit of a metric; empty for a bare number."""
+    return quantity(None, metric).si_unit
+
+
+def _ratio(one: PublishedRatio) -> str:
+    if one.ratio is None:
+        return ""
+    text = number(one.ratio, 3)
+    if one.interval is None:
+        return text
+    return f"{text} ({number(one.interval[0], 3)} … {number(one.interval[1], 3)})"

@@ -1,0 +1,313 @@
+"""What a comparison found, in plain sentences."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+
+from lanlab.analysis.comparison import LEVEL, Compared
+from lanlab.figures.number_text import number, plain
+from lanlab.figures.wording import Quantity, condition_text, quantity
+from lanlab.report.comparison.modes_text import mode_sentences
+from lanlab.studies import Study
+from lanlab.workloads.metrics import metric_direction
+
+#: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
+#: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
+_AS_FACTOR = 2.0
+#: Most undecided comparisons that have a sentence each.
+_MOST_UNTOLD = 6
+#: Fewest conditions that are summed up before each has its own sentence.
+_LEAST_CONDITIONS = 3
+_TIME_UNITS = ("ns",)
+_SPEED_UNITS = ("bit/s", "messages/s", "1/s")
+_POINTS = "percentage points"
+
+
+def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
+    """
+    How many comparisons came to what, how each metric differs over all conditions, and a sentence
+    for each comparison.
+
+    Args:
+        study: Whose units and names are used.
+        found: As `judged` gives them: all that was compared together.
+    """
+    several = len({one.experiment for one in found}) > 1
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    said = [_counted(found), *_over_conditions(study, found)]
+    untold = [one for one in found if one.verdict == "cannot_tell"]
+    for one in found:
+        if one.verdict == "cannot_tell" and len(untold) > _MOST_UNTOLD:
+            continue
+        opening = f"{titles.get(one.experiment, one.experiment)}: " if several else ""
+        said.append(opening + sentence(study, one))
+    if len(untold) > _MOST_UNTOLD:
+        said.append(_untold(untold))
+    return said + mode_sentences(found)
+
+
+def correction_sentence(found: Sequence[Compared]) -> str:
+    """What was corrected for; empty where there is one comparison or none was tested."""
+    tested = sum(one.test is not None for one in found)
+    if tested < 2:
+        return ""
+    return (
+        f"Differences are corrected for all {tested} comparisons together (Holm's method, "
+        f"{100 * LEVEL:g} %); each 95 % interval is that of its condition alone."
+    )
+
+
+def sentence(study: Study, one: Compared) -> str:
+    """One comparison as a sentence."""
+    shown = quantity(study, one.metric)
+    where = condition_text(study, one.factors)
+    at = f" at {where}" if where else ""
+    sides = f"{one.other_name} and {one.base_name}"
+    if one.effect is None:
+        return f"No {shown.name} of {sides}{at} can be compared: {one.why}."
+    if one.test is None:
+        if _is_none(one):
+            return f"{_capital(shown.name)} of {sides}{at} was the same, but {_reason(one)}."
+        return f"{_claim(shown, one, at, 'was')}, but {_reason(one)}."
+    if one.verdict == "equivalent" and one.margin is not None:
+        within = _margin_text(shown, one)
+        seen = _claim(shown, one, "", "is")
+        return f"No difference within {within} between {sides}{at}: {seen}."
+    if one.verdict == "differs":
+        return f"{_claim(shown, one, at, 'is')}{_but_disturbed(one)}."
+    if one.verdict == "runs_differ":
+        return f"{_claim(shown, one, at, 'was')} in these runs{_but_disturbed(one)}."
+    return f"{_undecided(shown, one, sides, at)}."
+
+
+def verdict_text(one: Compared) -> str:
+    """The verdict in a few words, for a table."""
+    if one.verdict == "no_interval":
+        return "no interval"
+    if one.verdict == "equivalent":
+        return "no difference within the margin"
+    if one.verdict == "differs" and one.may_be_modes:
+        return "differs, or two modes"
+    if one.verdict == "differs":
+        better = {True: ", better", False: ", worse", None: ""}[one.better]
+        return f"differs{better}{', most trials disturbed' if one.is_unguarded else ''}"
+    if one.verdict == "runs_differ":
+        return "these runs differ, cause unknown"
+    return f"undecided{_more(one)}"
+
+
+def effect_text(study: Study, one: Compared) -> str:
+    """The effect with its interval, for a table: a ratio, or a difference with its unit."""
+    if one.effect is None:
+        return ""
+    shown = quantity(study, one.metric)
+    if one.scale == "log":
+        text = number(one.effect, 4)
+        ends = None if one.test is None else (one.test.low, one.test.high)
+        unit = ""
+    else:
+        text = _signed(shown.shown(one.effect))
+        ends = None if one.test is None else (shown.shown(one.test.low), shown.shown(one.test.high))
+        unit = f" {_POINTS if shown.unit == '%' else shown.unit}".rstrip()
+    if ends is None:
+        return f"{text}{unit}"
+    low, high = (number(end, 4) if one.scale == "log" else _signed(end) for end in ends)
+    return f"{text} ({low} … {high}){unit}"
+
+
+def p_text(p: float | None) -> str:
+    """A p for people.
+
+    Examples:
+        >>> p_text(0.0312), p_text(0.0000001), p_text(None)
+        ('0.031', '< 0.001', '')
+    """
+    if p is None:
+        return ""
+    return "< 0.001" if p < 0.001 else number(p, 2)
+
+
+def _counted(found: Sequence[Compared]) -> str:
+    counts = Counter(one.verdict for one in found)
+    better = sum(one.better is True for one in found if one.verdict == "differs")
+    worse = sum(one.better is False for one in found if one.verdict == "differs")
+    neither = counts["differs"] - better - worse
+    parts = [
+        (better, "better"),
+        (worse, "worse"),
+        (neither, "different"),
+        (counts["runs_differ"], "different in these runs, cause unknown"),
+        (counts["equivalent"], "not different within the margin"),
+        (counts["cannot_tell"], "undecided"),
+        (counts["no_interval"], "without an interval"),
+    ]
+    said = ", ".join(f"{count} {words}" for count, words in parts if count)
+    others = list(dict.fromkeys(one.other_name for one in found))
+    bases = list(dict.fromkeys(one.base_name for one in found))
+    total = f"{len(found)} comparison{'s' if len(found) != 1 else ''}"
+    return f"{total} of {', '.join(others)} with {', '.join(bases)}: {said}."
+
+
+def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
+    """How far each metric of each side differs, where most of several conditions differ."""
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    several = len({one.experiment for one in found}) > 1
+    groups: dict[tuple[str, str, str, str], list[Compared]] = {}
+    for one in found:
+        if one.effect is not None and one.scale == "log":
+            key = one.experiment, one.metric, one.other_name, one.base_name
+            groups.setdefault(key, []).append(one)
+    said = []
+    for (experiment, metric, other, base), own in groups.items():
+        shown_to = sum(one.verdict in ("differs", "runs_differ") for one in own)
+        if len(own) < _LEAST_CONDITIONS or 2 * shown_to <= len(own):
+            continue
+        shown = quantity(study, metric)
+        effects = sorted(one.effect for one in own if one.effect is not None)
+        low, high = effects[0], effects[-1]
+        opening = f"{titles.get(experiment, experiment)}: " if several else ""
+        if low < 1 < high or not 1 / _AS_FACTOR < low <= high < _AS_FACTOR:
+            size = f"{number(low, 3)} to {number(high, 3)} times {base}'s"
+            text = f"{other}'s {shown.name} was {size}"
+        else:
+            gains = [number(gain, 3) for gain in sorted(100 * abs(e - 1) for e in (low, high))]
+            ends = " to ".join(dict.fromkeys(gains))
+            side, word, than = _direction(shown, own[0], high > 1)
+            text = f"{side} was {ends} % {word} than {than}"
+        said.append(f"{opening}{text} over {len(own)} conditions.")
+    return said
+
+
+def _untold(untold: Sequence[Compared]) -> str:
+    """Many undecided comparisons, in one sentence."""
+    needed = [one.further.further_trials for one in untold if one.further is not None]
+    known = [count for count in needed if count is not None]
+    text = f"{len(untold)} comparisons are undecided with these {untold[0].unit}s"
+    if known:
+        ends = f"{min(known)}" if min(known) == max(known) else f"{min(known)} to {max(known)}"
+        text += f"; the table says how many more each needs, {ends} {untold[0].unit}s where known"
+    return f"{text}."
+
+
+def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
+    """As in `RUN2 is 12 % (9 … 15 %) faster than RUN1 at 500 B`."""
+    assert one.effect is not None
+    name = f"{one.other_name}'s {shown.name}"
+    if one.scale == "linear":
+        unit = _POINTS if shown.unit == "%" else shown.unit
+        size = number(abs(shown.shown(one.effect)), 3)
+        ends = ""
+        if one.test is not None:
+            sign = -1 if one.effect < 0 else 1
+            low, high = sorted(sign * shown.shown(end) for end in (one.test.low, one.test.high))
+            ends = f" ({number(low, 3)} … {number(high, 3)})"
+        word = "higher" if one.effect >= 0 else "lower"
+        return f"{name} {verb} {size}{ends} {unit} {word} than {one.base_name}'s{at}".replace(
+            "  ", " "
+        )
+    ends = ""
+    if not all(1 / _AS_FACTOR < ratio < _AS_FACTOR for ratio in _ratios(one)):
+        if one.test is not None:
+            ends = f" ({number(one.test.low, 3)} … {number(one.test.high, 3)})"
+        return f"{name} {verb} {number(one.effect, 3)}{ends} times {one.base_name}'s{at}"
+    gain = 100 * abs(one.effect - 1)
+    if one.test is not None:
+        sign = -1 if one.effect < 1 else 1
+        low, high = sorted(sign * 100 * (end - 1) for end in (one.test.low, one.test.high))
+        ends = f" ({number(low, 3)} … {number(high, 3)} %)"
+        gain = as_known(gain, low, high)
+    size = f"{number(gain, 3)} %"
+    side, word, than = _direction(shown, one, one.effect >= 1)
+    return f"{side} {verb} {size}{ends} {word} than {than}{at}"
+
+
+def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str, str]:
+    """The side that differs, how, and from what."""
+    if shown.si_unit in _SPEED_UNITS and metric_direction(one.metric) == "more":
+        return one.other_name, "faster" if is_more else "slower", one.base_name
+    more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
+    return f"{one.other_name}'s {shown.name}", more if is_more else less, f"{one.base_name}'s"
+
+
+def as_known(value: float, low: float, high: float) -> float:
+    """
+    A value much smaller than its interval, without the digits that this leaves open: to a hundredth
+    of the half width. Any other as it is.
+
+    Examples:
+        >>> as_known(0.00623, -1.04, 1.07), as_known(3.694, 3.31, 4.08)
+        (0.01, 3.694)
+    """
+    half = (high - low) / 2
+    return value if value >= half / 10 else round(value, 2 - math.floor(math.log10(half)))
+
+
+def _ratios(one: Compared) -> tuple[float, ...]:
+    """The ratio and the ends of its interval."""
+    assert one.effect is not None
+    return (one.effect,) if one.test is None else (one.effect, one.test.low, one.test.high)
+
+
+def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
+    assert one.test is not None
+    text = f"Undecided whether {sides} differ in {shown.name}{at}"
+    text += f": here {_claim(shown, one, '', 'is')}"
+    if one.test.p_two_sided <= LEVEL and one.p_holm is not None:
+        text += (
+            f"; p is {p_text(one.test.p_two_sided)} alone, {p_text(one.p_holm)} corrected for all "
+            f"comparisons"
+        )
+    more = _more(one)
+    return text + more.replace(": ", "; to decide: ", 1) if more else text
+
+
+def _more(one: Compared) -> str:
+    """How many more units would tell, as in `: about 12 more trials, 3 minutes`."""
+    further = one.further
+    if further is None:
+        return ""
+    if further.further_trials is None or further.minutes is None:
+        return f": more than {further.cap} {one.unit}s a side"
+    minutes = further.minutes
+    took = "less than a minute" if minutes < 1 else f"{minutes:.0f} min"
+    plural = "s" if further.further_trials != 1 else ""
+    turns = ", alternating" if one.unit == "run" else ""
+    return f": about {further.further_trials} more {one.unit}{plural}{turns}, {took}"
+
+
+def _margin_text(shown: Quantity, one: Compared) -> str:
+    assert one.margin is not None
+    if one.scale == "log":
+        return f"{plain(round(100 * (one.margin.high - 1), 9))} %"
+    unit = _POINTS if shown.unit == "%" else shown.unit
+    return f"{number(shown.shown(one.margin.high), 3)} {unit}".rstrip()
+
+
+def _but_disturbed(one: Compared) -> str:
+    """That neither side is called better, as most trials of one were disturbed."""
+    if not one.is_unguarded:
+        return ""
+    sides = ((one.base_name, one.base), (one.other_name, one.other))
+    names = [name for name, side in sides if side.is_mostly_disturbed]
+    return f", but most trials of {' and '.join(names)} were disturbed"
+
+
+def _is_none(one: Compared) -> bool:
+    none = 1.0 if one.scale == "log" else 0.0
+    return one.effect is not None and abs(one.effect - none) < 1e-12
+
+
+def _reason(one: Compared) -> str:
+    if one.why.startswith(f"one {one.unit} of"):
+        return f"seen in {one.why}".replace(": no", ", so no")
+    return f"there is no interval: {one.why}"
+
+
+def _signed(value: float) -> str:
+    return f"+{number(value, 3)}" if value > 0 else number(value, 3)
+
+
+def _capital(text: str) -> str:
+    return text[0].upper() + text[1:]

@@ -1,0 +1,1 @@
+"""Copies: tables and sentences."""

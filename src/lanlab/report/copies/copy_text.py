@@ -1,0 +1,184 @@
+"""One trial of a copy in a few lines, for the terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from lanlab.analysis.agreed import agreed_of, agreed_words
+from lanlab.report.traffic.stream_text import line
+from lanlab.store import TrialRecord
+from lanlab.units import format_rate, format_size, format_time
+from lanlab.workloads.carrier_counts import carrier_words
+
+_VERIFIED = {
+    "content": "every byte compared",
+    "size": "sizes compared",
+    "none": "not compared",
+}
+
+
+def copy_lines(trial: TrialRecord) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line."""
+    metrics, source = trial.metrics, trial.raw.get("client") or {}
+    said = [line("copied", f"{copied_words(trial)} in {format_time(metrics['elapsed_s'])}")]
+    if "goodput_bps" in metrics:
+        rate = f"{metrics['files_per_s']:.4g} files/s"
+        said.append(line("goodput", f"{format_rate(metrics['goodput_bps'])}, {rate}"))
+    if "file_time_p50_s" in metrics:
+        times = ", ".join(
+            f"{name} {format_time(metrics[f'file_time_{name}_s'])}"
+            for name in ("p50", "p99", "max")
+            if f"file_time_{name}_s" in metrics
+        )
+        said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
+    said.append(
+        line("connecting", f"{format_time(metrics['connect_s'])}, not in the measured time")
+    )
+    parts = [
+        f"{name} {metrics[f'{name}_cpu_s']:.2f} s"
+        for name in ("client", "server")
+        if f"{name}_cpu_s" in metrics
+    ]
+    if parts:
+        said.append(line("processor", "; ".join(parts)))
+    if metrics.get("faults") or metrics.get("retries"):
+        faults = ", ".join(f"{count} {name}" for name, count in source.get("faults", {}).items())
+        said.append(line("retries", f"{metrics['retries']} ({faults})"))
+    if source.get("carrier"):
+        said.append(line("frames", carrier_words(source["carrier"])))
+    if "wire_frames_per_kb" in metrics:
+        said.append(line("on wire", _wire_words(metrics)))
+    at_server = (trial.raw.get("server") or {}).get("carrier")
+    if at_server:
+        said.append(line("at server", f"{carrier_words(at_server)}, in its whole life"))
+    said += [line("stall", _stall(stall)) for stall in source.get("stalls", ())]
+    return [*said, *_how([trial])]
+
+
+def _wire_words(metrics: Mapping[str, float | int]) -> str:
+    """Frames and bytes on the medium, in all and for what was copied."""
+    return (
+        f"{metrics['wire_frames']} frames, {format_size(int(metrics['wire_bytes']))}: "
+        f"{metrics['wire_frames_per_kb']:.3g} frames for each kB, "
+        f"{metrics['wire_bytes_per_byte']:.4g} bytes for each byte"
+    )
+
+
+def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
+    """What was copied in several trials, how, from or to which server, and what was compared: once,
+    or where trials differ, each with their number."""
+    return [*_counted("copied", copied_words, trials), *_how(trials)]
+
+
+def _how(trials: Sequence[TrialRecord]) -> list[str]:
+    return [
+        *_counted("method", manner_words, trials),
+        *_counted("server", server_words, trials),
+        *_counted("checked", checked_words, trials),
+    ]
+
+
+def _counted(
+    label: str, words: Callable[[TrialRecord], str], trials: Sequence[TrialRecord]
+) -> list[str]:
+    found = Counter(words(trial) for trial in trials)
+    if len(found) == 1:
+        said = next(iter(found))
+    else:
+        said = "; ".join(
+            f"{text or 'not known'} ({count} trial{'s' if count > 1 else ''})"
+            for text, count in found.most_common()
+        )
+    return [line(label, said)] if said else []
+
+
+def copied_words(trial: TrialRecord) -> str:
+    """How many files and bytes were copied."""
+    files = int(trial.metrics["copied_files"])
+    size = format_size(int(trial.metrics["copied_bytes"]))
+    return f"{files} file{'s' if files != 1 else ''}, {size}"
+
+
+def server_words(trial: TrialRecord) -> str:
+    """What the server calls itself; empty where it does not say."""
+    return str((agreed_of(trial) or {}).get("server") or "")
+
+
+def _first_byte(metrics: dict[str, float | int]) -> str:
+    return format_time(metrics["first_byte_p50_s"])
+
+
+def _stall(stall: dict[str, Any]) -> str:
+    return (
+        f"{stall['calls']} {stall['operation']} calls ({100 * stall['calls_ratio']:.3g} %) "
+        f"each take "
+        f"about {format_time(stall['mode_ns'] / 1e9)}, {100 * stall['time_ratio']:.3g} % of "
+        f"all call "
+        f"time; likely cause: {stall['likely']}"
+    )
+
+
+def manner_words(trial: TrialRecord) -> str:
+    """How the files were moved and from what caches, in one line."""
+    return f"{moved_words(trial)}, {caches_words(trial)}"
+
+
+def moved_words(trial: TrialRecord) -> str:
+    """By what protocol the files were moved, and in what calls."""
+    client = trial.raw.get("client") or {}
+    manner = client.get("manner") or {}
+    words = [agreed_words(trial) or str(trial.parameters.get("service"))]
+    if manner:
+        depth = int(manner["depth"])
+        calls = (
+            "one stream" if manner["in_order"] else f"{depth} call{'s' * (depth > 1)} in parallel"
+        )
+        words.append(f"{calls} of {_block(int(manner['block_bytes']))}")
+    return ", ".join(words)
+
+
+def _block(size_bytes: int) -> str:
+    """The size of a call, which is mostly a power of two."""
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size_bytes % unit == 0:
+            return f"{size_bytes // unit} {name}"
+    return f"{size_bytes} B"
+
+
+def caches_words(trial: TrialRecord) -> str:
+    """What the hosts kept of files in memory, or had forgotten before the trial."""
+    if trial.parameters.get("cache") != "cold":
+        return "caches warm"
+    dropped = (trial.raw.get("setup") or {}).get("caches") or {}
+    of = {name: str(each["of"]) for name, each in dropped.items()}
+    cold = [name for name, what in of.items() if what != "nothing"]
+    if not cold:
+        return "caches warm, as they could not be dropped"
+    what = "caches" if all(of[name] == "everything" for name in cold) else "caches of these files"
+    if len(cold) < len(of):
+        return f"{what} cold at the {cold[0]} only"
+    return f"{what} cold"
+
+
+def checked_words(trial: TrialRecord) -> str:
+    """What of a copy was compared, what was left out, and what was left behind."""
+    setup, source = trial.raw.get("setup") or {}, trial.raw.get("client") or {}
+    verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
+    text = _VERIFIED[verified["how"]]
+    left_out = source.get("left_out") or {}
+    counts = ", ".join(
+        f"{count} {name.replace('_', ' ')}" for name, count in left_out.items() if count
+    )
+    if counts:
+        text += f"; left out: {counts}"
+    emptied = setup.get("emptied") or {}
+    left = emptied.get("left") or {}
+    if left.get("refusal") is not None:
+        count = int(left["count"])
+        what = f"{count} file{'s' if count != 1 else ''} or directories that lanlab made"
+        text += f"; the server refused to remove {what} ({left['refusal']})"
+    elif not emptied.get("is_gone", True):
+        text += "; the trial's directory stays, as it holds files that are not lanlab's"
+    return text

@@ -1,0 +1,141 @@
+"""What each byte and each file of a copy costs in time, and in frames and bytes on the medium, of
+each condition over all its datasets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.copy_cost import DATASET, CopyCost, Cost, copy_costs
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.units import format_size
+
+TITLE = "Cost per byte and per file"
+_GIGA, _MILLI = 1e9, 1e3
+#: Significance level at which costs that were taken for constant are said not to be.
+_LEVEL = 0.05
+#: Columns of frames and bytes on the medium, and what their values are multiplied with to be shown.
+WIRE_NAMES = (
+    "frames per byte (frames/B)",
+    "frames per file (frames/file)",
+    "wire bytes per byte (B/B)",
+    "wire bytes per file (B/file)",
+)
+WIRE_FACTORS = (1e3, 1, 1, 1)
+_WIRE_HEADS = (
+    "frames per kB",
+    "frames per file",
+    "bytes on the medium per byte",
+    "bytes on the medium per file",
+)
+_WIRE_COLUMNS = tuple(
+    Column(name, head, head) for name, head in zip(WIRE_NAMES, _WIRE_HEADS, strict=True)
+)
+
+
+def cost_table(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
+) -> Table:
+    """
+    Costs of each condition: seconds a GB (1e9 bytes), milliseconds a file and a trial, with 95 %
+    intervals, by least squares (`lanlab.analysis.copy_cost`). Where a medium counted them, also its
+    frames and their bytes.
+
+    Returns:
+        Without rows where no trial has ended well.
+    """
+    found = copy_costs(run, trials, experiment)
+    on_wire = wire_costs(run, trials, experiment)
+    factors = [name for name in (found[0].factors if found else ()) if name != DATASET]
+    columns = (
+        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        Column("", "", "condition", is_number=False),
+        Column("copied", "copied", is_number=False),
+        Column("n", "n", "n"),
+        *_cost_columns("per byte", "per GB (s)", "s/GB"),
+        *_cost_columns("per file", "per file (ms)", "ms/file"),
+        *_cost_columns("per trial", "per trial (ms)", "ms/trial"),
+        *(_WIRE_COLUMNS if on_wire else ()),
+        Column("greatest deviation (ratio)", "greatest deviation", "deviation"),
+        Column("p, costs are constant"),
+        Column("note", "note", "note", is_number=False),
+    )
+    rows = tuple(_row(one, study, on_wire) for one in found)
+    is_unknown = not any(one.per_byte or one.per_file for one in found)
+    return Table(f"{experiment}-cost", TITLE, columns, rows, is_unknown)
+
+
+def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
+    unit = "s/B" if name == "per byte" else "s"
+    return (
+        Column(f"{name} ({unit})"),
+        Column(f"{name}, 95 % low ({unit})"),
+        Column(f"{name}, 95 % high ({unit})"),
+        Column("", heading, short),
+    )
+
+
+def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
+    """The cells of these columns; empty of what was not counted or cannot be separated."""
+    return tuple(
+        EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
+        for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
+    )
+
+
+def wire_costs(
+    run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+) -> dict[str, tuple[Cost | None, ...]]:
+    """Frames and bytes on the medium for each byte and for each file, in the order of
+    `WIRE_NAMES`, by condition; empty where no medium counted them."""
+    found: dict[str, tuple[Cost | None, ...]] = {}
+    for metric in ("wire_frames", "wire_bytes"):
+        for one in copy_costs(run, trials, experiment, metric):
+            key = repr(sorted(one.factors.items()))
+            found[key] = (*found.get(key, ()), one.per_byte, one.per_file)
+    return found
+
+
+def _row(
+    one: CopyCost, study: Study, on_wire: Mapping[str, Sequence[Cost | None]]
+) -> tuple[Cell, ...]:
+    copied = "; ".join(
+        f"{n} trial{'s' * (n != 1)} of {files} file{'s' * (files != 1)}, {format_size(octets)}"
+        for octets, files, n in one.copied
+    )
+    worst = one.residual_ratio
+    note = one.note
+    if one.p_lack is not None and one.p_lack <= _LEVEL:
+        remark = "costs are not constant: the datasets deviate from them by more than chance"
+        note = f"{note}; {remark}" if note else remark
+    return (
+        *(Cell(level, condition_text(study, {name: level})) for name, level in one.factors.items()),
+        Cell(None, condition_text(study, one.factors) or "all"),
+        words(copied),
+        Cell(one.trials, str(one.trials)),
+        *_cells(one.per_byte, _GIGA),
+        *_cells(one.per_file, _MILLI),
+        *_cells(one.per_trial, _MILLI),
+        *(
+            _wire_cells(on_wire.get(repr(sorted(one.factors.items())), (None,) * 4))
+            if on_wire
+            else ()
+        ),
+        EMPTY if worst is None else Cell(worst, f"{number(100 * worst, 2)} %"),
+        EMPTY if one.p_lack is None else Cell(one.p_lack, ""),
+        words(note),
+    )
+
+
+def _cells(cost: Cost | None, factor: float) -> tuple[Cell, ...]:
+    if cost is None:
+        return (EMPTY, EMPTY, EMPTY, EMPTY)
+    ends = None
+    if cost.low is not None and cost.high is not None:
+        ends = factor * cost.low, factor * cost.high
+    values = (cost.value, cost.low, cost.high)
+    exact = (EMPTY if value is None else Cell(value, "") for value in values)
+    return (*exact, Cell(None, with_interval(factor * cost.value, ends)))

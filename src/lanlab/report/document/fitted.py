@@ -1,0 +1,180 @@
+"""Tables for a terminal as wide as it is: no word is broken and no number. Where not all columns
+fit, those that matter least are left out and named; where not even the rest does, each row has a
+line for each of its cells."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
+
+from lanlab.report.document.table import Column, Table, words
+from lanlab.units import lines_of, words_of
+
+if TYPE_CHECKING:
+    from rich.console import Console, ConsoleOptions
+    from rich.text import Text
+
+_GAP = "  "
+#: Columns of a text of many words that are enough to read it.
+_WANTED = 24
+#: Width of output that is not a terminal: for `grep`, not for eyes.
+_ENDLESS = 2**31
+#: As rich has them in a table.
+_TITLE, _HEADER = "table.title", "table.header"
+
+
+class Fitted:
+    """A table that is laid out when the width is known."""
+
+    def __init__(self, table: Table, title: str) -> None:
+        """
+        Args:
+            table: Its columns with a short name are shown, if one of their cells says anything or
+                there are none.
+            title: Above it; empty: none.
+        """
+        self.title = title
+        self._columns = [
+            _Measured(column, [row[place].text for row in table.rows])
+            for place, column in enumerate(table.columns)
+            if column.short and (not table.rows or any(row[place].text for row in table.rows))
+        ]
+
+    @property
+    def headings(self) -> list[str]:
+        """Headings of the columns that are shown where there is room."""
+        return [one.heading for one in self._columns]
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
+        is_bounded = console.is_terminal or "LANLAB_COLUMNS" in os.environ
+        width = options.max_width if is_bounded else _ENDLESS
+        if self.title:
+            for line in lines_of(self.title, width, _GAP):
+                title = console.render_str(line, style=_TITLE, markup=False)
+                title.no_wrap, title.overflow = True, "ignore"
+                yield title
+        shown, left_out = fit(self._columns, width)
+        is_header = _total([one.least for one in shown]) <= width
+        for line in laid_out(shown) if is_header else stacked(self._columns, width):
+            text = console.render_str(line, style=_HEADER if is_header else "", markup=False)
+            text.no_wrap, text.overflow = True, "ignore"
+            yield text
+            is_header = False
+        if left_out and _total([one.least for one in shown]) <= width:
+            names = ", ".join(" ".join(one.heading.split()) for one in left_out)
+            for line in lines_of(f"not shown for want of width: {names}", width, _GAP):
+                yield console.render_str(line, markup=False)
+
+
+def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:
+    """Texts below short headings."""
+    cells = tuple(tuple(map(words, row)) for row in rows)
+    return Fitted(Table("rows", title, tuple(columns), cells), title)
+
+
+class _Measured:
+    """A column with its widths."""
+
+    def __init__(self, column: Column, cells: Sequence[str]) -> None:
+        self.heading = column.short
+        self.is_number = column.is_number
+        self.rank = column.rank
+        self.cells = cells
+        #: Width of its longest line.
+        self.natural = max(map(_cells, _lines([self.heading, *cells])))
+        #: Below this a word, or a number with its interval, would be broken.
+        whole = _lines(cells) if column.is_number else _words(cells)
+        self.least = max(map(_cells, (*whole, *_words([self.heading]), "")))
+        #: What it has before others are left out for it: text of many words is broken, a short one
+        #: is not.
+        self.wanted = max(self.least, min(self.natural, _WANTED))
+        self.width = self.natural
+
+
+def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list[_Measured]]:
+    """
+    Choose the columns that are shown, and set their widths.
+
+    Returns:
+        Those that are shown and those that are not, in order.
+    """
+    if columns:
+        # What the rows are of is not broken.
+        columns[0].least = columns[0].wanted
+    shown = list(columns)
+    while _total([one.wanted for one in shown]) > width:
+        rank = max(one.rank for one in shown)
+        if rank == 0:
+            break
+        # Those of one rank say little without each other.
+        shown = [one for one in shown if one.rank < rank]
+    for one in shown:
+        one.width = one.natural
+    while _total([one.width for one in shown]) > width:
+        wide = [one for one in shown if one.width > one.least]
+        if not wide:
+            break
+        max(wide, key=lambda one: one.width).width -= 1
+    return shown, [one for one in columns if one not in shown]
+
+
+def laid_out(columns: Sequence[_Measured]) -> Iterator[str]:
+    """The lines of a table: its headings, then its rows."""
+    rows = [[one.heading for one in columns], *zip(*(one.cells for one in columns), strict=True)]
+    for row in rows:
+        wrapped = [_wrapped(cell, one.width) for cell, one in zip(row, columns, strict=True)]
+        for place in range(max(map(len, wrapped))):
+            cells = [
+                _padded(lines[place] if place < len(lines) else "", one)
+                for lines, one in zip(wrapped, columns, strict=True)
+            ]
+            yield _GAP.join(cells).rstrip()
+
+
+def stacked(columns: Sequence[_Measured], width: int) -> Iterator[str]:
+    """Each row as its first cell, and a line for each other one behind its heading."""
+    first, *others = columns
+    headings = [" ".join(one.heading.split()) for one in others]
+    label = min(max(map(_cells, headings), default=0), width // 2)
+    for place, name in enumerate(first.cells):
+        yield from _wrapped(name, width)
+        for heading, one in zip(headings, others, strict=True):
+            cell = one.cells[place]
+            begin = f"{_GAP}{heading.ljust(label)}{_GAP}"
+            if cell:
+                indent = " " * (label + 2 * len(_GAP))
+                yield from lines_of(" ".join(cell.split()), width, indent, begin)
+
+
+def _lines(texts: Sequence[str]) -> list[str]:
+    return [line for text in texts for line in text.split("\n")]
+
+
+def _words(texts: Sequence[str]) -> list[str]:
+    return [word for text in texts for word in words_of(text)]
+
+
+def _wrapped(text: str, width: int) -> list[str]:
+    """A cell's lines: broken between words, and none for an empty one."""
+    return [
+        part
+        for line in text.split("\n")
+        for part in (lines_of(line, width) if _cells(line) > width else [line])
+    ]
+
+
+def _padded(text: str, column: _Measured) -> str:
+    blanks = " " * (column.width - _cells(text))
+    return f"{blanks}{text}" if column.is_number else f"{text}{blanks}"
+
+
+def _total(widths: Sequence[int]) -> int:
+    return sum(widths) + len(_GAP) * max(0, len(widths) - 1)
+
+
+def _cells(text: str) -> int:
+    """Places that a text takes on a terminal."""
+    from rich.cells import cell_len
+
+    return cell_len(text)

@@ -1,0 +1,128 @@
+"""What a run measured, for files that other programs read: each metric at each condition."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.frozen import dataclass
+from lanlab.report.document.table import Cell, Column, Table, words
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study, at_scale
+from lanlab.workloads import workload
+from lanlab.workloads.metrics import Metric
+
+
+@dataclass(frozen=True)
+class MetricValues:
+    """One metric of an experiment at all its conditions."""
+
+    metric: Metric
+    summaries: tuple[Summary, ...]
+
+
+def metric_values(
+    run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
+) -> Iterator[MetricValues]:
+    """
+    The metrics of each experiment that a trial of it has, searches left out.
+
+    Args:
+        only_named: Only those that the study names, those of its tables.
+    """
+    study = Study.model_validate(run.study)
+    for scaled in at_scale(study, run.scale):
+        experiment = scaled.experiment
+        if scaled.search is not None:
+            continue
+        own = [trial for trial in trials if trial.experiment == experiment.id]
+        measured = {key for trial in own for key in trial.metrics}
+        known = workload(experiment.workload).metrics
+        for key in experiment.metrics if only_named else known:
+            if key in measured:
+                found = tuple(summarise(run, trials, experiment.id, key))
+                yield MetricValues(known[key], found)
+
+
+def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
+    """A line for each metric at each condition, in the units of records."""
+    found = [(one.metric, s) for one in metric_values(run, trials) for s in one.summaries]
+    factors = list(dict.fromkeys(key for _, summary in found for key in summary.factors))
+    columns = (
+        Column("experiment", is_number=False),
+        *(Column(f"{key} (factor)") for key in factors),
+        Column("metric", is_number=False),
+        Column("unit", is_number=False),
+        *map(Column, ("n", "failed", "missing", "disturbed", "mean", "95 % low", "95 % high")),
+        Column("standard deviation"),
+    )
+    rows = tuple(
+        (
+            words(summary.experiment),
+            *(Cell(summary.factors.get(key), "") for key in factors),
+            words(metric.key),
+            words(metric.unit),
+            *(
+                Cell(value, "")
+                for value in (
+                    summary.n,
+                    summary.failed,
+                    summary.missing,
+                    summary.disturbed,
+                    summary.mean,
+                    summary.ci_low,
+                    summary.ci_high,
+                    summary.sd,
+                )
+            ),
+        )
+        for metric, summary in found
+    )
+    return Table("values", "values", columns, rows)
+
+
+def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """A table for people: a line for each condition, a column for each metric of its experiment,
+    each a mean with its 95 % interval."""
+    study = Study.model_validate(run.study)
+    parts = []
+    by_experiment: dict[str, list[MetricValues]] = {}
+    for one in metric_values(run, trials, only_named=True):
+        by_experiment.setdefault(one.summaries[0].experiment, []).append(one)
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    for experiment, metrics in by_experiment.items():
+        shown = [
+            quantity(study, one.metric.key).readable(summary.mean for summary in one.summaries)
+            for one in metrics
+        ]
+        heads = ["condition", "trials"]
+        heads += [f"{s.name} ({s.unit})" if s.unit else s.name for s in shown]
+        lines = [
+            f"**{_escaped(titles[experiment])}** (run {run.id})",
+            "",
+            f"| {' | '.join(map(_escaped, heads))} |",
+            f"|{':---|' + '---:|' * (len(heads) - 1)}",
+        ]
+        for rows in zip(*(one.summaries for one in metrics), strict=True):
+            cells = [condition_text(study, rows[0].factors) or "all", rows[0].n_text]
+            for s, summary in zip(shown, rows, strict=True):
+                ends = s.interval(summary.ci_low, summary.ci_high)
+                mean = summary.mean
+                cells.append(
+                    "none"
+                    if mean is None
+                    else with_interval(s.shown(mean), ends, is_simulated=study.is_simulated)
+                )
+            lines.append(f"| {' | '.join(map(_escaped, cells))} |")
+        parts.append("\n".join(lines))
+    note = "Means over trials with 95 % confidence intervals, where there are two trials or more."
+    return "\n\n".join([*parts, note]) + "\n"
+
+
+def _escaped(text: str) -> str:
+    """Text that Markdown takes as it is, within a table."""
+    for character in "\\`*_|<>[]&~$":
+        text = text.replace(character, f"\\{character}")
+    return " ".join(text.split())

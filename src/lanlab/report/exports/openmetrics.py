@@ -1,0 +1,113 @@
+"""
+The results of a run as OpenMetrics text, for a collector such as Prometheus' node exporter.
+
+After the OpenMetrics specification 1.0: every metric is a gauge in base units, named for its unit,
+with the condition in its labels; the text ends with `# EOF`.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+from lanlab.analysis.measured_where import measured_where
+from lanlab.analysis.summary import Summary
+from lanlab.figures.wording import quantity
+from lanlab.report.exports.condition_values import metric_values
+from lanlab.store import Level, RunRecord, TrialRecord
+
+#: By the end of a key: the unit that OpenMetrics asks for, and its size in ours.
+_BASE_UNITS: Mapping[str, tuple[str, float]] = {
+    "_ns": ("seconds", 1e9),
+    "_bps": ("bits_per_second", 1.0),
+    "_bytes": ("bytes", 1.0),
+    "_ratio": ("ratio", 1.0),
+    "_s": ("seconds", 1.0),
+}
+#: `_s` behind these says "each second".
+_PER_SECOND = "_per_s"
+_NO_NAME = re.compile(r"[^a-zA-Z0-9_]")
+_PREFIX = "lanlab_"
+
+_Sample = tuple[Mapping[str, str], float | int]
+
+
+def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """
+    Every metric at every condition: its mean over trials, and the ends of its 95 % interval where
+    there are two trials or more. Two more gauges count the trials behind them.
+
+    A quantity that a workload keeps in two units (the elapsed time of a copy in s and in ns) is one
+    gauge in the base unit, and is there once.
+    """
+    families: dict[str, tuple[str, str, list[_Sample]]] = {}
+    counts: dict[tuple[tuple[str, str], ...], Summary] = {}
+    keys: dict[tuple[str, str], str] = {}
+    for one in metric_values(run, trials):
+        key = one.metric.key
+        name, unit, size = _name(key)
+        said = f"{quantity(None, key).name}; mean over trials"
+        samples = families.setdefault(name, (unit, said, []))[2]
+        for summary in one.summaries:
+            labels = _labels(run, summary)
+            counts.setdefault(tuple(labels.items()), summary)
+            if keys.setdefault((name, summary.experiment), key) != key:
+                continue
+            samples += [
+                ({**labels, "statistic": statistic}, value / size)
+                for statistic, value in (
+                    ("mean", summary.mean),
+                    ("ci95_low", summary.ci_low),
+                    ("ci95_high", summary.ci_high),
+                )
+                if value is not None
+            ]
+    found = [(dict(labels), summary) for labels, summary in counts.items()]
+    done: list[_Sample] = [(labels, summary.n) for labels, summary in found]
+    failed: list[_Sample] = [(labels, summary.failed) for labels, summary in found]
+    families[f"{_PREFIX}trials"] = ("", "trials behind each mean", done)
+    families[f"{_PREFIX}failed_trials"] = ("", "trials that failed", failed)
+    lines = [line for name, family in families.items() for line in _family(name, *family)]
+    return "\n".join([*lines, "# EOF", ""])
+
+
+def _name(key: str) -> tuple[str, str, float]:
+    """Name and unit of a metric, and the size of that unit in ours."""
+    if not key.endswith(_PER_SECOND):
+        for suffix, (unit, size) in _BASE_UNITS.items():
+            if key.endswith(suffix):
+                return f"{_PREFIX}{key.removesuffix(suffix)}_{unit}", unit, size
+    name = key.removesuffix(_PER_SECOND)
+    return (f"{_PREFIX}{key}", "", 1.0) if name == key else (f"{_PREFIX}{name}_per_second", "", 1.0)
+
+
+def _labels(run: RunRecord, summary: Summary) -> dict[str, str]:
+    where = measured_where(run)
+    own = {
+        "run": run.id,
+        "experiment": summary.experiment,
+        "workload": summary.workload,
+        "testbed": where.testbed,
+        "link": where.link,
+    }
+    # A factor has the name of a parameter; none of those above is one.
+    return {**own, **{_NO_NAME.sub("_", key): _level(v) for key, v in summary.factors.items()}}
+
+
+def _level(level: Level) -> str:
+    return str(level).lower() if isinstance(level, bool) else str(level)
+
+
+def _family(name: str, unit: str, said: str, samples: Iterable[_Sample]) -> Iterator[str]:
+    yield f"# TYPE {name} gauge"
+    if unit:
+        yield f"# UNIT {name} {unit}"
+    yield f"# HELP {name} {_escaped(said)}"
+    for labels, value in samples:
+        inner = ",".join(f'{key}="{_escaped(text)}"' for key, text in labels.items())
+        yield f"{name}{{{inner}}} {value!r}"
+
+
+def _escaped(text: str) -> str:
+    """As label values and help have it."""
+    return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

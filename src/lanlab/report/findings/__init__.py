@@ -1,0 +1,1 @@
+"""Verdicts on the findings of a study."""

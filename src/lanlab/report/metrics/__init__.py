@@ -1,0 +1,1 @@
+"""One metric over the conditions of an experiment."""

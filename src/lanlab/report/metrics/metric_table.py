@@ -1,0 +1,202 @@
+"""One metric of an experiment: measured, what the link can carry, and what was published."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.endings import endings
+from lanlab.analysis.published import PublishedPoint, points_for
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, Summary, summarise
+from lanlab.figures.gather import called
+from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.wording import (
+    Quantity,
+    as_printed,
+    quantity,
+    values_text,
+)
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained
+from lanlab.report.metrics.above_limit import ABOVE, is_above
+from lanlab.report.metrics.ending_text import HOW_ENDED
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+
+#: Marks a mean in which there are disturbed trials.
+DISTURBED = "\N{DAGGER}"
+
+
+def metric_table(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    experiment: str,
+    metric: str,
+) -> Table:
+    """One metric of an experiment: measured, the limit, and what was published."""
+    summaries = summarise(run, trials, experiment, metric)
+    shown, si = quantity(study, metric), quantity(None, metric)
+    factors = list(summaries[0].factors) if summaries else []
+    points = [points_for(summary, published) for summary in summaries]
+    # What people read. The unit of CSV does not depend on its values.
+    together = [summary.mean for summary in summaries]
+    together += [point.value.si for row in points for point in row]
+    read, usual = shown.readable(together), si.readable(together)
+    series = sorted({(p.series, p.value.statistic) for row in points for p in row})
+    unit, inner = shown.unit or "1", si.si_unit or "1"
+    # The goal is about the first metric of an experiment.
+    ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
+    is_mixed = len({one.how for one in ended}) > 1
+    columns = [
+        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        Column("", "", "condition", is_number=False),
+        # First of all, as a phone shows few columns.
+        Column("", f"mean, 95 % interval ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
+        Column("n", "n"),
+        # On the terminal only where some are missing.
+        Column("", "", "n", rank=2),
+        Column("failed", "failed"),
+        Column("missing", "missing"),
+        Column("polluted", f"disturbed {DISTURBED}"),
+        Column("left out", "left out"),
+        Column(f"mean ({unit})"),
+        Column(f"95 % low ({unit})"),
+        Column(f"95 % high ({unit})"),
+        Column(f"standard deviation ({unit})", f"SD ({read.unit or 1})"),
+        Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
+        Column("share of limit (ratio)", "of limit", "of limit", rank=4),
+        Column("", "published", is_number=False),
+        Column("", "measured / published", is_number=False),
+        Column("", "", "published", is_number=False),
+        Column("", "", "ours / theirs", is_number=False),
+        *(
+            column
+            for name, statistic in series
+            for column in (
+                Column(f"published {statistic}, {name or 'the study'} ({unit})"),
+                Column(f"measured / published {statistic}, {name or 'the study'} (ratio)"),
+            )
+        ),
+        Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
+        Column(f"mean ({inner})" if inner != unit else ""),
+        Column(f"95 % low ({inner})" if inner != unit else ""),
+        Column(f"95 % high ({inner})" if inner != unit else ""),
+        Column(f"standard deviation ({inner})" if inner != unit else ""),
+        Column(f"limit ({inner})" if inner != unit else ""),
+        # On the page only where conditions differ: else the sentences above the tables say it.
+        *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
+    ]
+    is_lacking = any(summary.missing for summary in summaries)
+    rows = []
+    for place, (summary, own) in enumerate(zip(summaries, points, strict=True)):
+        share = summary.mean / summary.limit if summary.mean is not None and summary.limit else None
+        rows.append(
+            (
+                *(
+                    Cell(level, called(study, published, {factor: level}))
+                    for factor, level in summary.factors.items()
+                ),
+                Cell(None, called(study, published, summary.factors)),
+                Cell(None, _mean_text(read, summary, study)),
+                Cell(summary.n, summary.n_text),
+                Cell(None, summary.n_text if is_lacking else ""),
+                Cell(summary.failed, str(summary.failed or "")),
+                Cell(summary.missing, str(summary.missing or "")),
+                Cell(summary.disturbed, str(summary.disturbed or "")),
+                Cell(summary.left_out, str(summary.left_out or "")),
+                *(_shown(shown, read, v) for v in (summary.mean, summary.ci_low, summary.ci_high)),
+                _shown(shown, read, summary.sd, digits=2),
+                _shown(shown, read, summary.limit),
+                EMPTY if share is None else Cell(share, _share_text(summary, share)),
+                Cell(None, "\n".join(_published_lines(own))),
+                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                Cell(None, "\n".join(_published_text(point) for point in _means(own))),
+                Cell(None, "\n".join(_ratio_text(summary, point) for point in _means(own))),
+                *(cell for key in series for cell in _published_cells(shown, summary, own, key)),
+                Cell(None, _mean_text(usual, summary, study)),
+                *(
+                    EMPTY if v is None else Cell(v, str(v))
+                    for v in (
+                        summary.mean,
+                        summary.ci_low,
+                        summary.ci_high,
+                        summary.sd,
+                        summary.limit,
+                    )
+                ),
+                *(Cell(e.how, HOW_ENDED[e.how]) for e in ended[place : place + 1]),
+            )
+        )
+    title = shown.name[0].upper() + shown.name[1:]
+    found = Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
+    return obtained(found, is_simulated=study.is_simulated)
+
+
+def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int = 4) -> Cell:
+    if value is None:
+        return EMPTY
+    return Cell(shown.shown(value), number(read.shown(value), digits))
+
+
+def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
+    if summary.mean is None:
+        return "none"
+    if summary.n < LEAST_FOR_INTERVAL:
+        text = values_text(shown, summary.values)
+    else:
+        ends = shown.interval(summary.ci_low, summary.ci_high)
+        mean = shown.shown(summary.mean)
+        text = with_interval(mean, ends, is_simulated=study.is_simulated)
+    return f"{text} {DISTURBED}" if summary.disturbed else text
+
+
+def _share_text(summary: Summary, share: float) -> str:
+    return f"{percent(share)} {ABOVE}" if is_above(summary) else percent(share)
+
+
+def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:
+    """A line for each series: the mean, the standard deviation, or both."""
+    lines: dict[str, list[str]] = {}
+    for point in sorted(points, key=lambda point: point.value.statistic):
+        lines.setdefault(point.series, []).append(_published_text(point, named=False))
+    return [
+        f"{name}: {', '.join(said)}" if name else ", ".join(said)
+        for name, said in sorted(lines.items())
+    ]
+
+
+def _means(points: Sequence[PublishedPoint]) -> list[PublishedPoint]:
+    means = (point for point in points if point.value.statistic == "mean")
+    return sorted(means, key=lambda point: point.series)
+
+
+def _ours(summary: Summary, statistic: str) -> float | None:
+    return summary.sd if statistic == "sd" else summary.mean
+
+
+def _ratio(summary: Summary, point: PublishedPoint) -> float | None:
+    ours = _ours(summary, point.value.statistic)
+    return ours / point.value.si if ours is not None and point.value.si else None
+
+
+def _published_text(point: PublishedPoint, *, named: bool = True) -> str:
+    value = point.value
+    name = f"{point.series}: " if point.series and named else ""
+    kind = "SD " if value.statistic == "sd" else ""
+    return f"{name}{kind}{as_printed(value)}"
+
+
+def _ratio_text(summary: Summary, point: PublishedPoint) -> str:
+    ratio = _ratio(summary, point)
+    name = f"{point.series}: " if point.series else ""
+    return "" if ratio is None else f"{name}{number(ratio, 3)}"
+
+
+def _published_cells(
+    shown: Quantity, summary: Summary, points: Sequence[PublishedPoint], key: tuple[str, str]
+) -> tuple[Cell, Cell]:
+    for point in points:
+        if (point.series, point.value.statistic) == key:
+            ratio = _ratio(summary, point)
+            return Cell(shown.shown(point.value.si), ""), Cell(ratio, "")
+    return EMPTY, EMPTY

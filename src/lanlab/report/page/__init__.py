@@ -1,0 +1,1 @@
+"""Pages and files: templates, drawings, and what a user's own files may not lose."""

@@ -1,0 +1,61 @@
+"""A figure as it stands in a page: drawn wide and narrow, with the table of what is drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from lanlab.figures.chart import Chart
+from lanlab.figures.drawing import begin
+from lanlab.figures.number_text import number
+from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
+from lanlab.frozen import dataclass
+from lanlab.report.document.table import Cell, Column, Table
+
+#: Inches of 72 points: letters have the same size on a wide and on a narrow page.
+_WIDE_IN, _NARROW_IN = 9.0, 4.0
+
+
+@dataclass(frozen=True)
+class FigureOnPage:
+    """A figure with its drawings and the table of what is drawn."""
+
+    #: Name of its files and of its place on the page.
+    name: str
+    chart: Chart
+    published_as: str
+    wide: Drawing
+    narrow: Drawing
+    #: Returns it as files, by their endings.
+    files: Callable[[], dict[str, bytes]]
+    table: Table
+
+
+def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
+    """A chart with its drawings and table; `name` is unique on the page."""
+    columns = tuple(
+        Column(heading, heading, is_number=place > 1)
+        for place, heading in enumerate(chart.columns())
+    )
+    rows = tuple(tuple(_cell(value) for value in row) for row in chart.rows())
+    wide, narrow = (
+        begin((to_drawing, chart, f"{name}-{of}-", width_in))
+        for of, width_in in (("wide", _WIDE_IN), ("narrow", _NARROW_IN))
+    )
+    files = begin((to_files, chart))
+    return FigureOnPage(
+        name=name,
+        chart=chart,
+        published_as=published_as,
+        wide=wide(),
+        narrow=narrow(),
+        files=files,
+        table=Table(name, chart.title, columns, rows),
+    )
+
+
+def _cell(value: str | float | int | None) -> Cell:
+    if value is None:
+        return Cell(None, "")
+    if isinstance(value, float):
+        return Cell(value, number(value))
+    return Cell(value, str(value))

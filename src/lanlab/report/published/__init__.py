@@ -1,0 +1,1 @@
+"""Published values, alone and compared with a run."""

@@ -1,0 +1,74 @@
+"""The chapter on what a study published: where it contradicts itself, and its values, drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.discrepancies import Checked, checked_discrepancies
+from lanlab.analysis.summary import Summary
+from lanlab.figures.published_figures import published_figures
+from lanlab.figures.published_tables import with_measured
+from lanlab.frozen import dataclass
+from lanlab.report.document.table import Cell, Column, Table, words
+from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
+from lanlab.studies import Published, Study
+
+
+@dataclass(frozen=True)
+class PublishedChapter:
+    """Tables without rows, and no figures, where a study published nothing."""
+
+    tables: tuple[Table, ...] = ()
+    figures: tuple[FigureOnPage, ...] = ()
+
+
+def published_chapter(
+    study: Study,
+    published: Published,
+    name: str,
+    measured: Sequence[Summary] | None = None,
+) -> PublishedChapter:
+    """
+    The chapter, computed from the published values.
+
+    Args:
+        study: Whose names and units are used.
+        published: What it published.
+        name: Put before names of figures, so that they are unique on a page.
+        measured: Conditions of a run of the study, every metric: measured values are marked in the
+            figures, and figures without any are omitted. `None`: all are drawn.
+    """
+    table = discrepancy_table(checked_discrepancies(published))
+    return PublishedChapter(
+        (table,) if table.rows else (), _figures(study, published, name, measured)
+    )
+
+
+def _figures(
+    study: Study, published: Published, name: str, measured: Sequence[Summary] | None
+) -> tuple[FigureOnPage, ...]:
+    found = []
+    for figure in published_figures(study, published):
+        chart = with_measured(figure, study, measured or ())
+        if measured is not None and chart is figure.chart:
+            continue
+        found.append(figure_on_page(chart, "", f"{name}-published-{figure.name}"))
+    return tuple(found)
+
+
+def discrepancy_table(found: Sequence[Checked]) -> Table:
+    """Every discrepancy with its place."""
+    headings = ("id", "kind", "severity", "where", "the study says", "but", "correct")
+    shown_by = "the published values show it"
+    columns = (
+        *(Column(name, name, is_number=False) for name in headings),
+        Column(shown_by, shown_by, is_number=False),
+    )
+    rows = []
+    for checked in found:
+        one = checked.discrepancy
+        texts = (one.id, one.kind, one.severity, one.where, one.stated, one.evidence)
+        shown = {True: "yes", False: "no", None: "nothing to compute"}[checked.shown]
+        rows.append((*map(words, texts), words(one.correct or ""), Cell(checked.shown, shown)))
+    title = "Places where the study contradicts itself"
+    return Table("published-discrepancies", title, columns, tuple(rows))

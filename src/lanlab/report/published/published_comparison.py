@@ -1,0 +1,244 @@
+"""The conditions of a publication with those of a run, each in rows of its own."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+
+from lanlab.analysis.published import amount_of
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.wording import as_printed, level_text, quantity
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained, words
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study, at_scale
+from lanlab.studies.counterparts import in_published_words, stands_for_something
+from lanlab.units import format_size
+
+TITLE = "Published and measured"
+NOT_YET = "not yet runnable here"
+#: A published row with a row of ours of the same levels.
+BELOW = "measured below"
+#: Compared where the publication printed means of them.
+_METRICS = ("elapsed_ns", "goodput_bps")
+#: Text in place of a time that cannot be compared with a published one.
+OTHER_AMOUNT = "another amount"
+
+
+@dataclass
+class _Row:
+    #: By published factor, what stands in its column.
+    titles: dict[str, str]
+    #: For the order: of the factors that both have, the place of the level.
+    order: tuple[int, ...]
+    amount_bytes: float | None
+    published: dict[str, PublishedValue] = field(default_factory=dict)
+    measured: dict[str, Summary] = field(default_factory=dict)
+    #: Than all that was published at the same levels: rates compare, times do not.
+    is_of_another_amount: bool = False
+    #: Whether a published row has one of ours of the same levels.
+    is_measured: bool = False
+
+
+def published_comparison_table(
+    run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
+) -> Table:
+    """
+    Every published condition and every condition of the run, those alike next to each other.
+
+    Returns:
+        Without rows where the study says of no factor what stands for it here, as then conditions
+        are compared one by one (`lanlab.report.metrics.metric_table`).
+    """
+    rows = []
+    factors: list[str] = []
+    if study.counterpart:
+        own = _means(published)
+        named = {name for value in own for name in value.condition}
+        factors = [factor.name for factor in published.factor if factor.name in named]
+        theirs = _published_rows(study, published, own, factors)
+        ours = _measured_rows(run, trials, study, published, factors)
+        for row in ours:
+            alike = [one for one in theirs if _is_alike(one.order, row.order, theirs)]
+            amounts = [one.amount_bytes for one in alike]
+            for one in theirs:
+                one.is_measured |= one.order == row.order
+            row.is_of_another_amount = bool(amounts) and not any(
+                one and row.amount_bytes and math.isclose(one, row.amount_bytes, rel_tol=0.01)
+                for one in amounts
+            )
+        rows = [*theirs, *ours]
+        rows.sort(key=lambda row: row.order)
+    metrics = [m for m in _METRICS if any(m in row.published or m in row.measured for row in rows)]
+    titles = {factor.name: factor.title for factor in published.factor}
+    columns = (
+        *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
+        Column("amount (B)", "amount", "amount"),
+        *(column for metric in metrics for column in _columns(study, metric)),
+        Column("n", "n", "n"),
+        Column("here", "here", "here", is_number=False),
+    )
+    found = Table(
+        "published-and-measured",
+        TITLE,
+        columns,
+        tuple(_cells(row, study, factors, metrics) for row in rows),
+    )
+    return obtained(found, is_simulated=study.is_simulated)
+
+
+def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence[_Row]) -> bool:
+    """Whether a published row has each level of ours that was published."""
+    return all(
+        one == other or all(row.order[place] != other for row in all_rows)
+        for place, (one, other) in enumerate(zip(theirs, ours, strict=True))
+    )
+
+
+def _columns(study: Study, metric: str) -> tuple[Column, ...]:
+    shown = quantity(study, metric)
+    name, unit, si = shown.name, shown.unit, shown.si_unit
+    return (
+        Column(f"published {metric} ({si})"),
+        Column(f"measured {metric} ({si})"),
+        Column(f"measured {metric}, 95 % low ({si})"),
+        Column(f"measured {metric}, 95 % high ({si})"),
+        Column("", f"published {name} ({unit})", f"published ({unit})"),
+        Column("", f"measured {name} ({unit})", f"measured ({unit})"),
+    )
+
+
+def _cells(
+    row: _Row, study: Study, factors: Sequence[str], metrics: Sequence[str]
+) -> tuple[Cell, ...]:
+    cells = [words(row.titles.get(name, "")) for name in factors]
+    amount = row.amount_bytes
+    cells.append(EMPTY if amount is None else Cell(round(amount), format_size(round(amount))))
+    for metric in metrics:
+        shown = quantity(study, metric)
+        printed, ours = row.published.get(metric), row.measured.get(metric)
+        cells.append(EMPTY if printed is None else Cell(printed.si, ""))
+        ends = (None, None, None) if ours is None else (ours.mean, ours.ci_low, ours.ci_high)
+        cells += [EMPTY if value is None else Cell(value, "") for value in ends]
+        text = ""
+        if printed is not None:
+            # In another unit its digits would be others.
+            is_same = math.isclose(shown.shown(printed.si), printed.value)
+            text = printed.published if is_same else as_printed(printed)
+        cells.append(Cell(None, text))
+        text = ""
+        if ours is not None and ours.mean is not None:
+            ends_shown = shown.interval(ours.ci_low, ours.ci_high)
+            mean = shown.shown(ours.mean)
+            text = with_interval(mean, ends_shown, is_simulated=study.is_simulated)
+            if metric == "elapsed_ns" and row.is_of_another_amount:
+                text = OTHER_AMOUNT
+        cells.append(Cell(None, text))
+    # Not every workload has every metric.
+    n = max((summary.n for summary in row.measured.values()), default=0)
+    cells.append(Cell(n, str(n)) if row.measured else EMPTY)
+    if row.measured:
+        cells.append(words("measured" if n else "no trial has ended well"))
+    else:
+        not_here = NOT_YET if study.waiting else "not run"
+        cells.append(words(BELOW if row.is_measured else not_here))
+    return tuple(cells)
+
+
+def _means(published: Published) -> list[PublishedValue]:
+    return [
+        value
+        for value in published.value
+        if value.metric in _METRICS and value.statistic == "mean" and value.kind == "table"
+    ]
+
+
+def _published_rows(
+    study: Study,
+    published: Published,
+    values: Sequence[PublishedValue],
+    factors: Sequence[str],
+) -> list[_Row]:
+    rows: dict[str, _Row] = {}
+    for value in values:
+        levels = {name: value.condition[name] for name in factors if name in value.condition}
+        row = rows.get(repr(levels))
+        if row is None:
+            row = rows[repr(levels)] = _Row(
+                {name: _title(published, name, level) for name, level in levels.items()},
+                _order(study, published, factors, levels),
+                amount_of(published, value.condition),
+            )
+        row.published[value.metric] = value
+    return list(rows.values())
+
+
+def _measured_rows(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    factors: Sequence[str],
+) -> list[_Row]:
+    found = []
+    for scaled in at_scale(study, run.scale):
+        if scaled.search is not None:
+            continue
+        experiment = scaled.experiment.id
+        by_metric = {
+            metric: summarise(run, trials, experiment, metric)
+            for metric in (*_METRICS, "copied_bytes")
+        }
+        for place, summary in enumerate(by_metric[_METRICS[0]]):
+            variants = in_published_words(study, experiment, summary.parameters)
+            titles = {}
+            for name in factors:
+                names = [
+                    _level_name(study, published, name, own[name], summary)
+                    for own in variants
+                    if name in own
+                ]
+                titles[name] = " and ".join(dict.fromkeys(names)) or "this system"
+            copied = by_metric["copied_bytes"][place].mean
+            parameters = summary.parameters
+            sent = parameters.get("bytes")
+            found.append(
+                _Row(
+                    titles,
+                    _order(study, published, factors, variants[0]),
+                    float(sent) if copied is None and isinstance(sent, int) else copied,
+                    measured={metric: by_metric[metric][place] for metric in _METRICS},
+                )
+            )
+    return found
+
+
+def _level_name(
+    study: Study, published: Published, factor: str, level: Level, summary: Summary
+) -> str:
+    """A level of ours; of a dataset or service also for which of theirs it stands."""
+    for one in study.counterpart:
+        if one.published == factor and one.factor in summary.parameters:
+            ours = level_text(study, one.factor, summary.parameters[one.factor])
+            if published.named_level(factor, level) is None:
+                return ours
+            if one.factor in ("dataset", "service"):
+                return f"{ours}, for {_title(published, factor, level)}"
+    return _title(published, factor, level)
+
+
+def _order(
+    study: Study, published: Published, factors: Sequence[str], levels: Mapping[str, Level]
+) -> tuple[int, ...]:
+    known = {factor.name: [one.level for one in factor.levels] for factor in published.factor}
+    return tuple(
+        known[name].index(levels[name]) if levels.get(name) in known[name] else len(known[name])
+        for name in factors
+        if stands_for_something(study, name)
+    )
+
+
+def _title(published: Published, factor: str, level: Level) -> str:
+    named = published.named_level(factor, level)
+    return str(level) if named is None else named.title

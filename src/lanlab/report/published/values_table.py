@@ -1,0 +1,157 @@
+"""Each printed condition in one row: what was printed, measured and simulated of it, and what its
+runs had on the medium."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.analysis.copy_cost import DATASET, Cost
+from lanlab.analysis.findings.evidence import Cell as Numbers
+from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.findings.systems import THIS_SYSTEM
+from lanlab.analysis.summary import interval_of_mean
+from lanlab.figures.number_text import number, with_interval
+from lanlab.figures.wording import quantity
+from lanlab.frozen import dataclass
+from lanlab.plan import Condition
+from lanlab.report.copies.cost_table import WIRE_FACTORS, WIRE_NAMES, wire_costs
+from lanlab.report.document.table import EMPTY, NO_TABLE, Cell, Column, Table, words
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Published, PublishedValue, Study
+from lanlab.studies.counterparts import factors_told_apart
+
+TITLE = "Printed, measured and simulated"
+#: Rates compare where amounts differ.
+_METRIC = "goodput_bps"
+Run = tuple[RunRecord, Sequence[TrialRecord]]
+
+
+@dataclass(frozen=True)
+class _Body:
+    """The conditions of a run with a rate, and what each had on the medium."""
+
+    kind: str
+    name: str
+    study: Study
+    found: tuple[tuple[Numbers, Condition], ...]
+    #: By condition: frames and bytes for each byte and each file.
+    wire: Mapping[str, Sequence[Cost | None]]
+
+    def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
+        """The condition that stands for a printed one."""
+        own = ((c, o) for c, o in self.found if levels.items() <= c.levels.items())
+        return next(own, None)
+
+
+def values_table(published: Published, runs: Sequence[Run]) -> Table:
+    """
+    A row for each printed mean of a rate; columns for each run, measured or simulated.
+
+    Returns:
+        Without rows where no run has a condition that stands for a printed one.
+    """
+    printed = printed_means(published, _METRIC)
+    bodies = [_body(run, trials) for run, trials in runs]
+    if not any(body.at(value.condition) for body in bodies for value in printed):
+        return NO_TABLE
+    factors = list(dict.fromkeys(name for value in printed for name in value.condition))
+    titles = {factor.name: factor.title for factor in published.factor}
+    kinds = [body.kind for body in bodies]
+    heads = [b.kind if kinds.count(b.kind) == 1 else f"{b.kind} ({b.name})" for b in bodies]
+    shown = quantity(bodies[0].study, _METRIC)
+    columns = (
+        *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
+        Column(f"printed ({shown.si_unit})"),
+        Column("", f"printed ({shown.unit})", f"printed ({shown.unit})"),
+        *(
+            column
+            for place, head in enumerate(heads, 1)
+            for column in _columns(f"{place} {head}", head, shown.si_unit, shown.unit)
+        ),
+    )
+    rows = tuple(
+        (
+            *(words(level_title(published, name, value.condition[name])) for name in factors),
+            Cell(value.si, ""),
+            Cell(None, value.published),
+            *(cell for body in bodies for cell in _cells(body, value)),
+        )
+        for value in printed
+    )
+    return Table("printed-measured-simulated", TITLE, columns, rows)
+
+
+def printed_means(published: Published, metric: str) -> list[PublishedValue]:
+    """The means of a metric in the tables of a publication."""
+    return [
+        value
+        for value in published.value
+        if value.metric == metric and value.statistic == "mean" and value.kind == "table"
+    ]
+
+
+def level_title(published: Published, factor: str, level: Level) -> str:
+    """What a publication calls a level."""
+    named = published.named_level(factor, level)
+    return str(level) if named is None else named.title
+
+
+def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
+    evidence = RunEvidence.of(run, trials)
+    # A run on today's system has no system of the publication, but the transport of each.
+    unknown = factors_told_apart(evidence.study) - evidence.factors
+    evidence = replace(evidence, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
+    found = evidence.with_conditions(_METRIC)
+    wire = {
+        f"{name}: {key}": costs
+        for name in dict.fromkeys(condition.experiment for _, condition in found)
+        for key, costs in wire_costs(run, trials, name).items()
+    }
+    kind = "simulated" if evidence.is_model else "measured"
+    return _Body(kind, run.id, evidence.study, tuple(found), wire)
+
+
+def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...]:
+    return (
+        Column(f"{name} ({si_unit})"),
+        Column(f"{name}, 95 % low ({si_unit})"),
+        Column(f"{name}, 95 % high ({si_unit})"),
+        Column("", f"{head} ({unit})", f"{head} ({unit})"),
+        *(Column(f"{name}: {each}") for each in WIRE_NAMES),
+        Column("", f"{head}: frames per kB + per file", "frames/kB + /file"),
+        Column("", f"{head}: bytes per byte + per file", "bytes/B + /file"),
+    )
+
+
+def _cells(body: _Body, value: PublishedValue) -> tuple[Cell, ...]:
+    own = body.at(value.condition)
+    if own is None:
+        return (EMPTY,) * (6 + len(WIRE_NAMES))
+    found, condition = own
+    assert isinstance(found.sample, Trials)
+    shown = quantity(body.study, _METRIC)
+    low, high = interval_of_mean(_METRIC, found.sample.values) or (None, None)
+    text = with_interval(
+        shown.shown(found.sample.mean),
+        shown.interval(low, high),
+        is_simulated=body.kind == "simulated",
+    )
+    rest = {name: level for name, level in condition.factors.items() if name != DATASET}
+    key = f"{condition.experiment}: {sorted(rest.items())!r}"
+    costs = body.wire.get(key, (None,) * len(WIRE_NAMES))
+    said = [
+        "" if cost is None else number(factor * cost.value, 3)
+        for cost, factor in zip(costs, WIRE_FACTORS, strict=True)
+    ]
+    byte_frames, file_frames, byte_bytes, file_bytes = said
+    return (
+        Cell(found.sample.mean, ""),
+        Cell(low, ""),
+        Cell(high, ""),
+        Cell(None, text),
+        *(EMPTY if cost is None else Cell(cost.value, "") for cost in costs),
+        Cell(None, f"{byte_frames} + {file_frames}" if byte_frames else ""),
+        Cell(None, f"{byte_bytes} + {file_bytes}" if byte_bytes else ""),
+    )

@@ -1,0 +1,123 @@
+"""Write a report: one page that opens offline, and next to it figures and tables as files."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lanlab.figures.drawing import other_processes
+from lanlab.frozen import dataclass
+from lanlab.report.page.own_files import check_folder, write_folder
+from lanlab.report.page.rendering import rendered
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.store.shape import reading_records
+
+if TYPE_CHECKING:
+    from lanlab.report.page.figure_page import FigureOnPage
+    from lanlab.report.runs.overview import Overview
+    from lanlab.report.runs.run_page import RunOnPage
+
+_PAGE = "report.html"
+
+
+@dataclass(frozen=True)
+class ReportPaths:
+    """Where a report was written."""
+
+    html: Path
+    figures: tuple[Path, ...]
+    tables: tuple[Path, ...]
+    #: Of studies with several runs, in the order of the page.
+    overviews: tuple[Overview, ...]
+
+
+def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: Path) -> ReportPaths:
+    """
+    Write `report.html`, `figures/` and `tables/` into a folder, whole or not at all. A report that
+    lanlab wrote there before is replaced; other files of the folder stay.
+
+    Args:
+        runs: Runs with all their trials, in the order of the page.
+        out_dir: Made if it is not there.
+
+    Raises:
+        UsageError: A file of the user's stands in the way; nothing was written.
+        StoreError: It cannot be written, or the records are not as lanlab writes them. What was
+            there before is still there.
+    """
+    check_report_folder(out_dir)
+    with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
+        files, overviews = _files(runs)
+    # The page last: as long as it is the old one, it links to nothing that is not there.
+    page = files.pop(_PAGE)
+    write_folder({**files, _PAGE: page}, out_dir)
+    paths = [out_dir / name for name in sorted(files)]
+    return ReportPaths(
+        html=out_dir / _PAGE,
+        figures=tuple(path for path in paths if path.parent.name == "figures"),
+        tables=tuple(path for path in paths if path.parent.name == "tables"),
+        overviews=overviews,
+    )
+
+
+def check_report_folder(out_dir: Path) -> None:
+    """
+    Refuse a folder that can hold no report, before a run is made for it.
+
+    Raises:
+        UsageError: It is no folder, or a file of the user's has the name of one of a report.
+        StoreError: It cannot be read.
+    """
+    check_folder((_PAGE, "figures/figure", "tables/table"), out_dir)
+
+
+#: Files of a figure that are in the page itself, so that a page that is sent without its folder has
+#: them. SVG is several times as large, and the page draws it.
+_IN_PAGE = {".png": "image/png", ".pdf": "application/pdf"}
+
+
+def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Iterator[FigureOnPage]:
+    """Every figure of a page, once."""
+    found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
+    for page in pages:
+        own = [figure for experiment in page.experiments for figure in experiment.figures]
+        found |= {figure.name: figure for figure in (*own, *page.published_chapter.figures)}
+    yield from found.values()
+
+
+def _files(
+    runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
+) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
+    """The content of every file, by its path in the report, and what runs of one study say."""
+    from lanlab.analysis.published import published_numbers
+    from lanlab.report.runs.overview import with_overviews
+    from lanlab.report.runs.run_page import run_on_page
+
+    pages = []
+    for place, (run, trials) in enumerate(runs, 1):
+        study_name = re.sub(r"[^a-z0-9-]", "", run.study_id) or "run"
+        ids = [other.study_id for other, _ in runs]
+        # The run's place tells apart runs of one study.
+        name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
+        pages.append(run_on_page(run, trials, published_numbers(run), name))
+    pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
+    files = {}
+    kept: dict[str, dict[str, str]] = {}
+    for figure in _figures(pages, overviews.values()):
+        for ending, content in figure.files().items():
+            files[f"figures/{figure.name}{ending}"] = content
+            if ending in _IN_PAGE:
+                link = f"data:{_IN_PAGE[ending]};base64,{base64.b64encode(content).decode()}"
+                kept.setdefault(figure.name, {})[ending] = link
+    text = rendered("report", pages=pages, overviews=overviews, files=kept)
+    files[_PAGE] = text.encode()
+    for page in pages:
+        for table in page.tables:
+            file_name = (
+                table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"
+            )
+            files[f"tables/{file_name}.csv"] = table.to_csv().encode()
+    return files, tuple(overviews.values())

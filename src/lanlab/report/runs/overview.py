@@ -1,0 +1,130 @@
+"""What several runs of one study say together: the beginning of their part of a report."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.figures.overlaid import overlaid
+from lanlab.frozen import dataclass
+from lanlab.report.document.table import NO_TABLE, Table
+from lanlab.report.findings.evidence_table import (
+    evidence_table,
+    findings_in,
+    kind_of,
+    tested_by_runs,
+)
+from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
+from lanlab.report.runs.run_page import RunOnPage, bodies_of
+from lanlab.store import TrialRecord
+from lanlab.store.labels import label_of
+from lanlab.studies import load_study
+
+#: Claims of the authors, and sentences of each run, that stand before the first figure.
+_MOST_SENTENCES = 2
+_AUTHORS = "The authors found"
+_FASTEST = "Which is fastest"
+#: Who answers, where one run of a kind does, and its series in a figure.
+_NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
+_SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
+
+
+@dataclass(frozen=True)
+class Overview:
+    """A study with its question, what each body of evidence answers, and a figure of all."""
+
+    name: str
+    title: str
+    question: str | None
+    #: Who answers, and what.
+    answers: tuple[tuple[str, tuple[str, ...]], ...]
+    figure: FigureOnPage | None
+    #: Printed, measured and simulated rates; without rows where no run has what was printed.
+    values: Table
+    #: Findings that a run tested, with a verdict of each body of evidence.
+    evidence: Table
+    #: Claims that no run tested.
+    untested: tuple[str, ...]
+
+
+def with_overviews(
+    pages: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]
+) -> tuple[list[RunOnPage], Mapping[str, Overview]]:
+    """
+    Runs of one study one after another, and where there are several an overview of them, by the
+    name of the first.
+
+    Args:
+        pages: What is said of each run.
+        trials: The trials of each, by its id.
+    """
+    by_study: dict[str, list[RunOnPage]] = {}
+    for page in pages:
+        by_study.setdefault(page.run.study_id, []).append(page)
+    found: list[RunOnPage] = []
+    overviews = {}
+    for runs in by_study.values():
+        if len(runs) > 1:
+            runs = [
+                replace(page, heading=f"{page.study.title}: {name}", evidence=NO_TABLE)
+                for page, name in zip(runs, _names(runs), strict=True)
+            ]
+            overview = _overview(runs, trials)
+            overviews[runs[0].name] = overview
+            # Once on the page and in a file: with the first.
+            runs[0] = replace(runs[0], evidence=overview.evidence, values=overview.values)
+        found += runs
+    return found, overviews
+
+
+def _names(runs: Sequence[RunOnPage]) -> list[str]:
+    """What each run is called: what sort it is, if that says it."""
+    kinds = [kind_of(page.verdicts) for page in runs]
+    if runs[0].is_built_in and len(set(kinds)) == len(kinds):
+        return [_NAMES[kind] for kind in kinds]
+    return [f"run {label_of(page.run).name or page.run.id}" for page in runs]
+
+
+def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]) -> Overview:
+    first, names = runs[0], _names(runs)
+    bodies = bodies_of(runs)
+    tested = tested_by_runs(bodies)
+    read = [(page.run, trials[page.run.id]) for page in runs]
+    values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
+    if first.is_built_in:
+        from lanlab.report.published.fastest import fastest
+        from lanlab.report.published.values_table import values_table
+
+        loaded = load_study(first.run.study_id)
+        values = values_table(loaded.published, read)
+        if values.rows and (found := fastest(loaded, read)):
+            answers = [(_FASTEST, tuple(one.text for one in found))]
+    answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
+    answers += [
+        (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])
+        for page, name in zip(runs, names, strict=True)
+    ]
+    return Overview(
+        name=f"{first.name}-overview",
+        title=first.study.title,
+        question=first.study.question,
+        answers=tuple(answer for answer in answers if answer[1]),
+        figure=_figure(runs, names),
+        values=values,
+        evidence=evidence_table(bodies, tested),
+        untested=tuple(one.claim for one in findings_in(bodies) if one not in tested),
+    )
+
+
+def _figure(runs: Sequence[RunOnPage], names: Sequence[str]) -> FigureOnPage | None:
+    """The first figures of all runs laid over each other, or that of the first run."""
+    first = runs[0].lead
+    leads = [
+        (_SHORT.get(name, name), page.lead.chart)
+        for page, name in zip(runs, names, strict=True)
+        if page.lead
+    ]
+    chart = overlaid(leads) if len(leads) == len(runs) else None
+    if first is None or chart is None:
+        return first
+    return figure_on_page(chart, first.published_as, f"{runs[0].name}-figure-of-all")

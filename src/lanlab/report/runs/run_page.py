@@ -1,0 +1,325 @@
+"""What the page says of a run, gathered for the template."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+
+from lanlab.analysis.findings.verdicts import Verdicts, findings_of
+from lanlab.analysis.modes import common_words
+from lanlab.analysis.published import all_summaries
+from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.figures.distributions import panels
+from lanlab.figures.registry import build_figure
+from lanlab.frozen import dataclass
+from lanlab.report.answer.answers import NO_RESULT, remark_sentences, result_sentences
+from lanlab.report.document.table import NO_TABLE, Table
+from lanlab.report.findings.evidence_table import evidence_table, tested_by_runs
+from lanlab.report.findings.finding_table import (
+    FindingOnPage,
+    comparison_table,
+    finding_table,
+    findings_on_page,
+    introduction,
+)
+from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
+from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.published.published_chapter import PublishedChapter, published_chapter
+from lanlab.report.published.published_comparison import published_comparison_table
+from lanlab.report.published.statement_table import statement_table
+from lanlab.report.runs.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
+from lanlab.report.saturation.saturation_table import saturation_table
+from lanlab.report.simulation.accuracy_table import (
+    accuracy_count_table,
+    accuracy_sentences,
+    accuracy_table,
+)
+from lanlab.report.stations.host_table import host_table
+from lanlab.report.traffic.loss_table import loss_table
+from lanlab.report.trials.analyses import Analyses
+from lanlab.report.trials.failure_table import failure_table
+from lanlab.report.trials.single_figures import (
+    figures_of,
+    figures_of_losses,
+    figures_of_round_trips,
+    figures_over_time,
+)
+from lanlab.report.trials.trial_table import trial_table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import (
+    ExperimentAtScale,
+    Published,
+    Study,
+    at_scale,
+    known_studies,
+    load_study,
+)
+from lanlab.studies.model import Figure
+
+
+@dataclass(frozen=True)
+class ExperimentOnPage:
+    """An experiment with its figures and a table for each metric."""
+
+    id: str
+    title: str
+    remark: str | None
+    #: What its trials were measured with; empty where the records do not say.
+    modes: str
+    figures: tuple[FigureOnPage, ...]
+    tables: tuple[Table, ...]
+
+
+@dataclass(frozen=True)
+class RunOnPage:
+    """Everything that the page says of one run."""
+
+    run: RunRecord
+    study: Study
+    #: Name of its places on the page and of its files.
+    name: str
+    heading: str
+    #: From where to where, when and how much, in a line.
+    measured: str
+    facts: tuple[tuple[str, str], ...]
+    answer: tuple[str, ...]
+    #: What is to be known of the trials: what failed, what was disturbed, what is missing.
+    remarks: tuple[str, ...]
+    experiments: tuple[ExperimentOnPage, ...]
+    saturation: Table
+    #: Without rows where conditions are compared one by one.
+    published_table: Table
+    statements: Table
+    #: On the findings of the study; empty where it has none.
+    verdicts: Verdicts
+    findings: Table
+    findings_introduction: tuple[str, ...]
+    findings_shown: tuple[FindingOnPage, ...]
+    comparisons: Table
+    failures: Table
+    trials: Table
+    #: Printed numbers with those of a simulated run, and how many are how near.
+    accuracy: Table
+    accuracy_counts: Table
+    accuracy_notes: tuple[str, ...]
+    #: Verdicts by what was published and by runs; without rows where there is only one body of
+    #: evidence.
+    evidence: Table
+    #: Printed, measured and simulated rates of several runs, with the first of them.
+    values: Table
+    #: What the study printed, held against itself; without sections for a study of one's own.
+    published_chapter: PublishedChapter
+    environment: tuple[tuple[str, str], ...]
+    command: str
+    #: Whether the study comes with lanlab.
+    is_built_in: bool
+    #: Whether it is of no study file, but of a command such as `lanlab stream`.
+    is_single: bool
+
+    @property
+    def lead(self) -> FigureOnPage | None:
+        """The figure that stands with the answer."""
+        return next((figure for one in self.experiments for figure in one.figures), None)
+
+    @property
+    def tables(self) -> tuple[Table, ...]:
+        """All tables, for CSV."""
+        own = [t for e in self.experiments for t in e.tables]
+        own += (
+            *self.published_chapter.tables,
+            *(f.table for f in self.published_chapter.figures),
+        )
+        own += [f.table for e in self.experiments for f in e.figures]
+        others = (
+            self.saturation,
+            self.published_table,
+            self.statements,
+            self.findings,
+            self.comparisons,
+            self.failures,
+            self.trials,
+            self.accuracy,
+            self.accuracy_counts,
+            self.evidence,
+            self.values,
+        )
+        return (*own, *(table for table in others if table.rows))
+
+
+def run_on_page(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    published: Published,
+    name: str,
+) -> RunOnPage:
+    """Gather what the page says of a run; `name` is unique on the page."""
+    study = Study.model_validate(run.study)
+    parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
+    answer = tuple(result_sentences(run, trials, published, parts))
+    remarks = remark_sentences(run, trials, parts)
+    verdicts = parts.of("findings", lambda: _judged(run, trials), no_verdicts)
+    accuracies = parts.each(
+        "accuracy of the simulation", lambda: run_accuracies(run, trials, published)
+    )
+
+    def what_was_published() -> PublishedChapter:
+        return published_chapter(study, published, name, all_summaries(run, trials))
+
+    def table(of: str, compute: Callable[[], Table]) -> Table:
+        return parts.of(of, compute, NO_TABLE)
+
+    found = RunOnPage(
+        run=run,
+        study=study,
+        name=name,
+        heading=study.title,
+        measured=measured_text(run, trials),
+        facts=tuple(facts_of(run, trials, study)),
+        answer=(),
+        remarks=(),
+        experiments=tuple(_experiments(run, trials, study, published, name, parts)),
+        saturation=table("saturation", lambda: saturation_table(run, trials, study)),
+        published_table=table(
+            "published values", lambda: published_comparison_table(run, trials, study, published)
+        ),
+        statements=table(
+            "published statements", lambda: statement_table(run, trials, study, published)
+        ),
+        verdicts=verdicts,
+        findings=finding_table(verdicts, study),
+        findings_introduction=introduction(verdicts),
+        findings_shown=findings_on_page(verdicts, study),
+        comparisons=comparison_table(verdicts),
+        failures=table("failed trials", lambda: failure_table(trials, study)),
+        trials=trial_table(run, trials, study),
+        accuracy=accuracy_table(accuracies, study),
+        accuracy_counts=accuracy_count_table(accuracies, study, published),
+        accuracy_notes=tuple(accuracy_sentences(accuracies, study)),
+        evidence=NO_TABLE,
+        values=NO_TABLE,
+        published_chapter=parts.of("published values", what_was_published, PublishedChapter()),
+        environment=environment_of(run),
+        command=command_of(run),
+        is_built_in=run.study_id in known_studies(),
+        is_single=run.scale == SINGLE,
+    )
+    evidence = table("bodies of evidence", lambda: _evidence(found))
+    if not answer and not remarks and not parts.failed:
+        answer = (NO_RESULT,)
+    return replace(found, evidence=evidence, answer=answer, remarks=(*remarks, *parts.lines()))
+
+
+def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
+    """The bodies of evidence on the findings of the study of these runs, what was published
+    first."""
+    found = [page.verdicts for page in runs if page.verdicts.judgements]
+    if found and runs[0].is_built_in:
+        from lanlab.analysis.findings import judge_published
+
+        found.insert(0, judge_published(load_study(runs[0].run.study_id)))
+    return found
+
+
+def _evidence(page: RunOnPage) -> Table:
+    bodies = bodies_of([page])
+    return evidence_table(bodies, tested_by_runs(bodies)) if len(bodies) > 1 else NO_TABLE
+
+
+def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
+    """Verdicts on the findings of a run's study. Of a study without any nothing is judged, and what
+    judges is not loaded."""
+    findings = findings_of(run)
+    if not findings:
+        return Verdicts("this run", (), 0)
+    from lanlab.analysis.findings import judge_run
+
+    return judge_run(findings, run, trials)
+
+
+def _experiments(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    name: str,
+    parts: Analyses,
+) -> list[ExperimentOnPage]:
+    measured = {trial.experiment for trial in trials}
+    every: list[Figure] = []
+    for of in (
+        lambda: figures_of(study),
+        lambda: figures_of_round_trips(study, trials),
+        lambda: figures_of_losses(study, trials),
+        lambda: figures_over_time(study, trials),
+    ):
+        every += parts.each("choice of figures", of)
+
+    def drawn(figure: Figure, number_: int) -> list[FigureOnPage]:
+        charts = panels(build_figure(run, trials, study, published, figure))
+        return [
+            figure_on_page(
+                chart,
+                figure.published or "",
+                f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}",
+            )
+            for place, chart in enumerate(charts, 1)
+        ]
+
+    found = []
+    for scaled in at_scale(study, run.scale):
+        experiment = scaled.experiment
+        if experiment.id not in measured:
+            continue
+        figures = [
+            one
+            for number_, figure in enumerate(every, 1)
+            # A figure of several experiments stands with the first.
+            if figure.experiments[0] == experiment.id
+            for one in parts.each(f"figure {figure.title}", partial(drawn, figure, number_))
+        ]
+        if scaled.search is not None and not figures:
+            continue
+        own = [trial for trial in trials if trial.experiment == experiment.id]
+        shown = PRESENTATIONS[experiment.workload]
+        tables = partial(_tables, run, trials, study, published, scaled)
+        found.append(
+            ExperimentOnPage(
+                f"{name}-{experiment.id}",
+                experiment.title,
+                parts.of("round trips", partial(shown.remark, run, study, own), None),
+                parts.of("what trials were measured with", partial(common_words, own), ""),
+                tuple(figures),
+                tuple(parts.each(f"tables of {experiment.id}", tables)),
+            )
+        )
+    return found
+
+
+def _tables(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    scaled: ExperimentAtScale,
+) -> list[Table]:
+    """A table for each metric, and what else a workload has."""
+    experiment = scaled.experiment
+    own = [trial for trial in trials if trial.experiment == experiment.id]
+    # The first metric always: that nothing was measured is worth a table too.
+    tables = [
+        metric_table(run, trials, study, published, experiment.id, metric)
+        for place, metric in enumerate(experiment.metrics)
+        # Where a search has ended stands in a table of its own.
+        if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
+    ]
+    shown = PRESENTATIONS[experiment.workload]
+    # Before the metrics beyond the first.
+    tables[1:1] = shown.further_tables(run, trials, study, experiment.id)
+    tables[:0] = shown.first_tables(trials, study, experiment.id)
+    more = (
+        host_table(trials, experiment.id),
+        loss_table(run, trials, study, published, experiment.id),
+    )
+    return [*tables, *(table for table in more if table.rows)]

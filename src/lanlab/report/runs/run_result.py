@@ -1,0 +1,81 @@
+"""What a stored run measured and what came of it, in a few words for a list of runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.summary import condition_key
+from lanlab.errors import LabError
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import quantity
+from lanlab.store import RunRecord, Store, TrialRecord
+from lanlab.store.shape import reading_records
+
+#: Digits of a mean in a list.
+_DIGITS = 3
+
+
+def measured_and_found(run: RunRecord, store: Store) -> dict[str, str]:
+    """`measured`, the title of what was run, and `result`, empty where no trial ended well."""
+    trials = store.outlines(run.id, with_metrics=True)
+    try:
+        with reading_records(run.id):
+            result = result_text(run, trials)
+    except LabError:
+        # `lanlab show` says what is wrong with it; the list has the others.
+        result = "cannot be read"
+    return {"measured": str(run.study.get("title", "")), "result": result}
+
+
+def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """
+    The first metric of the first experiment that has one: of one condition its mean, of several
+    the least and the greatest.
+
+    Args:
+        run: The run.
+        trials: Its trials; of `raw` only what disturbed them is looked at.
+    """
+    experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
+    for experiment in experiments:
+        own = [trial for trial in trials if trial.experiment == experiment["id"]]
+        text = _searched(run, own) if experiment.get("search") else _measured(experiment, own)
+        if text:
+            return text
+    return ""
+
+
+def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
+    metric = str(experiment["metrics"][0])
+    found: dict[str, list[float]] = {}
+    for trial in counting([trial for trial in trials if trial.status == "done"]):
+        if metric in trial.metrics:
+            found.setdefault(condition_key(trial.factors), []).append(trial.metrics[metric])
+    means = sorted(math.fsum(values) / len(values) for values in found.values())
+    if not means:
+        return ""
+    shown = quantity(None, metric).readable(means)
+    if len(means) == 1:
+        return f"{shown.name} {shown.text(means[0], _DIGITS)}"
+    low, high = (number(shown.shown(mean), _DIGITS) for mean in (means[0], means[-1]))
+    return f"{shown.name} {low} … {high} {shown.unit}".rstrip() + f" in {len(means)} conditions"
+
+
+def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
+    """Up to what load the strictest goal is met, where the host was not disturbed."""
+    from lanlab.analysis.saturation import saturations
+    from lanlab.report.saturation.saturation_table import OF_HOST, goal_text, highest
+
+    for found in saturations(run, trials):
+        if found.is_of_host:
+            return OF_HOST
+        for goal in found.goals:
+            load = highest(goal)
+            if load is not None:
+                shown = quantity(None, found.factor)
+                lost = goal_text(goal.result.loss_ratio)
+                return f"{lost} lost up to {shown.text(load, _DIGITS)}"
+    return ""

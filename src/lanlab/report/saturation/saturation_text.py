@@ -1,0 +1,168 @@
+"""Where a search has ended, in a sentence."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.capacity import Load
+from lanlab.analysis.saturation import GoalFound, Saturation
+from lanlab.figures.number_text import number, percent, with_interval
+from lanlab.figures.wording import Quantity, quantity
+from lanlab.plan import RandomLoss
+from lanlab.report.saturation.saturation_table import goal_text, highest
+from lanlab.store import Level
+from lanlab.studies import Study
+
+
+def saturation_sentence(study: Study, found: Saturation) -> str:
+    """
+    Up to which load each goal is met, with its 95 % interval.
+
+    Goals that ended at the same load are reported once: where nothing is lost, no more than 0.1 %
+    is.
+    """
+    if not found.goals:
+        return (
+            f"Where the search of {found.experiment} ended is not known: another version of lanlab "
+            f"planned its trials. The trials are saved."
+        )
+    shown = quantity(study, found.factor)
+    random = [goal for goal in found.goals if goal.verdict == "random_loss"]
+    groups: list[list[GoalFound]] = []
+    for goal in found.goals:
+        alike = groups[-1][0] if groups else None
+        if alike and _end(alike) == _end(goal):
+            groups[-1].append(goal)
+        elif goal not in random:
+            groups.append([goal])
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    said = [_goals(group, shown, found.limit, titles) for group in groups]
+    if random and found.random_loss is not None:
+        said.insert(0, _random(random, found.random_loss, found.capacity, shown))
+    sent = messages_text(found.steps[0].parameters)
+    text = f"With {sent}, {'; '.join(said)}."
+    if found.is_of_host:
+        text = (
+            f"What the network carries of {sent} is not known, as the host was disturbed in "
+            f"{_disturbed_text(found)}. Stop other programs and search again. What was seen: "
+            f"{'; '.join(said)}."
+        )
+    if found.is_gradual:
+        text += (
+            " Loss rises gradually and begins far below the highest received rate, or capacity "
+            "drifts: run it again to see which."
+        )
+    if found.drift is not None:
+        text += (
+            f" Capacity drifts or hangs together: each trial is like the one before (correlation "
+            f"{number(found.drift.correlation, 2)}), so that the 95 % interval is made longer. Run "
+            "it again, several times, and compare runs."
+        )
+    limit = found.sender_limit
+    if limit is not None:
+        text += f" The sender reached at most {shown.text(limit)}"
+        limited = any(goal.verdict == "sender_limited" for goal in found.goals)
+        text += "; the network may carry more." if limited else "."
+    return text + _whose_losses(found, has_random=bool(random))
+
+
+def _whose_losses(found: Saturation, *, has_random: bool) -> str:
+    """That losses may be of the hosts, where something says so."""
+    said = ""
+    if found.disturbed and not found.is_of_host:
+        said += f" The host was disturbed in {_disturbed_text(found)}."
+    if has_random and found.is_lossless_link:
+        said += " This link loses no frame by itself: the hosts lost the messages."
+    return said
+
+
+def _disturbed_text(found: Saturation) -> str:
+    return (
+        f"{found.disturbed} of the {len(counting(found.steps))} trials of the search: their losses "
+        f"may be of the host, not of the network"
+    )
+
+
+def messages_text(parameters: Mapping[str, Level]) -> str:
+    """What was sent, in a few words."""
+    transport = str(parameters.get("transport", "")).upper()
+    size = parameters.get("message_size_bytes")
+    what = "writes" if transport == "TCP" else "messages"
+    return f"{size}-byte {transport} {what}" if size else f"{transport} {what}"
+
+
+def _end(goal: GoalFound) -> tuple[object, ...]:
+    if goal.sweep is not None:
+        return goal.verdict, goal.sweep.experiment, goal.sweep.load
+    return goal.verdict, goal.load, goal.result.lower, goal.result.upper
+
+
+def _loss_text(ratio: float) -> str:
+    return f"{number(100 * ratio, 2)} %"
+
+
+def _load_text(load: Load, shown: Quantity) -> str:
+    """A load with its interval."""
+    if load.low is not None and load.high is not None:
+        ends = shown.shown(load.low), shown.shown(load.high)
+        return f"{with_interval(shown.shown(load.median), ends)} {shown.unit}"
+    low = "0" if load.low is None else number(shown.shown(load.low))
+    high = "∞" if load.high is None else number(shown.shown(load.high))
+    return f"{number(shown.shown(load.median))} ({low} … {high}) {shown.unit}"
+
+
+def _random(
+    goals: Sequence[GoalFound], loss: RandomLoss, capacity: Load | None, shown: Quantity
+) -> str:
+    """Loss at every load, the goals that it forbids, and where loss begins to rise."""
+    low, high = _loss_text(loss.low), _loss_text(loss.high)
+    text = f"there is random loss of {_loss_text(loss.ratio)} ({low} … {high}) at every load: "
+    wanted = [goal_text(goal.result.loss_ratio) for goal in goals]
+    wanted = [f"at most {lost}" if lost != "nothing" else lost for lost in wanted]
+    is_sure = all(goal.result.loss_ratio < loss.low for goal in goals)
+    known = "no rate meets" if is_sure else "it is not known whether any rate meets"
+    text += f"{known} the goal that {' or '.join(wanted)} is lost"
+    if capacity is not None:
+        text += f"; capacity, where loss starts to rise with load, {_load_text(capacity, shown)}"
+    return text
+
+
+def _goals(
+    goals: Sequence[GoalFound], shown: Quantity, limit: float | None, titles: Mapping[str, str]
+) -> str:
+    """Goals that ended alike, the strictest first."""
+    first, last = goals[0].result, goals[-1].result
+    verdict, load = goals[0].verdict, goals[0].load
+    lost = goal_text(first.loss_ratio)
+    lost = f"at most {lost}" if first.loss_ratio else lost
+    median = highest(goals[0])
+    share = ""
+    if median is not None and limit:
+        share = f" ({percent(median / limit)} of what this Ethernet can carry)"
+    sweep = goals[0].sweep
+    if sweep is not None:
+        return (
+            f"{lost} was lost up to at least {shown.text(sweep.load)}{share}, in every trial of "
+            f"the sweep {titles.get(sweep.experiment, sweep.experiment)}; the search lost messages "
+            f"at lower speeds, and its estimate is left out"
+        )
+    more = f"more than {goal_text(last.loss_ratio)}" if last.loss_ratio else "something"
+    if verdict == "not_steady" and load is not None:
+        return (
+            f"the rate up to which {lost} was lost is not steady: it varies by "
+            f"{percent(load.spread_ratio, 2)} from trial to trial, median "
+            f"{_load_text(load, shown)}{share}"
+        )
+    if load is not None:
+        return f"{lost} was lost up to {_load_text(load, shown)}{share}"
+    if verdict == "found" and first.lower is not None and last.upper is not None:
+        text = f"{lost} was lost up to {shown.text(first.lower)}{share}"
+        return text if first is last else f"{text}, and {more} at {shown.text(last.upper)}"
+    if verdict == "at_least_high" and first.lower is not None:
+        return f"{lost} was lost at every speed tried, up to {shown.text(first.lower)}{share}"
+    if verdict == "sender_limited" and first.lower is not None:
+        return f"{lost} was lost up to {shown.text(first.lower)}{share}, sender limited"
+    if verdict == "below_low" and last.upper is not None:
+        return f"{more} was lost already at {shown.text(last.upper)}, the lowest speed tried"
+    return f"no speed was found up to which {lost} is lost"

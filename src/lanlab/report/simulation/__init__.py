@@ -1,0 +1,1 @@
+"""How near a simulation comes to published values, and what it predicts."""

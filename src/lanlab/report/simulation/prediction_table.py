@@ -1,0 +1,260 @@
+"""The same conditions with and without a change of the machines."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.analysis.limiting import cause_of
+from lanlab.analysis.model_error import widened
+from lanlab.analysis.summary import Summary, condition_key, summarise
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.frozen import dataclass
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+
+Run = tuple[RunRecord, Sequence[TrialRecord]]
+#: The first metric of each condition, by experiment and `condition_key`: as in the study, changed.
+Sides = tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]
+Ends = tuple[float, float]
+#: Interval above which the third digit says nothing: its ends differ by more than this factor.
+_TWO_DIGITS_FROM = 1.1
+
+
+@dataclass(frozen=True)
+class Predicted:
+    """A metric at a condition, as the study has its machines and with them changed."""
+
+    experiment: str
+    factors: dict[str, Level]
+    metric: str
+    #: Means, in the metric's unit; `None` where no trial has it.
+    before: float | None
+    after: float | None
+    #: What limits.
+    cause_before: str | None
+    cause_after: str | None
+    #: What the fit leaves open of each, in the metric's unit; `None`: not computed.
+    range_before: Ends | None = None
+    range_after: Ends | None = None
+    range_ratio: Ends | None = None
+    #: With what the model itself misses; `None`: not known, or, of a ratio, nothing changed.
+    interval_before: Ends | None = None
+    interval_after: Ends | None = None
+    interval_ratio: Ends | None = None
+    #: The greatest values that the link and the offered load allow; `None` where nothing bounds
+    #: them.
+    most_before: float | None = None
+    most_after: float | None = None
+
+    @property
+    def ratio(self) -> float | None:
+        """After by before."""
+        if self.before is None or self.after is None or not self.before:
+            return None
+        return self.after / self.before
+
+
+def predictions(before: Run, after: Run) -> list[Predicted]:
+    """The first metric of each experiment, at every condition of both runs."""
+    study = Study.model_validate(before[0].study)
+    found = []
+    for experiment in study.experiment:
+        if experiment.search is not None:
+            continue
+        metric = experiment.metrics[0]
+        sides = [
+            {condition_key(one.factors): one for one in summarise(*run, experiment.id, metric)}
+            for run in (before, after)
+        ]
+        for key, one in sides[0].items():
+            other = sides[1].get(key)
+            causes = [
+                cause_of(
+                    [
+                        trial
+                        for trial in trials
+                        if trial.experiment == experiment.id and condition_key(trial.factors) == key
+                    ]
+                )
+                for _, trials in (before, after)
+            ]
+            found.append(
+                Predicted(
+                    experiment.id,
+                    one.factors,
+                    metric,
+                    one.mean,
+                    None if other is None else other.mean,
+                    causes[0],
+                    causes[1],
+                    most_before=_most(one),
+                    most_after=None if other is None else _most(other),
+                )
+            )
+    return found
+
+
+def _most(one: Summary) -> float | None:
+    """The link's limit or the offered load, whichever is less."""
+    parameters = one.parameters
+    rate = float(parameters.get("rate_messages_per_s") or 0)
+    offered = {
+        "goodput_bps": float(parameters.get("rate_bps") or 0)
+        or 8 * rate * float(parameters.get("message_size_bytes") or 0),
+        "received_messages_per_s": rate,
+    }.get(one.metric)
+    return min((bound for bound in (one.limit, offered) if bound), default=None)
+
+
+def with_ranges(
+    found: Sequence[Predicted], own: Sides, members: Sequence[Sides]
+) -> list[Predicted]:
+    """
+    The same with what the fit leaves open: the range over machines that agree with print.
+
+    Args:
+        found: Means of the runs.
+        own: One trial of each condition, on the study's own machines.
+        members: The same trials on each of the other machines.
+    """
+    ranged = []
+    for one in found:
+        key = one.experiment, condition_key(one.factors)
+        pairs = [
+            (before[key], after[key])
+            for before, after in (own, *members)
+            if before.get(key, 0) > 0 and after.get(key, 0) > 0
+        ]
+        if len(pairs) <= len(members):
+            # Of some machine there is nothing: what it leaves open is not known.
+            ranged.append(one)
+            continue
+        (own_before, own_after), *_ = pairs
+        ranged.append(
+            replace(
+                one,
+                range_before=_around(one.before, [before / own_before for before, _ in pairs]),
+                range_after=_around(one.after, [after / own_after for _, after in pairs]),
+                range_ratio=_around(
+                    one.ratio,
+                    [after / before * own_before / own_after for before, after in pairs],
+                ),
+            )
+        )
+    return ranged
+
+
+def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
+    return None if value is None else (value * min(factors), value * max(factors))
+
+
+def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
+    """
+    The same with intervals: what the model misses, and what its fit leaves open.
+
+    Args:
+        found: With the ranges that are known.
+        half_log: Of `lanlab.analysis.model_error.model_error_log`. A ratio has that of two values
+            that are missed independently of each other: what a change leaves as it is makes it
+            less. `None`: no interval is known.
+    """
+    if half_log is None:
+        return list(found)
+    return [
+        replace(
+            one,
+            interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
+            interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
+            # What a change does not touch is simulated twice alike.
+            interval_ratio=None
+            if one.ratio == 1.0
+            else _widened(one.ratio, math.sqrt(2) * half_log, one.range_ratio),
+        )
+        for one in found
+    ]
+
+
+def _widened(
+    value: float | None, half_log: float, fit: Ends | None, most: float | None = None
+) -> Ends | None:
+    if value is None or value <= 0:
+        return None
+    low, high = widened(value, half_log, fit)
+    return low, high if most is None else max(value, min(high, most))
+
+
+def intervals_sentence(members: int) -> str:
+    """What the intervals are made of."""
+    if not members:
+        return (
+            "Intervals are of what the model misses, 95 %. What the fit leaves open was not "
+            "simulated: no other machines that agree with print were asked for, or none are known "
+            "of this study."
+        )
+    others = "1 other machine" if members == 1 else f"{members} other machines"
+    return (
+        "Intervals are of what the model misses, 95 %, and of what its fit leaves open: the range "
+        f"over {others} that agree with every fitted value as well. Those of a ratio take both "
+        "sides as missed independently."
+    )
+
+
+def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
+    """A table for each experiment."""
+    titles = {one.id: one.title for one in study.experiment}
+    tables = []
+    for experiment in dict.fromkeys(one.experiment for one in found):
+        own = [one for one in found if one.experiment == experiment]
+        shown = quantity(study, own[0].metric).readable(
+            value for one in own for value in (one.before, one.after)
+        )
+        head = f"{shown.name} ({shown.unit})" if shown.unit else shown.name
+        columns = (
+            Column("condition", "condition", "condition", is_number=False),
+            *_ranged_columns("before", f"{head}, as in the study", "as in the study"),
+            *_ranged_columns("after", f"{head}, changed", "changed"),
+            *_ranged_columns("ratio", "ratio", "ratio"),
+            Column("limited_by", "limited by", "limited by", is_number=False),
+            Column("limited_by_after", "changed: limited by", "changed: limited by", False),
+        )
+        rows = []
+        for one in own:
+            cells = [
+                *_ranged(one.before, one.interval_before, shown.shown),
+                *_ranged(one.after, one.interval_after, shown.shown),
+                *_ranged(one.ratio, one.interval_ratio, float),
+            ]
+            causes = [words(cause or "") for cause in (one.cause_before, one.cause_after)]
+            rows.append((words(condition_text(study, one.factors)), *cells, *causes))
+        title = f"{titles[experiment]}: {head}"
+        tables.append(Table(f"prediction-{experiment}", title, columns, tuple(rows)))
+    return tables
+
+
+def _ranged_columns(name: str, heading: str, short: str) -> tuple[Column, Column, Column]:
+    return Column(name, heading, short), Column(f"{name}_low"), Column(f"{name}_high")
+
+
+def _ranged(
+    value: float | None, ends: Ends | None, shown: Callable[[float], float]
+) -> tuple[Cell, Cell, Cell]:
+    """A value with its interval, to three digits or, where it is wide, two: more the model does not
+    know."""
+    if value is None:
+        return EMPTY, EMPTY, EMPTY
+    digits = 2 if ends is not None and ends[1] > _TWO_DIGITS_FROM * ends[0] else 3
+
+    def text_of(one: float) -> str:
+        # Rounded also before the decimal point.
+        return number(float(f"{shown(one):.{digits}g}"), digits)
+
+    text = text_of(value)
+    if ends is None:
+        return Cell(value, text), EMPTY, EMPTY
+    low, high = map(text_of, ends)
+    text += "" if low == high == text else f" ({low} … {high})"
+    return Cell(value, text), Cell(ends[0], ""), Cell(ends[1], "")

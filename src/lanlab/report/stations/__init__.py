@@ -1,0 +1,1 @@
+"""Stations: tables and sentences."""

@@ -1,0 +1,42 @@
+"""What a run of stations answers: how many users are served, of what, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from lanlab.figures.wording import condition_text
+from lanlab.report.stations.stations_text import answer_sentence
+from lanlab.store import Level, TrialRecord
+from lanlab.studies import Study
+from lanlab.units import format_size
+
+#: Factors that the carrier names.
+IN_CARRIER = ("service", "operation", "read_ratio", "message_size_bytes")
+_OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
+
+
+def station_sentences(study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
+    """
+    How many users are served within each response time that a figure of the study names; nothing of
+    an experiment of another workload, or where none is named.
+
+    Args:
+        trials: Trials of the experiment, all of one curve.
+    """
+    asked = [
+        (figure.within_s, (figure.metric or "response_mean_ns").split("_")[1])
+        for figure in study.figure
+        if figure.within_s is not None and experiment in figure.experiments
+    ]
+    return [answer_sentence(trials, within_s, of) for within_s, of in dict.fromkeys(asked)]
+
+
+def carrier_of_stations(study: Study, parameters: Mapping[str, Level]) -> str:
+    """Service, operation and block size, as in `SFTP, reads of 6.00 kB each,`."""
+    service = condition_text(study, {"service": parameters["service"]})
+    operations = _OPERATIONS.get(str(parameters.get("operation")), "operations")
+    if parameters.get("operation") == "mix" and "read_ratio" in parameters:
+        operations = f"{100 * float(parameters['read_ratio']):.0f} % reads, the rest writes,"
+    size = parameters.get("message_size_bytes")
+    of = f" of {format_size(int(size))} each," if isinstance(size, int) else ""
+    return f"{service}, {operations}{of}"

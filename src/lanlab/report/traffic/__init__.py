@@ -1,0 +1,1 @@
+"""Streams and echoes: tables and sentences."""

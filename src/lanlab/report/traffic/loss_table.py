@@ -1,0 +1,103 @@
+"""What became of the messages that were asked for, at each condition of an experiment."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from lanlab.analysis.loss_places import PLACES, RECEIVED, SHARES, place_words, with_shares
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.gather import called
+from lanlab.figures.number_text import number, percent
+from lanlab.figures.wording import quantity
+from lanlab.report.document.table import EMPTY, Cell, Column, Table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Published, Study
+
+#: Short names of the places, where there is little room.
+_SHORT = {
+    RECEIVED: "received",
+    "skipped_messages": "left out",
+    "unsent_messages": "not in time",
+    "refused_messages": "refused",
+    "lost_sender_queue_messages": "sender's queue",
+    "lost_adapter_queue_messages": "adapter's queue",
+    "lost_chance_messages": "chance",
+    "lost_collisions_messages": "collisions",
+    "lost_switch_queue_messages": "switch's queue",
+    "lost_link_messages": "link",
+    "lost_backlog_messages": "backlog",
+    "lost_socket_buffer_messages": "socket buffer",
+    "lost_late_messages": "late",
+}
+
+
+def loss_table(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    study: Study,
+    published: Published,
+    experiment: str,
+) -> Table:
+    """
+    Shares of the messages asked for: received, and each place at which any were lost.
+
+    Returns:
+        Means over the trials of each condition, those of a row adding up to 1. Without rows where
+        no trial tells, as over TCP, which loses no messages.
+    """
+    counted = with_shares(trials)
+    words = place_words([trial for trial in trials if trial.experiment == experiment])
+    offered = summarise(run, counted, experiment, "offered_messages")
+    shares = {
+        place: summarise(run, counted, experiment, metric) for place, metric in SHARES.items()
+    }
+    kept = [
+        place
+        for place, summaries in shares.items()
+        if place == RECEIVED or any(summary.mean for summary in summaries)
+    ]
+    factors = list(offered[0].factors) if offered else []
+    columns = (
+        *(Column(factor, quantity(study, factor).name) for factor in factors),
+        Column("", "", "condition", is_number=False),
+        Column("n", "n"),
+        Column("offered (messages)", "offered"),
+        *(
+            Column(
+                f"{words[place]} (ratio)",
+                words[place],
+                # Where there is little room for what else it may be.
+                short if words[place] == PLACES.get(place, RECEIVED) else "unexplained",
+            )
+            for place, short in _SHORT.items()
+            if place in kept
+        ),
+    )
+    rows = tuple(
+        (
+            *(
+                Cell(level, called(study, published, {factor: level}))
+                for factor, level in summary.factors.items()
+            ),
+            Cell(None, called(study, published, summary.factors) or "measured"),
+            Cell(summary.n, str(summary.n)),
+            _count(summary),
+            *(_share(shares[place][number_]) for place in _SHORT if place in kept),
+        )
+        for number_, summary in enumerate(offered)
+        if shares[RECEIVED][number_].n
+    )
+    return Table(f"{experiment}-losses", "Where messages were lost", columns, rows)
+
+
+def _count(summary: Summary) -> Cell:
+    if summary.mean is None:
+        return EMPTY
+    return Cell(summary.mean, number(summary.mean, 1 + max(3, int(math.log10(summary.mean or 1)))))
+
+
+def _share(summary: Summary) -> Cell:
+    if summary.mean is None:
+        return EMPTY
+    return Cell(summary.mean, percent(summary.mean) if summary.mean else "0")

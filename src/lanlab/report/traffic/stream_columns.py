@@ -1,0 +1,83 @@
+"""What stands with the goodput of a stream on the terminal: over UDP loss, jitter and what was not
+sent; over TCP what was sent again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.number_text import number
+from lanlab.report.document.table import Cell, Column, Table
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.units import format_time
+
+#: A condition's means by metric.
+_Means = Mapping[str, float | None]
+
+
+def with_arrival(
+    table: Table, run: RunRecord, trials: Sequence[TrialRecord], experiment: str
+) -> Table:
+    """
+    A table of an experiment of streams with these columns; those that say nothing are not shown.
+
+    Args:
+        table: A row for each condition, in the order of `summarise`.
+        run, trials, experiment: What it was made of.
+    """
+    found: dict[str, list[Summary]] = {
+        key: summarise(run, trials, experiment, key) for key in _METRICS
+    }
+    columns, cells = list(table.columns), [list(row) for row in table.rows]
+    for heading, rank, text in _COLUMNS:
+        columns.append(Column("", short=heading, rank=rank))
+        for place, row in enumerate(cells):
+            means = {key: summaries[place].mean for key, summaries in found.items()}
+            row.append(Cell(None, text(means)))
+    return replace(table, columns=tuple(columns), rows=tuple(map(tuple, cells)))
+
+
+def share_text(share: float) -> str:
+    """A share of messages: none is none, and a little is not rounded to none.
+
+    Examples:
+        >>> share_text(0), share_text(0.00012345), share_text(0.125)
+        ('0 %', '0.0123 %', '12.5 %')
+    """
+    return f"{number(100 * share, 3)} %" if share else "0 %"
+
+
+def _loss(means: _Means) -> str:
+    # Over TCP nothing is lost that is not sent again.
+    loss = means["loss_ratio"] if means["reordered_messages"] is not None else None
+    return "" if loss is None else share_text(loss)
+
+
+def _jitter(means: _Means) -> str:
+    mean_ns = means["delay_variation_mean_ns"]
+    return "" if mean_ns is None else format_time(mean_ns / 1e9)
+
+
+def _not_sent(means: _Means) -> str:
+    offered, sent = means["offered_messages"], means["sent_messages"]
+    if not offered or sent is None or means["reordered_messages"] is None:
+        return ""
+    return share_text(1 - sent / offered)
+
+
+def _sent_again(means: _Means) -> str:
+    sent, again = means["data_segments_sent"], means["retransmitted_segments"]
+    return share_text(again / sent) if sent and again is not None else ""
+
+
+_METRICS = (
+    *("loss_ratio", "reordered_messages", "delay_variation_mean_ns", "offered_messages"),
+    *("sent_messages", "data_segments_sent", "retransmitted_segments"),
+)
+_COLUMNS: Sequence[tuple[str, int, Callable[[_Means], str]]] = (
+    ("loss", 1, _loss),
+    ("jitter", 3, _jitter),
+    ("not sent", 2, _not_sent),
+    ("retransmitted", 1, _sent_again),
+)

@@ -1,0 +1,233 @@
+"""One trial of a stream in a few lines, for the terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from typing import Any
+
+from lanlab.analysis.clocks_kept import clocks_kept
+from lanlab.analysis.loss_places import PLACES, not_received, unseen_places
+from lanlab.analysis.modes import modes_of
+from lanlab.analysis.summary import limit_of
+from lanlab.analysis.wires import wire_of
+from lanlab.figures.number_text import number
+from lanlab.report.traffic.medium_text import medium_words
+from lanlab.report.traffic.one_way import one_way_text
+from lanlab.report.traffic.peer_text import peer_lines
+from lanlab.report.traffic.tcp_text import tcp_lines
+from lanlab.roles import REVERSE_PREFIX, ROLES, is_one_way
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.units import format_rate, format_time
+from lanlab.workloads.processor_time import shares_a_kernel
+
+Metrics = Mapping[str, float | int]
+
+#: A label and the blanks after it.
+_LABEL = 12
+
+
+def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
+    """What a trial that ended well has measured; what is not known has no line. Of one that went
+    both ways each direction by itself.
+
+    Args:
+        with_modes: Whether to say how messages were handed over and waited for, and why.
+    """
+    said = []
+    for heading, one in directions(trial):
+        said += [heading] if heading else []
+        said += _one_direction(run, one)
+        said += modes_lines(one) if with_modes else []
+    return said
+
+
+def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
+    """Each direction of a trial with its heading; that of a trial with only one is empty."""
+    back = second_direction(trial)
+    if back is None:
+        return [("", trial)]
+    if trial.parameters.get("peer") is not None:
+        return [("to the peer", trial), ("from the peer, at the same time", back)]
+    return [
+        ("from the first host to the second", trial),
+        ("from the second host to the first, at the same time", back),
+    ]
+
+
+def second_direction(trial: TrialRecord) -> TrialRecord | None:
+    """The second direction of a trial as if it had been the only one; `None`: it had none."""
+    ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
+    # Of a stream with a peer only one end has a result.
+    if not is_one_way(trial.workload) or not any(ends.values()):
+        return None
+    metrics = {
+        key.removeprefix(REVERSE_PREFIX): value
+        for key, value in trial.metrics.items()
+        if key.startswith(REVERSE_PREFIX)
+    }
+    return replace(trial, metrics=metrics, raw={**trial.raw, **ends})
+
+
+def _one_direction(run: RunRecord, trial: TrialRecord) -> list[str]:
+    metrics = trial.metrics
+    said: list[tuple[str, str]] = []
+    if "goodput_bps" in metrics:
+        said.append(("goodput", _goodput(run, trial)))
+    said += peer_lines(trial)
+    said += _outage(metrics)
+    said += tcp_lines(trial) if _is_tcp(trial) else _arrival(trial)
+    said += _pacing(trial)
+    said += _delays(trial)
+    said += _flows(trial)
+    said += medium_line(trial)
+    said += _processor(trial)
+    return [line(label, text) for label, text in said]
+
+
+def _is_tcp(trial: TrialRecord) -> bool:
+    return trial.parameters["transport"] == "tcp"
+
+
+def line(label: str, text: str) -> str:
+    """A line of an answer."""
+    return f"{label:<{_LABEL}}{text}"
+
+
+def medium_line(trial: TrialRecord) -> list[tuple[str, str]]:
+    """How late the link's medium was, where that matters."""
+    words = medium_words(trial)
+    return [] if words is None else [("medium", words)]
+
+
+def modes_lines(trial: TrialRecord) -> list[str]:
+    """What a trial was measured with, and why, where the engine chose."""
+    modes = modes_of(trial)
+    if modes is None:
+        return []
+    reasons = (("why io", modes.io_reason), ("why receive", modes.receive_reason))
+    return [
+        line("modes", modes.words(with_reasons=False)),
+        *(line(label, reason) for label, reason in reasons if reason),
+    ]
+
+
+def _goodput(run: RunRecord, trial: TrialRecord) -> str:
+    goodput_bps = trial.metrics["goodput_bps"]
+    link = wire_of(run)
+    limit = limit_of("goodput_bps", trial.parameters, link)
+    share = f", {100 * goodput_bps / limit:.2f} % of {link.share_name}" if link and limit else ""
+    # TCP carries bytes and keeps no messages.
+    messages = None if _is_tcp(trial) else trial.metrics.get("received_messages_per_s")
+    rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
+    return f"{format_rate(goodput_bps)}{share}{rate}"
+
+
+def _outage(metrics: Metrics) -> Iterator[tuple[str, str]]:
+    """That the path, or the other end, stood still for a part of the time."""
+    if "outage_ns" in metrics:
+        lasted, began = (_time(metrics[key]) for key in ("outage_ns", "outage_from_ns"))
+        rest = format_rate(metrics["rate_outside_outage_bps"])
+        yield "outage", f"nothing arrived for {lasted}, {began} after the start; otherwise {rest}"
+
+
+def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    """How many messages arrived, where the rest ended, and in what order they came."""
+    metrics = trial.metrics
+    if "received_ratio" in metrics:
+        share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"
+        rest = not_received(metrics)
+        yield "received", f"{share} offered" + ("" if rest else ", none lost")
+        if rest:
+            text = ", ".join(f"{count} {PLACES[place]}" for place, count in rest.items())
+            unseen = unseen_places(metrics)
+            if unseen and "lost_link_messages" in rest:
+                hidden = " or ".join(PLACES[place] for place in unseen)
+                text += f" (or {hidden}, which was not counted)"
+            yield "the rest", text
+    if "reordered_messages" in metrics:
+        repeated = f"{metrics['duplicate_messages']} duplicates"
+        yield "order", f"{metrics['reordered_messages']} out of order, {repeated}"
+
+
+def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    """How even the sender was, where it had a rate to keep."""
+    metrics = trial.metrics
+    if "back_to_back_messages" not in metrics:
+        return
+    parts = []
+    if "gap_p50_ns" in metrics:
+        gaps = (
+            f"{name} {_time(metrics[key])}"
+            for name in ("p1", "p50", "p99")
+            if (key := f"gap_{name}_ns") in metrics
+        )
+        parts.append(f"gaps {', '.join(gaps)}")
+    for key, words in (
+        ("late_messages", "late by more than 1 ms"),
+        ("skipped_messages", "skipped"),
+        ("back_to_back_messages", "back to back"),
+    ):
+        parts.append(f"{metrics[key]} {words}")
+    yield "pacing", ", ".join(parts)
+
+
+def _delays(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
+    one_way = one_way_text(metrics, clocks_kept([trial]))
+    if one_way is not None:
+        yield "one way", one_way
+    if "delay_variation_mean_ns" in metrics:
+        text = f"varies by {_time(metrics['delay_variation_mean_ns'])} in the mean"
+        if "delay_variation_p99_ns" in metrics:
+            text += f", {_time(metrics['delay_variation_p99_ns'])} at the 99th percentile"
+        yield "delay", text
+
+
+def _flows(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    metrics = trial.metrics
+    if "flow_goodput_min_bps" not in metrics:
+        return
+    least, most = (format_rate(metrics[f"flow_goodput_{end}_bps"]) for end in ("min", "max"))
+    parts = [f"{least} to {most} each"]
+    if "jain_index" in metrics:
+        parts.append(f"Jain's index {metrics['jain_index']:.3f}")
+    if "first_control_share_ratio" in metrics:
+        share = 100 * metrics["first_control_share_ratio"]
+        control = str(trial.parameters["congestion_control"]).partition(",")[0]
+        parts.append(f"{share:.1f} % of the total by flows with {control}")
+    yield "flows", ", ".join(parts)
+
+
+def _processor(trial: TrialRecord) -> Iterator[tuple[str, str]]:
+    parts = [
+        text
+        for name, doing in (("sender", "sending"), ("receiver", "receiving"))
+        if (text := _cost(trial.metrics, name, doing))
+    ]
+    if "interrupt_cpu_s" in trial.metrics:
+        parts.append(interrupts(trial.metrics["interrupt_cpu_s"], trial.raw.get("setup") or {}))
+    if parts:
+        yield "processor", "; ".join(parts)
+
+
+def _cost(metrics: Metrics, name: str, doing: str) -> str:
+    """What one end took, in all and for what arrived."""
+    if f"{name}_cpu_s" not in metrics:
+        return ""
+    parts = [f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"]
+    if f"{name}_cpu_ns_per_message" in metrics:
+        parts.append(f"{_time(metrics[f'{name}_cpu_ns_per_message'])} a message")
+    if f"{name}_cpu_s_per_gb" in metrics:
+        parts.append(f"{number(metrics[f'{name}_cpu_s_per_gb'], 3)} s/GB")
+    return ", ".join(parts)
+
+
+def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
+    """Time in interrupts, and whose they are."""
+    whose = "of the machine that both hosts share" if shares_a_kernel(setup) else "of both hosts"
+    return f"interrupts {interrupt_cpu_s:.2f} s ({whose})"
+
+
+def _time(time_ns: float) -> str:
+    return format_time(time_ns / 1e9)

@@ -1,0 +1,1 @@
+"""The trials of a run, and what disturbed or ended them."""

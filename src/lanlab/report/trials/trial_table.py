@@ -1,0 +1,116 @@
+"""Every trial of a run."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.agreed import agreed_words
+from lanlab.analysis.attempts import counting
+from lanlab.analysis.modes import modes_of
+from lanlab.analysis.pollution import judgement_of
+from lanlab.analysis.pollution_words import flags
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import condition_text, quantity
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import Study
+
+#: Columns for CSV of what a trial was measured with, and the fields of `Modes`.
+_MODES = {
+    "io": "io",
+    "io chosen because": "io_reason",
+    "messages at once": "burst_messages",
+    "receive": "receive",
+    "receive chosen because": "receive_reason",
+    "times by": "timestamps",
+    "sending threads": "sender_threads",
+    "receiving threads": "receiver_threads",
+    "write size (B)": "write_bytes",
+    "read size (B)": "read_bytes",
+}
+
+
+def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
+    """Every trial, in order; for CSV with the level of each factor, in lanlab's units."""
+    factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
+    is_service = any(agreed_words(trial) for trial in trials)
+    columns = (
+        Column("number", "no.", "no."),
+        Column("block", "block"),
+        Column("experiment", "experiment", "experiment", is_number=False),
+        Column("condition", "condition", "condition", is_number=False),
+        Column("purpose", "purpose", is_number=False),
+        Column("status", "status", "status", is_number=False),
+        Column("metric", is_number=False),
+        Column("result"),
+        Column("unit", is_number=False),
+        Column("", "result", "result"),
+        Column("start skew (ns)", "start skew"),
+        Column("greatest lateness (ns)", "greatest lateness"),
+        Column("load average before", "load"),
+        Column("polluted by", "disturbed by", "disturbed by", is_number=False),
+        Column("counts", "", is_number=False),
+        Column("", "in its mean", is_number=False),
+        Column("elapsed (s)", "took (s)"),
+        Column("started at", "started (UTC)", is_number=False),
+        Column("error", "error", "error", is_number=False),
+        Column("", "measured with", is_number=False),
+        *(Column(name) for name in _MODES),
+        *([Column("agreed with the server", "agreed", is_number=False)] if is_service else []),
+        # Some of what a trial was measured with can be asked for, too.
+        *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
+    )
+    metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
+    counted = {trial.number for trial in counting(trials)}
+    rows = []
+    for trial in trials:
+        metric = metrics.get(trial.experiment, "")
+        result = trial.metrics.get(metric)
+        error = trial.error or {}
+        load = _load(trial)
+        rows.append(
+            (
+                Cell(trial.number, str(trial.number)),
+                Cell(trial.block, str(trial.block)),
+                Cell(trial.experiment, trial.experiment),
+                words(condition_text(study, trial.factors)),
+                words(trial.purpose),
+                words(trial.status),
+                words(metric),
+                Cell(result, ""),
+                Cell(quantity(study, metric).si_unit, ""),
+                Cell(None, "" if result is None else quantity(study, metric).text(result)),
+                _microseconds(trial.metrics.get("start_skew_ns")),
+                _microseconds(trial.metrics.get("max_lateness_ns")),
+                EMPTY if load is None else Cell(load, number(load, 2)),
+                words(flags(judgement_of(trial.raw))),
+                Cell(trial.number in counted, ""),
+                Cell(None, "" if trial.number in counted or trial.status != "done" else "no"),
+                Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
+                Cell(trial.started_at, trial.started_at[11:23]),
+                words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
+                *_modes(trial),
+                *([words(agreed_words(trial))] if is_service else []),
+                *(Cell(trial.factors.get(name), "") for name in factors),
+            )
+        )
+    return Table("trials", "Every trial", columns, tuple(rows))
+
+
+def _modes(trial: TrialRecord) -> list[Cell]:
+    modes = modes_of(trial)
+    if modes is None:
+        return [EMPTY] * (1 + len(_MODES))
+    fields = modes.to_json()
+    return [Cell(None, modes.words()), *(Cell(fields[field], "") for field in _MODES.values())]
+
+
+def _microseconds(value: float | None) -> Cell:
+    return EMPTY if value is None else Cell(value, f"{number(value / 1e3, 3)} µs")
+
+
+def _load(trial: TrialRecord) -> float | None:
+    """The highest load average of a host before a trial."""
+    hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
+    loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
+    return max((float(load) for load in loads if load is not None), default=None)

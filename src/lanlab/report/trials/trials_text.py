@@ -1,0 +1,123 @@
+"""A single measurement in words: what it is of; of one trial all that it found, of several a line
+each; and their mean."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from lanlab.analysis.slow_first import slow_first
+from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.analysis.trial_order import LEAST_TRIALS
+from lanlab.report.document.trial_columns import TrialColumn
+from lanlab.report.metrics.order_text import first_trial_text
+from lanlab.report.presentations import PRESENTATIONS
+from lanlab.report.traffic.stream_text import line
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.units import format_rate, format_time
+from lanlab.workloads import workload
+from lanlab.workloads.peers import shown_metric
+
+#: Blanks between two columns.
+_GAP = "  "
+
+
+def measurement_lines(
+    run: RunRecord, trials: Sequence[TrialRecord], *, verbose: bool = False
+) -> list[str]:
+    """
+    All trials of one condition.
+
+    Args:
+        run: What they are of.
+        trials: Those that failed have a line, and are in no mean.
+        verbose: Whether all that each trial found is said, with how it was measured and why.
+    """
+    done = [trial for trial in trials if trial.status == "done"]
+    said = [title_of(run)]
+    if verbose or len(trials) == 1:
+        for trial in done:
+            said += [f"trial {trial.number}"] if len(trials) > 1 else []
+            said += PRESENTATIONS[trial.workload].lines(run, trial, with_modes=verbose)
+    if len(trials) > 1:
+        said += _each(trials, is_simulated=run.is_simulated)
+    return [*said, line("saved as", run.id)]
+
+
+def title_of(run: RunRecord) -> str:
+    """What a run of a single measurement is of."""
+    return str(run.study["title"])
+
+
+def mean_text(
+    metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
+) -> str:
+    """
+    The mean of a metric over trials, with its interval where there are enough of them.
+
+    Args:
+        metric: A rate in bit/s or a time in ns.
+        trials: Those that ended well.
+        failed: Trials that did not.
+        is_simulated: The interval is over seeds of a model: what the numbers of its machines leave
+            open is not in it.
+    """
+    values = [float(trial.metrics[metric]) for trial in trials if metric in trial.metrics]
+    if not values:
+        return ""
+    mean = _shown(metric, sum(values) / len(values))
+    lacking = f"{len(values)} of {len(values) + failed}, {failed} failed" if failed else ""
+    interval = interval_of_mean(metric, values)
+    if interval is None or len(values) < LEAST_FOR_INTERVAL:
+        each = " and ".join(_shown(metric, value) for value in values)
+        said = [f"of {each}"] if len(values) > 1 else []
+        said += [lacking] if lacking else []
+        return f"{mean} ({'; '.join(said)})" if said else mean
+    low, high = (_shown(metric, end) for end in interval)
+    count = lacking or f"{len(values)} trials"
+    if interval[0] == interval[1]:
+        return f"{mean} (the same in all trials, {count})"
+    if is_simulated:
+        return f"{mean} (95 % interval over seeds of the model {low} to {high}, {count})"
+    if len(values) < LEAST_TRIALS:
+        count += ", too few to tell whether they hang together"
+    return f"{mean} (95 % confidence interval of the mean {low} to {high}, {count})"
+
+
+def _shown(metric: str, value: float) -> str:
+    return format_rate(value) if metric.endswith("_bps") else format_time(value / 1e9)
+
+
+def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
+    """A line for each trial and one for their mean, in each direction."""
+    done = [trial for trial in trials if trial.status == "done"]
+    shown = PRESENTATIONS[trials[0].workload]
+    ways = [shown.directions(trial) for trial in done]
+    first = next(iter(workload(trials[0].workload).metrics))
+    said = []
+    for place in range(max(map(len, ways), default=0)):
+        heading = ways[0][place][0]
+        own = [way[place][1] for way in ways]
+        said += [heading] if heading else []
+        said += shown.common_lines(own)
+        said += trial_rows(own)
+        metric = shown_metric(own[0].parameters) or first
+        mean = mean_text(metric, own, len(trials) - len(done), is_simulated=is_simulated)
+        said += [line("mean", mean)] if mean else []
+        values = [float(trial.metrics[metric]) for trial in own if metric in trial.metrics]
+        if (slow := slow_first(metric, values)) is not None:
+            said.append(line("first", first_trial_text(slow, len(values))))
+    return said
+
+
+def trial_rows(trials: Sequence[TrialRecord]) -> list[str]:
+    """A table of trials that ended well: headings, and a line each."""
+    own = PRESENTATIONS[trials[0].workload].columns(trials[0])
+    columns = [TrialColumn("trial", lambda trial: str(trial.number)), *own]
+    rows = [[column.text(trial) for column in columns] for trial in trials]
+    kept = [place for place in range(len(columns)) if any(row[place] for row in rows)]
+    shown = [[columns[place].heading for place in kept], *([row[p] for p in kept] for row in rows)]
+    widths = [max(len(row[place]) for row in shown) for place in range(len(kept))]
+    return [
+        _GAP.join(text.rjust(width) for text, width in zip(row, widths, strict=True))
+        for row in shown
+    ]

@@ -1,0 +1,257 @@
+"""What a run answers in words."""
+
+from __future__ import annotations
+
+import re
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+from synthetic_runs import synthetic_run
+
+from lanlab.analysis.summary import Summary
+from lanlab.report.answer.answers import sentences
+from lanlab.report.metrics.contrast import contrast
+from lanlab.store import TrialRecord
+
+
+def test_a_saturation_is_told_goal_by_goal_with_its_share_of_the_link() -> None:
+    synthetic = synthetic_run("milanovic-srbljic", "quick")
+    first = sentences(synthetic.run, synthetic.trials)[0]
+    ends = r"(?: ± \S+| \(\S+ … \S+\))"
+    goal = rf"(\S+){ends} kB/s \((\S+) % of what this Ethernet can carry\)"
+    shape = (
+        rf"With 500-byte UDP messages, nothing was lost up to {goal}; "
+        rf"at most 1 % was lost up to {goal}\."
+    )
+    found = re.fullmatch(shape, first)
+    assert found is not None, first
+    strict, strict_share, loose, loose_share = (float(n.replace(",", "")) for n in found.groups())
+    # The model carries 99.9 % of the limit, 1,104 kB/s, give or take 0.3 %.
+    assert 1060 < strict < loose < 1130
+    assert 96 < strict_share < loose_share < 102
+
+
+def test_a_sender_that_is_the_limit_is_named_as_such() -> None:
+    """It sends no more than 80 % of the link, and what it sends arrives."""
+
+    def slow(metrics: dict[str, float | int], rate_bps: float) -> dict[str, float | int]:
+        share = min(1.0, 7e6 / rate_bps)
+        return {
+            **metrics,
+            "goodput_ratio": share,
+            "offered_messages": 1_000_000,
+            "unsent_messages": round(1_000_000 * (1 - share)),
+        }
+
+    synthetic = synthetic_run("milanovic-srbljic", "quick", distorts=slow)
+    first = sentences(synthetic.run, synthetic.trials)[0]
+
+    assert first.endswith(
+        "nothing was lost up to 875.0 kB/s (79.2 % of what this Ethernet can carry), sender "
+        "limited. The sender reached at most 875.0 kB/s; the network may carry more."
+    )
+
+
+def test_a_search_that_another_version_planned_is_not_told_as_undecided() -> None:
+    synthetic = synthetic_run("milanovic-srbljic", "quick")
+    strange = [replace(trial, block=trial.block + 1) for trial in synthetic.trials]
+
+    assert sentences(synthetic.run, strange)[0] == (
+        "Where the search of udp-500-saturation ended is not known: another version of lanlab "
+        "planned its trials. The trials are saved."
+    )
+
+
+def test_a_sentence_follows_the_numbers() -> None:
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    before = sentences(synthetic.run, synthetic.trials)
+    halved = [
+        replace(t, metrics={**t.metrics, "goodput_bps": t.metrics["goodput_bps"] / 2})
+        if "goodput_bps" in t.metrics
+        else t
+        for t in synthetic.trials
+    ]
+    after = sentences(synthetic.run, halved)
+    whole, half = (
+        next(text for text in said if text.startswith("Throughput over"))
+        for said in (before, after)
+    )
+    assert whole != half
+    assert "99.9 % of what" in whole or "100" in whole
+    assert "50." in half or "49." in half
+
+
+def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_ratio() -> None:
+    synthetic = synthetic_run("manford-kolahi", "standard", link_rate_bps=100_000_000)
+    said = sentences(synthetic.run, synthetic.trials)
+    shape = (
+        r"The throughput over IPv4 was (\S+) % \((\S+) … (\S+) %\) higher than over IPv6 at 128 B."
+    )
+    # It is what was asked: first.
+    found = re.fullmatch(shape, said[0])
+    assert found is not None
+    gain, low, high = map(float, found.groups())
+    assert low < gain < high
+    # Of 194 octets on the wire to 214.
+    assert gain == pytest.approx(10.3, abs=0.5)
+    assert "The study published 5 means of throughput" in " ".join(said)
+
+
+def test_conditions_of_one_size_are_named_with_it() -> None:
+    """Experiments that differ by nothing but the size would else be told in the same words."""
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]
+    study["experiment"][0]["parameters"]["message_size_bytes"] = 128
+    del study["experiment"][0]["factors"]["message_size_bytes"]
+    study["scale"]["tiny"]["experiment"] = {}
+    one_size = [
+        replace(trial, factors={"ip_version": trial.factors["ip_version"]})
+        for trial in synthetic.trials
+        if trial.experiment == "throughput" and trial.parameters["message_size_bytes"] == 128
+    ]
+    told = sentences(replace(synthetic.run, study=study), one_size)
+    said = [text for text in told if text.startswith("Throughput")]
+    assert [text.partition(" was ")[0] for text in said] == [
+        "Throughput of 128-byte UDP messages, IPv4,",
+        "Throughput of 128-byte UDP messages, IPv6,",
+    ]
+
+
+def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
+    """One that joined two said the goodput of large messages and the losses of small ones."""
+    synthetic = synthetic_run("milanovic-srbljic", "quick")
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "udp-500"]
+    study["experiment"][0]["factors"]["ip_version"] = [4, 6]
+    study["scale"]["quick"]["experiment"] = {
+        "udp-500": study["scale"]["quick"]["experiment"]["udp-500"]
+    }
+    trials = [
+        replace(
+            trial,
+            factors={**trial.factors, "ip_version": version},
+            parameters={**trial.parameters, "ip_version": version},
+            metrics={
+                **trial.metrics,
+                "goodput_bps": trial.metrics["goodput_bps"] / (version - 3),
+                "received_ratio": trial.metrics["received_ratio"] / (version - 3),
+            },
+        )
+        for trial in synthetic.trials
+        if trial.experiment == "udp-500"
+        for version in (4, 6)
+    ]
+    found = sentences(replace(synthetic.run, study=study), trials)
+    four, six = (text for text in found if text.startswith("The highest"))
+    assert "messages with IPv4 was 1,105.3" in four and "83.4 % of the messages" in four
+    assert "messages with IPv6 was 368.4" in six and "27.8 % of the messages" in six
+    # What never left did not get lost on the way.
+    sent = {"offered_messages": 1000, "sent_messages": 900}
+    late = [replace(trial, metrics={**trial.metrics, **sent}) for trial in trials]
+    said = next(t for t in sentences(replace(synthetic.run, study=study), late) if "highest" in t)
+    assert said.endswith("83.4 % of the messages offered arrived, and 10.00 % were not sent.")
+
+
+def test_a_transport_that_is_compared_is_named_once() -> None:
+    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    study = deepcopy(dict(synthetic.run.study))
+    study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]
+    study["experiment"][0]["parameters"] |= {"message_size_bytes": 128, "ip_version": 4}
+    study["experiment"][0]["factors"] = {"transport": ["udp"]}
+    del study["experiment"][0]["parameters"]["transport"]
+    study["scale"]["tiny"]["experiment"] = {}
+    trials = [
+        replace(trial, factors={"transport": "udp"})
+        for trial in synthetic.trials
+        if trial.experiment == "throughput"
+        and trial.factors == {"ip_version": 4, "message_size_bytes": 128}
+    ]
+    (said,) = [
+        text
+        for text in sentences(replace(synthetic.run, study=study), trials)
+        if text.startswith("Throughput")
+    ]
+    assert said.startswith("Throughput of 128-byte UDP messages was ")
+
+
+def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
+    shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    said = " ".join(sentences(shaped.run, shaped.trials))
+    assert "token bucket" in said
+    assert "118 µs for 1408 bytes over IPv4. On a wire, both frames would take 234 µs" in said
+    wire = synthetic_run("manford-kolahi", link_rate_bps=100_000_000, shape="wire")
+    assert "token bucket" not in " ".join(sentences(wire.run, wire.trials))
+
+
+def test_failures_and_an_interruption_are_told() -> None:
+    synthetic = synthetic_run(
+        "manford-kolahi", fails=lambda planned: planned.number == 3, most_trials=10
+    )
+    said = sentences(synthetic.run, synthetic.trials)
+    assert "1 of 10 trials failed and are in no mean." in said
+    assert "The run is interrupted: only the trials that had ended are shown." in said
+
+
+def test_nothing_is_claimed_of_a_run_without_results() -> None:
+    for failing in (True, False):
+        synthetic = synthetic_run(
+            "manford-kolahi", fails=lambda planned: True, most_trials=None if failing else 0
+        )
+        said = " ".join(sentences(synthetic.run, synthetic.trials))
+        assert "Mbit/s" not in said
+        assert said
+
+
+def _summary(trials: list[TrialRecord], ip_version: int) -> Summary:
+    values = [t.metrics["goodput_bps"] for t in trials if t.factors == {"ip_version": ip_version}]
+    return Summary(
+        experiment="e",
+        workload="stream",
+        factors={"ip_version": ip_version},
+        parameters={},
+        metric="goodput_bps",
+        values=tuple(map(float, values)),
+        failed=0,
+        mean=None,
+        sd=None,
+        ci_low=None,
+        ci_high=None,
+        limit=None,
+    )
+
+
+def _trials(ratios: list[float]) -> list[TrialRecord]:
+    template = synthetic_run("manford-kolahi", most_trials=1).trials[0]
+    found = []
+    for block, ratio in enumerate(ratios):
+        # The whole machine becomes slower from block to block.
+        base = 100.0 / (1 + block)
+        for ip_version, value in ((4, base * ratio), (6, base)):
+            found.append(
+                replace(
+                    template,
+                    experiment="e",
+                    factors={"ip_version": ip_version},
+                    block=block,
+                    metrics={"goodput_bps": value},
+                )
+            )
+    return found
+
+
+def test_a_drift_between_blocks_drops_out_of_a_contrast() -> None:
+    trials = _trials([1.10, 1.11, 1.09, 1.10])
+    found = contrast(_summary(trials, 4), _summary(trials, 6), trials)
+    assert found is not None and found.interval is not None
+    assert found.ratio == pytest.approx(1.10, abs=0.001)
+    assert found.differs
+    assert 1.08 < found.interval[0] < found.interval[1] < 1.12
+
+
+def test_a_contrast_of_one_block_has_no_interval_and_of_none_is_nothing() -> None:
+    trials = _trials([1.1])
+    once = contrast(_summary(trials, 4), _summary(trials, 6), trials)
+    assert once is not None and once.interval is None and not once.differs
+    assert contrast(_summary(trials, 4), _summary(trials, 6), trials[:1]) is None

@@ -1,0 +1,182 @@
+"""One condition has one interval, whoever shows it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import re
+from dataclasses import replace
+
+import pytest
+from synthetic_runs import SyntheticRun, synthetic_run
+
+from lanlab.analysis.findings import judge_run
+from lanlab.analysis.statistics import condition_mean
+from lanlab.analysis.summary import Summary, summarise
+from lanlab.figures.number_text import with_interval
+from lanlab.figures.registry import build_figure
+from lanlab.figures.wording import quantity
+from lanlab.report.answer.answers import sentences
+from lanlab.report.comparison.compared import between_runs
+from lanlab.report.comparison.comparison_table import comparison_csv
+from lanlab.report.document.table import Table
+from lanlab.report.metrics.above_limit import ABOVE, above_limit_remark
+from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.runs.run_page import run_on_page
+from lanlab.report.trials.trials_text import mean_text
+from lanlab.store import TrialRecord
+from lanlab.studies.findings import Findings
+from lanlab.units import format_rate
+
+EXPERIMENT, METRIC = "throughput", "goodput_bps"
+#: What each further trial of a condition has of the first: no normal spread.
+FACTORS = (1.0, 0.35, 2.1)
+
+
+@pytest.fixture(scope="module")
+def skewed() -> SyntheticRun:
+    """Three trials of each condition that differ much."""
+    planned = synthetic_run("manford-kolahi", "quick", link_rate_bps=1_000_000_000)
+    seen: dict[str, int] = {}
+    trials = []
+    for trial in planned.trials:
+        place = seen.setdefault(repr((trial.experiment, trial.factors)), 0)
+        seen[repr((trial.experiment, trial.factors))] += 1
+        trials.append(_scaled(trial, FACTORS[place % 3]))
+    return replace(planned, trials=trials)
+
+
+def _scaled(trial: TrialRecord, factor: float) -> TrialRecord:
+    if METRIC not in trial.metrics:
+        return trial
+    return replace(trial, metrics={**trial.metrics, METRIC: factor * trial.metrics[METRIC]})
+
+
+def summary(run: SyntheticRun) -> Summary:
+    return summarise(*run.pair(), EXPERIMENT, METRIC)[0]
+
+
+def csv_rows(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.to_csv())))
+
+
+def test_the_interval_is_that_of_the_statistics_and_not_below_zero(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    told = condition_mean(METRIC, one.values)
+
+    assert told is not None and one.n > 2
+    assert (one.mean, one.ci_low, one.ci_high) == (pytest.approx(told.mean), told.low, told.high)
+    assert told.low > 0 and told.high - told.mean > 1.5 * (told.mean - told.low)
+
+
+def test_the_table_and_its_csv_have_it(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    table = metric_table(*skewed.pair(), skewed.study, skewed.published, EXPERIMENT, METRIC)
+    row = csv_rows(table)[0]
+    texts = [cell.text for cell in table.rows[0]]
+
+    assert float(row["95 % low (bit/s)"]) == one.ci_low
+    assert float(row["95 % high (bit/s)"]) == one.ci_high
+    shown = quantity(skewed.study, METRIC)
+    assert one.mean is not None
+    assert with_interval(shown.shown(one.mean), shown.interval(one.ci_low, one.ci_high)) in texts
+
+
+def test_the_figure_has_it(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    figure = next(f for f in skewed.study.figure if EXPERIMENT in f.experiments)
+    chart = build_figure(*skewed.pair(), skewed.study, skewed.published, figure)
+    shown = quantity(skewed.study, METRIC)
+    ends = [(p.low, p.high) for series in chart.series for p in series.points]
+
+    assert shown.interval(one.ci_low, one.ci_high) in ends
+
+
+def test_the_page_has_it_in_its_tables(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    page = run_on_page(*skewed.pair(), skewed.published, "x")
+    table = next(t for e in page.experiments for t in e.tables if t.name.endswith(METRIC))
+
+    assert float(csv_rows(table)[0]["95 % low (bit/s)"]) == one.ci_low
+
+
+def test_the_sentences_have_its_ends(skewed: SyntheticRun) -> None:
+    said = " ".join(sentences(*skewed.pair()))
+
+    assert re.search(r"\d \(\d[\d,.]* … \d[\d,.]*\) M", said)
+
+
+def test_compare_has_it(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    again = replace(skewed.run, id="20261121-091500-manford-kolahi-4f2b")
+    found = between_runs([skewed.pair(), (again, skewed.trials)], metrics=[METRIC])
+    row = csv_rows(comparison_csv(found.found))[0]
+
+    assert float(row["base mean 95 % low"]) == one.ci_low
+    assert float(row["other mean 95 % high"]) == one.ci_high
+
+
+def test_a_finding_on_a_single_condition_has_it(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    declared = Findings.model_validate(
+        {
+            "schema": 1,
+            "finding": [
+                {
+                    "id": "one",
+                    "claim": "one",
+                    "statement": {
+                        "form": "value",
+                        "metric": METRIC,
+                        "at": dict(one.factors),
+                        "min": 1e6,
+                    },
+                }
+            ],
+        }
+    )
+    judged = judge_run(declared.finding, *skewed.pair())
+    (compared,) = judged.judgements[0].comparisons
+
+    assert compared.confidence == pytest.approx(0.95)
+    assert (compared.low, compared.high) == pytest.approx((one.ci_low, one.ci_high))
+
+
+def test_the_command_line_has_it(skewed: SyntheticRun) -> None:
+    one = summary(skewed)
+    own = [t for t in skewed.trials if t.experiment == EXPERIMENT and t.factors == one.factors]
+
+    assert one.ci_low is not None and one.ci_high is not None
+    said = mean_text(METRIC, own)
+    assert format_rate(one.ci_low) in said and format_rate(one.ci_high) in said
+    assert "95 % confidence interval of the mean" in said
+
+
+def test_a_mean_above_the_limit_is_told_with_where_its_interval_lies(
+    skewed: SyntheticRun,
+) -> None:
+    one = summary(skewed)
+    assert one.mean is not None
+    within = replace(one, limit=one.mean / 1.01)
+    beyond = replace(one, limit=one.mean / 1.01, ci_low=one.mean / 1.005, ci_high=one.mean * 1.005)
+    at = replace(one, limit=one.mean / 1.0001)
+
+    said = above_limit_remark(skewed.run, skewed.study, [within])
+    assert said is not None and ABOVE in said
+    assert "101.0 % of it" in said and "the interval includes the limit" in said
+    assert "token bucket" in said
+    told = above_limit_remark(skewed.run, skewed.study, [beyond])
+    assert told is not None and "the interval excludes the limit" in told
+    assert above_limit_remark(skewed.run, skewed.study, [at]) is None
+
+
+def test_the_table_marks_a_mean_above_the_limit() -> None:
+    planned = synthetic_run("manford-kolahi", "quick")
+    trials = [_scaled(trial, 1.02) for trial in planned.trials]
+    run = replace(planned, trials=trials)
+    table = metric_table(*run.pair(), run.study, run.published, EXPERIMENT, METRIC)
+
+    assert any(f"% {ABOVE}" in cell.text for row in table.rows for cell in row)
+    assert any(ABOVE in sentence for sentence in sentences(*run.pair()))
+    assert not math.isnan(float(csv_rows(table)[0]["share of limit (ratio)"]))

@@ -1,0 +1,256 @@
+"""What the tables and sentences of a run of copies say."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from copy_runs import copy_run, copy_study
+
+from lanlab.plan import PlannedTrial
+from lanlab.report.answer.answers import sentences
+from lanlab.report.copies.copy_table import copy_table
+from lanlab.report.copies.cost_table import cost_table
+from lanlab.report.document.table import Cell, Column, Table
+from lanlab.report.published.published_comparison import OTHER_AMOUNT, published_comparison_table
+from lanlab.report.runs.build import build_report
+from lanlab.report.runs.run_text import tables
+from lanlab.report.trials.analyses import Analyses
+from lanlab.store import RunRecord, TrialRecord
+from lanlab.studies import load_study
+
+_TWO = ("1x62MB", "200x100kB")
+_COSTS = {"ftp": (1e-8, 2e-3, 0.0), "smb": (2e-8, 1e-3, 0.0)}
+_SERVICES = dict.fromkeys(
+    ("smb1", "smb1+nbf", "smb1+ipx", "smb1+nbipx", "smb", "nfs", "ftp", "webdav", "sftp"),
+    (9e-8, 1e-3, 0.0),
+)
+_STALL = {
+    "operation": "close", "likely": "delayed acknowledgement (Linux)", "mode_ns": 40_100_000,
+    "calls": 12, "calls_ratio": 0.5, "time_ratio": 0.9,
+}  # fmt: skip
+
+
+def rows_of(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.to_csv())))
+
+
+def told(trials: list[TrialRecord], **source: Any) -> list[TrialRecord]:
+    """Trials with what the client's engine says beside its counts."""
+    base = {
+        "facts": {"protocol": "FTP", "protection": "none"},
+        "manner": {"in_order": True, "depth": 1, "block_bytes": 262_144},
+        "faults": {},
+        "stalls": [],
+    }
+    raw = {
+        "client": {**base, **source},
+        "setup": {"checked": {"verified": {"how": "content"}}, "emptied": {"is_gone": True}},
+    }
+    return [replace(trial, raw=raw) if trial.status == "done" else trial for trial in trials]
+
+
+def schomer() -> tuple[RunRecord, list[TrialRecord]]:
+    return copy_run(load_study("schomer-claason").study, _SERVICES, 0.01)
+
+
+def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() -> None:
+    study = copy_study(["ftp", "smb"], _TWO)
+    table = cost_table(*copy_run(study, _COSTS, 0.01), study, "copies")
+
+    ftp, smb = rows_of(table)
+    assert (ftp["service"], smb["service"]) == ("ftp", "smb")
+    assert float(ftp["per byte (s/B)"]) == pytest.approx(1e-8, rel=0.03)
+    low, high = (float(smb[f"per file, 95 % {end} (s)"]) for end in ("low", "high"))
+    assert low < 1e-3 < high
+    assert ftp["copied"] == "5 trials of 1 file, 62.0 MB; 5 trials of 200 files, 20.0 MB"
+    assert ftp["per trial (s)"] == ""
+    shown = {column.heading: cells[0].text for column, cells in table.shown()}
+    assert shown["per GB (s)"].startswith("10.") or shown["per GB (s)"].startswith("9.")
+    assert "±" in shown["per file (ms)"]
+
+
+def test_frames_and_bytes_on_the_medium_stand_with_what_a_byte_and_a_file_cost() -> None:
+    """Where a medium has counted them; 0.8 frames and 1,080 bytes a kB, 7 and 900 a file."""
+    study = copy_study(["ftp"], _TWO)
+    run, trials = copy_run(study, _COSTS, 0.01)
+    assert "frames per kB" not in {column.heading for column, _ in _shown(run, trials)}
+    for trial in trials:
+        octets, files = trial.metrics["copied_bytes"], trial.metrics["copied_files"]
+        trial.metrics["wire_frames"] = round(0.8e-3 * octets + 7 * files)
+        trial.metrics["wire_bytes"] = round(1.08 * octets + 900 * files)
+    shown = {column.heading: cells[0].text for column, cells in _shown(run, trials)}
+    assert shown["frames per kB"] == "0.800" and shown["frames per file"] == "7.00"
+    assert shown["bytes on the medium per byte"] == "1.08"
+    assert shown["bytes on the medium per file"] == "900"
+
+
+def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list[Cell]]]:
+    return cost_table(run, trials, copy_study(["ftp"], _TWO), "copies").shown()
+
+
+def test_how_well_costs_fit_stands_beside_them() -> None:
+    """Four datasets, one of which takes a tenth longer than byte, file and trial cost."""
+    study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
+    run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
+    bent = [
+        replace(t, metrics=t.metrics | {"elapsed_s": 1.1 * t.metrics["elapsed_s"]})
+        if t.factors["dataset"] == "50x1MB"
+        else t
+        for t in trials
+    ]
+    (even,) = rows_of(cost_table(run, trials, study, "copies"))
+    (odd,) = rows_of(cost_table(run, bent, study, "copies"))
+
+    assert float(even["greatest deviation (ratio)"]) < 0.01
+    assert 0.01 < float(odd["greatest deviation (ratio)"]) < 0.11
+    assert float(even["p, costs are constant"]) > 0.05 > float(odd["p, costs are constant"])
+    assert "costs are not constant" in odd["note"] and "not constant" not in even["note"]
+
+
+def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
+    study = copy_study(["ftp"], _TWO[:1])
+    table = cost_table(*copy_run(study, _COSTS), study, "copies")
+    (row,) = rows_of(table)
+
+    assert table.has_only_notes
+    assert row["per byte (s/B)"] == ""
+    assert row["note"] == "not identified: one dataset cannot separate bytes from files"
+
+
+def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() -> None:
+    study = copy_study(["ftp"], _TWO)
+
+    def fails(planned: PlannedTrial) -> bool:
+        return planned.number == 0
+
+    run, trials = copy_run(study, _COSTS, fails=fails)
+    failed = trials[0].factors["dataset"]
+    for trial in trials:
+        trial.metrics.update({"retries": 2, "stall_ratio": 0.9} if trial.metrics else {})
+    trials = told(trials, faults={"reset": 2, "silent": 0}, stalls=[_STALL])
+    table = copy_table(run, trials, study, "copies")
+
+    by_dataset = {row["dataset"]: row for row in rows_of(table)}
+    assert by_dataset[str(failed)]["failed trials"] == "1"
+    one = by_dataset["1x62MB"]
+    assert one["moved by"] == "FTP, one stream of 256 KiB"
+    assert one["caches"] == "caches warm" and one["checked"] == "every byte compared"
+    assert (one["retries"], one["faults"]) == ("10", "10 reset")
+    assert one["stalls"].startswith("close: delayed acknowledgement (Linux), near 40.1 ms (5 tr")
+    assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
+
+
+def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
+    run, trials = schomer()
+    loaded = load_study("schomer-claason")
+    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
+
+    assert len(rows) == 12 + 18
+    assert {row["here"] for row in rows} == {"measured", "measured below"}
+    # SMB 1 over TCP is the study's TCP/IP, of either system.
+    first, second, third = rows[:3]
+    assert (second["protocol"], third["protocol"]) == ("TCP/IP", "SMB 1, for TCP/IP")
+    assert [row["here"] for row in (first, second, third)] == 2 * ["measured below"] + ["measured"]
+    assert third["dataset"] == "1x6230kB, for 1 file, 623 MB"
+    assert (first["published elapsed_ns (ns)"], first["measured elapsed_ns (ns)"]) == (
+        "263000000000.0", "",
+    )  # fmt: skip
+    assert first["amount (B)"] == "623000000"
+    ours = [row for row in rows if row["here"] == "measured"]
+    services = ["SMB", "NFS", "FTP", "WebDAV", "SFTP"]
+    # Then its other protocols; NWLink is what each of its systems speaks to its kind.
+    historic = [row["protocol"] for row in ours[2:8]]
+    assert {row.partition(", for ")[2] for row in historic} == {"NWLink (IPX/SPX)", "NetBEUI"}
+    assert [row["protocol"] for row in ours[8:]] == 2 * services
+    assert ours[0]["dataset"] == "1x6230kB, for 1 file, 623 MB"
+    assert ours[0]["amount (B)"] == "6230000" and ours[0]["os"] == "this system"
+    assert ours[0]["published goodput_bps (bit/s)"] == ""
+    # Those alike are next to each other: of TCP/IP all of the large file come first.
+    assert all("623 MB" in row["dataset"] for row in rows[:3])
+
+
+def texts_of(table: Table, heading: str) -> list[str]:
+    """A column as people see it."""
+    return next(
+        [c.text for c in cells] for column, cells in table.shown() if column.heading == heading
+    )
+
+
+def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
+    """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
+    loaded = load_study("schomer-claason")
+    run, trials = schomer()
+    table = published_comparison_table(run, trials, loaded.study, loaded.published)
+    times = texts_of(table, "measured transfer time (s)")
+    assert times.count(OTHER_AMOUNT) == 18 and set(times) == {"", OTHER_AMOUNT}
+    assert sum(map(bool, texts_of(table, "measured throughput (Mbit/s)"))) == 18
+
+    full = copy_run(loaded.study, _SERVICES, 0.01, scale="full")
+    whole = texts_of(
+        published_comparison_table(*full, loaded.study, loaded.published),
+        "measured transfer time (s)",
+    )
+    assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 18
+
+
+def test_published_cells_have_the_digits_that_were_printed() -> None:
+    """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
+    table = published_comparison_table(run, trials, loaded.study, loaded.published)
+    rates = texts_of(table, "published rate (KB/s)")
+    assert {"32.0", "66.0", "27.8", "~2MB/sec"} <= set(rates)
+    assert {"128.0", "~2"} <= set(texts_of(table, "published time (s)"))
+
+
+def test_the_speed_test_is_in_one_table_with_ftp() -> None:
+    loaded = load_study("brutman-mtcp")
+    run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
+    rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
+
+    ours = [row for row in rows if row["here"] == "measured"]
+    tests = [(row["test"].partition(",")[0], row["direction"]) for row in ours]
+    assert tests.count(("FTP", "sending")) == tests.count(("FTP", "receiving")) == 4
+    assert tests.count(("netcat speed test", "sending and receiving")) == 4
+    assert {row["amount (B)"] for row in ours} == {"260163", "1376275", "3239589", "4194304"}
+
+
+def test_sentences_name_services_and_each_dataset() -> None:
+    said = sentences(*schomer())
+
+    smb = next(one for one in said if "over SMB" in one)
+    assert "198x100B..400kB=4720kB" in smb and "1x6230kB" in smb
+    assert smb.count("of what this Ethernet can carry)") == 2
+    said = sentences(*copy_run(load_study("brutman-mtcp").study, {"ftp": (9e-7, 5e-3, 0.0)}))
+    assert any(
+        one.startswith("Rate over FTP, download was ") and " between " not in one for one in said
+    )
+
+
+def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
+    run, trials = schomer()
+    trials = told(trials)
+    paths = build_report([(run, trials)], tmp_path / "report")
+    page = paths.html.read_text(encoding="utf-8")
+
+    for words in (
+        "Published and measured",
+        "Cost per byte and per file",
+        "How the copies went",
+        "every byte compared",
+    ):
+        assert words in page
+    names = {path.name for path in paths.tables}
+    assert {
+        "schomer-claason-upload-cost.csv",
+        "schomer-claason-upload-how.csv",
+        "schomer-claason-published-and-measured.csv",
+    } <= names
+    titles = [str(table.title) for table in tables(run, trials, Analyses())]
+    assert any(title.endswith("cost per byte and per file") for title in titles)
+    assert "Published and measured" in titles

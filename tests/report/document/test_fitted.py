@@ -1,0 +1,65 @@
+"""Tables as wide as a terminal."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from lanlab.report.document.fitted import fitted_rows
+from lanlab.report.document.table import Column
+
+COLUMNS = (
+    Column("", short="run", is_number=False),
+    Column("", short="mean (Mbit/s)", rank=1),
+    Column("", short="ratio, 95 %"),
+    Column("", short="p", rank=2),
+    Column("", short="verdict", is_number=False),
+)
+ROWS = [
+    ("20261121-080000-stream-4f2a", "9.4 ± 0.2", "1.02 (0.99 … 1.05)", "0.03", "differs, better"),
+    ("20261121-090000-stream-0002", "9.1 ± 0.2", "", "", "undecided"),
+]
+
+
+def shown(width: int, title: str = "") -> list[str]:
+    out = io.StringIO()
+    console = Console(file=out, width=width, force_terminal=True, color_system=None)
+    console.print(fitted_rows(title, COLUMNS, ROWS))
+    return out.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [30, 45, 60, 72, 80, 120])
+def test_no_word_and_no_number_is_broken(width: int) -> None:
+    said = "\n".join(shown(width))
+    for row in ROWS:
+        assert row[0] in said
+        assert row[4].split()[0] in said
+    assert "1.02 (0.99 … 1.05)" in " ".join(said.split())
+
+
+def test_columns_that_matter_least_are_left_out_first_and_named() -> None:
+    assert "0.03" in "\n".join(shown(120))
+    narrow = shown(80)
+    assert narrow[-1] == "not shown for want of width: p"
+    assert "9.4 ± 0.2" in narrow[1] and "0.03" not in "\n".join(narrow[:-1])
+    narrower = shown(74)
+    assert narrower[-1] == "not shown for want of width: mean (Mbit/s), p"
+
+
+def test_where_not_even_the_rest_fits_each_cell_has_a_line() -> None:
+    assert shown(34)[:7] == [
+        "20261121-080000-stream-4f2a",
+        "  mean (Mbit/s)  9.4 ± 0.2",
+        "  ratio, 95 %    1.02 (0.99 …",
+        "                 1.05)",
+        "  p              0.03",
+        "  verdict        differs, better",
+        "20261121-090000-stream-0002",
+    ]
+
+
+def test_a_title_goes_over_the_whole_width() -> None:
+    title = "UDP stream, 1408-byte messages, from here to alice@nas"
+    assert shown(80, title)[0].strip() == title

@@ -1,0 +1,115 @@
+"""The chapter on what the study found and whether it holds here."""
+
+from __future__ import annotations
+
+import csv
+import html
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from synthetic_runs import synthetic_run
+from undrawn import nothing_drawn
+
+from lanlab.analysis.findings import judge_run
+from lanlab.report.findings.finding_text import (
+    comparison_text,
+    evidence_lines,
+    here_text,
+    verdict_text,
+)
+from lanlab.report.runs.build import build_report
+from lanlab.studies import load_study
+
+
+@pytest.fixture(scope="module")
+def chapter(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
+    """Of a run with all sizes and three trials each on a link of 100 Mbit/s."""
+    folder = tmp_path_factory.mktemp("report")
+    run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    with nothing_drawn():
+        paths = build_report([run.pair()], folder)
+    text = paths.html.read_text(encoding="utf-8")
+    own = text.partition('id="manford-kolahi-findings"')[2].partition("</section>")[0]
+    return html.unescape(own).replace("\N{NO-BREAK SPACE}", " "), folder
+
+
+def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path]) -> None:
+    """A run on one system has none of what two systems are compared in."""
+    text, _ = chapter
+
+    assert "What the study found and whether it holds here" in text
+    rows = re.findall(r'"note">(\S+?)</span> (.*?)<br><strong>(.*?)</p>', text, re.DOTALL)
+    findings = load_study("manford-kolahi").findings
+    assert sorted(row[0] for row in rows) == sorted(finding.id for finding in findings)
+    # What this run says nothing of is one folded line.
+    told, untold = re.split(r"<summary>\d+ not tested in this run</summary>", text)
+    assert "<strong>not tested</strong></p>" not in told.partition('class="findings"')[2]
+    assert 'class="note">f6<' in untold
+    verdicts = {name: verdict.replace("</strong>", "") for name, _, verdict in rows}
+    assert "17 of them speak of one other system throughout. Of this system, 1 holds, " in text
+    assert verdicts["f6"] == "not tested"
+    assert verdicts["f16"] == (
+        "not tested; on this system, in place of os vista: undecided, the means hold"
+    )
+    assert verdicts["f15"].endswith("on this system, in place of each os: holds")
+    assert verdicts["f1.vista.ipv4"].endswith("does not hold")
+
+
+def test_the_numbers_are_kept_beside_the_page(chapter: tuple[str, Path]) -> None:
+    """Every comparison at full precision, with its finding."""
+    _, folder = chapter
+    with (folder / "tables" / "manford-kolahi-finding-comparisons.csv").open(newline="") as file:
+        rows = list(csv.DictReader(file))
+
+    own = [row for row in rows if row["finding"] == "f16"]
+    assert len(own) == 1
+    assert own[0]["on"] == "this system"
+    assert float(own[0]["low"]) < float(own[0]["value"]) < float(own[0]["high"])
+    assert 0 < float(own[0]["p"]) <= float(own[0]["p_holm"]) <= 1
+    assert (own[0]["claimed_least"], own[0]["claimed_most"]) == ("0.9766", "0.9966")
+    assert own[0]["trials"] == "3 3"
+
+
+def test_a_study_without_findings_has_no_such_chapter(tmp_path: Path) -> None:
+    run = synthetic_run("manford-kolahi")
+    record = replace(run.run, study_id="my-own")
+    paths = build_report([(record, run.trials)], tmp_path)
+
+    assert "whether it holds here" not in paths.html.read_text(encoding="utf-8")
+    assert not [path for path in paths.tables if "finding" in path.name]
+
+
+def test_undecided_is_told_with_the_trials_and_the_time_that_would_decide() -> None:
+    """Trials of half a second each."""
+    run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)
+    here = next(one for one in found.judgements if one.finding.id == "f14").here
+
+    assert here is not None and here.further is not None
+    assert here.verdict == "undecided"
+    assert here.further.minutes == pytest.approx(here.further.trials / 120)
+    assert evidence_lines(here, run.study)[-1] == (
+        f"about {here.further.trials} more trials would decide it (up to "
+        f"{here.further.trials_per_condition} of a condition, 3 minutes)"
+    )
+
+
+def test_a_comparison_is_told_with_interval_test_effect_and_trials() -> None:
+    """Of forty trials each, as the study had."""
+    run = synthetic_run("manford-kolahi", "full", link_rate_bps=100_000_000)
+    found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)
+    f16 = next(one for one in found.judgements if one.finding.id == "f16")
+
+    assert (f16.verdict, verdict_text(f16)) == ("not tested", "not tested")
+    assert f16.here is not None
+    assert here_text(f16) == "on this system, in place of os vista: holds"
+    [one] = f16.here.comparisons
+    text = comparison_text(one, run.study)
+    assert text.startswith(
+        "(IPv6, the greatest, at packet size 1,408 B) / "
+        "(IPv4, the greatest, at packet size 1,408 B): 0.98"
+    )
+    assert "claimed 0.9766 to 0.9966; holds; Student's t by block, p " in text
+    assert "40 and 40 trials" in text

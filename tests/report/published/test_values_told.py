@@ -1,0 +1,119 @@
+"""Which protocol is fastest by print, by a measured run and by a simulated one, and their table."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import replace
+
+import pytest
+from copy_runs import copy_run
+
+from lanlab.analysis.findings import judge_published, judge_run
+from lanlab.report.findings.finding_text import verdict_text
+from lanlab.report.published.fastest import fastest
+from lanlab.report.published.values_table import Run, values_table
+from lanlab.report.runs.build import build_report
+from lanlab.studies import load_study
+from lanlab.studies.base import Level
+from lanlab.studies.runs_on import RunsOn, study_on
+
+_STUDY = load_study("schomer-claason")
+#: Seconds a byte, a file and a trial: TCP/IP is the fastest, but for files over IPX.
+_COSTS = {
+    "smb1": (1e-7, 0.1, 0.0),
+    "smb1+nbf": (2e-7, 0.12, 0.0),
+    "smb1+ipx": (3e-7, 0.01, 0.0),
+    "smb1+nbipx": (2e-7, 0.11, 0.0),
+}
+
+
+def _run(where: RunsOn, scale: str) -> Run:
+    study = study_on(_STUDY.study, where, scale)
+    run, trials = copy_run(study, _COSTS, 0.003, scale=scale)
+    for trial in trials:
+        octets, files = trial.metrics["copied_bytes"], trial.metrics["copied_files"]
+        own = str(trial.parameters["service"]) == "smb1+ipx"
+        trial.metrics["wire_frames"] = (0.9 if own else 1.2) * octets / 1000 + 6 * files
+        trial.metrics["wire_bytes"] = 1.1 * octets + 800 * files
+    return replace(run, id=where), trials
+
+
+@pytest.fixture(scope="module")
+def runs() -> list[Run]:
+    return [_run("real", "transports"), _run("simulated", "quick")]
+
+
+def test_each_printed_condition_stands_beside_the_transport_of_its_system(runs: list[Run]) -> None:
+    """NWLink of Windows 98 is IPX alone, that of Windows 2000 is NetBIOS over it."""
+    rows = list(csv.DictReader(io.StringIO(values_table(_STUDY.published, runs).to_csv())))
+    assert len(rows) == 12
+    nwlink = [row for row in rows if row["protocol"].startswith("NWLink")]
+    for body in ("1 measured", "2 simulated"):
+        frames = [float(row[f"{body}: frames per byte (frames/B)"]) for row in nwlink]
+        assert frames == pytest.approx([0.9e-3, 0.9e-3, 1.2e-3, 1.2e-3], rel=1e-3)
+        files = [float(row[f"{body}: wire bytes per file (B/file)"]) for row in rows]
+        assert files == pytest.approx([800] * 12, rel=1e-3)
+    # One large file over TCP/IP: 80 Mbit/s but for 0.1 s to open it.
+    tcpip = [row for row in rows if row["protocol"] == "TCP/IP" and "1 file" in row["dataset"]]
+    rates = [float(row["1 measured (bit/s)"]) for row in tcpip]
+    assert rates == pytest.approx([78.7e6] * 2, rel=0.01)
+    assert {row["printed (bit/s)"] for row in tcpip} == {"19000000.0", "61000000.0"}
+
+
+def test_what_is_fastest_is_said_of_each_body_of_evidence(runs: list[Run]) -> None:
+    printed, measured, simulated = fastest(_STUDY, runs)
+    assert [one.kind for one in (printed, measured, simulated)] == [
+        "published",
+        "measured",
+        "simulated",
+    ]
+    # As the printed trials have it (docs/findings.md): one of the four is not shown.
+    assert [level for _, level, _ in printed.found] == ["tcpip", "nwlink", "tcpip", "tcpip"]
+    assert [is_shown for *_, is_shown in printed.found] == [False, True, True, True]
+    large, many = "one-large-file", "many-small-files"
+    expected: dict[tuple[Level, Level], Level] = {
+        ("w98se", large): "tcpip",
+        ("w98se", many): "nwlink",
+        ("w2ksp2", large): "tcpip",
+        ("w2ksp2", many): "tcpip",
+    }
+    for one in (measured, simulated):
+        found = {(at["os"], at["dataset"]): level for at, level, _ in one.found}
+        assert found == expected
+        assert all(is_shown for *_, is_shown in one.found)
+    assert simulated.text.startswith("In the simulation, by the means of its model, fastest is")
+
+
+def test_without_a_run_of_the_protocols_there_is_no_table() -> None:
+    study = study_on(_STUDY.study, "real", "tiny")
+    other = copy_run(study, dict.fromkeys(("nfs", "ftp"), (1e-7, 1e-3, 0.0)), scale="tiny")
+    assert values_table(_STUDY.published, [other]).rows == ()
+
+
+def test_a_report_of_both_runs_begins_with_the_answer_and_has_the_table(
+    runs: list[Run], tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("report")
+    found = build_report([(run, list(trials)) for run, trials in runs], folder)
+    (overview,) = found.overviews
+    by, sentences = overview.answers[0]
+    assert by == "Which is fastest" and len(sentences) == 3
+    assert overview.values.rows
+    assert any(path.name.endswith("printed-measured-simulated.csv") for path in found.tables)
+
+
+def test_which_protocol_is_fastest_is_judged_on_all_three_bodies_of_evidence(
+    runs: list[Run],
+) -> None:
+    """Three of the four conditions; a measured run has those of each system's transport."""
+    printed = judge_published(_STUDY)
+    measured, simulated = (judge_run(_STUDY.findings, run, trials) for run, trials in runs)
+    on_print, here, of_a_model = (
+        next(one for one in body.judgements if one.finding.id == "f10")
+        for body in (printed, measured, simulated)
+    )
+    assert (on_print.verdict, on_print.means) == ("undecided", "holds")
+    assert here.verdict == "not tested" and here.here is not None
+    assert here.here.verdict == "holds"
+    assert verdict_text(of_a_model).startswith("holds in the simulation")

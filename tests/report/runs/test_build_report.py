@@ -1,0 +1,314 @@
+"""The report as it is written."""
+
+from __future__ import annotations
+
+import base64
+import re
+from collections.abc import Sequence
+from dataclasses import replace
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+from synthetic_runs import SyntheticRun, synthetic_run
+from undrawn import nothing_drawn
+
+from lanlab.errors import StoreError, UsageError
+from lanlab.report.runs.build import build_report
+
+_VOID = {"meta", "link", "br", "img", "input", "hr"}
+
+
+class _Page(HTMLParser):
+    """Tags in balance, ids, links and what the page would load."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.open: list[str] = []
+        self.ids: list[str] = []
+        self.links: list[str] = []
+        self.loads: list[str] = []
+        self.headings: list[int] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        found = dict(attrs)
+        if tag not in _VOID:
+            self.open.append(tag)
+        if found.get("id"):
+            self.ids.append(found["id"] or "")
+        if tag == "a":
+            self.links.append(found.get("href") or "")
+        elif tag in ("img", "script", "link", "iframe", "image", "use"):
+            for name in ("src", "href", "xlink:href"):
+                if found.get(name):
+                    self.loads.append(found[name] or "")
+        if re.fullmatch("h[1-6]", tag):
+            self.headings.append(int(tag[1]))
+
+    def handle_startendtag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.handle_starttag(tag, attrs)
+        if tag not in _VOID:
+            self.handle_endtag(tag)
+
+    def handle_endtag(self, tag: str) -> None:
+        assert self.open.pop() == tag
+
+
+@pytest.fixture(scope="module")
+def both() -> list[SyntheticRun]:
+    return [
+        synthetic_run("milanovic-srbljic", fails=lambda planned: planned.number == 4),
+        synthetic_run("manford-kolahi", link_rate_bps=100_000_000),
+    ]
+
+
+@pytest.fixture(scope="module")
+def folder(both: list[SyntheticRun], tmp_path_factory: pytest.TempPathFactory) -> Path:
+    out = tmp_path_factory.mktemp("report") / "deep" / "out"
+    with nothing_drawn():
+        paths = build_report([synthetic.pair() for synthetic in both], out)
+    assert all(path.is_file() for path in (paths.html, *paths.figures, *paths.tables))
+    # The figures of the studies, and two published tables with what is like them here.
+    assert len(paths.figures) == 3 * (11 + 2)
+    assert {path.suffix for path in paths.figures} == {".svg", ".pdf", ".png"}
+    assert {path.suffix for path in paths.tables} == {".csv"}
+    return out
+
+
+@pytest.fixture(scope="module")
+def page(folder: Path) -> _Page:
+    return _Page((folder / "report.html").read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize(
+    ("names", "most_trials"),
+    [
+        # What was measured first, and printed numbers with it.
+        pytest.param(("manford-kolahi",), 5, id="one"),
+        pytest.param(
+            ("milanovic-srbljic", "manford-kolahi"), None, id="two", marks=pytest.mark.long
+        ),
+    ],
+)
+def test_a_drawn_page_loads_nothing_and_is_written_the_same_again(
+    names: Sequence[str], most_trials: int | None, tmp_path: Path, drawn: None
+) -> None:
+    """With its figures, of which each id is one."""
+    runs = [
+        synthetic_run(name, link_rate_bps=100_000_000, most_trials=most_trials).pair()
+        for name in names
+    ]
+    first = build_report(runs, tmp_path / "first")
+    assert len(first.figures) >= 4
+    _loads_nothing(first.html)
+    _leads_somewhere(first.html)
+
+    build_report(runs, tmp_path / "again")
+    for path in sorted((tmp_path / "first").rglob("*")):
+        if path.is_file():
+            other = tmp_path / "again" / path.relative_to(tmp_path / "first")
+            assert other.read_bytes() == path.read_bytes(), path.name
+
+
+def test_the_page_loads_nothing_from_anywhere(folder: Path) -> None:
+    _loads_nothing(folder / "report.html")
+
+
+def _loads_nothing(html: Path) -> None:
+    text = html.read_text(encoding="utf-8")
+    assert all(load.startswith(("#", "data:")) for load in _Page(text).loads)
+    assert "@import" not in text
+    assert not re.search(r"url\((?!#|&#34;#|\"#)", text)
+
+
+def test_every_link_leads_somewhere_and_every_id_is_one(folder: Path) -> None:
+    _leads_somewhere(folder / "report.html")
+
+
+def _leads_somewhere(html: Path) -> None:
+    page = _Page(html.read_text(encoding="utf-8"))
+    assert len(page.ids) == len(set(page.ids))
+    for link in page.links:
+        if link.startswith("#"):
+            assert link[1:] in page.ids
+        elif link.startswith("data:"):
+            found = re.fullmatch("data:(.*?);base64,(.*)", link)
+            assert found is not None
+            kind, content = found.groups()
+            begins = {"image/png": b"\x89PNG", "application/pdf": b"%PDF"}[kind]
+            assert base64.b64decode(content).startswith(begins)
+        else:
+            assert link.startswith("https://doi.org/")
+
+
+def test_headings_never_skip_a_level(page: _Page) -> None:
+    assert page.open == []
+    assert page.headings[0] == 1
+    steps = zip(page.headings, page.headings[1:], strict=False)
+    assert all(after <= before + 1 for before, after in steps)
+
+
+def test_the_page_says_what_is_needed_to_repeat_a_run(folder: Path) -> None:
+    text = (folder / "report.html").read_text(encoding="utf-8")
+    assert "lanlab run manford-kolahi --scale tiny --testbed virtual --link 100M --seed 7" in text
+    assert "peer.silent: nothing heard for 3 s" in text
+    assert "Measured with: io single (single messages follow this rate), receive poll" in text
+
+
+def test_the_same_runs_give_the_same_report(
+    both: list[SyntheticRun], folder: Path, tmp_path: Path
+) -> None:
+    build_report([synthetic.pair() for synthetic in both], tmp_path / "again")
+    for path in sorted(folder.rglob("*")):
+        if path.is_file():
+            again = tmp_path / "again" / path.relative_to(folder)
+            assert again.read_bytes() == path.read_bytes(), path.name
+
+
+def test_a_hostile_title_is_only_text(tmp_path: Path) -> None:
+    hostile = "<script>alert(1)</script>"
+    synthetic = synthetic_run("manford-kolahi", title=hostile)
+    text = build_report([synthetic.pair()], tmp_path).html.read_text(encoding="utf-8")
+    assert hostile not in text
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in text
+
+
+def test_a_hostile_study_id_never_becomes_a_path(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    run = type(synthetic.run)(**{**vars(synthetic.run), "study_id": "../../x"})
+    paths = build_report([(run, synthetic.trials)], tmp_path / "out")
+    assert all(path.parent.parent == tmp_path / "out" for path in paths.figures)
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+@pytest.mark.parametrize("name", ["milanovic-srbljic", "manford-kolahi"])
+@pytest.mark.parametrize("most_trials", [0, 1, 7])
+def test_a_run_that_was_interrupted_early_has_a_report_too(
+    name: str, most_trials: int, tmp_path: Path
+) -> None:
+    synthetic = synthetic_run(name, most_trials=most_trials)
+    text = build_report([synthetic.pair()], tmp_path).html.read_text(encoding="utf-8")
+    assert "interrupted" in text
+
+
+def test_two_runs_of_one_study_keep_their_files_apart(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    paths = build_report([synthetic.pair(), synthetic.pair()], tmp_path)
+    # Those of each run, and one of both.
+    assert len(paths.figures) == 3 * (2 * (2 + 2) + 1)
+    assert _Page(paths.html.read_text(encoding="utf-8")).open == []
+
+
+def test_a_report_replaces_the_one_before_and_leaves_other_files(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("mine")
+    first = synthetic_run("milanovic-srbljic", most_trials=3)
+    build_report([first.pair()], tmp_path)
+    build_report([synthetic_run("manford-kolahi", most_trials=30).pair()], tmp_path)
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "notes.txt",
+        "report.html",
+        "figures",
+        "tables",
+        "lanlab-files.sha256",
+    }
+    assert not list((tmp_path / "tables").glob("milanovic*"))
+
+
+@pytest.mark.parametrize("name", ["report.html", "figures", "tables/notes.csv"])
+def test_a_users_file_of_a_reports_name_is_never_replaced(name: str, tmp_path: Path) -> None:
+    """A paper's folder has figures of its own: they stay, whatever is written beside them."""
+    paper = tmp_path / "paper"
+    mine = [paper / "figures" / "mine.svg", paper / "tables" / "mine.csv", paper / name]
+    for path in mine:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.is_dir():
+            path.write_text("mine")
+    build = [synthetic_run("manford-kolahi", most_trials=1).pair()]
+    if name == "report.html":
+        with pytest.raises(UsageError, match=r"report\.html \(not written by lanlab\)"):
+            build_report(build, paper)
+        assert {path for path in paper.rglob("*") if path.is_file()} == {*mine}
+    else:
+        build_report(build, paper)
+        build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], paper)
+    assert all(path.read_text() == "mine" for path in mine if path.is_file())
+
+
+def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+    occupied = tmp_path / "occupied"
+    occupied.write_text("a file, no folder")
+    synthetic = synthetic_run("manford-kolahi", most_trials=1)
+    with pytest.raises(UsageError, match="occupied is no folder"):
+        build_report([synthetic.pair()], occupied)
+    assert [path.name for path in tmp_path.iterdir()] == ["occupied"]
+    assert occupied.read_text() == "a file, no folder"
+
+
+def test_a_full_disk_leaves_the_report_of_before(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    out = tmp_path / "out"
+    synthetic = synthetic_run("manford-kolahi", most_trials=1)
+    build_report([synthetic.pair()], out)
+    before = {path: path.read_bytes() for path in out.rglob("*") if path.is_file()}
+
+    def full(descriptor: int) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr("lanlab.report.page.own_files.os.fsync", full)
+    with pytest.raises(StoreError, match="No space left on device"):
+        build_report([synthetic_run("milanovic-srbljic", most_trials=1).pair()], out)
+    assert {path: path.read_bytes() for path in out.rglob("*") if path.is_file()} == before
+    assert [path.name for path in tmp_path.iterdir()] == ["out"]
+
+
+def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
+    import subprocess
+    import sys
+
+    code = (
+        "import sys, lanlab.report.runs.build, lanlab.report.runs.run_text; "
+        "import lanlab.report.answer.answers; "
+        "print([m for m in ('matplotlib', 'numpy', 'scipy', 'jinja2') if m in sys.modules])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
+
+
+def test_published_figures_have_our_values_marked(folder: Path, both: list[SyntheticRun]) -> None:
+    """Each run has the chapter, with the figures whose quantities were measured here."""
+    page = (folder / "report.html").read_text(encoding="utf-8")
+
+    for synthetic in both:
+        assert f'id="{synthetic.study.id}-published"' in page
+    assert page.count("Published values</h3>") == 2
+    drawn = {path.name for path in (folder / "figures").glob("*published*.svg")}
+    assert drawn == {
+        "manford-kolahi-published-table-1-goodput-bps-sd.svg",
+        "manford-kolahi-published-table-2-rtt-mean-ns-sd.svg",
+    }
+    assert "measured here" in page
+    assert (folder / "tables/manford-kolahi-published-discrepancies.csv").is_file()
+
+
+def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=2)
+    run = replace(synthetic.run, study_id="my-own")
+    page = build_report([(run, synthetic.trials)], tmp_path).html.read_text(encoding="utf-8")
+    assert "Reading the published data again" not in page
+
+
+def test_name_tags_and_note_of_a_run_are_on_its_page(tmp_path: Path) -> None:
+    """Escaped; of a run without them nothing is said."""
+    made = synthetic_run("milanovic-srbljic", most_trials=3)
+    label = {"name": "before-upgrade", "note": "<i>new cable</i>", "tags": ["lab2", "old"]}
+    named = replace(made.run, label=label)
+    text = build_report([(named, made.trials)], tmp_path / "named").html.read_text()
+    plain = build_report([(made.run, made.trials)], tmp_path / "plain").html.read_text()
+
+    for title, said in (
+        ("Name", "before-upgrade"), ("Tags", "lab2, old"), ("Note", "&lt;i&gt;new cable&lt;/i&gt;")
+    ):  # fmt: skip
+        assert f"<dt>{title}</dt><dd>{said}</dd>" in text
+        assert f"<dt>{title}</dt>" not in plain

@@ -1,0 +1,279 @@
+"""The tables of a run, for CSV, page and terminal."""
+
+from __future__ import annotations
+
+import csv
+import io
+import math
+import statistics
+from dataclasses import replace
+
+import pytest
+from rich.console import Console
+from synthetic_runs import SyntheticRun, synthetic_run
+
+from lanlab.report.document.table import Cell, Column, Table, obtained, words
+from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.published.statement_table import statement_table
+from lanlab.report.runs.run_text import tables
+from lanlab.report.traffic.loss_table import loss_table
+from lanlab.report.trials.analyses import Analyses
+from lanlab.report.trials.trial_table import trial_table
+
+
+def goodput(synthetic: SyntheticRun, experiment: str) -> Table:
+    run, trials = synthetic.pair()
+    return metric_table(
+        run, trials, synthetic.study, synthetic.published, experiment, "goodput_bps"
+    )
+
+
+def read(table: Table) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(table.to_csv())))
+
+
+def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    row = read(goodput(synthetic, "udp-500"))[1]
+    values = [
+        t.metrics["goodput_bps"]
+        for t in synthetic.trials
+        if t.experiment == "udp-500" and t.factors == {"rate_bps": 10_600_000}
+    ]
+    assert float(row["mean (bit/s)"]) == pytest.approx(sum(values) / len(values), rel=1e-15)
+    assert float(row["mean (kB/s)"]) * 8000 == pytest.approx(float(row["mean (bit/s)"]))
+    assert float(row["share of limit (ratio)"]) == pytest.approx(0.999, abs=0.01)
+    assert row["n"] == "2"
+
+
+def test_every_column_of_a_metric_has_what_its_name_says() -> None:
+    """Of each condition, in the unit in brackets; the limit by hand: 38 bytes a frame."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    for row in read(goodput(synthetic, "throughput")):
+        version, size = int(row["ip_version"]), int(row["message_size_bytes"])
+        values = [
+            trial.metrics["goodput_bps"]
+            for trial in synthetic.trials
+            if trial.experiment == "throughput"
+            and trial.factors == {"ip_version": version, "message_size_bytes": size}
+        ]
+        limit_bps = 100e6 * size / (size + (28 if version == 4 else 48) + 38)
+        logs = [math.log(value) for value in values]
+        # Of three trials, on the log scale: Student's t of 97.5 % with two degrees of freedom.
+        factor = math.exp(4.302653 * statistics.stdev(logs) / math.sqrt(3))
+        mean = statistics.fmean(values)
+        expected = {
+            "mean": mean,
+            "95 % low": mean / factor,
+            "95 % high": mean * factor,
+            "standard deviation": statistics.stdev(values),
+            "limit": limit_bps,
+        }
+        counts = [row[name] for name in ("n", "failed", "missing", "polluted", "left out")]
+        assert counts == ["3", "0", "0", "0", "0"]
+        assert float(row["share of limit (ratio)"]) == pytest.approx(mean / limit_bps)
+        for name, bps in expected.items():
+            near = 1e-3 if name.startswith("95") else 1e-9
+            assert float(row[f"{name} (bit/s)"]) == pytest.approx(bps, rel=near), name
+            assert float(row[f"{name} (Mbit/s)"]) == pytest.approx(bps / 1e6, rel=near), name
+
+
+def test_every_column_of_the_trials_has_what_its_name_says() -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    late = {
+        t.number: {"start_skew_ns": 70 + t.number, "max_lateness_ns": 900 + t.number}
+        for t in synthetic.trials
+    }
+    trials = [
+        replace(t, elapsed_s=3.5 + t.number, metrics=t.metrics | late[t.number])
+        for t in synthetic.trials
+    ]
+    measures = {"throughput": ("goodput_bps", "bit/s"), "round-trip": ("rtt_mean_ns", "ns")}
+    for row, trial in zip(
+        read(trial_table(synthetic.run, trials, synthetic.study)), trials, strict=True
+    ):
+        metric, unit = measures[trial.experiment]
+        assert (row["metric"], row["unit"]) == (metric, unit)
+        assert float(row["result"]) == trial.metrics[metric]
+        assert int(row["start skew (ns)"]) == 70 + trial.number
+        assert int(row["greatest lateness (ns)"]) == 900 + trial.number
+        assert float(row["elapsed (s)"]) == 3.5 + trial.number
+        assert (int(row["number"]), int(row["block"])) == (trial.number, trial.block)
+        assert (row["purpose"], row["status"], row["counts"]) == ("trial", "done", "True")
+        assert {name: int(row[name]) for name in trial.factors} == trial.factors
+
+
+def test_column_names_are_never_given_twice() -> None:
+    for name, experiment in (("milanovic-srbljic", "tcp"), ("manford-kolahi", "throughput")):
+        header = goodput(synthetic_run(name), experiment).to_csv().splitlines()[0]
+        names = next(csv.reader([header]))
+        assert len(names) == len(set(names))
+
+
+def test_published_values_stand_in_the_row_of_their_condition() -> None:
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    rows = read(goodput(synthetic, "throughput"))
+    row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
+    assert float(row["published mean, xp (Mbit/s)"]) == 79.8
+    ratio = float(row["measured / published mean, xp (ratio)"])
+    assert ratio == pytest.approx(float(row["mean (Mbit/s)"]) / 79.8)
+    assert row["published mean, vista (Mbit/s)"] == ""
+
+
+def test_a_published_deviation_stands_against_ours_and_not_against_our_mean() -> None:
+    """1.06 Mbit/s of Vista over IPv4 with 384 bytes."""
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
+    rows = read(goodput(synthetic, "throughput"))
+    row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
+    assert float(row["published sd, vista (Mbit/s)"]) == 1.06
+    ratio = float(row["measured / published sd, vista (ratio)"])
+    assert ratio == pytest.approx(float(row["standard deviation (Mbit/s)"]) / 1.06)
+
+
+def test_a_condition_without_results_keeps_its_row() -> None:
+    synthetic = synthetic_run("manford-kolahi", fails=lambda planned: True)
+    rows = read(goodput(synthetic, "throughput"))
+    assert len(rows) == 6
+    assert all(row["mean (Mbit/s)"] == "" and int(row["failed"]) > 0 for row in rows)
+
+
+def test_a_single_trial_has_a_mean_and_no_spread() -> None:
+    synthetic = synthetic_run("manford-kolahi", most_trials=12)
+    rows = [row for row in read(goodput(synthetic, "throughput")) if row["n"] == "1"]
+    assert rows
+    assert all(row["mean (Mbit/s)"] and not row["95 % low (Mbit/s)"] for row in rows)
+
+
+def test_a_share_of_the_link_stands_beside_ours() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    run, trials = synthetic.pair()
+    table = statement_table(run, trials, synthetic.study, synthetic.published)
+    row = next(row for row in read(table) if row["id"] == "u500.pen.half")
+    assert float(row["value"]) == 0.5
+    assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
+
+
+def test_a_statement_has_its_value_in_the_unit_beside_it_and_what_bounds_it() -> None:
+    """6 kB/s are 48,000 bit/s; "almost twice" is no 2.0, "15% better" no 15."""
+    synthetic = synthetic_run("milanovic-srbljic")
+    table = statement_table(*synthetic.pair(), synthetic.study, synthetic.published)
+    rows = {row["id"]: (row["value"], row["bound"], row["unit"]) for row in read(table)}
+    assert rows["u2.cel"] == ("48000.0", "", "bit/s")
+    assert rows["t2.cel_pen"] == ("2.0", "almost", "ratio")
+    assert rows["u2.cel_pen"] == ("2.1", "about", "ratio")
+    assert rows["u2.linux_win"] == ("4.0", "at least", "ratio")
+    assert rows["t500.cel_pen"] == ("0.15", "", "ratio")
+
+
+def test_every_trial_is_in_the_table_with_its_error() -> None:
+    synthetic = synthetic_run("manford-kolahi", fails=lambda planned: planned.number == 2)
+    rows = read(trial_table(synthetic.run, synthetic.trials, synthetic.study))
+    assert [int(row["number"]) for row in rows] == list(range(len(synthetic.trials)))
+    assert rows[2]["error"] == "peer.silent: nothing heard for 3 s"
+    assert rows[0]["load average before"] == "0.25"
+
+
+def losses(synthetic: SyntheticRun, experiment: str) -> Table:
+    return loss_table(
+        synthetic.run, synthetic.trials, synthetic.study, synthetic.published, experiment
+    )
+
+
+def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
+    rows = read(losses(synthetic_run("milanovic-srbljic", "quick"), "udp-500"))
+    assert [float(row["offered (messages)"]) for row in rows] == [10_000] * 6
+    for row in rows:
+        shares = [float(value) for name, value in row.items() if name.endswith("(ratio)")]
+        assert len(shares) == 3
+        assert sum(shares) == pytest.approx(1)
+    assert float(rows[-1]["dropped in the sender's queue (ratio)"]) == pytest.approx(
+        0.125, abs=0.01
+    )
+
+
+def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
+    """Of 10,000 messages a number at each place that is at no other."""
+    words = {
+        "skipped_messages": "skipped, as the next was due",
+        "unsent_messages": "not sent in time",
+        "refused_messages": "refused by the sending host",
+        "lost_sender_queue_messages": "dropped in the sender's queue",
+        "lost_link_messages": "lost on the link",
+        "lost_backlog_messages": "dropped in the receiving host's backlog",
+        "lost_socket_buffer_messages": "dropped in the receiver's socket buffer",
+        "lost_late_messages": "arrived after the end",
+    }
+    lost = {place: 2**power for power, place in enumerate(words)}
+    counted = lost | {"offered_messages": 10_000, "received_messages": 10_000 - sum(lost.values())}
+    synthetic = synthetic_run("milanovic-srbljic", "quick", distorts=lambda had, _: had | counted)
+    for row in read(losses(synthetic, "udp-500")):
+        assert (row["n"], float(row["offered (messages)"])) == ("3", 10_000)
+        assert float(row["received (ratio)"]) == pytest.approx(0.9745)
+        for place, name in words.items():
+            assert float(row[f"{name} (ratio)"]) == pytest.approx(lost[place] / 10_000), name
+
+
+def test_what_was_not_counted_has_no_row_of_losses() -> None:
+    """Over TCP nothing is lost; and a failed trial tells nothing."""
+    synthetic = synthetic_run("milanovic-srbljic", fails=lambda p: p.experiment == "udp-2")
+    assert not losses(synthetic, "tcp").rows
+    assert not losses(synthetic, "udp-2").rows
+    assert losses(synthetic, "udp-500").rows
+
+
+def test_the_terminal_explains_losses_where_the_study_draws_them_and_there_were_some() -> None:
+    for name, explained in (("milanovic-srbljic", 2), ("manford-kolahi", 0)):
+        titles = [str(table.title) for table in tables(*synthetic_run(name).pair(), Analyses())]
+        assert sum("where messages were lost" in title for title in titles) == explained
+    spared = synthetic_run("milanovic-srbljic", link_rate_bps=100_000_000)
+    assert not [t for t in tables(*spared.pair(), Analyses()) if "lost" in str(t.title)]
+
+
+def test_every_trial_says_what_it_was_measured_with() -> None:
+    synthetic = synthetic_run("milanovic-srbljic")
+    table = trial_table(synthetic.run, synthetic.trials, synthetic.study)
+    row = next(row for row in read(table) if row["experiment"] == "tcp")
+    assert (row["io"], row["receive"], row["times by"]) == ("single", "poll", "program")
+    assert (row["messages at once"], row["read size (B)"]) == ("1", "262144")
+    assert row["receive chosen because"] == "it took the most"
+    assert row["write size (B)"] in ("500", "2")
+
+
+def test_no_text_of_a_csv_is_taken_for_a_formula() -> None:
+    table = Table("t", "t", (Column("a"),), ((Cell("=1+1", "=1+1"),), (Cell(-1.5, "-1.5"),)))
+    assert table.to_csv() == "a\r\n'=1+1\r\n-1.5\r\n"
+
+
+@pytest.mark.parametrize("name", ["milanovic-srbljic", "manford-kolahi"])
+def test_the_terminal_shows_every_experiment(name: str) -> None:
+    synthetic = synthetic_run(name)
+    console = Console(width=120, record=True, file=io.StringIO())
+    for table in tables(*synthetic.pair(), Analyses()):
+        console.print(table)
+    text = console.export_text()
+    for experiment in synthetic.study.experiment:
+        assert (experiment.title in text) == ("real" in experiment.on)
+    # Two trials have no interval, but their values.
+    assert "; " in text and "±" not in text
+
+
+def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
+    synthetic = synthetic_run("manford-kolahi")
+    study = dict(synthetic.run.study)
+    study["experiment"] = [{**e, "title": "[red]x[/red]"} for e in study["experiment"]]
+    run = type(synthetic.run)(**{**vars(synthetic.run), "study": study})
+    console = Console(width=120, record=True, file=io.StringIO())
+    console.print(tables(run, synthetic.trials, Analyses())[0])
+    assert "[red]x[/red]" in console.export_text()
+
+
+@pytest.mark.parametrize("is_simulated", [True, False])
+def test_a_table_of_modelled_machines_calls_nothing_measured(is_simulated: bool) -> None:
+    """Neither its title, nor a column, nor what stands for one; names that hold the word stay."""
+    columns = (Column("measured mean (s)", "measured", "measured"), Column("", "here"))
+    rows = ((Cell(1.0, "1"), words("measured below")), (Cell(2.0, "2"), words("as measured")))
+    table = obtained(Table("t", "Measured and published", columns, rows), is_simulated=is_simulated)
+    word = "simulated" if is_simulated else "measured"
+    assert table.title == f"{word.capitalize()} and published"
+    assert (table.columns[0].name, table.columns[0].heading) == (f"{word} mean (s)", word)
+    assert [row[1].text for row in table.rows] == [f"{word} below", "as measured"]

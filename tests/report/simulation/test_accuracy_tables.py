@@ -1,0 +1,230 @@
+"""The tables of how near a simulation comes to print, cell by cell, and what is said of them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from lanlab.analysis.model_error import cross_validated, held_out_values
+from lanlab.analysis.simulated import Accuracy
+from lanlab.report.simulation.accuracy_table import (
+    TITLE,
+    accuracy_count_table,
+    accuracy_sentences,
+    accuracy_table,
+)
+from lanlab.studies import load_study
+from lanlab.studies.machines import Simulation
+
+LOADED = load_study("manford-kolahi")
+STUDY, PUBLISHED = LOADED.study, LOADED.published
+KNOWN = next(one for one in PUBLISHED.value if one.metric == "goodput_bps")
+
+
+def one(
+    published: float = 80e6, simulated: float = 84e6, statistic: str = "mean", **given: Any
+) -> Accuracy:
+    """A held-out value, in bit/s."""
+    changed = {key: given.pop(key) for key in ("id", "bound", "condition") if key in given}
+    value = KNOWN.model_copy(
+        update={"statistic": statistic, "bound": None, "condition": {}, "si": published, **changed}
+    )
+    made = Accuracy(value, "held out", published, simulated, "peak", ())
+    return replace(made, **given)
+
+
+def row(found: Accuracy, *others: Accuracy) -> dict[str, tuple[object, str]]:
+    """The first row, by what stands above it."""
+    table = accuracy_table([found, *others], STUDY)
+    cells = zip(table.columns, table.rows[0], strict=True)
+    return {column.name or column.heading: (cell.value, cell.text) for column, cell in cells}
+
+
+def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
+    """At full precision for programs, to its digits for people."""
+    found = one(
+        id="a.b", bound="~", condition={"os": "xp", "ip_version": 6},
+        baseline=90e6, low=82e6, high=85e6,
+    )  # fmt: skip
+    assert row(found) == {
+        "id": ("a.b", "a.b"),
+        "about": ("os xp, IPv6", "os xp, IPv6"),
+        "published": (None, "about 80.00 Mbit/s"),
+        "bound": ("about", ""),
+        "simulated": (None, "84.00 Mbit/s"),
+        "simulated_low": (82e6, ""),
+        "simulated_high": (85e6, ""),
+        "left open by the fit": (None, "82.00 Mbit/s … 85.00 Mbit/s"),
+        "interval_low": (None, ""),
+        "interval_high": (None, ""),
+        "interval by the others held out": (None, ""),
+        "error_ratio": (pytest.approx(0.05), "+5.0 %"),
+        "baseline": (90e6, ""),
+        "by print alone": (None, "90.00 Mbit/s"),
+        "skill": (pytest.approx(1 - 0.05 / 0.125), "0.60"),
+        "standing": ("held out", "held out"),
+        "how": ("peak", "peak"),
+    }
+    (cells,) = accuracy_table([found], STUDY).rows
+    assert [cells[2].value, cells[5].value] == [80e6, 84e6]
+
+
+def test_columns_are_for_programs_or_for_people() -> None:
+    """A name is in CSV, a heading on a page, a short one on a terminal, if there is room."""
+    table = accuracy_table([one()], STUDY)
+    columns = [(c.name, c.heading, c.short, c.is_number, c.rank) for c in table.columns]
+    assert columns == [
+        ("id", "published value", "value", False, 0),
+        ("about", "about", "about", False, 0),
+        ("published", "", "", True, 0),
+        ("bound", "", "", False, 0),
+        ("", "published", "published", True, 0),
+        ("simulated", "", "", True, 0),
+        ("", "simulated", "simulated", True, 0),
+        ("simulated_low", "", "", True, 0),
+        ("simulated_high", "", "", True, 0),
+        ("", "left open by the fit", "left open by the fit", True, 1),
+        ("interval_low", "", "", True, 0),
+        ("interval_high", "", "", True, 0),
+        ("", "interval by the others held out", "by the others held out", True, 1),
+        ("error_ratio", "error", "error", True, 0),
+        ("baseline", "", "", True, 0),
+        ("", "by print alone", "by print alone", True, 0),
+        ("skill", "skill", "skill", True, 0),
+        ("standing", "predicted or fitted", "predicted or fitted", False, 0),
+        ("how", "read off as", "", False, 0),
+    ]
+    assert (table.name, table.title) == ("accuracy", TITLE)
+    counts = accuracy_count_table([one()], STUDY, PUBLISHED)
+    assert [(c.name, c.heading, c.short, c.is_number, c.rank) for c in counts.columns] == [
+        ("standing", "published values", "published values", False, 0),
+        ("within_0.05", "within 5 %", "within 5 %", True, 0),
+        ("within_0.1", "within 10 %", "within 10 %", True, 0),
+        ("within_0.2", "within 20 %", "within 20 %", True, 0),
+        ("values", "of", "of", True, 0),
+        ("worth", "what that is worth", "what that is worth", False, 0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("given", "column", "cell"),
+    [
+        ({"baseline": None}, "skill", (None, "")),
+        ({"baseline": None}, "by print alone", (None, "")),
+        ({"baseline": 80e6}, "skill", (None, "print alone is exact")),
+        ({"baseline": 81e6}, "skill", (pytest.approx(-3), "no prediction")),
+        ({"baseline": 84e6}, "skill", (0, "no prediction")),
+        ({"simulated": 76e6}, "error_ratio", (pytest.approx(-0.05), "\N{MINUS SIGN}5.0 %")),
+        ({"simulated": 80e6}, "error_ratio", (0, "0.0 %")),
+        ({"repeats": "c.d"}, "standing", ("held out, as c.d", "held out, as c.d")),
+        ({"low": 82e6}, "left open by the fit", (None, "")),
+        ({"high": 85e6}, "left open by the fit", (None, "")),
+        ({"bound": None}, "bound", (None, "")),
+    ],
+)
+def test_what_is_not_known_is_left_empty(
+    given: dict[str, Any], column: str, cell: tuple[object, str]
+) -> None:
+    assert row(one(**given))[column] == cell
+
+
+@pytest.mark.parametrize(
+    ("statistic", "shown"),
+    [
+        ("ratio", "0.500 times"),
+        ("gain", "0.500 times"),
+        ("deficit", "0.500 times"),
+        ("share_of_link", "50.0 % of the link"),
+    ],
+)
+def test_a_number_that_is_no_rate_is_shown_as_what_it_is(statistic: str, shown: str) -> None:
+    compared = {"numerator": "vista", "denominator": "xp", "ip_version": 4}
+    found = row(one(0.5, 0.5, statistic, condition=compared))
+    assert found["simulated"][1] == shown
+    assert found["about"][1] == "vista to xp, IPv4"
+    alone = {"numerator": "vista", "ip_version": 4}
+    assert row(one(0.5, 0.5, statistic, condition=alone))["about"][1] == "IPv4"
+
+
+def test_the_interval_by_the_others_is_that_of_the_value() -> None:
+    """Of what was fitted there is none; a printed value outside is named."""
+    found = [one(id=f"v{n}", simulated=80e6 * (1 + e)) for n, e in enumerate((0.6, 0.02, 0.01))]
+    found += [one(id="v3", simulated=79e6, standing="predicted before the fit")]
+    far, *_ = cross_validated(held_out_values(found))
+    seen = row(*found)
+    assert seen["interval_low"] == (far.low, "") and seen["interval_high"] == (far.high, "")
+    text = seen["interval by the others held out"][1]
+    assert text.endswith(" Mbit/s, printed value outside")
+    inside = row(*found[1:], found[0])["interval by the others held out"][1]
+    assert inside and "outside" not in inside
+    fitted = replace(found[0], standing="fitted")
+    assert row(fitted, *found)["interval_low"] == (None, "")
+    assert row(found[3], *found[:3])["interval_low"][0] is not None
+
+
+def with_numbers(*fitted: list[str]) -> Simulation:
+    """A machine of which these numbers were fitted."""
+    numbers = dict(zip(("interrupt_us", "protocol_us"), fitted, strict=False))
+    made = {name: {"value": 1.0, "fitted": own} for name, own in numbers.items()}
+    machine = {"id": "pc", "title": "", "numbers": made}
+    return Simulation.model_validate({"machine": [machine]})
+
+
+@pytest.mark.parametrize(
+    ("values", "said"),
+    [(2, "no degree of"), (3, "1 degree of"), (4, "2 degrees of")],
+)
+def test_fitted_values_say_how_many_of_them_could_have_been_missed(values: int, said: str) -> None:
+    names = [one.id for one in PUBLISHED.value if one.metric == "goodput_bps"][:values]
+    study = STUDY.model_copy(update={"simulation": with_numbers(names, names[:1])})
+    fitted = replace(one(), standing="fitted")
+    (cells,) = accuracy_count_table([fitted], study, PUBLISHED).rows
+    worth = f"2 free numbers for {values} values of goodput: {said} freedom left"
+    assert [cell.text for cell in cells] == ["fitted", "1", "1", "1", "1", worth]
+    assert [cell.value for cell in cells[1:5]] == [1, 1, 1, 1]
+    without = STUDY.model_copy(update={"simulation": None})
+    assert accuracy_count_table([fitted], without, PUBLISHED).rows[0][-1].text == ""
+
+
+def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() -> None:
+    """Print is nearer, or not; of four values each has the interval of the others."""
+    near = [one(id=f"v{n}", baseline=90e6) for n in range(3)]
+    far = one(id="v3", simulated=100e6, baseline=81e6)
+    exact = one(id="v4", baseline=80e6)
+    other = replace(one(id="v5", simulated=72.1e6), standing="not fitted")
+    bound = replace(one(id="v6", bound=">="), standing="predicted before the fit")
+    found = [*near, far, exact, other, bound]
+    table = accuracy_count_table(found, STUDY, PUBLISHED)
+    inside = sum(each.is_inside for each in cross_validated([*near, far]))
+    assert [[cell.text for cell in cells] for cells in table.rows] == [
+        [
+            "held out", "3", "3", "3", "4",
+            f"3 of 4 nearer than print; {inside} of 4 in the interval by the others",
+        ],
+        ["not fitted", "0", "1", "1", "1", ""],
+    ]  # fmt: skip
+    three = accuracy_count_table(near, STUDY, PUBLISHED)
+    assert three.rows[0][-1].text == "3 of 3 nearer than print"
+
+
+def test_what_is_not_counted_is_said_with_how_many_there_are() -> None:
+    """Bounds, and what print alone has exactly, in singular and plural."""
+    plain = STUDY.model_copy(update={"simulation": None})
+    exact, bound = one(baseline=80e6), one(bound="<=")
+    first, *rest = accuracy_sentences([one(), exact, bound], plain)
+    assert first.startswith("A fitted value is no prediction")
+    assert rest == [
+        "1 held-out value is what print alone has exactly, could not be missed, and not counted.",
+        "1 value is a bound and is not counted.",
+    ]
+    _, *rest = accuracy_sentences([exact, exact, bound, bound, bound], plain)
+    assert rest == [
+        "2 held-out values are what print alone has exactly, could not be missed, and not counted.",
+        "3 values are bounds and are not counted.",
+    ]
+    before = replace(one(), standing="predicted before the fit")
+    _, said = accuracy_sentences([before], plain)
+    assert said.startswith("A value predicted before the fit has two rows")
+    assert len(accuracy_sentences([one()], plain)) == 1

@@ -1,0 +1,194 @@
+"""Predictions of two runs and their tables: which conditions, which digits, which columns."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from planned_runs import PlannedRun, planned_run
+
+from lanlab.analysis.summary import condition_key
+from lanlab.report.simulation.prediction_table import (
+    Predicted,
+    prediction_tables,
+    predictions,
+    with_intervals,
+    with_ranges,
+)
+from lanlab.studies import load_study
+
+STUDY = load_study("milanovic-srbljic").study
+ONE = Predicted("udp-500", {"message_size_bytes": 500}, "goodput_bps", 8e6, 4e6, None, None)
+KEY = "udp-500", condition_key({"message_size_bytes": 500})
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "ratio"),
+    [(8e6, 4e6, 0.5), (0.0, 4e6, None), (None, 4e6, None), (8e6, None, None), (None, None, None)],
+)
+def test_a_ratio_needs_both_sides(
+    before: float | None, after: float | None, ratio: float | None
+) -> None:
+    assert replace(ONE, before=before, after=after).ratio == ratio
+
+
+def test_nothing_is_known_of_a_prediction_that_is_not_said() -> None:
+    ranges = (ONE.range_before, ONE.range_after, ONE.range_ratio)
+    intervals = (ONE.interval_before, ONE.interval_after, ONE.interval_ratio)
+    assert (*ranges, *intervals) == (None,) * 6
+
+
+@pytest.mark.parametrize("lacking", [({KEY: 0.0}, {KEY: 0.7}), ({KEY: 0.7}, {KEY: 0.0})])
+def test_a_machine_of_which_nothing_arrives_leaves_the_range_open(
+    lacking: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
+) -> None:
+    """Values below one are values; 0 is none."""
+    own = {KEY: 0.8}, {KEY: 0.4}
+    (known,) = with_ranges([ONE], own, [({KEY: 0.4}, {KEY: 0.8})])
+    assert known.range_before == pytest.approx((4e6, 8e6))
+    assert known.range_after == pytest.approx((4e6, 8e6))
+    assert known.range_ratio == pytest.approx((0.5, 2.0))
+    (unknown,) = with_ranges([ONE], own, [lacking, ({KEY: 0.4}, {KEY: 0.8})])
+    assert unknown == ONE
+    nothing = replace(ONE, after=None)
+    (half,) = with_ranges([nothing], own, [own])
+    assert half.range_after is None and half.range_ratio is None and half.range_before is not None
+
+
+def texts(one: Predicted) -> list[str]:
+    (table,) = prediction_tables([one], STUDY)
+    return [cell.text for cell in table.rows[0]]
+
+
+@pytest.mark.parametrize(
+    ("ends", "text"),
+    [
+        ((7.28e6, 8.72e6), "1,000 (910 … 1,100)"),
+        ((8e6, 1.1 * 8e6), "1,000 (1,000 … 1,100)"),
+        ((7.2e6, 8.001e6), "1,000 (900 … 1,000)"),
+        ((7.999e6, 8.8e6), "1,000 (1,000 … 1,100)"),
+        ((7.76e6, 8.24e6), "1,000 (970 … 1,030)"),
+        ((7.999e6, 8.001e6), "1,000"),
+        (None, "1,000"),
+    ],
+)
+def test_a_value_has_the_digits_that_its_interval_leaves(
+    ends: tuple[float, float] | None, text: str
+) -> None:
+    """Three up to a factor of 1.1 between its ends, then two; an end that says the same stays."""
+    assert texts(replace(ONE, interval_before=ends))[1] == text
+
+
+def test_an_interval_of_a_factor_of_1_1_leaves_three_digits() -> None:
+    one = replace(ONE, before=8.072e6, interval_before=(8e6, 8e6 * 1.1))
+    assert texts(one)[1] == "1,010 (1,000 … 1,100)"
+    wider = replace(one, interval_before=(8e6, 8e6 * 1.11))
+    assert texts(wider)[1] == "1,000 (1,000 … 1,100)"
+
+
+def test_each_experiment_has_a_table_of_its_own() -> None:
+    """With both sides, their ratio, their intervals at full precision, and what limits."""
+    causes: dict[str, Any] = {"cause_before": "wire", "cause_after": "receiver's interrupts"}
+    full: dict[str, Any] = {
+        "interval_before": (7e6, 9e6),
+        "interval_after": (3e6, 5e6),
+        "interval_ratio": (0.4, 0.6),
+    }
+    first = replace(ONE, **causes, **full)
+    other = replace(ONE, experiment="udp-2", metric="received_ratio", before=0.5, after=None)
+    table, last = prediction_tables([first, other, first], STUDY)
+    assert (table.name, last.name) == ("prediction-udp-500", "prediction-udp-2")
+    assert table.title == "UDP, 500-byte messages: receiving speed (kB/s)"
+    assert last.title == "UDP, 2-byte messages: received data (%)"
+    head = "receiving speed (kB/s)"
+    assert [(c.name, c.heading, c.short, c.is_number) for c in table.columns] == [
+        ("condition", "condition", "condition", False),
+        ("before", f"{head}, as in the study", "as in the study", True),
+        ("before_low", "", "", True),
+        ("before_high", "", "", True),
+        ("after", f"{head}, changed", "changed", True),
+        ("after_low", "", "", True),
+        ("after_high", "", "", True),
+        ("ratio", "ratio", "ratio", True),
+        ("ratio_low", "", "", True),
+        ("ratio_high", "", "", True),
+        ("limited_by", "limited by", "limited by", False),
+        ("limited_by_after", "changed: limited by", "changed: limited by", False),
+    ]
+    assert len(table.rows) == 2 and len(last.rows) == 1
+    assert [cell.value for cell in table.rows[0]] == [
+        "500 B", 8e6, 7e6, 9e6, 4e6, 3e6, 5e6, 0.5, 0.4, 0.6, "wire", "receiver's interrupts",
+    ]  # fmt: skip
+    assert [cell.text for cell in last.rows[0]] == ["500 B", "50.0", *[""] * 10]
+
+
+def test_a_ratio_that_is_one_has_no_interval_of_its_own() -> None:
+    """What a change does not touch is simulated twice alike; its sides are missed all the same."""
+    (same,) = with_intervals([replace(ONE, after=8e6)], 0.1)
+    assert same.interval_ratio is None
+    assert same.interval_before == same.interval_after is not None
+
+
+def test_an_interval_stays_within_the_link_and_the_offered_load(run: PlannedRun) -> None:
+    """1.0 (0.79 … 1.3) kB/s was printed of 1 kB/s sent."""
+    found = predictions((run.run, run.trials), (run.run, run.trials))
+
+    bounded = with_intervals(found, 0.5)
+    assert all(one.most_before is not None for one in bounded)
+    for one in bounded:
+        assert one.interval_before is not None and one.before is not None
+        assert one.interval_before[1] <= max(one.before, one.most_before or 0)
+    (free,) = with_intervals([replace(ONE, most_before=9e6)], 0.5)
+    assert free.interval_before is not None and free.interval_before[1] == 9e6
+    assert free.interval_after is not None and free.interval_after[1] > 6e6
+
+
+@pytest.fixture(scope="module")
+def run() -> PlannedRun:
+    return planned_run("milanovic-srbljic", "tiny", where="simulated")
+
+
+def test_a_prediction_is_of_the_first_metric_of_each_condition(run: PlannedRun) -> None:
+    """Of both runs: what one of them lacks is not known."""
+    trials = [
+        replace(trial, metrics={**trial.metrics, "goodput_bps": 2 * trial.metrics["goodput_bps"]})
+        for trial in run.trials
+    ]
+    gone = trials[0].experiment, condition_key(trials[0].factors)
+    kept = [one for one in trials if (one.experiment, condition_key(one.factors)) != gone]
+    found = predictions((run.run, run.trials), (run.run, kept))
+    keys = [(one.experiment, condition_key(one.factors)) for one in found]
+    conditions = {(one.experiment, condition_key(one.factors)) for one in run.trials}
+    assert len(keys) == len(set(keys)) and set(keys) == conditions
+    assert {one.metric for one in found} == {"goodput_bps"}
+    for key, one in zip(keys, found, strict=True):
+        assert one.ratio == (None if key == gone else 2.0)
+        assert one.before is not None and (one.after is None) == (key == gone)
+        assert (one.cause_before, one.cause_after) == (None, None)
+
+
+def test_what_limits_a_condition_is_of_its_own_trials(
+    run: PlannedRun, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Before, and after the change."""
+    monkeypatch.setattr(
+        "lanlab.report.simulation.prediction_table.cause_of",
+        lambda trials: ",".join(sorted({f"{one.experiment}{one.factors}" for one in trials})),
+    )
+    changed = [replace(one, experiment=one.experiment) for one in run.trials]
+    for one in predictions((run.run, run.trials), (run.run, changed)):
+        assert one.cause_before == one.cause_after == f"{one.experiment}{one.factors}"
+
+
+def test_a_search_is_no_prediction() -> None:
+    """Its levels are found, and differ from run to run; what stands behind it is one."""
+    found = planned_run("milanovic-srbljic", "tiny", where="real")
+    searched = {one.id for one in STUDY.experiment if one.search is not None}
+    experiments = [
+        one.id for one in STUDY.experiment if one.id in {t.experiment for t in found.trials}
+    ]
+    assert searched & set(experiments)
+    predicted = predictions((found.run, found.trials), (found.run, found.trials))
+    wanted = [one for one in experiments if one not in searched]
+    assert list(dict.fromkeys(one.experiment for one in predicted)) == wanted
