@@ -29,6 +29,9 @@ const DIALECTS: [(&str, &str); 5] = [
     ("Smb311", "SMB 3.1.1"),
 ];
 
+/// The number of the oldest, which a client of SMB 1 that offers it alone has without a second NEGOTIATE.
+const OLDEST_CHOSEN: &str = "0x0202";
+
 /// Numbers of the spans of requests: of writes, and of all others. Those of connections count from 1.
 const WRITE: u64 = u64::MAX;
 const OTHER: u64 = u64::MAX - 1;
@@ -164,6 +167,9 @@ impl Subscriber for Traces {
                 let known = DIALECTS.iter().find(|(name, _)| *name == said.dialect);
                 connection.dialect = known.map(|(_, dialect)| *dialect);
             }
+            "SMB1 multi-protocol -> SMB2" if said.chosen == OLDEST_CHOSEN => {
+                connection.dialect = Some(DIALECTS[0].1);
+            }
             "session established" => {
                 // `User { user: "name", … }`, or no user.
                 let user = said.identity.split('"').nth(1).filter(|_| self.has_users);
@@ -188,6 +194,7 @@ struct Said {
     cmd: String,
     peer: String,
     dialect: String,
+    chosen: String,
     identity: String,
 }
 
@@ -198,6 +205,7 @@ impl Visit for Said {
             "cmd" => &mut self.cmd,
             "peer" => &mut self.peer,
             "dialect" => &mut self.dialect,
+            "chosen" => &mut self.chosen,
             "identity" => &mut self.identity,
             _ => return,
         };
