@@ -4,7 +4,7 @@ Have stock clients put, get, list, rename and remove files at `lanlab serve`.
     .venv/bin/python bench/clients_of_serve.py --keep
     .venv/bin/python bench/clients_of_serve.py --only lftp impacket
 
-With `--keep` the table goes into `docs/counterparts.md`; without, results are printed.
+With `--keep` the table goes into `bench/results/counterparts.md`; without, results are printed.
 
 Each client has a server of its own on loopback, on a new directory. Its script puts `up.bin` as
 `a.bin`, gets that as `down.bin`, and what else it can. The client works if its script ends with 0
@@ -152,7 +152,7 @@ def main() -> int:
         "--only", nargs="*", default=(), help="clients or services with these words"
     )
     parser.add_argument(
-        "--keep", action="store_true", help="write the table to docs/counterparts.md"
+        "--keep", action="store_true", help="write the table to bench/results/counterparts.md"
     )
     given = parser.parse_args()
     failed, rows = 0, []

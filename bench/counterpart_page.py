@@ -1,11 +1,11 @@
-"""The tables of docs/counterparts.md, each between two marks: scripts replace what is between."""
+"""The tables of bench/results/counterparts.md, each between two marks: scripts replace what is between."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-PAGE = Path(__file__).parent.parent / "docs" / "counterparts.md"
+PAGE = Path(__file__).parent.parent / "bench" / "results" / "counterparts.md"
 #: Longest text of a cell: an error's first words.
 _LONGEST = 200
 

@@ -1,5 +1,5 @@
 """
-Try lanlab's clients on the servers that users have, and write the table of docs/counterparts.md.
+Try lanlab's clients on the servers that users have, and write the table of bench/results/counterparts.md.
 
     .venv/bin/python bench/counterparts.py                       # all, in a temporary folder
     .venv/bin/python bench/counterparts.py --only vsftpd --only Samba --folder ~/counterparts
@@ -305,7 +305,7 @@ def main() -> int:
     parser.add_argument("--service", help="this service only")
     parser.add_argument("--folder", type=Path, help="where products are installed and stay")
     parser.add_argument(
-        "--keep", action="store_true", help="write the table to docs/counterparts.md"
+        "--keep", action="store_true", help="write the table to bench/results/counterparts.md"
     )
     given = parser.parse_args()
     # Servers end also when this is ended from outside.

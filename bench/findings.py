@@ -3,7 +3,7 @@ Judge the findings of all studies by print, and simulate how often verdicts are 
 
     .venv/bin/python bench/findings.py --times 5
 
-Prints the tables of docs/findings.md. Seeds are fixed: it prints the same each time, but for the
+Prints the tables of docs/studies.md. Seeds are fixed: it prints the same each time, but for the
 times.
 """
 

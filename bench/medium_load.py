@@ -1,5 +1,5 @@
 """
-Compute what a bus carries under load, draw the figures of docs/medium.md and print its tables.
+Compute what a bus carries under load, draw the figures of docs/virtual-lan.md and print its tables.
 
     .venv/bin/python bench/medium_load.py > medium.md
 

@@ -8,7 +8,7 @@ use lanlab_wire::{arp, browser, ipx, sap, udp_datagram};
 use lanlab_workloads::listen::Observer;
 
 const OWN: Mac = Mac([2, 0, 0, 0, 0, 99]);
-/// Most entries of a list, as docs/listening.md says.
+/// Most entries of a list, as docs/virtual-lan.md says.
 const MOST: usize = 1000;
 
 /// Frames, each after two octets: its length, and how long after the one before it comes, in units of 16 ms.

@@ -440,7 +440,7 @@ def test_margins_that_are_ours_are_said_to_be() -> None:
 
 def test_the_document_explains_every_form_and_its_example_is_that_of_the_first_study() -> None:
     root = Path(__file__).parents[2]
-    text = (root / "docs" / "findings.md").read_text(encoding="utf-8")
+    text = (root / "docs" / "studies.md").read_text(encoding="utf-8")
 
     rows = re.findall(r"^\| (`[a-z_`, ]+) \| [^|]+ \| `[^|]+` \|$", text, re.MULTILINE)
     explained = [name.strip("`") for row in rows for name in row.split(", ")]

@@ -94,7 +94,7 @@ def test_what_is_there_could_not_be_denied(item: str) -> None:
 
 def test_the_share_of_small_faults_is_that_of_the_last_samples() -> None:
     """The summary has what the table says of each part last."""
-    text = (ROOT / "docs/reliability.md").read_text(encoding="utf-8")
+    text = (ROOT / "bench/results/reliability.md").read_text(encoding="utf-8")
     summary = re.search(r"the tests catch (\d+) to (\d+) %, by part", text)
     assert summary
     last: dict[str, int] = {}

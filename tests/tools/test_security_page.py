@@ -1,9 +1,11 @@
-"""`docs/security.md`: every test that a promise rests on is there."""
+"""`docs/security.md`: each promise has tests, and these exist."""
 
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,25 +15,26 @@ PAGE = ROOT / "docs" / "security.md"
 if not PAGE.is_file():
     pytest.skip("the documentation is not part of what is installed", allow_module_level=True)
 
-NAMED = re.compile(r"`((?:tests|crates)/[\w/.]+\.(?:py|rs))::(\w+)`")
+PROMISES: list[dict[str, Any]] = tomllib.loads(
+    (Path(__file__).parent / "security_promises.toml").read_text()
+)["promise"]
 
 
-def promises() -> list[str]:
-    """Return the rows of the table of promises, heading and rule left out."""
+def test_each_promise_of_the_page_is_listed_with_its_tests() -> None:
     text = PAGE.read_text().split("## Promises", 1)[1].split("\n## ", 1)[0]
-    rows = [line for line in text.splitlines() if line.startswith("|")]
-    return rows[2:]
+
+    assert re.findall(r"^- (.*)$", text, re.MULTILINE) == [each["text"] for each in PROMISES]
 
 
-@pytest.mark.parametrize("row", promises(), ids=lambda row: row[2:50])
-def test_every_promise_has_tests_that_are_there(row: str) -> None:
-    named = NAMED.findall(row)
-    assert named, "no test is named"
-    for path, test in named:
+@pytest.mark.parametrize("promise", PROMISES, ids=lambda promise: promise["text"][:50])
+def test_each_promise_has_tests_that_exist(promise: dict[str, Any]) -> None:
+    assert promise["tests"], "no test is named"
+    for named in promise["tests"]:
+        path, test = named.split("::")
         text = (ROOT / path).read_text()
         if path.endswith(".py"):
             defined = rf"^\s*def {test}\("
         else:
-            # `#[test]` above a function, or the name that a macro makes one of.
+            # `#[test]` above a function, or the name that a macro gives one.
             defined = rf"^\s*fn {test}\(|^\s*{test}[,!:;) =]|\b{test}\b"
         assert re.search(defined, text, re.MULTILINE), f"{path} has no test {test}"

@@ -248,7 +248,7 @@ with open_store({str(place)!r}) as records, records.acquire_run(made.run.id):
         writer.stdin.flush()
         assert next(d["status"] for n, d in found if n == "head" and d["status"] != "running")
         writer.communicate(timeout=20)
-    # The goal is 200 ms (docs/web.md); beside other tests it may take ten times that.
+    # The goal is 200 ms (docs/studies.md); beside other tests it may take ten times that.
     assert sorted(late_s)[len(late_s) // 2] < 2.0
 
 

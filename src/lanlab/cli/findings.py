@@ -56,7 +56,7 @@ def findings(
     if not loaded.findings:
         raise UsageError(
             f"study `{loaded.study.id}` has no findings",
-            hint="write them as [[finding]] in the study file; docs/findings.md has the forms",
+            hint="write them as [[finding]] in the study file; docs/studies.md has the forms",
         )
     names = run or []
     if not names:

@@ -177,7 +177,7 @@ def run(
             if check and not loaded.findings:
                 raise UsageError(
                     f"--check: study `{chosen.id}` has no findings",
-                    hint="write them as [[finding]] in the study file; docs/findings.md has the "
+                    hint="write them as [[finding]] in the study file; docs/studies.md has the "
                     "forms",
                 )
             for part in chosen.waiting if chosen.experiment else ():

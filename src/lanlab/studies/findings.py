@@ -3,7 +3,7 @@ Findings: conclusions of a study as statements that can be checked.
 
 A statement has a form (`less`, `order`, …) and speaks of a metric at levels of factors. The forms
 are a closed set, so that each has one meaning, wherever its numbers come from.
-`docs/findings.md` explains every one.
+`docs/studies.md` explains every one.
 """
 
 from __future__ import annotations

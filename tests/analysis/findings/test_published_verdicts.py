@@ -55,7 +55,7 @@ def test_the_verdict_is_the_expected_one_or_the_difference_is_explained(
 
 
 def test_how_many_of_the_published_findings_hold() -> None:
-    """As docs/findings.md says."""
+    """As docs/studies.md says."""
     counts = Counter(one.verdict for name in known_studies() for one in judged(name).judgements)
 
     assert counts == {"holds": 14, "does not hold": 5, "undecided": 20, "not tested": 53}

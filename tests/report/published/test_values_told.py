@@ -68,7 +68,7 @@ def test_what_is_fastest_is_said_of_each_body_of_evidence(runs: list[Run]) -> No
         "measured",
         "simulated",
     ]
-    # As the printed trials have it (docs/findings.md): one of the four is not shown.
+    # As the printed trials have it (docs/studies.md): one of the four is not shown.
     assert [level for _, level, _ in printed.found] == ["tcpip", "nwlink", "tcpip", "tcpip"]
     assert [is_shown for *_, is_shown in printed.found] == [False, True, True, True]
     large, many = "one-large-file", "many-small-files"

@@ -1,7 +1,7 @@
 """
 What a part of a statement speaks of.
 
-`docs/findings.md` has the rules: what an inner table says counts before what is around it; a list
+`docs/studies.md` has the rules: what an inner table says counts before what is around it; a list
 means "each of them" unless a `take` of its own table reduces it; what no side names is gone through
 on both sides together.
 """

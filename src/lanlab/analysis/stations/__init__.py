@@ -1,7 +1,7 @@
 """
 What numbers of stations make of a file server: curves, models, predictions.
 
-Nothing that runs at start-up imports this package: it loads numpy and scipy. docs/stations.md has
+Nothing that runs at start-up imports this package: it loads numpy and scipy. docs/nas.md has
 the rules and formulas.
 """
 

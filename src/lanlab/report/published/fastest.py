@@ -47,7 +47,7 @@ def fastest(loaded: LoadedStudy, runs: Sequence[Run]) -> list[Fastest]:
     Which level is the fastest at each printed condition, by print and by each run that has it.
 
     Each level is held against all others of its condition; the comparisons of one body of evidence
-    are corrected together (`docs/findings.md`).
+    are corrected together (`docs/studies.md`).
 
     Returns:
         None of a study that says of no such factor what stands for it.

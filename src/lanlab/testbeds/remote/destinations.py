@@ -156,7 +156,7 @@ def _read_file(path: Path) -> list[Destination]:
         raise UsageError(
             f"{path}: found {', '.join(f'`{key}`' for key in table) or 'nothing'}; allowed: "
             "`[[host]]` tables",
-            hint='a host is `[[host]]` with `ssh = "alice@nas"`; see docs/real-hosts.md',
+            hint='a host is `[[host]]` with `ssh = "alice@nas"`; see docs/two-computers.md',
         )
     found = [_host(path, number, each) for number, each in enumerate(hosts)]
     _check_hosts([destination for _, destination in found], str(path))
