@@ -1,4 +1,4 @@
-"""The tables of bench/results/counterparts.md, each between two marks: scripts replace what is between."""
+"""The tables of bench/results/counterparts.md; scripts replace what is between two marks."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """
-Try lanlab's clients on the servers that users have, and write the table of bench/results/counterparts.md.
+Try lanlab's clients on users' servers, and write the table of bench/results/counterparts.md.
 
     .venv/bin/python bench/counterparts.py                       # all, in a temporary folder
     .venv/bin/python bench/counterparts.py --only vsftpd --only Samba --folder ~/counterparts

@@ -20,7 +20,7 @@ from lanlab.workloads import WORKLOADS
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 
-#: Goodput of messages of 1408 bytes on 10 Mbit/s: 1474 octets with the frame's 66 (docs/virtual-lan.md).
+#: Goodput of messages of 1408 bytes on 10 Mbit/s: 1474 bytes with overhead (docs/measuring.md).
 FULL_BPS = 10e6 * 1408 / (1408 + 66)
 
 
