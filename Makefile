@@ -53,7 +53,7 @@ lint: setup ## Check format, types, layers and generated files
 	$(BIN)/python tools/check_disk_calls.py
 	$(BIN)/python tools/generated_files.py --check
 
-generated: setup ## Make all generated files anew: messages, licences, reference, manual
+generated: setup ## Make all generated files anew: messages, licences, reference
 	$(BIN)/python tools/generated_files.py
 
 format: setup ## Put Rust and Python into form
@@ -70,8 +70,8 @@ lock: setup ## Make requirements.lock anew, with the newest versions allowed
 reference: setup ## Write the reference of parameters, metrics and file services
 	$(BIN)/python tools/reference.py
 
-manual: setup ## Write the manual page from the help of all commands
-	$(BIN)/python tools/manual.py
+manual: setup ## Write the manual page from the help of all commands into dist
+	mkdir -p dist && $(BIN)/python tools/manual.py dist/lanlab.1
 
 licences: setup ## List the licences of all that lanlab is delivered with, in dist/licences.md
 	$(BIN)/python tools/licences.py

@@ -16,7 +16,7 @@ from pathlib import Path
 
 _TOOLS = Path(__file__).parent
 #: In an order in which none needs what a later one makes.
-MAKERS = ("generate_messages.py", "licences.py", "reference.py", "manual.py")
+MAKERS = ("generate_messages.py", "licences.py", "reference.py")
 
 
 def main() -> int:

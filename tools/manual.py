@@ -1,27 +1,26 @@
 """
-Make `docs/lanlab.1`, the manual page, from the help of all commands.
+Make the manual page from the help of all commands: `python tools/manual.py FILE`.
 
-`--check` changes nothing and fails if the page differs from it. The page has no date, so that the
-same sources make the same page.
+The build of the wheel runs it (`hatch_build.py`). The page has no date, so that the same sources
+make the same page.
 """
 
 from __future__ import annotations
 
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import typer
-from generated_page import write_or_check
 
 from lanlab import __version__
 from lanlab.cli.app import COMMANDS, application
 
-TARGET = Path(__file__).resolve().parent.parent / "docs/lanlab.1"
 _OPENING = f"""\
-.\\" Made by `make manual`; do not edit.
+.\\" Made by tools/manual.py; do not edit.
 .TH LANLAB 1 "" "lanlab {__version__}" "User Commands"
 .ad l
 .nh
@@ -127,4 +126,4 @@ def _escaped(text: str) -> str:
 
 
 if __name__ == "__main__":
-    write_or_check(TARGET, page, "manual", __doc__)
+    Path(sys.argv[1]).write_text(page())
