@@ -10,10 +10,8 @@ from lanlab.services import CARRIERS, Service
 #: The framings that a station can be given; `auto`: it finds the one in use.
 Framing = Literal["auto", "ethernet-ii", "raw-802.3", "802.2", "snap"]
 FRAMINGS: tuple[str, ...] = get_args(Framing)
-FRAMING_HELP = "Framing of IPX to send in. Default: `auto`, the one that others use."
-NETWORK_HELP = (
-    "Network number of IPX, hexadecimal. Default: that of the first neighbour that has one."
-)
+FRAMING_HELP = "IPX frame type. Default: `auto`, the type in use on the segment."
+NETWORK_HELP = "IPX network number, hexadecimal. Default: the number in use on the segment."
 _NETWORK = re.compile(r"[0-9A-Fa-f]{1,8}")
 #: 0 is any segment, and the last number all networks.
 _NETWORKS = range(1, 0xFFFFFFFF)

@@ -134,8 +134,8 @@ def test_the_rate_of_a_flow_needs_one_number_of_flows(lanlab: Lanlab) -> None:
 def test_the_help_of_what_measures_is_in_groups(lanlab: Lanlab) -> None:
     """Every option stands once."""
     for name in ("stream", "echo", "copy", "stations"):
-        said = lanlab(name, "--help").out
+        said = lanlab(name, "--help", "all").out
         heads = [line for line in said.splitlines() if line.endswith(":") and line[:1].isalpha()]
-        expected = ["What to send:", "Where:", "When to stop:", "How:", "Trials:", "Output:"]
+        expected = ["What:", "Where:", "When to stop:", "How:", "Trials:", "Output:"]
         assert [head for head in heads if head in expected] == expected
         assert said.count("  --setup ") == said.count("--json ") == 1

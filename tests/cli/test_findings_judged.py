@@ -98,13 +98,12 @@ def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) 
     assert "1 holds, 1 does not hold, 0 undecided, 1 not tested" in text
 
 
-def test_a_check_passes_what_is_not_tested_unless_it_is_strict(
+def test_an_untested_finding_fails_only_a_check_with_undecided_fail(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """It is told either way."""
     write(folder, HOLDS, ELSEWHERE)
     mild = lanlab("run", "rates.toml", "--testbed", "loopback", "--check")
-    strict = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--strict")
+    strict = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--undecided", "fail")
 
     assert (mild.code, strict.code) == (0, 1)
     counts = "(1 holds, 0 do not hold, 0 undecided, 1 not tested)"
@@ -219,7 +218,6 @@ def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> N
         (["findings", "rates.toml"], "has no published values to check its findings against"),
         (["findings", "schomer"], "did you mean `schomer-claason`?"),
         (["run", "small.toml", "--testbed", "loopback", "--check"], "`small` has no findings"),
-        (["run", "rates.toml", "--testbed", "loopback", "--strict"], "--strict needs --check"),
         (
             ["run", "rates.toml", "--testbed", "loopback", "--undecided", "pass"],
             "--undecided needs --check",

@@ -7,8 +7,8 @@ from command_line import Lanlab
 
 #: The line, its exit code, and words of the answer.
 FIRST = (
-    ("", 2, "Begin with `lanlab tour`"),
-    ("--help", 0, "Begin with `lanlab tour`"),
+    ("", 2, "`lanlab tour` shows everything"),
+    ("--help", 0, "`lanlab tour` shows everything"),
     ("-h", 0, "stream"),
     ("--version", 0, "lanlab "),
     ("help", 2, "lanlab --help"),
@@ -44,7 +44,7 @@ FIRST = (
     ("compare", 2, "name a second run"),
     ("run milanovic", 2, "milanovic-srbljic"),
     ("show manford", 2, "manford-kolahi"),
-    ("findings", 2, "Missing argument 'study'"),
+    ("findings", 2, "study is missing"),
     ("runs", 1, "measure first, as by `lanlab stream`"),
     ("studies", 0, "milanovic-srbljic"),
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
 from pathlib import Path
@@ -17,6 +16,7 @@ from lanlab.cli import complete
 from lanlab.cli.app import COMMANDS, application
 from lanlab.cli.checked import checked
 from lanlab.cli.command import check_values
+from lanlab.cli.help_groups import grouped
 from lanlab.cli.parameter_options import Given, parameters_of, with_options
 from lanlab.errors import UsageError
 from lanlab.studies.scaling import validated
@@ -27,7 +27,7 @@ from lanlab.workloads.parameters import SizeBytes
 
 def test_ranges_of_numbers_are_in_words(lanlab: Lanlab) -> None:
     """Typer writes `1<=x<=100`, the options of parameters `1 to 100`."""
-    text = " ".join(lanlab("serve", "--help").out.split())
+    text = " ".join(lanlab("serve", "--help", "all").out.split())
 
     assert "0 to 65,535" in text
     assert "<=x<=" not in text
@@ -78,7 +78,7 @@ def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> No
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_parameter_with_an_option_has_it(name: str, lanlab: Lanlab) -> None:
     """As its definition has it: help, default and, unless it is for studies, its name."""
-    said = " ".join(lanlab(name, "--help").out.split())
+    said = " ".join(lanlab(name, "--help", "all").out.split())
 
     own = {"stations", "read_ratio", "longest_s"} if name == "stations" else {"message_size_bytes"}
     for key, one in definitions(WORKLOADS[name].Parameters).items():
@@ -91,21 +91,52 @@ def test_every_parameter_with_an_option_has_it(name: str, lanlab: Lanlab) -> Non
             assert one.help in said, (name, key)
 
 
-def test_an_option_is_taken_by_its_former_name_and_not_shown(lanlab: Lanlab) -> None:
-    """Scripts of users go on working."""
-    for name in ("stream", "stations"):
-        assert not re.search(
-            r"--(silence|driver|when-late|mix|think|of)[ ,]", lanlab(name, "-h").out
-        )
-    assert "--idle-timeout: found `0`" in lanlab("echo", "--silence", "0").err
-    assert "--on-late: found `hurry`" in lanlab("stream", "--when-late=hurry").err
-    assert "--statistic: found `p98`" in lanlab("stations", "--of", "p98").err
-    assert "No such option: --mix" in lanlab("stream", "--mix", "1").err
+@pytest.mark.parametrize("name", COMMANDS)
+def test_plain_help_fits_a_screen(
+    name: str, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("COLUMNS", "80")
+
+    said = lanlab(name, "--help").out
+
+    assert len(said.splitlines()) <= 60
+    assert max(map(len, said.splitlines())) <= 80
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_is_on_a_help_page_of_its_command(name: str, lanlab: Lanlab) -> None:
+    command = typer.main.get_command(application([name])).commands[name]  # type: ignore[attr-defined]
+    options = [param for param in command.params if param.opts[0][0] == "-" and not param.hidden]
+    topics = grouped(str(param.name) for param in options)
+
+    everything = lanlab(name, "--help", "all").out
+    pages = "".join(lanlab(name, "--help", topic).out for topic in topics)
+
+    assert options
+    for option in options:
+        assert f"{option.opts[0]} " in everything.replace(",", " ")
+        assert not topics or f"{option.opts[0]} " in pages.replace(",", " ")
+
+
+def test_help_of_a_topic_has_its_options_only(lanlab: Lanlab) -> None:
+    said = lanlab("copy", "--help", "smb1").out
+
+    assert "--dialect" in said and "--trials" not in said
+    assert lanlab("copy", "-h", "smb1").out == said
+    assert "--dialect" not in lanlab("copy", "--help").out
+    assert lanlab("copy", "--help", "mixed", "smb://nas/share").out == lanlab("copy", "-h").out
+
+
+def test_an_unknown_help_topic_is_refused_with_the_known_ones(lanlab: Lanlab) -> None:
+    said = lanlab("copy", "--help", "netbeui")
+
+    assert (said.code, said.out) == (2, "")
+    assert "error: no help topic `netbeui`\nhint: topics: what, where," in said.err
 
 
 def test_an_option_that_help_leaves_out_is_taken(lanlab: Lanlab) -> None:
     """What slows a receiver is for studies first."""
-    assert "--receiver-work" not in lanlab("stream", "--help").out
+    assert "--receiver-work" not in lanlab("stream", "--help", "all").out
     assert "--receiver-work: found `2`; allowed: 0 to 1 s" in (
         lanlab("stream", "--receiver-work", "2").err
     )

@@ -82,16 +82,6 @@ def test_a_name_is_given_once(lanlab: Lanlab) -> None:
     assert lanlab("runs", "--tag", one, "a", "--note", one, "b").code == 2
 
 
-def test_a_run_is_deleted(lanlab: Lanlab) -> None:
-    """As by `lanlab delete`."""
-    one, two = store_runs()
-    assert lanlab("runs", "--delete", one).code == 2
-    assert lanlab("runs", "--delete", one, "--yes").code == 0
-    with open_store(None) as records:
-        assert [run.id for run in records.runs()] == [two]
-    assert lanlab("runs", "--yes").code == 2
-
-
 def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
     """The answer says what is in the store."""
     one, _ = store_runs()
@@ -100,10 +90,8 @@ def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
 
 
 def test_tagged_chooses_no_runs_to_change(lanlab: Lanlab) -> None:
-    """Whoever means all runs with a tag does not delete the last one."""
     one, _ = store_runs()
     lanlab("runs", "--tag", one, "old")
-    for change in (("--delete", "last", "--yes"), ("--note", "last", "x")):
-        said = lanlab("runs", "--tagged", "old", *change)
-        assert (said.code, f"--tagged and {change[0]} exclude each other" in said.err) == (2, True)
+    said = lanlab("runs", "--tagged", "old", "--note", "last", "x")
+    assert (said.code, "--tagged and --note cannot be used together" in said.err) == (2, True)
     assert len(lanlab("runs", "--json").json()["runs"]) == 2

@@ -275,8 +275,8 @@ def test_the_way_to_the_rest_of_the_network_is_refused_unless_asked_for(
     refused = subprocess.run(argv, capture_output=True, text=True, timeout=60, check=False)
     assert refused.returncode == 2
     assert "has the default route" in refused.stderr
-    assert "--office-network" in refused.stderr
-    allowed = subprocess.run([*argv, "--office-network"], capture_output=True, text=True,
+    assert "--allow-default-route" in refused.stderr
+    allowed = subprocess.run([*argv, "--allow-default-route"], capture_output=True, text=True,
                              timeout=60, check=False)  # fmt: skip
     assert allowed.returncode == 0, allowed.stderr
 

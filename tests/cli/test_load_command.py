@@ -90,7 +90,7 @@ def test_what_cannot_be_measured_is_refused_before_it_begins(
 
 def test_its_help_says_what_streams_and_echo_are(lanlab: Lanlab) -> None:
     """In groups, with the defaults of both."""
-    said = " ".join(lanlab("load", "--help").out.split())
+    said = " ".join(lanlab("load", "--help", "all").out.split())
     assert load.__doc__ is not None
     assert "Measure latency under load" in said
     for text in ("default: none,up,down,both", "--echo-rate", "16 KiB over TCP"):

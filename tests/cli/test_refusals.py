@@ -80,8 +80,8 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("echo --receiver-processor 1024", "--receiver-processor: found `1024`; allowed: "),
         ("echo --receive wait", "--receive: found `wait`; allowed: 'block', 'poll', "),
         ("stream --dscp 64", "--dscp: found `64`; allowed: "),
-        ("stream --trials 0", "Invalid value for '--trials'"),
-        ("stream --seed -1", "Invalid value for '--seed'"),
+        ("stream --trials 0", "--trials: found `0`; allowed: 1 to 10,000"),
+        ("stream --seed -1", "--seed: found `-1`; allowed: 0 or more"),
         ("saturation --goals 0%,2", "--goals: found `2`; allowed: a share below 100 %"),
         ("saturation --goals 0,,1%", "--goals: found ``; allowed: a share below 100 %"),
         ("saturation --width 0%", "--width: found `0%`; allowed: a share below 100 %"),
@@ -89,7 +89,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("saturation --size 0", "--size: found `0`; allowed: 1 B to 16 MiB"),
         ("saturation --time 0", "--time: found `0`; allowed: above 0, at most 86,400 s"),
         ("saturation --io segment --link 10M", "sends by segmentation offload"),
-        ("stream --colour 5", "No such option: --colour"),
+        ("stream --colour 5", "error: no such option: --colour"),
         (
             "stream -c nas",
             "error: no such option: -c\nhint: use --to HOST; lanlab starts the other",
@@ -99,7 +99,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("stream --client=nas", "hint: use --to HOST;"),
         ("stream --conclude true", "hint: use --cleanup, which runs after each trial"),
         ("copy -P 4", "hint: use --parallel\n"),
-        ("serve -c nas", "No such option: -c"),
+        ("serve -c nas", "error: no such option: -c"),
         ("echo --size 0", "--size: found `0`; allowed: "),
         ("echo --size 65508", "--size 65508 is above the largest UDP message (65507)"),
         ("echo --rate inf", "--rate: found `inf`; allowed: "),
@@ -116,7 +116,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
         ("runs --store postgresql://db/lab?port=0", "port is `0`; allowed: 1 to 65535"),
         ("stream --store mysql://x", "no store of the kind `mysql://`"),
         ("report last --store=", "--store: found nothing; allowed: PATH|URL"),
-        ("report", "Missing argument"),
+        ("report", "error: RUN... is missing"),
     ],
 )
 def test_a_request_that_cannot_be_met_is_refused(
@@ -127,7 +127,7 @@ def test_a_request_that_cannot_be_met_is_refused(
 
     assert (said.code, said.out) == (2, "")
     assert message in said.err
-    assert re.search(r"hint: |Try 'lanlab |allowed: |needs? |applies to|not both|above ", said.err)
+    assert re.search(r"hint: |allowed: |needs? |applies to|not both|above ", said.err)
     assert "see --help" not in said.err
     assert "secret" not in said.err
     assert [path.name for path in folder.iterdir()] == ["small.toml"]

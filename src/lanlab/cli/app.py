@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import importlib
 import os
+import re
 import sys
 from collections.abc import Iterable, Sequence
+from typing import NoReturn
 
 import typer
+from typer.exceptions import TyperException
 
 from lanlab.cli.command import Commands, check_values
 from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.parameter_options import with_options
+from lanlab.errors import LabError, UsageError
 
 #: Each with the module of `lanlab.cli` that has the function of its name.
 COMMANDS = {name: module for group in COMMANDS_BY_TITLE.values() for name, module in group.items()}
+#: What typer suggests in place of an unknown word.
+_POSSIBLE = re.compile(r" *(?:\(Possible options: (.*)\)|Did you mean (.*)\?)$")
+#: Its sentences, and ours.
+_TYPER_TEXTS = (
+    (re.compile(r"^No such command '(.*)'\.$"), r"no such command: \1"),
+    (re.compile(r"^No such option: "), "no such option: "),
+    (re.compile(r"^Invalid value for '(.*?)'(?: / '.*')?: "), r"\1: "),
+    (re.compile(r"^Missing (?:argument|option) '(.*)'"), r"\1 is missing"),
+    (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), r"unexpected argument: \1"),
+    (re.compile(r"^Option '(.*)' (requires|does not)"), r"\1 \2"),
+)
 #: The last lines of help are those that a terminal shows.
 _BEGIN = """\b
-Begin with one of these; every command has its own --help with examples.
+First steps (`lanlab COMMAND --help` shows examples):
   lanlab stream --to HOST          how fast is the network to HOST, by ssh?
   lanlab copy FILES URL URL        which service of a NAS is fastest?
   lanlab serve DIR --service smb1  files for DOS, OS/2 and Windows 98
   lanlab run STUDY                 do the findings of a study hold here?
-Begin with `lanlab tour` to see all of it in some minutes.
+`lanlab tour` shows everything in a few minutes.
 """
 
 
@@ -67,13 +82,43 @@ def _version(asked: bool) -> None:
 
 def _common(
     version: bool = typer.Option(
-        False, "--version", callback=_version, is_eager=True, help="Print the version and end."
+        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:
     """Options before the command."""
 
 
 def run() -> None:
-    """Run the command that was typed; `lanlab.cli.exit_report` says what becomes of its errors."""
-    # However it was started: `python -m` has no name that a user could type.
-    application(_named(sys.argv[1:]))(prog_name="lanlab")
+    """
+    Run the command that was typed; `lanlab.cli.exit_report` reports its errors.
+
+    Raises:
+        UsageError: Typer refused the command line.
+    """
+    app = application(_named(sys.argv[1:]))
+    try:
+        # `python -m` has no name that a user could type.
+        code = app(prog_name="lanlab", standalone_mode=False)
+    except TyperException as error:
+        _refuse(error)
+    except typer.Abort:
+        raise LabError("aborted") from None
+    if code:
+        sys.exit(code)
+
+
+def _refuse(error: TyperException) -> NoReturn:
+    """Report what typer refuses in the style of all other errors."""
+    text = error.format_message()
+    context = getattr(error, "ctx", None)
+    if "\n" in text:
+        # The help of a command that was typed without arguments.
+        typer.echo(text, err=True)
+        sys.exit(error.exit_code)
+    hint = f"see `{context.command_path} --help`" if context else None
+    close = _POSSIBLE.search(text)
+    if close:
+        text, hint = text[: close.start()], f"did you mean {close[1] or close[2]}?"
+    for pattern, plain in _TYPER_TEXTS:
+        text = pattern.sub(plain, text)
+    raise UsageError(text.strip().removesuffix("."), hint=hint) from None

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import contextlib
 import re
-import textwrap
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from itertools import pairwise
 from typing import Any, get_args, get_type_hints
 
@@ -13,7 +11,16 @@ import typer
 from typer.core import TyperCommand, TyperGroup
 
 from lanlab.cli.foreign_options import own_command, own_option
-from lanlab.cli.help_groups import COMMANDS_BY_TITLE, grouped
+from lanlab.cli.help_groups import COMMANDS_BY_TITLE
+from lanlab.cli.help_pages import (
+    NO_LIMIT,
+    every_section,
+    sections,
+    whole_words,
+    without_topic,
+    write_text,
+    write_topics,
+)
 from lanlab.errors import UsageError
 
 #: By types: what a value looks like, and what that is called. `int` and `float` would
@@ -27,36 +34,11 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
-#: How typer writes the range of a number.
-_RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
-#: An upper bound that only the store has, for whole numbers.
-_NO_LIMIT = 2**63 - 1
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 #: Units as people write them behind a blank.
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
 #: A host as ssh takes it.
 _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
-#: Options by their names of before 2026-12, which are still taken.
-_RENAMED = {
-    "--driver": "--tool",
-    "--mix": "--read-ratio",
-    "--of": "--statistic",
-    "--silence": "--idle-timeout",
-    "--think": "--think-time",
-    "--when-late": "--on-late",
-}
-
-
-@contextlib.contextmanager
-def _whole_words() -> Iterator[None]:
-    """Have help break no word at its hyphen: half an option or a path is none."""
-    wrapper: Any = textwrap.TextWrapper
-    kept = wrapper.wordsep_re
-    wrapper.wordsep_re = wrapper.wordsep_simple_re
-    try:
-        yield
-    finally:
-        wrapper.wordsep_re = kept
 
 
 class Commands(TyperGroup):
@@ -70,7 +52,7 @@ class Commands(TyperGroup):
                     formatter.write_dl([(name, one.get_short_help_str()) for name, one in found])
 
     def get_help(self, ctx: Any) -> str:
-        with _whole_words():
+        with whole_words():
             return super().get_help(ctx)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
@@ -81,11 +63,11 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command that takes options by their former names, too, and refuses values which are empty,
-    another option, or no number."""
+    """A command with help in pages; it refuses values that are empty, another option, or no
+    number."""
 
     def get_help(self, ctx: Any) -> str:
-        with _whole_words():
+        with whole_words():
             return super().get_help(ctx)
 
     def get_short_help_str(self, limit: int = 45) -> str:
@@ -93,11 +75,12 @@ class Command(TyperCommand):
         return super().get_short_help_str(limit=10_000)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        known = {name for param in self.get_params(ctx) for name in param.opts}
-        args = [_renamed(word, known) for word in args]
-        for param in self.get_params(ctx):
+        params = self.get_params(ctx)
+        args = without_topic(ctx, args, self._options(ctx))
+        for param in params:
             _take_none_as_it_is(param)
         if args and not ctx.resilient_parsing:
+            known = {name for param in params for name in param.opts}
             try:
                 given, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
             except Exception as error:
@@ -112,28 +95,22 @@ class Command(TyperCommand):
             self._check(ctx, given, args)
         return super().parse_args(ctx, args)
 
+    def format_help_text(self, ctx: Any, formatter: Any) -> None:
+        write_text(ctx, formatter, self.help or "", self._options(ctx))
+
     def format_options(self, ctx: Any, formatter: Any) -> None:
-        """Options by what they are about, where there are enough of them."""
-        for title, records in self.sections(ctx).items():
+        params = {str(param.name): param for param in self.get_params(ctx)}
+        for title, records in sections(ctx, params).items():
             with formatter.section(title):
                 formatter.write_dl(records)
+        write_topics(ctx, formatter, self._options(ctx))
 
     def sections(self, ctx: Any) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """What help says of each argument and option, by the title above them."""
-        params = {str(param.name): param for param in self.get_params(ctx)}
-        options = [name for name, param in params.items() if param.opts[0].startswith("-")]
-        arguments = [name for name in params if name not in options]
-        titles = {"Arguments": arguments, **(grouped(options) or {"Options": options})}
-        shown = {
-            title: [
-                (name, _plain_range(text))
-                for one in names
-                if (record := params[one].get_help_record(ctx))
-                for name, text in [record]
-            ]
-            for title, names in titles.items()
-        }
-        return {title: records for title, records in shown.items() if records}
+        """Help of every argument and option, by title."""
+        return every_section(ctx, {str(param.name): param for param in self.get_params(ctx)})
+
+    def _options(self, ctx: Any) -> list[str]:
+        return [str(one.name) for one in self.get_params(ctx) if one.opts[0].startswith("-")]
 
     def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
         params = self.get_params(ctx)
@@ -144,16 +121,7 @@ class Command(TyperCommand):
             if isinstance(value, str) and param.opts[0].startswith("-"):
                 _check_value(param, value, args, known)
                 check_number(param.opts[0], value, hints.get(param.name or ""))
-
-
-def _plain_range(text: str) -> str:
-    """Help of an option with its range in the words of all others: `1 to 10,000`."""
-
-    def words(found: re.Match[str]) -> str:
-        low, high = int(found[1]), int(found[2])
-        return f"{low:,} or more" if high >= _NO_LIMIT else f"{low:,} to {high:,}"
-
-    return _RANGE.sub(words, text).replace("  [", " [")
+                _check_range(param, value)
 
 
 def _take_none_as_it_is(param: Any) -> None:
@@ -202,12 +170,6 @@ def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
         )
 
 
-def _renamed(word: str, known: set[str]) -> str:
-    option, equals, value = word.partition("=")
-    now = _RENAMED.get(option, option)
-    return f"{now}{equals}{value}" if now in known else word
-
-
 def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -> None:
     option = param.opts[0]
     if not value.strip():
@@ -237,6 +199,15 @@ def check_number(option: str, value: str, kind: Any) -> None:
                 f"{option}: found `{value}`; allowed: {allowed}, in digits 0 to 9",
                 hint=f"write it as in `{option} 2`",
             )
+
+
+def _check_range(param: Any, value: str) -> None:
+    if param.min is None:
+        return
+    high = NO_LIMIT if param.max is None else param.max
+    if not param.min <= float(value) <= high:
+        allowed = f"{param.min:,} or more" if high >= NO_LIMIT else f"{param.min:,} to {high:,}"
+        raise UsageError(f"{param.opts[0]}: found `{value}`; allowed: {allowed}")
 
 
 def check_values(app: typer.Typer) -> None:

@@ -22,8 +22,8 @@ def compare(
         list[str] | None,
         typer.Argument(
             metavar="[RUN]...",
-            help="Run ids, the first characters of ids, or `last`; the first is the baseline. Or "
-            "one id of a series or of one of its runs.",
+            help="Run ids, unique prefixes of ids, or `last`; the first is the baseline. Or the id "
+            "of a series.",
             autocompletion=complete.runs,
         ),
     ] = None,
@@ -32,22 +32,19 @@ def compare(
         typer.Option(
             "--base",
             metavar="RUN|SIDE|LEVEL",
-            help="The baseline: a run, or a side of a series; with --by, a level of the factor. "
-            "Default: the first.",
+            help="Baseline: a run, a side of a series, or with --by a level. Default: the first.",
         ),
     ] = None,
     before: Annotated[
         str | None,
-        typer.Option(
-            "--before", metavar="RUNS", help="Runs of the baseline setting, comma-separated."
-        ),
+        typer.Option("--before", metavar="RUNS", help="Baseline runs, comma-separated."),
     ] = None,
     after: Annotated[
         str | None,
         typer.Option(
             "--after",
             metavar="RUNS",
-            help="Runs of the setting to compare with --before, comma-separated.",
+            help="Runs to compare with those of --before, comma-separated.",
         ),
     ] = None,
     by: Annotated[
@@ -75,7 +72,7 @@ def compare(
             "--margin",
             metavar="SHARE",
             help=(
-                "Largest difference that does not matter, e.g. 2%. Choose it before you see "
+                "Largest difference that counts as equal, e.g. 2%. Choose it before you see "
                 "results."
             ),
         ),
@@ -85,7 +82,7 @@ def compare(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="Also write an HTML page with figures; it opens offline.",
+            help="Also write a self-contained HTML page with figures.",
         ),
     ] = None,
     as_csv: Annotated[
@@ -96,10 +93,9 @@ def compare(
 ) -> None:
     """Compare runs of one study, condition by condition.
 
-    Each difference has a 95 % confidence interval, an effect size and a p value, corrected for all
-    comparisons together. Only equal conditions are compared. Two single runs may differ for any
-    reason. To show that a setting is the reason, alternate several runs of each setting:
-    `lanlab run A B --alternate 5`.
+    Each difference has a 95 % confidence interval, an effect size and a p value, corrected for
+    multiple comparisons. Two single runs may differ for any reason; to show the effect of a
+    setting, alternate several runs of each setting with `lanlab run A B --alternate 5`.
 
     Examples: lanlab compare 20261121-17 last --margin 2%;
     lanlab compare --before ID1,ID2,ID3 --after ID4,ID5,ID6;

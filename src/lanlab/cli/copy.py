@@ -10,8 +10,8 @@ import typer
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
+    DefaultRouteOption,
     InterfaceOption,
-    OfficeNetworkOption,
     PasswordFileOption,
     check_trust,
 )
@@ -22,39 +22,40 @@ from lanlab.cli.service_options import (
 def copy(
     source: Annotated[
         str,
-        typer.Argument(metavar="SOURCE", help="Local directory, dataset, or server URL."),
+        typer.Argument(
+            metavar="SOURCE", help="Directory, dataset (mixed, 1000x6kB) or server URL."
+        ),
     ],
     target: Annotated[
         list[str] | None,
         typer.Argument(
             metavar="TARGET",
-            help="Server URL or local directory; several are measured in turns and ranked. Omit to "
-            "use lanlab's built-in server.",
+            help="Server URL or directory; several are ranked. Default: a built-in server.",
         ),
     ] = None,
     download: Annotated[
         bool,
-        typer.Option("--download", help="Measure download; the files are uploaded first, untimed."),
+        typer.Option(
+            "--download", help="Measure downloads; the files are first uploaded, untimed."
+        ),
     ] = False,
     *,
     given: Given,
     password_file: PasswordFileOption = None,
     interface: InterfaceOption = None,
-    office_network: OfficeNetworkOption = False,
+    allow_default_route: DefaultRouteOption = False,
     settings: RunSettings,
 ) -> None:
     """Time copies of files over file services, and rank the services.
 
-    Every byte is compared afterwards.
+    Files are compared after each copy, and files written by lanlab are removed. Several TARGETs
+    are copied to in random order and ranked.
 
-    SOURCE is a directory, or a dataset that lanlab makes: schomer-large, schomer-many, many-small,
-    mixed, brutman-small, or a description such as 1000x6kB. lanlab removes the files that it wrote,
-    and nothing else. If SOURCE is a URL, TARGET is the dataset or directory, and its download is
-    measured. Several TARGETs, as services of one NAS, are copied to in random order, and the
-    result says which is fastest.
+    Datasets: schomer-large, schomer-many, many-small, mixed, brutman-small, or a description such
+    as 1000x6kB. If SOURCE is a URL, lanlab measures downloads of the dataset or directory TARGET.
 
-    An option that takes a value also takes several, as a list or a range: all combinations are
-    measured, in random order.
+    Most options take a list (1,4) or a range (1..16/x2); lanlab then measures all combinations in
+    random order.
 
     Examples: lanlab copy ~/photos smb://me@nas/share --trials 5;
     lanlab copy ~/photos smb://me@nas/share nfs://nas/volume sftp://me@nas/tmp;
@@ -89,7 +90,7 @@ def copy(
     check_trust(given["trust"], found.servers)
     found.get_password(password_file)
     testbed = found.testbed(
-        settings.testbed, interface, is_office_network=office_network, is_small=is_small
+        settings.testbed, interface, allow_default_route=allow_default_route, is_small=is_small
     )
     link = None if found.is_users_server else settings.link
     settings = replace(settings, testbed=testbed, link=link)

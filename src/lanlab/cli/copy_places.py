@@ -65,7 +65,12 @@ class Endpoints:
             )
 
     def testbed(
-        self, asked: str, interface: str | None, *, is_office_network: bool, is_small: bool = False
+        self,
+        asked: str,
+        interface: str | None,
+        *,
+        allow_default_route: bool,
+        is_small: bool = False,
     ) -> str:
         """
         Name of the testbed to measure on: a user's own server is reached from this host, or from
@@ -74,7 +79,7 @@ class Endpoints:
         Args:
             asked: What was asked for.
             interface: That leads to a server without IP.
-            is_office_network: Whether it may have the default route.
+            allow_default_route: Whether it may have the default route.
             is_small: Whether the client has the small stack.
 
         Raises:
@@ -84,8 +89,8 @@ class Endpoints:
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
 
         if is_small and self.is_users_server and not is_of_real_hosts(asked):
-            return small_interface(interface, is_office_network=is_office_network)
-        if interface is None and not is_office_network:
+            return small_interface(interface, allow_default_route=allow_default_route)
+        if interface is None and not allow_default_route:
             return "loopback" if self.is_users_server and not is_of_real_hosts(asked) else asked
         has_effect = any(map(_goes_without_ip, self.servers))
         if interface is None or not has_effect or is_of_real_hosts(asked):
@@ -96,7 +101,7 @@ class Endpoints:
             )
         from lanlab.testbeds.raw_links import check_interface
 
-        check_interface(interface, is_office_network=is_office_network)
+        check_interface(interface, allow_default_route=allow_default_route)
         return f"{INTERFACE}{interface}"
 
     def check_remote(self, testbed: str) -> None:

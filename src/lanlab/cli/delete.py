@@ -17,7 +17,7 @@ def delete(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Run ids, the first characters of ids, or `last`.",
+            help="Run ids, unique prefixes of ids, or `last`.",
             autocompletion=complete.runs,
         ),
     ],
@@ -27,9 +27,8 @@ def delete(
 ) -> None:
     """Delete runs with their trials and series.
 
-    Reports stay. The store file does not shrink; its free space is used again. lanlab asks before
-    it deletes; without a terminal, give --yes. If one of the runs is still running, nothing is
-    deleted.
+    Reports are kept. The store file does not shrink, but its free space is reused. lanlab asks
+    first; without a terminal, add --yes. Nothing is deleted while one of the runs is still running.
 
     Examples: lanlab delete last; lanlab delete 20261121-081500-small-4f2a --yes
     """

@@ -30,13 +30,13 @@ def doctor(
     store: StoreOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """Check what this machine can do, and how to install what it lacks.
+    """Check what this machine supports, and how to install the rest.
 
-    Exits with 1 if a testbed or the store cannot be used here. Also lists other measuring programs
-    (`--tool`) and file servers that lanlab can run; these are optional.
+    Exits with 1 if no testbed or store is usable. Also lists the optional measuring tools (for
+    `--tool`) and file servers that lanlab can run.
 
-    With --to, --from or a testbed of real hosts, checks these: whether each is reached, has an
-    engine, what it is, and whether a few messages go from one to the other.
+    With --to, --from or a testbed of real hosts, checks that each host is reachable, has an engine,
+    and can send messages to the other.
 
     Examples: lanlab doctor; lanlab doctor --to alice@nas
     """

@@ -28,12 +28,12 @@ def echo(
 ) -> None:
     """Send requests that come back and time them.
 
-    Stops after 3 s unless --time or --requests is given. Connections to a peer tcp:// are opened 10
-    times a second, as more can fill the queue of a slow server; --rate sets another pace, and
-    --outstanding 1 opens each as soon as the one before is open.
+    Stops after 3 s by default. Most options take a list (64,512,1408) or a range (100..1000/100,
+    or 64..8192/x2 to double); lanlab then measures all combinations in random order.
 
-    An option that takes a value also takes several, as a list (64,512,1408) or a range
-    (100..1000/100, or 64..8192/x2 to double): all combinations are measured, in random order.
+    With --peer tcp://, lanlab opens 10 connections a second, because more can fill the queue of a
+    slow server. --rate sets another pace; --outstanding 1 opens each connection as soon as the
+    previous one is open.
 
     Examples: lanlab echo --link 100M --size 128 --time 2;
     lanlab echo --testbed loopback --rate 1000 --json;

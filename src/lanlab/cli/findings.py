@@ -23,23 +23,23 @@ def findings(
         typer.Option(
             "--run",
             metavar="RUN",
-            help="Check the findings against this run (its id, the first characters of it, or "
-            "`last`). Repeat it to compare several runs, measured or simulated, with each other "
-            "and with what was published. Default: against the published values.",
+            help="Run to check the findings against (its id, a unique prefix, or `last`); repeat "
+            "it to compare runs with each other and with the published values. Default: check "
+            "the published values.",
             autocompletion=complete.runs,
         ),
     ] = None,
     store: StoreOption = None,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="Also findings that were not tested, and why."),
+        typer.Option("--verbose", "-v", help="Also show untested findings, and why."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """Check the findings of a study, with the numbers of each verdict.
 
     A finding holds, does not hold, is undecided, or is not tested because the run lacks its
-    condition. For an undecided finding lanlab says how many more trials would decide it.
+    conditions. For an undecided finding lanlab reports how many more trials would decide it.
 
     Examples: lanlab findings schomer-claason;
     lanlab findings my-study.toml --run last --json;

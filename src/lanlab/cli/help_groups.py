@@ -1,6 +1,6 @@
 """
-How commands are grouped in `--help`, and the options of those that measure: what to send, where,
-when to stop, trials, output, and how.
+How commands are grouped in `--help`, and the options of those that have many: which stand on plain
+`--help`, and which on the page of a topic.
 
 Loads nothing, as every command reads it.
 """
@@ -9,8 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-#: What `--help` lists below each title: a command, and the module of `lanlab.cli` that has the
-#: function of its name.
+#: The commands below each title of `--help`, with the modules of `lanlab.cli` that define them.
 COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
     "Measure": {
         "stream": "stream",
@@ -37,51 +36,87 @@ COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
     },
     "Other": {"serve": "serve", "listen": "listen", "doctor": "doctor"},
 }
-_HOW = "How"
-#: By the names of options. Those of a workload's parameters that stand nowhere are about how.
+_HOW = "how"
+#: Titles of groups of options by topic, as in `--help where`.
+TITLES: Mapping[str, str] = {
+    "what": "What",
+    "where": "Where",
+    "stop": "When to stop",
+    _HOW: "How",
+    "smb1": "SMB 1",
+    "ipx": "IPX and NetWare",
+    "stack": "Small TCP",
+    "trials": "Trials",
+    "output": "Output",
+}
+#: Names of options by topic. Those without a topic are about how.
 _GROUPS: Mapping[str, tuple[str, ...]] = {
-    "What to send": (
+    "what": (
         *("transport", "message_size_bytes", "rate_bps", "flow_rate", "rate_messages_per_s"),
         *("rate_requests_per_s", "outstanding_requests", "rate_operations_per_s", "flows"),
         *("traffic_direction", "load", "echo_transport", "echo_size_bytes"),
-        "echo_rate_requests_per_s",
+        *("echo_rate_requests_per_s", "goals", "low", "high", "curve"),
         *("service", "server", "download", "parallel_files", "stations", "read", "write"),
-        *("read_ratio", "access", "file_bytes"),
+        *("read_ratio", "access", "file_size_bytes", "name", "share", "user", "guest"),
     ),
-    "Where": (
-        *("testbed", "link", "to_host", "from_host", "to_address", "from_address", "ip_version"),
-        *("port", "client_hosts", "engines", "remove_engine", "password_file"),
+    "where": (
+        *("testbed", "link", "peer", "to_host", "from_host", "to_address", "from_address"),
+        *("address", "ip_version", "port", "client_hosts", "engines", "remove_engine"),
+        *("password_file", "interface", "allow_default_route", "machines"),
     ),
-    "When to stop": (
-        *("time_s", "bytes", "messages", "requests", "warmup_s", "drain_s", "longest_s"),
+    "stop": (
+        *("time_s", "time", "bytes", "messages", "requests", "readings_per_station"),
+        *("interval_ratio", "width", "warmup_s", "drain_s", "longest_s", "longest"),
         *("limit", "statistic"),
     ),
     _HOW: (),
-    "Trials": ("trials", "seed", "setup", "prepare", "cleanup", "command_timeout", "driver"),
-    "Output": (
-        *("interval", "live", "as_json", "verbose", "store", "pcap"),
+    "smb1": (
+        *("carrier", "profile", "dialect", "signing", "require_signing", "wins", "raw"),
+        "tcp_profile",
+    ),
+    "ipx": ("ipx_framing", "ipx_network", "packet_burst"),
+    "stack": ("stack", "stack_address", "stack_profile", "stack_memory", "stack_memory_bytes"),
+    "trials": ("trials", "driver", "seed", "setup", "prepare", "cleanup", "command_timeout"),
+    "output": (
+        *("as_json", "verbose", "quiet", "store", "pcap", "interval", "live"),
         *("export_markdown", "export_csv", "export_json", "export_openmetrics", "export_intervals"),
         "help",
     ),
 }
+#: Options on plain `--help`.
+_COMMON = {
+    *("transport", "message_size_bytes", "rate_bps", "rate_requests_per_s", "flows", "load"),
+    *("outstanding_requests", "goals", "low", "high", "curve", "width"),
+    *("service", "server", "download", "parallel_files", "stations", "read", "write"),
+    *("read_ratio", "name", "share", "user", "guest", "testbed", "link", "peer"),
+    *("to_host", "from_host", "address", "port", "password_file", "time_s", "time"),
+    *("bytes", "requests", "limit", "trials", "driver", "as_json", "verbose", "help"),
+}
 #: Behind the name of a parameter: an option that stands for one of its values.
 _FLAG = "_flag_"
-#: A command with this option has enough of them to be grouped.
-_SIGN = "export_csv"
+#: A command with more options has topics: with all of them its help would not fit a screen.
+_MOST = 20
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """
-    The options of a command by group; none: it has too few to be grouped.
+    The options of a command by topic, in their order; empty: it has too few for topics.
 
     Args:
-        names: Names of its options, in order, which they keep within each group.
+        names: Names of its options.
     """
     own = list(names)
-    if _SIGN not in own:
+    if len(own) <= _MOST:
         return {}
-    group_of = {name: group for group, members in _GROUPS.items() for name in members}
-    found: dict[str, list[str]] = {group: [] for group in _GROUPS}
+    topic_of = {name: topic for topic, members in _GROUPS.items() for name in members}
+    found: dict[str, list[str]] = {topic: [] for topic in TITLES}
     for name in own:
-        found[group_of.get(name.partition(_FLAG)[0], _HOW)].append(name)
-    return found
+        found[topic_of.get(name.partition(_FLAG)[0], _HOW)].append(name)
+    return {topic: members for topic, members in found.items() if members}
+
+
+def is_common(name: str) -> bool:
+    """Whether an option stands on plain `--help`."""
+    key, flag, _ = name.partition(_FLAG)
+    # `--reverse` is shorter than `--direction reverse`; other flags repeat a common option.
+    return key == "traffic_direction" if flag else key in _COMMON

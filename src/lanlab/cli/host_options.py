@@ -21,7 +21,7 @@ _OPTIONS: dict[str, Any] = {
         typer.Option(
             "--to",
             metavar="[USER@]HOST",
-            help="Measure to this host, reached by ssh, e.g. alice@nas or alice@nas:2222.",
+            help="Host to measure to, by ssh, e.g. alice@nas:2222.",
         ),
     ],
     "from_host": Annotated[
@@ -29,7 +29,7 @@ _OPTIONS: dict[str, Any] = {
         typer.Option(
             "--from",
             metavar="[USER@]HOST",
-            help="Measure from this host, reached by ssh. Default with --to: this machine.",
+            help="Host to measure from, by ssh. Default: this machine.",
         ),
     ],
     "to_address": Annotated[
@@ -37,27 +37,31 @@ _OPTIONS: dict[str, Any] = {
         typer.Option(
             "--address",
             metavar="ADDRESS",
-            help="Address of the --to host that is measured. Default: the one ssh connects to.",
+            help="Address of the --to host to measure. Default: the one ssh connects to.",
         ),
     ],
     "from_address": Annotated[
         str | None,
-        typer.Option("--from-address", metavar="ADDRESS", help="The same for the --from host."),
+        typer.Option(
+            "--from-address",
+            metavar="ADDRESS",
+            help="Address of the --from host to measure. Default: the one ssh connects to.",
+        ),
     ],
     "engines": Annotated[
         list[str] | None,
         typer.Option(
             "--engine",
             metavar="ARCH=PATH",
-            help="Engine to copy to hosts of another architecture, e.g. aarch64=./lanlab-engine.",
+            help="Engine for hosts of another architecture, e.g. aarch64=./lanlab-engine.",
         ),
     ],
     "remove_engine": Annotated[
         bool,
         typer.Option(
             "--remove-engine",
-            help="Remove the engine from these hosts afterwards. Default: it stays in "
-            "~/.cache/lanlab there.",
+            help="Remove the engine from the hosts afterwards. Default: keep it in ~/.cache/lanlab "
+            "there.",
         ),
     ],
 }
@@ -67,8 +71,7 @@ _FROM_HOSTS = Annotated[
     typer.Option(
         "--from",
         metavar="[USER@]HOST,...",
-        help="Measure from these hosts, reached by ssh: repeat it, or write commas, to spread the "
-        "stations over several. Default with --to: this machine.",
+        help="Hosts to measure from, by ssh.",
     ),
 ]
 

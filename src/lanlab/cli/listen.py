@@ -18,7 +18,7 @@ def listen(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help="Ethernet interface of this machine to listen on.",
+            help="Ethernet interface to listen on.",
             show_default=False,
         ),
     ],
@@ -32,7 +32,7 @@ def listen(
             metavar="NUMBER",
             min=1,
             max=1_000_000_000,
-            help="Stop after this number of frames.",
+            help="Stop after this many frames.",
         ),
     ] = 10_000_000,
     pcap: Annotated[
@@ -40,25 +40,25 @@ def listen(
         typer.Option(
             "--pcap",
             metavar="FILE",
-            help="Also write every frame to this new file, as Wireshark reads it.",
+            help="Write every frame to a new pcap file (Wireshark).",
         ),
     ] = None,
-    office_network: Annotated[
+    allow_default_route: Annotated[
         bool,
         typer.Option(
-            "--office-network",
-            help="Listen even if the interface has the default route of this machine.",
+            "--allow-default-route",
+            help="Allow an interface that has the default route.",
         ),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """List what speaks on a network segment; nothing is sent.
+    """List the protocols and stations on a network segment; sends nothing.
 
     Lists protocols with their framing (Ethernet II, raw 802.3, 802.2, SNAP, 3Com), stations,
-    NetBIOS names, servers, and questions to which no answer was heard. It ends after --time, after
-    --frames, or at Ctrl-C, and then prints what it heard.
+    NetBIOS names, servers, and unanswered queries. Stops after --time or --frames, or at Ctrl-C,
+    and then prints the list.
 
-    It needs root on Linux, to open the socket. The frames are read by a process without rights.
+    Needs root on Linux to open the socket; an unprivileged process reads the frames.
 
     Examples: sudo lanlab listen --interface eth1;
     sudo lanlab listen --interface eth1 --time 5min --pcap heard.pcap --json
@@ -75,7 +75,7 @@ def listen(
     longest_s = parse_time_s(time)
     if not 0.001 <= longest_s <= _LONGEST_S:
         raise UsageError(f"--time: found `{time}`; allowed: 1 ms to 1 day")
-    check_interface(interface, is_office_network=office_network, sends=False)
+    check_interface(interface, allow_default_route=allow_default_route, sends=False)
     file = None if pcap is None else check_pcap(Path(pcap))
     heard = heard_on(interface, longest_s, frames, file)
     if as_json:

@@ -27,12 +27,11 @@ def load(
 ) -> None:
     """Measure latency under load: round trips alone and with streams.
 
-    Each of --load is a condition, measured --trials times in random order. The echo alone is
-    always one of them, and by how much round trips grow is counted within each block. The streams
-    start before the echo counts and outlast it.
+    Measures each --load --trials times in random order, always including the echo alone.
 
-    An option that takes a value also takes several, as a list (1,4,16) or a range (1..16/x2 to
-    double): all combinations are measured.
+    The growth of the round-trip time is computed within each block of trials. The streams start
+    before the echo counts and outlast it. Most options take a list (1,4,16) or a range (1..16/x2
+    to double); lanlab then measures all combinations.
 
     Examples: lanlab load --link 10M; lanlab load --link 10M --load both -P 1,4 --trials 5;
     lanlab load --link 10M --transport udp --rate 8M,12M --size 1408;

@@ -9,21 +9,18 @@ from typing import Annotated
 import typer
 
 from lanlab.cli import complete
-from lanlab.services import FRAME_TITLES
 
 #: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
 
-_STUDY = typer.Argument(
-    help="Name of a study, or path of a study file.", autocompletion=complete.studies
-)
+_STUDY = typer.Argument(help="Study name or file.", autocompletion=complete.studies)
 StudyArgument = Annotated[str, _STUDY]
 #: Where it can be left out, and several can be taken in turns.
 StudiesArgument = Annotated[
     list[str] | None,
     typer.Argument(
         metavar="[STUDY]...",
-        help="Name of a study or path of a study file; several with --alternate.",
+        help="Study name or file; with --alternate, several.",
         autocompletion=complete.studies,
     ),
 ]
@@ -32,9 +29,8 @@ TestbedOption = Annotated[
     typer.Option(
         "--testbed",
         metavar="NAME",
-        help="Where to measure: `virtual` (hosts and a cable inside this machine), `loopback`, "
-        "`simulated` (machines of a study, computed), real hosts by ssh, as `ssh:here,alice@nas` "
-        "or `ssh:lab.toml`, or the nodes of a Ray cluster, as `ray:10.0.0.1:6379`.",
+        help="Where to measure: `virtual` (namespaces on this machine), `loopback`, `simulated`, "
+        "`ssh:here,alice@nas`, `ssh:lab.toml`, `ray:ADDRESS`.",
         autocompletion=complete.testbeds,
         show_default=True,
     ),
@@ -44,8 +40,8 @@ LinkOption = Annotated[
     typer.Option(
         "--link",
         metavar="LINK",
-        help="Link of the virtual LAN: a speed, e.g. 10M, 1G or `unshaped`; append `:switch`, "
-        "`:hub`, `:bus` or `:broadband`, and up to 100M e.g. `,delay=1ms,loss=0.1%`.",
+        help="Virtual LAN link: 10M, 1G, `unshaped`; optional `:hub`, `:bus`, `:switch` or "
+        "`:broadband`, `,delay=1ms,loss=0.1%`.",
     ),
 ]
 PcapOption = Annotated[
@@ -53,17 +49,15 @@ PcapOption = Annotated[
     typer.Option(
         "--pcap",
         metavar="FILE",
-        help="Write every frame on the link to a new file, in pcap format (Wireshark). Needs a "
-        f"virtual link up to 100M, --interface ({FRAME_TITLES}), or simulated machines: their "
-        "second "
-        "trial goes to FILE-2.",
+        help="Write every frame to a new pcap file (Wireshark), for virtual links up to 100M, "
+        "--interface and simulations. A second simulated trial goes to FILE-2.",
     ),
 ]
 ScaleOption = Annotated[
     str,
     typer.Option(
         "--scale",
-        help="Scale of the study to run: `quick`, `full` (as published) or another of its scales.",
+        help="Scale to run: `quick`, `full` (as published) or another of the study's.",
         autocompletion=complete.scales,
     ),
 ]
@@ -72,8 +66,8 @@ StoreOption = Annotated[
     typer.Option(
         "--store",
         metavar="PATH|URL",
-        help="Where results are saved: a file, or postgresql://USER@HOST/DATABASE. Default: "
-        "$LANLAB_STORE, else lanlab-results/store.sqlite.",
+        help="Result store: a file, or postgresql://USER@HOST/DATABASE. Default: $LANLAB_STORE, "
+        "else lanlab-results/store.sqlite.",
     ),
 ]
 JsonOption = Annotated[
@@ -94,8 +88,8 @@ MachinesOption = Annotated[
     typer.Option(
         "--machines",
         metavar="NAME,NAME",
-        help="With --testbed simulated: the machine at each end, from a study (`lanlab show STUDY "
-        "--only machines`) or a file, e.g. vista-ipv4,vista-ipv4 or mine.toml#server,sender.",
+        help="Simulated machine at each end, from a study (`lanlab show STUDY --only machines`) or "
+        "a file, e.g. vista-ipv4,vista-ipv4 or mine.toml#server,sender.",
     ),
 ]
 TrialsOption = Annotated[
@@ -107,7 +101,7 @@ VerboseOption = Annotated[
     typer.Option(
         "--verbose",
         "-v",
-        help="Say of each trial all that it found, how it was measured, and what disturbed it.",
+        help="Show all results of each trial and any interference.",
     ),
 ]
 #: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
@@ -116,8 +110,7 @@ OutOption = Annotated[
     typer.Option(
         "--out",
         metavar="FOLDER",
-        help="Folder to write to. Other files in it are left alone. Default: a folder next to the "
-        "store.",
+        help="Folder to write to; other files in it are kept. Default: a folder next to the store.",
     ),
 ]
 

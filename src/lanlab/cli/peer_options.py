@@ -68,7 +68,7 @@ def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings
 
 
 def at_interface(
-    given: Given, settings: RunSettings, interface: str | None, *, is_office_network: bool
+    given: Given, settings: RunSettings, interface: str | None, *, allow_default_route: bool
 ) -> RunSettings:
     """
     The settings of a measurement over the small stack, at an interface of this machine.
@@ -77,14 +77,14 @@ def at_interface(
         given: The parameters as they were typed.
         settings: Those of a measurement with this peer.
         interface: That leads to the peer.
-        is_office_network: Whether it may have the default route.
+        allow_default_route: Whether it may have the default route.
 
     Raises:
         UsageError: It is missing, has no effect, is not there, or is not to be used.
     """
     from lanlab.workloads.peers import STARTED
 
-    if given["peer"] == STARTED and interface is None and not is_office_network:
+    if given["peer"] == STARTED and interface is None and not allow_default_route:
         return settings
     if given["stack"] != "small":
         if given["stack"] not in (None, "system"):
@@ -93,8 +93,8 @@ def at_interface(
                 hint="measure each in a run of its own, and compare the runs",
             )
         raise UsageError(
-            "--interface and --office-network have no effect here; they are for `--stack small`",
-            hint="leave them out, or add as in `--stack small --stack-address 192.168.7.77`",
+            "--interface and --allow-default-route need --stack small",
+            hint="omit them, or add e.g. `--stack small --stack-address 192.168.7.77`",
         )
     if given["peer"] is None or settings.testbed != _HERE:
         raise UsageError(
@@ -102,11 +102,11 @@ def at_interface(
             "other end",
             hint="name it as in `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
         )
-    testbed = small_interface(interface, is_office_network=is_office_network)
+    testbed = small_interface(interface, allow_default_route=allow_default_route)
     return replace(settings, testbed=testbed)
 
 
-def small_interface(interface: str | None, *, is_office_network: bool) -> str:
+def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
     """
     The testbed of a measurement from the small stack at an interface of this machine.
 
@@ -121,7 +121,7 @@ def small_interface(interface: str | None, *, is_office_network: bool) -> str:
             "--stack small needs --interface, the Ethernet interface that leads to the other end",
             hint="add as in `--interface eth1`",
         )
-    check_interface(interface, is_office_network=is_office_network)
+    check_interface(interface, allow_default_route=allow_default_route)
     if forwards(interface):
         raise UsageError(
             f"--interface: `{interface}` forwards what comes for other addresses, so that this "

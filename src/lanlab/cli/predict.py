@@ -29,8 +29,8 @@ def predict(
         typer.Option(
             "--set",
             metavar="KEY=VALUE",
-            help="Number of a machine to change, e.g. machine.486dx2-nt4.interrupt_us=100. Repeat "
-            "it for several.",
+            help="Machine parameter to change, e.g. machine.486dx2-nt4.interrupt_us=100; may be "
+            "repeated.",
         ),
     ] = None,
     changes_file: Annotated[
@@ -38,7 +38,7 @@ def predict(
         typer.Option(
             "--changes",
             metavar="FILE",
-            help="TOML file of changes: a table [machine.NAME] for each machine, with its numbers.",
+            help="TOML file of changes, with a table [machine.NAME] for each machine.",
         ),
     ] = None,
     changed_link: Annotated[
@@ -55,8 +55,8 @@ def predict(
             "--ensemble",
             metavar="N",
             min=0,
-            help="Other machines that agree with the printed values, to simulate too: each "
-            "interval takes in the range over them. 0: none. Default: 6, where the study has some.",
+            help="Alternative fits of the machines to simulate too; intervals cover them all. "
+            "Default: 6 if the study has them.",
         ),
     ] = None,
     scale: options.ScaleOption = "quick",
@@ -64,16 +64,18 @@ def predict(
     seed: options.SeedOption = None,
     report: Annotated[
         str | None,
-        typer.Option("--report", metavar="FOLDER", help="Also write a report with figures here."),
+        typer.Option(
+            "--report", metavar="FOLDER", help="Also write a report with figures to this folder."
+        ),
     ] = None,
     store: options.StoreOption = None,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Simulate a study with some numbers of its machines changed.
+    """Simulate a study with changed machine parameters.
 
-    Prints the same conditions on its machines and on the changed ones side by side, with intervals
-    by how far the model missed printed values, what limits each (wire, processor, ring) and every
-    assumption. Both runs are saved. `lanlab show STUDY --only machines` lists the numbers.
+    Prints each condition with and without the changes, its bottleneck (wire, processor, ring), and
+    all assumptions. Intervals come from the model's errors against published values. Both runs are
+    saved. `lanlab show STUDY --only machines` lists the parameters.
 
     Examples: lanlab predict milanovic-srbljic --set machine.486dx2-nt4.interrupt_us=100;
     lanlab predict milanovic-srbljic --set machine.486dx2-nt4.clock_mhz=33;

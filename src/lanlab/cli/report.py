@@ -15,7 +15,7 @@ def report(
         list[str],
         typer.Argument(
             metavar="RUN...",
-            help="Run ids, the first characters of ids, or `last`.",
+            help="Run ids, unique prefixes of ids, or `last`.",
             autocompletion=complete.runs,
         ),
     ],

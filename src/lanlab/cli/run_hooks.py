@@ -33,15 +33,14 @@ _COMMANDS: Mapping[str, Any] = {
     "setup": _text(
         "--setup",
         "CMD",
-        "Run this shell command on this machine before the first trial of a condition, and "
-        "whenever trials of another condition came between.",
+        "Shell command to run when the condition changes, untimed.",
     ),
-    "prepare": _text("--prepare", "CMD", "Run this shell command before each trial, untimed."),
-    "cleanup": _text("--cleanup", "CMD", "Run this shell command after each trial, untimed."),
+    "prepare": _text("--prepare", "CMD", "Shell command to run before each trial, untimed."),
+    "cleanup": _text("--cleanup", "CMD", "Shell command to run after each trial, untimed."),
     "command_timeout": _text(
         "--command-timeout",
         "TIME",
-        f"Time that each of these commands may take. [default: {_TIMEOUT} s]",
+        f"Time limit of each of these commands. [default: {_TIMEOUT} s]",
     ),
 }
 
@@ -54,16 +53,15 @@ def _live_options(interval: str) -> dict[str, Any]:
                 interval,
                 "-i",
                 metavar="TIME",
-                help="Print a line for each interval of this length while it runs; 0: none. "
-                "Default: 1 s on a terminal, for trials of more than 2 s.",
+                help="Interval between progress lines; 0 prints none. Default: 1 s on a terminal, "
+                "for trials longer than 2 s.",
             ),
         ],
         "live": Annotated[
             bool,
             typer.Option(
                 "--live",
-                help="With --json: print the intervals as JSON, one object a line, and then the "
-                "result in one line.",
+                help="With --json: print one JSON line for each interval, then one for the result.",
             ),
         ],
     }
@@ -81,7 +79,7 @@ _FORMATS = {
     "intervals": "a CSV table of the stored intervals of every trial",
 }
 _EXPORTS: Mapping[str, Any] = {
-    f"export_{name}": _text(f"--export-{name}", "FILE", f"Also write {what} to this file.")
+    f"export_{name}": _text(f"--export-{name}", "FILE", f"Also write {what}.")
     for name, what in _FORMATS.items()
 }
 

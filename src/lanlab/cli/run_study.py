@@ -29,8 +29,7 @@ def run(
         typer.Option(
             "--resume",
             metavar="RUN",
-            help="Continue an interrupted run or series (its id, the first characters of it, or "
-            "`last`).",
+            help="Continue an interrupted run or series (its id, a unique prefix, or `last`).",
             autocompletion=complete.runs,
         ),
     ] = None,
@@ -38,8 +37,7 @@ def run(
         bool,
         typer.Option(
             "--allow-commands",
-            help="With --resume: run the commands of the record around its trials (--prepare and "
-            "others).",
+            help="With --resume: run the recorded shell commands (--prepare and others).",
         ),
     ] = False,
     alternate: Annotated[
@@ -47,8 +45,8 @@ def run(
         typer.Option(
             "--alternate",
             metavar="TURNS",
-            help="Compare settings: run each side once per turn, in random order. Give two or more "
-            "studies, or one study and --with.",
+            help="Compare settings: run each side once per turn, in random order. Needs two or "
+            "more studies, or --with.",
         ),
     ] = None,
     settings: Annotated[
@@ -56,42 +54,35 @@ def run(
         typer.Option(
             "--with",
             metavar="KEY=VALUE",
-            help="With --alternate: setting that differs on side B: scale, testbed, link, engine "
-            "(a path), or a parameter of the study, e.g. io=batch.",
+            help="With --alternate: setting of side B: scale, testbed, link, engine (a path), or a "
+            "study parameter, e.g. io=batch.",
         ),
     ] = None,
     check: Annotated[
         bool,
         typer.Option(
             "--check",
-            help="Check the findings of the study: exit with 1 if one does not hold, with 3 if one "
-            "is undecided or none is tested.",
+            help="Check the study's findings: exit with 1 if one does not hold, 3 if one is "
+            "undecided or none is tested.",
         ),
     ] = False,
     undecided: Annotated[
-        Literal["pass", "fail"],
+        Literal["pass", "warn", "fail"] | None,
         typer.Option(
             "--undecided",
-            help="With --check: let undecided findings pass or fail the check.",
+            metavar="pass|warn|fail",
+            help="With --check: for undecided findings exit with 0, 3, or 1 (also if one is "
+            "untested). Default: warn.",
         ),
-    ] = "fail",
-    strict: Annotated[
-        bool,
-        typer.Option(
-            "--strict",
-            help="With --check: exit with 1 also if a finding is undecided or not tested.",
-        ),
-    ] = False,
+    ] = None,
     store: options.StoreOption = None,
     verbose: options.VerboseOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
     """Run a study, continue a run, or alternate runs to compare.
 
-    Every trial is saved when it ends.
-
-    Exit codes: 0 done; 1 failed, interrupted, or a finding does not hold; 2 refused; 3 a finding is
-    undecided.
+    Every trial is saved when it ends. Exit codes: 0 done; 1 failed, interrupted, or a finding does
+    not hold; 2 refused; 3 a finding is undecided.
 
     Examples: lanlab run milanovic-srbljic --scale quick;
     lanlab run my-study.toml --testbed loopback --check; lanlab run --resume last;
@@ -115,13 +106,8 @@ def run(
     from lanlab.store import open_store
     from lanlab.studies import load_study, waits_for
 
-    if strict and not check:
-        raise UsageError("--strict needs --check")
-    if _is_given(context, "undecided") and (strict or not check):
-        raise UsageError(
-            f"--undecided {'cannot be used with --strict' if strict else 'needs --check'}",
-            hint="--check checks the findings; --strict fails undecided ones too",
-        )
+    if undecided is not None and not check:
+        raise UsageError("--undecided needs --check", hint="add --check to check the findings")
     names = study or []
     if bool(names) == (resume is not None):
         raise UsageError(
@@ -193,7 +179,7 @@ def run(
             raise typer.Exit(1)
         return
     findings = loaded.findings if names else _findings_of(record)
-    how = Check(passes_undecided=undecided == "pass", is_strict=strict)
+    how = Check(passes_undecided=undecided == "pass", is_strict=undecided == "fail")
     code = print_checked(record, trials, findings, how, as_json)
     warn(trials, verbose=verbose, summary=as_json)
     if record.status != "done":

@@ -25,40 +25,30 @@ def runs(
         typer.Option(
             "--tagged",
             metavar="TAG",
-            help="Only runs with this tag.",
+            help="List only runs with this tag.",
             autocompletion=complete.tags,
         ),
     ] = None,
     rename: Annotated[
         _Pair,
-        _pair("--rename", "RUN NAME", "Give a run a name, by which any command finds it."),
+        _pair("--rename", "RUN NAME", "Name a run; every command accepts the name."),
     ] = None,
     note: Annotated[
-        _Pair, _pair("--note", "RUN TEXT", "Note something on a run; an empty text removes it.")
+        _Pair, _pair("--note", "RUN TEXT", "Set the note of a run; an empty text removes it.")
     ] = None,
     tag: Annotated[_Pair, _pair("--tag", "RUN TAG", "Add a tag to a run.")] = None,
     untag: Annotated[_Pair, _pair("--untag", "RUN TAG", "Remove a tag from a run.")] = None,
-    delete: Annotated[
-        str | None,
-        typer.Option(
-            "--delete",
-            metavar="RUN",
-            help="Delete a run with its trials, as `lanlab delete`.",
-            autocompletion=complete.runs,
-        ),
-    ] = None,
-    yes: Annotated[bool, typer.Option("--yes", "-y", help="Delete without asking.")] = False,
     store: StoreOption = None,
     verbose: Annotated[
         bool,
-        typer.Option("--verbose", "-v", help="All columns, however narrow the terminal is."),
+        typer.Option("--verbose", "-v", help="Show all columns."),
     ] = False,
     as_json: JsonOption = False,
 ) -> None:
     """List the runs in the store: what each measured, and its result.
 
-    The oldest first. --rename, --note and --tag say what a run was. Names, notes and tags can be
-    changed at any time. What was measured cannot.
+    Oldest first. --rename, --note and --tag label a run; results never change. `lanlab delete`
+    deletes runs.
 
     Examples: lanlab runs; lanlab runs --rename last before-upgrade;
     lanlab runs --note last "cable replaced"; lanlab runs --tag last lab2;
@@ -66,22 +56,15 @@ def runs(
     """
     changes = {"rename": rename, "note": note, "tag": tag, "untag": untag}
     wanted = {name: pair for name, pair in changes.items() if pair is not None}
-    if len(wanted) + (delete is not None) > 1:
-        names = [*(f"--{name}" for name in wanted), *(["--delete"] if delete else [])]
-        raise UsageError(f"{' and '.join(names)} exclude each other", hint="give one of them")
-    if tagged is not None and (wanted or delete is not None):
-        other = next(iter(wanted), "delete")
+    if len(wanted) > 1:
+        names = " and ".join(f"--{name}" for name in wanted)
+        raise UsageError(f"{names} cannot be used together", hint="give one of them")
+    if tagged is not None and wanted:
+        other = next(iter(wanted))
         raise UsageError(
-            f"--tagged and --{other} exclude each other: --tagged is for the list",
+            f"--tagged and --{other} cannot be used together: --tagged filters the list",
             hint=f"name one run after --{other}",
         )
-    if yes and delete is None:
-        raise UsageError("--yes needs --delete", hint="leave it out")
-    if delete is not None:
-        from lanlab.cli.delete import delete as delete_runs
-
-        delete_runs([delete], yes, store, as_json)
-        return
     if wanted:
         ((change, (run_name, text)),) = wanted.items()
         _relabel(change, run_name, text, store, as_json)

@@ -31,33 +31,31 @@ _PARAMETERS = ("message_size_bytes", "ip_version", "io", "send_buffer_bytes")
 def saturation(
     goals: Annotated[
         str,
-        typer.Option("--goals", metavar="LIST", help="Loss ratios to search for, e.g. 0,0.1%,1%."),
+        typer.Option("--goals", metavar="LIST", help="Loss ratios to search for."),
     ] = "0,0.1%,1%",
     low: Annotated[
         str | None,
-        typer.Option("--low", metavar="RATE", help="Lowest load. Default: 1 % of the highest."),
+        typer.Option("--low", metavar="RATE", help="Lowest load. Default: 1 % of --high."),
     ] = None,
     high: Annotated[
         str | None,
         typer.Option(
             "--high",
             metavar="RATE",
-            help="Highest load. Default: 1.2 times what the link carries; unshaped, 10G.",
+            help="Highest load. Default: 1.2 times the link speed; unshaped, 10G.",
         ),
     ] = None,
     time: Annotated[
-        str, typer.Option("--time", metavar="TIME", help="Length of a full-length trial.")
+        str, typer.Option("--time", metavar="TIME", help="Length of a confirming trial.")
     ] = "2",
     trials: Annotated[
         int,
-        typer.Option(
-            "--trials", metavar="NUMBER", min=1, max=99, help="Trials that decide about a load."
-        ),
+        typer.Option("--trials", metavar="NUMBER", min=1, max=99, help="Trials at each load."),
     ] = 3,
     width: Annotated[
         str,
         typer.Option(
-            "--width", metavar="SHARE", help="Stop searching when the bounds are this close."
+            "--width", metavar="SHARE", help="Stop the search when the bounds are this close."
         ),
     ] = "1%",
     curve: Annotated[
@@ -67,7 +65,7 @@ def saturation(
             metavar="NUMBER",
             min=0,
             max=1000,
-            help="Loads to measure afterwards for a curve.",
+            help="Extra loads to measure for a curve.",
         ),
     ] = 0,
     *,
@@ -76,8 +74,7 @@ def saturation(
 ) -> None:
     """Search for the highest load that loses no more than a goal.
 
-    The load is of UDP messages.
-    Short trials search, full-length ones confirm (RFC 9971).
+    Sends UDP messages. Short trials search; full-length trials confirm (RFC 9971).
 
     Examples: lanlab saturation --link 10M --size 500 --goals 0,0.1%,1%;
     lanlab saturation --testbed loopback --size 64 --curve 12

@@ -13,7 +13,7 @@ from lanlab.cli.served_stack import (
     StackMemoryOption,
     StackOption,
 )
-from lanlab.cli.service_options import OfficeNetworkOption
+from lanlab.cli.service_options import DefaultRouteOption
 from lanlab.errors import EngineError, UsageError
 from lanlab.ipx import FRAMING_HELP, FRAMINGS, NETWORK_HELP
 from lanlab.services import (
@@ -74,8 +74,8 @@ def serve(
         typer.Option(
             "--peer",
             metavar="NAME",
-            help="Serve other programs in place of a directory, many at once: iperf3 (port 5201 by "
-            "default), or over TCP discard, echo or chargen (RFC 863, 862, 864).",
+            help="Serve a test protocol, not files: iperf3 (port 5201), discard, echo or chargen "
+            "(TCP).",
         ),
     ] = None,
     service: Annotated[
@@ -86,23 +86,20 @@ def serve(
         typer.Option(
             "--address",
             metavar="ADDRESS",
-            help="Address of this machine to listen on; others reach it only at one that they can "
-            "reach.",
+            help="Address to listen on.",
         ),
     ] = "127.0.0.1",
     port: Annotated[
         int,
-        typer.Option(
-            "--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: one that is free."
-        ),
+        typer.Option("--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: any free port."),
     ] = 0,
     carrier: Annotated[
         str | None,
         typer.Option(
             "--carrier",
             metavar="NAME",
-            help=f"What carries SMB 1: {USUAL_CARRIER}, or {_FRAMED} (with --interface). "
-            f"Default: {USUAL_CARRIER}.",
+            help=f"Carrier of SMB 1: {USUAL_CARRIER}, or {_FRAMED} (with --interface). Default: "
+            f"{USUAL_CARRIER}.",
         ),
     ] = None,
     profile: Annotated[
@@ -110,8 +107,7 @@ def serve(
         typer.Option(
             "--profile",
             metavar="NAME",
-            help=f"Serve as a system of the time (SMB 1): {_PROFILES}. It has the core dialect, "
-            "its own timers and sessions, and takes messages of its time. Default: none.",
+            help=f"Period system to emulate (SMB 1 core dialect): {_PROFILES}. Default: none.",
         ),
     ] = None,
     interface: Annotated[
@@ -119,8 +115,7 @@ def serve(
         typer.Option(
             "--interface",
             metavar="NAME",
-            help=f"Ethernet interface of this machine to serve on over {FRAME_TITLES}, or by "
-            "--stack small. Needs root.",
+            help=f"Ethernet interface for {FRAME_TITLES}, or --stack small. Needs root.",
         ),
     ] = None,
     stack: StackOption = STACKS[0],
@@ -138,7 +133,7 @@ def serve(
             "--name",
             "--as",
             metavar="NAME",
-            help="Name of the server (SMB 1, NetWare), 1 to 15 characters. Default: LANLAB.",
+            help="Server name (SMB 1, NetWare), 1 to 15 characters. Default: LANLAB.",
         ),
     ] = None,
     share: Annotated[
@@ -147,14 +142,14 @@ def serve(
             "--share",
             metavar="NAME",
             help="Name of the share (SMB) or volume (NetWare), 1 to 12 characters. Default: "
-            "lanlab, or SYS.",
+            "lanlab, SYS for NetWare.",
         ),
     ] = None,
     user: Annotated[
         str | None,
-        typer.Option("--user", metavar="NAME", help="User that logs in. Default: lanlab."),
+        typer.Option("--user", metavar="NAME", help="User name for logins. Default: lanlab."),
     ] = None,
-    office_network: OfficeNetworkOption = False,
+    allow_default_route: DefaultRouteOption = False,
     write: Annotated[
         bool, typer.Option("--write", help="Let clients write. Default: read-only.")
     ] = False,
@@ -162,8 +157,7 @@ def serve(
         bool,
         typer.Option(
             "--guest",
-            help="Serve without a password, for machines that know no users (SMB 1, NetWare). "
-            "Every host that reaches the address is served.",
+            help="Serve any host without a password (SMB 1, NetWare).",
         ),
     ] = False,
     dialect: Annotated[
@@ -171,8 +165,8 @@ def serve(
         typer.Option(
             "--dialect",
             metavar="OLDEST[..NEWEST]",
-            help="Dialects of SMB 1 to speak: core, lanman1, lm12x002, nt1, or a range of them as "
-            "core..lanman1. Default: all; the client takes the newest that it has.",
+            help="SMB 1 dialect to offer: core, lanman1, lm12x002, nt1, or a range, e.g. "
+            "core..lanman1. Default: all.",
         ),
     ] = None,
     password_file: Annotated[
@@ -180,59 +174,56 @@ def serve(
         typer.Option(
             "--password-file",
             metavar="FILE",
-            help="File with the password to serve with. Default: $LANLAB_PASSWORD, else a new one "
-            "at each start.",
+            help="File with the password. Default: $LANLAB_PASSWORD, else a new one at each start.",
         ),
     ] = None,
     require_signing: Annotated[
         bool,
         typer.Option(
             "--require-signing",
-            help="Serve only clients that sign their messages (SMB 1). Default: sign where a "
-            "client asks for it.",
+            help="Refuse clients that do not sign (SMB 1). Default: sign if the client does.",
         ),
     ] = False,
     clients: Annotated[
         int,
         typer.Option(
-            "--clients", metavar="NUMBER", min=1, max=100, help="Clients at once (--peer)."
+            "--clients", metavar="NUMBER", min=1, max=100, help="Concurrent clients (--peer)."
         ),
     ] = 64,
     longest: Annotated[
         str,
-        typer.Option("--longest", metavar="TIME", help="Longest time of a client (--peer)."),
+        typer.Option("--longest", metavar="TIME", help="Time limit per client (--peer)."),
     ] = "1h",
     rate_limit: Annotated[
         str | None,
         typer.Option(
             "--rate-limit",
             metavar="RATE",
-            help="Highest rate of a client in one direction (--peer). Default: any.",
+            help="Rate limit per client and direction (--peer). Default: none.",
         ),
     ] = None,
     time: Annotated[
         str | None,
-        typer.Option("--time", metavar="TIME", help="Stop after this time. Default: at Ctrl-C."),
+        typer.Option(
+            "--time", metavar="TIME", help="Stop after this time. Default: run until Ctrl-C."
+        ),
     ] = None,
     as_json: Annotated[
         bool,
         typer.Option(
-            "--json", "-J", help="Print a JSON object for each client, and one at the end (--peer)."
+            "--json", "-J", help="Print a JSON object for each client and a final one (--peer)."
         ),
     ] = False,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="Print no line for each client that connects.")
-    ] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", help="Do not log connections.")] = False,
 ) -> None:
     """Serve a directory, or iperf3 clients, until Ctrl-C.
 
-    It listens on this machine alone unless --address names another address, and is
-    read-only unless --write is given. Unless you give it a password it makes a new one at each
-    start and prints it once. A line says who connects, in which dialect, and what was refused.
+    By default it is read-only, listens on 127.0.0.1, and prints a new password at each start. It
+    logs each connection and its dialect, and what was refused.
 
-    Over NetBEUI and on IPX it serves the Ethernet of --interface, by a name; and FTP by --stack
-    small, at an address of its own. That needs root on Linux, to open a socket; a process without
-    rights reads the frames and serves the files.
+    With --interface it serves NetBEUI and IPX clients on that Ethernet, and with --stack small FTP
+    at an address of its own. Both need root on Linux to open the socket; an unprivileged process
+    reads the frames and serves the files.
 
     Examples: lanlab serve ~/photos --service smb;
     lanlab serve /tmp/measured --service sftp --address 192.168.7.2 --port 2222 --write;
@@ -273,7 +264,7 @@ def serve(
             "--name": (name, None),
             "--share": (share, None),
             "--user": (user, None),
-            "--office-network": (office_network, False),
+            "--allow-default-route": (allow_default_route, False),
             "--write": (write, False),
             "--guest": (guest, False),
             "--dialect": (dialect, None),
@@ -326,7 +317,7 @@ def serve(
         stack_memory,
         interface,
         address,
-        is_office_network=office_network,
+        allow_default_route=allow_default_route,
     )
     station = station_of(
         offered,
@@ -335,7 +326,7 @@ def serve(
         (address, port),
         (ipx_framing, ipx_network),
         profile=profile,
-        is_office_network=office_network and own_stack is None,
+        allow_default_route=allow_default_route and own_stack is None,
     )
     root = directory_of("DIRECTORY", directory)
     address = address if own_stack is None else own_stack.address

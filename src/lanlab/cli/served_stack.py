@@ -21,8 +21,7 @@ StackOption = Annotated[
     typer.Option(
         "--stack",
         metavar="|".join(STACKS),
-        help="TCP to serve FTP over: the system's, or lanlab's own of a few kilobytes (`small`), "
-        "which is a station of its own at --interface.",
+        help="TCP for FTP: the system's, or lanlab's own (`small`), with an address of its own.",
     ),
 ]
 StackAddressOption = Annotated[
@@ -30,7 +29,7 @@ StackAddressOption = Annotated[
     typer.Option(
         "--stack-address",
         metavar="ADDRESS",
-        help="IPv4 address of the small stack: one that no host has.",
+        help="Unused IPv4 address for the small TCP.",
     ),
 ]
 StackMemoryOption = Annotated[
@@ -38,7 +37,7 @@ StackMemoryOption = Annotated[
     typer.Option(
         "--stack-memory",
         metavar="SIZE",
-        help="Most memory of the small stack in all, which bounds the clients at once.",
+        help="Memory limit of the small TCP; it limits the concurrent clients.",
     ),
 ]
 
@@ -51,7 +50,7 @@ def own_stack_of(
     interface: str | None,
     given_address: str,
     *,
-    is_office_network: bool,
+    allow_default_route: bool,
 ) -> OwnStack | None:
     """
     The station that serves; `None` over the system's TCP.
@@ -102,7 +101,7 @@ def own_stack_of(
             "the small stack needs --interface, the Ethernet interface to serve on",
             hint="add as in `--interface eth1`",
         )
-    check_interface(interface, is_office_network=is_office_network)
+    check_interface(interface, allow_default_route=allow_default_route)
     return OwnStack(interface, address, parse_size_bytes(memory))
 
 

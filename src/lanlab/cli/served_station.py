@@ -80,7 +80,7 @@ def station_of(
     segment: tuple[str, str | None],
     *,
     profile: str | None = None,
-    is_office_network: bool,
+    allow_default_route: bool,
 ) -> Station | None:
     """The station that serves; `None` over TCP."""
     from lanlab.performers.servers.embedded import Station
@@ -89,11 +89,11 @@ def station_of(
     said = _segment(offered, *segment)
 
     if offered.is_over_ip:
-        if interface is not None or is_office_network:
+        if interface is not None or allow_default_route:
             raise UsageError(
-                f"--interface and --office-network have no effect for `{offered.name}`, which is "
-                "served over TCP",
-                hint="leave them out, or serve as in `--service smb1 --carrier nbf`",
+                f"--interface and --allow-default-route have no effect on `{offered.name}`, a "
+                "service over TCP",
+                hint="omit them, or serve e.g. with `--service smb1 --carrier nbf`",
             )
         return None
     if place != _USUAL_PLACE:
@@ -106,5 +106,5 @@ def station_of(
             f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
             hint="add as in `--interface eth1`",
         )
-    check_interface(interface, is_office_network=is_office_network)
+    check_interface(interface, allow_default_route=allow_default_route)
     return Station(interface, name or _NAME, said, profile)

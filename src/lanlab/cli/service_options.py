@@ -14,7 +14,7 @@ TargetArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="TARGET",
-        help="Server URL or local directory. Omit to use lanlab's built-in server.",
+        help="Server URL or directory. Default: a built-in server.",
     ),
 ]
 InterfaceOption = Annotated[
@@ -22,15 +22,14 @@ InterfaceOption = Annotated[
     typer.Option(
         "--interface",
         metavar="NAME",
-        help=f"Ethernet interface of this machine that leads to a server over {FRAME_TITLES}. "
-        "Needs root.",
+        help=f"Ethernet interface to a server on {FRAME_TITLES}. Needs root.",
     ),
 ]
-OfficeNetworkOption = Annotated[
+DefaultRouteOption = Annotated[
     bool,
     typer.Option(
-        "--office-network",
-        help="Use the interface even if it has the default route of this machine.",
+        "--allow-default-route",
+        help="Allow an interface that has the default route.",
     ),
 ]
 PasswordFileOption = Annotated[
@@ -38,9 +37,8 @@ PasswordFileOption = Annotated[
     typer.Option(
         "--password-file",
         metavar="FILE",
-        help="File with the password; for sftp:// also a private key (passphrase: "
-        "$LANLAB_PASSPHRASE or a prompt). Default: $LANLAB_PASSWORD, else you are asked; "
-        "sftp:// then also takes the keys of a running ssh-agent.",
+        help="File with the password or SSH private key. Default: $LANLAB_PASSWORD, ssh-agent, or "
+        "a prompt.",
     ),
 ]
 

@@ -24,7 +24,7 @@ def show(
     study: Annotated[
         str,
         typer.Argument(
-            help="Name of a study, path of a study file, or a run: its id or `last`.",
+            help="Study name or file, run id, or `last`.",
             autocompletion=complete.studies,
         ),
     ],
@@ -33,7 +33,7 @@ def show(
         typer.Option(
             "--only",
             metavar="SECTIONS",
-            help="Only these sections, comma-separated: testbed, experiments, scales, factors, "
+            help="Sections to show, comma-separated: testbed, experiments, scales, factors, "
             "tables, numbers, figures, lost, findings, discrepancies, machines.",
         ),
     ] = None,
@@ -42,7 +42,7 @@ def show(
         typer.Option(
             "--figures",
             metavar="FOLDER",
-            help="Also draw the published values, as SVG, PDF and PNG in this folder.",
+            help="Also draw the published values as SVG, PDF and PNG in this folder.",
         ),
     ] = None,
     report: Annotated[
@@ -50,7 +50,7 @@ def show(
         typer.Option(
             "--report",
             metavar="FILE",
-            help="Also write an HTML page that analyses and draws the published values.",
+            help="Also write an HTML page of the published values, with analyses and figures.",
         ),
     ] = None,
     store: StoreOption = None,
@@ -58,10 +58,8 @@ def show(
 ) -> None:
     """Show a study, or the results of a run.
 
-    Of a study: what it varies and measures, and what it published.
-
-    Values that are in no table are listed after the tables; `--only numbers` lists all. --json
-    always has everything.
+    For a study, shows its factors, metrics and published values. Values outside the tables follow
+    them; `--only numbers` lists all values. --json always includes everything.
 
     Examples: lanlab show milanovic-srbljic;
     lanlab show schomer-claason --only tables,findings;

@@ -12,8 +12,8 @@ from lanlab.cli.host_options import with_many_hosts
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.cli.service_options import (
+    DefaultRouteOption,
     InterfaceOption,
-    OfficeNetworkOption,
     PasswordFileOption,
     TargetArgument,
     check_trust,
@@ -32,28 +32,28 @@ def stations(
     stations: Annotated[
         str,
         typer.Option(
-            "--stations", metavar="N,N,...", help="Numbers of stations to measure, 1 to 10,000."
+            "--stations", metavar="N,N,...", help="Station counts to measure, 1 to 10,000."
         ),
     ] = "1,2,4,8,15",
-    read: Annotated[bool, typer.Option("--read", help="Read blocks (the default).")] = False,
+    read: Annotated[bool, typer.Option("--read", help="Read blocks (default).")] = False,
     write: Annotated[bool, typer.Option("--write", help="Overwrite blocks.")] = False,
     limit: Annotated[
         str,
-        typer.Option("--limit", metavar="TIME", help="Response time that must not be exceeded."),
+        typer.Option("--limit", metavar="TIME", help="Response-time limit."),
     ] = "100ms",
     statistic: Annotated[
         str,
         typer.Option(
             "--statistic",
             metavar="|".join(_STATISTICS),
-            help="Statistic of the response time to compare with the limit.",
+            help="Response-time statistic to compare with the limit.",
         ),
     ] = "mean",
     *,
     given: Given,
     password_file: PasswordFileOption = None,
     interface: InterfaceOption = None,
-    office_network: OfficeNetworkOption = False,
+    allow_default_route: DefaultRouteOption = False,
     client_hosts: Annotated[
         int | None,
         typer.Option(
@@ -61,18 +61,17 @@ def stations(
             metavar="NUMBER",
             min=1,
             max=63,
-            help="Hosts of the testbed `virtual` or `ray` that the stations are spread over. "
-            "Default: 1.",
+            help="Client hosts on the testbed `virtual` or `ray`. Default: 1.",
         ),
     ] = None,
     settings: RunSettings,
 ) -> None:
     """Find how many clients a file service can serve.
 
-    1, 2 and more clients read or write blocks, each as fast as it gets replies, until the response
-    time exceeds a limit.
-    Each client has its own connection and its own file. Every block that is read is compared with
-    what was written. lanlab removes the files that it wrote, and nothing else.
+    Adds clients that read or write blocks back to back until the response time exceeds --limit.
+    Every block read is compared with the data written.
+
+    Each client has its own connection and file. lanlab removes only files that it wrote.
 
     Examples: lanlab stations smb://me@nas/share --stations 1,2,4,8,15 --size 6k --read;
     lanlab stations --service smb --link 100M --write --limit 20ms;
@@ -141,7 +140,7 @@ def stations(
             "factors": {"stations": list(numbers)},
         }
     is_drawn_by_stations = "stations" in experiment["factors"]
-    testbed = place.testbed(settings.testbed, interface, is_office_network=office_network)
+    testbed = place.testbed(settings.testbed, interface, allow_default_route=allow_default_route)
     link = None if place.is_users_server else settings.link
     run, records = single.measure_study(
         experiment,

@@ -8,14 +8,14 @@ import typer
 
 from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
-from lanlab.cli.service_options import OfficeNetworkOption
+from lanlab.cli.service_options import DefaultRouteOption
 
 StackInterfaceOption = Annotated[
     str | None,
     typer.Option(
         "--interface",
         metavar="NAME",
-        help="Ethernet interface of this machine for `--stack small`. Needs root.",
+        help="Ethernet interface for --stack small. Needs root.",
     ),
 ]
 #: Machines and their link are of another time there.
@@ -35,28 +35,28 @@ def stream(
             "--flow-rate",
             "-b",
             metavar="RATE",
-            help="Sending rate of each flow, as iperf3's -b; --rate is that of all flows together.",
+            help="Sending rate of each flow, like iperf3 -b.",
         ),
     ] = None,
     interface: StackInterfaceOption = None,
-    office_network: OfficeNetworkOption = False,
+    allow_default_route: DefaultRouteOption = False,
     *,
     settings: RunSettings,
 ) -> None:
     """Send messages from one host to another and count what arrives.
 
-    Stops after 3 s unless --time, --bytes or --messages is given. Between real hosts it is TCP
-    unless --transport, --rate or --io is given: UDP as fast as possible takes the network from
-    others.
-    TCP as fast as possible on an unshaped link sends messages of 128 KiB by default.
+    Stops after 3 s by default. Most options take a list (64,512,1408) or a range (1M..10M/1M, or
+    64..8192/x2 to double); lanlab then measures all combinations in random order.
 
-    An option that takes a value also takes several, as a list (64,512,1408) or a range
-    (1M..10M/1M, or 64..8192/x2 to double): all combinations are measured, in random order.
+    Between real hosts the default is TCP, because unpaced UDP would crowd out other traffic;
+    --transport, --rate or --io changes it. Unpaced TCP on an unshaped link sends messages of
+    128 KiB by default.
 
-    Examples: lanlab stream --link 10M --size 1408 --time 3;
+    Examples: lanlab stream --to alice@nas;
+    lanlab stream --link 10M --size 64..1024/x2 --time 1 --trials 5;
+    lanlab stream --peer iperf3://nas;
     lanlab stream --testbed loopback --transport tcp --size 128KiB --json;
-    lanlab stream --size 64..1024/x2 --rate 1M,5M --time 1 --trials 5;
-    lanlab stream --to alice@nas; lanlab stream --from bob@pc1 --to alice@pc2;
+    lanlab stream --link 10M --size 1408 --time 3; lanlab stream --from bob@pc1 --to alice@pc2;
     lanlab stream --peer tcp://old-pc:5001 --size 1460;
     sudo lanlab stream --peer tcp://192.168.7.9:5001 --stack small --stack-address 192.168.7.77
     --interface eth1;
@@ -74,10 +74,10 @@ def stream(
         from lanlab.cli.peer_options import with_peer
 
         settings = with_peer("stream", given, settings)
-    if interface is not None or office_network or given["stack"] not in (None, "system"):
+    if interface is not None or allow_default_route or given["stack"] not in (None, "system"):
         from lanlab.cli.peer_options import at_interface
 
-        settings = at_interface(given, settings, interface, is_office_network=office_network)
+        settings = at_interface(given, settings, interface, allow_default_route=allow_default_route)
     is_endless = all(given[key] is None for key in ("time_s", "bytes", "messages"))
     is_paced = given["rate_bps"] is not None or given["rate_messages_per_s"] is not None
     is_udp = is_paced or given["io"] is not None

@@ -25,7 +25,7 @@ def tour(
     verbose: options.VerboseOption = False,
     as_json: options.JsonOption = False,
 ) -> None:
-    """Measure and simulate two published studies, and say what holds.
+    """Measure and simulate two published studies, and check their findings.
 
     Example: lanlab tour
     """

@@ -13,9 +13,7 @@ from lanlab.cli.options import JsonOption, StoreOption
 def web(
     port: Annotated[
         int,
-        typer.Option(
-            "--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: one that is free."
-        ),
+        typer.Option("--port", metavar="NUMBER", min=0, max=65_535, help="Port; 0: any free port."),
     ] = 0,
     open_browser: Annotated[
         bool, typer.Option("--open", help="Also open the page in the default browser.")
@@ -25,10 +23,9 @@ def web(
 ) -> None:
     """Show the runs of a store in a browser, until Ctrl-C.
 
-    The page shows a run while it goes on: each trial when it has ended, the means so far with
-    their intervals, where messages were lost, what comes next. It compares runs and shows their
-    reports. It is read-only, and only this machine reaches it, at the address that is printed.
-    The address has a new token in it at each start.
+    The page follows a run: finished trials, means and intervals so far, where messages were lost,
+    and the next trials. It also compares runs and shows their reports. It is read-only and listens
+    on 127.0.0.1; the printed address contains a new token at each start.
 
     Examples: lanlab web --open; lanlab web --store results.sqlite --port 8080
     """

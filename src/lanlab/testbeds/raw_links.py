@@ -85,12 +85,12 @@ def forwards(interface: str) -> bool:
     return False
 
 
-def check_interface(interface: str, *, is_office_network: bool, sends: bool = True) -> None:
+def check_interface(interface: str, *, allow_default_route: bool, sends: bool = True) -> None:
     """
     See that an interface may be used for whole frames.
 
     Args:
-        is_office_network: Whether it may be the one that leads to the rest of the world.
+        allow_default_route: Whether it may be the one that leads to the rest of the world.
         sends: Whether frames are sent, not only received.
 
     Raises:
@@ -106,11 +106,11 @@ def check_interface(interface: str, *, is_office_network: bool, sends: bool = Tr
         raise UsageError(
             f"--interface: no Ethernet interface named `{interface}`", hint=f"there are: {names}"
         )
-    if not is_office_network and has_default_route(interface):
+    if not allow_default_route and has_default_route(interface):
         raise UsageError(
             f"--interface: `{interface}` has the default route, so that it is the way to the rest "
             "of the network",
-            hint="name another interface, or add --office-network if you may do this there",
+            hint="name another interface, or add --allow-default-route if you may do this there",
         )
     (mtu_bytes,) = struct.unpack_from("i", _ask(interface, _GET_MTU), _NAME_BYTES)
     if sends and mtu_bytes < _FULL_FRAME_BYTES:

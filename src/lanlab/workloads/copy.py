@@ -54,13 +54,13 @@ class CopyParameters(ServiceParameters):
     )
     parallel_files: int = parameter(
         1,
-        "Files copied at the same time, each over its own connection.",
+        "Files copied at once, each on its own connection.",
         option="--parallel",
         ge=1,
         le=64,
     )
     medium: Literal["memory", "tmpfs", "disk"] = parameter(
-        "memory", "Where this host keeps the files of a dataset."
+        "memory", "Where this host keeps the dataset."
     )
     client_directory: str | None = parameter(
         None,
@@ -68,27 +68,24 @@ class CopyParameters(ServiceParameters):
         option=None,
     )
     sync: Literal["none", "file"] = parameter(
-        "none", "`file`: a file counts as copied when it is on the disk."
+        "none", "`file` flushes each file to disk before it counts."
     )
     cache: Literal["warm", "cold"] = parameter(
-        "warm", "`cold`: drop the page caches of both hosts before each trial."
+        "warm", "`cold` drops the page caches of both hosts before each trial."
     )
     verify: Literal["content", "size", "none"] = parameter(
-        "content", "What to compare after an upload: `content`, `size` or `none`."
+        "content", "What to compare after an upload."
     )
     longest_s: Seconds | None = parameter(
         None,
-        "Give up a step of a trial after this time. Default: 2 min, plus the time of the bytes at "
-        "5 kB/s.",
+        "Time limit of each step of a trial. Default: 2 min plus the transfer time at 5 kB/s.",
         ge=0.1,
         le=366 * 86_400,
     )
     block_bytes: SizeBytes | None = parameter(
         None, "Bytes per read or write call.", ge=512, le=8 * 2**20
     )
-    depth: int | None = parameter(
-        None, "Calls in progress at the same time for each file.", ge=1, le=256
-    )
+    depth: int | None = parameter(None, "Calls in flight per file.", ge=1, le=256)
     send_buffer_bytes: SizeBytes | None = parameter(
         None, "SO_SNDBUF of the client.", option=None, ge=1024, le=2**30
     )
@@ -98,8 +95,7 @@ class CopyParameters(ServiceParameters):
 
     stack: Literal["system", "small"] = parameter(
         "system",
-        "TCP of the client: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
-        "station of its own at --interface, to a server of FTP.",
+        "TCP for FTP: the system's, or lanlab's own (`small`), with an address of its own.",
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")

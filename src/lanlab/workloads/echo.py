@@ -32,9 +32,8 @@ class EchoParameters(FlowParameters):
 
     peer: str | None = parameter(
         None,
-        "Time round trips to what is there, in place of lanlab: a service that sends back what it "
-        "gets, e.g. echo://nas, the opening of a connection, e.g. tcp://nas:445, or ICMP as ping, "
-        "e.g. icmp://router.",
+        "Host without lanlab: an echo service (echo://nas), TCP connection set-up (tcp://nas:445) "
+        "or ping (icmp://router).",
         metavar="URL",
     )
     time_s: Seconds | None = parameter(
@@ -43,24 +42,23 @@ class EchoParameters(FlowParameters):
     requests: int | None = parameter(None, "Stop after this many requests.", ge=1, le=2**32)
     rate_requests_per_s: float | None = parameter(
         None,
-        "Requests/s on a fixed schedule; latency then counts from the scheduled time. Default: "
-        "send the next request when the reply is there.",
+        "Requests/s on a fixed schedule; latency counts from the scheduled time. Default: send "
+        "the next request when the reply arrives.",
         option="--rate",
         gt=0,
         le=10_000_000,
     )
     outstanding_requests: int | None = parameter(
         None,
-        "Requests on their way at a time: the next one leaves when a reply is there or overdue. "
-        "Over TCP 65,536 bytes in all at most. Default: 1.",
+        "Requests in flight; over TCP at most 65,536 bytes in total. Default: 1.",
         option="--outstanding",
         ge=1,
         le=16_384,
     )
     timeout_s: Seconds | None = parameter(
         None,
-        "Time to wait for each reply. A later one counts as a time-out. Default: 1 s, or three "
-        "round trips of the path if they take longer.",
+        "Reply time-out; later replies count as timed out. Default: 1 s, or three round trips if "
+        "longer.",
         ge=0.001,
         le=60,
     )

@@ -69,45 +69,44 @@ class LoadParameters(FlowParameters):
 
     load: Literal["none", "up", "down", "both"] = parameter(
         "both",
-        "Streams during the echo: `up` from the first host to the second, `down` the other way, "
-        "`both` at once, or `none`.",
+        "Streams during the echo: `up` (to the second host), `down`, `both` or `none`.",
     )
     flows: int = parameter(4, "Parallel streams in each direction.", short="-P", ge=1, le=1000)
     transport: Literal["udp", "tcp"] = parameter(
         "tcp",
-        "Transport protocol of the streams.",
-        flags=(Flag(("-u",), "udp", "UDP, as --transport udp; it needs a --rate."),),
+        "Transport of the streams.",
+        flags=(Flag(("-u",), "udp", "Use UDP, like --transport udp; needs --rate."),),
     )
     rate_bps: RateBps | None = parameter(
         None,
-        "Sending rate of all streams of a direction, e.g. 5M. Default: as fast as possible (TCP).",
+        "Total sending rate per direction, e.g. 5M. Default: as fast as possible (TCP).",
         ge=1,
         le=400_000_000_000,
     )
     time_s: Seconds = parameter(
-        5.0, "Send requests for this time, e.g. 10 or 500ms.", short="-t", ge=0.5, le=86_400
+        5.0, "Measure for this time, e.g. 10 or 500ms.", short="-t", ge=0.5, le=86_400
     )
     warmup_s: Seconds = parameter(
         2.0,
-        "Time from the start of the streams that is not counted, in which they fill the queues.",
+        "Uncounted time at the start, while the streams fill the queues.",
         ge=0,
         le=600,
     )
-    echo_transport: Literal["udp", "tcp"] = parameter("udp", "Transport protocol of the echo.")
+    echo_transport: Literal["udp", "tcp"] = parameter("udp", "Transport of the echo.")
     echo_size_bytes: SizeBytes = parameter(
-        64, "Payload of a request and of its reply.", ge=1, le=MAX_TCP_BYTES
+        64, "Payload of each request and reply.", ge=1, le=MAX_TCP_BYTES
     )
     echo_rate_requests_per_s: float = parameter(
         100.0,
-        "Requests/s, on a fixed schedule; times count from the scheduled time.",
+        "Requests/s on a fixed schedule; latency counts from the scheduled time.",
         option="--echo-rate",
         gt=0,
         le=100_000,
     )
     timeout_s: Seconds | None = parameter(
         None,
-        "Time to wait for each reply. A later one counts as lost. Default: 3 s, or three round "
-        "trips of the path if they take longer.",
+        "Reply time-out; later replies count as lost. Default: 3 s, or three round trips if "
+        "longer.",
         ge=0.001,
         le=60,
     )

@@ -88,8 +88,8 @@ class TrialParameters(BaseModel):
 
     driver: DriverName = parameter(
         OWN,
-        "Program that measures: `lanlab`, or another one such as `iperf3` (`lanlab doctor` lists "
-        "them). Several, separated by commas, take turns in random order.",
+        "Measuring tool: `lanlab`, or e.g. `iperf3` (listed by `lanlab doctor`); several are used "
+        "in random order.",
         option="--tool",
         metavar="NAME,...",
     )
@@ -107,7 +107,10 @@ def ip_version_parameter() -> Any:
         4,
         "IP version.",
         option="--ip",
-        flags=(Flag(("-4",), "4", "IPv4, as --ip 4."), Flag(("-6",), "6", "IPv6, as --ip 6.")),
+        flags=(
+            Flag(("-4",), "4", "Use IPv4, like --ip 4."),
+            Flag(("-6",), "6", "Use IPv6, like --ip 6."),
+        ),
     )
 
 
@@ -116,11 +119,13 @@ class FlowParameters(TrialParameters):
 
     ip_version: Literal[4, 6] = ip_version_parameter()
     transport: Literal["udp", "tcp"] = parameter(
-        "udp", "Transport protocol.", flags=(Flag(("-u",), "udp", "UDP, as --transport udp."),)
+        "udp",
+        "Transport protocol.",
+        flags=(Flag(("-u",), "udp", "Use UDP, like --transport udp."),),
     )
     message_size_bytes: SizeBytes = parameter(
         1408,
-        "Payload of a message, e.g. 500, 1408 or 64KiB.",
+        "Payload per message, e.g. 500 or 64KiB.",
         option="--size",
         short="-l",
         ge=1,
@@ -128,50 +133,43 @@ class FlowParameters(TrialParameters):
     )
     warmup_s: Seconds = parameter(
         0.2,
-        "Time before the measurement that is not counted, e.g. 500ms. Default: 0.2 s, or what "
-        "the tool allows.",
+        "Uncounted time before the measurement, e.g. 500ms. Default: 0.2 s, or what the tool "
+        "allows.",
         ge=0,
         le=600,
     )
     nodelay: bool = parameter(False, "Set TCP_NODELAY.")
     congestion_control: str | None = parameter(
         None,
-        "TCP congestion control, e.g. cubic. Several, such as cubic,bbr, are given to the flows "
-        "in turn.",
+        "TCP congestion control, e.g. cubic; several, e.g. cubic,bbr, alternate between flows.",
         metavar="NAME,...",
         pattern=r"^[a-z0-9_]{1,15}(,[a-z0-9_]{1,15}){0,15}$",
     )
     receive: Literal["block", "poll", "spin", "auto"] = parameter(
         "auto",
-        "How to wait for messages: `block` in the system call, `poll` (sleep 200 µs, then take "
-        "all), `spin` (never sleep), `auto` (try them and report the choice).",
+        "How to wait for messages: `block` (in the system call), `poll` (every 200 µs), `spin` "
+        "(busy loop) or `auto` (the best).",
     )
-    timestamps: Literal["program", "kernel"] = parameter(
-        "program", "Timestamp source: `program` or `kernel`."
-    )
-    sender_processor: int | None = parameter(
-        None, "Processor to bind the sending threads to.", ge=0, le=1023
-    )
+    timestamps: Literal["program", "kernel"] = parameter("program", "Timestamp source.")
+    sender_processor: int | None = parameter(None, "CPU for the sending threads.", ge=0, le=1023)
     receiver_processor: int | None = parameter(
-        None, "Processor to bind the receiving threads to.", ge=0, le=1023
+        None, "CPU for the receiving threads.", ge=0, le=1023
     )
     send_buffer_bytes: SizeBytes | None = parameter(
-        None, "SO_SNDBUF of both ends.", ge=1024, le=2**30
+        None, "SO_SNDBUF at both ends.", ge=1024, le=2**30
     )
     receive_buffer_bytes: SizeBytes | None = parameter(
-        None, "SO_RCVBUF of both ends.", ge=1024, le=2**30
+        None, "SO_RCVBUF at both ends.", ge=1024, le=2**30
     )
-    dscp: int = parameter(0, "Differentiated services code point.", ge=0, le=63)
+    dscp: int = parameter(0, "Differentiated Services code point.", ge=0, le=63)
     port: Ports | None = parameter(
         None,
-        "Port that the receiving end listens on, or a range, e.g. 5201-5210, of which it takes the "
-        "first that is free. Further flows over UDP take the next ones, and so do a second "
-        "direction and the echo of `load`. Default: one that is free.",
+        "Receiving port, or a range to try, e.g. 5201-5210. UDP flows, a second direction and the "
+        "echo of `load` use the next ports. Default: any free port.",
     )
     silence_s: Seconds = parameter(
         3.0,
-        "Longest outage of the path: give up on a peer that is silent for longer. Over TCP, which "
-        "retries after waits that double, after twice this time and 1 s.",
+        "Give up on a peer that is silent for this time; over TCP, for twice this time plus 1 s.",
         option="--idle-timeout",
         ge=0.1,
         le=600,

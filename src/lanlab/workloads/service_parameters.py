@@ -63,83 +63,80 @@ class ServiceParameters(TrialParameters):
     needs_files: ClassVar[bool] = True
 
     ip_version: Literal[4, 6] | None = ip_version_parameter()
-    driver: DriverName = parameter(OWN, "Program that measures: only `lanlab`.", option=None)
+    driver: DriverName = parameter(OWN, "Measuring tool: only `lanlab`.", option=None)
     service: str = parameter(
         "directory",
-        f"Service of a server that lanlab starts: {', '.join(services_with_files())}; for stations "
-        "also memory, which shows the cost of measuring itself.",
+        f"Service of the built-in server: {', '.join(services_with_files())}; for stations also "
+        "memory.",
         metavar="NAME",
     )
     server: str = parameter(
         EMBEDDED,
-        "Server that lanlab starts: `embedded`, a real one by its name (`lanlab doctor` lists "
-        "them), or `installed` for the first that is installed.",
+        "Server to start: `embedded`, `installed`, or a name from `lanlab doctor`.",
         metavar="NAME",
     )
     carrier: str | None = parameter(
         None,
-        f"Carrier of SMB 1: {_carriers()}. Default: that of the service, as nbf of `smb1+nbf`.",
+        f"Carrier of SMB 1: {_carriers()}. Default: the one in the service's name, e.g. nbf in "
+        "`smb1+nbf`.",
         metavar="NAME",
     )
     profile: str | None = parameter(
         None,
-        f"System of the time that both ends are: {_profiles()}. Each has SMB 1's core dialect, "
-        "its own timers and sessions, and a server that takes messages of its time. Default: none; "
-        "over XNS always 3+.",
+        f"Period system to emulate at both ends: {_profiles()}. Default: none; over XNS, "
+        "three-plus.",
         metavar="NAME",
     )
     ipx_framing: Framing = parameter("auto", FRAMING_HELP)
     ipx_network: str | None = parameter(None, NETWORK_HELP, metavar="NUMBER")
     dialect: str | None = parameter(
         None,
-        "The only dialect of SMB 1 to speak: core, lanman1, lm12x002 or nt1. Default: the newest "
-        "that the server has.",
+        "SMB 1 dialect: core, lanman1, lm12x002 or nt1. Default: the newest that the server "
+        "supports.",
         metavar="NAME",
     )
     signing: str | None = parameter(
         None,
-        "Signatures of SMB 1: `required` refuses a server that does not sign its messages. "
-        "Default: `auto`, signed where the server requires it.",
+        "SMB 1 signing: `required` refuses servers that do not sign. Default: `auto`, if the "
+        "server requires it.",
         metavar="NAME",
     )
     wins: str | None = parameter(
         None,
-        "IPv4 address of a WINS server that is asked for the name of an SMB 1 server. Default: "
-        "none; the hosts of this host's networks are asked.",
+        "IPv4 address of a WINS server to resolve SMB 1 server names. Default: broadcast on the "
+        "local networks.",
         metavar="ADDRESS",
     )
     packet_burst: str | None = parameter(
         None,
-        "Packet burst of NetWare: `off` moves each block in one packet. Default: `on`, where the "
-        "server has it.",
+        "NetWare packet burst: `off` sends each block in one packet. Default: `on`, if the server "
+        "supports it.",
         metavar="on|off",
     )
     raw: bool = parameter(
         False,
-        "Read and write by raw messages of SMB 1, one call at a time, as LAN Manager did.",
+        "Use SMB 1 raw reads and writes, one at a time, like LAN Manager.",
     )
     tcp_profile: Literal["system", "nt4"] = parameter(
         "system",
-        "TCP of SMB 1: as this system has it, or `nt4` with segments of 1460 B and a window of "
-        "about 8760 B.",
+        "TCP settings of SMB 1: this system's, or `nt4` (1460 B segments, a window of about 8760 "
+        "B).",
     )
     port: int | None = parameter(
         None,
-        "Port of lanlab's own server, for a firewall. Of FTP that of the control connection; data "
-        "connections have others. Default: one that is free.",
+        "Port of the built-in server; for FTP, the control port. Default: any free port.",
         ge=1,
         le=MAX_PORT,
     )
     server_medium: Literal["tmpfs", "disk"] = parameter(
-        "disk", "Where a server that lanlab starts keeps files.", option=None
+        "disk", "Where the built-in server keeps files.", option=None
     )
     retries: int = parameter(2, "Retries per operation after a transient error.", ge=0, le=100)
-    timeout_s: Seconds = parameter(30.0, "Time to wait for each server reply.", ge=0.001, le=600)
+    timeout_s: Seconds = parameter(30.0, "Reply time-out.", ge=0.001, le=600)
     trust: str | None = parameter(
         None,
-        "Certificate or host key of the server (`SHA256:…` of ssh-keygen too), or a file of "
-        "trusted ones. "
-        "Default: those that this system trusts.",
+        "Certificate or host key of the server (also `SHA256:…` of ssh-keygen), or a file of "
+        "trusted ones. Default: the system's trust store.",
         metavar="sha256:HEX|FILE",
     )
 

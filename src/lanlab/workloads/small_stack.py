@@ -48,17 +48,14 @@ PROFILES = {
     "windows-95": StackProfile("Windows 95", 1460, 8760, 8760, 200_000_000, no_delay=False),
 }
 PROFILE_HELP = (
-    "System of the time whose TCP the small stack has (largest segment, window, buffers, delay of "
-    "acknowledgements): mtcp, the same as the machine of a study (pcjr, ibm-xt, 386-40, p133), or "
+    "TCP settings of a period system: mtcp, one of its machines (pcjr, ibm-xt, 386-40, p133), or "
     "windows-95. Default: none."
 )
 
 #: Sizes that its buffers may have.
 BUFFERS = range(1460, 65_536)
-MEMORY_HELP = "Most memory of the small stack in all: buffers, frames, timers."
-ADDRESS_HELP = (
-    "IPv4 address of the small stack: one that no host has. Default on the virtual LAN: a free one."
-)
+MEMORY_HELP = "Memory limit of the small TCP."
+ADDRESS_HELP = "Unused IPv4 address for the small TCP. Default on the virtual LAN: any free one."
 
 
 def without_address() -> ValueError:

@@ -46,25 +46,24 @@ class StationsParameters(ServiceParameters):
 
     stations: int = parameter(1, "Number of stations.", ge=1, le=10_000)
     operation: Literal["read", "write", "mix"] = parameter(
-        "read", "What each station does.", option=None
+        "read", "Operation of each station.", option=None
     )
     read_ratio: Share = parameter(
         0.5,
-        "Read and write: share of the operations that read, e.g. 70%. Default: read only.",
+        "Share of reads in a mix, e.g. 70%. Default: read only.",
         option="--read-ratio",
         ge=0,
         le=1,
     )
     access: Literal["sequential", "random"] = parameter(
-        "sequential", "Order in which the blocks of a file are used."
+        "sequential", "Order of the blocks within a file."
     )
     message_size_bytes: SizeBytes = parameter(
         6000, "Bytes per operation, e.g. 6k or 64KiB.", option="--size", ge=1, le=64 * 2**20
     )
     file_size_bytes: SizeBytes | None = parameter(
         None,
-        "Size of each station's file. Default: 1 MiB; with more than 256 stations, an equal part "
-        "of 256 MiB, at least one operation.",
+        "Size of each station's file. Default: 1 MiB, and no more than 256 MiB for all stations.",
         ge=1,
         le=2**40,
     )
@@ -76,72 +75,69 @@ class StationsParameters(ServiceParameters):
         le=2**32,
     )
     think_time_s: Seconds = parameter(
-        0.0, "Pause of a station between two operations (closed loop).", ge=0, le=3600
+        0.0, "Pause of a station between operations (closed loop).", ge=0, le=3600
     )
     loop: Literal["closed", "open"] = parameter(
         "closed",
-        "`closed`: a station's next operation begins when the last one has ended. `open`: "
-        "operations begin at a rate.",
+        "`closed`: a station starts its next operation when the last one has ended; `open`: "
+        "operations start at a rate.",
         option=None,
     )
     arrivals: Literal["fixed", "poisson"] = parameter(
-        "poisson", "Times between operations in an open loop."
+        "poisson", "Distribution of arrivals in an open loop."
     )
     rate_operations_per_s: float | None = parameter(
         None,
-        "Open loop: operations/s of all stations together, whether or not earlier ones have been "
-        "answered.",
+        "Open loop: total operations/s, independent of replies.",
         option="--rate",
         gt=0,
         le=1e7,
     )
     sync: Literal["none", "each"] = parameter(
-        "none", "`each`: a write counts when it is on the server's disk."
+        "none", "`each` counts a write when it is on the server's disk."
     )
     readings_per_station: int | None = parameter(
         None,
-        "Stop each station after this many operations; at most 16,777,216 of all stations "
-        "together. Default, without a time or interval: 800, or 800,000 of all stations.",
+        "Operations per station; at most 16,777,216 in total. Default, without --time or "
+        "--interval: 800, and no more than 800,000 in total.",
         option="--readings",
         ge=1,
         le=10_000_000,
     )
     warm_up_readings: int = parameter(
         0,
-        "Readings at the start of each station that do not count, as while a cache fills.",
+        "Uncounted operations at the start of each station, e.g. while a cache fills.",
         option=None,
         ge=0,
         le=1_000_000,
     )
     time_s: Seconds | None = parameter(
         None,
-        "Begin no operation after this time. Of more than 250,000 readings only every second, "
-        "fourth, ... is saved; sums include all.",
+        "Start no operation after this time. Above 250,000 readings, only every 2nd, 4th, ... is "
+        "saved.",
         gt=0,
         le=86_400,
     )
     longest_s: Seconds | None = parameter(
         None,
-        "Give up a step of a trial (preparing, connecting, working, removing) after this time "
-        "beyond `--time`. Default: some minutes, and more with more stations and files.",
+        "Time limit of each step of a trial beyond --time. Default: a few minutes, more for many "
+        "stations and files.",
         ge=0.1,
         le=366 * 86_400,
     )
     interval_ratio: Share | None = parameter(
         None,
-        "Stop when the mean response time is known to within this share, e.g. 2%.",
+        "Stop when the mean response time is known to this precision, e.g. 2%.",
         gt=0,
         lt=1,
     )
     verify: bool = parameter(True, "Compare what is read with what was written there.")
     seed: int = parameter(1, "Seed of random access and arrivals.", option=None, ge=0, le=2**63 - 1)
-    connects_at_once: int = parameter(
-        32, "Connections that are opened at the same time.", option=None, ge=1, le=1024
-    )
+    connects_at_once: int = parameter(32, "Connections opened at once.", option=None, ge=1, le=1024)
     threads: int | None = parameter(
         None,
-        "Threads that the stations of a host are spread over. Default: one for each processor; "
-        "of NFS and SMB, one for every two.",
+        "Threads per host for the stations. Default: one per CPU; for NFS and SMB, one per two "
+        "CPUs.",
         option=None,
         ge=1,
         le=64,

@@ -52,38 +52,37 @@ class StreamParameters(FlowParameters):
     messages: int | None = parameter(None, "Stop after this many messages.", ge=1, le=2**40)
     rate_bps: RateBps | None = parameter(
         None,
-        "Sending rate, e.g. 5M or 500kB/s. Default: as fast as possible.",
+        "Total sending rate, e.g. 5M or 500kB/s. Default: as fast as possible.",
         ge=1,
         le=400_000_000_000,
     )
     rate_messages_per_s: float | None = parameter(
-        None, "Sending rate in messages/s.", option="--message-rate", gt=0, le=100_000_000
+        None, "Sending rate, messages/s.", option="--message-rate", gt=0, le=100_000_000
     )
     flows: int = parameter(1, "Parallel flows.", short="-P", ge=1, le=1000)
     traffic_direction: Literal["forward", "reverse", "both"] = parameter(
         "forward",
-        "From the first host to the second, the other way, or both at once.",
+        "Direction: to the second host, to the first, or both at once.",
         option="--direction",
         flags=(
-            Flag(("-R", "--reverse"), "reverse", "From the second host to the first."),
+            Flag(("-R", "--reverse"), "reverse", "Send from the second host to the first."),
             Flag(
                 ("--bidirectional",),
                 "both",
-                "Both ways at once, from one start; each direction has its own results.",
+                "Send both ways at once; each direction has its own results.",
             ),
         ),
     )
     peer: str | None = parameter(
         None,
-        "Measure with a program that listens at the other end, in place of lanlab: an iperf3 "
-        "server, e.g. iperf3://nas, or one that reads (--reverse: writes), e.g. tcp://old-pc:5001; "
-        "`tcp`: a plain one of lanlab's at the second host.",
+        "Host without lanlab: an iperf3 server (iperf3://nas), or a TCP service that reads, or "
+        "writes with --reverse (tcp://old-pc:5001). `tcp` starts one on the second host.",
         metavar="URL",
     )
     stack: Literal["system", "small"] = parameter(
         "system",
-        "TCP of this end: the system's, or lanlab's own of a few kilobytes (`small`), which is a "
-        "station of its own at --interface, towards --peer tcp://, or on the virtual LAN.",
+        "TCP of this end: the system's, or lanlab's own (`small`), with its own address on "
+        "--interface or the virtual LAN.",
     )
     stack_address: str | None = parameter(None, ADDRESS_HELP, metavar="ADDRESS")
     stack_profile: str | None = parameter(None, PROFILE_HELP, metavar="NAME")
@@ -95,58 +94,57 @@ class StreamParameters(FlowParameters):
     )
     threads: int | None = parameter(
         None,
-        "Threads at each end. Default: one per flow, but no more than processors.",
+        "Threads at each end. Default: one per flow, at most one per CPU.",
         ge=1,
         le=64,
     )
     read_bytes: SizeBytes = parameter(
         1_048_576,
-        "Largest amount that one read call asks for (TCP), e.g. 64KiB.",
+        "Buffer size of each read call (TCP), e.g. 64KiB.",
         option="--read-size",
         ge=1,
         le=MAX_TCP_BYTES,
     )
     when_late: Literal["catch_up", "skip"] = parameter(
         "catch_up",
-        "What a sender with a rate does when it is behind schedule: `catch_up` without a burst, "
-        "or `skip` the late messages.",
+        "What a sender behind schedule does: `catch_up` without a burst, or `skip` late messages.",
         option="--on-late",
     )
     drain_s: Seconds = parameter(
         0.5,
-        "Time to wait for late messages after the end (UDP). Later ones count as lost.",
+        "Time to wait for late messages at the end (UDP); later ones count as lost.",
         ge=0,
         le=60,
     )
     receiver_quota_ratio: Share | None = parameter(
         None,
-        "Slow the receiver: share of a processor that each of its threads may use, e.g. 50%.",
+        "Slow the receiver: CPU share per receiving thread, e.g. 50%.",
         hidden=True,
         ge=0.01,
         le=1,
     )
     receiver_work_s: Seconds = parameter(
         0,
-        "Slow the receiver: processing time added to each message, e.g. 5us.",
+        "Slow the receiver: processing time added per message, e.g. 5us.",
         hidden=True,
         ge=0,
         le=1,
     )
     receiver_rivals: int = parameter(
         0,
-        "Slow the receiver: competing busy threads per receiver thread.",
+        "Slow the receiver: competing busy threads per receiving thread.",
         hidden=True,
         ge=0,
         le=16,
     )
     io: Literal["single", "batch", "segment", "auto"] = parameter(
         "auto",
-        "How messages are passed to the system: one per call (`single`), many per call (`batch`), "
-        "UDP segmentation offload (`segment`), or the fastest that fits (`auto`).",
+        "I/O mode: one message per call (`single`), many (`batch`), UDP segmentation offload "
+        "(`segment`), or the fastest (`auto`).",
     )
     interval_s: Seconds = parameter(
         0.1,
-        "Length of the intervals that goodput over time is counted in.",
+        "Interval of the goodput series.",
         option=None,
         ge=0.01,
         le=60,

@@ -1,0 +1,162 @@
+"""Help that fits a screen, and the pages of topics: `lanlab copy --help smb1`, or `all`."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import re
+import textwrap
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from lanlab.cli.help_groups import TITLES, grouped, is_common
+from lanlab.errors import UsageError
+
+ALL = "all"
+_PAGE = "lanlab.help_page"
+_FLAGS = ("-h", "--help")
+#: How typer writes the range of a number.
+_RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
+#: An upper bound set by the store alone, for whole numbers.
+NO_LIMIT = 2**63 - 1
+#: The type that typer writes behind an argument.
+_TYPE = re.compile(r" <.*>$")
+_EXAMPLES = re.compile(r"Examples?: ")
+_NEXT_EXAMPLE = re.compile(r"; (?=\S*\s?lanlab )")
+#: Examples on plain help.
+_MOST_EXAMPLES = 3
+
+
+@contextlib.contextmanager
+def whole_words() -> Iterator[None]:
+    """Keep help from breaking options and paths at their hyphens."""
+    wrapper: Any = textwrap.TextWrapper
+    kept = wrapper.wordsep_re
+    wrapper.wordsep_re = wrapper.wordsep_simple_re
+    try:
+        yield
+    finally:
+        wrapper.wordsep_re = kept
+
+
+def without_topic(ctx: Any, args: Sequence[str], names: Iterable[str]) -> list[str]:
+    """
+    The arguments without the topic behind `--help`, which the context keeps.
+
+    Args:
+        names: Names of the command's options.
+
+    Raises:
+        UsageError: There is no such topic.
+    """
+    for place, word in enumerate(args[:-1]):
+        topic = args[place + 1]
+        if word == "--":
+            break
+        if word not in _FLAGS or topic.startswith("-"):
+            continue
+        topics = [*grouped(names), ALL]
+        if topic in topics:
+            ctx.meta[_PAGE] = topic
+            return [*args[: place + 1], *args[place + 2 :]]
+        if len(args) == 2:
+            raise UsageError(f"no help topic `{topic}`", hint=f"topics: {', '.join(topics)}")
+    return list(args)
+
+
+def sections(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """
+    Help of the arguments and options on the page that was asked for, by title.
+
+    Args:
+        params: The command's parameters, by name.
+    """
+    page = ctx.meta.get(_PAGE)
+    options = [name for name, param in params.items() if param.opts[0].startswith("-")]
+    arguments = [name for name in params if name not in options]
+    topics = grouped(options)
+    shown = {"Arguments": [] if page in topics else arguments}
+    for topic, names in topics.items():
+        if page in (None, topic, ALL):
+            shown[TITLES[topic]] = [name for name in names if page or is_common(name)]
+    if not topics:
+        shown["Options"] = options
+    found = {
+        title: [
+            (_TYPE.sub("", name), _plain_range(text))
+            for one in names
+            if (record := _help_record(ctx, params[one], topics))
+            for name, text in [record]
+        ]
+        for title, names in shown.items()
+    }
+    return {title: records for title, records in found.items() if records}
+
+
+def every_section(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
+    """The same for all options."""
+    ctx.meta[_PAGE] = ALL
+    return sections(ctx, params)
+
+
+def write_text(ctx: Any, formatter: Any, text: str, names: Iterable[str]) -> None:
+    """Write what a command is for: on plain help the first two paragraphs and a few examples."""
+    page = ctx.meta.get(_PAGE)
+    topics = grouped(names)
+    if page in topics:
+        return
+    *prose, last = inspect.cleandoc(text).split("\n\n")
+    examples = _examples(last)
+    prose = prose if examples else [*prose, last]
+    is_short = bool(topics) and page is None
+    for paragraph in prose[:2] if is_short else prose:
+        formatter.write_paragraph()
+        with formatter.indentation():
+            formatter.write_text(" ".join(paragraph.split()))
+    if examples:
+        with formatter.section("Examples"):
+            for one in examples[:_MOST_EXAMPLES] if is_short else examples:
+                formatter.write(_example(one, formatter.width))
+
+
+def _examples(paragraph: str) -> list[str]:
+    flowing = " ".join(paragraph.split())
+    label = _EXAMPLES.match(flowing)
+    return _NEXT_EXAMPLE.split(flowing[label.end() :]) if label else []
+
+
+def _example(text: str, width: int) -> str:
+    indent = "  "
+    lines = textwrap.wrap(
+        text, width, initial_indent=indent, subsequent_indent=indent * 3, break_long_words=False
+    )
+    return "".join(f"{line}\n" for line in lines)
+
+
+def write_topics(ctx: Any, formatter: Any, names: Iterable[str]) -> None:
+    """Write where the other options are, below plain help."""
+    topics = grouped(names)
+    more = [topic for topic, own in topics.items() if not all(map(is_common, own))]
+    if ctx.meta.get(_PAGE) is None and more:
+        formatter.write_paragraph()
+        formatter.write_text(f"More options: {ctx.command_path} --help TOPIC")
+        with formatter.indentation():
+            formatter.write_text(f"TOPIC: {', '.join(more)}; or {ALL}")
+
+
+def _help_record(ctx: Any, param: Any, topics: Mapping[str, Any]) -> tuple[str, str] | None:
+    record: tuple[str, str] | None = param.get_help_record(ctx)
+    if record and param.name == "help":
+        name = f"{record[0]} [TOPIC]" if topics else record[0]
+        return name, "Show this help, or the options on TOPIC." if topics else "Show this help."
+    return record
+
+
+def _plain_range(text: str) -> str:
+    """Help of an option with its range in the words of all others: `1 to 10,000`."""
+
+    def words(found: re.Match[str]) -> str:
+        low, high = int(found[1]), int(found[2])
+        return f"{low:,} or more" if high >= NO_LIMIT else f"{low:,} to {high:,}"
+
+    return _RANGE.sub(words, text).replace("  [", " [")
