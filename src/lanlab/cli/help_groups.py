@@ -17,6 +17,7 @@ COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
         "load": "load",
         "saturation": "saturation",
         "copy": "copy",
+        "nas": "nas",
         "stations": "stations",
     },
     "Studies": {

@@ -153,6 +153,27 @@ def test_the_certificate_is_the_one_that_is_named(
         assert (server.trust_sha256 is not None) == protected
 
 
+#: What discovery calls a service that differs from its name here.
+_DISCOVERED = {"ftps": "ftp", "smb1": None, "s3": None, "s3s": None}
+
+
+def test_discovery_recognises_it(case: Case, bed: Bed, server: RunningServer) -> None:
+    """By the first words of its protocol, without a login; of NFS with its export."""
+    name = _DISCOVERED.get(case.service, case.service)
+    if name is None:
+        pytest.skip("`lanlab nas` measures it by its URL alone")
+    script = (
+        "import sys; from lanlab.nas.discovery import discover; "
+        "print([(one.service, one.problem, one.exports) for one in "
+        "discover(sys.argv[1], {sys.argv[2]: int(sys.argv[3])})])"
+    )
+    argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
+    where = [server.host.addresses["ipv4"], name, str(server.port)]
+    shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
+    exports = ("/data",) if name == "nfs" else ()
+    assert shown.stdout.strip() == str([(name, None, exports)])
+
+
 @pytest.fixture
 def ending(case: Case, bed: Bed) -> Iterator[RunningServer]:
     """A server of this test alone, which it may end."""

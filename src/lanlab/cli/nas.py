@@ -1,0 +1,286 @@
+"""`lanlab nas`: which protocol of a file server is fastest, and for what."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from lanlab.cli.options import JsonOption, SeedOption, StoreOption, VerboseOption
+from lanlab.cli.service_options import PasswordFileOption, check_trust
+from lanlab.errors import UsageError
+
+if TYPE_CHECKING:
+    from lanlab.nas.discovery import Found
+    from lanlab.nas.plan import Speed
+    from lanlab.plan import Estimate, PlannedTrial
+    from lanlab.run import Watcher
+    from lanlab.store import RunRecord, TrialRecord
+    from lanlab.workloads import Progress
+
+
+def nas(
+    host: Annotated[str, typer.Argument(metavar="HOST", help="Name or address of the server.")],
+    urls: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="[URL]...",
+            help="Share, folder, export or bucket to use for a service, in place of the usual one.",
+        ),
+    ] = None,
+    user: Annotated[
+        str | None, typer.Option("--user", metavar="NAME", help="User to log in as.")
+    ] = None,
+    share: Annotated[
+        str | None, typer.Option("--share", metavar="NAME", help="SMB share to copy to.")
+    ] = None,
+    password_file: PasswordFileOption = None,
+    trust: Annotated[
+        str | None,
+        typer.Option(
+            "--trust",
+            metavar="sha256:HEX|FILE",
+            help="Trusted certificate or host key, or a file of them. Default: the system's.",
+        ),
+    ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Measure for about 3 minutes, not 15.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Start without asking.")] = False,
+    seed: SeedOption = None,
+    store: StoreOption = None,
+    verbose: VerboseOption = False,
+    as_json: JsonOption = False,
+) -> None:
+    """Find the fastest protocol of a file server, and for what.
+
+    Looks at the usual ports of SMB, NFS, SFTP, FTP and WebDAV on HOST, and at nothing else. Then it
+    copies one large file and many small files, up and down, by 1 and 8 users, over each service in
+    random order. Every byte is compared, and every file that lanlab wrote is removed.
+
+    Name a URL for a service at another port, for S3, or for a folder: `s3://KEY@nas:9000/BUCKET`.
+
+    Examples: lanlab nas nas.lan --user me --share data;
+    lanlab nas nas.lan --user me --share data --quick --yes --json;
+    lanlab nas 192.168.7.2 smb://me@192.168.7.2/data/tmp nfs://192.168.7.2/volume1
+    """
+    from lanlab.cli.single import finish
+    from lanlab.cli.terminal import say
+    from lanlab.cli.watch import RunWatch
+    from lanlab.nas import plan
+    from lanlab.nas.discovery import discover
+
+    named = _named(host, urls or ())
+    found = discover(host)
+    targets, left_out = _targets(host, found, named, user, share)
+    for service, why in left_out.items():
+        say(f"{service}: left out: {why}")
+    if not targets:
+        listening = ", ".join(left_out) or "no file service at a usual port"
+        raise UsageError(
+            f"{host}: nothing to measure (found: {listening})",
+            hint=f"name a share or folder by its URL, as in `lanlab nas {host} smb://me@{host}/data`",
+        )
+    check_trust(trust, targets)
+    _ask_passwords(targets, password_file)
+    scale = plan.QUICK if quick else plan.USUAL
+    say(f"checking {len(targets)} targets: {', '.join(targets)}")
+    common = {} if trust is None else {"trust": trust}
+    speed, refused = _check(plan.check_study(host, targets, common), store, seed)
+    for url, why in refused.items():
+        say(f"{url}: left out: {why}")
+    usable = [url for url in targets if url not in refused]
+    if not usable or speed is None:
+        raise UsageError(
+            f"{host}: no target can be measured",
+            hint="see the reasons above; `lanlab copy 1x1kB URL` tries one again",
+        )
+    tasks = plan.tasks(scale, speed, len(usable))
+    needed_mb = plan.bytes_needed(tasks) / 1e6
+    say(
+        f"plan: {plan.in_words(tasks)}, {scale.trials} times over each of {len(usable)} targets; "
+        f"needs {needed_mb:,.0f} MB on the server and here; takes about "
+        f"{scale.budget_s * 1.3 / 60:.0f} min"
+    )
+    _confirm(yes)
+    with RunWatch() as watch:
+        run, trials = _measured(
+            plan.study(host, usable, tasks, scale.trials, common), store, seed, watch
+        )
+    _answer(host, run, trials, {**left_out, **refused}, as_json)
+    finish(run, trials, verbose=verbose, summary=as_json)
+
+
+def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
+    """URLs that were given, by service.
+
+    Raises:
+        UsageError: One is of another host, or two are of one service.
+    """
+    from lanlab.workloads.server_url import parse_url
+
+    found: dict[str, str] = {}
+    for text in urls:
+        url = parse_url(text)
+        if url.host != host:
+            raise UsageError(
+                f"`{text}`: found host `{url.host or 'none'}`; allowed: {host}, the host that is "
+                "measured",
+                hint="`lanlab copy many-small URL URL` compares services of different hosts",
+            )
+        if url.service in found:
+            raise UsageError(f"two URLs for {url.service}; allowed: one for each service")
+        found[url.service] = text
+    return found
+
+
+def _targets(
+    host: str,
+    found: Sequence[Found],
+    named: Mapping[str, str],
+    user: str | None,
+    share: str | None,
+) -> tuple[list[str], dict[str, str]]:
+    """URLs to measure, and services that are left out with the reason."""
+    from lanlab.services import SERVICES
+
+    place = f"[{host}]" if ":" in host else host
+    login = f"{user}@{place}" if user else None
+    targets, left_out = list(named.values()), {}
+    for one in found:
+        if one.service in named:
+            continue
+        title = SERVICES[one.service].title
+        if one.problem is not None:
+            left_out[title] = one.problem
+        elif one.service == "nfs":
+            if len(one.exports) == 1:
+                targets.append(f"nfs://{place}{one.exports[0]}")
+            else:
+                known = ", ".join(one.exports[:8]) or "not listed by the server"
+                left_out[title] = f"name one export as nfs://{place}/EXPORT (exports: {known})"
+        elif login is None:
+            left_out[title] = "needs a login: add --user, or name its URL"
+        elif one.service == "smb":
+            if share is None:
+                left_out[title] = "needs a share: add --share, or name its URL"
+            else:
+                targets.append(f"smb://{login}/{share}")
+        elif one.service == "webdav" and any(
+            other.service == "webdavs" and other.problem is None for other in found
+        ):
+            left_out[title] = (
+                f"WebDAV with TLS is measured; to measure both, name webdav://{login}/, which "
+                "sends the password in clear"
+            )
+        else:
+            targets.append(f"{one.service}://{login}/")
+    return targets, left_out
+
+
+def _ask_passwords(targets: Sequence[str], password_file: str | None) -> None:
+    """Ask for the passwords that are missing, once for each user."""
+    from lanlab.cli.copy_places import Endpoints
+    from lanlab.workloads.server_url import parse_url
+
+    urls = tuple(url for url in targets if parse_url(url).needs_password)
+    Endpoints({"server": tuple(targets)}, urls).get_password(password_file if urls else None)
+
+
+class _Silent:
+    """Watches a run without a word."""
+
+    def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
+    def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None: ...
+    def trial_progress(self, trial: PlannedTrial, progress: Progress) -> None: ...
+    def trial_ended(self, trial: TrialRecord) -> None: ...
+
+
+def _check(
+    description: dict[str, Any], store: str | None, seed: int | None
+) -> tuple[Speed | None, dict[str, str]]:
+    """
+    Copy a little to each target, once.
+
+    Returns:
+        How fast the slowest usable target is, and why others cannot be used.
+    """
+    from lanlab.analysis.failures import failures
+    from lanlab.nas import plan
+    from lanlab.store import open_store
+
+    run, trials = _measured(description, store, seed, _Silent())
+    with open_store(store) as records:
+        # It answers no question: it is there to size the plan.
+        records.delete_run(run.id)
+    refused: dict[str, str] = {}
+    for one in failures(trials):
+        why = one.message.removeprefix("host0: ")
+        refused[str(one.trial.factors["server"])] = f"{why}; {one.hint}" if one.hint else why
+    done = [one for one in trials if one.status == "done"]
+    usable = [one for one in done if str(one.factors["server"]) not in refused]
+    rates = [one.metrics["goodput_bps"] for one in usable if one.experiment == "check-0"]
+    files = [one.metrics["files_per_s"] for one in usable if one.experiment == "check-1"]
+    if not rates or not files:
+        return None, refused
+    return plan.Speed(min(rates), min(files)), refused
+
+
+def _confirm(yes: bool) -> None:
+    """
+    Raises:
+        UsageError: There is no terminal to ask on.
+        typer.Exit: The user declined.
+    """
+    if yes:
+        return
+    if not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(
+            "starting needs a yes, and there is no terminal to ask on", hint="add --yes"
+        )
+    if not typer.confirm("Start?", default=True, err=True):
+        raise typer.Exit(1)
+
+
+def _measured(
+    description: dict[str, Any], store: str | None, seed: int | None, watch: Watcher
+) -> tuple[RunRecord, list[TrialRecord]]:
+    from lanlab.cli.memory import check_for_a_run
+    from lanlab.cli.typed import typed_command
+    from lanlab.run import RunRequest, new_run
+    from lanlab.store import open_store
+    from lanlab.studies.load import parse_study
+
+    check_for_a_run()
+    study = parse_study(description, "lanlab nas")
+    with open_store(store) as records:
+        request = RunRequest(study, "single", "loopback", None, seed, command=typed_command())
+        run = new_run(request, records, watch)
+        return run, records.trials(run.id)
+
+
+def _answer(
+    host: str,
+    run: RunRecord,
+    trials: list[TrialRecord],
+    left_out: Mapping[str, str],
+    as_json: bool,
+) -> None:
+    from lanlab.cli.terminal import answer, print_json
+    from lanlab.report.answer.purposes import purposes_of
+    from lanlab.report.document.fitted import Fitted
+
+    found = purposes_of(run, trials)
+    if as_json:
+        print_json({"host": host, "run": run.id, "left_out": dict(left_out), **found.to_json()})
+        return
+    console = answer()
+    console.print(found.sentence)
+    console.print()
+    answer(markup=True).print(Fitted(found.table, ""))
+    console.print()
+    for target, why in left_out.items():
+        console.print(f"not measured: {target}: {why}")
+    console.print(f"`lanlab report {run.id}` writes a page with figures")

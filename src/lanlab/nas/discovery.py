@@ -1,0 +1,184 @@
+"""
+Which file services one host offers: a connection to the usual port of each, and the first words
+of its protocol. No other host and no other port is touched, and no one logs in.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import struct
+from collections.abc import Callable, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+
+from lanlab.errors import UsageError
+from lanlab.frozen import dataclass
+from lanlab.nas import exports
+
+#: A host of this network accepts a connection in milliseconds; behind a slow link in a second.
+CONNECT_S = 3.0
+#: A server that looks up the client's name first may take seconds to greet.
+GREET_S = 10.0
+#: Longest greeting that is read, bytes.
+_MOST_BYTES = 16_384
+
+
+@dataclass(frozen=True)
+class Found:
+    """One service of a host, or why a listening port offers none that lanlab speaks."""
+
+    #: A name of `lanlab.services.SERVICES`.
+    service: str
+    port: int
+    #: Why it cannot be measured; `None`: it can.
+    problem: str | None = None
+    #: Exports of NFS, in the server's order.
+    exports: tuple[str, ...] = ()
+
+
+class _NotSpoken(Exception):
+    """The server answered, and not as the service does."""
+
+
+def discover(host: str, ports: Mapping[str, int] | None = None) -> tuple[Found, ...]:
+    """
+    The services of a host, in the order of `PROBES`. Closed and filtered ports are left out.
+
+    Args:
+        host: Name or address.
+        ports: Ports by service, in place of the usual ones.
+
+    Raises:
+        UsageError: The name has no address.
+    """
+    try:
+        socket.getaddrinfo(host, None, type=socket.SOCK_STREAM)
+    except (OSError, UnicodeError) as error:
+        why = error.strerror if isinstance(error, OSError) else "not a host name"
+        raise UsageError(
+            f"{host}: cannot be resolved: {why}",
+            hint="check the name, or give the address",
+        ) from None
+    wanted = {name: port for name, (port, _) in PROBES.items()} if ports is None else ports
+    with ThreadPoolExecutor(max(1, len(wanted))) as pool:
+        found = pool.map(lambda name: _probe(name, host, wanted[name]), wanted)
+        return tuple(one for one in found if one is not None)
+
+
+def _probe(service: str, host: str, port: int) -> Found | None:
+    try:
+        connection = socket.create_connection((host, port), timeout=CONNECT_S)
+    except OSError:
+        return None
+    with connection:
+        connection.settimeout(GREET_S)
+        try:
+            return Found(service, port, exports=PROBES[service][1](connection, host))
+        except TimeoutError:
+            return Found(service, port, f"no answer within {GREET_S:g} s")
+        except _NotSpoken as error:
+            return Found(service, port, str(error))
+        except OSError as error:
+            return Found(service, port, f"closed the connection ({error.strerror or error})")
+
+
+def _lines(connection: socket.socket) -> Iterator[bytes]:
+    """Lines of a greeting, at most `_MOST_BYTES` of them."""
+    with connection.makefile("rb") as file:
+        left = _MOST_BYTES
+        while left > 0 and (line := file.readline(left)):
+            left -= len(line)
+            yield line.rstrip(b"\r\n")
+
+
+def _ssh(connection: socket.socket, host: str) -> tuple[str, ...]:
+    # A server may send other lines first (RFC 4253, section 4.2).
+    for line in _lines(connection):
+        if line.startswith((b"SSH-2.0-", b"SSH-1.99-")):
+            return ()
+    raise _NotSpoken("does not answer as an SSH server")
+
+
+def _ftp(connection: socket.socket, host: str) -> tuple[str, ...]:
+    for line in _lines(connection):
+        if line.startswith(b"220 "):
+            connection.sendall(b"QUIT\r\n")
+            return ()
+        if not line.startswith((b"220-", b" ")) and line[:3].isdigit() and line[3:4] == b" ":
+            raise _NotSpoken(f"refuses: {line[:60].decode('ascii', 'replace')}")
+    raise _NotSpoken("does not answer as an FTP server")
+
+
+#: SMB 2 NEGOTIATE for the dialects 2.0.2, 2.1 and 3.0 ([MS-SMB2] 2.2.1.2, 2.2.3), in NetBIOS's
+#: session header.
+_SMB2_BODY = struct.pack("<HHHHI16s8s3H", 36, 3, 1, 0, 0, bytes(16), bytes(8), 0x202, 0x210, 0x300)
+_SMB2_HEAD = b"\xfeSMB" + struct.pack("<HHIHHIIQIIQ16s", 64, 0, 0, 0, 1, *[0] * 6, bytes(16))
+_SMB2_NEGOTIATE = struct.pack(">I", len(_SMB2_HEAD + _SMB2_BODY)) + _SMB2_HEAD + _SMB2_BODY
+
+
+def _smb(connection: socket.socket, host: str) -> tuple[str, ...]:
+    connection.sendall(_SMB2_NEGOTIATE)
+    answer = b""
+    while len(answer) < 8 and (part := connection.recv(256)):
+        answer += part
+    if answer[4:8] == b"\xfeSMB":
+        return ()
+    # An SMB 1 server hangs up, or refuses in its own form.
+    raise _NotSpoken("does not speak SMB 2 or 3; name the share as smb1://HOST/SHARE")
+
+
+def _webdav(connection: socket.socket, host: str) -> tuple[str, ...]:
+    name = f"[{host}]" if ":" in host else host
+    request = f"OPTIONS / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
+    connection.sendall(request.encode("ascii", "replace"))
+    heads = []
+    for line in _lines(connection):
+        if not line:
+            break
+        heads.append(line.lower())
+    if not heads or not heads[0].startswith(b"http/"):
+        raise _NotSpoken("does not answer as a web server")
+    if any(head.startswith(b"dav:") for head in heads) or b" 401" in heads[0]:
+        return ()
+    if any(head.startswith(b"x-amz-") for head in heads):
+        raise _NotSpoken("speaks S3; name the bucket as s3://KEY@HOST/BUCKET")
+    raise _NotSpoken("a web server without WebDAV at /; name the folder as webdav://HOST/FOLDER")
+
+
+def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
+    import ssl
+
+    # Nothing is sent over it but the question what it speaks: who it is, is checked when it is
+    # measured.
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+    try:
+        with context.wrap_socket(connection, server_hostname=host) as secured:
+            return _webdav(secured, host)
+    except ssl.SSLError as error:
+        raise _NotSpoken(f"no TLS connection ({error.reason or error})") from None
+    except _NotSpoken as error:
+        text = str(error).replace("webdav://", "webdavs://").replace("s3://", "s3s://")
+        raise _NotSpoken(text) from None
+
+
+def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:
+    try:
+        exports.ping_nfs(connection)
+    except exports.BadReply as error:
+        raise _NotSpoken(str(error)) from None
+    # A server of NFS 4 alone has no MOUNT, and its exports cannot be listed.
+    with contextlib.suppress(OSError, exports.BadReply):
+        return exports.exports_of(host, CONNECT_S)
+    return ()
+
+
+#: Usual port of each service, and what asks whether the server there speaks it.
+PROBES: Mapping[str, tuple[int, Callable[[socket.socket, str], tuple[str, ...]]]] = {
+    "smb": (445, _smb),
+    "nfs": (2049, _nfs),
+    "sftp": (22, _ssh),
+    "ftp": (21, _ftp),
+    "webdav": (80, _webdav),
+    "webdavs": (443, _tls),
+}

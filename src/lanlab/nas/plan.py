@@ -1,0 +1,196 @@
+"""
+What `lanlab nas` measures: one large file and many small files, up and down, by one user and by
+eight, sized so that the whole run keeps its time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.frozen import dataclass
+from lanlab.units import format_size
+
+#: Files of the check before the plan, which also shows how fast each target is.
+CHECK_DATASETS = ("1x2MB", "20x16kB")
+_SMALL_BYTES = 16_000
+#: What is copied, by the first part of a task's id.
+FILES: Mapping[str, str] = {"large": "large files", "small": "many small files"}
+#: Users at a time.
+USERS = (1, 8)
+_LARGE_BYTES = (256_000, 1_000_000_000)
+_SMALL_FILES = (16, 4_000)
+#: Part of a trial's time that is copying: the rest is setting up, comparing and cleaning up.
+_COPYING_RATIO = 0.4
+
+
+@dataclass(frozen=True)
+class Scale:
+    """How long the plan may take."""
+
+    #: Trials of each condition.
+    trials: int
+    #: All copies together, s.
+    budget_s: float
+
+
+QUICK = Scale(3, 120.0)
+USUAL = Scale(5, 600.0)
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What the check found of the slowest target."""
+
+    goodput_bps: float
+    files_per_s: float
+
+
+@dataclass(frozen=True)
+class Task:
+    """One purpose: files, a direction and a number of users."""
+
+    id: str
+    #: For people, as in "one large file, up, 1 user".
+    title: str
+    dataset: str
+    direction: str
+    users: int
+
+    def experiment(self, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
+        """As a study file has it: targets in random order in each block."""
+        files = self.id.partition("-")[0]
+        return {
+            "id": self.id,
+            "title": self.title,
+            "workload": "copy",
+            "metrics": ["goodput_bps" if files == "large" else "files_per_s"],
+            "parameters": {
+                "dataset": self.dataset,
+                "direction": self.direction,
+                "parallel_files": self.users,
+                **common,
+            },
+            "factors": {"server": list(targets)},
+        }
+
+
+def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
+    """
+    The tasks of a plan.
+
+    Args:
+        slowest: The slowest goodput and the slowest files per second of any target.
+        targets: How many targets are measured.
+    """
+    count = 2 * 2 * len(USERS)
+    copying_s = _COPYING_RATIO * scale.budget_s / (scale.trials * count * targets)
+    large_bytes = _within(slowest.goodput_bps / 8 * copying_s, *_LARGE_BYTES)
+    small_files = _within(slowest.files_per_s * copying_s, *_SMALL_FILES)
+    found = []
+    for users in USERS:
+        # Each user has a file.
+        large = f"{users}x{_round(large_bytes / users)}B"
+        small = f"{_round(small_files)}x{_SMALL_BYTES // 1000}kB"
+        for files, dataset in (("large", large), ("small", small)):
+            for direction in ("upload", "download"):
+                found.append(
+                    Task(
+                        f"{files}-{direction}-{users}",
+                        f"{_files(files, users)}, {direction}, {_users(users)}",
+                        dataset,
+                        direction,
+                        users,
+                    )
+                )
+    return tuple(sorted(found, key=lambda one: (one.id.partition("-")[0], one.users)))
+
+
+def bytes_needed(found: Sequence[Task]) -> int:
+    """Most bytes that the plan keeps on a target at a time."""
+    from lanlab.workloads.copy_datasets import mean_bytes
+
+    return int(max(mean_bytes(task.dataset) for task in found))
+
+
+def study(
+    host: str,
+    targets: Sequence[str],
+    found: Sequence[Task],
+    trials: int,
+    common: Mapping[str, Any],
+) -> dict[str, Any]:
+    """
+    The plan as a study.
+
+    Args:
+        common: Parameters of every copy.
+    """
+    return {
+        "schema": 1,
+        "id": "nas",
+        "title": f"Which protocol of {host} is fastest, and for what",
+        "testbed": {"hosts": 2},
+        "experiment": [task.experiment(targets, common) for task in found],
+        "figure": [
+            {"figure": "bars", "title": task.title, "experiments": [task.id]} for task in found
+        ],
+        "scale": {"single": {"trials": {"min": trials, "max": trials, "repeat_polluted": 0}}},
+    }
+
+
+def check_study(host: str, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
+    """One small copy each way to each target: whether it lets us in, and about how fast it is."""
+    return {
+        "schema": 1,
+        "id": "nas-check",
+        "title": f"Whether lanlab may copy to {host}",
+        "testbed": {"hosts": 2},
+        "experiment": [
+            {
+                "id": f"check-{place}",
+                "title": dataset,
+                "workload": "copy",
+                "metrics": ["goodput_bps"],
+                "parameters": {
+                    "dataset": dataset,
+                    "direction": "upload",
+                    "retries": 0,
+                    **common,
+                },
+                "factors": {"server": list(targets)},
+            }
+            for place, dataset in enumerate(CHECK_DATASETS)
+        ],
+        "scale": {
+            "single": {"trials": {"min": 1, "max": 1, "repeat_polluted": 0, "retry_failed": 0}}
+        },
+    }
+
+
+def in_words(found: Sequence[Task]) -> str:
+    """What is measured, in a line."""
+    sizes: Mapping[str, str] = {task.id: task.dataset for task in found}
+    large = format_size(int(sizes["large-upload-1"].partition("x")[2].removesuffix("B")))
+    return (
+        f"one file of {large} and {sizes['small-upload-1'].partition('x')[0]} files of "
+        f"{_SMALL_BYTES // 1000} kB, up and down, by {USERS[0]} and {USERS[1]} users"
+    )
+
+
+def _within(value: float, low: int, high: int) -> float:
+    return min(max(value, low), high)
+
+
+def _round(value: float) -> int:
+    """To two digits, which people can read."""
+    unit: int = 10 ** max(0, len(str(int(value))) - 2)
+    return int(value) // unit * unit
+
+
+def _files(files: str, users: int) -> str:
+    return "one large file" if (files, users) == ("large", 1) else FILES[files]
+
+
+def _users(users: int) -> str:
+    return "1 user" if users == 1 else f"{users} users"

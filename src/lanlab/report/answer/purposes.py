@@ -1,0 +1,144 @@
+"""Which service of a file server is fastest, for what: a sentence, and a row for each purpose."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from lanlab.analysis.ranking import Ranked, Ranking
+from lanlab.figures.number_text import number
+from lanlab.frozen import dataclass
+from lanlab.nas.plan import FILES
+from lanlab.report.answer.ranking_text import joined, level_names, run_rankings
+from lanlab.report.document.table import Cell, Column, Table, words
+from lanlab.store import Level, RunRecord, TrialRecord
+from lanlab.studies import Study
+from lanlab.units import format_rate
+
+_COLUMNS = (
+    Column("purpose", "for what", "for what", is_number=False),
+    Column("fastest", "fastest", "fastest", is_number=False),
+    Column("others", "the others are slower by", "the others are slower by", is_number=False),
+)
+
+
+@dataclass(frozen=True)
+class Purpose:
+    """One experiment, and the levels of which none is shown to be slower than another's best."""
+
+    title: str
+    ranking: Ranking
+
+    @property
+    def best(self) -> frozenset[Level]:
+        """The levels that share the first place."""
+        return frozenset(one.level for one in self.ranking.groups[0] if not one.behind)
+
+
+@dataclass(frozen=True)
+class Purposes:
+    """The answer."""
+
+    sentence: str
+    table: Table
+    purposes: tuple[Purpose, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        return {
+            "answer": self.sentence,
+            "purposes": [
+                {
+                    "purpose": one.title,
+                    "fastest": sorted(map(str, one.best)),
+                    **one.ranking.to_json(),
+                }
+                for one in self.purposes
+            ],
+        }
+
+
+def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
+    """
+    The answer of a run whose experiments vary one ranked factor each.
+
+    Args:
+        run, trials: The run; experiments of which nothing was measured have no row.
+    """
+    study = Study.model_validate(run.study)
+    titles = {experiment.id: experiment.title for experiment in study.experiment}
+    ranked = run_rankings(study, run, trials)
+    purposes = tuple(Purpose(titles[name], own[0]) for name, own in ranked.items())
+    levels: dict[Level, None] = {}
+    for one in purposes:
+        for group in one.ranking.groups:
+            levels |= dict.fromkeys(ranked.level for ranked in group)
+        levels |= dict.fromkeys(one.ranking.lacking)
+    factor = purposes[0].ranking.factor if purposes else "server"
+    names = level_names(study, factor, list(levels))
+    table = Table(
+        "purposes",
+        "Fastest service by purpose",
+        _COLUMNS,
+        tuple(_row(one, names) for one in purposes),
+    )
+    return Purposes(_sentence(purposes, names), table, purposes)
+
+
+def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:
+    tested = [one for one in purposes if one.ranking.is_tested]
+    if len(names) < 2 or not tested:
+        return "No ranking: it takes two services with two trials each."
+    if all(one.best == frozenset(names) for one in tested):
+        if all(one.ranking.at_limit >= frozenset(names) for one in tested):
+            limit = format_rate(tested[0].ranking.limit_bps or 0.0)
+            return f"All of {joined(list(names.values()))} are as fast as the network ({limit})."
+        return f"No difference was shown between {joined(list(names.values()))}: use any."
+    always = [names[level] for level in names if all(level in one.best for one in tested)]
+    if len(always) == 1:
+        return (
+            f"Use {always[0]}: nothing else was shown to be faster in any of {len(tested)} tests."
+        )
+    if always:
+        return (
+            f"Use {joined(always)}: no difference between them was shown, and nothing was faster."
+        )
+    parts = []
+    for kind, files in FILES.items():
+        own = [one for one in tested if one.ranking.experiment.startswith(kind)]
+        best = [names[level] for level in names if all(level in one.best for one in own)]
+        parts.append(f"for {files} {joined(best) if best else 'it depends, see the table'}")
+    return f"Fastest: {'; '.join(parts)}."
+
+
+def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
+    ranking = purpose.ranking
+    everyone = [ranked for group in ranking.groups for ranked in group]
+    best = [names[one.level] for one in everyone if one.level in purpose.best]
+    text = joined(best)
+    if not ranking.is_tested:
+        text = "not tested"
+    elif purpose.best <= ranking.at_limit:
+        text += f" (as fast as the network, {format_rate(ranking.limit_bps or 0.0)})"
+    elif len(best) > 1:
+        text += " (no difference shown)"
+    others = [_slower(one, names) for one in everyone if one.level not in purpose.best]
+    others += [f"{names[level]}: no result" for level in ranking.lacking]
+    return words(purpose.title), words(text), words(", ".join(others) or "none")
+
+
+def _slower(one: Ranked, names: Mapping[Level, str]) -> str:
+    """How much longer it takes than the best, with its interval."""
+    name = names[one.level]
+    if one.worse is None:
+        return name
+    interval = ""
+    if one.low is not None and one.high is not None:
+        interval = f" ({_percent(one.low)} to {_percent(one.high)})"
+    return f"{name} {_percent(one.worse)}{interval}"
+
+
+def _percent(ratio: float) -> str:
+    if ratio >= 2:
+        return f"{number(ratio, 2)} \N{MULTIPLICATION SIGN}"
+    return f"{number(100 * (ratio - 1), 2)} %"

@@ -1,0 +1,139 @@
+"""What a host offers: services that answer, answer otherwise, or say nothing."""
+
+from __future__ import annotations
+
+import socket
+import struct
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from lanlab.errors import UsageError
+from lanlab.nas import discovery
+from lanlab.nas.discovery import Found, discover
+from lanlab.nas.exports import BadReply, exports_of
+
+HOST = "127.0.0.1"
+
+
+@contextmanager
+def listening(answers: Callable[[socket.socket], None]) -> Iterator[int]:
+    """A server of one connection at a free port."""
+    with socket.create_server((HOST, 0)) as server:
+
+        def serve() -> None:
+            connection, _ = server.accept()
+            with connection:
+                answers(connection)
+
+        thread = threading.Thread(target=serve, daemon=True)
+        thread.start()
+        yield server.getsockname()[1]
+        thread.join(10)
+
+
+def sends(*parts: bytes, hears: bool = False) -> Callable[[socket.socket], None]:
+    def answers(connection: socket.socket) -> None:
+        if hears:
+            connection.recv(4096)
+        for part in parts:
+            connection.sendall(part)
+
+    return answers
+
+
+@pytest.mark.parametrize(
+    ("service", "answer", "hears", "problem"),
+    [
+        ("sftp", b"SSH-2.0-OpenSSH_9.2p1\r\n", False, None),
+        ("sftp", b"welcome\r\nSSH-2.0-dropbear\r\n", False, None),
+        ("sftp", b"220 ftp here\r\n", False, "does not answer as an SSH server"),
+        ("ftp", b"220-a\r\n220-b\r\n220 ready\r\n", False, None),
+        ("ftp", b"421 too many users\r\n", False, "refuses: 421 too many users"),
+        ("webdav", b"HTTP/1.1 200 OK\r\nDAV: 1,2\r\n\r\n", True, None),
+        ("webdav", b"HTTP/1.1 401 Unauthorized\r\n\r\n", True, None),
+        ("webdav", b"HTTP/1.1 400 Bad\r\nx-amz-request-id: 1\r\n\r\n", True, "speaks S3"),
+        ("webdav", b"HTTP/1.1 200 OK\r\nAllow: GET\r\n\r\n", True, "a web server without WebDAV"),
+        ("webdav", b"hello\r\n", True, "does not answer as a web server"),
+        ("smb", b"\0\0\0\x40\xfeSMB" + bytes(60), True, None),
+        ("smb", b"\0\0\0\x20\xffSMB" + bytes(28), True, "does not speak SMB 2 or 3"),
+        ("smb", b"", True, "does not speak SMB 2 or 3"),
+        ("nfs", b"\x80\0\0\x08" + bytes(8), True, "the reply is not one of ONC RPC"),
+        ("nfs", b"\xff\xff\xff\xff", True, "the reply is not one of ONC RPC"),
+    ],
+)
+def test_first_words_tell_a_service(
+    service: str, answer: bytes, hears: bool, problem: str | None
+) -> None:
+    with listening(sends(answer, hears=hears)) as port:
+        (found,) = discover(HOST, {service: port})
+    assert (found.service, found.port) == (service, port)
+    assert (found.problem is None) == (problem is None)
+    assert problem is None or (found.problem or "").startswith(problem)
+
+
+def test_a_silent_server_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(discovery, "GREET_S", 0.2)
+    done = threading.Event()
+
+    def waits(connection: socket.socket) -> None:
+        done.wait(10)
+
+    with listening(waits) as port:
+        found = discover(HOST, {"sftp": port})
+        done.set()
+    assert found == (Found("sftp", port, "no answer within 0.2 s"),)
+
+
+def test_closed_ports_are_left_out() -> None:
+    with socket.create_server((HOST, 0)) as server:
+        port = server.getsockname()[1]
+    assert discover(HOST, {"ftp": port}) == ()
+
+
+def test_unknown_hosts_are_refused() -> None:
+    with pytest.raises(UsageError, match=r"no-such-host\.invalid: cannot be resolved"):
+        discover("no-such-host.invalid")
+
+
+def rpc(answer: bytes, status: int = 0) -> Callable[[socket.socket], None]:
+    """Answers one call as RFC 5531 has it."""
+
+    def answers(connection: socket.socket) -> None:
+        call = connection.recv(4096)
+        reply = call[4:8] + struct.pack(">5I", 1, 0, 0, 0, status) + answer
+        half = len(reply) // 2
+        # In two fragments, as section 11 allows.
+        connection.sendall(struct.pack(">I", half) + reply[:half])
+        connection.sendall(struct.pack(">I", 1 << 31 | len(reply) - half) + reply[half:])
+
+    return answers
+
+
+def exports(data: bytes) -> tuple[str, ...]:
+    with listening(rpc(data)) as mount, listening(rpc(struct.pack(">I", mount))) as portmapper:
+        return exports_of(HOST, 5, portmapper)
+
+
+def test_exports_are_listed_without_their_groups() -> None:
+    # RFC 1813, appendix I: a list of paths, each with a list of groups.
+    groups = b"\0\0\0\1" + b"\0\0\0\5hosts\0\0\0" + b"\0\0\0\0"
+    data = b"\0\0\0\1\0\0\0\2/a\0\0" + groups + b"\0\0\0\1\0\0\0\4/vol" + bytes(4) + bytes(4)
+    assert exports(data) == ("/a", "/vol")
+    assert exports(bytes(4)) == ()
+
+
+@pytest.mark.parametrize(
+    "data", [b"", b"\0\0\0\1", b"\0\0\0\1\xff\xff\xff\xff", b"\0\0\0\1\0\0\0\2/"]
+)
+def test_a_list_of_exports_that_is_cut_off_is_refused(data: bytes) -> None:
+    with pytest.raises(BadReply, match="cut off"):
+        exports(data)
+
+
+def test_a_server_of_nfs_4_alone_is_an_nfs_server() -> None:
+    with listening(rpc(struct.pack(">2I", 4, 4), status=2)) as port:
+        (found,) = discover(HOST, {"nfs": port})
+    assert found.problem is None

@@ -1,0 +1,90 @@
+"""Which service is fastest, for what: the sentence and the rows that trials give."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pytest
+
+from lanlab.nas import plan
+from lanlab.report.answer.purposes import Purposes, purposes_of
+from lanlab.store import RunRecord, TrialRecord
+
+URLS = {"SMB": "smb://me@nas/data", "SFTP": "sftp://me@nas/", "NFS": "nfs://nas/volume"}
+TASKS = plan.tasks(plan.USUAL, plan.Speed(80e6, 200), 3)
+SPREAD = (0.99, 1.0, 1.01, 1.0, 0.995)
+
+
+def found(rates: Mapping[str, Mapping[str, float]], spread: Sequence[float] = SPREAD) -> Purposes:
+    """Of speeds by task's files and service."""
+    targets = [URLS[name] for name in next(iter(rates.values()))]
+    study = plan.study("nas", targets, TASKS, len(spread), {})
+    run = RunRecord(
+        id="r",
+        study_id="nas",
+        study=study,
+        scale="single",
+        seed=1,
+        testbed={"name": "loopback", "link": {"text": "unshaped", "rate_bps": None}},
+        versions={},
+        status="done",
+        started_at="2026-01-01T00:00:00+00:00",
+    )
+    trials = []
+    for task in TASKS:
+        files = task.id.partition("-")[0]
+        for block, factor in enumerate(spread):
+            for place, (name, rate) in enumerate(rates[files].items()):
+                value = rate * factor * (1 + 0.002 * ((block * 7 + place * 3) % 5))
+                trials.append(
+                    TrialRecord(
+                        run_id="r",
+                        number=len(trials),
+                        experiment=task.id,
+                        workload="copy",
+                        factors={"server": URLS[name]},
+                        parameters={},
+                        block=block,
+                        purpose="trial",
+                        status="done",
+                        started_at="2026-01-01T00:00:00+00:00",
+                        elapsed_s=1.0,
+                        metrics={"goodput_bps": value, "files_per_s": value},
+                        raw={},
+                        error=None,
+                    )
+                )
+    return purposes_of(run, trials)
+
+
+def test_one_service_that_wins_everything_is_named() -> None:
+    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 100, "NFS": 50}})
+    assert answer.sentence == "Use SMB: nothing else was shown to be faster in any of 8 tests."
+    row = next(row for row in answer.table.rows if row[0].text.startswith("one large file, upload"))
+    assert row[1].text == "SMB"
+    assert row[2].text.startswith("NFS 25 % (")
+
+
+def test_equal_services_are_not_ordered() -> None:
+    same = {"SMB": 100.0, "NFS": 100.0, "SFTP": 100.0}
+    answer = found({"large": same, "small": same})
+    assert answer.sentence == "No difference was shown between SMB, NFS and SFTP: use any."
+    assert {row[2].text for row in answer.table.rows} == {"none"}
+
+
+def test_the_purpose_decides_where_services_take_turns() -> None:
+    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}})
+    assert answer.sentence == "Fastest: for large files SMB; for many small files NFS."
+
+
+def test_json_names_the_fastest_of_each_purpose() -> None:
+    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 100, "NFS": 50}}).to_json()
+    assert len(answer["purposes"]) == 8
+    assert all(one["fastest"] == [URLS["SMB"]] for one in answer["purposes"])
+
+
+@pytest.mark.parametrize("spread", [(1.0,)])
+def test_single_trials_give_no_ranking(spread: Sequence[float]) -> None:
+    answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}}, spread)
+    assert answer.sentence.startswith("No ranking")
+    assert {row[1].text for row in answer.table.rows} == {"not tested"}
