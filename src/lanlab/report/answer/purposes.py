@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from lanlab.analysis.ranking import Ranked, Ranking
-from lanlab.figures.number_text import number
+from lanlab.analysis.ranking import Ranking
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
-from lanlab.report.answer.ranking_text import joined, level_names, run_rankings
+from lanlab.report.answer.ranking_text import joined, level_names, ratio_text, run_rankings
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -18,7 +17,7 @@ from lanlab.units import format_rate
 _COLUMNS = (
     Column("purpose", "for what", "for what", is_number=False),
     Column("fastest", "fastest", "fastest", is_number=False),
-    Column("others", "the others are slower by", "the others are slower by", is_number=False),
+    Column("others", "others", "others", is_number=False),
 )
 
 
@@ -122,23 +121,8 @@ def _row(purpose: Purpose, names: Mapping[Level, str]) -> tuple[Cell, ...]:
         text += f" (as fast as the network, {format_rate(ranking.limit_bps or 0.0)})"
     elif len(best) > 1:
         text += " (no difference shown)"
-    others = [_slower(one, names) for one in everyone if one.level not in purpose.best]
+    others = [
+        ratio_text(one, names, "slower", "") for one in everyone if one.level not in purpose.best
+    ]
     others += [f"{names[level]}: no result" for level in ranking.lacking]
     return words(purpose.title), words(text), words(", ".join(others) or "none")
-
-
-def _slower(one: Ranked, names: Mapping[Level, str]) -> str:
-    """How much longer it takes than the best, with its interval."""
-    name = names[one.level]
-    if one.worse is None:
-        return name
-    interval = ""
-    if one.low is not None and one.high is not None:
-        interval = f" ({_percent(one.low)} to {_percent(one.high)})"
-    return f"{name} {_percent(one.worse)}{interval}"
-
-
-def _percent(ratio: float) -> str:
-    if ratio >= 2:
-        return f"{number(ratio, 2)} \N{MULTIPLICATION SIGN}"
-    return f"{number(100 * (ratio - 1), 2)} %"

@@ -191,7 +191,7 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
     for place, group in enumerate(one.groups):
         is_named = place == 0 or not ratios
         text = joined(
-            [names[r.level] if is_named else _ratio(r, names, worse, than) for r in group]
+            [names[r.level] if is_named else ratio_text(r, names, worse, than) for r in group]
         )
         if {ranked.level for ranked in group} <= one.at_limit:
             network = f"as fast as the network ({format_rate(one.limit_bps or 0.0)})"
@@ -216,7 +216,7 @@ def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> 
     return f"shown: {'; '.join(shown)}; no other difference" if shown else "no difference shown"
 
 
-def _ratio(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
+def ratio_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
     """How many times a level is worse than the best."""
     name = names[ranked.level]
     if ranked.worse is None:
