@@ -59,7 +59,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 20
+    assert len(COMMANDS) == 21
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 

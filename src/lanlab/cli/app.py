@@ -34,7 +34,7 @@ _TYPER_TEXTS = (
 _BEGIN = """\b
 First steps (`lanlab COMMAND --help` shows examples):
   lanlab stream --to HOST          how fast is the network to HOST, by ssh?
-  lanlab copy FILES URL URL        which service of a NAS is fastest?
+  lanlab nas HOST                  which service of a NAS is fastest?
   lanlab serve DIR --service smb1  files for DOS, OS/2 and Windows 98
   lanlab run STUDY                 do the findings of a study hold here?
 `lanlab tour` shows everything in a few minutes.
