@@ -9,7 +9,6 @@ from typing import Any, Literal
 #: Family of a network's addresses. An address is text, as its family writes it.
 AddressFamily = Literal["ipv4", "ipv6", "mac", "ipx"]
 
-#: The families, for people.
 FAMILY_NAMES: Mapping[AddressFamily, str] = {
     "ipv4": "IPv4",
     "ipv6": "IPv6",

@@ -13,8 +13,6 @@ RECORDING_FAILED = "recording.failed"
 
 @dataclass(frozen=True)
 class Capture:
-    """A file of frames."""
-
     path: str
     recorded_frames: int
     missing_frames: int
@@ -22,7 +20,6 @@ class Capture:
     why: str | None
 
     def to_json(self) -> dict[str, Any]:
-        """As a command's result has it."""
         return {
             "file": self.path,
             "recorded_frames": self.recorded_frames,
@@ -31,7 +28,6 @@ class Capture:
 
 
 _captures: dict[str, Capture] = {}
-#: Files of which nothing is known, with the reason.
 _unknown: dict[str, str] = {}
 
 

@@ -147,7 +147,6 @@ def _opened(
     makes_folders: bool = False,
     when_made: Callable[[Path], None] | None = None,
 ) -> Iterator[tuple[Path, int | None]]:
-    """A folder below a folder, and its descriptor where there is one."""
     flags = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0)
     path, directory = folder, os.open(folder, flags) if _IS_RELATIVE else None
     try:
@@ -274,7 +273,6 @@ class TemporaryFolder:
                 shutil.rmtree(self.path, ignore_errors=True)
 
     def remove_at_exit(self) -> None:
-        """Remove it when this process ends in order."""
         atexit.register(self.remove)
 
     def __enter__(self) -> Path:

@@ -44,8 +44,6 @@ class UsageError(LabError):
 
 
 class UnknownName(UsageError):
-    """No such testbed, workload, figure, study or run."""
-
     def __init__(self, kind: str, name: str, known: Iterable[str]) -> None:
         names = sorted(known)
         close = difflib.get_close_matches(name, names, n=1)

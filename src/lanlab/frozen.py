@@ -46,7 +46,6 @@ def _made(cls: type) -> type:
 
 
 def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[..., None]:
-    """Compiled, as it is called for each row of a table."""
     known: dict[str, Any] = {"_set": object.__setattr__, "_missing": dataclasses.MISSING}
     plain: list[str] = []
     by_name: list[str] = []

@@ -32,7 +32,6 @@ def network_text(text: str) -> str:
 
 
 def has_segment(service: Service) -> bool:
-    """Whether stations of a service are on IPX."""
     return CARRIERS[service.carrier].family == "ipx"
 
 

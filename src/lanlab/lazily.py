@@ -10,8 +10,6 @@ _T = TypeVar("_T")
 
 
 class Lazily(Mapping[str, _T]):
-    """By name, what makes each entry; it is called once."""
-
     def __init__(self, makers: Mapping[str, Callable[[], _T]]) -> None:
         self._makers = makers
         self._made: dict[str, _T] = {}

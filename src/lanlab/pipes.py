@@ -93,7 +93,6 @@ class Tail:
         self._kept = b""
         self._length = 0
         self._lock = threading.Lock()
-        #: Whether there was more than the program may print.
         self.is_flood = False
         self._thread = threading.Thread(target=self._read, name=name, daemon=True)
         self._thread.start()
@@ -112,7 +111,6 @@ class Tail:
                     return
 
     def text(self) -> str:
-        """What is kept."""
         with self._lock:
             return self._kept.decode(errors="replace")
 

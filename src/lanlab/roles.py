@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-#: By workload: what begins, and what it begins with.
 ROLES: Mapping[str, tuple[str, str]] = {
     "stream": ("sender", "receiver"),
     "echo": ("requester", "responder"),
@@ -20,7 +19,6 @@ ROLES: Mapping[str, tuple[str, str]] = {
 }
 #: Roles of the streams that a workload has next to its own exchange.
 _STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
-#: What counts the messages of a stream that arrive.
 RECEIVER = "receiver"
 #: Direction of a stream from the second host to the first; of one both ways; and how the roles of
 #: its second direction begin.

@@ -56,7 +56,6 @@ def note_unlisted(place: str, why: str) -> None:
 
 
 def forget(place: str) -> None:
-    """It has been removed after all."""
     _left.pop(place, None)
 
 

@@ -15,9 +15,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Carrier:
-    """What carries the messages of a service."""
-
-    #: For people.
     title: str
     #: What it is, for people who do not know the title.
     about: str
@@ -37,14 +34,11 @@ class Carrier:
 class SystemProfile:
     """A system of the time whose server and stations the engine has, with SMB 1 in one dialect."""
 
-    #: For people.
     title: str
     #: What it goes over, of `CARRIERS`.
     carrier: str
     dialect: str
-    #: Longest message that its server takes.
     message_bytes: int
-    #: Sessions of its server: one for each station.
     sessions: int
 
 
@@ -56,11 +50,9 @@ PROFILES: Mapping[str, SystemProfile] = {
 
 
 def profiles_over(carrier: str) -> Mapping[str, SystemProfile]:
-    """The systems of the time that go over a carrier."""
     return {name: one for name, one in PROFILES.items() if one.carrier == carrier}
 
 
-#: By name.
 CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
     # Headers of LLC and NetBIOS have 18 octets, of IPX 30, of NetBIOS in it 18, of NetWare 8.
@@ -89,7 +81,6 @@ CARRIERS: Mapping[str, Carrier] = {
 }
 #: The carrier of every service, unless another one is asked for.
 USUAL_CARRIER = "tcp"
-#: Those that go straight on Ethernet.
 FRAME_CARRIERS: Mapping[str, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
@@ -113,15 +104,11 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True)
 class Service:
-    """One file service."""
-
     #: As in URLs, in studies, and as engines call it.
     name: str
-    #: For people.
     title: str
     #: Where its servers usually listen; 0: its carrier has no ports, `None`: it has no connections.
     port: int | None = None
-    #: Further schemes of its URLs.
     schemes: tuple[str, ...] = ()
     #: What the first part of a URL's path names if no directory; an export is the whole path.
     share: Literal["share", "volume", "bucket", "export"] | None = None
@@ -130,9 +117,7 @@ class Service:
     #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
     #: where all files of the server do.
     has_login_directory: bool = False
-    #: Whether its server shows a certificate or host key.
     has_identity: bool = False
-    #: Whether users log in.
     has_users: bool = True
     #: Whether it reads and writes parts of a file, or whole files only.
     has_blocks: bool = False
@@ -140,7 +125,6 @@ class Service:
     dialects: tuple[str, ...] = ()
     #: Whether a server may know only names of 8 characters, a dot and 3 characters.
     has_short_names: bool = False
-    #: Whether a user's name may begin with a domain.
     has_domains: bool = False
     #: The parameter of its URLs that says the domain of the user.
     domain_option: str | None = None
@@ -157,16 +141,13 @@ class Service:
     carrier: str = USUAL_CARRIER
     #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
     has_files: bool = True
-    #: Whether its client and server run on modelled machines.
     is_simulated: bool = False
 
     @property
     def is_local(self) -> bool:
-        """Whether it goes over no link."""
         return self.port is None
 
     def new_password(self) -> str:
-        """A random password for a server of ours."""
         import secrets
 
         if self.most_password_characters is None:
@@ -180,7 +161,6 @@ class Service:
 
     @property
     def is_over_ip(self) -> bool:
-        """Whether its servers have addresses of IP."""
         return CARRIERS[self.carrier].family == "ip"
 
 
@@ -261,7 +241,6 @@ _ROWS = (
     _S3,
     replace(_S3, name="s3s", title="S3 with TLS", port=443, has_identity=True),
 )
-#: By name.
 SERVICES: Mapping[str, Service] = {service.name: service for service in _ROWS}
 
 
@@ -271,7 +250,6 @@ def services_with_files() -> list[str]:
 
 
 def schemes() -> dict[str, Service]:
-    """The service of each scheme of a URL."""
     found = {name: one for name, one in SERVICES.items() if not one.is_local}
     return found | {scheme: one for one in SERVICES.values() for scheme in one.schemes}
 

@@ -8,7 +8,6 @@ use lanlab_files::{
 
 macro_rules! services {
     ($($Service:ident in $module:ident for $($kind:ident)|+;)+) => {
-        /// A session with any service.
         #[derive(Debug)]
         pub enum AnySession {
             $(
@@ -17,7 +16,6 @@ macro_rules! services {
             )+
         }
 
-        /// A file of any service.
         #[derive(Debug)]
         pub enum AnyFile {
             $(

@@ -33,10 +33,8 @@ static MADE: Mutex<Option<HashMap<PathBuf, Arc<Dir>>>> = Mutex::new(None);
 /// The handles that are open, by what they were opened for.
 static OPEN: Mutex<Option<HashMap<PathBuf, Weak<ConfinedDirectory>>>> = Mutex::new(None);
 
-/// A directory of this host, held open.
 #[derive(Debug)]
 pub struct ConfinedDirectory {
-    /// Where it was when it was opened.
     base: PathBuf,
     directory: Arc<Dir>,
     /// The directory in which something was done last: as a rule that of the next file.
@@ -48,19 +46,15 @@ pub struct ConfinedDirectory {
 pub struct Found {
     pub name: OsString,
     pub kind: Kind,
-    /// Octets of a file.
     pub bytes: u64,
-    /// When it was changed last.
     pub modified: Option<SystemTime>,
 }
 
-/// What can be in a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     File,
     Directory,
     Link,
-    /// A device, FIFO or socket.
     Special,
 }
 
@@ -88,7 +82,6 @@ impl ConfinedDirectory {
         Ok(Self { base: base.to_owned(), directory, last: Mutex::new(None) })
     }
 
-    /// The same, with one handle for all who have it at once.
     pub fn shared(base: &Path) -> io::Result<Arc<Self>> {
         let mut open = locked(&OPEN);
         let open = open.get_or_insert_default();
@@ -101,7 +94,6 @@ impl ConfinedDirectory {
         Ok(opened)
     }
 
-    /// Where something is, for messages.
     pub fn place(&self, path: Option<&ServicePath>) -> PathBuf {
         path.map_or_else(|| self.base.clone(), |path| self.base.join(path.as_str()))
     }
@@ -138,7 +130,6 @@ impl ConfinedDirectory {
         Ok(file)
     }
 
-    /// What is in a place.
     pub fn look(&self, path: &ServicePath) -> io::Result<Found> {
         let facts = self.parent(path)?.symlink_metadata(path.name())?;
         Ok(Found::new(path.name().into(), &facts))
@@ -167,7 +158,6 @@ impl ConfinedDirectory {
         }))
     }
 
-    /// Make a directory, which is refused if something is there.
     pub fn make_directory(&self, path: &ServicePath) -> io::Result<()> {
         let parent = self.parent(path)?;
         parent.create_dir(path.name())?;
@@ -182,12 +172,10 @@ impl ConfinedDirectory {
         Ok(())
     }
 
-    /// Remove a file, or a link in its place.
     pub fn remove_file(&self, path: &ServicePath) -> io::Result<()> {
         self.parent(path)?.remove_file(path.name())
     }
 
-    /// Remove a directory that is empty.
     pub fn remove_directory(&self, path: &ServicePath) -> io::Result<()> {
         let removed = self.parent(path)?.remove_dir(path.name());
         let is_missing =
@@ -213,7 +201,6 @@ impl ConfinedDirectory {
         }
     }
 
-    /// A directory by its names.
     fn directory(&self, path: &Path) -> io::Result<Arc<Dir>> {
         if let Some((last, directory)) = &*locked(&self.last)
             && last == path
@@ -254,7 +241,6 @@ fn opened(directory: &Dir, name: &str, options: &OpenOptions) -> io::Result<File
     }
 }
 
-/// Open a directory by its one name.
 fn entered(directory: &Dir, name: impl AsRef<Path>) -> io::Result<Dir> {
     let name = name.as_ref();
     beneath::pass_without_following(directory, name).map_err(|error| named(directory, name, error))
@@ -270,7 +256,6 @@ fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
     error
 }
 
-/// How many names a file has.
 #[cfg(unix)]
 fn names(facts: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(facts)

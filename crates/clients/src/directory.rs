@@ -17,13 +17,11 @@ use crate::confined_directory::{ConfinedDirectory, Kind};
 /// call itself costs nothing compared with the copying.
 const BLOCK_BYTES: u32 = 1 << 18;
 
-/// A directory to work in.
 #[derive(Debug)]
 pub struct Session {
     below: Arc<ConfinedDirectory>,
 }
 
-/// An open file, and its name for errors.
 #[derive(Debug)]
 pub struct File {
     file: fs::File,

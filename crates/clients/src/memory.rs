@@ -15,24 +15,20 @@ const BLOCK_BYTES: u32 = 1 << 18;
 /// Octets that a file may have: a mistake must not take the memory of the host.
 const MAX_FILE_OCTETS: u64 = 1 << 30;
 
-/// What is in a file.
 type Content = Arc<RwLock<Vec<u8>>>;
 
-/// What there is by a name.
 #[derive(Debug, Clone)]
 enum Found {
     File(Content),
     Directory,
 }
 
-/// All that there is, by its whole name.
 static ALL: Mutex<BTreeMap<String, Found>> = Mutex::new(BTreeMap::new());
 
 fn all() -> MutexGuard<'static, BTreeMap<String, Found>> {
     ALL.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A name to work below.
 #[derive(Debug)]
 pub struct Session {
     base: String,
@@ -55,7 +51,6 @@ impl Session {
         format!("{}/{path}", self.base)
     }
 
-    /// Whether there is a directory that a path can be in.
     fn has_parent(&self, path: &ServicePath, all: &BTreeMap<String, Found>) -> bool {
         let is_directory = |parent| matches!(all.get(&self.at(&parent)), Some(Found::Directory));
         path.parent().is_none_or(is_directory)
@@ -66,7 +61,6 @@ fn fault(class: Class, verb: &str, path: &ServicePath, why: &str) -> Fault {
     Fault::new(class, format!("{verb} `{path}`: {why}"))
 }
 
-/// The names below one, without what joins them to it.
 fn below<'a>(
     all: &'a BTreeMap<String, Found>,
     prefix: &'a str,
@@ -145,7 +139,6 @@ impl files::Session for Session {
         Ok(())
     }
 
-    /// There is no disk: what is written is where it will stay.
     async fn sync(&self, _: &File) -> Result<()> {
         Ok(())
     }

@@ -62,7 +62,6 @@ struct Writer {
     cut: bool,
 }
 
-/// What calls and the one who reads share.
 #[derive(Default)]
 pub struct Waiting {
     state: Mutex<State>,
@@ -86,7 +85,6 @@ impl Waiting {
     }
 }
 
-/// A call that waits, until it is dropped.
 struct Call<'a> {
     key: u64,
     waiting: &'a Waiting,
@@ -109,7 +107,6 @@ impl<W: Wire> Multiplex<W> {
         Self { wire, writer, waiting, reader, patience }
     }
 
-    /// What tells answers from each other.
     pub fn wire(&self) -> &W {
         &self.wire
     }
@@ -127,7 +124,6 @@ impl<W: Wire> Multiplex<W> {
         }
     }
 
-    /// An answer that is needed no longer.
     pub fn give_back(&self, mut answer: Vec<u8>) {
         if answer.capacity() > REUSED_OCTETS {
             answer.clear();
@@ -138,7 +134,6 @@ impl<W: Wire> Multiplex<W> {
         }
     }
 
-    /// Wait for something else as long as for an answer.
     pub async fn within<T>(&self, work: impl Future<Output = T>) -> Result<T> {
         tokio::time::timeout(self.patience, work).await.map_err(|_| self.too_late())
     }
@@ -224,7 +219,6 @@ async fn read_all<W: Wire>(half: OwnedReadHalf, wire: Arc<W>, waiting: Arc<Waiti
     state.calls.clear();
 }
 
-/// The next answer on a connection.
 pub async fn read_one(
     half: &mut BufReader<impl AsyncRead + Unpin>,
     wire: &impl Wire,

@@ -13,10 +13,8 @@ use crate::station;
 
 pub use lanlab_sessions::File;
 
-/// A session: connection, user and volume.
 pub type Session = Redirected<Client, MessageTransport, SessionClock>;
 
-/// Connect, log in, and get a handle of the volume.
 pub async fn connect(target: &Target) -> Result<Session> {
     let Some(volume) = target.share.clone() else {
         return Err(

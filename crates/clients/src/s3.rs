@@ -37,7 +37,6 @@ const USUAL_REGION: &str = "us-east-1";
 /// Entries of one directory at most, so that a server cannot fill the memory.
 const MAX_ENTRIES: usize = 1_000_000;
 
-/// One bucket as one user.
 #[derive(Debug)]
 pub struct Session {
     http: Http,
@@ -50,9 +49,7 @@ pub struct Session {
 
 #[derive(Debug)]
 pub enum File {
-    /// One that is read, and its key.
     Read(Download, String),
-    /// One that is written.
     Write(Box<Writing>),
 }
 
@@ -121,7 +118,6 @@ impl Session {
         self.http.ask(what, http::whole_request(what, request, body)?).await
     }
 
-    /// The text of an answer that says it is done.
     async fn text(&self, what: &str, answer: Answer, limit_bytes: usize) -> Result<Vec<u8>> {
         let status = answer.status();
         if !status.is_success() {

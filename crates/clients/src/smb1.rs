@@ -15,10 +15,8 @@ use crate::{station, tcp_messages};
 
 pub use lanlab_sessions::File;
 
-/// A session: connection, user and share.
 pub type Session = Redirected<Client, MessageTransport, SessionClock>;
 
-/// Connect, log in, and connect to the share.
 pub async fn connect(target: &Target) -> Result<Session> {
     let Some(share) = target.share.clone() else {
         return Err(Fault::new(Class::Missing, "found no share").hint("name a share of the server"));

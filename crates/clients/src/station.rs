@@ -70,7 +70,6 @@ fn plan_of(target: &Target) -> Option<WiredPlan> {
     }
 }
 
-/// What this host's station counts from a time on.
 #[derive(Debug)]
 pub struct CarriedSince<'a> {
     target: &'a Target,
@@ -78,7 +77,6 @@ pub struct CarriedSince<'a> {
 }
 
 impl<'a> CarriedSince<'a> {
-    /// From now on, on the way to a target.
     pub fn begin(target: &'a Target) -> Self {
         Self { target, before: counted(target).unwrap_or_default() }
     }

@@ -50,7 +50,6 @@ fn called(target: &Target) -> Name {
         })
 }
 
-/// Ask for a session, and wait for the answer.
 async fn request(stream: &mut TcpStream, called: Name, what: &str) -> Result<()> {
     let calling = Name::new("LANLAB", suffix::WORKSTATION);
     let calling = calling.unwrap_or_else(|_| unreachable!("a valid name"));

@@ -63,12 +63,10 @@ pub async fn moving(
     Ok(count)
 }
 
-/// Connect to the server, at its port or the `usual` one.
 pub async fn connect(target: &Target, usual: u16) -> Result<TcpStream> {
     connect_to(target, peer(target, target.port.unwrap_or(usual))?).await
 }
 
-/// The server's address, with a port.
 pub fn peer(target: &Target, port: u16) -> Result<SocketAddr> {
     socket_address(address(target)?, port)
 }
@@ -148,7 +146,6 @@ async fn connect_from(
     })
 }
 
-/// What a socket is set to for a profile.
 fn limits(profile: TcpProfile) -> lanlab_os::TcpLimits {
     match profile {
         TcpProfile::Nt4 => {
@@ -176,7 +173,6 @@ pub fn tls_client(target: &Target) -> Result<Arc<ClientConfig>> {
     trust::tls_client(&target.trust, rustls::DEFAULT_VERSIONS)
 }
 
-/// The name that a server's certificate is checked for.
 pub fn tls_name(target: &Target) -> Result<ServerName<'static>> {
     let name = server_name(target)?;
     ServerName::try_from(name.clone()).map_err(|_| {

@@ -20,7 +20,6 @@ use crate::user_file;
 /// Largest file of trusted certificates or keys, bytes.
 pub const MOST_FILE_BYTES: u64 = 1 << 24;
 
-/// What checks a server's certificate.
 pub fn tls_client(
     trust: &Trust,
     versions: &[&'static SupportedProtocolVersion],
@@ -53,7 +52,6 @@ pub fn tls_client(
     Ok(Arc::new(config))
 }
 
-/// What a failed TLS handshake says.
 pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     let tls = error.get_ref().and_then(|inner| inner.downcast_ref::<rustls::Error>());
     let hint = "if it is the right server, name its certificate by its SHA-256";
@@ -74,10 +72,8 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
     }
 }
 
-/// The servers that are accepted.
 #[derive(Debug)]
 enum Known {
-    /// One certificate, by its hash. Its contents are not checked.
     Hash(String),
     /// Servers that these authorities name, and servers of the right name with one of these certificates:
     /// `openssl req -x509` marks a certificate as an authority's, which no server may use by itself.

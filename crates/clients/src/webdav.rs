@@ -28,42 +28,34 @@ use crate::http::{
 mod digest;
 pub mod listing;
 
-/// What is asked of each entry of a directory.
 const PROPFIND: &str = concat!(
     r#"<?xml version="1.0" encoding="utf-8"?>"#,
     r#"<propfind xmlns="DAV:"><prop><resourcetype/><getcontentlength/></prop></propfind>"#
 );
 
-/// One server as one user.
 #[derive(Debug)]
 pub struct Session {
     http: Http,
     /// Path of the directory to work in, encoded, with `/` at its end.
     base: String,
     authorization: Authorization,
-    /// Whether the server has let this user in.
     is_let_in: bool,
     has_dav: bool,
 }
 
-/// How requests prove who asks.
 #[derive(Debug)]
 enum Authorization {
     None,
-    /// The password, in each request the same.
     Basic(HeaderValue),
     Digest(Box<Digest>),
 }
 
 #[derive(Debug)]
 pub enum File {
-    /// One that is read, and its path.
     Read(Download, ServicePath),
-    /// One that is written.
     Write(Upload),
 }
 
-/// Connect, log in, and see whether the directory is there.
 pub async fn connect(target: &Target) -> Result<Session> {
     let http = Http::new(target, target.service == ServiceKind::Webdavs)?;
     let base = match target.directory.trim_matches('/') {
@@ -164,7 +156,6 @@ impl Session {
         })
     }
 
-    /// Make a request without a body.
     async fn ask(&self, what: &str, verb: Method, uri: &str) -> Result<Answer> {
         let make =
             || http::whole_request(what, self.request(verb.clone(), uri)?, Outgoing::nothing());
@@ -232,7 +223,6 @@ impl Session {
         }
     }
 
-    /// What a status says, of `WebDAV`.
     fn refusal(&self, what: &str, status: StatusCode) -> Fault {
         let fault = http::refusal(what, status);
         if fault.class != Class::Login {

@@ -9,7 +9,6 @@ use super::Wire;
 /// Longest line, octets: a path of a service and the words around it.
 const MAX_LINE_OCTETS: usize = 4096;
 
-/// The lines of one connection.
 #[derive(Debug)]
 pub struct Lines<W = Wire> {
     wire: W,
@@ -18,12 +17,10 @@ pub struct Lines<W = Wire> {
 }
 
 impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
-    /// The lines of a connection from here on.
     pub fn new(wire: W) -> Self {
         Self { wire, pending: Vec::new() }
     }
 
-    /// The connection.
     pub fn wire(&self) -> &W {
         &self.wire
     }
@@ -77,13 +74,11 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
         }
     }
 
-    /// Send lines, which hold their ends.
     pub async fn send(&mut self, lines: &str) -> io::Result<()> {
         self.wire.write_all(lines.as_bytes()).await?;
         self.wire.flush().await
     }
 
-    /// Say farewell (over TLS) and that no more is sent.
     pub async fn shutdown(&mut self) -> io::Result<()> {
         self.wire.shutdown().await
     }

@@ -51,7 +51,6 @@ pub trait AtLink: Send {
 /// Kind and words of an error of a link, which each program there is given.
 pub type LinkFailure = (io::ErrorKind, String);
 
-/// What is at a link, and what wakes its thread.
 pub struct Shared<S> {
     state: Mutex<S>,
     wake: Wake,

@@ -13,9 +13,7 @@ use crate::wired::WiredPort;
 /// One end of a session of messages. An `enum`, not a trait object: it is polled for each message.
 #[derive(Debug)]
 pub enum MessageTransport {
-    /// A connection of the system's TCP.
     Tcp(Messages),
-    /// A session on a link of whole frames.
     Frames(WiredPort),
 }
 

@@ -29,7 +29,6 @@ pub struct Messages {
 }
 
 impl Messages {
-    /// Messages of at most `longest` octets each.
     pub fn new(stream: TcpStream, framing: Framing, longest: usize) -> Self {
         let ahead = Vec::with_capacity(READ_AHEAD_BYTES);
         Self {
@@ -51,12 +50,10 @@ impl Messages {
         Self { takes_requests: true, ..self }
     }
 
-    /// Take messages of another length from here on.
     pub fn set_longest(&mut self, longest: usize) {
         self.longest = longest;
     }
 
-    /// The connection.
     pub fn stream(&self) -> &TcpStream {
         &self.stream
     }

@@ -22,7 +22,6 @@ pub const CIPHERS: [cipher::Name; 6] = [
 pub struct Cut(TcpStream);
 
 impl Cut {
-    /// Of a connection, which goes on until then.
     pub fn of(stream: tokio::net::TcpStream) -> io::Result<(Self, tokio::net::TcpStream)> {
         let stream = stream.into_std()?;
         let cut = Self(stream.try_clone()?);

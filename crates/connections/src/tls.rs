@@ -10,7 +10,6 @@ pub fn sha256_hex(octets: &[u8]) -> String {
     hex::encode(Sha256::digest(octets))
 }
 
-/// The cryptography that is used everywhere here.
 pub fn provider() -> Arc<CryptoProvider> {
     static PROVIDER: OnceLock<Arc<CryptoProvider>> = OnceLock::new();
     Arc::clone(PROVIDER.get_or_init(|| Arc::new(rustls::crypto::ring::default_provider())))

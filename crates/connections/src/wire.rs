@@ -11,17 +11,14 @@ use tokio_rustls::TlsStream;
 
 use crate::small::SmallStream;
 
-/// A connection of FTP.
 #[derive(Debug)]
 pub enum Wire {
     Plain(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
-    /// As it is, over this process's own TCP.
     Small(SmallStream),
 }
 
 impl Wire {
-    /// The socket below, if it is the system's.
     fn socket(&self) -> Option<&TcpStream> {
         match self {
             Self::Plain(stream) => Some(stream),
@@ -35,7 +32,6 @@ impl Wire {
         self.socket()?.nodelay().ok()
     }
 
-    /// Address of this end.
     pub fn local_address(&self) -> io::Result<SocketAddr> {
         match self {
             Self::Small(stream) => Ok(stream.local_address()),
@@ -44,7 +40,6 @@ impl Wire {
         }
     }
 
-    /// Whether TLS is spoken.
     pub fn is_tls(&self) -> bool {
         matches!(self, Self::Tls(_))
     }

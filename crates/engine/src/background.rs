@@ -4,7 +4,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-/// The work, as the background thread sees it.
 pub struct Work {
     is_over: AtomicBool,
 }

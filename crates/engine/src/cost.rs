@@ -23,7 +23,6 @@ pub struct Cost {
 }
 
 impl Cost {
-    /// This and another together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

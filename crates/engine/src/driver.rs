@@ -42,7 +42,6 @@ const END_LOOK: Duration = Duration::from_millis(2);
 
 pub type Measurements = Arc<Mutex<HashMap<u64, (Arc<Running>, Cost)>>>;
 
-/// Serve a driver until its side of the pipe closes.
 pub fn serve(mut input: impl BufRead, output: &Output) {
     output.send(&Reply::Hello(Hello {
         engine_version: env!("CARGO_PKG_VERSION").into(),
@@ -129,14 +128,10 @@ fn handle(line: &[u8], measurements: &Measurements, output: &Output) {
     }
 }
 
-/// Answers a request at once, in the thread that reads.
 type Answer = Box<dyn FnOnce(&Measurements) -> Result<Outcome, Failure>>;
 
-/// How a request is carried out.
 pub enum Wanted {
-    /// Answered at once, by this thread.
     Answer(Answer),
-    /// Carried out on a thread of its own.
     Task(Task),
 }
 

@@ -8,7 +8,6 @@ use lanlab_os as os;
 
 use crate::messages::{Capabilities, ClockFacts, CpuTime, HostFacts, InterfaceFacts};
 
-/// What this engine can do on this system.
 pub fn capabilities() -> Capabilities {
     let os::Capabilities {
         batch,
@@ -32,7 +31,6 @@ pub fn capabilities() -> Capabilities {
     }
 }
 
-/// CPU time as results have it.
 pub fn cpu_time(usage: os::Usage) -> CpuTime {
     let os::Usage { user_ns, system_ns, voluntary_switches, involuntary_switches } = usage;
     CpuTime { user_ns, system_ns, voluntary_switches, involuntary_switches }
@@ -70,7 +68,6 @@ pub fn has_room_for(threads: u64) -> bool {
     running.is_none_or(|running| is_room(running, threads, processors()))
 }
 
-/// The one that asks is among those that run.
 const fn is_room(running: u64, threads: u64, processors: u64) -> bool {
     running.saturating_sub(1) + threads <= processors
 }
@@ -148,7 +145,6 @@ pub fn counters(table: &str, device: &str) -> BTreeMap<String, u64> {
         .collect()
 }
 
-/// The interfaces of this process's network namespace.
 fn interfaces() -> BTreeMap<String, InterfaceFacts> {
     let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     let found = os::interfaces().unwrap_or_default();
@@ -189,7 +185,6 @@ static KEEPERS_RUNNING: LazyLock<Vec<String>> = LazyLock::new(|| {
     keepers(&names)
 });
 
-/// The programs among these processes that synchronise clocks.
 fn keepers(processes: &[String]) -> Vec<String> {
     let runs = |name: &str| processes.iter().any(|process| process.trim_end() == name);
     CLOCK_KEEPERS.iter().filter(|(name, _)| runs(name)).map(|(_, full)| (*full).into()).collect()
@@ -206,7 +201,6 @@ fn clock() -> Option<ClockFacts> {
     })
 }
 
-/// UDP counters of this network namespace.
 pub fn udp_counters() -> BTreeMap<String, u64> {
     let text = |path| fs::read_to_string(path).unwrap_or_default();
     parse_udp_counters(&text("/proc/self/net/snmp"), &text("/proc/self/net/snmp6"))
@@ -233,7 +227,6 @@ pub fn parse_udp_counters(snmp: &str, snmp6: &str) -> BTreeMap<String, u64> {
     counters
 }
 
-/// What this host is at the moment.
 pub fn describe() -> HostFacts {
     let loadavg = read("/proc/loadavg").unwrap_or_default();
     let meminfo = read("/proc/meminfo").unwrap_or_default();

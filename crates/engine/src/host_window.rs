@@ -12,7 +12,6 @@ use crate::messages::{HostWindow, ProcessorTimes};
 /// `/proc/stat` counts in hundredths of a second (`USER_HZ`, fixed in Linux's user interface).
 const TICK_NS: u64 = 10_000_000;
 
-/// The counters at one moment.
 #[derive(Debug)]
 pub struct HostSnapshot {
     at: Instant,
@@ -47,7 +46,6 @@ impl HostSnapshot {
         })
     }
 
-    /// What was done between `self` and `later`.
     pub fn until(&self, later: &Self) -> HostWindow {
         let elapsed_ns = later.at.nanos_since(self.at);
         let realtime_ns = later.realtime_ns.wrapping_sub(self.realtime_ns).cast_signed();

@@ -96,7 +96,6 @@ pub fn run(arguments: &[String]) -> ExitCode {
     }
 }
 
-/// Serve the driver at standard input and output.
 fn serve(longest_silence: Option<Duration>) -> ExitCode {
     os::prepare_thread();
     os::raise_descriptor_limit();
@@ -116,7 +115,6 @@ fn serve(longest_silence: Option<Duration>) -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Wait for the end of standard input.
 fn hold(longest_silence: Duration) -> ExitCode {
     let mut input = BufReader::with_capacity(INPUT_BYTES, Input::new(Some(longest_silence)));
     // What is wrong with the input is its end.

@@ -24,7 +24,6 @@ const LONGEST_FRAME_BYTES: usize = 65_536 + 18;
 const LOOK_NS: u64 = 50_000_000;
 /// Most frames read before it looks whether it is to end.
 const TURN_FRAMES: u64 = 1000;
-/// How often it says how far it is.
 const TELL_NS: u64 = 250_000_000;
 
 /// Listen until the time is over, enough frames were heard, or the driver cancels.
@@ -59,7 +58,6 @@ pub fn place_of(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     }
 }
 
-/// Why a link cannot be opened.
 pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
     let what = match place {
         RawLinkPlace::Interface(name) => format!("interface `{name}`"),

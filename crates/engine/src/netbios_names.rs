@@ -12,7 +12,6 @@ use std::time::{Duration, Instant};
 use lanlab_wire::nbns::{self, Answer, Query, Question, Response};
 use lanlab_wire::netbios_name::{Name, suffix};
 
-/// How often is asked, and how long is waited each time.
 #[derive(Debug, Clone, Copy)]
 struct Retries {
     queries: u32,
@@ -106,15 +105,12 @@ fn failed(error: impl Display) -> String {
     format!("UDP: {error}")
 }
 
-/// What is known of a name.
 #[derive(Debug, PartialEq, Eq)]
 enum Said {
     Address(Ipv4Addr),
-    /// No such name, or a refusal, by its code.
     Unknown(u8),
 }
 
-/// A name that is asked for.
 struct Asking {
     socket: UdpSocket,
     id: u16,
@@ -123,7 +119,6 @@ struct Asking {
 }
 
 impl Asking {
-    /// Ask until there is an answer.
     fn ask(
         &self,
         retries: Retries,
@@ -142,7 +137,6 @@ impl Asking {
         Ok(None)
     }
 
-    /// What an answer to the query says, if one comes in time.
     fn wait(&self, patience: Duration) -> Result<Option<Said>, String> {
         let until = Instant::now() + patience;
         let mut datagram = [0; nbns::MAX_DATAGRAM_LEN];
@@ -284,7 +278,6 @@ mod tests {
         assert!(ask_all("box", &[]).unwrap_err().contains("in no network"));
     }
 
-    /// As often as else, and soon over.
     const SOON: Retries = Retries { patience: Duration::from_millis(20), ..OF_SERVER };
 
     #[test]

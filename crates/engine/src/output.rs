@@ -24,13 +24,11 @@ impl Output {
         }
     }
 
-    /// With what removes all that trials have on this host.
     #[cfg(feature = "services")]
     pub fn before_it_ends(self, before_end: fn()) -> Self {
         Self { before_end, ..self }
     }
 
-    /// Write one line and flush it.
     pub fn send(&self, reply: &Reply) {
         let mut line = serde_json::to_vec(reply).expect("every reply can be written as JSON");
         line.push(b'\n');

@@ -14,7 +14,6 @@ pub fn absolute(directory: &str) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// What the system said of a file; what is full is said so.
 pub fn of_file(what: &str, path: &Path, error: &io::Error) -> Failure {
     let message = format!("{what} {}: {error}", path.display());
     let failure = match error.kind() {

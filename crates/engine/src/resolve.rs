@@ -17,7 +17,6 @@ const LONGEST_NAME: usize = 255;
 const MOST_TRIED: usize = 8;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
-/// Look a name up.
 pub fn resolve(request: Resolve) -> Result<Task, Failure> {
     let length = request.name.len();
     if length == 0 || length > LONGEST_NAME {

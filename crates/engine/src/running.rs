@@ -29,7 +29,6 @@ const ARM_TIMEOUT_NS: u64 = 900_000_000_000;
 const MAX_ROUND_TRIP_NS: u64 = 600_000_000_000;
 /// A start is given at most so far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
-/// How near to its start a thread no longer listens to the driver.
 const NEAR_NS: u64 = 5_000_000;
 
 /// A measurement that failed, with what it had measured until then.
@@ -46,10 +45,8 @@ impl From<Failure> for Box<Failed> {
     }
 }
 
-/// What a measurement returns.
 pub type Measured = Result<Outcome, Box<Failed>>;
 
-/// The outcome, or the failure with the outcome until then.
 pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
     match failure {
         None => Ok(outcome),
@@ -57,7 +54,6 @@ pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
     }
 }
 
-/// Answers a question about a request while it runs.
 pub type Answerer = Box<dyn Fn() -> Result<Outcome, Failure> + Send>;
 
 /// Shared between the thread that hears the driver and those that measure.
@@ -66,18 +62,14 @@ pub struct Running {
     output: Output,
     /// Zero until armed.
     start_ns: AtomicU64,
-    /// Of the path, as the driver says with the start.
     round_trip_ns: AtomicU64,
     ready: AtomicBool,
-    /// Of a request that writes at a server: it refused the first thing.
     #[cfg(feature = "services")]
     wrote_nothing: AtomicBool,
     changed: Condvar,
     lock: Mutex<()>,
     answerer: Mutex<Option<Answerer>>,
-    /// TCP connections to look at while the request runs.
     watched: Mutex<Vec<TcpStream>>,
-    /// What workloads see of this.
     pub progress: Progress,
 }
 
@@ -99,24 +91,20 @@ impl Running {
         }
     }
 
-    /// Say that this end is set up.
     pub fn ready(&self, ports: Vec<u16>, setup_round_trip_ns: Option<u64>) {
         self.ready.store(true, Ordering::Release);
         self.tell_ready(Ready { ports, setup_round_trip_ns, ..Ready::default() });
     }
 
-    /// Say that a server listens. It has no start.
     #[cfg(feature = "services")]
     pub fn serving_files(&self, port: u16, served: Served) {
         self.tell_ready(Ready { ports: vec![port], served: Some(served), ..Ready::default() });
     }
 
-    /// The same of a server for peers.
     pub fn serving(&self, port: u16) {
         self.tell_ready(Ready { ports: vec![port], ..Ready::default() });
     }
 
-    /// The number that the driver gave this request.
     pub fn id(&self) -> u64 {
         self.id
     }
@@ -126,7 +114,6 @@ impl Running {
         self.output.send(&Reply::PeerClient(Box::new(client)));
     }
 
-    /// Say that a directory is there. It has no start.
     #[cfg(feature = "services")]
     pub fn holding(&self, directory: String) {
         self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
@@ -165,7 +152,6 @@ impl Running {
         self.output.send(&Reply::Ready(Ready { id: self.id, ..ready }));
     }
 
-    /// Tell how far a request is that has no start.
     pub fn tell_progress(&self, elapsed_ns: u64, messages: u64, bytes: u64) {
         self.output.send(&Reply::Progress(messages::Progress {
             id: self.id,
@@ -178,7 +164,6 @@ impl Running {
         }));
     }
 
-    /// From now on answer questions about this request so.
     pub fn answer_by(&self, answerer: Answerer) {
         *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);
     }
@@ -199,7 +184,6 @@ impl Running {
         )
     }
 
-    /// Wait until the driver cancels.
     #[cfg(feature = "services")]
     pub fn wait_for_cancel(&self) {
         let mut guard = self.lock.lock().unwrap_or_else(PoisonError::into_inner);
@@ -208,26 +192,22 @@ impl Running {
         }
     }
 
-    /// Tell the times of files, before the end.
     #[cfg(feature = "services")]
     pub fn tell_files(&self, times: FileTimes) {
         self.output.send(&Reply::CopiedFiles(FileTimes { id: self.id, ..times }));
     }
 
-    /// Tell readings of stations, before the end.
     #[cfg(feature = "services")]
     pub fn tell_readings(&self, readings: u32, octets: &[u8]) {
         let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
         self.output.send(&Reply::StationReadings(StationReadings { id, readings, octets }));
     }
 
-    /// Tell what a client of a server did.
     #[cfg(feature = "services")]
     pub fn tell_client_seen(&self, seen: ClientSeen) {
         self.output.send(&Reply::ClientSeen(ClientSeen { id: self.id, ..seen }));
     }
 
-    /// Tell sums of stations' operations, before the end.
     #[cfg(feature = "services")]
     pub fn tell_slices(&self, slices: u32, octets: &[u8]) {
         let (id, octets) = (self.id, BASE64_STANDARD.encode(octets));
@@ -279,13 +259,11 @@ impl Running {
         self.progress.is_cancelled()
     }
 
-    /// The start, once armed.
     pub fn start(&self) -> Option<Instant> {
         let start_ns = self.start_ns.load(Ordering::Acquire);
         (start_ns > 0).then(|| Instant::from_nanos(start_ns))
     }
 
-    /// Round trip of the path, once armed.
     pub fn round_trip_ns(&self) -> u64 {
         self.round_trip_ns.load(Ordering::Acquire)
     }

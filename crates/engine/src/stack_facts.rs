@@ -4,7 +4,6 @@ use lanlab_stack::ip::small::{Facts, MSS};
 
 use crate::messages::StackFacts;
 
-/// For a result.
 pub fn stack_facts(counted: &Facts) -> StackFacts {
     let tcp = counted.tcp;
     StackFacts {

@@ -3,7 +3,6 @@
 use crate::cost::Cost;
 use crate::running::{Measured, Running};
 
-/// What carries a request out, on a thread of its own.
 pub type Work = Box<dyn FnOnce(&Running) -> Measured + Send>;
 
 /// A checked request. What the check has found is in its work, so that nothing is checked twice.

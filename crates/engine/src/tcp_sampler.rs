@@ -21,7 +21,6 @@ const SAMPLES_PER_PACE: usize = 100_000;
 /// Samples in one line, which is far below the longest.
 const SAMPLES_PER_LINE: usize = 1_000;
 
-/// Looks at connections from their start on.
 #[derive(Default)]
 pub struct TcpSampler {
     streams: Vec<TcpStream>,
@@ -54,12 +53,10 @@ impl TcpSampler {
         (!self.streams.is_empty()).then_some(self.next_look)
     }
 
-    /// What the last look has shown of all connections together.
     pub fn now(&self) -> Option<TcpNow> {
         self.now
     }
 
-    /// Look at each connection, if it is time.
     pub fn look(&mut self, now: Instant) {
         if self.streams.is_empty() || now < self.next_look {
             return;
@@ -91,12 +88,10 @@ impl TcpSampler {
         self.next_look = self.next_look.plus_nanos(self.look_ns).max(now);
     }
 
-    /// The measurement is over: let go of the connections.
     pub fn finish(&mut self) {
         self.streams.clear();
     }
 
-    /// Tell what was seen.
     pub fn send(self, id: u64, output: &Output) {
         for samples in self.samples {
             for first in (0..samples.at_ns.len()).step_by(SAMPLES_PER_LINE) {

@@ -20,7 +20,6 @@ fn cost(hosts: usize, most: usize) -> Result<Cost, Failure> {
     Ok(Cost { memory_bytes: MEMORY_BYTES, threads: OWN_THREADS })
 }
 
-/// Configure the interfaces of hosts and take them up.
 pub fn set_up(request: &SetUpHosts) -> Result<Task, Failure> {
     let hosts: Vec<_> = request.hosts.iter().map(plan).collect::<Result<_, _>>()?;
     let settings = os::HostSettings {
@@ -47,7 +46,6 @@ fn plan(host: &VirtualHost) -> Result<os::HostPlan, Failure> {
     })
 }
 
-/// Read the state of the interfaces of hosts.
 pub fn read(request: ReadHosts) -> Result<Task, Failure> {
     // One more than the hosts: their switch.
     Ok(Task::new(cost(request.namespace_pids.len(), MOST_PORTS + 1)?, move |_| {

@@ -29,7 +29,6 @@ impl Margin {
         Self { ns: FIRST_MARGIN_NS }
     }
 
-    /// The margin of a wait that can afford no more.
     pub fn least_ns(&self) -> u64 {
         self.ns
     }
@@ -48,7 +47,6 @@ impl Margin {
         self.ns = margin_ns.clamp(LEAST_MARGIN_NS, MOST_MARGIN_NS);
     }
 
-    /// A wait of `left_ns` was spun entirely.
     fn spun(&mut self, left_ns: u64) {
         if left_ns > LEAST_SLEEP_NS {
             self.ns -= self.ns / NARROW_BY;
@@ -56,7 +54,6 @@ impl Margin {
     }
 }
 
-/// Waits on behalf of one thread.
 #[derive(Debug)]
 pub struct Waiter {
     margin: Margin,

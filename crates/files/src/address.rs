@@ -40,7 +40,6 @@ impl Zone {
     }
 }
 
-/// A text that is no address of a host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadAddress(String);
 
@@ -58,7 +57,6 @@ impl HostAddress {
         self.ip
     }
 
-    /// The interface, by its name or number.
     pub fn zone(&self) -> Option<&str> {
         self.zone.as_ref().map(Zone::as_str)
     }

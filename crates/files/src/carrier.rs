@@ -11,7 +11,6 @@ use serde::{Serialize, Serializer};
 /// What carries the messages of a service that has more than one carrier. In requests it is its name.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Carrier {
-    /// A connection of the system's TCP.
     #[default]
     Tcp,
     /// Frames on Ethernet, by a protocol of the table of carriers.
@@ -24,13 +23,11 @@ impl Carrier {
     /// `NetWare`'s core protocol.
     pub const NCP: Self = Self::Frames(CarrierKind::Ncp);
 
-    /// Every carrier.
     pub fn all() -> impl Iterator<Item = Self> {
         let framed = CarrierKind::ALL.iter().copied().map(Self::Frames);
         std::iter::once(Self::Tcp).chain(framed)
     }
 
-    /// Its name in requests.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Tcp => "tcp",
@@ -79,7 +76,6 @@ impl CarrierCounts {
         found.map_or(0, |(_, count)| *count)
     }
 
-    /// What was counted since `before`.
     #[must_use]
     pub fn since(&self, before: &Self) -> Self {
         let counts = self.0.iter();

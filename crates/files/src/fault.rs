@@ -8,77 +8,54 @@ use serde::Serialize;
 
 use crate::path::ServicePath;
 
-/// The result of an operation.
 pub type Result<T> = std::result::Result<T, Fault>;
 
-/// What kind of thing went wrong.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Class {
-    /// No server listens there, or the connection was refused.
     Refused,
-    /// The host or network cannot be reached.
     Unreachable,
-    /// No answer within the time allowed.
     TimedOut,
-    /// The connection ended in the middle.
     Reset,
-    /// Name, password or key is not accepted.
     Login,
     /// The certificate or host key is not the one that is trusted.
     Certificate,
-    /// No such file, directory, share, bucket or export.
     Missing,
-    /// It is there already.
     Exists,
-    /// The user may not.
     Denied,
-    /// No space or quota is left.
     NoSpace,
-    /// The service cannot hold such a name.
     Name,
-    /// The service cannot do that at all.
     Unsupported,
-    /// Fewer or more bytes than the server had said.
     Length,
-    /// What came cannot be understood, or the server says that it failed.
     Protocol,
-    /// This host: a local file, memory, descriptors.
     Local,
 }
 
 impl Class {
-    /// Whether the same operation, tried again on a new connection, may succeed.
     pub fn is_passing(self) -> bool {
         matches!(self, Self::Refused | Self::Unreachable | Self::TimedOut | Self::Reset)
     }
 }
 
-/// Why an operation failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// What can be done about it.
     pub class: Class,
     /// What was found and, where it can be said, what was allowed. Holds no password.
     pub message: String,
-    /// What to do, if anything can be done.
     pub hint: Option<String>,
 }
 
 impl Fault {
-    /// A fault of a class.
     pub fn new(class: Class, message: impl Into<String>) -> Self {
         Self { class, message: message.into(), hint: None }
     }
 
-    /// The same, with what to do about it.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// The same, of a name or secret that the server does not take.
     #[must_use]
     pub fn wrong_login(self) -> Self {
         self.hint("see whether name and password are right")
@@ -142,12 +119,10 @@ fn file_class(error: &io::Error) -> Class {
     }
 }
 
-/// The same fault, with what was being done to which file.
 pub fn during(verb: &str, path: &str) -> impl Fn(Fault) -> Fault {
     move |fault| Fault { message: format!("{verb} `{path}`: {}", fault.message), ..fault }
 }
 
-/// How the directory that a session works in is called in an error.
 pub fn shown(path: Option<&ServicePath>) -> &str {
     path.map_or(".", ServicePath::as_str)
 }

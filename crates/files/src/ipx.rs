@@ -9,10 +9,8 @@ use serde::de::{Deserialize, Deserializer, Error};
 
 use crate::Carrier;
 
-/// How frames carry IPX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 pub enum IpxFraming {
-    /// A type of Ethernet II.
     #[serde(rename = "ethernet-ii")]
     EthernetIi,
     /// A length, then the packet, as `NetWare` before 3.12.
@@ -21,7 +19,6 @@ pub enum IpxFraming {
     /// LLC, as `NetWare` from 3.12 on.
     #[serde(rename = "802.2")]
     Ieee8022,
-    /// LLC, then a type.
     #[serde(rename = "snap")]
     Snap,
 }
@@ -42,7 +39,6 @@ impl IpxFraming {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, serde::Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct IpxSegment {
-    /// The framing to send in.
     #[serde(default)]
     pub framing: Option<IpxFraming>,
     /// The number of its network, but neither 0, which is any segment, nor the last one, which is all networks.
@@ -64,13 +60,11 @@ fn network<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<u32>, D:
 }
 
 impl IpxSegment {
-    /// Whether something is said of a segment that a carrier does not have.
     pub fn has_no_effect(self, carrier: Carrier) -> bool {
         let is_on_ipx = matches!(carrier, Carrier::Frames(kind) if kind.is_on_ipx());
         !is_on_ipx && self != Self::default()
     }
 
-    /// The framing to send in, as frames have it.
     pub fn framing(self) -> Option<Framing> {
         self.framing.map(|asked| match asked {
             IpxFraming::EthernetIi => framing::ETHERNET_II,

@@ -3,7 +3,6 @@
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-/// A link of whole Ethernet frames.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum LinkPlace {
@@ -12,9 +11,7 @@ pub enum LinkPlace {
     /// A packet socket that another process has bound to an interface, open in the engine with this
     /// number.
     Descriptor(i32),
-    /// The same, with its frames of both directions written to a new file.
     Recorded {
-        /// The socket.
         descriptor: i32,
         /// Absolute path of the file, which must not exist.
         pcap: String,

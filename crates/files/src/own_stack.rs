@@ -13,13 +13,10 @@ use crate::LinkPlace;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnStack {
-    /// Its link.
     pub link: LinkPlace,
     /// Its IPv4 address, which no other host has.
     pub address: Ipv4Addr,
-    /// Bound of what it holds in all, bytes.
     pub memory_bytes: u64,
-    /// What its TCP is like.
     #[serde(default)]
     pub tcp: OwnTcp,
 }
@@ -41,7 +38,6 @@ pub struct OwnTcp {
 }
 
 impl OwnStack {
-    /// How its TCP behaves with these options of a socket.
     pub fn profile(
         &self,
         receive_buffer_bytes: Option<u32>,
@@ -57,7 +53,6 @@ impl OwnStack {
         })
     }
 
-    /// Whether the address can be that of one host.
     pub fn has_address_of_one_host(&self) -> bool {
         let address = self.address;
         let is_special =

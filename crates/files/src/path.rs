@@ -2,7 +2,6 @@
 
 use std::fmt;
 
-/// Longest path, bytes.
 const MAX_OCTETS: usize = 1024;
 
 /// Names joined by `/`, none of them empty, `.` or `..`: it cannot lead out of where it begins.
@@ -12,7 +11,6 @@ pub struct ServicePath(String);
 /// A path that could lead elsewhere, or that no service can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadPath {
-    /// What was found, and what is allowed.
     pub message: String,
 }
 
@@ -48,7 +46,6 @@ impl ServicePath {
         Ok(Self(path))
     }
 
-    /// The path of `name` in this directory.
     pub fn join(&self, name: &str) -> Result<Self, BadPath> {
         Self::new(format!("{}/{name}", self.0))
     }
@@ -58,12 +55,10 @@ impl ServicePath {
         &self.0
     }
 
-    /// The names, outermost first.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.0.split('/')
     }
 
-    /// The last name.
     pub fn name(&self) -> &str {
         self.0.rsplit('/').next().unwrap_or(&self.0)
     }

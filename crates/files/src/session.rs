@@ -93,34 +93,27 @@ pub trait Session: Sized {
     fn end(self) -> impl Future<Output = Result<()>>;
 }
 
-/// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Read what is there.
     Read,
     /// Write a new file of known size from its beginning. A file of that name is not overwritten
     /// ([`crate::Class::Exists`]) where the protocol can tell.
     Create {
-        /// Bytes that will be written in all.
         size_bytes: u64,
     },
-    /// The same, but replace a file of that name, if there is one.
     Replace {
-        /// Bytes that will be written in all.
         size_bytes: u64,
     },
     /// Read and write anywhere in what is there; see [`TransferCapabilities::can_update`].
     Update,
 }
 
-/// How a file is best moved by a service.
 #[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Manner")]
 pub struct TransferCapabilities {
     /// Whether a file is one stream: its bytes in order, one call at a time.
     pub in_order: bool,
-    /// Bytes of a call when a whole file is moved.
     pub block_bytes: u32,
     /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
     pub depth: u16,
@@ -134,21 +127,18 @@ pub struct TransferCapabilities {
 }
 
 impl TransferCapabilities {
-    /// One stream in order, of which nothing can be changed.
     pub const fn stream(block_bytes: u32, can_create: bool) -> Self {
         let (in_order, depth, blocking, can_update) = (true, 1, false, false);
         Self { in_order, block_bytes, depth, blocking, can_update, can_create }
     }
 }
 
-/// What the two ends agreed on, for the record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Facts {
     /// Protocol with its version, as `SMB 3.1.1` or `FTP`.
     pub protocol: String,
     /// How what is sent is protected, as `TLS 1.3, AES-256-GCM` or `signed, AES-128-GMAC`; `none`.
     pub protection: String,
-    /// What the server calls itself, if it does.
     pub server: Option<String>,
     /// Whether `TCP_NODELAY` is known to be set at this end; `None` without a socket of our own.
     pub no_delay: Option<bool>,
@@ -161,19 +151,13 @@ pub struct Facts {
 /// system the rest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TcpAgreed {
-    /// The profile that was asked for.
     pub profile: TcpProfile,
     /// Data of the largest segment that this end sends, without TCP options.
     pub maximum_segment_bytes: u64,
-    /// Receive window that this end announces.
     pub window_bytes: u64,
-    /// Receive window that the server announces, which it chooses itself.
     pub server_window_bytes: u64,
-    /// Selective acknowledgement, of the system.
     pub has_selective_acknowledgement: bool,
-    /// Timestamps, of the system.
     pub has_timestamps: bool,
-    /// Window scaling, of the system.
     pub has_window_scaling: bool,
 }
 
@@ -182,13 +166,10 @@ pub fn is_name(name: &str) -> bool {
     !matches!(name, "" | "." | "..") && !name.contains('/')
 }
 
-/// What is in a directory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
-    /// Its last name.
     pub name: String,
     /// Bytes of a file; zero of a directory.
     pub size_bytes: u64,
-    /// Whether it is a directory.
     pub is_directory: bool,
 }

@@ -10,7 +10,6 @@ use lanlab_stack::smb::profile::{PC_LAN_PROGRAM, ServerProfile, THREE_PLUS};
 
 use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, OwnStack};
 
-/// The file services that there are.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
@@ -28,7 +27,6 @@ pub enum ServiceKind {
     Sftp,
     /// HTTP/1.1 with the verbs of `WebDAV` (RFC 9112, RFC 4918).
     Webdav,
-    /// The same over TLS.
     Webdavs,
     /// NFS version 3 (RFC 1813).
     Nfs,
@@ -40,12 +38,10 @@ pub enum ServiceKind {
     Ncp,
     /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
     S3,
-    /// The same over TLS.
     S3s,
 }
 
 impl ServiceKind {
-    /// Whether this carries its messages.
     pub fn goes_over(self, carrier: Carrier) -> bool {
         let is_netware = carrier == Carrier::NCP;
         match self {
@@ -99,7 +95,6 @@ pub enum SystemProfile {
 }
 
 impl SystemProfile {
-    /// The carrier that it goes over.
     pub const fn carrier(self) -> CarrierKind {
         match self {
             Self::PcLanProgram => CarrierKind::Nbf,
@@ -107,7 +102,6 @@ impl SystemProfile {
         }
     }
 
-    /// Its numbers.
     pub const fn numbers(self) -> &'static ServerProfile {
         match self {
             Self::PcLanProgram => &PC_LAN_PROGRAM,
@@ -130,12 +124,10 @@ pub enum TcpProfile {
     Nt4,
 }
 
-/// A directory of a file service.
 #[expect(clippy::struct_excessive_bools, reason = "four answers to as many questions, in any mix")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
-    /// Which service.
     pub service: ServiceKind,
     /// Address of the server; absent for a directory.
     #[serde(default)]
@@ -183,13 +175,11 @@ pub struct Target {
     /// Link of this host to which the server's station is joined, of a carrier on Ethernet.
     #[serde(default)]
     pub link: Option<LinkPlace>,
-    /// The segment of that station, of a carrier on IPX.
     #[serde(default)]
     pub ipx: IpxSegment,
     /// Whether reads and writes of `NetWare` are bursts of packets where the server has them; else one packet each way.
     #[serde(default = "yes")]
     pub packet_burst: bool,
-    /// Whom to take for the server.
     #[serde(default)]
     pub trust: Trust,
     /// An answer must come within this time, nanoseconds.
@@ -202,7 +192,6 @@ pub struct Target {
     /// Size of the sending socket buffer; absent: as the system has it.
     #[serde(default)]
     pub send_buffer_bytes: Option<u32>,
-    /// The same for receiving.
     #[serde(default)]
     pub receive_buffer_bytes: Option<u32>,
     /// The engine's own TCP, in place of the system's, to a server of FTP; absent: the system's.
@@ -211,7 +200,6 @@ pub struct Target {
 }
 
 impl Target {
-    /// The system of the time that its ends are.
     pub fn system(&self) -> Option<SystemProfile> {
         match self.carrier {
             Carrier::Tcp => None,
@@ -296,7 +284,6 @@ impl fmt::Debug for Credentials {
     }
 }
 
-/// Whom to take for the server.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Trust {

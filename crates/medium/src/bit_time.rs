@@ -28,7 +28,6 @@ impl Exact {
         Instant::from_nanos(self.nanoseconds.saturating_add(up))
     }
 
-    /// Whole nanoseconds of a span.
     pub(crate) const fn whole_nanos(self) -> u64 {
         self.nanoseconds
     }
@@ -40,7 +39,6 @@ impl From<Instant> for Exact {
     }
 }
 
-/// What a bit takes, as a fraction of nanoseconds in lowest terms.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitClock {
     /// Of the time of one bit. Zero on a medium without a rate.
@@ -90,7 +88,6 @@ impl BitClock {
         }
     }
 
-    /// From `earlier` to `later`; zero if `earlier` is not earlier.
     pub(crate) fn between(self, earlier: Exact, later: Exact) -> Exact {
         if later <= earlier {
             return Exact::ZERO;

@@ -59,24 +59,22 @@ pub(crate) struct Bus {
     carrier: Carrier,
 }
 
-/// Whether any port transmits.
 #[derive(Debug, Default)]
 struct Carrier {
     senders: u16,
     since: Exact,
     has_collision: bool,
-    /// All times before, together.
     busy: Exact,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// The first bit of this port's transmission reaches all others.
     CarrierOn(Port),
-    /// The end of this port's transmission reaches all others.
     CarrierOff(Port),
-    /// A station's transmission, gap or backoff ends.
-    Own { port: Port, generation: u32 },
+    Own {
+        port: Port,
+        generation: u32,
+    },
     /// The last bit of a frame has arrived at all others.
     Arrived(FrameId),
 }
@@ -204,7 +202,6 @@ impl Bus {
         traffic.counts_mut().of(port).collisions += 1;
     }
 
-    /// The transmission of `port` ends.
     fn end(&mut self, at: Exact, port: Port, traffic: &mut Traffic) {
         self.add(self.clock.after(at, self.propagation), Step::CarrierOff(port));
         if self.station(port).heard == 0 {
@@ -330,7 +327,6 @@ impl Bus {
         self.add(at, Step::Own { port, generation });
     }
 
-    /// Void steps do not count as something that happens next.
     fn drop_void_steps(&mut self) {
         while let Some(Step::Own { port, generation }) = self.schedule.next_step() {
             if self.stations[usize::from(*port)].generation == *generation {

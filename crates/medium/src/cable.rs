@@ -13,16 +13,13 @@ use crate::traffic::{FrameId, Traffic};
 pub(crate) struct Cable {
     clock: BitClock,
     way: Exact,
-    /// By sending port.
     lines: [Line; 2],
     schedule: Schedule<Step>,
 }
 
 #[derive(Debug)]
 enum Step {
-    /// The last bit has left the adapter.
     Sent { port: Port, start: Exact },
-    /// The last bit has arrived at the other end.
     Arrived(FrameId),
 }
 

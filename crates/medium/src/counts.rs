@@ -2,7 +2,6 @@
 
 use crate::event::{Loss, Port};
 
-/// Preamble with start delimiter.
 const PREAMBLE_BYTES: u64 = 8;
 
 /// Counts of the frames that one port sends.
@@ -11,22 +10,17 @@ const PREAMBLE_BYTES: u64 = 8;
 /// that are still on their way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct PortCounts {
-    /// Frames that the adapter offered.
     pub offered_frames: u64,
     /// Bytes of these frames on the wire, preambles included; each frame once, however many receive it.
     pub offered_wire_bytes: u64,
-    /// Their copies: one for each receiver.
     pub offered_copies: u64,
     pub delivered_copies: u64,
     /// Bytes on the wire of the copies that arrived, preambles included.
     pub delivered_wire_bytes: u64,
-    /// Copies lost by chance.
     pub lost_chance: u64,
     /// Copies of the frames that were given up after 16 collisions.
     pub lost_excessive_collisions: u64,
-    /// Copies that found the output queue of the switch full.
     pub lost_switch_queue: u64,
-    /// Attempts to send that collided.
     pub collisions: u64,
     /// Frames whose first attempt had to wait for the bus: a carrier or a gap.
     pub deferrals: u64,
@@ -36,7 +30,6 @@ pub struct PortCounts {
 }
 
 impl PortCounts {
-    /// Copies that have neither arrived nor been lost.
     pub fn copies_in_flight(&self) -> u64 {
         let lost = self.lost_chance + self.lost_excessive_collisions + self.lost_switch_queue;
         self.offered_copies - self.delivered_copies - lost
@@ -71,10 +64,8 @@ impl PortCounts {
     }
 }
 
-/// Counts of a medium.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Counts {
-    /// By sending port.
     pub ports: Vec<PortCounts>,
     /// How long the bus has been busy, ns: at least one port transmitted. It counts when the bus falls
     /// silent. Cable and switch have no common carrier: always 0, see [`PortCounts::busy_ns`].
@@ -89,7 +80,6 @@ impl Counts {
         Self { ports, busy_ns: 0, collisions: 0 }
     }
 
-    /// All ports together.
     pub fn total(&self) -> PortCounts {
         let mut total = PortCounts::default();
         for port in &self.ports {

@@ -3,13 +3,11 @@
 /// Number of a port, counted from 0.
 pub type Port = u16;
 
-/// Which ports a frame goes to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
     /// One port. The sender's own port, or one that does not exist, stands for an address that no host
     /// has: the frame takes its time on the wire and reaches no host.
     Port(Port),
-    /// Every port but the sender's.
     All,
 }
 
@@ -21,7 +19,6 @@ pub struct Offer {
     /// Bytes on the wire without the gap: preamble and SFD 8, frame with padding, FCS 4. Fewer than
     /// [`MIN_WIRE_BYTES`](crate::MIN_WIRE_BYTES) count as these, as adapters pad.
     pub wire_bytes: u32,
-    /// Which ports it goes to.
     pub destination: Destination,
 }
 
@@ -29,35 +26,27 @@ pub struct Offer {
 pub enum Event {
     /// The adapter of this port may offer its next frame, at this instant.
     Free(Port),
-    /// The last bit of the frame has arrived there.
     Delivered {
         port: Port,
-        /// Which frame.
         ticket: u32,
     },
-    /// One copy of a frame, or the whole frame, does not arrive.
     Lost {
-        /// Which frame.
         ticket: u32,
         /// Whose copy. `None`: every receiver's.
         port: Option<Port>,
-        /// What became of it.
         loss: Loss,
     },
     /// The last event of this frame; its ticket and its buffer can be used again.
     Done {
-        /// Which frame.
         ticket: u32,
     },
 }
 
-/// What became of a frame that does not arrive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Loss {
     /// Lost on the wire, by the plan's [`LossPlan`](crate::LossPlan).
     Chance,
     /// The adapter gave up after 16 attempts that collided (IEEE 802.3, 4.2.3.2: `attemptLimit`).
     ExcessiveCollisions,
-    /// The output queue of the switch was full.
     SwitchQueue,
 }

@@ -64,7 +64,6 @@ const FIRST_STATION_STREAM: u64 = 1 << 16;
 pub struct Medium {
     machine: Machine,
     traffic: Traffic,
-    /// All events until then have been handled.
     handled_until: Instant,
 }
 

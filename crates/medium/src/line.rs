@@ -7,7 +7,6 @@ use crate::plan::GAP_BITS;
 
 #[derive(Debug, Default)]
 pub(crate) struct Line {
-    /// When the gap after the last frame ends.
     next_start: Exact,
 }
 
@@ -34,7 +33,6 @@ impl Line {
         self.send(clock, not_before, wire_bytes)
     }
 
-    /// Send a frame, after the gap.
     pub(crate) fn send(
         &mut self,
         clock: BitClock,

@@ -12,10 +12,8 @@ pub const SLOT_BITS: u64 = 512;
 pub const MIN_WIRE_BYTES: u32 = 72;
 /// Most ports of a switch or bus.
 pub const MAX_PORTS: u16 = 256;
-/// Lowest and highest rate, bit/s.
 pub const RATES_BPS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
 
-/// What joins the ports.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topology {
     /// A full-duplex cable between two ports. Each direction is independent of the other.
@@ -43,27 +41,21 @@ impl fmt::Display for Topology {
 /// Frames that are lost by chance. Each receiver's copy of a frame has its own chance.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LossPlan {
-    /// No frame is lost by chance.
     Never,
     /// Each copy is lost with the same probability, independent of the others.
     Random {
-        /// Lost copies of all copies.
         ratio: f64,
     },
     /// Losses come in bursts (E. N. Gilbert, "Capacity of a Burst-Noise Channel", 1960): each receiver
     /// is in a good state, in which nothing is lost, or in a bad one, in which everything is.
     Bursts {
-        /// Lost copies of all copies, in the long run.
         ratio: f64,
-        /// Mean number of frames that are lost in a row.
         mean_length_frames: f64,
     },
 }
 
-/// The parameters of a medium.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Plan {
-    /// What joins the ports.
     pub topology: Topology,
     /// Bits per second. `None`: frames and gaps take no time, as a reference. A bus needs a rate.
     pub rate_bps: Option<u64>,
@@ -79,33 +71,25 @@ pub struct Plan {
     pub switch_queue_bytes: u32,
 }
 
-/// Why a plan is refused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum BadPlan {
-    /// The topology cannot have this number of ports.
     Ports {
         topology: Topology,
-        /// How many were asked for.
         ports: u16,
     },
     /// The rate is out of [`RATES_BPS`].
     Rate(u64),
-    /// Carrier sense and collisions need frames that take time.
     BusWithoutRate,
-    /// Collisions would not be heard within a slot.
     Propagation {
         propagation_ns: u64,
-        /// Half a slot at the rate.
         longest_ns: u64,
     },
     /// Not a share: loss is from 0 to 1.
     LossRatio(f64),
     /// A burst has at least one frame, and the good state at least one frame between two bursts.
     BurstLength {
-        /// Mean frames of a burst.
         mean_length_frames: f64,
-        /// The shortest mean that the loss ratio allows.
         shortest_frames: f64,
     },
 }

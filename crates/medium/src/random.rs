@@ -1,7 +1,6 @@
 //! Seeded random numbers, the same on every platform: xoshiro256++, seeded by splitmix64 (D. Blackman
 //! and S. Vigna, "Scrambled Linear Pseudorandom Number Generators", ACM TOMS 47(4), 2021).
 
-/// A generator of random numbers.
 #[derive(Debug, Clone)]
 pub struct Random {
     state: [u64; 4],

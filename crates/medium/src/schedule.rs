@@ -34,7 +34,6 @@ impl<Step> Schedule<Step> {
         self.next_number += 1;
     }
 
-    /// When the next step is due.
     pub(crate) fn next_at(&self) -> Option<Exact> {
         self.heap.peek().map(|entry| entry.at)
     }

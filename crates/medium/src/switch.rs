@@ -17,9 +17,7 @@ pub(crate) struct Switch {
     to_switch: Exact,
     from_switch: Exact,
     queue_bytes: u32,
-    /// From each host to the switch.
     inputs: Vec<Line>,
-    /// From the switch to each host.
     outputs: Vec<Output>,
     schedule: Schedule<Step>,
 }
@@ -35,13 +33,9 @@ struct Output {
 
 #[derive(Debug)]
 enum Step {
-    /// The last bit has left the adapter.
     Sent { port: Port, start: Exact },
-    /// The last bit has reached the switch.
     Stored(FrameId),
-    /// The last bit has left the switch for this port.
     Forwarded(Port),
-    /// The last bit has arrived.
     Arrived { frame: FrameId, port: Port },
 }
 

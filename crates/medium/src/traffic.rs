@@ -11,7 +11,6 @@ use crate::loss::LossProcess;
 use crate::plan::{MIN_WIRE_BYTES, Plan};
 use crate::random::Random;
 
-/// Number of a frame that is on its way.
 pub(crate) type FrameId = u32;
 
 #[derive(Debug, Clone, Copy)]
@@ -51,7 +50,6 @@ impl Traffic {
         }
     }
 
-    /// Take in a frame of `source`.
     pub(crate) fn begin(&mut self, source: Port, offer: Offer) -> FrameId {
         let copies = match offer.destination {
             Destination::All => self.ports - 1,
@@ -81,7 +79,6 @@ impl Traffic {
         &self.frames[id as usize]
     }
 
-    /// The ports that a frame goes to.
     pub(crate) fn receivers(&self, id: FrameId) -> impl Iterator<Item = Port> + use<> {
         let Frame { source, destination, .. } = *self.frame(id);
         let ports = match destination {
@@ -120,7 +117,6 @@ impl Traffic {
         }
     }
 
-    /// One receiver's copy is lost.
     pub(crate) fn lose_copy(&mut self, at: Exact, id: FrameId, receiver: Port, loss: Loss) {
         let Frame { source, ticket, .. } = *self.frame(id);
         self.counts.of(source).add_loss(loss, 1);
@@ -146,7 +142,6 @@ impl Traffic {
         self.is_free[usize::from(port)]
     }
 
-    /// `port` has transmitted from `start` to `end`.
     pub(crate) fn was_busy(&mut self, port: Port, start: Exact, end: Exact) {
         let busy = &mut self.busy[usize::from(port)];
         *busy = self.clock.after(*busy, self.clock.between(start, end));

@@ -19,11 +19,8 @@ pub struct CopySpec {
     /// What stands in the mark file in that directory: 32 hexadecimal digits. A directory without it
     /// is not ours.
     pub token: String,
-    /// Which way.
     pub direction: Direction,
-    /// What is copied.
     pub files: CopiedFiles,
-    /// This host's side.
     pub client: ClientSide,
     /// Files under way at once, each over a connection of its own: 1 to 64.
     pub parallel_files: u16,
@@ -49,21 +46,16 @@ pub struct CopySpec {
     pub files_digest: Option<String>,
 }
 
-/// Which way files are copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Direction {
-    /// From this host to the service.
     Upload,
-    /// From the service to this host.
     Download,
 }
 
-/// What is copied.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopiedFiles {
-    /// A dataset, by its description.
     #[schemars(title = "CopiedDataset")]
     Dataset(DatasetSpec),
     /// What lies in and below a directory of this host, by its absolute path, at most 100,000 files.
@@ -72,7 +64,6 @@ pub enum CopiedFiles {
     Tree(String),
 }
 
-/// Where files are at this host.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ClientSide {
@@ -84,7 +75,6 @@ pub enum ClientSide {
     Directory(String),
 }
 
-/// When a file counts as copied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopySync {
@@ -98,9 +88,7 @@ pub enum CopySync {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyVerify {
-    /// Every byte.
     Content,
-    /// The size of every file.
     Size,
     /// Not at all.
     None,
@@ -111,7 +99,6 @@ pub enum CopyVerify {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyPrepare {
-    /// The trial.
     pub spec: CopySpec,
 }
 
@@ -119,7 +106,6 @@ pub struct CopyPrepare {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Copy {
-    /// The trial.
     pub spec: CopySpec,
 }
 
@@ -128,7 +114,6 @@ pub struct Copy {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyCheck {
-    /// The trial.
     pub spec: CopySpec,
 }
 
@@ -136,29 +121,21 @@ pub struct CopyCheck {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CopyEmpty {
-    /// The trial.
     pub spec: CopySpec,
 }
 
-/// A trial can begin.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CopyPrepared {
-    /// Files to be copied.
     pub files: u64,
-    /// Bytes of all of them.
     pub bytes: u64,
-    /// What is left out of a tree.
     pub left_out: LeftOut,
     /// What tells the files from others, or from what they were before: names, sizes, times.
     pub files_digest: String,
 }
 
-/// What of a tree is not copied.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftOut {
-    /// Symbolic links.
     pub symbolic_links: u64,
-    /// Devices, sockets and the like.
     pub special_files: u64,
 }
 
@@ -169,13 +146,9 @@ pub struct Copied {
     pub elapsed_ns: u64,
     /// Time from the start asked for to the first opening.
     pub start_skew_ns: i64,
-    /// Files that were to be copied.
     pub files: u64,
-    /// Bytes of all of them.
     pub bytes: u64,
-    /// Files that were copied.
     pub copied_files: u64,
-    /// Bytes of these.
     pub copied_bytes: u64,
     /// Attempts beyond the first of a file.
     pub retries: u64,
@@ -189,39 +162,29 @@ pub struct Copied {
     pub carrier: Option<CarrierCounts>,
     /// What the engine's own TCP has counted until now, where the server was reached by that.
     pub stack: Option<StackFacts>,
-    /// How the files were moved.
     pub manner: TransferCapabilities,
     /// From the opening of a file to its first byte: received of a download, taken by the server
     /// with the first call of an upload.
     pub first_byte: Distribution,
     /// From the opening of a file to its confirmed closing.
     pub file_time: Distribution,
-    /// Times of the calls of the service.
     pub operations: OperationTimes,
     /// Calls that wait for a timer, if there are such.
     pub stalls: Vec<Stall>,
-    /// CPU time of the threads that copied.
     pub cpu: CpuTime,
-    /// What the whole host did meanwhile.
     pub host: Option<HostWindow>,
     /// What was seen of the copy at this host, once it was timed.
     pub verified: Verified,
-    /// What was left out of a tree.
     pub left_out: LeftOut,
 }
 
 /// Times of the calls of a service, by what they are for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OperationTimes {
-    /// Open.
     pub open: Distribution,
-    /// Read a block.
     pub read: Distribution,
-    /// Write a block.
     pub write: Distribution,
-    /// Bring to disk.
     pub sync: Distribution,
-    /// Close.
     pub close: Distribution,
 }
 
@@ -231,24 +194,17 @@ pub struct OperationTimes {
 pub struct Stall {
     /// Their kind: `open`, `read`, `write` or `close`.
     pub operation: String,
-    /// The time that most of them take.
     pub mode_ns: u64,
-    /// How many they are.
     pub calls: u64,
-    /// Their share of all calls of the kind.
     pub calls_ratio: f64,
     /// Their share of the time of all calls of the kind.
     pub time_ratio: f64,
-    /// A known cause of waits of this length.
     pub likely: String,
 }
 
-/// What was compared after the copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Verified {
-    /// How.
     pub how: CopyVerify,
-    /// Files compared.
     pub files: u64,
     /// Bytes compared; zero where only sizes were.
     pub bytes: u64,
@@ -257,17 +213,13 @@ pub struct Verified {
 /// Times of files, some thousand a line. The columns are of one length; all times from the start.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct FileTimes {
-    /// The request.
     pub id: u64,
     /// Number of each file, in the order of their ends for each connection.
     pub number: Vec<u64>,
-    /// Its size, bytes.
     pub bytes: Vec<u64>,
-    /// When it was opened the first time.
     pub opened_ns: Vec<u64>,
     /// When its first byte was there or taken, in the attempt that succeeded.
     pub first_byte_ns: Vec<u64>,
-    /// When its close was confirmed.
     pub closed_ns: Vec<u64>,
     /// Attempts beyond the first.
     pub retries: Vec<u64>,
@@ -276,9 +228,7 @@ pub struct FileTimes {
 /// What is at the service is what was to be there.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct CopyChecked {
-    /// What was compared.
     pub verified: Verified,
-    /// Time that it took.
     pub elapsed_ns: u64,
 }
 
@@ -287,12 +237,10 @@ pub struct CopyChecked {
 pub struct CopyEmptied {
     /// Files removed at the service, the mark left out.
     pub removed_files: u64,
-    /// Whether its directory is gone, too.
     pub is_gone: bool,
     /// Why a directory could not be listed, or what in its listing was not understood: then what was
     /// written in it was removed by its names. Absent: all was listed.
     pub not_listed: Option<String>,
-    /// What is left.
     pub left: Option<LeftBehind>,
 }
 
@@ -302,7 +250,6 @@ pub struct LeftBehind {
     /// Files and directories that are still there, from the directory that the service works in;
     /// those of this host by their paths. The first 20.
     pub names: Vec<String>,
-    /// How many there are.
     pub count: u64,
     /// What the server said to the first that it did not remove. Absent: it has refused nothing, but
     /// somebody else has put something into a directory or in its place, which is left.

@@ -7,7 +7,6 @@ use super::Medium;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
-    /// Of sizes and content.
     pub seed: u64,
     /// Files by their sizes, in the order of their numbers; at least one, 100,000 files in all.
     pub groups: Vec<FileGroup>,
@@ -17,13 +16,10 @@ pub struct DatasetSpec {
     pub compressible_ratio: f64,
 }
 
-/// Files of like size.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct FileGroup {
-    /// How many.
     pub count: u32,
-    /// Least size of a file, bytes.
     pub least_bytes: u64,
     /// Greatest size. Between the two, sizes are drawn so that each doubling is as likely as any
     /// other (log-uniform), as sizes of files are.
@@ -38,13 +34,11 @@ pub struct FileGroup {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Dataset {
-    /// Its files.
     pub spec: DatasetSpec,
     /// Where its files lie. What else lies there is left alone.
     pub place: DatasetPlace,
 }
 
-/// Where a dataset lies.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum DatasetPlace {
@@ -53,27 +47,21 @@ pub enum DatasetPlace {
     /// Where this host keeps datasets of this user: on disk from run to run, in memory until the engine
     /// ends.
     Cache {
-        /// On which medium.
         medium: Medium,
         /// Identifies the dataset: 1 to 64 ASCII letters, digits, `-` and `_`.
         key: String,
     },
 }
 
-/// A dataset is there.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DatasetMade {
-    /// Where, by its absolute path.
     pub directory: String,
-    /// Files of the dataset.
     pub files: u64,
-    /// Bytes of all of them.
     pub bytes: u64,
     /// Files that had to be written: they were not there, or not as they should be.
     pub written_files: u64,
     /// XXH3 of all files one after the other, 64 bits, hexadecimal.
     pub xxh3: String,
-    /// Time that it took.
     pub elapsed_ns: u64,
 }
 
@@ -85,23 +73,18 @@ pub struct DropCaches {
     pub directory: String,
 }
 
-/// What is forgotten.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CachesDropped {
-    /// Of what.
     pub of: DroppedOf,
     /// Why not of more; `null` if everything is.
     pub reason: Option<String>,
 }
 
-/// Of what the caches are dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DroppedOf {
-    /// Of every file of the host.
     Everything,
     /// Of the content of the files in the directory; not of their names and places.
     Files,
-    /// Of nothing: they are warm.
     Nothing,
 }

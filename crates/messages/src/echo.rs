@@ -15,7 +15,6 @@ pub struct EchoSpec {
     pub transport: Transport,
     /// Payload of a request and of its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
     pub message_size_bytes: u32,
-    /// How much is measured, after the warm-up.
     pub amount: EchoAmount,
     /// Requests per second on a fixed schedule, to a thousandth; absent: a closed loop, the next
     /// request when the reply is there or overdue.
@@ -30,13 +29,11 @@ pub struct EchoSpec {
     /// Whether `timeout_ns` is a default, which is more on a path whose round trips take longer.
     #[serde(default)]
     pub timeout_follows_path: bool,
-    /// How both ends wait for what comes next.
     #[serde(default)]
     pub receive: Receive,
     /// Whether the kernel's time stamps are taken as well (UDP, closed loop).
     #[serde(default)]
     pub timestamps: Timestamps,
-    /// Socket options of both ends.
     #[serde(default)]
     pub socket: SocketOptions,
     /// Time from the start that is kept out of the figures.
@@ -49,25 +46,19 @@ pub(crate) fn one_request() -> u32 {
     1
 }
 
-/// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EchoAmount {
-    /// Duration, ns.
     #[schemars(title = "EchoTime")]
     TimeNs(u64),
-    /// Number of requests.
     #[schemars(title = "EchoRequests")]
     Requests(u64),
 }
 
-/// Answer echo requests.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EchoRespond {
-    /// What the echo is.
     pub spec: EchoSpec,
-    /// Address to listen on.
     pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
@@ -84,16 +75,13 @@ pub struct EchoRespond {
     pub processor: Option<u16>,
 }
 
-/// Send echo requests.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EchoRequest {
-    /// What the echo is.
     pub spec: EchoSpec,
     /// Address to send from; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// The responder's address.
     pub peer: HostAddress,
     /// The responder's port, from its `ready`.
     pub port: u16,
@@ -104,20 +92,15 @@ pub struct EchoRequest {
     pub processor: Option<u16>,
 }
 
-/// What the responder did, warm-up included.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoResponded {
-    /// Why it stopped.
     pub ended_by: EndedBy,
     /// How it waited: never `auto`.
     pub receive: Receive,
-    /// Requests answered.
     pub answered_messages: u64,
-    /// Requests whose answer the system refused.
     pub refused_messages: u64,
     /// Datagrams that do not belong to the session or are no request; not answered.
     pub foreign_datagrams: u64,
-    /// CPU time of the responding thread.
     pub cpu: CpuTime,
 }
 
@@ -126,18 +109,15 @@ pub struct EchoResponded {
 pub struct RoundTripsOverTime {
     /// Width of a bin; the first begins at the start.
     pub interval_ns: u64,
-    /// Replies in each bin.
     pub replies: Vec<u64>,
     /// Their mean round trip; 0 where there are none.
     pub mean_ns: Vec<u64>,
-    /// The longest of them.
     pub longest_ns: Vec<u64>,
 }
 
 /// What the requester measured. Counts are of the measured part.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoRequested {
-    /// Why it stopped.
     pub ended_by: EndedBy,
     /// How it waited: never `auto`.
     pub receive: Receive,
@@ -152,9 +132,7 @@ pub struct EchoRequested {
     pub sending_replies: u64,
     /// Requests that were due: by the schedule with a rate, else those sent.
     pub offered_requests: u64,
-    /// Requests sent.
     pub requests: u64,
-    /// Replies in time.
     pub replies: u64,
     /// Requests without a reply in time.
     pub timeouts: u64,
@@ -172,12 +150,9 @@ pub struct EchoRequested {
     /// The same from the kernel's stamp of a request to its stamp of the reply: without the
     /// requester's own waiting and waking. `null` unless asked for.
     pub kernel_round_trip: Option<Distribution>,
-    /// Round trips over time, from the start on.
     pub over_time: RoundTripsOverTime,
-    /// CPU time of the requesting threads.
     pub cpu: CpuTime,
     /// What the whole host did from the start of the measured part to its end.
     pub host: Option<HostWindow>,
-    /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
 }

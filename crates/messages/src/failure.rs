@@ -6,7 +6,6 @@ use std::io;
 /// this machine's.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Failure {
-    /// Stable and dotted.
     pub code: &'static str,
     /// What was found and, where it can be said, what is allowed.
     pub message: String,
@@ -20,24 +19,20 @@ impl Failure {
         Self { code, message: message.into(), hint: None }
     }
 
-    /// The same failure with a hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }
 
-    /// A value that is not allowed.
     pub fn value(key: &str, found: impl fmt::Display, allowed: impl fmt::Display) -> Self {
         Self::new("request.value", format!("`{key}`: found {found}; allowed: {allowed}"))
     }
 
-    /// The driver asked for the end.
     pub fn cancelled() -> Self {
         Self::new("cancelled", "ended at the driver's request")
     }
 
-    /// The peer is gone, and `how` it showed.
     pub fn peer_gone(how: impl fmt::Display) -> Self {
         Self::new("peer.gone", format!("the other host stopped answering: {how}"))
             .hint("see whether its engine still runs and the link is up")

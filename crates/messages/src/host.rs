@@ -7,19 +7,14 @@ use serde::Serialize;
 pub struct Capabilities {
     /// Many datagrams in one system call.
     pub batch: bool,
-    /// Segmentation offload of UDP.
     pub segment: bool,
     /// The kernel tells of datagrams that it drops on the sending host.
     pub local_drop_reports: bool,
-    /// `TCP_INFO`.
     pub tcp_info: bool,
-    /// CPU time of a single thread.
     pub thread_usage: bool,
     /// The kernel tells of datagrams dropped for want of room in a socket's buffer.
     pub socket_drop_reports: bool,
-    /// The kernel's time stamps of packets.
     pub kernel_timestamps: bool,
-    /// Threads can be bound to a processor.
     pub processor_binding: bool,
 }
 
@@ -30,7 +25,6 @@ pub struct HostFacts {
     pub system: String,
     /// Instruction set, as in `x86_64`.
     pub architecture: String,
-    /// Kernel release.
     pub kernel: Option<String>,
     /// Changes with every boot; equal on hosts that share a kernel.
     pub boot_id: Option<String>,
@@ -39,17 +33,12 @@ pub struct HostFacts {
     pub kernel_clock: bool,
     /// Processor, as it names itself.
     pub processor: Option<String>,
-    /// Processors that this process may run on.
     pub processors: u64,
-    /// Processors that the whole system has at work.
     pub processors_online: Option<u64>,
-    /// Main memory, bytes.
     pub memory_bytes: Option<u64>,
     /// Main memory that programs could have at once, bytes.
     pub memory_available_bytes: Option<u64>,
-    /// How the clock is kept right.
     pub clock: Option<ClockFacts>,
-    /// The kernel's clock source.
     pub clock_source: Option<String>,
     /// CPU frequency governor of the first processor.
     pub governor: Option<String>,
@@ -64,9 +53,7 @@ pub struct HostFacts {
     pub offloads: std::collections::BTreeMap<String, std::collections::BTreeMap<String, bool>>,
     /// The network interfaces by their names; empty where the system does not report them.
     pub interfaces: std::collections::BTreeMap<String, InterfaceFacts>,
-    /// TCP congestion control by default.
     pub congestion_control: Option<String>,
-    /// TCP congestion controls that this user may choose.
     pub congestion_controls: Vec<String>,
     /// Largest receive buffer that this user may ask for, bytes.
     pub max_receive_buffer_bytes: Option<u64>,
@@ -86,7 +73,6 @@ pub struct ClockFacts {
     pub offset_ns: i64,
     /// By how much it may be wrong at most.
     pub maximum_error_ns: u64,
-    /// By how much it probably is wrong.
     pub estimated_error_ns: u64,
     /// Programs that keep clocks right and ran when this engine was first asked, as in `chronyd`.
     pub disciplined_by: Vec<String>,
@@ -95,19 +81,13 @@ pub struct ClockFacts {
 /// A network interface. What the system or its driver does not report is `null` or empty.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct InterfaceFacts {
-    /// Its addresses.
     pub addresses: Vec<String>,
-    /// Largest packet that it sends, bytes.
     pub mtu_bytes: Option<u64>,
-    /// Speed of the link by its driver, bit/s.
     pub speed_bps: Option<u64>,
     /// Whether both ends may send at the same time.
     pub full_duplex: Option<bool>,
-    /// Name of its driver.
     pub driver: Option<String>,
-    /// Whether it is a wireless one.
     pub wireless: bool,
-    /// Highest supported speed by its driver, bit/s.
     pub supported_speed_bps: Option<u64>,
     /// Whether it saves power between frames: Energy-Efficient Ethernet, or power save of a wireless one.
     pub power_saving: Option<bool>,

@@ -82,17 +82,14 @@ pub const PROGRESS_INTERVAL_NS: u64 = 250_000_000;
 /// The same of a driver on another host: with what carries them, lines are to take less than 1 kB/s.
 pub const REMOTE_PROGRESS_INTERVAL_NS: u64 = 500_000_000;
 
-/// A line from the driver.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Command {
     /// Chosen by the driver, not in use by a request that has not ended.
     pub id: u64,
-    /// What is asked for.
     pub request: Request,
 }
 
-/// What a driver can ask for.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
 pub enum Request {
@@ -225,7 +222,6 @@ pub enum Request {
     Cancel(Cancel),
 }
 
-/// A line from the engine.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Reply {
@@ -235,7 +231,6 @@ pub enum Reply {
     /// A measurement is set up and waits to be armed.
     #[schemars(title = "ReadyReply")]
     Ready(Ready),
-    /// How far a measurement is.
     #[schemars(title = "ProgressReply")]
     Progress(Progress),
     /// What the kernel knew of a TCP connection; several such lines may come before the result.
@@ -256,11 +251,9 @@ pub enum Reply {
     /// A client of a server for peers has ended; one such line for each.
     #[schemars(title = "PeerClientReply")]
     PeerClient(Box<PeerClient>),
-    /// What a client of a server did.
     #[cfg(feature = "services")]
     #[schemars(title = "ClientSeenReply")]
     ClientSeen(ClientSeen),
-    /// A request has ended well.
     #[schemars(title = "ResultReply")]
     Result(Finished),
     /// A request has ended otherwise, or a line could not be read.
@@ -268,7 +261,6 @@ pub enum Reply {
     Error(Failed),
 }
 
-/// What a request came to.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "kind", rename_all = "snake_case")]
 pub enum Outcome {
@@ -281,77 +273,58 @@ pub enum Outcome {
     /// Of `share_ways`.
     #[schemars(title = "KnownWaysOutcome")]
     KnownWays(KnownWays),
-    /// Of `arm`.
     #[schemars(title = "ArmedOutcome")]
     Armed(Armed),
     /// Of `cancel`.
     #[schemars(title = "CancelledOutcome")]
     Cancelled(Cancelled),
-    /// Of `read_medium`.
     #[schemars(title = "MediumReadOutcome")]
     MediumRead(Box<MediumCounts>),
     /// Of `carry_frames`.
     #[schemars(title = "MediumEndedOutcome")]
     MediumEnded(Box<MediumCounts>),
-    /// Of `set_up_hosts`.
     #[schemars(title = "HostsSetUpOutcome")]
     HostsSetUp {},
-    /// Of `read_hosts`.
     #[schemars(title = "HostsReadOutcome")]
     HostsRead(HostsRead),
-    /// Of `stream_receive`.
     #[schemars(title = "StreamReceivedOutcome")]
     StreamReceived(Box<StreamReceived>),
     /// Of `stream_send`.
     #[schemars(title = "StreamSentOutcome")]
     StreamSent(Box<StreamSent>),
-    /// Of `peer_stream`.
     #[schemars(title = "PeerStreamedOutcome")]
     PeerStreamed(Box<PeerStreamed>),
-    /// Of `peer_echo`.
     #[schemars(title = "PeerEchoedOutcome")]
     PeerEchoed(Box<PeerEchoed>),
-    /// Of `peer_serve`.
     #[schemars(title = "PeerServeEndedOutcome")]
     PeerServeEnded(PeerServeEnded),
-    /// Of `echo_respond`.
     #[schemars(title = "EchoRespondedOutcome")]
     EchoResponded(Box<EchoResponded>),
-    /// Of `echo_request`.
     #[schemars(title = "EchoRequestedOutcome")]
     EchoRequested(Box<EchoRequested>),
-    /// Of `path_mtu_answer`.
     #[schemars(title = "PathMtuAnsweredOutcome")]
     PathMtuAnswered(PathMtuAnswered),
-    /// Of `path_mtu_probe`.
     #[schemars(title = "PathMtuProbedOutcome")]
     PathMtuProbed(PathMtuProbed),
-    /// Of `medium_load`.
     #[schemars(title = "MediumLoadedOutcome")]
     MediumLoaded(Box<MediumLoaded>),
-    /// Of `simulate`.
     #[schemars(title = "SimulatedOutcome")]
     Simulated(Box<Simulated>),
     /// Of `listen`.
     #[schemars(title = "HeardOutcome")]
     Heard(Box<Heard>),
-    /// Of `dataset`.
     #[cfg(feature = "services")]
     #[schemars(title = "DatasetMadeOutcome")]
     DatasetMade(DatasetMade),
-    /// Of `trial_directory`.
     #[cfg(feature = "services")]
     #[schemars(title = "TrialDirectoryRemovedOutcome")]
     TrialDirectoryRemoved(TrialDirectoryRemoved),
-    /// Of `measure_room`.
     #[cfg(feature = "services")]
     #[schemars(title = "RoomMeasuredOutcome")]
     RoomMeasured(RoomMeasured),
-    /// Of `ready_memory`.
     #[cfg(feature = "services")]
     #[schemars(title = "MemoryReadyOutcome")]
     MemoryReady(MemoryReady),
-    /// Of `resolve`.
     #[cfg(feature = "services")]
     #[schemars(title = "ResolvedOutcome")]
     Resolved(Resolved),
@@ -359,11 +332,9 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "CachesDroppedOutcome")]
     CachesDropped(CachesDropped),
-    /// Of `serve`.
     #[cfg(feature = "services")]
     #[schemars(title = "ServeEndedOutcome")]
     ServeEnded(ServeEnded),
-    /// Of `copy_prepare`.
     #[cfg(feature = "services")]
     #[schemars(title = "CopyPreparedOutcome")]
     CopyPrepared(CopyPrepared),
@@ -371,7 +342,6 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "CopiedOutcome")]
     Copied(Box<Copied>),
-    /// Of `copy_check`.
     #[cfg(feature = "services")]
     #[schemars(title = "CopyCheckedOutcome")]
     CopyChecked(CopyChecked),
@@ -379,11 +349,9 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "CopyEmptiedOutcome")]
     CopyEmptied(CopyEmptied),
-    /// Of `stations_prepare`.
     #[cfg(feature = "services")]
     #[schemars(title = "StationsPreparedOutcome")]
     StationsPrepared(StationsPrepared),
-    /// Of `stations`.
     #[cfg(feature = "services")]
     #[schemars(title = "StationedOutcome")]
     Stationed(Box<Stationed>),
@@ -397,8 +365,6 @@ pub enum Outcome {
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "exists for its schema only")]
 pub struct Messages {
-    /// From the driver.
     command: Command,
-    /// From the engine.
     reply: Reply,
 }

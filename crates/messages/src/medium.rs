@@ -11,9 +11,7 @@ pub struct CarryFrames {
     /// One for each host, 2 to 256. The interface is made there, down, with its hardware address and a
     /// token bucket before it that the engine steers; the driver takes it up, with an MTU of 1500.
     pub ports: Vec<MediumPort>,
-    /// Kind of each host's interface.
     pub interfaces: MediumInterfaces,
-    /// How the hosts are joined.
     pub topology: MediumTopology,
     /// Speed in bit/s, 1,000 to 1,000,000,000; `None` takes no time: the reference for round trips.
     pub rate_bps: Option<u64>,
@@ -33,7 +31,6 @@ pub struct CarryFrames {
     /// Room of each output port of a switch, bytes on the wire.
     #[serde(default)]
     pub switch_queue_bytes: u32,
-    /// Seed of the random numbers.
     pub seed: u64,
     /// Spin shortly before each deadline rather than sleep: less late, more processor time.
     #[serde(default)]
@@ -43,19 +40,15 @@ pub struct CarryFrames {
     pub pcap: Option<String>,
 }
 
-/// A host's end of the medium.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumPort {
-    /// A process in the host's network namespace.
     pub namespace_pid: u32,
-    /// Name of the interface to make there.
     pub interface: String,
     /// Its hardware address, `02:77:00:00:00:01`.
     pub mac: String,
 }
 
-/// Kind of the hosts' interfaces.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MediumInterfaces {
@@ -65,11 +58,9 @@ pub enum MediumInterfaces {
     PacketSocket,
 }
 
-/// How the hosts are joined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum MediumTopology {
-    /// Two hosts, full duplex.
     Cable,
     /// A full-duplex cable to each host; frames are received whole before they are sent on.
     Switch,
@@ -81,29 +72,24 @@ pub enum MediumTopology {
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadMedium {
-    /// The request that carries frames.
     pub target: u64,
 }
 
 /// Counts of a medium since its start, and lateness since the last reading.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MediumCounts {
-    /// In the order of the request.
     pub ports: Vec<MediumPortCounts>,
     /// Collisions on a bus (each counted once, however many took part).
     pub collisions: u64,
     /// Time with a carrier on the bus, ns; of a cable or switch the sum over senders.
     pub busy_ns: u64,
-    /// How late frames were handed over.
     pub lateness: MediumLateness,
-    /// Frames given to the pcap file.
     pub recorded_frames: u64,
     /// Frames missing from that file, as the disk could not keep up.
     pub unrecorded_frames: u64,
     /// Room for the frames of a host that wait for the medium's thread, bytes of the kernel's memory, as
     /// granted by the system; `null` of TAPs, which hold 1000 frames.
     pub socket_buffer_bytes: Option<u64>,
-    /// Processor time of the medium's thread, ns.
     pub cpu_ns: u64,
     /// Part of it that was spun while waiting for deadlines, ns.
     pub spun_ns: u64,
@@ -116,18 +102,15 @@ pub struct MediumCounts {
 /// `delivered_copies` + each `lost_…` + `in_flight_copies`.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct MediumPortCounts {
-    /// Frames offered to the medium.
     pub frames: u64,
     /// Bytes of these frames: padding and check sequence included, preambles and gaps not.
     pub bytes: u64,
-    /// Frames that wait in the host's adapter now.
     pub waiting_frames: u64,
     /// Frames that were dropped for want of room before the adapter. Drops before a TAP are not
     /// included: the host's interface counts them.
     pub lost_adapter_queue_frames: u64,
     /// A frame to one host is one copy, a broadcast one for each other host.
     pub offered_copies: u64,
-    /// Delivered to their host.
     pub delivered_copies: u64,
     /// Lost by chance, as the link's text says.
     pub lost_chance: u64,
@@ -137,9 +120,7 @@ pub struct MediumPortCounts {
     pub lost_switch_queue: u64,
     /// Of the copies delivered to this host: not taken, as its interface was down.
     pub refused_copies: u64,
-    /// Under way now.
     pub in_flight_copies: u64,
-    /// Attempts that collided.
     pub collisions: u64,
     /// Frames to an address that no host has (they take their time on the wire).
     pub unknown_destination_frames: u64,
@@ -148,13 +129,10 @@ pub struct MediumPortCounts {
 /// How much later than its exact time each frame was handed over, since the last reading.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct MediumLateness {
-    /// Copies handed over.
     pub deliveries: u64,
-    /// Median.
     pub p50_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// Longest.
     pub longest_ns: u64,
     /// Deliveries late by more than max(10 % of the frame's time on the wire, 20 µs).
     pub late_deliveries: u64,

@@ -7,7 +7,6 @@ use crate::MediumTopology;
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumLoad {
-    /// What joins the stations.
     pub topology: MediumTopology,
     /// Rate of the medium, bit/s: 1000 to 100,000,000,000.
     pub rate_bps: u64,
@@ -30,7 +29,6 @@ pub struct MediumLoad {
     pub duration_ns: u64,
     /// Virtual time from the start that is kept out of the figures.
     pub warmup_ns: u64,
-    /// The same seed gives the same result.
     pub seed: u64,
     /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; it must not exist.
     /// What stands behind a frame's header is zeros.
@@ -38,7 +36,6 @@ pub struct MediumLoad {
     pub pcap: Option<String>,
 }
 
-/// A length of frames.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct LoadFrame {
@@ -52,13 +49,9 @@ pub struct LoadFrame {
 /// the rate.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MediumLoaded {
-    /// Virtual time that was measured.
     pub measured_ns: u64,
-    /// Load that came to the adapters.
     pub offered_ratio: f64,
-    /// Load that was delivered.
     pub utilisation_ratio: f64,
-    /// Frames delivered.
     pub delivered_frames: u64,
     /// From a frame's arrival at the adapter to its last bit at the receiver; of stations that always have a
     /// frame from the end of the one before. `null` if nothing was delivered, as below.
@@ -69,13 +62,11 @@ pub struct MediumLoaded {
     pub p95_delay_ns: Option<u64>,
     /// 99 % took no longer.
     pub p99_delay_ns: Option<u64>,
-    /// Frames that found the adapter's queue full.
     pub lost_adapter_queue_frames: u64,
     /// Frames given up after 16 collisions.
     pub lost_excessive_collisions_frames: u64,
     /// Frames that found an output queue of the switch full.
     pub lost_switch_queue_frames: u64,
-    /// Collisions on the bus, warm-up included.
     pub collisions: u64,
     /// Jain's index of what the stations delivered: 1 if all the same.
     pub jain_index: Option<f64>,

@@ -8,7 +8,6 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathMtuAnswer {
-    /// Address to listen on.
     pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
@@ -27,9 +26,7 @@ pub struct PathMtuAnswer {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PathMtuProbe {
-    /// Address to send from.
     pub bind: HostAddress,
-    /// The peer's address.
     pub peer: HostAddress,
     /// The peer's port, from its `ready`.
     pub port: u16,
@@ -41,23 +38,19 @@ pub struct PathMtuProbe {
     pub within_ns: u64,
 }
 
-/// Result of the answering end.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct PathMtuAnswered {
-    /// Datagrams of the session that came.
     pub datagrams: u64,
 }
 
 /// The largest packet that passes in one direction, IP header included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PacketBounds {
-    /// Largest packet that arrived.
     pub least_bytes: u32,
     /// Larger packets did not arrive. More than `least_bytes` if the time ended before the search.
     pub most_bytes: u32,
 }
 
-/// The largest packets of a path.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct PathMtuProbed {
     /// To the peer; `null` if nothing came back.
@@ -66,8 +59,6 @@ pub struct PathMtuProbed {
     pub back: Option<PacketBounds>,
     /// Whether a router said that a packet was too long (RFC 792, RFC 4443).
     pub was_told: bool,
-    /// Datagrams sent.
     pub datagrams: u64,
-    /// Time that it took.
     pub elapsed_ns: u64,
 }

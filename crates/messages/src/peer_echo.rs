@@ -13,12 +13,10 @@ pub struct PeerEcho {
     /// What the echo is. Its transport is UDP where the protocol is ICMP, and TCP where a connection is
     /// opened; then `message_size_bytes` has no effect.
     pub spec: EchoSpec,
-    /// What sends the requests back.
     pub protocol: PeerEchoProtocol,
     /// Address to send from; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// The peer's address.
     pub peer: HostAddress,
     /// The peer's port; 0 of ICMP, which has none.
     #[serde(default)]
@@ -36,7 +34,6 @@ pub enum PeerEchoProtocol {
     Echo,
     /// Opening a connection: from the call to the system's word that it is open. It is then reset.
     Connect,
-    /// ICMP echo requests and replies.
     Icmp,
 }
 
@@ -50,7 +47,6 @@ pub enum IcmpSocket {
     Raw,
 }
 
-/// What this end timed. The peer counts nothing.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerEchoed {
     /// As of a requester of an engine's echo. `foreign_datagrams` are answers over UDP and ICMP that are not

@@ -10,9 +10,7 @@ use super::{PeerStreamed, Transport};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerServe {
-    /// What is served.
     pub service: PeerService,
-    /// The address to listen on.
     pub bind: HostAddress,
     /// The port to listen on; 0: one that is free.
     #[serde(default)]
@@ -27,7 +25,6 @@ pub struct PeerServe {
     pub rate_bps: Option<u64>,
 }
 
-/// What a server for peers does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerService {
@@ -44,7 +41,6 @@ pub enum PeerService {
 /// A client of a server for peers, once it has ended.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerClient {
-    /// The request.
     pub id: u64,
     /// Counted from 1.
     pub number: u64,
@@ -65,20 +61,16 @@ pub struct PeerClient {
     /// Bytes in both directions that this server moved for this client while its messages went, and for all
     /// clients in the same time, each counted as it was moved.
     pub moved_bytes: u64,
-    /// See `moved_bytes`.
     pub moved_for_all_bytes: u64,
     /// Most clients whose messages went at the same time as its own, itself included.
     pub clients_at_once: u64,
-    /// What this end counted, and what the client says that it counted.
     pub counted: PeerStreamed,
-    /// What this end said that it counted.
     pub said: Option<super::PeerReport>,
     /// Why it ended, unless it ended well.
     pub error: Option<PeerError>,
 }
 
 impl PeerClient {
-    /// Of which nothing is known yet.
     pub fn new(id: u64, number: u64, address: String, cookie: String, began_ns: u64) -> Self {
         Self {
             id,
@@ -105,13 +97,9 @@ impl PeerClient {
 pub struct PeerAsked {
     /// UDP or TCP.
     pub transport: Transport,
-    /// Whether this end sends.
     pub sends: bool,
-    /// Whether this end receives.
     pub receives: bool,
-    /// Flows in each direction.
     pub flows: u16,
-    /// Payload of a message.
     pub message_size_bytes: u64,
     /// Bit/s of each flow; 0: as fast as possible.
     pub rate_bps: u64,
@@ -119,25 +107,20 @@ pub struct PeerAsked {
     pub omit_ns: u64,
 }
 
-/// Why a client ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeerError {
     /// As of errors of requests.
     pub code: String,
-    /// A sentence.
     pub message: String,
 }
 
-/// What a server for peers did.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerServeEnded {
     /// Clients that were served, whether their tests ended well or not.
     pub clients: u64,
-    /// Clients that were refused for want of room.
     pub refused: u64,
     /// Connections that were closed before anything came on them.
     pub silent: u64,
-    /// How long it served.
     pub elapsed_ns: u64,
     /// Processor time of the engine meanwhile, where the system tells.
     pub engine_cpu_ns: Option<u64>,
@@ -148,10 +131,8 @@ pub struct PeerServeEnded {
     pub together: Option<PeersTogether>,
 }
 
-/// Clients whose messages went at once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeersTogether {
-    /// How long.
     pub time_ns: u64,
     /// Bytes of payload that were moved for each of them, in the order of their numbers.
     pub bytes: Vec<u64>,

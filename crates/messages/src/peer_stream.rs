@@ -12,18 +12,13 @@ use super::{Intervals, StreamReceived, StreamSent, StreamSpec};
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerStream {
-    /// What the stream is.
     pub spec: StreamSpec,
-    /// What the peer speaks.
     pub protocol: PeerProtocol,
-    /// Which way the stream goes.
     pub direction: PeerDirection,
     /// Address to connect from; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// The peer's address.
     pub peer: HostAddress,
-    /// The port that it listens on.
     pub port: u16,
     /// The processor that the threads of the flows are bound to; absent: any.
     #[serde(default)]
@@ -36,21 +31,17 @@ pub struct PeerStream {
 /// What a station of the engine's own counted, over all its connections.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct StackFacts {
-    /// The bound of what it holds.
     pub memory_bytes: u64,
     /// The most that it held in all: buffers, frames, gaps in what was received, timers, connections.
     pub held_bytes: u64,
-    /// Frames that the link took.
     pub sent_frames: u64,
     /// Frames that came: ARP, and IPv4 to its address.
     pub received_frames: u64,
     /// Frames that the system dropped before they were received.
     pub dropped_frames: u64,
-    /// Longest segment that it took and sent.
     pub mss_bytes: u64,
     /// Receive buffer of a connection, and so its largest window.
     pub receive_buffer_bytes: u64,
-    /// Send buffer of a connection.
     pub send_buffer_bytes: u64,
     /// How long the acknowledgement of a single segment waited at most; 0: not at all.
     pub delayed_ack_ns: u64,
@@ -70,25 +61,20 @@ pub enum PeerProtocol {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerDirection {
-    /// To the peer.
     Send,
-    /// From the peer.
     Receive,
-    /// Both at once.
     Both,
 }
 
 /// What this end counted of a stream whose other end is no engine.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerStreamed {
-    /// What this end sent, if it did.
     pub sent: Option<StreamSent>,
     /// What of it the peer's TCP acknowledged, where the system tells. That its program has read it is
     /// not known.
     pub acknowledged: Option<Acknowledged>,
     /// Bytes that the peer sent back meanwhile, warm-up included; they were read and discarded.
     pub returned_bytes: Option<u64>,
-    /// What this end received, if it did.
     pub received: Option<StreamReceived>,
     /// What the peer counted, if it says so; warm-up included.
     pub report: Option<PeerReport>,
@@ -105,24 +91,16 @@ pub struct Acknowledged {
     /// For an amount of time from the first measured message to the end of sending; else to the last
     /// acknowledgement. The longest of all flows.
     pub window_ns: u64,
-    /// Bytes of payload that were acknowledged in it.
     pub window_bytes: u64,
-    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
-    /// Acknowledgements over time, warm-up included.
     pub intervals: Intervals,
-    /// Each flow by itself.
     pub flows: Vec<AcknowledgedFlow>,
 }
 
-/// One flow of these.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct AcknowledgedFlow {
-    /// Length of the flow's window.
     pub window_ns: u64,
-    /// Bytes of payload that were acknowledged in it.
     pub window_bytes: u64,
-    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
 }
 
@@ -130,13 +108,10 @@ pub struct AcknowledgedFlow {
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct PeerReport {
-    /// Its processor time, per cent of one.
     #[serde(deserialize_with = "amount")]
     pub cpu_util_total: f64,
-    /// The part of its program.
     #[serde(deserialize_with = "amount")]
     pub cpu_util_user: f64,
-    /// The part of its system.
     #[serde(deserialize_with = "amount")]
     pub cpu_util_system: f64,
     /// Whether `retransmits` is known: 1; 0 or -1: it is not.
@@ -145,12 +120,10 @@ pub struct PeerReport {
     /// Congestion control of its connections. Servers were seen to crash on one that is `null`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub congestion_used: Option<String>,
-    /// Each flow.
     #[serde(deserialize_with = "few")]
     pub streams: Vec<PeerReportFlow>,
 }
 
-/// One flow of these.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(default)]
 pub struct PeerReportFlow {
@@ -169,13 +142,11 @@ pub struct PeerReportFlow {
     /// Datagrams that did not arrive (UDP).
     #[serde(deserialize_with = "signed")]
     pub errors: i64,
-    /// Those before the measured part.
     #[serde(deserialize_with = "signed")]
     pub omitted_errors: i64,
     /// Datagrams sent or, by their numbers, expected (UDP).
     #[serde(deserialize_with = "signed")]
     pub packets: i64,
-    /// Those before the measured part.
     #[serde(deserialize_with = "signed")]
     pub omitted_packets: i64,
     /// When it began, seconds.

@@ -11,11 +11,9 @@ use super::StackFacts;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Serve {
-    /// By which service.
     pub service: ServiceKind,
     /// The directory, by its absolute path; it must be there.
     pub root: String,
-    /// Where to listen, and nowhere else.
     pub bind: HostAddress,
     /// Port; 0 lets the system choose.
     #[serde(default)]
@@ -49,7 +47,6 @@ pub struct Serve {
     /// `lanlab`.
     #[serde(default)]
     pub share: Option<String>,
-    /// Whether nothing may be written.
     #[serde(default)]
     pub read_only: bool,
     /// Whether every client has to sign its messages, which only SMB 1 can ask for, and takes a user.
@@ -58,7 +55,6 @@ pub struct Serve {
     /// The oldest dialect of SMB 1 to speak.
     #[serde(default = "oldest")]
     pub oldest_dialect: Dialect,
-    /// The newest one.
     #[serde(default = "newest")]
     pub newest_dialect: Dialect,
     /// Connections that are expected at once; it is refused if this process may not have as many
@@ -90,13 +86,10 @@ pub struct Served {
 /// What a client of a server did. Few such lines come in a second.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ClientSeen {
-    /// Of the request.
     pub id: u64,
     /// Address of its host; of a station on Ethernet that of its adapter.
     pub peer: String,
-    /// What it did, in words.
     pub what: String,
-    /// How often.
     pub times: u64,
     /// Others that were left out before this one.
     pub left_out: u64,
@@ -105,13 +98,10 @@ pub struct ClientSeen {
 /// What a server did until its end was requested.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ServeEnded {
-    /// Connections that it accepted.
     pub accepted: u64,
     /// What its station counted meanwhile, of a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
-    /// The same of its own TCP.
     pub stack: Option<StackFacts>,
-    /// How long it served.
     pub elapsed_ns: u64,
     /// CPU time of the whole engine meanwhile; `null` where the system does not tell.
     pub engine_cpu_ns: Option<u64>,

@@ -3,17 +3,13 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Transport protocol.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Transport {
-    /// User Datagram Protocol.
     Udp,
-    /// Transmission Control Protocol.
     Tcp,
 }
 
-/// How a receiver waits for what comes next.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Receive {
@@ -28,7 +24,6 @@ pub enum Receive {
     Auto,
 }
 
-/// Which clock readings times are made of.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Timestamps {
@@ -42,7 +37,6 @@ pub enum Timestamps {
 /// What the engine chose where it was left to it, and why.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Choice {
-    /// One sentence.
     pub reason: String,
     /// What was tried, over loopback, before the trial; empty if nothing had to be.
     pub candidates: Vec<Candidate>,
@@ -51,13 +45,11 @@ pub struct Choice {
 }
 
 impl Choice {
-    /// Where nothing had to be tried.
     pub fn without_trial(reason: impl Into<String>) -> Self {
         Self { reason: reason.into(), candidates: Vec::new(), tried_at_s: None }
     }
 }
 
-/// One way that was tried.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct Candidate {
     /// Its name, as in `batch` or `poll`.
@@ -92,18 +84,14 @@ pub struct SocketOptions {
 /// CPU time of the threads that moved the data, from the start of the measured part to its end.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct CpuTime {
-    /// In user mode.
     pub user_ns: u64,
-    /// In the kernel.
     pub system_ns: u64,
     /// Times a thread gave up the CPU to wait.
     pub voluntary_switches: u64,
-    /// Times the CPU was taken from a thread.
     pub involuntary_switches: u64,
 }
 
 impl CpuTime {
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {
@@ -118,17 +106,13 @@ impl CpuTime {
 /// A distribution of times, from a histogram of three significant digits.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Distribution {
-    /// Times taken.
     pub samples: u64,
-    /// Mean, from the exact times.
     pub mean_ns: i64,
     /// Standard deviation within the trial, from the exact times.
     pub sd_ns: u64,
-    /// Least, exact.
     pub min_ns: i64,
     /// First percentile.
     pub p1_ns: u64,
-    /// Median.
     pub p50_ns: u64,
     /// 90th percentile.
     pub p90_ns: u64,
@@ -136,7 +120,6 @@ pub struct Distribution {
     pub p99_ns: u64,
     /// 99.9th percentile.
     pub p999_ns: u64,
-    /// Greatest, exact.
     pub max_ns: i64,
     /// The whole histogram in the `HdrHistogram` V2 format, hexadecimal; it can be merged.
     pub histogram: String,
@@ -145,11 +128,9 @@ pub struct Distribution {
 /// What a whole host did in a stretch of time: everybody's doings, not only the engine's.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct HostWindow {
-    /// Length of the stretch.
     pub elapsed_ns: u64,
     /// CPU time of all processors, by what it went to.
     pub processors: ProcessorTimes,
-    /// CPU time of this engine's process, all threads.
     pub engine_cpu_ns: u64,
     /// Packets that the kernel took from its per-processor backlogs.
     pub softnet_processed: u64,
@@ -166,16 +147,11 @@ pub struct HostWindow {
 /// CPU time of all processors (`/proc/stat`), to the hundredth of a second.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct ProcessorTimes {
-    /// Programs, the nice ones included.
     pub user_ns: u64,
-    /// The kernel on their behalf.
     pub system_ns: u64,
-    /// Interrupts.
     pub interrupt_ns: u64,
     /// Soft interrupts: most of what receiving packets takes.
     pub soft_interrupt_ns: u64,
-    /// Taken by the hypervisor for others.
     pub steal_ns: u64,
-    /// Nothing, waiting for disks included.
     pub idle_ns: u64,
 }

@@ -18,22 +18,17 @@ pub use store::*;
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Simulate {
-    /// Seed of all random numbers of the world.
     pub seed: u64,
-    /// The machines and what joins them.
     pub world: SimulatedWorld,
-    /// What runs on them.
     pub work: SimulatedWork,
     /// Write each delivered frame to this file, pcap with nanoseconds of virtual time; it must not exist.
     #[serde(default)]
     pub pcap: Option<String>,
 }
 
-/// Machines and what joins them.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedWorld {
-    /// What joins the machines.
     pub medium: SimulatedMedium,
     /// Of a stream the sender, then the receiver. Of an echo one or more requesters, then the responder.
     /// 2 to 256; 2 on a cable.
@@ -43,11 +38,9 @@ pub struct SimulatedWorld {
     pub bounds: SimulationBounds,
 }
 
-/// What joins the machines.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedMedium {
-    /// Its shape.
     pub topology: MediumTopology,
     /// Speed in bit/s, 1,000 to 100,000,000,000.
     pub rate_bps: u64,
@@ -85,7 +78,6 @@ impl Default for SimulationBounds {
     }
 }
 
-/// CPU time that something takes.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulatedCost {
@@ -131,7 +123,6 @@ pub struct SimulatedMachine {
     pub message_bytes: Option<u32>,
     /// A fault: it stops for a time; absent: it does not.
     pub freeze: Option<SimulatedFreeze>,
-    /// How its TCP behaves.
     pub tcp: SimulatedTcp,
     /// Its files: what a server serves, or what a client copies from and to; absent: they take no time.
     pub store: Option<SimulatedStore>,
@@ -172,7 +163,6 @@ pub struct SimulatedFreeze {
     pub for_ns: u64,
 }
 
-/// How TCP of a machine behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulatedTcp {
@@ -194,14 +184,12 @@ impl Default for SimulatedTcp {
     }
 }
 
-/// What runs in a world.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(tag = "workload", rename_all = "snake_case", deny_unknown_fields)]
 pub enum SimulatedWork {
     /// One flow of messages from a sender to a receiver.
     #[schemars(title = "SimulatedStreamWork")]
     Stream(SimulatedStream),
-    /// Requests that come back.
     #[schemars(title = "SimulatedEchoWork")]
     Echo(SimulatedEcho),
     /// A copy of a dataset, as the workload asks for it, by SMB 1: over TCP or a carrier of frames.
@@ -249,7 +237,6 @@ pub struct SimulatedStream {
     pub ip_version: u8,
     /// Payload of a message: 1 to 16,777,216 over TCP; over UDP to what fits into one frame, 1472 or 1452.
     pub message_size_bytes: u32,
-    /// How much is measured, after the warm-up.
     pub amount: Amount,
     /// Sending rate; absent: as fast as possible.
     #[serde(default)]
@@ -277,7 +264,6 @@ fn default_drain_ns() -> u64 {
     500_000_000
 }
 
-/// Requests that come back.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedEcho {

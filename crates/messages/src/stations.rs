@@ -22,13 +22,10 @@ pub struct StationsSpec {
     pub token: String,
     /// Stations of the whole trial, on all hosts: 1 to 10,000.
     pub stations: u32,
-    /// Those of this host.
     pub own: OwnStations,
-    /// What they do.
     pub operation: StationOperation,
     /// Of `mix`: the share of reads, 0 to 1.
     pub read_ratio: f64,
-    /// Which block comes next.
     pub access: BlockAccess,
     /// Bytes that an operation moves: 1 to 67,108,864.
     pub message_size_bytes: u32,
@@ -43,7 +40,6 @@ pub struct StationsSpec {
     pub open_loop: Option<OpenLoop>,
     /// Whether a write is done only when its server has brought it to its disk.
     pub sync: StationSync,
-    /// When the trial ends.
     pub until: StationsUntil,
     /// Readings that this host keeps: up to 16,777,216. Of more every second operation of a station is
     /// kept, or every fourth, and so on; operations that failed or were retried are always kept, and the
@@ -51,7 +47,6 @@ pub struct StationsSpec {
     pub most_readings: u32,
     /// How often an operation is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
-    /// What random choices follow from.
     pub seed: u64,
     /// Whether what is read is compared with what was written there.
     pub verify: bool,
@@ -67,25 +62,18 @@ pub struct StationsSpec {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnStations {
-    /// The first.
     pub first: u32,
-    /// How many.
     pub count: u32,
 }
 
-/// What stations do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationOperation {
-    /// Read blocks that are there.
     Read,
-    /// Write over blocks that are there.
     Write,
-    /// One or the other, by chance.
     Mix,
 }
 
-/// Which block comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum BlockAccess {
@@ -101,25 +89,20 @@ pub enum BlockAccess {
 pub struct OpenLoop {
     /// Of all stations together, operations a second: above 0, at most 10,000,000.
     pub rate_per_s: f64,
-    /// How they are spread over time.
     pub arrivals: Arrivals,
 }
 
-/// How operations are spread over time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Arrivals {
-    /// Evenly, the stations taking turns.
     Fixed,
     /// With gaps that are distributed exponentially, each station by itself.
     Poisson,
 }
 
-/// When a write is done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationSync {
-    /// When the server has confirmed it.
     None,
     /// When it has been asked to bring it to its disk, and has confirmed that.
     Each,
@@ -146,7 +129,6 @@ pub struct StationsUntil {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationsPrepare {
-    /// The trial.
     pub spec: StationsSpec,
 }
 
@@ -154,7 +136,6 @@ pub struct StationsPrepare {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Stations {
-    /// The trial.
     pub spec: StationsSpec,
 }
 
@@ -162,27 +143,20 @@ pub struct Stations {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationsEmpty {
-    /// The trial.
     pub spec: StationsSpec,
 }
 
-/// A trial can begin.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct StationsPrepared {
-    /// Files written.
     pub files: u64,
-    /// Bytes of all of them.
     pub bytes: u64,
-    /// Time that it took.
     pub elapsed_ns: u64,
 }
 
 /// Readings of stations, some thousand a line, before the result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationReadings {
-    /// The request.
     pub id: u64,
-    /// How many are in this line.
     pub readings: u32,
     /// Each 40 bytes, little-endian: when it should have begun, began and ended (three of 64 bits,
     /// nanoseconds from the start; in a closed loop the first two are one); station, block, bytes
@@ -196,9 +170,7 @@ pub struct StationReadings {
 /// readings were thinned.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationSlices {
-    /// The request.
     pub id: u64,
-    /// How many are in this line.
     pub slices: u32,
     /// Each 48 octets, little-endian: station and slice, by which an operation ended (two of 32 bits);
     /// operations, the sum of their response times in nanoseconds (two of 64 bits), the sum of their
@@ -207,10 +179,8 @@ pub struct StationSlices {
     pub octets: String,
 }
 
-/// How far readings were thinned.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct Thinned {
-    /// Readings that are there.
     pub kept: u64,
     /// One of this many operations of a station was kept.
     pub every: u64,
@@ -221,22 +191,17 @@ pub struct Thinned {
 /// What was measured. The readings are in `station_readings` lines before it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Stationed {
-    /// Stations of this host.
     pub stations: u32,
-    /// Threads that they were spread over.
     pub threads: u32,
     /// From the start to the end of the last reading.
     pub elapsed_ns: u64,
     /// Time between the first operations of the first and the last station to begin; in an open loop,
     /// the longest time by which a station began its first one late.
     pub start_skew_ns: i64,
-    /// What ended the trial.
     pub ended_by: StationsEnd,
     /// Readings in all, kept or not.
     pub readings: u64,
-    /// Whether they were thinned, and how far.
     pub thinned: Option<Thinned>,
-    /// Bytes moved by operations that went well.
     pub bytes: u64,
     /// Names of outcomes, by the numbers that readings have.
     pub outcomes: Vec<String>,
@@ -250,9 +215,7 @@ pub struct Stationed {
     pub response: Distribution,
     /// By how much operations began late that their station was free for: this program's own error.
     pub own_lateness: Distribution,
-    /// How stations came to their connections.
     pub setup: StationSetup,
-    /// What was compared, and what was wrong.
     pub checked: BlockCheck,
     /// How often a station had to connect anew, and why it could not, by class.
     pub reconnects: u64,
@@ -260,42 +223,31 @@ pub struct Stationed {
     pub reconnect_errors: BTreeMap<String, u64>,
     /// Stations that ended before the others, and why; 64 of them at most.
     pub ended: Vec<StationEnded>,
-    /// How many they are.
     pub ended_stations: u32,
     /// What the first connection agreed on with the server.
     pub facts: Facts,
     /// What this host's station of the carrier counted from the first connection on, of one on Ethernet.
     pub carrier: Option<CarrierCounts>,
-    /// How the service moves files.
     pub manner: TransferCapabilities,
-    /// Whether an operation is a whole file.
     pub whole_files: bool,
-    /// Blocks, or files, of each station.
     pub blocks: u32,
     /// CPU time of the threads, checking what was read included.
     pub cpu: CpuTime,
     /// The largest share of the time that a thread of this host was at work; `null` where the system
     /// does not tell. Near 1, response times are those of this host.
     pub busiest_thread_ratio: Option<f64>,
-    /// What the whole host did meanwhile.
     pub host: Option<HostWindow>,
 }
 
-/// What ended a trial.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum StationsEnd {
-    /// Every station had as many readings as it was to have.
     Readings,
-    /// The time was over.
     Time,
-    /// The interval was narrow enough.
     Interval,
-    /// There was no more room for readings.
     Full,
     /// No station was left.
     NoStation,
-    /// The driver.
     Cancelled,
 }
 
@@ -304,9 +256,7 @@ pub enum StationsEnd {
 pub struct StationSetup {
     /// How long each took, login and opening its file included.
     pub connect: Distribution,
-    /// How long all took.
     pub elapsed_ns: u64,
-    /// Attempts that failed and were mended, by class.
     pub errors: BTreeMap<String, u64>,
 }
 
@@ -317,30 +267,22 @@ pub struct BlockCheck {
     pub blocks: u64,
     /// Blocks read again and compared after the end, of those written last.
     pub read_back: u64,
-    /// Of these, those that were wrong.
     pub read_back_wrong: u64,
     /// Wrong blocks that had been right once, before a write that was confirmed.
     pub stale: u64,
     /// Wrong blocks that were those of another place or station.
     pub misplaced: u64,
-    /// Wrong blocks that were nothing that was written.
     pub corrupt: u64,
     /// The first of them, in words.
     pub first_wrong: Option<String>,
 }
 
-/// A station that ended before the others.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationEnded {
-    /// Its number.
     pub station: u32,
-    /// When, from the start.
     pub at_ns: u64,
-    /// Readings that it has.
     pub readings: u64,
-    /// Code of the error.
     pub code: String,
-    /// What it said.
     pub message: String,
 }
 
@@ -349,8 +291,6 @@ pub struct StationEnded {
 pub struct StationsEmptied {
     /// Files removed at the service, the mark left out.
     pub removed_files: u64,
-    /// Whether its directory is gone, too.
     pub is_gone: bool,
-    /// What is left.
     pub left: Option<LeftBehind>,
 }

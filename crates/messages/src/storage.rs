@@ -1,13 +1,10 @@
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// Where a host keeps files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Medium {
-    /// A file system on disk.
     Disk,
-    /// A file system in memory.
     Tmpfs,
 }
 
@@ -16,23 +13,19 @@ pub enum Medium {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TrialDirectory {
-    /// On which medium.
     pub medium: Medium,
     /// Whether a server that runs as another user must reach it.
     #[serde(default)]
     pub for_server: bool,
 }
 
-/// A trial's directory is removed.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TrialDirectoryRemoved {
-    /// Where it was.
     pub directory: String,
     /// Whether all of it is gone. What is not, the next trial of this user removes.
     pub is_gone: bool,
 }
 
-/// Ask how much room there is.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureRoom {
@@ -40,7 +33,6 @@ pub struct MeasureRoom {
     pub directory: String,
 }
 
-/// How much room there is.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct RoomMeasured {
     /// Bytes that this user may still write to its file system; `null` where the system does not tell.
@@ -51,25 +43,21 @@ pub struct RoomMeasured {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadyMemory {
-    /// How much.
     pub bytes: u64,
     /// Where the files come to. In a file system that is in memory, its own memory is made ready.
     #[serde(default)]
     pub directory: Option<String>,
 }
 
-/// Memory is ready.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MemoryReady {
     /// How much of it: less than was asked for where less is free.
     pub ready_bytes: u64,
     /// Why none was made ready; `null` if some was.
     pub reason: Option<String>,
-    /// Time that it took.
     pub elapsed_ns: u64,
 }
 
-/// The address family of a network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AddressFamily {
@@ -83,9 +71,7 @@ pub enum AddressFamily {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {
-    /// The name.
     pub name: String,
-    /// Of which family.
     pub family: AddressFamily,
     /// Whether to ask the hosts of this host's networks for a `NetBIOS` name, if the system does not
     /// know it.
@@ -99,7 +85,6 @@ pub struct Resolve {
     pub port: Option<u16>,
 }
 
-/// The address of a name.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Resolved {
     /// The first that the system gives, or the first that answers at the port.

@@ -16,7 +16,6 @@ pub struct StreamSpec {
     pub transport: Transport,
     /// Payload of a message: 1 to 65,507 over UDP, to 16,777,216 over TCP.
     pub message_size_bytes: u32,
-    /// How much is measured, after the warm-up.
     pub amount: Amount,
     /// Sending rate of all flows together; absent: as fast as possible.
     #[serde(default)]
@@ -29,7 +28,6 @@ pub struct StreamSpec {
     pub threads: Option<u16>,
     /// How messages are handed to the system and taken from it.
     pub io: Io,
-    /// How a receiver waits for what comes next.
     #[serde(default)]
     pub receive: Receive,
     /// Bytes that one read asks for (TCP), 1 to 16,777,216, for messages of any size.
@@ -41,7 +39,6 @@ pub struct StreamSpec {
     /// Which clock reading the arrival of a message is (UDP).
     #[serde(default)]
     pub timestamps: Timestamps,
-    /// Socket options of both ends.
     #[serde(default)]
     pub socket: SocketOptions,
     /// Time from the start that is kept out of the figures.
@@ -49,7 +46,6 @@ pub struct StreamSpec {
     /// Over UDP, what arrives later than this after the end of the measured part is late, and lost.
     #[serde(default = "default_drain_ns")]
     pub drain_ns: u64,
-    /// Width of the bins of the interval series.
     pub interval_ns: u64,
     /// Either end gives up when nothing has come from the other for this time.
     pub silence_ns: u64,
@@ -74,11 +70,9 @@ pub enum WhenLate {
     Skip,
 }
 
-/// How much is measured.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Amount {
-    /// Duration, ns.
     #[schemars(title = "AmountOfTime")]
     TimeNs(u64),
     /// Bytes of payload over all flows, rounded up to whole messages for each.
@@ -89,11 +83,9 @@ pub enum Amount {
     Messages(u64),
 }
 
-/// A sending rate.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Rate {
-    /// Payload, bit/s.
     #[schemars(title = "BitRate")]
     Bps(u64),
     /// Messages per second, to a thousandth.
@@ -101,11 +93,9 @@ pub enum Rate {
     MessagesPerS(f64),
 }
 
-/// How messages pass between program and system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Io {
-    /// One system call a message.
     Single,
     /// Several messages in one system call, each its own packet for the system.
     Batch,
@@ -115,13 +105,10 @@ pub enum Io {
     Auto,
 }
 
-/// Receive a stream.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamReceive {
-    /// What the stream is.
     pub spec: StreamSpec,
-    /// Address to listen on.
     pub bind: HostAddress,
     /// Port to listen on, the first that may be; 0 lets the system choose.
     #[serde(default)]
@@ -137,7 +124,6 @@ pub struct StreamReceive {
     /// The processor that the receiving threads are bound to; absent: any.
     #[serde(default)]
     pub processor: Option<u16>,
-    /// What slows this receiver down on purpose.
     #[serde(default)]
     pub load: ReceiverLoad,
     /// How the sender's monotonic clock stands to this one; absent: unknown, no one-way figures.
@@ -145,7 +131,6 @@ pub struct StreamReceive {
     pub sender_clock: Option<ClockRelation>,
 }
 
-/// What slows a receiver down on purpose.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct ReceiverLoad {
@@ -169,16 +154,13 @@ pub struct ClockRelation {
     pub error_ns: u64,
 }
 
-/// Send a stream.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSend {
-    /// What the stream is.
     pub spec: StreamSpec,
     /// Address to send from; absent: the system's choice.
     #[serde(default)]
     pub bind: Option<HostAddress>,
-    /// The receiver's address.
     pub peer: HostAddress,
     /// The receiver's ports, from its `ready`.
     pub ports: Vec<u16>,

@@ -11,7 +11,6 @@ use serde::{Deserialize, Serialize};
 pub struct SetUpHosts {
     /// 1 to 256.
     pub hosts: Vec<VirtualHost>,
-    /// Largest packet of each interface, bytes.
     pub mtu_bytes: u32,
     /// Frames that the system's own queue before each interface holds.
     pub queue_frames: u32,
@@ -20,27 +19,20 @@ pub struct SetUpHosts {
     pub segments: Option<u32>,
 }
 
-/// A host and its settings.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct VirtualHost {
-    /// A process in the host's network namespace.
     pub namespace_pid: u32,
     /// Name of its interface, which is there already.
     pub interface: String,
-    /// The interface's hardware address.
     pub mac: String,
-    /// Its addresses.
     pub addresses: Vec<HostAddress>,
 }
 
-/// An address of a host.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct HostAddress {
-    /// The address.
     pub address: IpAddr,
-    /// Length of its network's prefix, bits.
     pub prefix_bits: u8,
 }
 
@@ -52,19 +44,15 @@ pub struct ReadHosts {
     pub namespace_pids: Vec<u32>,
 }
 
-/// State of the interfaces of hosts.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostsRead {
     /// Of each host, in the order of the request: its interfaces.
     pub hosts: Vec<Vec<HostInterface>>,
 }
 
-/// An interface of a host.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostInterface {
-    /// Its name.
     pub name: String,
-    /// Changes of its link's carrier, in both directions.
     pub carrier_changes: u64,
     /// Its sending queue; `null` while it has none.
     pub queue: Option<HostQueue>,
@@ -75,14 +63,9 @@ pub struct HostInterface {
 pub struct HostQueue {
     /// Its queueing discipline, as `tbf`.
     pub kind: String,
-    /// Bytes that left it.
     pub bytes: u64,
-    /// Packets that left it.
     pub packets: u64,
-    /// Packets that it dropped.
     pub drops: u64,
-    /// Times that a packet had to wait.
     pub overlimits: u64,
-    /// Bytes that wait now.
     pub backlog_bytes: u64,
 }

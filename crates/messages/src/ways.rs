@@ -16,17 +16,14 @@ pub struct ShareWays {
     pub earlier: Vec<TriedWays>,
 }
 
-/// What is known now.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct KnownWays {
     /// All that were tried here or came with a request, up to 64.
     pub ways: Vec<TriedWays>,
 }
 
-/// The ways that were tried for one case.
 #[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
 pub struct TriedWays {
-    /// Version of the engine that tried them.
     pub engine: String,
     /// When, seconds since 1970 by this host's clock.
     pub tried_at_s: u64,
@@ -36,7 +33,6 @@ pub struct TriedWays {
     pub message_bytes: u32,
     /// Receive buffer that was asked for; absent: the system's.
     pub receive_buffer_bytes: Option<u32>,
-    /// Which end's ways.
     pub of: WaysOf,
     /// Each way, in the order of preference where nothing arrived.
     pub candidates: Vec<Candidate>,
@@ -57,14 +53,8 @@ const fn sure() -> bool {
 pub enum WaysOf {
     /// Ways to receive, tried with one way to send.
     #[schemars(title = "WaysToReceive")]
-    Receive {
-        /// How it hands over its messages.
-        beside: Io,
-    },
+    Receive { beside: Io },
     /// Ways to send, tried with one way to receive.
     #[schemars(title = "WaysToSend")]
-    Send {
-        /// How it waits for messages.
-        beside: Receive,
-    },
+    Send { beside: Receive },
 }

@@ -1,4 +1,3 @@
-/// Datagrams in one batch at most.
 pub const BATCH_MESSAGES: usize = 64;
 
 /// Options of a datagram socket. `None` leaves the system's default.

@@ -5,16 +5,11 @@ use std::net::IpAddr;
 pub struct Interface {
     pub name: String,
     pub addresses: Vec<IpAddr>,
-    /// Largest packet that it sends, bytes.
     pub mtu_bytes: Option<u64>,
-    /// Speed of the link by its driver, bit/s.
     pub speed_bps: Option<u64>,
-    /// Whether both ends may send at the same time.
     pub full_duplex: Option<bool>,
-    /// Name of its driver.
     pub driver: Option<String>,
     pub wireless: bool,
-    /// Highest supported speed by its driver, bit/s.
     pub supported_speed_bps: Option<u64>,
     /// Whether it saves power between frames: Energy-Efficient Ethernet (IEEE 802.3, clause 78) that
     /// both ends have, or power save of a wireless one.

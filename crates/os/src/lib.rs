@@ -70,17 +70,13 @@ pub use zones::socket_address;
 /// Synchronisation of a kernel's clock, as the kernel reports it (adjtimex(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Discipline {
-    /// Whether the kernel's clock is marked as synchronised.
     pub is_synchronised: bool,
     /// Correction that is still to be applied to the clock, ns.
     pub offset_ns: i64,
-    /// Maximum error of the clock, ns.
     pub maximum_error_ns: u64,
-    /// Estimated error of the clock, ns.
     pub estimated_error_ns: u64,
 }
 
-/// What this build and system can do beyond plain sockets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct Capabilities {
@@ -91,18 +87,15 @@ pub struct Capabilities {
     /// The kernel tells of datagrams that it drops on the sending host (`IP_RECVERR`).
     pub local_drop_reports: bool,
     pub tcp_info: bool,
-    /// CPU time of a single thread.
     pub thread_usage: bool,
     /// The kernel tells of datagrams dropped for want of room in a socket's buffer
     /// (`SO_RXQ_OVFL`, `SO_MEMINFO`).
     pub socket_drop_reports: bool,
     /// The kernel's time stamps of packets (`SO_TIMESTAMPING`).
     pub kernel_timestamps: bool,
-    /// Threads can be bound to a processor.
     pub processor_binding: bool,
 }
 
-/// What this build can do.
 pub const fn capabilities() -> Capabilities {
     system::CAPABILITIES
 }

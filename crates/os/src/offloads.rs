@@ -3,12 +3,10 @@
 //! A link that is shaped to the speed of an Ethernet must carry Ethernet's frames; with
 //! segmentation or checksum offload it would carry buffers of up to 64 KiB instead.
 
-/// One offload and whether it is on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offload {
     /// The name that ethtool(8) prints.
     pub name: &'static str,
-    /// Whether it is on.
     pub on: bool,
 }
 

@@ -15,6 +15,5 @@ pub const WITHOUT_FOLLOWING: i32 =
 pub const TO_PASS: i32 =
     OFlags::NOFOLLOW.union(OFlags::DIRECTORY).union(OFlags::PATH).bits().cast_signed();
 
-/// The same.
 #[cfg(all(unix, not(any(target_os = "linux", target_os = "android"))))]
 pub const TO_PASS: i32 = OFlags::NOFOLLOW.union(OFlags::DIRECTORY).bits().cast_signed();

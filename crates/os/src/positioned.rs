@@ -15,7 +15,6 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
     }
 }
 
-/// Write all of `data` from `offset` on.
 #[cfg(unix)]
 pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, data, offset)
@@ -27,7 +26,6 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
-/// Write all of `data` from `offset` on.
 #[cfg(windows)]
 pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result<()> {
     while !data.is_empty() {

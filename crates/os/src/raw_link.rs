@@ -1,6 +1,5 @@
 use std::net::Ipv4Addr;
 
-/// Where the frames of a raw link come from and go to.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RawLinkPlace {
     /// An interface of the calling thread's network namespace, by its name. It takes `CAP_NET_RAW`.
@@ -10,7 +9,6 @@ pub enum RawLinkPlace {
     Descriptor(i32),
 }
 
-/// Which frames a raw link receives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawFrames {
     /// Those with a length field (IEEE 802.2, raw 802.3), IPX (0x8137, 0x8138) and XNS (0x0600) of
@@ -18,7 +16,6 @@ pub enum RawFrames {
     Historic,
     /// ARP, and IPv4 to this address: what a station of its own receives, without the host's traffic.
     ToAddress(Ipv4Addr),
-    /// All that come to the interface, those for other stations included.
     All,
 }
 

@@ -1,18 +1,13 @@
 /// CPU time that a thread has used, as the kernel accounts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
-    /// In user mode, nanoseconds.
     pub user_ns: u64,
-    /// In the kernel on the thread's behalf, nanoseconds.
     pub system_ns: u64,
-    /// Times the thread gave up the CPU to wait.
     pub voluntary_switches: u64,
-    /// Times the CPU was taken from the thread.
     pub involuntary_switches: u64,
 }
 
 impl Usage {
-    /// What was used between `earlier` and `self`.
     #[must_use]
     pub fn since(self, earlier: Self) -> Self {
         Self {
@@ -25,7 +20,6 @@ impl Usage {
         }
     }
 
-    /// The sum of two threads' use.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

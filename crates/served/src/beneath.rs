@@ -119,7 +119,6 @@ mod system {
     use cap_std::fs::OpenOptionsExt;
     use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
 
-    /// Open a directory to look names up in it.
     pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
         let mut options = OpenOptions::new();
         options.read(true).custom_flags(TO_PASS);

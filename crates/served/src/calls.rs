@@ -20,7 +20,6 @@ const WRITE: u32 = 0o222;
 #[cfg(unix)]
 const OWNER_WRITES: u32 = 0o200;
 
-/// What is served.
 #[derive(Debug)]
 pub struct Served {
     directory: Directory,
@@ -40,7 +39,6 @@ impl Served {
     }
 }
 
-/// The files of one client.
 #[derive(Debug)]
 pub struct Files {
     served: Arc<Served>,
@@ -50,7 +48,6 @@ pub struct Files {
 
 type Done = Result<FileAnswer, FileRefusal>;
 
-/// What an error of the system is to a client.
 #[expect(clippy::needless_pass_by_value, reason = "it is what `map_err` calls")]
 fn refused(error: io::Error) -> FileRefusal {
     match error.kind() {
@@ -226,7 +223,6 @@ impl Files {
         self.served.directory.find(names).map_err(refused)
     }
 
-    /// Where something is that is there.
     fn there(&self, names: &[String]) -> Result<Place, FileRefusal> {
         let place = self.find(names)?;
         if place.found.is_none() { Err(FileRefusal::Missing) } else { Ok(place) }

@@ -15,7 +15,6 @@ use super::beneath::{open_any, ordinary};
 const PERMISSIONS: u32 = 0o777;
 const SPECIAL: u32 = 0o7000;
 
-/// What is to be changed; the rest stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
     pub size_bytes: Option<u64>,
@@ -23,7 +22,6 @@ pub struct Changes {
     pub mode: Option<u32>,
     /// When it was read last, seconds since 1970.
     pub accessed_s: Option<u64>,
-    /// The same of when it was written.
     pub modified_s: Option<u64>,
 }
 
@@ -97,7 +95,6 @@ impl Changes {
     }
 }
 
-/// The permissions of what was found, as POSIX has them.
 pub fn mode_of(found: &Metadata) -> u32 {
     #[cfg(unix)]
     {

@@ -18,10 +18,8 @@ use crate::changes::{Changes, mode_of};
 use crate::free_name;
 use crate::unseen_name::is_unseen;
 
-/// Names deep.
 pub const MAX_DEPTH: usize = 64;
 
-/// A directory that is served.
 #[derive(Debug, Clone)]
 pub struct Confined {
     root: Arc<Dir>,
@@ -32,7 +30,6 @@ pub struct Confined {
 pub type Names = Vec<String>;
 
 impl Confined {
-    /// Serve a directory.
     pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
         Ok(Self { root: Arc::new(root), read_only })
@@ -71,7 +68,6 @@ impl Confined {
         Ok(directory)
     }
 
-    /// The directory that something is in, and its name there.
     fn place<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
         let (name, above) = names.split_last().ok_or(io::ErrorKind::IsADirectory)?;
         Ok((self.directory(above)?, name))
@@ -99,7 +95,6 @@ impl Confined {
         Ok(found)
     }
 
-    /// The same of links and devices, too.
     pub fn metadata_of_any(&self, names: &[String]) -> io::Result<Metadata> {
         if names.is_empty() {
             return self.root.dir_metadata();
@@ -108,7 +103,6 @@ impl Confined {
         directory.symlink_metadata(name)
     }
 
-    /// What is in one place.
     pub fn look(&self, names: &[String]) -> io::Result<Found> {
         let name = names.last().cloned().unwrap_or_default();
         Found::new(name, &self.metadata(names)?).ok_or_else(denied)
@@ -119,7 +113,6 @@ impl Confined {
         self.entries_of(names, |entry| entry.is_directory || entry.is_file)
     }
 
-    /// The same with links, pipes and devices.
     pub fn all_entries(&self, names: &[String]) -> io::Result<Entries> {
         self.entries_of(names, |_| true)
     }
@@ -130,7 +123,6 @@ impl Confined {
         Ok(Entries { reading: (names.len() < MAX_DEPTH).then_some(reading), wants })
     }
 
-    /// The same with what is known of each.
     pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
         let entries = self.entries(names)?;
         Ok(entries.filter_map(|Entry { name, entry, .. }| {
@@ -278,20 +270,17 @@ impl Confined {
     }
 }
 
-/// What is in a directory, one after another.
 #[derive(Debug)]
 pub struct Entries {
     reading: Option<ReadDir>,
     wants: fn(&Entry) -> bool,
 }
 
-/// One of them.
 #[derive(Debug)]
 pub struct Entry {
     pub name: String,
     pub is_directory: bool,
     pub is_file: bool,
-    /// To ask for more.
     pub entry: cap_std::fs::DirEntry,
 }
 
@@ -314,23 +303,19 @@ impl Iterator for Entries {
     }
 }
 
-/// A file or directory.
 #[derive(Debug, Clone)]
 pub struct Found {
     pub name: String,
     pub is_directory: bool,
     /// Octets of a file; zero of a directory.
     pub size_bytes: u64,
-    /// Who may do what with it, as POSIX has it.
     pub mode: u32,
     /// Seconds since 1970 when it was changed last.
     pub modified_s: u64,
-    /// The same of when it was read.
     pub accessed_s: u64,
 }
 
 impl Found {
-    /// Of a file or directory; of nothing else.
     pub fn new(name: String, found: &Metadata) -> Option<Self> {
         let is_directory = found.is_dir();
         if !is_directory && !found.is_file() {

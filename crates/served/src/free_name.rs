@@ -90,14 +90,12 @@ fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::R
     renamed
 }
 
-/// Whether both are of one file or directory.
 #[cfg(unix)]
 pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
 }
 
-/// Numbers of files are not known here.
 #[cfg(not(unix))]
 pub fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
     true

@@ -52,14 +52,12 @@ impl Unseen {
         self.file.take().map_or(Ok(()), lanlab_os::close_file)
     }
 
-    /// Open it again, to read and append.
     pub fn reopen(&mut self) -> io::Result<&mut File> {
         let options = OpenOptions::new().read(true).append(true).clone();
         let file = self.confined.open_to_change(&self.at, &options)?;
         Ok(self.file.insert(file))
     }
 
-    /// What is known of it.
     pub fn metadata(&self) -> io::Result<Metadata> {
         self.confined.metadata(&self.at)
     }

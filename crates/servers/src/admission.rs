@@ -34,7 +34,6 @@ const KEEPALIVE: Duration = Duration::from_mins(5);
 const MAX_WAITING: usize = 4096;
 const WAITING_OF_DESCRIPTORS: usize = 4;
 
-/// What a connection has until it has proved itself.
 #[derive(Debug, Clone)]
 pub struct Proof(Arc<Unproved>);
 
@@ -43,7 +42,6 @@ struct Unproved {
     /// What it takes, of one budget or of more; none once it is proved.
     holds: Mutex<Vec<Reservation>>,
     given: Notify,
-    /// Who it is, for the person who serves.
     visitor: Visitor,
 }
 
@@ -70,12 +68,10 @@ impl Proof {
         }
     }
 
-    /// Who it is, for the person who serves.
     pub fn visitor(&self) -> &Visitor {
         &self.0.visitor
     }
 
-    /// Whether it has.
     pub fn is_given(&self) -> bool {
         locked(&self.0.holds).is_empty()
     }
@@ -111,18 +107,13 @@ impl Proof {
     }
 }
 
-/// Where connections come in.
 #[derive(Debug)]
 pub struct Admission {
-    /// What all that have not proved themselves may take.
     budget: Arc<MemoryBudget>,
-    /// Those who wait for a part of it.
     waiting: Arc<MemoryBudget>,
     /// What one of them takes at most.
     each_bytes: usize,
-    /// How long it has.
     patience: Duration,
-    /// Counts all that come.
     visits: Arc<Visits>,
     /// What is said to each at once, so that it has something to say.
     greeting: &'static [u8],
@@ -144,7 +135,6 @@ impl Admission {
         }
     }
 
-    /// With what a server says before its client says anything.
     pub fn greeting(self, greeting: &'static [u8]) -> Self {
         Self { greeting, ..self }
     }

@@ -24,7 +24,6 @@ const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
 /// Wrong passwords after which a client is disconnected.
 const MAX_FAILED_LOGINS: u32 = 5;
 
-/// Serve a client until it has gone.
 pub async fn serve_client(
     mut transport: MessageTransport,
     server: impl FileServer,
@@ -41,7 +40,6 @@ pub async fn serve_client(
     sessions::serve(&mut session, &mut transport, &mut Waited(files), &mut logins, &clock).await
 }
 
-/// Strangers have a time to log in, and few attempts.
 struct LoginRules {
     proof: Proof,
 }
@@ -80,7 +78,6 @@ impl Logins for LoginRules {
     }
 }
 
-/// Files that a thread of the runtime waits for.
 struct Waited(Files);
 
 impl FileAnswers for Waited {

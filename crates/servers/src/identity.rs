@@ -9,7 +9,6 @@ use rcgen::{CertificateParams, KeyPair};
 use rustls::ServerConfig;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-/// What a server shows of itself over TLS.
 pub struct Identity {
     pub certificate: CertificateDer<'static>,
     pub key: PrivateKeyDer<'static>,
@@ -33,7 +32,6 @@ impl Identity {
         tls::sha256_hex(&self.certificate)
     }
 
-    /// How a server speaks TLS with it.
     pub fn tls_server(&self) -> Result<Arc<ServerConfig>> {
         let failed = |error: rustls::Error| Fault::new(Class::Local, format!("TLS: {error}"));
         let config = ServerConfig::builder_with_provider(tls::provider())

@@ -47,13 +47,11 @@ mod webdav;
 /// Connections that wait to be accepted: many stations connect at once.
 const BACKLOG: u32 = 4096;
 
-/// What to serve, where, to whom.
 #[derive(Debug, Clone)]
 pub struct Offer {
     pub service: ServiceKind,
     /// The directory that is served, absolute; it must be there.
     pub root: PathBuf,
-    /// Where to listen, and nowhere else.
     pub bind: HostAddress,
     /// Port; zero: the system chooses.
     pub port: u16,
@@ -73,7 +71,6 @@ pub struct Offer {
     pub own_stack: Option<SmallPlan>,
 }
 
-/// Names that a server of SMB says.
 #[derive(Debug, Clone, Default)]
 pub struct ServerNames {
     /// Of the server, 1 to 15 characters of ASCII; only SMB 1 says one.
@@ -82,12 +79,10 @@ pub struct ServerNames {
     pub share: Option<String>,
 }
 
-/// A station that serves over a carrier on Ethernet.
 #[derive(Debug, Clone)]
 pub struct StationOffer {
     pub carrier: CarrierKind,
     pub place: RawLinkPlace,
-    /// Its segment, of a carrier on IPX.
     pub ipx: IpxSegment,
     /// Its name, 1 to 15 characters of ASCII.
     pub name: String,
@@ -98,7 +93,6 @@ pub struct StationOffer {
 /// What connections may cost that have not proved themselves, and how long they may take.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
-    /// Memory of all of them together.
     pub strangers_bytes: usize,
     /// Memory of all records of NFS together that have not come whole, or are not answered yet.
     pub records_bytes: usize,
@@ -106,9 +100,7 @@ pub struct Bounds {
     pub login: Duration,
     /// After how long one of them makes room for another, where too many come.
     pub crowded: Duration,
-    /// A record that has begun goes on within this time.
     pub record: Duration,
-    /// Connections that are expected at once.
     pub connections: usize,
 }
 
@@ -125,16 +117,12 @@ impl Default for Bounds {
     }
 }
 
-/// A station of this process's own that serves.
 #[derive(Debug)]
 enum Station {
-    /// Over a carrier on Ethernet.
     Frames(Arc<WiredNode>),
-    /// Over its own TCP.
     OwnTcp(Arc<SmallNode>),
 }
 
-/// A server that runs.
 #[derive(Debug)]
 pub struct Serving {
     port: u16,
@@ -146,12 +134,10 @@ pub struct Serving {
 }
 
 impl Serving {
-    /// Where it listens.
     pub fn port(&self) -> u16 {
         self.port
     }
 
-    /// Share, bucket or export by which the directory goes there.
     pub fn share(&self) -> Option<&str> {
         self.share.as_deref()
     }
@@ -161,7 +147,6 @@ impl Serving {
         self.trust_sha256.as_deref()
     }
 
-    /// Connections that it has accepted.
     pub fn accepted(&self) -> u64 {
         self.visits.accepted()
     }
@@ -179,7 +164,6 @@ impl Serving {
         }
     }
 
-    /// The same of a station with TCP of its own.
     pub fn stack_facts(&self) -> Option<Facts> {
         match &self.station {
             Some(Station::OwnTcp(node)) => Some(node.facts()),
@@ -203,7 +187,6 @@ pub async fn serve(offer: &Offer) -> Result<Serving> {
     serve_within(offer, &Bounds::default()).await
 }
 
-/// The same, within other bounds.
 pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     if !offer.root.is_absolute() || !offer.root.is_dir() {
         let message = format!("`{}`: no directory by an absolute path", offer.root.display());
@@ -241,13 +224,11 @@ pub async fn serve_within(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     }
 }
 
-/// The directory of an offer.
 fn confined(offer: &Offer) -> Result<Confined> {
     Confined::new(&offer.root, offer.read_only)
         .map_err(|error| Fault::of_file(offer.root.display(), &error))
 }
 
-/// Listen where the offer says.
 fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
     let address = listening_at(offer)?;
     let open = || -> std::io::Result<(TcpListener, u16)> {
@@ -263,7 +244,6 @@ fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
     open().map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))
 }
 
-/// Where an offer is to be had.
 fn listening_at(offer: &Offer) -> Result<SocketAddr> {
     lanlab_os::socket_address(offer.bind.ip(), offer.bind.zone(), offer.port)
         .map_err(|error| Fault::of_connection(format_args!("address `{}`", offer.bind), &error))

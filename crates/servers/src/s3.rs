@@ -68,7 +68,6 @@ fn serve_patiently(offer: &Offer, bounds: &Bounds, patience: Duration) -> Result
     })
 }
 
-/// What is served, to whom.
 #[derive(Debug)]
 struct Served {
     store: Arc<Store>,
@@ -144,7 +143,6 @@ impl Served {
         }
     }
 
-    /// Do something with the files, where blocking is allowed.
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&Store) -> std::result::Result<T, Refusal> + Send + 'static,
@@ -153,7 +151,6 @@ impl Served {
         receive::blocking(move || work(&store)).await
     }
 
-    /// A document that a client sends.
     async fn document(
         &self,
         asked: &Asked,

@@ -58,7 +58,6 @@ where
     Ok((node, task))
 }
 
-/// Sessions whose stations have not logged in.
 struct Strangers {
     all: Arc<MemoryBudget>,
     of_station: HashMap<Mac, Arc<MemoryBudget>>,
@@ -71,7 +70,6 @@ impl Strangers {
         Self { all, of_station: HashMap::new(), bounds: *bounds }
     }
 
-    /// Those of one station.
     fn of(&mut self, station: Mac) -> Arc<MemoryBudget> {
         // Whose sessions are over has none here.
         self.of_station.retain(|_, budget| Arc::strong_count(budget) > 1);

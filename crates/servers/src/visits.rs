@@ -20,20 +20,14 @@ const LONGEST: usize = 160;
 /// Said of a change where nothing may be changed.
 pub const READ_ONLY: &str = "a change: the directory is served read-only";
 
-/// Something that a client did.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Seen {
-    /// Address of its host.
     pub peer: String,
-    /// What, in words without control characters.
     pub what: String,
-    /// How often.
     pub times: u64,
-    /// Others that were left out before it.
     pub left_out: u64,
 }
 
-/// Connections of a server, counted, and what their clients did.
 #[derive(Debug, Default)]
 pub struct Visits {
     accepted: AtomicU64,
@@ -49,13 +43,11 @@ struct Waiting {
 }
 
 impl Visits {
-    /// A connection has come from this address.
     pub fn arrive(self: &Arc<Self>, peer: String) -> Visitor {
         self.accepted.fetch_add(1, Ordering::Relaxed);
         Visitor { visits: Arc::clone(self), peer, is_noted: AtomicBool::new(false) }
     }
 
-    /// Connections that have come.
     pub fn accepted(&self) -> u64 {
         self.accepted.load(Ordering::Relaxed)
     }
@@ -91,7 +83,6 @@ impl Visits {
     }
 }
 
-/// One connection, as the person who serves reads of it.
 #[derive(Debug)]
 pub struct Visitor {
     visits: Arc<Visits>,
@@ -121,7 +112,6 @@ impl Visitor {
         self.note(&format!("refused: {what}"));
     }
 
-    /// A login was refused.
     pub fn wrong_password(&self, user: &str, speaks: Option<&str>) {
         let speaks = speaks.map(|speaks| format!(" ({speaks})")).unwrap_or_default();
         self.refused(&format!("wrong password or user `{user}`{speaks}"));

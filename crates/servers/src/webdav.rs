@@ -42,7 +42,6 @@ use properties::Properties;
 
 type Body = UnsyncBoxBody<bytes::Bytes, io::Error>;
 
-/// What changes nothing.
 const LOOKING: [DavMethod; 4] =
     [DavMethod::Options, DavMethod::PropFind, DavMethod::Get, DavMethod::Head];
 
@@ -57,7 +56,6 @@ const CHANGING: [DavMethod; 8] = [
     DavMethod::Unlock,
 ];
 
-/// What is served, to whom.
 struct Served {
     confined: Confined,
     authorization: Option<String>,
@@ -141,7 +139,6 @@ impl Served {
         }
     }
 
-    /// PUT, MKCOL, DELETE, UNLOCK, and methods that dav-server will refuse.
     async fn change(&self, request: Request<Lingering>, names: String) -> Response<Body> {
         // What is served cannot be taken away.
         let is_root = names.bytes().all(|octet| octet == b'/');
@@ -163,7 +160,6 @@ impl Served {
         }
     }
 
-    /// What is served is announced, and no more.
     async fn options(&self, request: Request<Lingering>) -> Response<Body> {
         let mut answer = self.pass(request).await;
         // Without locks it is no server of class 2 (section 18.2).
@@ -175,7 +171,6 @@ impl Served {
         answer
     }
 
-    /// COPY and MOVE.
     async fn carry(&self, mut request: Request<Lingering>, names: String) -> Response<Body> {
         let ways = match Ways::of(&names, request.headers()) {
             Ok(ways) => ways,
@@ -206,7 +201,6 @@ impl Served {
         answer
     }
 
-    /// What comes with a document: PROPFIND, PROPPATCH, LOCK.
     async fn with_document(&self, request: Request<Lingering>, names: String) -> Response<Body> {
         let confined = self.confined.clone();
         let names = match blocking(move || judged(&confined, &names)).await {
@@ -242,7 +236,6 @@ fn judged(confined: &Confined, path: &str) -> io::Result<Names> {
     }
 }
 
-/// Do something where blocking is allowed.
 async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> std::result::Result<T, StatusCode> {

@@ -29,12 +29,9 @@ const DEPTH: u16 = 8;
 /// Times that a late call is waited for further, after which it is given up all the same.
 const MOST_LATE: u32 = 1_000;
 
-/// What was agreed on below the session, where it is carried by TCP.
 #[derive(Debug, Clone, Default)]
 pub struct Agreed {
-    /// Whether Nagle's algorithm is off.
     pub no_delay: Option<bool>,
-    /// What came of the profile of TCP that was asked for.
     pub tcp: Option<TcpAgreed>,
 }
 
@@ -59,7 +56,6 @@ pub struct File {
     size_bytes: Option<u64>,
 }
 
-/// What moves messages.
 #[derive(Debug)]
 struct Exchange<R, P> {
     redirector: R,
@@ -69,7 +65,6 @@ struct Exchange<R, P> {
     is_sending: bool,
     incoming: Vec<u8>,
     data: Vec<u8>,
-    /// What came of calls that were not polled since, with what was read.
     ended: BTreeMap<CallId, (std::result::Result<Done, Refusal>, Vec<u8>)>,
     broken: Option<Fault>,
 }
@@ -183,7 +178,6 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
         Self { waits_on, ..self }
     }
 
-    /// Make a call, and wait for what comes of it.
     async fn ask(&self, call: Call<'_>) -> Result<Done> {
         let id = self.exchange.borrow_mut().redirector.call(call);
         let ended = poll_fn(|cx| self.exchange.borrow_mut().poll(cx, id));
@@ -201,7 +195,6 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
         Err(Fault::late("call", self.patience))
     }
 
-    /// The same of a call that has nothing to say.
     async fn command(&self, call: Call<'_>) -> Result<()> {
         self.ask(call).await.map(drop)
     }

@@ -116,7 +116,6 @@ impl<P: MessagePort, F: FileAnswers, L: Logins, K: Clock> Served<'_, P, F, L, K>
         .await
     }
 
-    /// Carry out what the session asks of files.
     async fn carry_out_calls(&mut self, data: &mut Vec<u8>) {
         if let Some(first) = self.session.poll_file_call(data) {
             self.files.carry_out(first, self.session, data).await;

@@ -8,9 +8,7 @@ use crate::frames::FrameId;
 
 #[derive(Debug)]
 pub(crate) struct Adapter {
-    /// Frames whose transmit cost is paid.
     waiting: VecDeque<FrameId>,
-    /// Frames that wait here or for their transmit cost.
     queued: u32,
     queue_frames: u32,
     is_ready: bool,
@@ -42,17 +40,14 @@ impl Adapter {
         self.queued < self.queue_frames
     }
 
-    /// A frame takes room, and waits for its transmit cost.
     pub(crate) fn take_room(&mut self) {
         self.queued += 1;
     }
 
-    /// Its transmit cost is paid.
     pub(crate) fn enqueue(&mut self, frame: FrameId) {
         self.waiting.push_back(frame);
     }
 
-    /// The frame to send now, if there is one.
     pub(crate) fn start(&mut self) -> Option<FrameId> {
         if !self.is_ready {
             return None;

@@ -6,20 +6,17 @@ pub type HostId = u16;
 /// Address of an adapter (IEEE 802, 48 bits).
 pub type Mac = [u8; 6];
 
-/// The address of all adapters.
 pub const BROADCAST: Mac = [0xff; 6];
 
 /// Locally administered, individual (IEEE 802, 8.2).
 const PREFIX: [u8; 4] = [0x02, 0x73, 0x69, 0x6d];
 
-/// The address of a host's adapter.
 pub const fn mac_of(host: HostId) -> Mac {
     let [high, low] = host.to_be_bytes();
     let [a, b, c, d] = PREFIX;
     [a, b, c, d, high, low]
 }
 
-/// The host with this address.
 pub(crate) fn host_of(mac: Mac) -> Option<HostId> {
     let [a, b, c, d, high, low] = mac;
     ([a, b, c, d] == PREFIX).then_some(HostId::from_be_bytes([high, low]))

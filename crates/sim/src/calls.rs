@@ -13,11 +13,8 @@ pub(crate) struct Calls {
 #[derive(Debug)]
 enum Call {
     Unused,
-    Works {
-        wake: Option<Wake>,
-    },
+    Works { wake: Option<Wake> },
     Done,
-    /// Its program does not wait any more.
     Abandoned,
 }
 
@@ -54,7 +51,6 @@ impl Calls {
         }
     }
 
-    /// Its program does not wait any more. What it has begun goes on.
     pub(crate) fn abandon(&mut self, id: CallId) {
         let call = &mut self.calls[id as usize];
         if matches!(call, Call::Works { .. }) {

@@ -5,7 +5,6 @@ use std::collections::VecDeque;
 
 use lanlab_units::Instant;
 
-/// Levels, the highest first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum Level {
     Interrupt,
@@ -39,10 +38,8 @@ struct Running<Job> {
     end: Instant,
 }
 
-/// What the processor does next.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Next<Job> {
-    /// Nothing else than before.
     AsBefore,
     Done(Job),
     /// It works until then; [`Cpu::end`] is to be called with this turn.
@@ -94,7 +91,6 @@ impl<Job> Cpu<Job> {
         Next::Works { until: end, turn: self.turn }
     }
 
-    /// The running job ends, if this is still its turn.
     pub(crate) fn end(&mut self, now: Instant, turn: u32) -> Option<Job> {
         if turn != self.turn {
             return None;

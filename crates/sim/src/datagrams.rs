@@ -10,11 +10,8 @@ use lanlab_units::Instant;
 use crate::address::Mac;
 use crate::node::{Key, Node};
 
-/// A message has come.
 pub const RECEIVED: Key = 0;
-/// There is room for a message to send.
 pub const ROOM: Key = 1;
-/// Longest message, bytes.
 pub const MOST_BYTES: usize = 1498;
 
 /// Local Experimental `EtherType` 1 (IEEE 802, 9.2.3).
@@ -22,7 +19,6 @@ const ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 const HEADER_BYTES: usize = 14;
 const LENGTH_BYTES: usize = 2;
 
-/// Messages in Ethernet frames.
 #[derive(Debug)]
 pub struct Datagrams {
     mac: Mac,
@@ -94,12 +90,10 @@ impl Datagrams {
         self.sending.push(to, message)
     }
 
-    /// Bytes of the next message, if one has come.
     pub fn next_bytes(&self) -> Option<usize> {
         self.received.messages.front().map(|(_, message)| message.len())
     }
 
-    /// Take the next message, with its sender.
     pub fn receive<R>(&mut self, take: impl FnOnce(Mac, &[u8]) -> R) -> Option<R> {
         self.received.pop(take)
     }
@@ -114,7 +108,6 @@ impl Datagrams {
         self.unknown
     }
 
-    /// Messages that wait for their program.
     pub fn waiting(&self) -> usize {
         self.received.messages.len()
     }

@@ -1,6 +1,5 @@
 //! The frames of a world: buffers that are used again, by number.
 
-/// Number of a frame; its ticket on the medium.
 pub(crate) type FrameId = u32;
 
 /// Shortest Ethernet frame without check sequence, bytes (IEEE 802.3, 4.2.3.3: 512 bits with it).
@@ -16,17 +15,13 @@ pub(crate) struct Frames {
 
 #[derive(Debug, Default)]
 pub(crate) struct Frame {
-    /// Padded, without check sequence.
     pub(crate) bytes: Vec<u8>,
-    /// Bytes after Ethernet's header, without padding.
     pub(crate) payload_bytes: u32,
     pub(crate) is_recorded: bool,
-    /// Who has it: queues, and the medium.
     holders: u32,
 }
 
 impl Frame {
-    /// Bytes on the wire: with preamble and check sequence.
     pub(crate) fn wire_bytes(&self) -> u32 {
         self.bytes.len() as u32 + PREAMBLE_AND_CHECK_BYTES
     }
@@ -63,12 +58,10 @@ impl Frames {
         &mut self.frames[id as usize]
     }
 
-    /// One more holds it.
     pub(crate) fn hold(&mut self, id: FrameId) {
         self.frames[id as usize].holders += 1;
     }
 
-    /// One holds it no more.
     pub(crate) fn release(&mut self, id: FrameId) {
         let frame = &mut self.frames[id as usize];
         frame.holders -= 1;
@@ -77,7 +70,6 @@ impl Frames {
         }
     }
 
-    /// Number of frames that something holds.
     pub(crate) fn held(&self) -> usize {
         self.frames.len() - self.unused.len()
     }

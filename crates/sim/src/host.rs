@@ -11,16 +11,11 @@ use crate::frames::FrameId;
 use crate::machine::{Cost, Machine};
 use crate::waiters::Waiters;
 
-/// What a processor works on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Job {
-    /// The interrupt of a frame in the ring.
     Interrupt(FrameId),
-    /// The protocols' work for a frame in the receive queue.
     Protocol(FrameId),
-    /// The work to send a frame.
     Transmit(FrameId),
-    /// A program's own work.
     Call(CallId),
 }
 
@@ -30,7 +25,6 @@ pub(crate) struct SimulatedHost<N> {
     pub(crate) cpu: Cpu<Job>,
     pub(crate) adapter: Adapter,
     pub(crate) waiters: Waiters,
-    /// When the node's timeout in the event queue comes.
     pub(crate) timeout_at: Option<Instant>,
     pub(crate) facts: HostFacts,
     /// Since when it stands still, and for how long, ns.
@@ -88,13 +82,11 @@ impl<N> SimulatedHost<N> {
         self.facts.frames_handled += 1;
     }
 
-    /// A frame of the node waits for its transmit cost.
     pub(crate) fn take_for_transmission(&mut self, frame: FrameId, payload_bytes: u32) {
         self.adapter.take_room();
         self.charge(Level::Protocol, Job::Transmit(frame), self.machine.transmit, payload_bytes);
     }
 
-    /// A program works for this time.
     pub(crate) fn call(&mut self, call: CallId, time_ns: u64) {
         let time_ns = self.varied(time_ns);
         self.cpu.add(Level::Program, Job::Call(call), time_ns);

@@ -2,12 +2,10 @@
 
 use std::fmt;
 
-/// Processor time that something takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Cost {
     /// For each frame or message, ns.
     pub each_ns: u64,
-    /// For each of its bytes, ps.
     pub per_byte_ps: u64,
 }
 
@@ -15,11 +13,9 @@ pub struct Cost {
 const MOST_EACH_NS: u64 = 900_000_000_000;
 /// Longest time of one byte, ps: 1 ms.
 const MOST_PER_BYTE_PS: u64 = 1_000_000_000;
-/// Most frames in a queue.
 const MOST_FRAMES: u32 = 1_000_000;
 
 impl Cost {
-    /// No time.
     pub const ZERO: Self = Self { each_ns: 0, per_byte_ps: 0 };
 
     /// Processor time for `bytes`, ns, rounded to the nearest.
@@ -35,21 +31,15 @@ impl Cost {
 /// header, padding and check sequence; those of the calls are the bytes of the message.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
-    /// What reports call it.
     pub name: String,
     /// For each frame received, at interrupt level: from the ring to the receive queue.
     pub interrupt: Cost,
-    /// For each frame received, at protocol level: before the node handles it.
     pub protocol: Cost,
-    /// For each frame sent, at protocol level.
     pub transmit: Cost,
-    /// For each message that a program receives, at program level. Programs charge it.
     pub receive_call: Cost,
-    /// For each message that a program sends, at program level. Programs charge it.
     pub send_call: Cost,
     /// Frames that the adapter holds until their interrupts are done, the one in work included.
     pub ring_frames: u32,
-    /// Frames between interrupt and node, the one in work included.
     pub queue_frames: u32,
     /// Frames that wait for the adapter or for their transmit cost, without the one on the medium.
     pub transmit_queue_frames: u32,
@@ -78,7 +68,6 @@ impl Machine {
         }
     }
 
-    /// Most frames that this machine holds at a time.
     pub(crate) fn most_frames(&self) -> u64 {
         [self.ring_frames, self.queue_frames, self.transmit_queue_frames, 1]
             .into_iter()
@@ -140,14 +129,11 @@ impl Machine {
     }
 }
 
-/// A machine that there cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadMachine {
     pub machine: String,
-    /// The value that is not allowed.
     pub field: String,
     pub found: String,
-    /// What it may be.
     pub allowed: String,
 }
 

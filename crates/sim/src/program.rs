@@ -39,7 +39,6 @@ impl<N: Node + 'static> Host<N> {
         self.id
     }
 
-    /// Its adapter's address.
     pub fn mac(&self) -> Mac {
         mac_of(self.id)
     }
@@ -58,13 +57,11 @@ impl<N: Node + 'static> Host<N> {
         self.shared.state.borrow().hosts[usize::from(self.id)].machine.send_call
     }
 
-    /// Processor time that it has spent until now.
     pub fn cpu(&self) -> CpuFacts {
         let now = self.now();
         self.shared.state.borrow().hosts[usize::from(self.id)].facts(now).cpu
     }
 
-    /// What the medium of its world has counted until now.
     pub fn medium(&self) -> Counts {
         self.shared.state.borrow().medium.counts().clone()
     }
@@ -74,7 +71,6 @@ impl<N: Node + 'static> Host<N> {
         &self.shared.time
     }
 
-    /// The virtual time.
     pub fn now(&self) -> Instant {
         self.shared.time.now()
     }
@@ -119,7 +115,6 @@ impl<N: Node + 'static> Host<N> {
         });
     }
 
-    /// Work at program level for a message of this size.
     pub fn call(&self, cost: Cost, message_bytes: usize) -> Compute<N> {
         self.compute(cost.of(message_bytes as u64))
     }

@@ -7,14 +7,10 @@ use lanlab_units::Instant;
 
 use crate::address::HostId;
 
-/// What happens to a host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum What {
-    /// Its processor ends the job of this turn.
     CpuEnds { turn: u32 },
-    /// Its node wanted to be called at this time.
     NodeTimeout,
-    /// Its adapter can send the next frame.
     AdapterReady,
 }
 

@@ -10,9 +10,7 @@ use crate::state::State;
 pub(crate) struct Shared<N> {
     pub(crate) time: VirtualTime,
     pub(crate) state: RefCell<State<N>>,
-    /// Programs that have not ended.
     pub(crate) programs: Rc<Cell<usize>>,
-    /// Events and steps of programs until now.
     pub(crate) events: Cell<u64>,
 }
 

@@ -39,7 +39,6 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// When something happens next.
     #[inline]
     pub(crate) fn next_at(&self) -> Option<Instant> {
         match (self.medium.poll_timeout(), self.queue.next_at()) {
@@ -126,7 +125,6 @@ impl<N: Node> State<N> {
         }
     }
 
-    /// A job of the processor is done.
     fn complete(&mut self, now: Instant, id: HostId, job: Job) {
         match job {
             Job::Interrupt(frame) => {
@@ -204,7 +202,6 @@ impl<N: Node> State<N> {
         self.handle_medium_events();
     }
 
-    /// A program begins to work for this time.
     pub(crate) fn begin_call(&mut self, id: HostId, time_ns: u64) -> u32 {
         let call = self.calls.begin();
         self.host(id).call(call, time_ns);
@@ -213,7 +210,6 @@ impl<N: Node> State<N> {
         call
     }
 
-    /// A host stops for this time.
     pub(crate) fn stop(&mut self, id: HostId, time_ns: u64) {
         let call = self.calls.begin();
         self.calls.abandon(call);

@@ -21,15 +21,11 @@ use crate::state::State;
 const FIRST_HOST_STREAM: u64 = 1 << 32;
 /// Memory of a frame, bytes: the longest, and what is known about it.
 const FRAME_BYTES: u64 = 2048;
-/// Memory of a host, bytes.
 const HOST_BYTES: u64 = 16 << 10;
 
-/// What a world consists of.
 #[derive(Debug, Clone, PartialEq)]
 pub struct WorldPlan {
-    /// The medium; it has a port for each machine.
     pub medium: Plan,
-    /// The machines, in the order of their numbers.
     pub machines: Vec<Machine>,
 }
 
@@ -50,19 +46,12 @@ impl WorldPlan {
     }
 }
 
-/// A world that there cannot be.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum BadWorld {
     Medium(BadPlan),
-    /// One of the machines.
     Machine(BadMachine),
-    /// The number of machines is not that of the ports.
-    Ports {
-        machines: usize,
-        /// Ports of the medium.
-        ports: u16,
-    },
+    Ports { machines: usize, ports: u16 },
 }
 
 impl std::error::Error for BadWorld {}
@@ -79,24 +68,17 @@ impl fmt::Display for BadWorld {
     }
 }
 
-/// When a world stops at the latest. Both count from its beginning.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Most events; each step of a program is one, too.
     pub events: u64,
-    /// Last virtual time. What is due then is still done.
     pub until: Instant,
 }
 
-/// Why a world stopped.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ended {
     ProgramsDone,
-    /// The bound of virtual time.
     Time,
-    /// The bound of events.
     Events,
-    /// Nothing happens any more, and these programs wait.
     Deadlock(Vec<Unfinished>),
 }
 
@@ -196,7 +178,6 @@ impl<N: Node + 'static> World<N> {
         }
     }
 
-    /// Number of frames in queues and on the medium.
     pub fn frames_under_way(&self) -> usize {
         self.0.state.borrow().frames.held()
     }

@@ -19,14 +19,11 @@ use crate::llc;
 use crate::ncp::NetWare;
 use crate::profile::Profile;
 
-/// What a carrier can do for one session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarrierFacts {
-    /// Octets of the longest message that it carries.
     pub longest_message: u32,
     /// Whether it keeps the length of messages that have no header of their own: raw data.
     pub keeps_raw: bool,
-    /// Whether a request waits in it until the one before is answered.
     pub is_one_at_a_time: bool,
 }
 
@@ -37,16 +34,11 @@ impl CarrierFacts {
     }
 }
 
-/// What a station is, for any carrier of its sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StationConfig {
-    /// Address of its adapter.
     pub mac: Mac,
-    /// Its NetBIOS name, which carriers with names claim.
     pub name: Name,
-    /// Timers and windows.
     pub profile: Profile,
-    /// Generation of NetWare.
     pub netware: NetWare,
     /// Framing of carriers that know more than one; `None`: the one in use is found.
     pub framing: Option<Framing>,
@@ -61,7 +53,6 @@ pub struct StationConfig {
 pub enum IpxPart {
     /// It asks for framing and network, counts packets that are for no carrier, and says where its server is.
     First,
-    /// It says where its server is: another carrier does the rest.
     Second,
     /// Another carrier says where a server of the same type is, too.
     Silent,
@@ -85,15 +76,12 @@ pub struct SessionIds {
 }
 
 impl SessionIds {
-    /// More than there will be carriers.
     pub(crate) const STEP: u32 = 16;
 
-    /// Numbers of the carrier at this place in the table.
     pub(crate) const fn new(index: u32) -> Self {
         Self { next: index }
     }
 
-    /// A number that was not given before.
     pub const fn next(&mut self) -> SessionId {
         let id = SessionId(self.next);
         self.next = self.next.wrapping_add(Self::STEP);
@@ -101,7 +89,6 @@ impl SessionIds {
     }
 }
 
-/// A query, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueryId(pub u32);
 
@@ -111,7 +98,6 @@ pub enum Peer {
     Name(Name),
     /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
     Ipx(ipx::Address),
-    /// The server that answers first, of any name.
     Nearest,
 }
 
@@ -125,62 +111,44 @@ impl fmt::Display for Peer {
     }
 }
 
-/// Why a text is no address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadPeer {
-    /// What was found, and what it is not.
     pub message: String,
     pub hint: &'static str,
 }
 
-/// Why a message is not taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotSent {
     /// [`Event::Room`] says when there is room again.
     Full,
-    /// The session is not open.
     NoSession,
-    /// The carrier has no messages as long.
     TooLong,
 }
 
 /// Why a session has ended, or was never there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
-    /// We have closed it.
     Closed,
-    /// The other end has closed it.
     ByPeer,
-    /// The other end has ended it for a fault.
     ByPeerAbnormally,
-    /// The carrier has no addresses of this family.
     AddressFamily,
-    /// No station answered for the name.
     NameNotFound,
     /// The station has the name, and nothing takes calls for it.
     NotListening,
-    /// The station has no session left.
     NoResources,
     /// The station did not go on with the session in time.
     NoAnswer,
-    /// The link has ended.
     Link(llc::Ended),
-    /// What the other end sent makes no sense.
     Protocol,
     /// The other end sent a frame whose header is wrong, and with it lost a message.
     MalformedFrame,
-    /// Our own name is another station's.
     NameInConflict,
 }
 
-/// Whether sessions can be opened.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Readiness {
-    /// Name and network are this station's.
     Ready,
-    /// Its name is being claimed, or its network is not known yet.
     Waiting,
-    /// Another station has its name.
     NameInConflict,
 }
 
@@ -188,13 +156,9 @@ pub enum Readiness {
 /// takes is counted by the last of their reasons.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stray {
-    /// It is for another station, or of another protocol.
     Foreign,
-    /// It is an LLC frame for a SAP that is not here.
     UnknownSap,
-    /// It is a packet for a socket that is not here.
     UnknownSocket,
-    /// It is shorter than it says, or has no length.
     Malformed,
 }
 
@@ -207,32 +171,23 @@ pub struct SegmentFacts {
     pub network: Option<u32>,
 }
 
-/// A number that was counted, by its key in results.
 pub type Count = (&'static str, u64);
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// A session that we called is open.
     Opened(SessionId, CarrierFacts),
-    /// A session that another station called is open.
     Accepted {
         session: SessionId,
-        /// What it can do.
         facts: CarrierFacts,
-        /// Hardware address of the other station.
         station: Mac,
-        /// Address of ours that was called.
         called: Peer,
-        /// Address of the caller.
         calling: Peer,
     },
     /// A whole message of a session is in the buffer of [`Carrier::poll_event`].
     Message(SessionId),
     /// Another message of the session may be handed in: one has been sent and acknowledged.
     Room(SessionId),
-    /// A session is over, or did not come to be.
     Ended(SessionId, Why),
-    /// A NetBIOS name is ours.
     Claimed(Name),
     /// This station says that a name of ours is another's, too: it is claimed again, and used meanwhile.
     /// [`Event::Claimed`] or [`Event::Conflict`] follows.
@@ -240,25 +195,24 @@ pub enum Event {
     /// The name is that of another station. A new one is given up; one that was ours is claimed again from
     /// time to time, and [`Event::Claimed`] says when it is ours again.
     Conflict(Name, Mac),
-    /// A station has a name that was queried.
     Found {
         query: QueryId,
         name: Name,
         station: Mac,
-        /// Whether it is the name of a group.
         is_group: bool,
     },
-    /// The state of an adapter that was queried.
-    Status { query: QueryId, station: Mac, status: Box<AdapterStatus> },
+    Status {
+        query: QueryId,
+        station: Mac,
+        status: Box<AdapterStatus>,
+    },
     /// A query was sent as often as it is; no more answers come.
     QueryFinished(QueryId),
     /// A datagram is in the buffer of [`Carrier::poll_event`].
     Datagram {
-        /// Name of the sender.
         from: Name,
         /// Name of ours that it is for; absent: for every station.
         to: Option<Name>,
-        /// Address of the sender.
         station: Mac,
     },
 }

@@ -13,7 +13,6 @@ macro_rules! counts {
         }
 
         impl $name {
-            /// By their keys in results, in this order.
             $visible fn keyed(&self) -> Vec<$crate::carrier::Count> {
                 vec![$(($key, self.$field)),+]
             }

@@ -1,23 +1,17 @@
 //! Numbers of stacks of their time, each with how sure it is.
 
-/// How sure a number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
-    /// Seen on the wire.
     Observed,
     /// A document of the maker, or two independent sources that agree.
     Primary,
-    /// One source that is not the maker's.
     Secondary,
-    /// No public source: a choice of ours.
     Assumed,
 }
 
-/// A number with its certainty.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Known<T> {
     pub value: T,
-    /// How sure it is.
     pub certainty: Certainty,
 }
 

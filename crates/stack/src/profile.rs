@@ -32,41 +32,33 @@ pub struct LinkProfile {
     /// Nw: acknowledged I frames after which the window grows again by one, after a loss has reduced it
     /// to one. Zero: a loss does not reduce it.
     pub window_growth: Known<u8>,
-    /// Whether who has set up the link asks once whether it stands.
     pub polls_after_connect: Known<bool>,
     /// A receiver that is not ready for this long loses the link, ns.
     pub longest_busy_ns: Known<u64>,
 }
 
-/// How a stack runs sessions of NetBIOS over IPX.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpxProfile {
     /// How often a station is asked for a session, and after what time again, ns.
     pub connect_count: Known<u32>,
     pub connect_interval_ns: Known<u64>,
-    /// Octets of data that it takes in a packet.
     pub longest_data: Known<u16>,
-    /// What it says of its times when it opens a session.
     pub times: Known<[u16; 2]>,
-    /// Packets that the other end may have on their way.
     pub window: Known<u16>,
     /// Packets within a message after which an acknowledgement does not wait, on slow networks.
     pub ack_window: Known<u16>,
     /// Round trip from which on a network is slow, ns.
     pub slow_ns: Known<u64>,
-    /// Longest time that an acknowledgement waits, ns.
     pub ack_delay_ns: Known<u64>,
     /// Time to wait for an acknowledgement at first, ns.
     pub resend_ns: Known<u64>,
     /// Each further wait is longer by this, percent of the one before.
     pub resend_growth_percent: Known<u64>,
-    /// How often a packet is sent again before the session is given up.
     pub resend_count: Known<u32>,
     /// Time between questions whether a closed window is open again, ns.
     pub probe_ns: Known<u64>,
     /// Time without a packet of the other end after which it is asked whether it is there, ns.
     pub alive_ns: Known<u64>,
-    /// How often it is asked before the session is given up.
     pub alive_count: Known<u32>,
 }
 
@@ -92,7 +84,6 @@ const NWNBLINK: IpxProfile = IpxProfile {
 const IPX_9X: IpxProfile =
     IpxProfile { longest_data: secondary(0x05a0), times: secondary([0x25, 0x0d]), ..NWNBLINK };
 
-/// How a stack names itself and runs sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Profile {
     pub name: &'static str,
@@ -103,19 +94,14 @@ pub struct Profile {
     pub xns: &'static XnsProfile,
     /// Number of queries: how often a name is claimed or looked for.
     pub query_count: Known<u32>,
-    /// Time between queries, ns.
     pub query_interval_ns: Known<u64>,
     /// Whether a caller first looks for the name, then asks the station for a session.
     pub queries_name_first: Known<bool>,
-    /// Whether acknowledgements may come with data.
     pub piggybacks: Known<bool>,
     /// How long an acknowledgement waits for data to come with, ns.
     pub piggyback_wait_ns: Known<u64>,
-    /// Whether it understands data that need no acknowledgement.
     pub send_no_ack_able: Known<bool>,
-    /// Whether the first part of the first long message asks for RECEIVE CONTINUE.
     pub asks_receive_continue: Known<bool>,
-    /// Longest wait for SESSION INITIALIZE and CONFIRM, ns.
     pub session_wait_ns: Known<u64>,
     /// Time without traffic after which SESSION ALIVE is sent, ns. Zero: never.
     pub alive_ns: Known<u64>,

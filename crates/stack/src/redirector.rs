@@ -10,31 +10,24 @@
 use std::fmt;
 use std::ops::Range;
 
-/// A call, by its number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct CallId(pub u64);
 
-/// An open file of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct FileId(pub u32);
 
-/// What a file is opened for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
-    /// Read what is there.
     Read,
-    /// Write a new file; refused if the name is taken.
     Create,
     /// Write a new file in the place of what has the name.
     Replace,
-    /// Read and write what is there.
     Update,
 }
 
 /// What is asked of the server. Paths are names joined by `/`, empty for the root of the share.
 #[derive(Debug, Clone, Copy)]
 pub enum Call<'a> {
-    /// Open a file.
     Open {
         path: &'a str,
         access: Access,
@@ -44,7 +37,6 @@ pub enum Call<'a> {
         file: FileId,
         /// From where, octets.
         offset: u64,
-        /// Most octets.
         count: u32,
     },
     /// Write once, two parts one behind the other; the answer may say that fewer octets were written.
@@ -54,19 +46,15 @@ pub enum Call<'a> {
         offset: u64,
         parts: [&'a [u8]; 2],
     },
-    /// Bring what was written to the disk.
     Flush {
         file: FileId,
     },
-    /// End with a file.
     Close {
         file: FileId,
     },
-    /// Remove a file.
     Remove {
         path: &'a str,
     },
-    /// List a directory.
     List {
         path: &'a str,
     },
@@ -76,34 +64,23 @@ pub enum Call<'a> {
     RemoveDirectory {
         path: &'a str,
     },
-    /// Succeed if there is a directory of this path.
     CheckDirectory {
         path: &'a str,
     },
-    /// Give another name to a file or directory.
     Rename {
-        /// The path that it has.
         from: &'a str,
-        /// The path that it gets.
         to: &'a str,
     },
-    /// Ask whether the server answers.
     Echo,
-    /// Ask for the space of the disk.
     DiskSpace,
-    /// Log off.
     End,
 }
 
-/// What came of a call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Done {
-    /// It is done, and there is nothing to say of it.
     Nothing,
-    /// A file is open.
     Opened {
         file: FileId,
-        /// Octets in it.
         size_bytes: u64,
     },
     /// What was read: these octets of the `data` of [`Redirector::poll_done`].
@@ -111,50 +88,36 @@ pub enum Done {
     Written(u32),
     /// What is in a directory, without `.` and `..`.
     Listed(Vec<Listed>),
-    /// Octets of the disk in all, and free ones.
     Space {
         total_bytes: u64,
         free_bytes: u64,
     },
 }
 
-/// An entry of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Listed {
-    /// Its name, as the server wrote it.
     pub name: String,
-    /// Octets of a file.
     pub size_bytes: u64,
     pub is_directory: bool,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
-    /// There is no such file, directory or share.
     Missing,
     /// It is there already, or is not empty.
     Exists,
-    /// The user may not, or another one has it open.
     Denied,
-    /// User or password are not accepted.
     Login,
-    /// No space is left.
     NoSpace,
-    /// The server cannot hold such a name.
     Name,
-    /// Server or dialect cannot do that.
     Unsupported,
-    /// What came cannot be understood, or the server says that it failed.
     Protocol,
 }
 
-/// Why a call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
     pub reason: Reason,
-    /// What was found and, where it can be said, what was allowed.
     pub message: String,
-    /// What to do about it, where that is known.
     pub hint: Option<String>,
 }
 
@@ -163,7 +126,6 @@ impl Refusal {
         Self { reason, message: message.into(), hint: None }
     }
 
-    /// With what to do about it.
     #[must_use]
     pub fn hint(self, hint: impl Into<String>) -> Self {
         Self { hint: Some(hint.into()), ..self }
@@ -176,22 +138,16 @@ impl fmt::Display for Refusal {
     }
 }
 
-/// What both ends agreed on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RedirectorFacts {
     /// Protocol with its dialect and how the user logged in, as `SMB 1, NT LM 0.12, NTLM login`.
     pub protocol: String,
     /// How messages are protected, as `signed, MD5`; `none`.
     pub protection: String,
-    /// What the server calls itself, if it does.
     pub server: Option<String>,
-    /// Octets of one [`Call::Read`].
     pub read_bytes: u32,
-    /// Octets of one [`Call::Write`].
     pub write_bytes: u32,
-    /// Octets of the largest file that the dialect can write.
     pub largest_file_bytes: u64,
-    /// Requests that may be outstanding.
     pub depth: u16,
     /// Whether names have at most 8 characters, a dot and 3 characters.
     pub short_names: bool,

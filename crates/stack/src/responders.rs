@@ -25,7 +25,6 @@ pub(crate) const fn may_answer_on_ipx(from: u16, is_to_all: bool) -> bool {
     !is_to_all && !answers_on_ipx(from)
 }
 
-/// The same of an echo, which any answer would come back from.
 pub(crate) const fn may_echo_on_ipx(from: u16, is_to_all: bool) -> bool {
     may_answer_on_ipx(from, is_to_all) && !matches!(from, ECHO_SOCKET | watchdog::SERVER_SOCKET)
 }
@@ -40,7 +39,6 @@ pub(crate) const fn may_answer_on_xns(from: u16) -> bool {
     from > LAST_WELL_KNOWN && from != xns::socket::SMB
 }
 
-/// A bounded number of answers in each second.
 #[derive(Debug, Default)]
 pub(crate) struct Allowance {
     since: Option<Instant>,
@@ -48,7 +46,6 @@ pub(crate) struct Allowance {
 }
 
 impl Allowance {
-    /// Whether one more may be given now.
     pub(crate) fn take(&mut self, now: Instant) -> bool {
         if self.since.is_none_or(|since| now.nanos_since(since) >= SECOND_NS) {
             (self.since, self.given) = (Some(now), 0);

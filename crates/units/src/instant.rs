@@ -9,7 +9,6 @@ use core::time::Duration;
 pub struct Instant(u64);
 
 impl Instant {
-    /// The start of the clock.
     pub const ZERO: Self = Self(0);
     /// Later than any time that can be reached (584 years).
     pub const FAR_FUTURE: Self = Self(u64::MAX);
@@ -19,7 +18,6 @@ impl Instant {
         Self(nanoseconds)
     }
 
-    /// Nanoseconds since the clock's start.
     pub const fn as_nanos(self) -> u64 {
         self.0
     }

@@ -28,7 +28,6 @@ impl Pace {
         })
     }
 
-    /// The pace of each of `flows` flows that share this one in turn.
     #[must_use]
     pub fn shared_by(self, flows: u16) -> Self {
         let period_numerator_ns = self.period_numerator_ns * u128::from(flows.max(1));
@@ -49,12 +48,10 @@ impl Pace {
         u64::try_from(slots).unwrap_or(u64::MAX)
     }
 
-    /// The period, rounded down to whole nanoseconds.
     pub fn period_ns(&self) -> u64 {
         u64::try_from(self.period_numerator_ns / self.period_denominator).unwrap_or(u64::MAX)
     }
 
-    /// Messages per second.
     pub fn messages_per_s(&self) -> f64 {
         self.period_denominator as f64 * 1e9 / self.period_numerator_ns as f64
     }

@@ -3,22 +3,18 @@
 /// Silence after which a client that has done little is dropped for another one.
 pub const GRACE_NS: u64 = 200_000_000;
 
-/// What a client has done so far.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
     /// It has only begun: a stranger can forge that.
     Begun,
-    /// It has done less than any client does that is served.
     Little,
     Known,
 }
 
-/// A client that has a place.
 #[derive(Debug, Clone, Copy)]
 pub struct Standing<A> {
     pub address: A,
     pub used: Use,
-    /// How long it has been silent.
     pub silent_ns: u64,
 }
 

@@ -9,22 +9,17 @@ use crate::Error;
 use crate::fields::{Field, Order};
 
 const FORMAT: &str = "arp";
-/// Octets of a packet.
 pub const PACKET_LEN: usize = Fields::LEN;
 /// Hardware Ethernet, protocol IPv4, and the lengths of their addresses.
 const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
 
-/// Kind, operation, and addresses of sender and target.
 type Fields = ([u8; 6], u16, ([u8; 6], u32), ([u8; 6], u32));
 
-/// A request or a reply.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether it asks; else it answers.
     pub is_request: bool,
-    /// Hardware address of the sender.
     pub sender_mac: [u8; 6],
     /// Its address; `0.0.0.0` in a probe.
     pub sender: Ipv4Addr,
@@ -59,7 +54,6 @@ impl Packet {
         })
     }
 
-    /// Append the packet.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let operation = if self.is_request { REQUEST } else { REPLY };
         let senders = (self.sender_mac, self.sender.to_bits());

@@ -15,23 +15,19 @@ const MAILSLOT: &[u8] = b"\\MAILSLOT\\BROWSE\0";
 /// Octets of an announcement up to its comment.
 const ANNOUNCEMENT_LEN: usize = 32;
 
-/// What is announced.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Host,
     /// A workgroup or domain, by the computer that keeps its list.
     Domain,
-    /// The computer that keeps the list of a workgroup.
     LocalMaster,
 }
 
-/// An announcement.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
     pub kind: Kind,
     /// Its name; octets outside printable ASCII are `?`.
     pub name: String,
-    /// Version of its system, as it states it.
     pub version: (u8, u8),
     /// What it does, as bits (`SV_TYPE_…`); 2 is a file server.
     pub server_type: u32,

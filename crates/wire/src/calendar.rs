@@ -56,7 +56,6 @@ pub fn parse_time_val(text: &str) -> Option<u64> {
 
 /// As `ls -l` has it: `Nov 21 10:00`, or `Nov 21  2025` if that is half a year ago or in the future.
 pub fn ls_time(since_1970_s: u64, now_s: u64) -> String {
-    /// Of half a Gregorian year.
     const RECENT_S: u64 = 15_778_476;
     let is_recent = (now_s.saturating_sub(RECENT_S)..=now_s).contains(&since_1970_s);
     let form = if is_recent { "%b %e %H:%M" } else { "%b %e  %Y" };

@@ -4,25 +4,8 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// The buffer ends before the format does.
     #[error("{format}: need {need} octets, got {got}")]
-    Truncated {
-        /// Name of the format.
-        format: &'static str,
-        /// Octets that the format needs.
-        need: usize,
-        /// Octets that were there.
-        got: usize,
-    },
-    /// A field holds a value that the format does not allow.
+    Truncated { format: &'static str, need: usize, got: usize },
     #[error("{format}: field `{field}` at octet {offset} has forbidden value {value:#x}")]
-    Forbidden {
-        /// Name of the format.
-        format: &'static str,
-        /// Name of the field.
-        field: &'static str,
-        /// Where the field begins.
-        offset: usize,
-        value: u64,
-    },
+    Forbidden { format: &'static str, field: &'static str, offset: usize, value: u64 },
 }

@@ -17,16 +17,13 @@ mod field {
     pub(super) const LENGTH_OR_TYPE: Range<usize> = 12..14;
 }
 
-/// Octets before the payload.
 pub const HEADER_LEN: usize = field::LENGTH_OR_TYPE.end;
 /// The shortest frame that adapters send, without check sequence.
 pub const MIN_FRAME_LEN: usize = 60;
-/// Longest payload.
 pub const MAX_PAYLOAD_LEN: usize = 1500;
 /// The longest frame, without check sequence.
 pub const MAX_FRAME_LEN: usize = HEADER_LEN + MAX_PAYLOAD_LEN;
 
-/// From here on the field behind the addresses is a type.
 const FIRST_TYPE: u16 = 0x0600;
 /// The first octets of a raw IPX packet: it has no checksum.
 const RAW_START: [u8; 2] = [0xff, 0xff];
@@ -35,17 +32,13 @@ const SNAP_START: [u8; 3] = [0xaa, 0xaa, 0x03];
 /// LLC header of 3Com's framing: SAP, SAP, UI.
 const THREE_COM_START: [u8; 3] = [0x80, 0x80, 0x03];
 
-/// A MAC address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Mac(pub [u8; 6]);
 
 impl Mac {
-    /// Every station.
     pub const BROADCAST: Self = Self([0xff; 6]);
-    /// Every station with NetBEUI.
     pub const NETBIOS_GROUP: Self = Self([0x03, 0, 0, 0, 0, 0x01]);
 
-    /// Whether it stands for a group of stations.
     pub const fn is_group(self) -> bool {
         self.0[0] & 1 != 0
     }
@@ -61,10 +54,8 @@ impl fmt::Display for Mac {
     }
 }
 
-/// How the payload is marked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
-    /// Ethernet II: a type.
     Type(u16),
     /// NetWare's raw 802.3: a length, then an IPX packet.
     Raw,
@@ -81,7 +72,6 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Octets between the length or type and the payload.
     pub const fn inner_len(self) -> usize {
         match self {
             Self::Type(_) | Self::Raw | Self::Llc => 0,
@@ -91,12 +81,10 @@ impl Framing {
     }
 }
 
-/// Addresses and framing of a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub destination: Mac,
     pub source: Mac,
-    /// How the payload is marked.
     pub framing: Framing,
 }
 
@@ -132,10 +120,8 @@ impl Vlans {
     }
 }
 
-/// A frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
-    /// Addresses and framing.
     pub header: Header,
     /// What it carries: without padding where the frame has a length, with it where it has a type.
     pub payload: &'a [u8],

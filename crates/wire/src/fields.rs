@@ -3,7 +3,6 @@
 
 use crate::Error;
 
-/// Which octet of a number stands first.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Order {
     Little,
@@ -167,7 +166,6 @@ macro_rules! fields {
     };
 }
 
-/// An enumeration of octets that stand for something.
 macro_rules! codes {
     ($(#[$about:meta])* $name:ident { $($(#[$doc:meta])* $variant:ident = $code:literal,)* }) => {
         $(#[$about])*
@@ -177,17 +175,14 @@ macro_rules! codes {
         }
 
         impl $name {
-            /// All of them.
             pub const ALL: [Self; [$($code),*].len()] = [$(Self::$variant),*];
 
-            /// The octet that stands for it.
             pub const fn to_wire(self) -> u8 {
                 match self {
                     $(Self::$variant => $code,)*
                 }
             }
 
-            /// What an octet stands for.
             pub const fn from_wire(code: u8) -> Option<Self> {
                 match code {
                     $($code => Some(Self::$variant),)*
@@ -219,10 +214,8 @@ mod tests {
     use proptest::prelude::*;
 
     fields! {
-        /// Fields of each kind, the high octet first.
         Outer, Big, "outer" => {
             number: u16,
-            /// A structure of the other order.
             inner: Inner,
             flag: bool,
             numbers: [i16; 2],
@@ -230,7 +223,6 @@ mod tests {
     }
 
     fields! {
-        /// The low octet first.
         Inner, Little => {
             number: u32,
             octets: [u8; 3],

@@ -6,13 +6,11 @@
 /// Most digits in the size of a chunk: 64 bits hold as many.
 const MAX_DIGITS: u32 = 16;
 
-/// Bytes after the size of a chunk at most.
 const MAX_EXTENSION_BYTES: usize = 1024;
 
 /// Octets of the fields after the last chunk at most.
 const MAX_TRAILER_BYTES: usize = 1 << 14;
 
-/// Where in its chunks a body is.
 #[derive(Debug, Clone)]
 pub struct Chunks {
     state: State,
@@ -38,14 +36,11 @@ enum State {
     End,
 }
 
-/// What comes next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// It takes more octets to know.
     More,
     /// This many octets of the file, at least one.
     Data(u64),
-    /// Nothing: the body has ended.
     End,
 }
 

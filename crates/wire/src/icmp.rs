@@ -17,10 +17,8 @@ mod field {
     pub(super) const SEQUENCE: Range<usize> = 6..8;
 }
 
-/// Length of the header, octets.
 pub const HEADER_LEN: usize = field::SEQUENCE.end;
 
-/// Which ICMP it is: the types and the checksum differ.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Version {
     /// Of IPv4.
@@ -45,12 +43,9 @@ impl Version {
     }
 }
 
-/// The header of an echo message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Echo {
-    /// Which program it is of.
     pub identifier: u16,
-    /// Which of its requests.
     pub sequence: u16,
 }
 

@@ -23,34 +23,22 @@ pub const HELLO: [u8; HELLO_BYTES] = *b"9876";
 /// See [`HELLO`].
 pub const HELLO_ANSWER: [u8; HELLO_BYTES] = *b"6789";
 
-/// What one octet of the control connection says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 #[repr(u8)]
 pub enum State {
-    /// The flows are open, says the server.
     TestStart = 1,
-    /// Messages may go, says the server.
     TestRunning = 2,
-    /// The amount is reached, says the client.
     TestEnd = 4,
-    /// The client is to send its parameters.
     ParameterExchange = 9,
-    /// The client is to open its flows.
     CreateStreams = 10,
-    /// The server ends.
     ServerTerminate = 11,
-    /// The client ends.
     ClientTerminate = 12,
-    /// Both are to send their results, the client first.
     ExchangeResults = 13,
-    /// The client may show them.
     DisplayResults = 14,
-    /// The client is done.
     Done = 16,
     /// The server failed; two numbers follow, its own and that of the system. Not seen in these
     /// exchanges, in which servers that failed closed the connection.
     ServerError = 254,
-    /// The server is busy with another client.
     AccessDenied = 255,
 }
 
@@ -83,7 +71,6 @@ impl State {
     }
 }
 
-/// A cookie of random octets.
 pub fn cookie(random: [u8; COOKIE_BYTES - 1]) -> [u8; COOKIE_BYTES] {
     let mut cookie = [0; COOKIE_BYTES];
     for (character, octet) in cookie.iter_mut().zip(random) {
@@ -92,12 +79,10 @@ pub fn cookie(random: [u8; COOKIE_BYTES - 1]) -> [u8; COOKIE_BYTES] {
     cookie
 }
 
-/// The head of a datagram. Octets behind it are padding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
     /// Seconds of the sender's clock, which begins anywhere.
     pub seconds: u32,
-    /// Microseconds beyond them.
     pub microseconds: u32,
     /// Counted from 1 in each flow.
     pub number: u64,

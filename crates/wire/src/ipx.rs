@@ -10,61 +10,45 @@ use core::fmt;
 use crate::{Error, take};
 
 const FORMAT: &str = "ipx";
-/// Octets of the header.
 pub const HEADER_LEN: usize = 30;
 /// Checksum of a packet that has none, as almost all.
 pub const NO_CHECKSUM: u16 = 0xffff;
 /// A packet that has passed as many routers is discarded.
 pub const MOST_HOPS: u8 = 16;
-/// Every station.
 pub const BROADCAST: [u8; 6] = [0xff; 6];
 /// Octets before the data of a propagated packet, where routers write the networks that it has passed.
 pub const ROUTER_LIST_LEN: usize = 32;
 
-/// Packet types.
 pub mod packet_type {
-    /// Routing information.
     pub const RIP: u8 = 0x01;
     /// Packet exchange: service advertising, names, SMB, NetBIOS to one station.
     pub const EXCHANGE: u8 = 0x04;
-    /// NetWare core protocol.
     pub const NCP: u8 = 0x11;
     /// Sent on by routers to all networks.
     pub const PROPAGATED: u8 = 0x14;
 }
 
-/// Sockets with a known use.
 pub mod socket {
-    /// NetWare Core Protocol.
     pub const NCP: u16 = 0x0451;
-    /// Service advertising.
     pub const SAP: u16 = 0x0452;
-    /// Routing information.
     pub const RIP: u16 = 0x0453;
-    /// NetBIOS.
     pub const NETBIOS: u16 = 0x0455;
     pub const DIAGNOSTIC: u16 = 0x0456;
     pub const SMB_SERVER: u16 = 0x0550;
-    /// Names of stations with SMB.
     pub const SMB_NAMES: u16 = 0x0551;
     pub const SMB_CLIENT: u16 = 0x0552;
     pub const MAILSLOT: u16 = 0x0553;
-    /// Messages for people.
     pub const MESSENGER: u16 = 0x0554;
     /// The first of those that programs take as they come.
     pub const FIRST_DYNAMIC: u16 = 0x4000;
-    /// The last of these.
     pub const LAST_DYNAMIC: u16 = 0x7fff;
 }
 
-/// A station and a program on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     /// Network; zero is the one that the sender is on.
     pub network: u32,
-    /// Station; all ones for every one.
     pub node: [u8; 6],
-    /// Program.
     pub socket: u16,
 }
 
@@ -92,14 +76,11 @@ impl Address {
     }
 }
 
-/// What stands before the data of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Sum of the packet; FFFF: none.
     pub checksum: u16,
-    /// Routers that it has passed.
     pub hops: u8,
-    /// Packet type.
     pub kind: u8,
     pub destination: Address,
     pub source: Address,

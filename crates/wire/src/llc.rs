@@ -18,17 +18,14 @@ pub const NUMBERED_LEN: usize = 4;
 /// Octets of SAPs and control of a U frame.
 pub const UNNUMBERED_LEN: usize = 3;
 
-/// Service access points.
 pub mod sap {
     /// The station itself: XID and TEST only.
     pub const NULL: u8 = 0x00;
-    /// NetBIOS.
     pub const NETBIOS: u8 = 0xf0;
     pub const IPX: u8 = 0xe0;
     pub const SNAP: u8 = 0xaa;
     /// 3Com's XNS.
     pub const THREE_COM: u8 = 0x80;
-    /// Every SAP of a station.
     pub const GLOBAL: u8 = 0xff;
 }
 
@@ -37,35 +34,22 @@ const RESPONSE: u8 = 0x01;
 /// Poll or final bit of a U frame.
 const UNNUMBERED_POLL: u8 = 0x10;
 
-/// Supervisory frames.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Supervisory {
-    /// RR: ready for more I frames.
     ReceiveReady,
-    /// RNR: not ready.
     ReceiveNotReady,
-    /// REJ: send again from N(R) on.
     Reject,
 }
 
 codes! {
-    /// Unnumbered frames.
     Unnumbered {
-        /// UI: data without a link.
         Information = 0x03,
-        /// XID: what a station can do.
         Identification = 0xaf,
-        /// TEST: send this back.
         Test = 0xe3,
-        /// SABME: set up or reset the link.
         Connect = 0x6f,
-        /// DISC: end the link.
         Disconnect = 0x43,
-        /// UA: done.
         Acknowledgement = 0x63,
-        /// DM: there is no link.
         Disconnected = 0x0f,
-        /// FRMR: a frame cannot be accepted.
         FrameReject = 0x87,
     }
 }
@@ -73,31 +57,9 @@ codes! {
 /// The control field. `poll` is P of a command and F of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// An I frame.
-    Information {
-        /// N(S): its own number.
-        send_number: u8,
-        /// N(R): the number that is expected next.
-        receive_number: u8,
-        /// P or F.
-        poll: bool,
-    },
-    /// An S frame.
-    Supervisory {
-        /// Which one.
-        kind: Supervisory,
-        /// N(R): the number that is expected next.
-        receive_number: u8,
-        /// P or F.
-        poll: bool,
-    },
-    /// A U frame.
-    Unnumbered {
-        /// Which one.
-        kind: Unnumbered,
-        /// P or F.
-        poll: bool,
-    },
+    Information { send_number: u8, receive_number: u8, poll: bool },
+    Supervisory { kind: Supervisory, receive_number: u8, poll: bool },
+    Unnumbered { kind: Unnumbered, poll: bool },
 }
 
 impl Control {
@@ -121,12 +83,10 @@ impl Control {
         }
     }
 
-    /// Octets of the control field.
     pub const fn octets(self) -> usize {
         if matches!(self, Self::Unnumbered { .. }) { 1 } else { 2 }
     }
 
-    /// P of a command, F of a response.
     pub const fn poll(self) -> bool {
         match self {
             Self::Information { poll, .. }
@@ -136,7 +96,6 @@ impl Control {
     }
 }
 
-/// What stands before the information of a PDU.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Destination SAP; the lowest bit says that it is a group.
@@ -154,7 +113,6 @@ pub struct UnknownControl {
     /// Source SAP, without the bit that says what the PDU is.
     pub source_sap: u8,
     pub is_response: bool,
-    /// The octets of the control field.
     pub control: [u8; 2],
 }
 
@@ -204,7 +162,6 @@ impl Header {
         Ok((header, &pdu[2 + control.octets()..]))
     }
 
-    /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let response = if self.is_response { RESPONSE } else { 0 };
         out.extend_from_slice(&[self.destination_sap, self.source_sap & !RESPONSE | response]);
@@ -248,17 +205,12 @@ impl Reasons {
     pub const SEND_NUMBER: Self = Self(0x10);
 }
 
-/// The information of FRMR.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FrameReject {
-    /// Control field of the rejected frame.
     pub control: [u8; 2],
-    /// V(S) of the sender of FRMR.
     pub send_state: u8,
-    /// V(R) of the sender of FRMR.
     pub receive_state: u8,
     pub was_response: bool,
-    /// What is wrong with it.
     pub reasons: Reasons,
 }
 
@@ -266,7 +218,6 @@ pub struct FrameReject {
 pub const FRAME_REJECT_LEN: usize = 5;
 
 impl FrameReject {
-    /// Read the information.
     pub fn parse(information: &[u8]) -> Result<Self, Error> {
         let [first, second, send, receive, flags, ..] = *information else {
             let got = information.len();
@@ -281,7 +232,6 @@ impl FrameReject {
         })
     }
 
-    /// The octets.
     pub const fn to_wire(self) -> [u8; FRAME_REJECT_LEN] {
         [
             self.control[0],
@@ -323,7 +273,6 @@ impl Identification {
         Ok(Self { has_type_2: classes & 0x02 != 0, receive_window: window >> 1 })
     }
 
-    /// The octets.
     pub const fn to_wire(self) -> [u8; IDENTIFICATION_LEN] {
         [BASIC_FORMAT, if self.has_type_2 { 0x03 } else { 0x01 }, self.receive_window << 1]
     }

@@ -13,61 +13,45 @@ const FORMAT: &str = "nbipx";
 const FLAGS: usize = ROUTER_LIST_LEN;
 const COMMAND: usize = FLAGS + 1;
 const NAME: usize = COMMAND + 1;
-/// Octets of a packet about a name.
 pub const NAME_PACKET_LEN: usize = NAME + NAME_LEN;
 /// Octets before the data of a session.
 pub const SESSION_HEADER_LEN: usize = 18;
 /// Connection at the other end, as long as it is not known.
 pub const NO_CONNECTION: u16 = 0xffff;
 
-/// What a packet says of its name.
 pub mod name_flag {
     pub const GROUP: u8 = 0x80;
     pub const IN_USE: u8 = 0x40;
-    /// It was claimed, and no station objected.
     pub const REGISTERED: u8 = 0x04;
 }
 
-/// What a packet of a session says.
 pub mod control {
-    /// It has no sequence number of its own.
     pub const SYSTEM: u8 = 0x80;
-    /// It is to be acknowledged at once.
     pub const ACKNOWLEDGE: u8 = 0x40;
     pub const END_OF_MESSAGE: u8 = 0x10;
     /// The other end is to send again what is not acknowledged.
     pub const RESEND: u8 = 0x08;
-    /// It opens the session.
     pub const CONNECT: u8 = 0x01;
 }
 
-/// Kinds of packets of a session.
 pub mod stream {
     /// Data, or nothing but what the header says.
     pub const DATA: u8 = 0x06;
-    /// The session ends.
     pub const END: u8 = 0x07;
-    /// It has ended here, too.
     pub const END_ACKNOWLEDGED: u8 = 0x08;
 }
 
 codes! {
-    /// What a packet about a name is for.
     NameCommand {
-        /// Who has the name?
         Find = 0x01,
-        /// The sender has it.
         Recognized = 0x02,
         /// A station takes the name, unless another one objects.
         Claim = 0x03,
-        /// The sender has it, and objects.
         InUse = 0x04,
-        /// A station gives it up.
         Deregister = 0x05,
     }
 }
 
-/// A packet about a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NamePacket {
     pub flags: u8,
@@ -105,25 +89,18 @@ impl NamePacket {
 }
 
 fields! {
-    /// What stands before the data of a session.
     SessionHeader, Little, FORMAT => {
         control: u8,
         stream: u8,
-        /// Connection of the sender.
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
         /// Number of this packet; without one of its own, that of the next one.
         sequence: u16,
-        /// Octets of the whole message.
         total_bytes: u16,
-        /// Octets of the message before these.
         offset: u16,
-        /// Octets of data.
         data_bytes: u16,
-        /// Number that is expected next: all before it have come.
         expected: u16,
-        /// Last number that the other end may send.
         window_end: u16,
     }
 }
@@ -145,7 +122,6 @@ impl SessionHeader {
         data.map(|data| (header, data)).ok_or(Error::Truncated { format: FORMAT, need, got })
     }
 
-    /// Whether it has a sequence number of its own.
     pub const fn is_numbered(&self) -> bool {
         self.control & control::SYSTEM == 0
     }
@@ -157,15 +133,10 @@ pub fn is_session(data: &[u8]) -> bool {
 }
 
 fields! {
-    /// Data of the packets that open a session.
     Opening, Little, FORMAT => {
-        /// Name of the sender.
         source: [u8; NAME_LEN],
-        /// Name of the other end.
         destination: [u8; NAME_LEN],
-        /// Octets of data that the sender takes in one packet.
         longest_data: u16,
-        /// Two times, whose meaning is not public.
         times: [u16; 2],
     }
 }

@@ -10,7 +10,6 @@ use crate::{Error, take};
 
 const FORMAT: &str = "nbns";
 
-/// Port of the name service.
 pub const PORT: u16 = 137;
 /// Longest datagram (RFC 1002, section 4.2.1.1 and RFC 1001, section 17.1.3), octets.
 pub const MAX_DATAGRAM_LEN: usize = 576;
@@ -39,7 +38,6 @@ pub const GROUP: u16 = 0x8000;
 /// Flag of a name in a status response: it is in use.
 pub const ACTIVE: u16 = 0x0400;
 
-/// What a query asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Question {
     /// Addresses of a name (section 4.2.12).
@@ -48,17 +46,12 @@ pub enum Question {
     Status,
 }
 
-/// A query. Names are without a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Query {
-    /// Which query of the sender.
     pub id: u16,
-    /// Whether it was sent to all hosts.
     pub broadcast: bool,
-    /// Whether a name server is to ask others.
     pub recursion_desired: bool,
     pub question: Question,
-    /// The name. A status query may have [`Name::ANY`].
     pub name: Name,
 }
 
@@ -100,7 +93,6 @@ impl Query {
         })
     }
 
-    /// Append the query.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let kind = match self.question {
             Question::Addresses => TYPE_NAME,
@@ -116,7 +108,6 @@ impl Query {
     }
 }
 
-/// What a host asks for a name of its own.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
     /// To have it (section 4.2.2; with several addresses, opcode 15 of Windows).
@@ -130,15 +121,11 @@ pub enum Wish {
 /// A request about a name of the sender's, to all hosts or to a name server. Names are without a scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
-    /// Which request of the sender.
     pub id: u16,
-    /// Whether it was sent to all hosts.
     pub broadcast: bool,
     pub wish: Wish,
     pub name: Name,
-    /// Whether it is a group's.
     pub is_group: bool,
-    /// Address of who has it.
     pub address: Ipv4Addr,
 }
 
@@ -210,15 +197,10 @@ pub struct Response<'a> {
     pub answer: Answer<'a>,
 }
 
-/// What is known of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer<'a> {
     /// Its addresses (section 4.2.13).
-    Addresses {
-        /// How long they hold, s.
-        ttl_s: u32,
-        addresses: Records<'a, 6>,
-    },
+    Addresses { ttl_s: u32, addresses: Records<'a, 6> },
     /// Names of the host (section 4.2.18).
     Status { names: Records<'a, 18> },
     /// Nothing, for this reason (section 4.2.14).
@@ -228,12 +210,10 @@ pub enum Answer<'a> {
     },
 }
 
-/// Records of `N` octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Records<'a, const N: usize>(&'a [u8]);
 
 impl Records<'_, 6> {
-    /// Flags and address of each record.
     pub fn iter(&self) -> impl Iterator<Item = (u16, Ipv4Addr)> {
         self.0.chunks_exact(6).map(|record| {
             let flags = u16::from_be_bytes(take(record, 0..2));
@@ -243,7 +223,6 @@ impl Records<'_, 6> {
 }
 
 impl Records<'_, 18> {
-    /// Name and flags of each record.
     pub fn iter(&self) -> impl Iterator<Item = (Name, u16)> {
         self.0.chunks_exact(NAME_LEN + 2).map(|record| {
             let flags = u16::from_be_bytes(take(record, NAME_LEN..NAME_LEN + 2));
@@ -303,7 +282,6 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Append the response to a query for addresses.
 pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], out: &mut Vec<u8>) {
     let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED;
     put_words(&[query.id, flags, 0, 1, 0, 0], out);

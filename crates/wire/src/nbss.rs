@@ -18,7 +18,6 @@ pub const MAX_SESSION_LEN: usize = 0x1_ffff;
 /// Longest packet by [`Framing::Direct`]: 24 bits of length.
 pub const MAX_DIRECT_LEN: usize = 0xff_ffff;
 
-/// How the header holds the length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     /// Port 139: seven flags that are zero, then 17 bits of length.
@@ -28,7 +27,6 @@ pub enum Framing {
 }
 
 impl Framing {
-    /// Longest packet, octets.
     pub const fn max_len(self) -> usize {
         match self {
             Self::Session => MAX_SESSION_LEN,
@@ -40,27 +38,19 @@ impl Framing {
 codes! {
     /// What a packet is for (RFC 1002, section 4.3.1).
     Kind {
-        /// A message of the session.
         Message = 0x00,
-        /// The caller asks for a session between two names.
         Request = 0x81,
-        /// The session is there.
         Positive = 0x82,
-        /// The session is refused.
         Negative = 0x83,
         /// The caller must ask at another address.
         Retarget = 0x84,
-        /// The connection is still wanted.
         KeepAlive = 0x85,
     }
 }
 
-/// Header of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// What the packet is for.
     pub kind: Kind,
-    /// Octets that follow the header.
     pub len: usize,
 }
 
@@ -108,7 +98,6 @@ pub enum Refusal {
     NotListeningOnCalledName,
     NotListeningForCallingName,
     CalledNameNotPresent,
-    /// The called name is present, but resources are short.
     InsufficientResources,
     /// Any other reason, 8F in the specification.
     Unspecified(u8),
@@ -136,30 +125,21 @@ impl Refusal {
     }
 }
 
-/// A whole packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packet<'a> {
-    /// A message of the session.
     Message(&'a [u8]),
     /// The caller asks for a session. Names are without a scope.
     Request {
-        /// Name that the session is to reach.
         called: Name,
-        /// Name of the caller.
         calling: Name,
     },
-    /// The session is there.
     Positive,
-    /// The session is refused.
     Negative(Refusal),
     /// The caller must ask at another address.
     Retarget {
-        /// Address to ask at.
         address: Ipv4Addr,
-        /// Port to ask at.
         port: u16,
     },
-    /// The connection is still wanted.
     KeepAlive,
 }
 

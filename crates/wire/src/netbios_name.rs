@@ -7,7 +7,6 @@ use crate::Error;
 
 const FORMAT: &str = "netbios name";
 
-/// Octets of a name.
 pub const NAME_LEN: usize = 16;
 /// Octets of a name that a person writes: the last one is the suffix.
 pub const MAX_TEXT_LEN: usize = 15;
@@ -16,11 +15,9 @@ pub const PLAIN_LEN: usize = 34;
 /// Octets that a name with its scope may take (RFC 1002, section 4.1).
 pub const MAX_ENCODED_LEN: usize = 255;
 
-/// What the last octet of a name stands for.
 pub mod suffix {
     /// A workstation's redirector; also a group of workstations.
     pub const WORKSTATION: u8 = 0x00;
-    /// A file server.
     pub const SERVER: u8 = 0x20;
 }
 
@@ -54,7 +51,6 @@ impl Name {
         Ok(Self(name))
     }
 
-    /// What the name stands for.
     pub const fn suffix(&self) -> u8 {
         self.0[MAX_TEXT_LEN]
     }

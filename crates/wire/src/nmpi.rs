@@ -13,12 +13,9 @@ const KIND: usize = COMMAND + 1;
 const MESSAGE: usize = KIND + 1;
 const NAME: usize = MESSAGE + 2;
 const SOURCE: usize = NAME + NAME_LEN;
-/// Octets of the header.
 pub const HEADER_LEN: usize = SOURCE + NAME_LEN;
 
-/// Kinds of names.
 pub mod kind {
-    /// A station.
     pub const MACHINE: u8 = 1;
     pub const WORKGROUP: u8 = 2;
     pub const BROWSER: u8 = 3;
@@ -28,19 +25,12 @@ pub mod kind {
 pub enum Command {
     /// A station takes a name, unless another one objects.
     Claim,
-    /// A station gives up a name.
     Delete,
-    /// Who has the name?
     Query,
-    /// The sender has the name.
     Found,
-    /// A message service hangs up.
     HangUp,
-    /// A message for a mailslot.
     MailslotSend,
-    /// Who has the mailslot?
     MailslotFind,
-    /// The sender has the mailslot.
     MailslotName,
 }
 
@@ -55,17 +45,13 @@ const COMMANDS: [(u8, Command); 8] = [
     (0xfe, Command::MailslotName),
 ];
 
-/// What a packet begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub command: Command,
     /// Of which kind the name is, of [`kind`].
     pub kind: u8,
-    /// What the answer repeats.
     pub message: u16,
-    /// The name that it is about.
     pub name: Name,
-    /// Name of the sender.
     pub source: Name,
 }
 
@@ -95,7 +81,6 @@ impl Header {
         Ok((header, &data[HEADER_LEN..]))
     }
 
-    /// Append the header, with room for the networks of routers.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let known = COMMANDS.iter().find(|(_, command)| *command == self.command);
         out.extend_from_slice(&[0; ROUTER_LIST_LEN]);

@@ -7,15 +7,11 @@ const MAGIC: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
 /// `LINKTYPE_ETHERNET`.
 const LINK_TYPE: u32 = 1;
-/// No frame is longer.
 const SNAP_LENGTH: u32 = 262_144;
 
-/// Octets before the first record.
 pub const FILE_HEADER_OCTETS: usize = 24;
-/// Octets before each frame.
 pub const RECORD_HEADER_OCTETS: usize = 16;
 
-/// Write what a file begins with.
 pub fn emit_header(into: &mut Vec<u8>) {
     into.extend_from_slice(&MAGIC.to_le_bytes());
     for part in VERSION {

@@ -37,14 +37,12 @@ const KIND_PROBE: u8 = 0x01;
 /// Length of the longest header, octets.
 pub const FULL_HEADER_LEN: usize = field::SEND_TIME.end;
 
-/// Which header a message has, by its length.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Layout {
     /// Session, 64-bit sequence number, send time.
     Full,
     /// Session and 32-bit sequence number.
     Short,
-    /// A sequence number of this many octets and nothing else.
     Tiny(usize),
 }
 
@@ -60,7 +58,6 @@ impl Layout {
         }
     }
 
-    /// Bits of the sequence number on the wire.
     pub const fn sequence_bits(self) -> u32 {
         match self {
             Self::Full => 64,
@@ -151,7 +148,6 @@ impl Layout {
     }
 }
 
-/// What a message says of itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// Flow within the session, from zero.
@@ -172,7 +168,6 @@ mod tests {
     const HEADER: Header =
         Header { flow: 3, session: 0xdead_beef, sequence: 0x0102_0304_0506_0708, send_time_ns: 9 };
 
-    /// Written out by hand from the table above.
     #[test]
     fn each_size_has_its_header() {
         let cases: [(usize, &[u8]); 5] = [

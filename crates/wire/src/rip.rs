@@ -9,12 +9,9 @@ const FORMAT: &str = "rip";
 const ENTRY_LEN: usize = 8;
 const REQUEST: u16 = 1;
 const RESPONSE: u16 = 2;
-/// Asks for all networks.
 pub const ANY_NETWORK: u32 = 0xffff_ffff;
-/// Most networks of a packet.
 pub const MOST_ENTRIES: usize = 50;
 
-/// A network.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub network: u32,
@@ -25,16 +22,13 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// What a request for a network says of it.
     pub const fn asked(network: u32) -> Self {
         Self { network, hops: 0xffff, ticks: 0xffff }
     }
 }
 
-/// A request or a response.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
-    /// Whether it says how far the networks are.
     pub is_response: bool,
     /// The networks, [`MOST_ENTRIES`] at most.
     pub entries: Vec<Entry>,
@@ -71,7 +65,6 @@ impl Packet {
         Ok(Self { is_response: operation == RESPONSE, entries: entries.collect() })
     }
 
-    /// Append the data of an IPX packet.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let operation = if self.is_response { RESPONSE } else { REQUEST };
         out.extend_from_slice(&operation.to_be_bytes());

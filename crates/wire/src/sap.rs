@@ -10,11 +10,8 @@ const FORMAT: &str = "sap";
 /// Octets of a server in a response.
 pub const SERVER_LEN: usize = 64;
 const NAME_LEN: usize = 48;
-/// Hops of a server that is going down.
 pub const GOING_DOWN_HOPS: u16 = 16;
-/// Type of any server.
 pub const ANY_SERVER: u16 = 0xffff;
-/// Type of a file server.
 pub const FILE_SERVER: u16 = 0x0004;
 /// Type of a server of Windows NT.
 pub const WINDOWS_SERVER: u16 = 0x0640;
@@ -24,41 +21,32 @@ const GENERAL_RESPONSE: u16 = 2;
 const NEAREST_QUERY: u16 = 3;
 const NEAREST_RESPONSE: u16 = 4;
 
-/// A query, or servers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packet<'a> {
-    /// Asks for servers of a type.
     Query {
         /// Whether only the nearest is to answer.
         is_nearest: bool,
-        /// Type that is asked for.
         kind: u16,
     },
-    /// Names servers, unasked or as an answer.
     Response {
-        /// Whether it answers a query for the nearest.
         is_nearest: bool,
         servers: Servers<'a>,
     },
 }
 
-/// The servers of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Servers<'a>(&'a [u8]);
 
-/// A server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     pub kind: u16,
     /// Its name; octets outside printable ASCII are `?`.
     pub name: String,
     pub address: Address,
-    /// Routers on the way to it.
     pub hops: u16,
 }
 
 impl Servers<'_> {
-    /// One after another.
     pub fn iter(&self) -> impl Iterator<Item = Server> {
         self.0.chunks_exact(SERVER_LEN).map(|entry| {
             let name = &entry[2..2 + NAME_LEN];
@@ -112,7 +100,6 @@ impl<'a> Packet<'a> {
     }
 }
 
-/// Append a query.
 pub fn emit_query(is_nearest: bool, kind: u16, out: &mut Vec<u8>) {
     let operation = if is_nearest { NEAREST_QUERY } else { GENERAL_QUERY };
     out.extend_from_slice(&operation.to_be_bytes());

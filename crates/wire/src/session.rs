@@ -71,34 +71,27 @@ impl core::fmt::Debug for Token {
     }
 }
 
-/// What a message is for, with the values it carries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
-    /// A sender asks for the session.
     Hello {
         /// The sender's own random number, which `Accept` must bring back.
         nonce: u64,
     },
     /// The receiver asks the sender to show that it receives at its address.
     Challenge {
-        /// The receiver's random number.
         cookie: u64,
     },
-    /// The sender brings the cookie back.
     Prove {
         /// From the `Challenge`.
         cookie: u64,
         /// From the `Hello`.
         nonce: u64,
     },
-    /// The receiver is ready.
     Accept {
         /// From the `Hello`.
         nonce: u64,
     },
-    /// Warm-up is over.
     Mark {
-        /// Sequence number of the first measured message.
         first_measured: u64,
     },
     /// The `Mark` has been seen.
@@ -106,21 +99,15 @@ pub enum Kind {
         /// From the `Mark`.
         first_measured: u64,
     },
-    /// The receiver is there.
     Alive {
-        /// Messages received until now.
         received_messages: u64,
     },
-    /// The sender has sent all.
     Finish {
-        /// Sequence number of the first measured message.
         first_measured: u64,
-        /// Messages sent, warm-up included: the sequence number after the last.
         sent_messages: u64,
     },
     /// The `Finish` has been seen.
     Finished {
-        /// Messages received, duplicates not counted.
         received_messages: u64,
     },
 }
@@ -170,7 +157,6 @@ impl Kind {
     }
 }
 
-/// One message of the session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     pub token: Token,
@@ -233,7 +219,6 @@ impl Message {
     }
 }
 
-/// A message as it goes on the wire.
 #[derive(Debug, Clone, Copy)]
 pub struct Octets {
     bytes: [u8; QUESTION_LEN],

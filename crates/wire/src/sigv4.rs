@@ -11,7 +11,6 @@ use sha2::{Digest, Sha256};
 
 use crate::percent;
 
-/// What a signature of this version names its algorithm.
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
 /// In place of the hash of what follows the head: it is not signed.
@@ -20,7 +19,6 @@ pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 /// SHA-256 of nothing, hexadecimal.
 pub const OF_NOTHING: &str = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855";
 
-/// What a key is good for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Scope<'a> {
     /// Day, `20260101`.
@@ -37,17 +35,14 @@ impl<'a> Scope<'a> {
         (rest == (Some("s3"), Some("aws4_request"), None)).then_some(scope)
     }
 
-    /// As it stands in a request, after the name of the user.
     pub fn text(&self) -> String {
         format!("{}/{}/s3/aws4_request", self.day, self.region)
     }
 }
 
-/// What of a request is signed.
 #[derive(Debug)]
 pub struct Signed<'a> {
     pub method: &'a str,
-    /// Path, decoded.
     pub path: &'a str,
     /// Names and values of the query, decoded, in any order, without the signature.
     pub query: &'a [(&'a str, &'a str)],
@@ -58,7 +53,6 @@ pub struct Signed<'a> {
 }
 
 impl Signed<'_> {
-    /// The canonical request.
     fn canonical(&self) -> String {
         let mut text =
             format!("{}\n{}\n{}\n", self.method, percent::encode(self.path), query(self.query));
@@ -94,7 +88,6 @@ pub fn query(pairs: &[(&str, &str)]) -> String {
     pairs.join("&")
 }
 
-/// What signs within one scope.
 #[derive(Clone)]
 pub struct Key(Hmac<Sha256>);
 
@@ -108,7 +101,6 @@ impl Key {
         Self(key)
     }
 
-    /// The signature of a text, hexadecimal.
     pub fn sign(&self, text: &str) -> String {
         hex::encode(self.0.clone().chain_update(text).finalize().into_bytes())
     }
@@ -133,13 +125,11 @@ impl std::fmt::Debug for Key {
 #[derive(Debug, Clone)]
 pub struct ChunkSignatures {
     key: Key,
-    /// Time and scope, as lines.
     signed_at: String,
     last: String,
 }
 
 impl ChunkSignatures {
-    /// After a head that was signed so.
     pub fn new(key: Key, time: &str, scope: &Scope<'_>, head_signature: &str) -> Self {
         let signed_at = format!("{time}\n{}", scope.text());
         Self { key, signed_at, last: head_signature.to_owned() }

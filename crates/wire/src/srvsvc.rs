@@ -6,7 +6,6 @@ use std::fmt::Debug;
 
 /// The pipe, as it is opened in any case; some clients omit the first character.
 pub const PIPE: &str = "\\srvsvc";
-/// The same with its old prefix, as a bind is answered.
 const SECONDARY_ADDRESS: &[u8] = b"\\PIPE\\srvsvc\0";
 
 const HEADER_LEN: usize = 16;
@@ -15,9 +14,7 @@ const RESPONSE: u8 = 2;
 const FAULT: u8 = 3;
 const BIND: u8 = 11;
 const BIND_ACK: u8 = 12;
-/// First and last fragment.
 const WHOLE: u8 = 3;
-/// Little endian, ASCII, IEEE.
 const DATA_REPRESENTATION: [u8; 4] = [0x10, 0, 0, 0];
 /// Longest message, as Windows has it.
 const MAX_FRAGMENT: u16 = 4280;
@@ -40,11 +37,9 @@ const INVALID_LEVEL: u32 = 124;
 /// Any value but zero points to something.
 const POINTER: u32 = 0x0002_0000;
 
-/// A share.
 #[derive(Debug, Clone, Copy)]
 pub struct Share<'a> {
     pub name: &'a str,
-    /// Whether it is a share of named pipes.
     pub is_pipes: bool,
 }
 
@@ -63,7 +58,6 @@ pub fn answer(message: &[u8], shares: &[Share<'_>]) -> Option<Vec<u8>> {
     }
 }
 
-/// Offered presentation contexts, each accepted or not.
 fn bound(body: &[u8]) -> Option<Vec<u8>> {
     let count = usize::from(*body.get(8)?);
     let mut out = Vec::new();
@@ -111,7 +105,6 @@ fn requested(body: &[u8], call: u32, shares: &[Share<'_>]) -> Option<Vec<u8>> {
     Some(finish(RESPONSE, call, out))
 }
 
-/// Level of information, behind the name of the server.
 fn level(stub: &[u8]) -> Option<u32> {
     let mut at = 4;
     if word(stub, 0)? != 0 {
@@ -157,7 +150,6 @@ impl Words {
         self.0.extend(words.iter().flat_map(|word| word.to_le_bytes()));
     }
 
-    /// A string with its terminator: room, offset, length, characters.
     fn text(&mut self, text: &str) {
         let units: Vec<u16> = text.encode_utf16().chain([0]).collect();
         let count = units.len() as u32;

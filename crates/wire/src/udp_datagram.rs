@@ -23,14 +23,10 @@ pub struct Packet<'a> {
     pub datagram: Option<Datagram<'a>>,
 }
 
-/// A UDP datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram<'a> {
-    /// Port of the sender.
     pub source_port: u16,
-    /// Port of the receiver.
     pub destination_port: u16,
-    /// Its data; less than was sent, if the packet is the first fragment.
     pub data: &'a [u8],
 }
 

@@ -9,18 +9,14 @@ use crate::messages::EndedBy;
 const QUICK_TIMES: u32 = 10;
 const QUICK_PAUSE_NS: u64 = 5_000_000;
 
-/// What to do about the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ClosingStep {
-    /// Send the end, and ask again.
     Say,
-    /// Listen until then.
     Listen(Instant),
     /// The other end has confirmed it, or does not answer any more.
     Over(EndedBy),
 }
 
-/// Repeats the end until it is confirmed.
 #[derive(Debug, Clone, Copy)]
 pub struct Closing {
     said: u32,
@@ -49,12 +45,10 @@ impl Closing {
         }
     }
 
-    /// Something of the session came from the other end.
     pub fn heard(&mut self, now: Instant) {
         self.last_heard = now;
     }
 
-    /// The other end has confirmed the end.
     pub fn confirm(&mut self) {
         self.is_confirmed = true;
     }

@@ -13,32 +13,24 @@ use lanlab_units::Clock;
 
 /// A request has taken longer than it may.
 pub const TOO_LONG: &str = "copy.too_long";
-/// Time between two looks.
 const TICK_NS: u64 = 20_000_000;
 /// The usual time for an answer.
 const USUAL_TIMEOUT_NS: u64 = 30_000_000_000;
 
-/// Shared by the threads of a request.
 pub struct Guard<'a, K> {
-    /// The clock of the request.
     pub clock: K,
-    /// How far it is, and whether its driver has cancelled it.
     pub progress: &'a Progress,
     stopped: AtomicBool,
-    /// How long an answer of the server may take.
     pub timeout_ns: u64,
-    /// When the request has taken too long, and what that is.
     until: Option<(Instant, u64)>,
 }
 
 impl<'a, K: Clock> Guard<'a, K> {
-    /// Without a bound of time.
     pub fn new(clock: K, progress: &'a Progress) -> Self {
         let (stopped, timeout_ns) = (AtomicBool::new(false), USUAL_TIMEOUT_NS);
         Self { clock, progress, stopped, timeout_ns, until: None }
     }
 
-    /// With the bounds of a copy, from now on.
     pub fn bounded(clock: K, progress: &'a Progress, spec: &CopySpec) -> Self {
         let now = clock.now();
         Self {
@@ -48,12 +40,10 @@ impl<'a, K: Clock> Guard<'a, K> {
         }
     }
 
-    /// One thread has failed: the others need not go on.
     pub fn stop(&self) {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
-    /// Whether to go on; the failure has the reason if not.
     pub fn check(&self) -> Result<(), Failure> {
         if self.stopped.load(Ordering::Relaxed) || self.progress.is_cancelled() {
             return Err(Failure::cancelled());
@@ -89,7 +79,6 @@ impl<'a, K: Clock> Guard<'a, K> {
         .await
     }
 
-    /// Wait for `time_ns`.
     pub async fn sleep_ns(&self, time_ns: u64) {
         self.clock.wait_until(self.clock.now().plus_nanos(time_ns), || false).await;
     }

@@ -25,7 +25,6 @@ const ATTEMPT_BITS: u32 = 12;
 const ANSWER_INTERVAL_NS: u64 = 10_000_000;
 const ANSWERS_AT_ONCE: u64 = 20;
 
-/// The end that sends the bulk traffic, and speaks first.
 #[derive(Debug)]
 pub struct Initiator {
     token: Token,
@@ -38,22 +37,17 @@ pub struct Initiator {
     /// Questions without a cookie, and how long the answer to a single one took.
     hellos: u32,
     hello_ns: u64,
-    /// When each attempt to prove the address was sent.
     proved_at: Vec<Instant>,
     state: InitiatorState,
 }
 
-/// Where an [`Initiator`] is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum InitiatorState {
-    /// No answer yet.
     Asking,
-    /// Both ends have shown that they receive.
     Accepted {
         /// The shorter of both exchanges, each from a question to the answer to that one.
         round_trip_ns: u64,
     },
-    /// No answer came in time.
     GaveUp,
 }
 
@@ -82,12 +76,10 @@ impl Initiator {
         self
     }
 
-    /// How far it is.
     pub fn state(&self) -> InitiatorState {
         self.state
     }
 
-    /// The message to send now, if any.
     pub fn poll_transmit(&mut self, now: Instant) -> Option<Message> {
         let due = (self.transmit_at..self.deadline).contains(&now);
         if self.state != InitiatorState::Asking || !due {
@@ -114,7 +106,6 @@ impl Initiator {
         (self.state == InitiatorState::Asking).then(|| self.transmit_at.min(self.deadline))
     }
 
-    /// Let time pass.
     pub fn handle_timeout(&mut self, now: Instant) {
         if self.state == InitiatorState::Asking && now >= self.deadline {
             self.state = InitiatorState::GaveUp;
@@ -149,21 +140,16 @@ impl Initiator {
     }
 }
 
-/// Whether two nonces are of one end: they differ by the attempt alone.
 fn is_same_peer(one: u64, other: u64) -> bool {
     one >> ATTEMPT_BITS == other >> ATTEMPT_BITS
 }
 
-/// The end that receives the bulk traffic, or answers it.
 #[derive(Debug)]
 pub struct Acceptor {
     token: Token,
     flow: u16,
-    /// What cookies are made of.
     secret: u64,
-    /// Who has proved its address, and by which nonce.
     peer: Option<(SocketAddr, u64)>,
-    /// When the next answer would be due if they came evenly.
     next_answer: Instant,
 }
 
@@ -173,7 +159,6 @@ impl Acceptor {
         Self { token, flow, secret, peer: None, next_answer: Instant::ZERO }
     }
 
-    /// Who has proved its address.
     pub fn peer(&self) -> Option<SocketAddr> {
         self.peer.map(|(address, _)| address)
     }

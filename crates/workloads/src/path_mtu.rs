@@ -19,12 +19,10 @@ const LEAST_WAIT_NS: u64 = 20_000_000;
 const MOST_WAIT_NS: u64 = 100_000_000;
 const FIRST_WAIT_NS: u64 = 140_000_000;
 
-/// What is known of one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
     /// The largest packet that came; 0: none.
     passed: u32,
-    /// The smallest that is assumed not to pass.
     failed: u32,
 }
 
@@ -35,7 +33,6 @@ impl Way {
         self.failed = self.failed.max(self.passed + 1);
     }
 
-    /// Sizes between what passes and what does not.
     fn between(self) -> impl Iterator<Item = u32> {
         let gaps = (self.failed - self.passed - 1).min(AT_ONCE) + 1;
         (1..gaps).map(move |gap| self.passed + gap * (self.failed - self.passed) / gaps)
@@ -45,13 +42,10 @@ impl Way {
 /// The bounds of the largest packet that passes in one direction, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Largest packet that arrived.
     pub least: u32,
-    /// Larger packets did not arrive.
     pub most: u32,
 }
 
-/// One search.
 #[derive(Debug)]
 pub struct PathSearch {
     there: Way,
@@ -63,7 +57,6 @@ pub struct PathSearch {
     control: u32,
     is_answered: bool,
     began: Instant,
-    /// When all are sent again, once.
     again_at: Option<Instant>,
     round_ends: Instant,
     deadline: Instant,
@@ -112,7 +105,6 @@ impl PathSearch {
         self.queue = self.tried.iter().copied().chain([self.control]).collect();
     }
 
-    /// The size of the packet to send now, if any.
     pub fn poll_send(&mut self) -> Option<u32> {
         self.queue.pop_front()
     }
@@ -128,7 +120,6 @@ impl PathSearch {
         }
     }
 
-    /// One of this size has come back.
     pub fn handle_whole(&mut self, size: u32, now: Instant) {
         self.handle_seen(size, now);
         if size == self.control || self.tried.contains(&size) {
@@ -176,7 +167,6 @@ impl PathSearch {
         }
     }
 
-    /// Whether both are found, or the time is over.
     pub fn is_done(&self, now: Instant) -> bool {
         self.tried.is_empty() || now >= self.deadline
     }

@@ -13,17 +13,14 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// The driver cancels.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Release);
     }
 
-    /// Whether the driver has cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Acquire)
     }
 
-    /// Count what has been moved.
     #[inline]
     pub fn count(&self, messages: u64, bytes: u64) {
         self.messages.fetch_add(messages, Ordering::Relaxed);
@@ -44,7 +41,6 @@ impl Progress {
         (self.expected.load(Ordering::Relaxed), self.delay_variation_ns.load(Ordering::Relaxed))
     }
 
-    /// Messages and bytes counted so far.
     pub fn counted(&self) -> (u64, u64) {
         (self.messages.load(Ordering::Relaxed), self.bytes.load(Ordering::Relaxed))
     }

@@ -63,14 +63,12 @@ impl PartialOrd for Timer {
     }
 }
 
-/// The first to fire is the greatest.
 impl Ord for Timer {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))
     }
 }
 
-/// A task whose value can be awaited.
 pub struct Task<T> {
     state: Rc<RefCell<TaskState<T>>>,
     time: VirtualTime,
@@ -104,7 +102,6 @@ impl<T> Future for Task<T> {
 /// Every task waits for another one, and none for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlock {
-    /// When.
     pub at: Instant,
 }
 
@@ -114,7 +111,6 @@ impl VirtualTime {
         Self::default()
     }
 
-    /// Have a task run with the others.
     pub fn spawn<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Task<T> {
         self.spawn_named("task", work)
     }
@@ -158,7 +154,6 @@ impl VirtualTime {
         .await;
     }
 
-    /// Wait for a time.
     pub async fn sleep_ns(&self, time_ns: u64) {
         self.sleep_until(self.now().plus_nanos(time_ns)).await;
     }
@@ -174,7 +169,6 @@ impl VirtualTime {
         self.0.tasks.waits_for(context, what)
     }
 
-    /// Have a future polled again.
     pub fn wake(&self, wake: Wake) {
         self.0.tasks.wake(wake);
     }
@@ -184,7 +178,6 @@ impl VirtualTime {
         self.0.tasks.poll_next()
     }
 
-    /// When the next timer fires.
     pub fn next_timer_at(&self) -> Option<Instant> {
         self.0.timers.borrow().peek().map(|timer| timer.at)
     }

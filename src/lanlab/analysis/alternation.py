@@ -9,22 +9,17 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 from lanlab.store import RunRecord
 
-#: What sides are called in sentences.
 LETTERS = "ABCDEFGH"
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a run stands in its series."""
-
-    #: Id of the series.
     series: str
     #: From 0.
     turn: int
     #: From 0.
     side: int
     turns: int
-    #: What each side is, in words.
     sides: tuple[str, ...]
 
 

@@ -48,11 +48,9 @@ class Load:
     #: `None` where the trials do not end it.
     low: float | None
     high: float | None
-    #: Standard deviation from trial to trial, as a share.
     spread_ratio: float
 
     def times(self, ratio: float) -> Load:
-        """The load, multiplied by a ratio."""
         low, high = (None if end is None else end * ratio for end in (self.low, self.high))
         return Load(self.median * ratio, low, high, self.spread_ratio)
 
@@ -67,14 +65,10 @@ class Load:
 
 @dataclass(frozen=True)
 class Capacity:
-    """What the trials of a search say of the capacity."""
-
     #: Where loss begins to rise with load, median over trials; `None` if it was not reached, or
     #: loss rises gradually.
     load: Load | None
-    #: Loss at every load, where it was seen.
     random_loss: RandomLoss | None
-    #: Whether loss rises gradually, beginning far below the capacity.
     is_gradual: bool
     #: How each goal of the search ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
@@ -153,7 +147,6 @@ def _least(load: Load) -> float:
 def _trials(
     full: Sequence[Observation], loss: RandomLoss | None, least_ratio: float
 ) -> ThresholdTrials:
-    """What each trial says of its capacity."""
     from lanlab.analysis.statistics.threshold import ThresholdTrials
 
     exact, loads, above = [], [], []

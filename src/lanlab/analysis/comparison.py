@@ -49,11 +49,8 @@ Verdict = Literal["differs", "runs_differ", "equivalent", "cannot_tell", "no_int
 
 @dataclass(frozen=True)
 class Sample:
-    """What one side has of a metric at a condition."""
-
     #: One for each unit: a trial that counts, in order of execution, or the mean of a run.
     values: tuple[float, ...]
-    #: Block of each trial, or turn of each run.
     blocks: tuple[int, ...]
     failed: int
     missing: int
@@ -67,7 +64,6 @@ class Sample:
 
     @property
     def n(self) -> int:
-        """Units."""
         return len(self.values)
 
     @property
@@ -77,7 +73,6 @@ class Sample:
 
     @property
     def is_mostly_disturbed(self) -> bool:
-        """Whether more than half of its trials are."""
         return 2 * self.disturbed > (self.n if self.trials is None else self.trials)
 
     @property
@@ -96,7 +91,6 @@ class Compared:
     factors: Mapping[str, Level]
     #: Parameters of the condition that the sides have in common.
     parameters: Mapping[str, Level]
-    #: Names of the sides.
     base_name: str
     other_name: str
     base: Sample
@@ -122,7 +116,6 @@ class Compared:
 
     @property
     def unit(self) -> Literal["trial", "run"]:
-        """What is drawn at random, and counted."""
         return "trial" if self.basis in ("levels", "single") else "run"
 
     @property
@@ -143,7 +136,6 @@ class Compared:
 
     @property
     def differs(self) -> bool:
-        """Whether a difference is shown, with all comparisons in mind."""
         return self.may_claim and self.p_holm is not None and self.p_holm <= LEVEL
 
     @property
@@ -321,7 +313,6 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
 
 
 def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
-    """The modes of each metric's trials, all conditions and sides together."""
     from lanlab.analysis.statistics import two_modes
 
     # A base that several sides are held against is one condition.

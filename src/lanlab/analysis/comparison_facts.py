@@ -18,11 +18,8 @@ ABSENT = "not recorded"
 
 @dataclass(frozen=True)
 class Differing:
-    """A fact that is not the same in all runs."""
-
     #: In words, as in `testbed: link rate (bit/s)` or `version of lanlab-engine`.
     name: str
-    #: One for each run.
     values: tuple[str, ...]
 
 
@@ -82,7 +79,6 @@ def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
 
 
 def _programs(trials: Sequence[TrialRecord]) -> dict[str, str]:
-    """Versions of other programs that measured, by driver."""
     found: dict[str, dict[str, None]] = {}
     for trial in trials:
         setup = trial.raw.get("setup") or {}
@@ -100,7 +96,6 @@ def _modes(trials: Sequence[TrialRecord]) -> str:
 
 
 def _agreed(trials: Sequence[TrialRecord], experiment: str) -> str:
-    """Protocols and ciphers of an experiment's finished trials, each once."""
     own = [trial for trial in trials if (trial.experiment, trial.status) == (experiment, "done")]
     return "; or ".join(sorted({words for trial in own if (words := agreed_words(trial))}))
 

@@ -15,8 +15,6 @@ from lanlab.studies import Published, PublishedValue, Study, at_scale
 
 @dataclass(frozen=True)
 class PublishedRatio:
-    """One printed mean, and our trials of its condition."""
-
     ours: Summary
     #: What the study varied and the run did not, as in `vista`; empty if nothing.
     series: str

@@ -35,8 +35,6 @@ class Unlike:
 
 @dataclass(frozen=True)
 class Paired:
-    """What can be compared of several runs, and what cannot."""
-
     comparisons: tuple[Compared, ...]
     unlike: tuple[Unlike, ...]
     #: Amounts (`time_s` and the like) that differ at conditions that were compared, by parameter.
@@ -302,7 +300,6 @@ def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) 
 
 
 def _conditions_of_side(side: Side) -> dict[tuple[str, str], Condition]:
-    """The conditions that all runs of a side have in common."""
     found = conditions_of(side.runs[0][0])
     for run, _ in side.runs[1:]:
         for key, condition in conditions_of(run).items():

@@ -22,9 +22,6 @@ Run = tuple[RunRecord, Sequence[TrialRecord]]
 
 @dataclass(frozen=True)
 class Side:
-    """One or more runs of one setting."""
-
-    #: As sentences call it.
     name: str
     runs: tuple[Run, ...]
     #: What it is, in words; empty where the ids of its runs say all.
@@ -102,7 +99,6 @@ def centre(values: Sequence[float], scale: str) -> float:
 
 
 def sample_of(trials: Sequence[TrialRecord], condition: Condition, metric: str) -> Sample:
-    """What a run has of a metric at a condition."""
     own = [
         trial
         for trial in trials

@@ -19,7 +19,6 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
 PER_BYTE, PER_FILE, PER_TRIAL = "per_byte_s", "per_file_s", "per_trial_s"
-#: The factor whose levels are put together.
 DATASET = "dataset"
 _TIME = "elapsed_s"
 _COPIED = ("copied_bytes", "copied_files")
@@ -37,10 +36,7 @@ class Cost:
 
 @dataclass(frozen=True)
 class CopyCost:
-    """What was found of one condition over all its datasets."""
-
     experiment: str
-    #: Levels of all factors but the dataset.
     factors: Mapping[str, Level]
     #: Bytes and files of what was copied, and trials of it; the fewest files first.
     copied: tuple[tuple[int, int, int], ...]
@@ -51,14 +47,12 @@ class CopyCost:
     #: Largest deviation of the mean of a dataset from the fit, as a share of it; `None` where
     #: there are no more datasets than costs, so that any times would fit.
     residual_ratio: float | None
-    #: Chance of deviations as large if costs were constant.
     p_lack: float | None
     #: What the fit cannot say, or assumes; empty where it separates all costs.
     note: str
 
     @property
     def trials(self) -> int:
-        """Trials that the fit is of."""
         return sum(n for *_, n in self.copied)
 
 
@@ -141,7 +135,6 @@ def cost_of(
 
 
 def _model(known: Sequence[tuple[int, int]]) -> tuple[dict[str, list[float]], str]:
-    """The largest model that the datasets identify, and what it leaves open."""
     from lanlab.analysis.statistics.least_squares import identified
 
     octets = [float(one) for one, _ in known]

@@ -24,8 +24,6 @@ SEVERITIES = ("major", "minor", "note", "scan")
 
 @dataclass(frozen=True)
 class Checked:
-    """A discrepancy, and whether the published values still show it."""
-
     discrepancy: Discrepancy
     #: Whether its expression holds over the published values; `None` where there is none, or it
     #: cannot be computed.
@@ -33,7 +31,6 @@ class Checked:
 
 
 def checked_discrepancies(published: Published) -> tuple[Checked, ...]:
-    """Every discrepancy, by kind and then the gravest first."""
     ordered = sorted(
         published.discrepancy,
         key=lambda one: (KINDS.index(one.kind), SEVERITIES.index(one.severity)),

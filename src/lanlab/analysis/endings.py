@@ -23,14 +23,10 @@ How = Literal["fixed", "reached", "short", "most", "given_up", "unfinished"]
 
 @dataclass(frozen=True)
 class Ending:
-    """How a condition ended."""
-
     experiment: str
     factors: Mapping[str, Level]
-    #: The experiment's first, which the goal is about.
     metric: str
     how: How
-    #: Trials in the mean.
     trials: int
     #: Places at which every trial failed. They are no trials.
     missing: int
@@ -40,7 +36,6 @@ class Ending:
     half_width_ratio: float | None
 
     def to_json(self) -> dict[str, Any]:
-        """By the names of the fields."""
         return asdict(self)
 
 
@@ -97,7 +92,6 @@ def _ending(
 
 
 def _replayed(trials: Sequence[TrialRecord], policy: TrialPolicy, metric: str) -> Trials:
-    """What the rule knew at the end."""
     state = Trials(policy, metric)
     for block in sorted({trial.block for trial in trials}):
         at_place = [trial for trial in trials if trial.block == block]

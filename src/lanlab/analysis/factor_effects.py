@@ -23,8 +23,6 @@ _Key = tuple[tuple[str, Level], ...]
 
 @dataclass(frozen=True)
 class Effect:
-    """How many times one level's metric another's is."""
-
     factor: str
     base: Level
     level: Level
@@ -32,7 +30,6 @@ class Effect:
     ratio: float
     #: 95 % interval over the blocks; `None` of one block.
     interval: tuple[float, float] | None
-    #: The least and the greatest of single conditions.
     least: float
     greatest: float
 
@@ -67,7 +64,6 @@ class FactorEffects:
     blocks: int
     effects: tuple[Effect, ...]
     cases: tuple[Case, ...]
-    #: The same over all cases, the greatest first.
     overall: tuple[Spread, ...]
 
 
@@ -161,7 +157,6 @@ def _effect(
 
 
 def _spreads(values: Mapping[_Key, float], factors: Sequence[str]) -> tuple[Spread, ...]:
-    """Of each factor with two levels or more somewhere, the greatest first."""
     found = []
     for factor in factors:
         rows: dict[_Key, list[float]] = {}

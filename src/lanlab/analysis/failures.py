@@ -23,8 +23,6 @@ _COUNTS = {
 
 @dataclass(frozen=True)
 class Failure:
-    """A failed trial."""
-
     trial: TrialRecord
     #: The engine's code, or the name of the error; stable.
     code: str
@@ -35,7 +33,6 @@ class Failure:
     #: `retried`: another trial was run at its place. `polluted_counts`: a disturbed trial from
     #: before counts there. `missing`: nothing does.
     fate: Literal["retried", "polluted_counts", "missing"]
-    #: Number of the trial that was run instead.
     retried_as: int | None
     #: What both ends had counted until then, in words; empty if it is unknown.
     seen: str

@@ -25,10 +25,7 @@ _MOST_POWER = 63
 
 @dataclass(frozen=True)
 class Bucket:
-    """Values that are counted together."""
-
     low: int
-    #: The highest of them, included.
     high: int
     count: int
 

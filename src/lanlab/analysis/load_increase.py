@@ -24,7 +24,6 @@ GOODPUTS = {"up": "goodput_bps", "down": f"{REVERSE_PREFIX}goodput_bps"}
 class Increase:
     """A difference of one statistic of the round trips, in the unit of its metric."""
 
-    #: Means over the trials of the same blocks.
     alone: float
     under_load: float
     #: Mean of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of
@@ -37,11 +36,8 @@ class Increase:
 
 @dataclass(frozen=True)
 class LoadResult:
-    """What one load does to round trips."""
-
     experiment: str
     load: str
-    #: Levels of the other factors.
     factors: Mapping[str, Level]
     #: `None` where no block has both.
     median: Increase | None
@@ -50,7 +46,6 @@ class LoadResult:
     #: Share of the requests without a reply, over all trials.
     loss_alone_ratio: float | None
     loss_ratio: float | None
-    #: Means over trials, of those directions that have streams.
     goodput_bps: Mapping[str, float]
     #: 60 s over the mean round trip under load.
     echo_round_trips_per_minute: float | None
@@ -115,7 +110,6 @@ def _result(
 
 
 def _values(trials: Sequence[TrialRecord], metric: str) -> dict[int, float]:
-    """A metric by block."""
     return {t.block: float(t.metrics[metric]) for t in trials if metric in t.metrics}
 
 

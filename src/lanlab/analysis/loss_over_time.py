@@ -20,10 +20,8 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-#: Factors that are a sending rate.
 RATES = ("rate_bps", "rate_messages_per_s")
 _PLACE = "losses_over_time"
-#: Intervals that a figure shows; shorter ones are joined.
 _MOST_INTERVALS = 60
 
 

@@ -18,8 +18,6 @@ _OWN_NETWORK = "network as it is"
 
 
 class MeasuredWhere(NamedTuple):
-    """Hosts, and what joins them."""
-
     testbed: str
     link: str
 
@@ -38,7 +36,6 @@ def measured_where(run: RunRecord) -> MeasuredWhere:
 
 
 def _server_hosts(run: RunRecord) -> Iterator[str]:
-    """The hosts of the URLs that a run's study names."""
     experiments: Any = run.study.get("experiment", ())
     for experiment in experiments:
         named = [experiment.get("parameters", {}).get(key) for key in _NAMING]

@@ -34,7 +34,6 @@ class HeldOut:
 
     @property
     def is_inside(self) -> bool:
-        """Whether the printed value lies in the interval."""
         return self.low <= self.accuracy.published <= self.high
 
     @property
@@ -70,7 +69,6 @@ def _is_known(found: Sequence[Accuracy]) -> bool:
 
 
 def error_logs(found: Iterable[Accuracy]) -> list[float]:
-    """Natural logarithm of printed over simulated, of each."""
     return [math.log(one.published / one.simulated) for one in found]
 
 
@@ -96,7 +94,6 @@ def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> fl
 
 
 def root_mean_square(logs: Sequence[float]) -> float:
-    """Of at least one error."""
     return math.sqrt(math.fsum(one**2 for one in logs) / len(logs))
 
 

@@ -19,7 +19,6 @@ class Modes:
 
     #: How the sender handed messages to the system: `single`, `batch` or `segment`.
     io: str | None
-    #: Why, if the engine chose.
     io_reason: str | None
     #: Messages that left back to back at most, as the sender stated before.
     burst_messages: int | None
@@ -35,7 +34,6 @@ class Modes:
     read_bytes: int | None
 
     def to_json(self) -> dict[str, str | int | None]:
-        """By the names of the fields."""
         return asdict(self)
 
     def words(self, *, with_reasons: bool = True) -> str:

@@ -19,13 +19,11 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-#: Where a receiver's result names the series.
 INTERVALS = "intervals"
 #: Who counts what arrives in each direction of a stream.
 REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
 #: Most trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
-#: Steps that a figure shows; shorter ones are joined.
 _MOST_STEPS = 100
 
 

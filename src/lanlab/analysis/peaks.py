@@ -20,7 +20,6 @@ from lanlab.store import Level
 
 #: Factors that are loads, in bit/s: throughput is compared with them.
 LOAD = "rate_bps"
-#: The metrics that have a peak over the loads.
 PEAKED = "goodput_bps"
 #: A load of which more is lost is beyond saturation: messages on their way at either end of a trial
 #: make up to this.
@@ -30,8 +29,6 @@ _QUEUED_RATIO = 0.01
 
 
 class Peak(NamedTuple):
-    """Where throughput is greatest."""
-
     load: float
     throughput: float
 
@@ -104,7 +101,6 @@ def peaks(cells: Sequence[Cell]) -> list[Cell]:
 
 
 def _series(cells: Sequence[Cell]) -> Mapping[str, list[Cell]]:
-    """Conditions that go along loads, by all else."""
     found: dict[str, list[Cell]] = {}
     for cell in cells:
         if LOAD in cell.varied and isinstance(cell.sample, Trials):

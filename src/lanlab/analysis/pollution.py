@@ -50,7 +50,6 @@ QUICK_CLOCK_SOURCES = (
     "tod",
 )
 
-#: Findings that are remarks.
 REMARKS = ("load", "clock_source", "governor")
 #: Findings that need a host's own account of the measured time.
 _OF_WINDOW = ("steal", "foreign_cpu", "foreign_drops", "clock_step")
@@ -61,8 +60,6 @@ _LOST = (*_LOST_ONE_WAY, *(f"{REVERSE_PREFIX}{key}" for key in _LOST_ONE_WAY))
 
 @dataclass(frozen=True)
 class Finding:
-    """Something beyond its bound."""
-
     #: `testbed` (what of it is no longer as it was made), `steal` (ratio), `foreign_cpu`
     #: (processors), `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`,
     #: `start_late` (ns), `sender_late`, `medium_shift` (ratio), `load` (mean of waiting and running
@@ -74,16 +71,12 @@ class Finding:
     found: float | str
     #: The greatest that is allowed; of names, those that are, with commas between.
     allowed: float | str
-    #: Whether another trial may be free of it.
     repeat_helps: bool
-    #: Which host it was, where several have that role.
     host: str | None = None
 
 
 @dataclass(frozen=True)
 class Judgement:
-    """All that was found of one trial."""
-
     findings: tuple[Finding, ...]
     #: Codes that could not be judged, for want of readings.
     unknown: tuple[str, ...]
@@ -207,12 +200,9 @@ def _shift_of_round_trips(
 
 @dataclass(frozen=True)
 class _End:
-    """One host's part in a trial."""
-
     role: str
     result: Mapping[str, Any]
     facts: Mapping[str, Any]
-    #: Its name, where several hosts have that role.
     host: str | None = None
 
 
@@ -231,8 +221,6 @@ def _ends(
 
 @dataclass(frozen=True)
 class _Kernel:
-    """The ends on one kernel, which shares out the same processors between them."""
-
     ends: Sequence[_End]
     #: The longest of their windows: all begin at the start of the measured part.
     window: Mapping[str, Any] | None
@@ -254,7 +242,6 @@ def _kernels(
     hosts: Mapping[str, Mapping[str, Any]],
     others: Mapping[str, Mapping[str, Any]],
 ) -> Iterator[_Kernel]:
-    """The kernels of all hosts: those with the same boot share one."""
     groups: dict[object, list[_End]] = {}
     for place, end in enumerate(_ends(raw, hosts, others)):
         # Whose boot is not known is taken to be alone.
@@ -288,7 +275,6 @@ def _medium_cpu_ns(raw: Mapping[str, Any]) -> int:
 
 
 def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
-    """Time that the hypervisor or other programs took."""
     assert kernel.window is not None
     elapsed_ns, times = kernel.window["elapsed_ns"], kernel.window["processors"]
     processors = kernel.facts.get("processors_online")
@@ -329,7 +315,6 @@ def _own_cpu_ns(result: Mapping[str, Any]) -> int | None:
 def _of_drops(
     kernel: _Kernel, metrics: Mapping[str, float], unknown: set[str]
 ) -> Iterator[Finding]:
-    """Packets dropped from backlogs that cannot all have been the trial's own."""
     assert kernel.window is not None
     dropped = kernel.window["softnet_dropped"]
     own = [metrics[key] for key in _LOST if key in metrics]
@@ -350,7 +335,6 @@ def _of_calendar(kernel: _Kernel) -> Iterator[Finding]:
 
 
 def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
-    """Remarks on the host as it was before the trial."""
     hosts = raw.get("facts", {}).get("before", {}).get("hosts", {})
     before = hosts.get(kernel.facts.get("name"), {})
     processors, load = kernel.facts.get("processors_online"), before.get("load_average")

@@ -12,9 +12,6 @@ from lanlab.units import format_time
 
 @dataclass(frozen=True)
 class _Kind:
-    """Text for users about findings of one code."""
-
-    #: Two or three words, for a table.
     name: str
     #: With the places `found` and `allowed`.
     seen: str
@@ -121,12 +118,10 @@ _TIMES = ("medium_gap", "clock_step", "start_late", "sender_stalled", "sender_pa
 
 
 def name_of(code: str) -> str:
-    """Two or three words for a code."""
     return _KINDS[code].name
 
 
 def seen(finding: Finding) -> str:
-    """What was seen and where, and what is allowed."""
     seen = _KINDS[finding.code].seen.format(
         found=_text(finding.code, finding.found), allowed=_text(finding.code, finding.allowed)
     )
@@ -134,7 +129,6 @@ def seen(finding: Finding) -> str:
 
 
 def warning(finding: Finding) -> str:
-    """What was seen, why it may mislead, and what helps."""
     kind = _KINDS[finding.code]
     helps = kind.helps.format(allowed=_text(finding.code, finding.allowed))
     return f"{seen(finding)}; {kind.misleads}: {helps}"

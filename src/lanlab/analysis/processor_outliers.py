@@ -28,7 +28,6 @@ class ProcessorOutlier:
     number: int
     end: str
     found: float
-    #: Median of the other trials of its condition.
     others: float
 
 

@@ -16,8 +16,6 @@ _OWN_KINDS = frozenset({"table", "text"})
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    """A printed number that belongs to one condition."""
-
     #: What the condition does not vary but the study did, as in `vista` or `celeron, nt4`.
     series: str
     value: PublishedValue
@@ -29,7 +27,6 @@ def is_own(value: PublishedValue | MissingValue) -> bool:
 
 
 def amount_of(published: Published, condition: Mapping[str, Level]) -> float | None:
-    """Bytes that a publication says were moved under a condition."""
     for value in published.value:
         if (
             value.metric in ("dataset_bytes", "transfer_bytes")

@@ -25,7 +25,6 @@ class Statement:
     series: str
     #: In `value.si_unit`; `None` where the run has no counterpart.
     ours: float | None
-    #: How ours was computed, or why there is none.
     how: str
 
 
@@ -108,7 +107,6 @@ def _between_levels(
 
 
 def _counterpart(value: PublishedValue, matching: list[Summary]) -> tuple[float | None, str]:
-    """Our number for one of theirs, and how it was made."""
     measured = [summary for summary in matching if summary.mean is not None]
     if not measured:
         return None, "no trial has ended"

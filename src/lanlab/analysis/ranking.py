@@ -32,14 +32,11 @@ _MOST_COMPARISONS = 400
 #: Shares of the link's limit from which on a level is as fast as the network: of its mean goodput
 #: and of its slowest trial.
 _AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
-#: The corrected comparison of two levels.
 Against = Mapping[tuple[Level, Level], Compared]
 
 
 @dataclass(frozen=True)
 class Ranked:
-    """One level among the others, under one condition."""
-
     level: Level
     #: How many times worse than the best, with its 95 % interval; 1 of the best itself. `None`
     #: where there is none.
@@ -57,11 +54,9 @@ class Ranking:
     experiment: str
     metric: str
     factor: str
-    #: The other factors.
     condition: Mapping[str, Level]
     #: The best first. Each level is shown to be worse than every level of the groups before it.
     groups: tuple[tuple[Ranked, ...], ...]
-    #: Levels of which no trial has a value.
     lacking: tuple[Level, ...]
     #: Whether any two could be compared: a single trial of each shows no order.
     is_tested: bool
@@ -75,7 +70,6 @@ class Ranking:
     model_factor: float | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         return {
             "experiment": self.experiment,
             "metric": self.metric,
@@ -200,7 +194,6 @@ def _rest(condition: Condition, factor: str) -> dict[str, Level]:
 def _limit_reached_bps(
     run: RunRecord, study: Study, trials: Sequence[TrialRecord], condition: Condition
 ) -> float | None:
-    """The link's limit, if the goodput of a condition reaches it."""
     link = wire_at(run, condition.parameters, study)
     for metric in ("goodput_bps", "rate_bps"):
         limit = limit_of(metric, dict(condition.parameters), link)
@@ -310,7 +303,6 @@ def _is_exact(one: Compared) -> bool:
 def _ranked(
     pair: tuple[Compared, int] | None, is_more_better: bool
 ) -> tuple[float | None, float | None, float | None]:
-    """How many times worse a level is than the best, with its interval."""
     if pair is None:
         return 1.0, None, None
     one, sign = pair

@@ -41,7 +41,6 @@ class Others:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """All that are used."""
         return tuple(run for group in self.groups for run in group)
 
     def spread(
@@ -80,7 +79,6 @@ class Others:
 
 
 def key_of(condition: Condition) -> tuple[str, str]:
-    """What identifies a condition among those of a run."""
     return condition.experiment, repr(sorted(condition.factors.items()))
 
 
@@ -108,7 +106,6 @@ def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
 
 
 def _place(run: RunRecord) -> str:
-    """Scale, testbed and machine of a run."""
     bed = run.testbed
     hosts = (bed.get("facts") or {}).get("hosts") or {}
     machines = [
@@ -118,7 +115,6 @@ def _place(run: RunRecord) -> str:
 
 
 def _setting(run: RunRecord) -> str:
-    """What may differ between groups and not within one, besides parameters."""
     side: Mapping[str, Any] = {}
     if run.alternation is not None:
         side = run.alternation["sides"][run.alternation["side"]]
@@ -126,6 +122,5 @@ def _setting(run: RunRecord) -> str:
 
 
 def conditions_of(run: RunRecord) -> dict[tuple[str, str], Condition]:
-    """The conditions of a run, by what identifies them."""
     study = Study.model_validate(run.study)
     return {key_of(condition): condition for condition in expand(study, run.scale)}

@@ -20,8 +20,6 @@ from lanlab.studies import Search, Study, at_scale
 
 @dataclass(frozen=True)
 class GoalFound:
-    """Where a search has ended for one loss goal."""
-
     #: Loads in the factor's unit.
     result: GoalResult
     verdict: Verdict
@@ -35,8 +33,6 @@ class GoalFound:
 
 @dataclass(frozen=True)
 class Saturation:
-    """What a search along one factor found."""
-
     experiment: str
     factor: str
     #: What the search looked at: 1 less this metric is the loss.
@@ -54,7 +50,6 @@ class Saturation:
     random_loss: RandomLoss | None
     #: Whether loss begins far below the capacity, and rises gradually.
     is_gradual: bool
-    #: Every trial of the search, in order.
     steps: tuple[TrialRecord, ...]
     #: That the capacity drifted or hung together from trial to trial, where it is seen beyond doubt
     #: over all searches of the run.
@@ -64,7 +59,6 @@ class Saturation:
 
     @property
     def disturbed(self) -> int:
-        """Trials that other work disturbed, of those that count."""
         return sum(step.is_disturbed for step in counting(self.steps))
 
     @property
@@ -145,7 +139,6 @@ def _goal(
     judged: Capacity,
     sweep: SweepBound | None,
 ) -> GoalFound:
-    """A goal, held against a sweep of the same run."""
     if sweep is not None and _is_refuted(result, verdict, load, judged, sweep):
         return GoalFound(result, "refuted", None, confirmed, sweep)
     return GoalFound(result, verdict, load, confirmed)

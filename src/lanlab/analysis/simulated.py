@@ -21,9 +21,7 @@ from lanlab.studies.plain_level import plain_level
 #: fitted to it; it was set aside before anything was fitted; none of these.
 Standing = Literal["predicted before the fit", "held out", "fitted", "not fitted"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
-#: Of those that are compared with print alone.
 PREDICTED: tuple[Standing, ...] = STANDINGS[:2]
-#: Errors up to these are counted.
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
 #: A baseline that is nearer than this has the number.
 _EXACT_RATIO = 1e-6
@@ -44,22 +42,17 @@ class SimulatedCell:
     name: str = ""
     #: Whether it stands for the greatest over all loads, see `lanlab.analysis.peaks`.
     is_peak: bool = False
-    #: Factors of which the run's scale leaves levels out.
     thinned: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True)
 class Accuracy:
-    """A printed number and its simulated counterpart."""
-
     value: PublishedValue
     standing: Standing
     #: In the unit that both are compared in; of a gain or deficit the ratio that it means.
     published: float
     simulated: float
-    #: What is compared with what.
     how: str
-    #: Names of the simulated conditions that it rests on.
     conditions: tuple[str, ...]
     #: Of a predicted number, what print alone makes of it, in the same unit; `None`: not said.
     baseline: float | None = None
@@ -71,7 +64,6 @@ class Accuracy:
 
     @property
     def baseline_error_ratio(self) -> float | None:
-        """(baseline - published) / published."""
         return None if self.baseline is None else (self.baseline - self.published) / self.published
 
     @property
@@ -85,7 +77,6 @@ class Accuracy:
 
     @property
     def is_exact_by_print(self) -> bool:
-        """Whether print alone has the number exactly."""
         known = self.baseline_error_ratio
         return known is not None and abs(known) <= _EXACT_RATIO
 
@@ -96,7 +87,6 @@ class Accuracy:
 
     @property
     def error_ratio(self) -> float:
-        """(simulated - published) / published."""
         return (self.simulated - self.published) / self.published
 
     @property
@@ -106,7 +96,6 @@ class Accuracy:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it was printed as one."""
         return self.value.bound in (">=", "<=", "<", ">")
 
 
@@ -169,7 +158,6 @@ def kept_accuracies(published: Published, simulation: Simulation) -> list[Accura
 def _before_the_fit(
     found: Iterable[Accuracy], published: Published, simulation: Simulation
 ) -> Iterator[Accuracy]:
-    """What was simulated of numbers that a later fit took in."""
     simulated = {one.value: one.simulated for one in simulation.prediction}
     for one in found:
         if one.standing == "fitted" and one.value.id in simulated:
@@ -202,7 +190,6 @@ def _is_same(one: Accuracy, other: Accuracy) -> bool:
 
 
 def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> float | None:
-    """What print alone makes of a number that was predicted."""
     given = [each for each in simulation.baseline if each.value == one.value.id]
     if one.standing not in PREDICTED or not given:
         return None
@@ -384,7 +371,6 @@ def standing_of(
 
 
 def _levels(value: PublishedValue, simulation: Simulation) -> dict[str, Level]:
-    """Where a printed number is read off."""
     own = {key: level for key, level in value.condition.items() if key not in _NO_LEVELS}
     for reading in simulation.reading:
         if reading.value == value.id:

@@ -59,7 +59,6 @@ def simulated_cells(
 
 
 def _thinned(evidence: RunEvidence) -> dict[str, frozenset[str]]:
-    """By experiment, the factors of which the run's scale leaves levels out."""
     scaled = at_scale(evidence.study, evidence.run.scale)
     return {
         one.experiment.id: frozenset(
@@ -79,7 +78,6 @@ def _is_of_another_amount(cell: Cell, published: Published) -> bool:
 
 
 def simulated_cell(metric: str, cell: Cell, wire: Wire | None) -> SimulatedCell:
-    """A condition of trials that were simulated over a link."""
     assert isinstance(cell.sample, Trials)
     limit = limit_of(metric, dict(cell.levels), wire)
     return SimulatedCell(cell.levels, cell.sample.mean, limit, cell.name, cell.stands == "greatest")

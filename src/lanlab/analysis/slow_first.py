@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from lanlab.frozen import dataclass
 from lanlab.workloads.metrics import metric_direction
 
-#: Trials after the first.
 _LEAST_OTHERS = 3
 #: Ratio to the median of the others; and in logarithms, a multiple of the farthest of theirs.
 _LEAST_RATIO = 2.0
@@ -21,10 +20,7 @@ _LEAST_SPREADS = 3.0
 
 @dataclass(frozen=True)
 class SlowFirst:
-    """How the first trial differs."""
-
     first: float
-    #: Median of the other trials.
     others: float
 
     @property

@@ -8,14 +8,10 @@ from lanlab.store import TrialRecord
 
 @dataclass(frozen=True)
 class HostShare:
-    """The part of one host in a trial."""
-
     host: str
     stations: int
-    #: Operations that went well.
     operations: int
     operations_per_s: float
-    #: Share of the operations of all hosts.
     operations_ratio: float
     goodput_bps: float
     response_mean_ns: float

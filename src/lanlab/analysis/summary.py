@@ -28,13 +28,9 @@ LEAST_FOR_INTERVAL = 3
 
 @dataclass(frozen=True)
 class Summary:
-    """One metric at one condition."""
-
     experiment: str
     workload: str
-    #: Levels that identify the condition in its experiment.
     factors: dict[str, Level]
-    #: All parameters of the condition.
     parameters: dict[str, Level]
     metric: str
     #: One for each finished trial that counts and has the metric, in order of execution.
@@ -61,7 +57,6 @@ class Summary:
 
     @property
     def n(self) -> int:
-        """Trials in the mean."""
         return len(self.values)
 
     @property
@@ -118,7 +113,6 @@ def summary_of(
     metric: str,
     link: Wire | None,
 ) -> Summary:
-    """Summarise one metric over the trials of one condition."""
     done = [trial for trial in trials if trial.status == "done"]
     counted = counting(done)
     measured = [trial for trial in counted if metric in trial.metrics]

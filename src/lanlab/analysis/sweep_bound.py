@@ -11,7 +11,6 @@ from lanlab.plan.search_reading import SearchReading, search_reading
 from lanlab.store import TrialRecord
 from lanlab.studies import ExperimentAtScale
 
-#: Parameters that change no traffic at a load.
 _OF_NO_TRAFFIC = frozenset({"time_s", "warmup_s"})
 #: Losses that a claim of random loss expects in a sweep without one, with a chance of 5 % for none.
 _LEAST_EXPECTED = 3.0
@@ -21,13 +20,10 @@ _LEAST_EXPECTED = 3.0
 class SweepBound:
     """A load that met a loss goal in every trial of a sweep, as did every lower load of it."""
 
-    #: Id of the sweep.
     experiment: str
     #: What its trials really offered at least, in the factor's unit.
     load: float
-    #: At that load.
     trials: int
-    #: Offered at that load and below it.
     messages: float
 
 

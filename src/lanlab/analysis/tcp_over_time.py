@@ -20,15 +20,12 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-#: Where a sender's result names the series.
 _KEY = "tcp_samples"
 #: Whose kernel was asked in each direction of a stream.
 SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
-#: Samples that a figure shows.
 _MOST_SAMPLES = 200
 #: Share of a step in which something must have limited the sender, to be named.
 _MOST_OF = 0.5
-#: Least length of such a step.
 _STEP_NS = 100_000_000
 #: A receiver that acknowledges every second segment moves its window by two: a sender with room for
 #: this many segments or fewer has filled it.
@@ -36,7 +33,6 @@ _WINDOW_MOVES_BY = 2
 #: Where the record does not tell it: that of Ethernet.
 _SEGMENT_BYTES = 1_448
 
-#: What can limit a sender.
 RECEIVE_WINDOW = "limited by the receiver's window"
 SEND_BUFFER = "limited by the send buffer"
 NOTHING_TO_SEND = "nothing to send"
@@ -44,8 +40,6 @@ NOTHING_TO_SEND = "nothing to send"
 
 @dataclass(frozen=True)
 class TcpSample:
-    """What the kernel knew at one moment."""
-
     at_ns: int
     congestion_window_bytes: int
     peer_window_bytes: int
@@ -98,7 +92,6 @@ def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
 
 
 def segment_bytes_of(trial: TrialRecord, role: str = SENDER) -> int:
-    """Payload of a full segment of the first flow."""
     flows = trial.raw.get(role, {}).get("flows") or [{}]
     tcp = flows[0].get("tcp") or {}
     return int(tcp.get("maximum_segment_bytes") or _SEGMENT_BYTES)
@@ -173,7 +166,6 @@ def _limited_by(before: TcpSample, samples: Sequence[TcpSample], segment_bytes: 
 
 
 def _has_full_window(sample: TcpSample, segment_bytes: int) -> bool:
-    """Whether data wait for the receiver's window."""
     sent = sample.unacknowledged_segments + _WINDOW_MOVES_BY
     return (
         sample.unsent_bytes >= segment_bytes

@@ -23,19 +23,13 @@ _LEVEL = 0.05
 
 
 class Alike(NamedTuple):
-    """How far each trial is like the next."""
-
     correlation: float
-    #: One-sided, of none.
     p: float
 
 
 @dataclass(frozen=True)
 class Neighbours:
-    """Trials that hang together."""
-
     summary: Summary
-    #: Of each trial with the next.
     correlation: float
     #: One-sided, by Holm over all conditions that were looked at.
     p: float

@@ -20,7 +20,6 @@ from lanlab.units import format_rate
 if TYPE_CHECKING:
     from lanlab.studies import Study
 
-#: Drivers that say a speed which nothing keeps to.
 _OF_SOFTWARE = frozenset(
     {"veth", "tun", "bridge", "dummy", "macvlan", "ipvlan", "vxlan", "openvswitch", "virtio_net",
      "vmxnet3", "hv_netvsc", "xen_netfront", "wireguard"}
@@ -37,25 +36,21 @@ class Wire:
     #: Whether a frame takes its time on the link once more, as a switch sends it only when it has
     #: the whole.
     is_switched: bool = False
-    #: Delay and propagation, in one direction.
     way_ns: int = 0
     #: Whether a token bucket keeps the speed, not the time that a frame takes.
     has_token_bucket: bool = False
     #: Whether the speed is what the drivers of real hosts say, where nothing was measured.
     is_of_adapters: bool = False
-    #: The largest IP packet that fits a frame.
     mtu_bytes: int = MTU_BYTES
     #: Whether segments of TCP carry the timestamps option: those of simulated machines do not.
     has_timestamps: bool = True
 
     @property
     def limit_name(self) -> str:
-        """What its limit is called where it is drawn."""
         return "limit by the adapters' speed" if self.is_of_adapters else "link limit"
 
     @property
     def share_name(self) -> str:
-        """The same within a sentence."""
         if self.is_of_adapters:
             return f"the limit by the adapters' speed of {format_rate(self.rate_bps)}"
         return "the link's limit"

@@ -19,9 +19,7 @@ from lanlab.errors import LabError, UsageError
 
 #: Each with the module of `lanlab.cli` that has the function of its name.
 COMMANDS = {name: module for group in COMMANDS_BY_TITLE.values() for name, module in group.items()}
-#: What typer suggests in place of an unknown word.
 _POSSIBLE = re.compile(r" *(?:\(Possible options: (.*)\)|Did you mean (.*)\?)$")
-#: Its sentences, and ours.
 _TYPER_TEXTS = (
     (re.compile(r"^No such command '(.*)'\.$"), r"no such command: \1"),
     (re.compile(r"^No such option: "), "no such option: "),
@@ -108,7 +106,6 @@ def run() -> None:
 
 
 def _refuse(error: TyperException) -> NoReturn:
-    """Report what typer refuses in the style of all other errors."""
     text = error.format_message()
     context = getattr(error, "ctx", None)
     if "\n" in text:

@@ -32,7 +32,6 @@ def checked(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[
 
 
 def _refused(error: ValidationError, given: Mapping[str, Level], name: str) -> UsageError:
-    """The first thing that is wrong, in the words of the command line."""
     from lanlab.studies.problems import allowed_by
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions

@@ -35,15 +35,11 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 
 
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
-#: Units as people write them behind a blank.
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
-#: A host as ssh takes it.
 _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
 
 
 class Commands(TyperGroup):
-    """All commands; those of other programs are answered with lanlab's."""
-
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         for title, names in COMMANDS_BY_TITLE.items():
             found = [(name, self.commands[name]) for name in names if name in self.commands]
@@ -106,7 +102,6 @@ class Command(TyperCommand):
         write_topics(ctx, formatter, self._options(ctx))
 
     def sections(self, ctx: Any) -> Mapping[str, Sequence[tuple[str, str]]]:
-        """Help of every argument and option, by title."""
         return every_section(ctx, {str(param.name): param for param in self.get_params(ctx)})
 
     def _options(self, ctx: Any) -> list[str]:
@@ -211,6 +206,5 @@ def _check_range(param: Any, value: str) -> None:
 
 
 def check_values(app: typer.Typer) -> None:
-    """Have all commands of an application refuse such values."""
     for registered in app.registered_commands:
         registered.cls = Command

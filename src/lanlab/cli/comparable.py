@@ -14,7 +14,6 @@ if TYPE_CHECKING:
 
 
 def sides_of_series(runs: Sequence[RunRecord], store: Store) -> list[Side]:
-    """The sides of a series: A, B and so on."""
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.comparison_sides import Side
 

@@ -161,7 +161,6 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
 
 
 def _show_trials(runs: Sequence[Run], cause: Exception, as_json: bool) -> None:
-    """The trials of runs that could not be compared, and why."""
     from lanlab.cli.results import run_as_json, warn_of_failed
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.runs.run_text import table_of_trials
@@ -322,7 +321,6 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
 
 
 def print_comparison(found: Any) -> None:
-    """Tables and sentences, for people."""
     from lanlab.cli.terminal import answer
     from lanlab.report.document.fitted import Fitted
 

@@ -19,21 +19,18 @@ def _beginning(names: list[str], incomplete: str) -> list[str]:
 
 
 def testbeds(incomplete: str) -> list[str]:
-    """Names of testbeds."""
     from lanlab.testbeds.registry import TESTBEDS
 
     return _beginning(sorted(TESTBEDS), incomplete)
 
 
 def studies(incomplete: str) -> list[str]:
-    """Names of built-in studies."""
     from lanlab.studies import known_studies
 
     return _beginning(list(known_studies()), incomplete)
 
 
 def drivers(incomplete: str) -> list[str]:
-    """Names of drivers; behind a comma, the next."""
     from lanlab.workloads.drivers.registry import DRIVER_NAMES
 
     before, comma, last = incomplete.rpartition(",")
@@ -41,7 +38,6 @@ def drivers(incomplete: str) -> list[str]:
 
 
 def scales(context: typer.Context, incomplete: str) -> list[str]:
-    """Scales of the study that the command line names already."""
     with contextlib.suppress(LabError):
         from lanlab.studies import load_study
 
@@ -54,15 +50,12 @@ def scales(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def services(incomplete: str) -> list[str]:
-    """Names of file services; behind a comma, the next."""
     from lanlab.services import SERVICES
 
     return choices(list(SERVICES))(incomplete)
 
 
 def choices(values: Sequence[str]) -> Callable[[str], list[str]]:
-    """Some values; behind a comma, the next."""
-
     def complete(incomplete: str) -> list[str]:
         before, comma, last = incomplete.rpartition(",")
         return [f"{before}{comma}{value}" for value in _beginning(list(values), last)]
@@ -71,7 +64,6 @@ def choices(values: Sequence[str]) -> Callable[[str], list[str]]:
 
 
 def runs(context: typer.Context, incomplete: str) -> list[str]:
-    """Runs in the store, by id and by name."""
     labels = _labels(context)
     if labels is None:
         return []
@@ -80,7 +72,6 @@ def runs(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def tags(context: typer.Context, incomplete: str) -> list[str]:
-    """Tags of runs in the store."""
     found = {tag for label in (_labels(context) or {}).values() for tag in label.tags}
     return _beginning(sorted(found), incomplete)
 

@@ -24,10 +24,7 @@ _EXPORT = re.compile(r"(?P<host>[\w.@-]{2,}):(?P<path>/(?!/).*)")
 
 @dataclass(frozen=True)
 class Endpoints:
-    """Files and a server, as parameters of the workload."""
-
     parameters: dict[str, Any]
-    #: The URLs of servers that need a password.
     urls: tuple[str, ...] = ()
 
     @property
@@ -38,7 +35,6 @@ class Endpoints:
 
     @property
     def is_users_server(self) -> bool:
-        """Whether the server is one that was there before."""
         return any("://" in server for server in self.servers)
 
     def check_link(self, link: str | None) -> None:
@@ -272,7 +268,6 @@ def endpoints(
 
 
 def _goes_without_ip(server: str) -> bool:
-    """Whether a URL is of a service that goes straight on Ethernet."""
     service = schemes().get(server.partition("://")[0].lower())
     return service is not None and not service.is_over_ip
 
@@ -408,7 +403,6 @@ def _check_apart(dataset: str, served: str) -> None:
 
 
 def _files(place: str) -> dict[str, Any]:
-    """A directory whose files are copied, or a dataset."""
     from lanlab.workloads import copy_datasets as datasets
 
     # A name of a dataset is one unless this directory has a directory of that name.

@@ -52,7 +52,6 @@ def _counts(counter: Counter[str]) -> str:
 
 
 def _warn_of_unknown(trials: Sequence[TrialRecord]) -> None:
-    """Servers on this machine whose CPU time is not known."""
     reasons = Counter(
         str(reason)
         for trial in trials

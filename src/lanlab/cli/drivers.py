@@ -40,7 +40,6 @@ def print_drivers(run: RunRecord, trials: list[TrialRecord]) -> None:
 
 
 def _ranked(run: RunRecord, trials: list[TrialRecord]) -> list[str]:
-    """Which program measures more, if that is shown."""
     from lanlab.analysis.published import published_numbers
     from lanlab.report.answer.ranking_text import ranking_sentences
     from lanlab.studies import Study
@@ -64,7 +63,6 @@ def _stream(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
 
 
 def _received(means: Mapping[str, float]) -> str:
-    """How much arrived and where the rest ended; the parts add up."""
     from lanlab.analysis.loss_places import PLACES
 
     offered, received = means["offered_messages"], means["received_messages"]
@@ -102,5 +100,4 @@ def _echo(done: list[TrialRecord], means: Mapping[str, float]) -> list[str]:
 
 
 def _count(mean: float) -> str:
-    """A mean of counts: whole where it is."""
     return f"{mean:.0f}" if mean == int(mean) else f"{mean:.1f}"

@@ -236,5 +236,4 @@ def _say(text: str, hint: str | None = None) -> None:
 
 
 def _say_plainly(text: str) -> None:
-    """Where there is not even memory for a terminal's library."""
     os.write(2, f"{text}\n".encode("ascii", "backslashreplace"))

@@ -14,15 +14,11 @@ if TYPE_CHECKING:
     from lanlab.studies import Finding, Study
 
 
-#: Exit codes by what a check came to.
 _CODES = {"passed": 0, "failed": 1, "undecided": 3}
 
 
 @dataclass(frozen=True)
 class Check:
-    """How a check judges verdicts."""
-
-    #: Whether undecided findings are let through.
     passes_undecided: bool = False
     #: Whether a finding that is undecided or not tested fails the check.
     is_strict: bool = False

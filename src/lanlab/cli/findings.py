@@ -103,7 +103,6 @@ def _print_bodies_as_json(
     bodies: dict[str, Verdicts],
     runs: list[tuple[RunRecord, list[TrialRecord]]],
 ) -> None:
-    """All judgements of several bodies of evidence, and what is fastest."""
     from lanlab.analysis.findings import verdicts_as_data
     from lanlab.cli.terminal import print_json
     from lanlab.report.findings.evidence_table import kind_of

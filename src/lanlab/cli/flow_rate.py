@@ -11,7 +11,6 @@ from lanlab.units import parse_rate_bps
 _OPTION = "--flow-rate"
 #: By which iperf3 asks for no limit.
 _NO_LIMIT = 0
-#: As conditions of a study.
 _MOST_RATES = 10_000
 
 

@@ -45,7 +45,6 @@ _SAME: dict[str, tuple[tuple[str, str], ...]] = {
     "--udp": (("--transport", " udp"),),
     "--parallel": (("--flows", ""),),
 }
-#: Other names of these.
 _NAMES = {
     "--affinity": "-A",
     "--bandwidth": "--bitrate",
@@ -76,7 +75,6 @@ _NAMES = {
     "--window": "-w",
 }
 
-#: Commands of others.
 _COMMANDS = {
     "bench": "`lanlab tour` begins; `lanlab --help` lists the commands",
     "help": "`lanlab --help` lists the commands, `lanlab COMMAND --help` says all of one",

@@ -15,21 +15,17 @@ from lanlab.errors import UsageError
 ALL = "all"
 _PAGE = "lanlab.help_page"
 _FLAGS = ("-h", "--help")
-#: How typer writes the range of a number.
 _RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
 #: An upper bound set by the store alone, for whole numbers.
 NO_LIMIT = 2**63 - 1
-#: The type that typer writes behind an argument.
 _TYPE = re.compile(r" <.*>$")
 _EXAMPLES = re.compile(r"Examples?: ")
 _NEXT_EXAMPLE = re.compile(r"; (?=\S*\s?lanlab )")
-#: Examples on plain help.
 _MOST_EXAMPLES = 3
 
 
 @contextlib.contextmanager
 def whole_words() -> Iterator[None]:
-    """Keep help from breaking options and paths at their hyphens."""
     wrapper: Any = textwrap.TextWrapper
     kept = wrapper.wordsep_re
     wrapper.wordsep_re = wrapper.wordsep_simple_re
@@ -94,7 +90,6 @@ def sections(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, s
 
 
 def every_section(ctx: Any, params: Mapping[str, Any]) -> dict[str, list[tuple[str, str]]]:
-    """The same for all options."""
     ctx.meta[_PAGE] = ALL
     return sections(ctx, params)
 
@@ -134,7 +129,6 @@ def _example(text: str, width: int) -> str:
 
 
 def write_topics(ctx: Any, formatter: Any, names: Iterable[str]) -> None:
-    """Write where the other options are, below plain help."""
     topics = grouped(names)
     more = [topic for topic, own in topics.items() if not all(map(is_common, own))]
     if ctx.meta.get(_PAGE) is None and more:

@@ -48,7 +48,6 @@ class Interrupts:
 
     @property
     def heeded(self) -> bool:
-        """Whether the command was interrupted."""
         return self._heeded_at is not None
 
     def install(self) -> None:
@@ -106,7 +105,6 @@ class Interrupts:
 
 
 def _is_importing(frame: FrameType | None) -> bool:
-    """Whether what was interrupted is part of an import."""
     while frame is not None:
         if frame.f_code.co_filename == "<frozen importlib._bootstrap>":
             return True

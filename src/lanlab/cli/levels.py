@@ -48,7 +48,6 @@ class Range:
 
     @property
     def count(self) -> int:
-        """How many numbers there are."""
         if self.multiplies:
             steps = math.log(self.high / self.low) / math.log(self.step)
         else:
@@ -63,8 +62,6 @@ class Range:
 
 @dataclass(frozen=True)
 class Levels:
-    """The values that one option was given."""
-
     option: str
     parts: tuple[Level | Range, ...]
 

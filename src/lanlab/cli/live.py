@@ -28,8 +28,6 @@ _EARLY_S = 0.002
 
 
 class LiveLines:
-    """Prints a line for each interval of each trial."""
-
     def __init__(self, option: LiveOption) -> None:
         self._option = option
         self._interval_s = DEFAULT_INTERVAL_S if option.interval_s is None else option.interval_s
@@ -41,7 +39,6 @@ class LiveLines:
 
     @property
     def is_on(self) -> bool:
-        """Whether the trial under way has lines."""
         return self._is_on
 
     @property
@@ -50,14 +47,12 @@ class LiveLines:
         return self._is_on and not self._option.is_json
 
     def begin(self, trial: PlannedTrial) -> None:
-        """A trial begins."""
         is_wanted = self._option.is_json or self._option.interval_s is not None
         is_long = trial.expected_time_s > _SHORTEST_S and talk().is_terminal
         self._is_on = bool(self._interval_s) and (is_wanted or is_long) and self.problem is None
         self._last, self._next_s = Progress(0.0, 0, 0, 0), self._interval_s
 
     def progress(self, trial: PlannedTrial, now: Progress) -> None:
-        """Take in how far it is. Called from another thread."""
         if not self._is_on or now.elapsed_s < self._next_s - _EARLY_S:
             return
         found = interval_between(self._last, now)
@@ -84,7 +79,6 @@ class LiveLines:
 
 
 def _interrupt() -> None:
-    """Have the main thread end as at Ctrl-C, also while it waits."""
     main = threading.main_thread().ident
     if hasattr(signal, "pthread_kill") and main is not None:
         signal.pthread_kill(main, signal.SIGINT)

@@ -6,7 +6,6 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
-#: What is measured where nothing is asked for.
 _ALL = "none,up,down,both"
 #: A write of a TCP stream: small ones measure what calls cost.
 _BULK, _ONE_FRAME = "16KiB", "1408"
@@ -46,7 +45,6 @@ def load(
 
 
 def _with_echo_alone(wanted: str) -> str:
-    """The loads that are asked for, and no load first."""
     named = [each.strip() for each in wanted.split(",")]
     if named == ["none"]:
         raise UsageError(

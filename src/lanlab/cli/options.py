@@ -10,7 +10,6 @@ import typer
 
 from lanlab.cli import complete
 
-#: The virtual LAN needs Linux; loopback is everywhere.
 DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
 
 _STUDY = typer.Argument(help="Study name or file.", autocompletion=complete.studies)

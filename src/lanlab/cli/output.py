@@ -27,13 +27,10 @@ _PLAIN = {
     "\u202f": " ",
 }
 _READABLE = "lanlab.readable"
-#: What the outputs are called in errors.
 OUTPUTS = ("standard output", "standard error")
 
 
 class _Output(io.TextIOWrapper):
-    """An output whose errors say which it is."""
-
     def __init__(self, stream: io.TextIOWrapper, what: str) -> None:
         settings = (stream.encoding, stream.line_buffering, stream.write_through)
         super().__init__(
@@ -101,7 +98,6 @@ def _replaced(error: UnicodeError) -> tuple[str, int]:
 
 
 def can_hold(text: str, stream: TextIO | None) -> bool:
-    """Whether an output can have a text letter for letter."""
     try:
         text.encode(getattr(stream, "encoding", None) or "utf-8")
     except UnicodeEncodeError:

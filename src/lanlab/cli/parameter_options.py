@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 #: Parameters that were given on the command line, by their keys; `None`: not given.
 Given = dict[str, Any]
-#: What the shell can complete.
 _COMPLETED = {"driver": complete.drivers, "service": complete.services}
 _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
 _LONGEST_RANGE = len("0 to 10,000,000")
@@ -34,12 +33,9 @@ _MADE_OF = "__made_of__"
 
 @dataclass(frozen=True)
 class _MadeOf:
-    """What the options of a command are made of."""
-
     workload: str
     #: Only these, in this order; none: all that have an option and are not the command's own.
     only: Sequence[str]
-    #: These before the others.
     first: Sequence[str]
     #: What is said of a default that is the command's own, by key.
     defaults: Mapping[str, str] = field(default_factory=dict)
@@ -119,7 +115,6 @@ def _flag(one: Definition, place: int) -> inspect.Parameter:
 
 
 def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
-    """Put the value that a flag stands for where the parameter's is."""
     names = [flag.names[-1] for flag, is_set in zip(one.flags, are_set, strict=True) if is_set]
     if given[one.key] is not None and names:
         names.append(str(one.option))

@@ -9,7 +9,6 @@ from lanlab.cli.parameter_options import Given
 from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 
-#: This machine, if no other host measures.
 _HERE = "loopback"
 
 

@@ -33,5 +33,4 @@ def load_pydantic() -> None:
 
 
 def _entry_points(**wanted: Any) -> Any:
-    """The real one."""
     return importlib.import_module(_METADATA).entry_points(**wanted)

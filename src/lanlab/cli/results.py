@@ -105,7 +105,6 @@ def run_as_json(
 
 
 def _failures_as_json(trials: list[TrialRecord]) -> dict[int, dict[str, Any]]:
-    """What became of each failed trial, by its number."""
     from lanlab.analysis.failures import failures
 
     return {failure.trial.number: failure.to_json() for failure in failures(trials)}
@@ -142,7 +141,6 @@ def _endings_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str
 
 
 def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """What a trial was measured with, and what its ends reported."""
     from lanlab.report.presentations import PRESENTATIONS
 
     return {

@@ -70,7 +70,6 @@ def _live_options(interval: str) -> dict[str, Any]:
 #: The shortest interval: engines say no more often how far they are.
 _SHORTEST_S = 0.25
 _OTHER = "name a file for each"
-#: Formats by the ends of their options.
 _FORMATS = {
     "markdown": "a Markdown table of the means",
     "csv": "a CSV table of every metric at every condition",
@@ -86,11 +85,8 @@ _EXPORTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class RunHooks:
-    """What these options ask for."""
-
     #: As a study has it; empty: no command.
     commands: Mapping[str, Any] = field(default_factory=dict)
-    #: Files by format.
     exports: Mapping[str, Path] = field(default_factory=dict)
     live: LiveOption = field(default_factory=LiveOption)
 

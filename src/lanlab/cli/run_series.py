@@ -29,7 +29,6 @@ class RunOptions:
 
 
 def as_recorded(loaded: LoadedStudy) -> Study:
-    """A study as a run keeps it."""
     from lanlab.studies import known_studies
 
     chosen = loaded.study
@@ -48,7 +47,6 @@ def begin_series(
     verbose: bool,
     as_json: bool,
 ) -> None:
-    """Run the sides in turns, and print how they compare."""
     from lanlab.cli.typed import typed_command
     from lanlab.run import RunRequest
     from lanlab.run.alternate import SideRequest, new_series, with_settings

@@ -17,21 +17,15 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class RunSettings:
-    """What these options ask for."""
-
     testbed: str
     link: str | None = None
-    #: A file for the frames on the link.
     pcap: str | None = None
     seed: int | None = None
     store: str | None = None
     verbose: bool = False
     as_json: bool = False
-    #: Of each condition.
     trials: int = 1
-    #: On the simulated testbed, that at each end.
     machines: str | None = None
-    #: Commands around the trials, and files for the results.
     hooks: RunHooks = NO_HOOKS
 
 

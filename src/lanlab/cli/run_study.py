@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from lanlab.store import RunRecord
     from lanlab.studies import Finding
 
-#: What a run keeps from its beginning.
 _KEPT = ("scale", "testbed", "link", "seed")
 
 

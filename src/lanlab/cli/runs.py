@@ -73,7 +73,6 @@ def runs(
 
 
 def _relabel(change: str, name: str, text: str, store: str | None, as_json: bool) -> None:
-    """Change the label of a run, and say what it is now."""
     from lanlab.cli.terminal import print_json, print_lines
     from lanlab.store import open_store
     from lanlab.store.labels import label_of
@@ -150,7 +149,6 @@ def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool
 
 
 def _texts(row: dict[str, Any]) -> list[str]:
-    """The cells of a run, in the order of the columns."""
     # A narrow terminal has no room for what is nearly always `done`.
     state = "" if row["status"] == "done" else f"{row['status']}; "
     result = f"{state}{row['result']}".removesuffix("; ")

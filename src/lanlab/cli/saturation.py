@@ -12,7 +12,6 @@ from lanlab.errors import UsageError
 
 #: What is searched where the link has no speed, bit/s: more than a program sends in messages.
 _HIGHEST_BPS = 10_000_000_000
-#: From which share of the highest load on.
 _LOWEST_RATIO = 0.01
 #: Beyond what the link can carry, so that its end lies within the range.
 _BEYOND = 1.2

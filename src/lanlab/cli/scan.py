@@ -19,19 +19,15 @@ from lanlab.frozen import dataclass
 from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 
-#: Id of the experiment of every scan.
 SCAN = "scan"
 #: A scan with more trials is taken for a mistake.
 _MOST_TRIALS = 100_000
 _MOST_IN_DIGITS = 10**12
-#: What a trial takes beyond its own time, about.
 _OVERHEAD_S = 0.25
 
 
 @dataclass(frozen=True)
 class Scan:
-    """What is varied, and what is not."""
-
     workload: str
     #: In lanlab's units; those that were not given keep their default.
     parameters: Mapping[str, Level]
@@ -41,11 +37,9 @@ class Scan:
     conditions: int
     #: Time of all conditions once, without what starting a trial takes, seconds.
     expected_s: float
-    #: What is measured, in a line.
     subject: str
 
     def experiment(self) -> dict[str, Any]:
-        """As a study file has it."""
         return {
             "id": SCAN,
             "title": self.subject,
@@ -69,7 +63,6 @@ class Scan:
         return tuple(dict.fromkeys(shown))
 
     def _reverse_metrics(self) -> list[str]:
-        """Metrics of the second direction, where a condition goes both ways."""
         directions = self.factors.get(
             "traffic_direction", (self.parameters.get("traffic_direction"),)
         )
@@ -80,7 +73,6 @@ class Scan:
         return [f"{REVERSE_PREFIX}{key}" for key in workload(self.workload).scan_metrics]
 
     def announce(self, trials: int) -> None:
-        """Say how large it is, before anything begins."""
         seconds = trials * (self.expected_s + self.conditions * _OVERHEAD_S)
         say(
             f"scan: {self.varied} = {_counted(self.conditions, 'condition')} x "
@@ -90,7 +82,6 @@ class Scan:
 
 
 def is_scan(run: RunRecord) -> bool:
-    """Whether a run was made by options with several values."""
     return [one["id"] for one in run.study.get("experiment", ())] == [SCAN]
 
 
@@ -185,7 +176,6 @@ def _scan(
 
 
 def _varied(levels: Levels) -> str:
-    """How many values an option has."""
     count = _number(levels.count)
     return f"{count} targets" if levels.option == "TARGET" else f"{count} values of {levels.option}"
 
@@ -222,7 +212,6 @@ def _check_amount(
 
 
 def _firsts(varied: Mapping[str, Levels]) -> dict[str, Levels]:
-    """The first value of each alone."""
     return {key: Levels(one.option, (next(iter(one)),)) for key, one in varied.items()}
 
 
@@ -231,7 +220,6 @@ def _counted(count: int, what: str) -> str:
 
 
 def _number(count: int) -> str:
-    """A count in digits, as far as people read them."""
     return f"{count:,}" if count < _MOST_IN_DIGITS else f"{count:.1e}"
 
 

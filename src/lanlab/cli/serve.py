@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 
 #: Carriers without IP, for people.
 _FRAMED = ", ".join(f"{name} for {one.title}" for name, one in frame_carriers_of("smb1").items())
-#: Systems of the time, for people.
 _PROFILES = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
 
 

@@ -17,7 +17,6 @@ _UNPRIVILEGED = 1024
 
 
 def print_done(served: Serving) -> None:
-    """What the server did, once it has ended."""
     from lanlab.cli.served_stack import stack_words
     from lanlab.workloads.carrier_counts import carrier_words
 
@@ -33,7 +32,6 @@ def print_done(served: Serving) -> None:
 
 
 def print_clients(served: Serving, within_s: float | None) -> None:
-    """A line for what a client does, until the end."""
     for seen in served.clients(within_s):
         now = datetime.datetime.now().astimezone().strftime("%H:%M:%S")
         again = f", {seen['times']} times" if seen["times"] > 1 else ""

@@ -18,8 +18,6 @@ _Line = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class _Served:
-    """Who is served."""
-
     engine_name: str
     #: Port where none is named; 0: one that is free.
     port: int
@@ -153,7 +151,6 @@ class BoundedLines:
         self._next_s = 0.0
 
     def takes(self, now_s: float) -> bool:
-        """Whether one more is printed now."""
         self._next_s = max(self._next_s, now_s - self.EACH_S * (self.AT_ONCE - 1))
         if self._next_s > now_s:
             self.left_out += 1
@@ -162,7 +159,6 @@ class BoundedLines:
         return True
 
     def left_out_text(self, as_json: bool) -> str:
-        """How many were left out since the last line."""
         left_out, self.left_out = self.left_out, 0
         if as_json:
             return json.dumps({"left_out": left_out})
@@ -170,7 +166,6 @@ class BoundedLines:
 
 
 def _is_served(client: _Line) -> bool:
-    """Whether a client was measured: its line is always printed."""
     moved = client["received_bytes"] + client["sent_bytes"]
     return client["said"] is not None or moved >= _SERVED_BYTES
 
@@ -198,7 +193,6 @@ def client_text(client: _Line) -> str:
 
 
 def _directions(client: _Line) -> list[str]:
-    """What went each way. Flows that this end received are the first."""
     asked, ours, theirs = client["asked"], client["said"], client["counted"]["report"]
     received = asked["flows"] if asked["receives"] else 0
     parts = []

@@ -17,7 +17,6 @@ _NAME = "LANLAB"
 
 
 def carried(offered: Service, carrier: str | None) -> Service:
-    """A service over the carrier that was asked for."""
     if carrier is None:
         return offered
     found = carried_by(offered.name, carrier)
@@ -53,7 +52,6 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
 
 
 def _segment(offered: Service, framing: str, network: str | None) -> dict[str, Any]:
-    """What is said of a segment of IPX, as engines call it."""
     from lanlab.errors import of_name
     from lanlab.ipx import FRAMINGS, has_segment, network_text, segment
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening
 
-#: Number of hosts of a single measurement.
 _HOSTS = 2
 _SIMULATED = "simulated"
 
@@ -110,14 +109,12 @@ def _simulation(workload_name: str, settings: RunSettings) -> tuple[Mapping[str,
 
 
 def _may_be_several(key: str, value: object) -> bool:
-    """Whether it is worth a closer look, for which models are loaded."""
     if isinstance(value, str):
         return key != "driver" and any(mark in value for mark in (",", ";", ".."))
     return isinstance(value, tuple)
 
 
 def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> dict[str, Any]:
-    """The experiment of one condition, by one driver or by several."""
     from lanlab.cli.checked import checked
     from lanlab.report.trials.subject import subject
     from lanlab.workloads.drivers.registry import OWN

@@ -70,7 +70,6 @@ def _tool_of(trial: TrialRecord) -> dict[str, Level]:
 
 
 def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:
-    """The trials of each driver, in order of execution."""
     found: dict[str, list[TrialRecord]] = {}
     for trial in trials:
         found.setdefault(str(trial.parameters["driver"]), []).append(trial)

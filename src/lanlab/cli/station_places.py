@@ -7,7 +7,6 @@ import re
 from lanlab.cli.copy_places import Endpoints, check_given, directory_of
 from lanlab.errors import UsageError
 
-#: Numbers of stations in one run.
 _MOST_LEVELS = 100
 
 

@@ -18,7 +18,6 @@ StackInterfaceOption = Annotated[
         help="Ethernet interface for --stack small. Needs root.",
     ),
 ]
-#: Machines and their link are of another time there.
 SIMULATED = "simulated"
 #: As iperf3 writes by default.
 _BULK_BYTES = 128 * 1024

@@ -346,7 +346,6 @@ def _table(
     rows: Iterable[Sequence[str]],
     right: Sequence[int] = (),
 ) -> None:
-    """A table with its title above, or nothing where there are no rows."""
     listed = list(rows)
     if not listed:
         return

@@ -41,12 +41,10 @@ class Talk:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        #: The line that is shown.
         self._shown = ""
 
     @property
     def is_terminal(self) -> bool:
-        """Whether a line can be shown and replaced."""
         return (
             sys.stderr is not None
             and sys.stderr.isatty()
@@ -107,7 +105,6 @@ def print_lines(text: str) -> None:
 
 
 def _width_of(terminal: TextIO) -> int:
-    """Columns of a terminal; that of the other output may be none."""
     try:
         return os.get_terminal_size(terminal.fileno()).columns
     except (OSError, ValueError):
@@ -175,8 +172,6 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
 
 
 class _JsonForm:
-    """How objects are printed: the next one, of this process."""
-
     indent: int | None = 2
 
 
@@ -186,7 +181,6 @@ def print_json_in_one_line() -> None:
 
 
 def print_json(value: Any) -> None:
-    """One JSON object at full precision, and nothing else."""
     indent, _JsonForm.indent = _JsonForm.indent, 2
     # Only those below a space are escaped by JSON itself; these mean the same to a program.
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)

@@ -116,13 +116,11 @@ class RunWatch:
             raise self._live.problem
 
     def _say_plainly(self) -> None:
-        """A line now and then, however long a trial takes."""
         while not self._is_over.wait(PLAIN_S):
             if self._doing and not self._live.is_on:
                 self._talk.print(f"{self._doing}{self._now}")
 
     def run_started(self, run: RunRecord, estimate: Estimate) -> None:
-        """Say what begins, and how long it takes."""
         self._study = Study.model_validate(run.study)
         self._is_open = any(one.search is not None for one in self._study.experiment)
         bed, where = run.testbed, measured_where(run)
@@ -150,7 +148,6 @@ class RunWatch:
             self._plain.start()
 
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None:
-        """Show which trial begins and what is left."""
         self._live.begin(trial)
         assert self._study is not None
         what = describe_factors(self._study, dict(trial.factors))

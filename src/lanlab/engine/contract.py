@@ -42,7 +42,6 @@ class Mismatch(ValueError):
 
 @functools.cache
 def definition(name: str) -> Check:
-    """The check of a definition of the schema."""
     return _check(_definitions()[name])
 
 

@@ -11,7 +11,6 @@ from lanlab.errors import EngineError, EngineLost, EngineOverdue
 
 #: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
 _KEPT_LINES = 8
-#: Types of the lines that end a request.
 ENDS = ("result", "error")
 #: Those that somebody waits for; all others but progress are data.
 _CONVERSATION = ("ready", *ENDS)
@@ -43,7 +42,6 @@ class Measurement:
 
     def __init__(self, engine: Asked, request_id: int, kind: str) -> None:
         self.id = request_id
-        #: Kind of the result that it ends in.
         self._kind = kind
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()

@@ -26,7 +26,6 @@ from lanlab.engine.measurement import ENDS, Measurement
 from lanlab.errors import EngineError, EngineLost
 from lanlab.pipes import Stalled, Tail, flood, write_within
 
-#: The version of the messages that this package speaks.
 SCHEMA_VERSION = 8
 
 #: Time for an engine to begin to speak, or to answer a simple question; then it counts as lost.
@@ -59,7 +58,6 @@ class Engine:
         EngineLost: It does not start, or says something else than `hello`.
     """
 
-    #: What it said first.
     hello: _Line
 
     def __init__(
@@ -68,7 +66,6 @@ class Engine:
         remote = command if isinstance(command, EngineCommand) else None
         argv = list(remote.argv if remote is not None else command)  # type: ignore[arg-type]
         self.name = name
-        #: What it is called in messages.
         self.label = name if remote is None else remote.label
         self._remote = remote
         self._ids = itertools.count(1)
@@ -76,11 +73,9 @@ class Engine:
         self._lock = threading.Lock()
         self._lost = False
         self._closing = threading.Event()
-        #: Why it can no longer be understood.
         self._complaint = ""
         #: For how long it had been silent when it was given up.
         self._silent_s: float | None = None
-        #: Threads that read its pipes and were waited for.
         self._awaited: set[int] = set()
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self._process: EngineProcess
@@ -117,7 +112,6 @@ class Engine:
             self._beater.start()
 
     def _beat(self) -> None:
-        """Tell the engine now and then that it is still wanted."""
         assert self._remote is not None
         while not self._closing.wait(self._remote.heartbeat_s) and not self._lost:
             try:
@@ -195,7 +189,6 @@ class Engine:
             measurement.deliver(line)
 
     def lost(self) -> EngineLost:
-        """The error that says how this engine ended."""
         # One that said something wrong ends by itself only if that was half of its last line.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
@@ -321,7 +314,6 @@ class Engine:
             raise (lost if asked.is_over else silent) from None
 
     def describe(self) -> dict[str, Any]:
-        """Facts of the engine's host as they are now."""
         return self.ask(DESCRIBE)
 
     def clock_offset(self, pings: int) -> tuple[int, int]:
@@ -378,7 +370,6 @@ class Engine:
 
 
 def _begin(label: str, argv: list[str]) -> EngineProcess:
-    """Start a command of this machine."""
     try:
         return subprocess.Popen(
             argv,

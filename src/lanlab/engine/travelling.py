@@ -42,8 +42,6 @@ _MOST_BYTES = 512 * 2**20
 
 @dataclass(frozen=True)
 class TravellingEngine:
-    """An engine to be copied."""
-
     path: str
     architecture: str
     content: bytes
@@ -120,7 +118,6 @@ def travelling_engine(architecture: str, host: str) -> TravellingEngine:
 
 @functools.lru_cache(maxsize=4)
 def _read(path: str, architecture: str, _version: tuple[int, int]) -> TravellingEngine:
-    """Read an engine; once, as long as its file is the same."""
     try:
         if Path(path).stat().st_size > _MOST_BYTES:
             raise UsageError(f"engine `{path}` has more than {_MOST_BYTES} bytes")
@@ -150,7 +147,6 @@ def _order(content: bytes) -> Literal["little", "big"]:
 
 
 def _is_static(content: bytes) -> bool:
-    """Whether an ELF file names no interpreter, which would load libraries for it."""
     order, is_64 = _order(content), content[4] == 2
     at, width = (32, 8) if is_64 else (28, 4)
     table = int.from_bytes(content[at : at + width], order)

@@ -90,13 +90,11 @@ def _named_once(limits: list[Limit], name: str) -> list[Limit]:
 
 
 def _in_common(limits: Sequence[Limit]) -> str:
-    """The words that all names have."""
     named = [limit.name.split(", ") for limit in limits]
     return ", ".join(word for word in named[0] if all(word in words for words in named))
 
 
 def _curve(group: Sequence[Summary], limit: SizeLimit) -> list[tuple[float, float]]:
-    """The limit from the least to the greatest size of a series."""
     sizes = [int(summary.parameters[SIZE]) for summary in group]
     ip_version = int(group[0].parameters["ip_version"])
     step = max(1, (max(sizes) - min(sizes)) // _CURVE_POINTS)

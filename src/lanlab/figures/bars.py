@@ -22,7 +22,6 @@ from lanlab.figures.gather import (
 from lanlab.figures.wording import Quantity, quantity
 from lanlab.studies import Published
 
-#: Where a condition stands on the axis.
 Place = Callable[[Summary], float]
 
 #: How far the line of a limit stands out from its bar.
@@ -75,7 +74,6 @@ def _levels(
 def _limits(
     groups: Mapping[str, Sequence[Summary]], place: Place, y: Quantity
 ) -> tuple[Limit, ...]:
-    """What the link can carry, across each bar."""
     limits = []
     shared = _shared(groups, place)
     for index, (name, group) in enumerate(groups.items()):
@@ -95,7 +93,6 @@ def _limits(
 
 
 def _shared(groups: Mapping[str, Sequence[Summary]], place: Place) -> bool:
-    """Whether all bars at a place have one limit."""
     known: dict[float, set[float | None]] = {}
     for summary in (summary for group in groups.values() for summary in group):
         known.setdefault(place(summary), set()).add(summary.limit)

@@ -22,7 +22,6 @@ class Axis:
     unit: str
     logarithmic: bool = False
     categories: tuple[str, ...] = ()
-    #: Its ends, where they are chosen.
     ends: tuple[float, float] | None = None
 
     @property
@@ -44,8 +43,6 @@ def bar_span(place: float, series: int, count: int) -> tuple[float, float]:
 
 @dataclass(frozen=True)
 class Point:
-    """The mean of one condition."""
-
     x: float
     y: float
     #: 95 % interval; `None` below two trials.
@@ -53,12 +50,10 @@ class Point:
     high: float | None
     #: One value for each trial; none where the point is made of something else.
     trials: tuple[float, ...]
-    #: The condition in words.
     condition: str
     #: 95 % interval of x, where that is measured too.
     x_low: float | None = None
     x_high: float | None = None
-    #: Text next to the point in the drawing.
     label: str = ""
     #: Trials behind it, where their values are not known; `None`: as many as `trials`, if any.
     n: int | None = None
@@ -86,8 +81,6 @@ class Series:
 
 @dataclass(frozen=True)
 class Limit:
-    """A line that theory gives."""
-
     name: str
     points: tuple[tuple[float, float], ...]
     #: Index of the series whose limit it is; `None` if it is of all.
@@ -127,9 +120,7 @@ class Shape:
 class Cells:
     """How a chart whose series are `cells` is laid out."""
 
-    #: Width of each along x.
     width: float
-    #: What the rows are.
     rows: str
     #: What of y the first shade stands for, as in `none lost`.
     none: str
@@ -143,7 +134,6 @@ class PublishedMark:
 
     x: float | None
     y: float
-    #: The number as it was printed, and where.
     printed: str
 
 
@@ -157,14 +147,11 @@ class PublishedSeries:
 
     @property
     def label(self) -> str:
-        """As the legend names it."""
         return f"{self.kind}: {self.name}" if self.name else self.kind
 
 
 @dataclass(frozen=True)
 class Chart:
-    """A figure."""
-
     title: str
     x: Axis
     y: Axis
@@ -185,12 +172,10 @@ class Chart:
 
     @property
     def is_empty(self) -> bool:
-        """Whether nothing was measured."""
         return not any(series.points for series in self.series)
 
     @property
     def _is_plane(self) -> bool:
-        """Whether x is measured as y is, with an interval of its own."""
         return any(p.x_low is not None for series in self.series for p in series.points)
 
     @property
@@ -246,11 +231,9 @@ class Chart:
             yield (band.name, until, band.x_low, None, None, None, None, *more)
 
     def band_names(self) -> list[str]:
-        """What is shaded, each once, in order."""
         return list(dict.fromkeys(band.name for band in self.bands))
 
     def description(self) -> str:
-        """The figure in words, for those who cannot see it."""
         if self.is_empty:
             return f"{self.title}: {self.empty}."
         parts = [f"{self.title}. {self.y.label} against {self.x.label or 'condition'}."]

@@ -73,14 +73,12 @@ def copy_times(data: FigureData) -> Chart:
 
 
 def _what(study: Study, summary: Summary) -> str:
-    """What was copied by what, where nothing is varied."""
     keys = [key for key in ("service", "dataset") if key in summary.parameters]
     keys = [key for key in keys if key not in summary.factors]
     return condition_text(study, {key: summary.parameters[key] for key in keys}) or "measured"
 
 
 def _inside(summary: Summary) -> str:
-    """The factor whose levels share a row."""
     return "dataset" if "dataset" in summary.factors else next(reversed(summary.factors), "")
 
 

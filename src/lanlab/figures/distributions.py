@@ -19,7 +19,6 @@ from lanlab.store import Level
 _MOST_POINTS = 160
 #: Lines of a figure; among more, none can be followed.
 _MOST_LINES = 8
-#: Distributions next to each other.
 _MOST_GROUPS = 8
 #: Parts of the range of all violins of a figure.
 _SLICES = 60
@@ -52,7 +51,6 @@ def round_trip_ecdf(data: FigureData) -> Chart:
 
 
 def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]]:
-    """By condition, in the order of the study."""
     found = round_trips_by_condition(data.trials, data.figure.experiments)
     order = [summary.factors for summary in data.summaries("rtt_mean_ns")]
     return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
@@ -110,7 +108,6 @@ def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
 
 
 def _half(series: Series) -> float:
-    """Where a line passes one half."""
     return next((point.x for point in series.points if point.y >= 50), math.inf)
 
 
@@ -190,7 +187,6 @@ _Placed = TypeVar("_Placed", Point, Shape)
 
 
 def _moved(placed: Sequence[_Placed], first: int, end: int) -> Iterator[_Placed]:
-    """Those at some places of the axis, counted from the first of them."""
     for one in placed:
         if first <= one.x < end:
             yield replace(one, x=one.x - first)

@@ -32,8 +32,6 @@ _BACKENDS = ("agg", "pdf", "svg")
 
 
 class _Processes:
-    """Processes that do jobs, and a thread for each, which waits for it."""
-
     def __init__(self, most: int) -> None:
         self._most = most
         self._started: list[subprocess.Popen[bytes]] = []

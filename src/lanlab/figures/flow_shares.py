@@ -15,7 +15,6 @@ from lanlab.plan import expand
 from lanlab.store import Level, TrialRecord
 from lanlab.workloads.stream_results import flow_goodputs_bps
 
-#: Algorithms as their authors write them.
 _CONTROLS = {"cubic": "CUBIC", "reno": "Reno", "bbr": "BBR", "dctcp": "DCTCP", "vegas": "Vegas"}
 
 

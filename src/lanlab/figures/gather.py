@@ -22,17 +22,13 @@ _MOST_ON_A_LINEAR_AXIS = 20.0
 
 @dataclass(frozen=True)
 class FigureData:
-    """What a figure is drawn from."""
-
     run: RunRecord
-    #: Those at the levels that the figure fixes.
     trials: Sequence[TrialRecord]
     study: Study
     published: Published
     figure: Figure
 
     def summaries(self, metric: str) -> list[Summary]:
-        """A metric at every condition of the figure's experiments."""
         return [
             summary
             for name in self.figure.experiments
@@ -49,7 +45,6 @@ class FigureData:
         return called(self.study, self.published, factors)
 
     def metric(self, beginning: str, default: str) -> str:
-        """The first metric of the figure's experiments that begins so."""
         every = (metric for experiment in self._experiments for metric in experiment.metrics)
         return next((metric for metric in every if metric.startswith(beginning)), default)
 
@@ -114,7 +109,6 @@ def published_of(
     shown: Quantity,
     published: Published,
 ) -> tuple[PublishedSeries, ...]:
-    """The printed means at the conditions of each series."""
     found: dict[str, list[PublishedMark]] = {}
     for name, group in groups.items():
         for summary in group:
@@ -216,6 +210,5 @@ _MEANS = "Means of the trials with 95 % intervals; open circles are single trial
 
 
 def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:
-    """A caption: what is drawn, and where it was measured."""
     where = link_text(run)
     return " ".join(filter(None, [text, drawn, f"{where[0].upper()}{where[1:]}; run {run.id}."]))

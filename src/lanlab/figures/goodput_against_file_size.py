@@ -18,7 +18,6 @@ from lanlab.studies import Study
 from lanlab.units import format_size
 from lanlab.workloads import WORKLOADS
 
-#: What workloads have that time each file.
 _FILE_TIME = "file_time_p50_s"
 _DRAWN = (
     "Bytes over time from opening to close, of all files of a doubling of the size together; "
@@ -71,7 +70,6 @@ def goodput_against_file_size(data: FigureData) -> Chart:
 def _points(
     trials: Sequence[TrialRecord], study: Study, factors: Mapping[str, Level], unit: float
 ) -> list[Point]:
-    """A point for each doubling of the size."""
     by_power: dict[int, list[SizeClass]] = {}
     for trial in trials:
         for one in classes_of(trial):

@@ -65,7 +65,6 @@ def goodput_over_time(data: FigureData) -> Chart:
 def _drawn(
     own: Sequence[TrialRecord], study: Study, shown: Callable[[float], float]
 ) -> tuple[list[TrialRecord], list[Series]]:
-    """The first trials whose lines can be distinguished, and these lines."""
     drawn: list[TrialRecord] = []
     series: list[Series] = []
     for trial in own:
@@ -80,7 +79,6 @@ def _drawn(
 def _lines(
     trial: TrialRecord, study: Study, shown: Callable[[float], float], several: bool
 ) -> list[Series]:
-    """A line for each direction, both from the common start."""
     words = condition_text(study, trial.factors)
     name = f"trial {trial.number}" if several or not words else words
     name = f"{name}, {words}" if several and words else name
@@ -106,7 +104,6 @@ def _series(trial: TrialRecord, role: str, name: str, shown: Callable[[float], f
 
 
 def _whole(trial: TrialRecord, role: str) -> list[Step]:
-    """Without what came after the end, when the sender had stopped."""
     window_ns = int((trial.raw.get(role) or {}).get("window_ns") or 0)
     end_ns = 1e9 * float(trial.parameters.get("warmup_s", 0.0)) + window_ns
     return [step for step in steps_of(trial, role) if step.start_ns + step.width_ns <= end_ns]

@@ -71,7 +71,6 @@ def _point(each: NamedCurve, sizes: Sequence[int], shown: Quantity, study: Study
 def _printed(
     published: Published, sizes: Sequence[int], shown: Quantity
 ) -> tuple[PublishedSeries, ...]:
-    """The maxima that the study printed, of the sizes that were measured."""
     found: dict[str, list[PublishedMark]] = {}
     for value in published.value:
         size = value.condition.get(_SIZE)

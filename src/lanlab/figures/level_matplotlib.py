@@ -11,7 +11,6 @@ from lanlab.figures.look_matplotlib import INK, PAPER
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: What a letter of such a name takes.
 _SMALL_LETTER_IN = 0.07
 #: What was published; neither that of a limit nor that of a guide.
 _DASHES: Any = (0, (4, 2))

@@ -23,7 +23,6 @@ COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
 #: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
 FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
-#: Behind names that lie on lines.
 PAPER = "#fefefe"
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
 HATCH = "#1b1f25"
@@ -39,14 +38,11 @@ PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 #: differ without colour; the page turns them round in its dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
-#: Height of a row of the legend.
 LEGEND_ROW_IN = 0.165
-#: What stands before a name of the legend takes.
 _HANDLE_IN = 0.55
 
 
 def colour_of(index: int) -> str:
-    """The colour of a series."""
     return COLOURS[index % len(COLOURS)]
 
 
@@ -109,7 +105,6 @@ def legend_names(chart: Chart) -> list[str]:
 
 
 def legend_columns(names: list[str], width_in: float) -> int:
-    """As many columns as the longest entry leaves room for."""
     longest_in = _HANDLE_IN + LETTER_IN * max(map(len, names), default=1)
     return max(1, min(len(names), int(width_in / longest_in)))
 

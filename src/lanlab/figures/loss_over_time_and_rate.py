@@ -19,7 +19,6 @@ from lanlab.figures.number_text import plain
 from lanlab.roles import RECEIVER
 from lanlab.store import Level, TrialRecord
 
-#: Rows whose names can be read.
 _MOST_ROWS = 40
 _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
 _WITHOUT_RATE = "no factor of UDP streams is a sending rate"

@@ -11,7 +11,6 @@ from lanlab.frozen import dataclass
 class Mark:
     """A place in a drawn figure that has something to say."""
 
-    #: From the left and top, in the figure's points.
     x: float
     y: float
     #: As in `series-0` or `published-1`.

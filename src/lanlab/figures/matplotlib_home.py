@@ -11,7 +11,6 @@ from lanlab.disk import TemporaryFolder
 
 
 def prepare() -> None:
-    """Before matplotlib is imported. Calling it again does nothing."""
     # Its remarks are of how it makes its lists, which does not matter to readers of a report.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
@@ -22,7 +21,6 @@ def prepare() -> None:
 
 
 def _is_kept() -> bool:
-    """Whether both folders that matplotlib needs can be made or written to."""
     try:
         home = Path.home()
     except RuntimeError:

@@ -10,7 +10,6 @@ from lanlab.figures.wording import condition_text
 from lanlab.store import TrialRecord
 from lanlab.studies import Study
 
-#: Conditions that are named.
 _MOST_NAMED = 4
 #: Purposes of trials that figures draw means of; a step of a search that failed is run again.
 _DRAWN = ("trial", "curve")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 _MINUS = "\N{MINUS SIGN}"
-#: An interval that is wider says nothing but that.
 _MOST_FACTOR = 1_000
 #: Most digits of a mean, however narrow its interval is.
 _MOST_DIGITS = 6

@@ -162,7 +162,6 @@ def _throughput(
 def _links(
     published: Published, counts: Sequence[int], size: int, shown: Quantity
 ) -> tuple[Limit, ...]:
-    """What the links alone would take, if nothing else took time."""
     return tuple(
         Limit(
             f"link of {plain(rate / 1e6)} Mbit/s alone",
@@ -173,7 +172,6 @@ def _links(
 
 
 def _link_rates(published: Published) -> list[float]:
-    """The rates of the links that the systems had, each once."""
     rates = {
         value.si
         for value in published.value

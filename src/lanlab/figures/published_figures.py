@@ -9,7 +9,6 @@ from lanlab.figures.published_tables import PublishedFigure, table_figures
 from lanlab.figures.published_text import text_figures
 from lanlab.studies import Published, Study
 
-#: What draws published numbers of any study.
 PUBLISHED_FIGURES: tuple[Callable[[Study, Published], list[PublishedFigure]], ...] = (
     table_figures,
     text_figures,

@@ -26,9 +26,6 @@ _LOGARITHMIC = ", logarithmic"
 
 @dataclass(frozen=True)
 class PublishedFigure:
-    """A figure of published numbers."""
-
-    #: Unique within its study; part of file names.
     name: str
     chart: Chart
     #: The number of each point of the chart by the point's place, to draw others next to it; empty
@@ -133,8 +130,6 @@ def _of_table(study: Study, published: Published, table: PublishedTable) -> list
 
 @dataclass(frozen=True)
 class _Group:
-    """Printed numbers of one metric and statistic that are drawn together."""
-
     study: Study
     published: Published
     values: tuple[PublishedValue, ...]
@@ -143,7 +138,6 @@ class _Group:
 
     @property
     def name(self) -> str:
-        """What is drawn, in words."""
         return self.row_title or self.shown.name
 
     @property
@@ -275,5 +269,4 @@ class _Group:
 
 
 def _places(values: Sequence[PublishedValue]) -> str:
-    """Where numbers were printed, each place once."""
     return "; ".join(dict.fromkeys(value.where.split(",")[0] for value in values))

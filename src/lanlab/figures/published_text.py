@@ -135,7 +135,6 @@ def _levels(
 
 
 def _varied(values: Sequence[PublishedValue]) -> list[str]:
-    """Keys of conditions that are not the same in all."""
     keys = dict.fromkeys(key for value in values for key in value.condition)
     return [key for key in keys if len({repr(v.condition.get(key)) for v in values}) > 1]
 
@@ -163,7 +162,6 @@ def _bound(value: PublishedValue) -> str:
 
 
 def _named(published: Published, level: object) -> str:
-    """A level of any factor as the study calls it."""
     for factor in published.factor:
         if any(one.level == level for one in factor.levels):
             return level_title(published, factor.name, str(level))

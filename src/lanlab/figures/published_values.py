@@ -13,7 +13,6 @@ from lanlab.figures.wording import Quantity, name_of, quantity
 from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue, Study
 
-#: Statistics that describe the test-bed, not what was measured.
 DESCRIBING = frozenset({"fact", "level"})
 _CLOCK = "timer_resolution_ns"
 _STATISTICS = {
@@ -25,8 +24,6 @@ _STATISTICS = {
 
 @dataclass(frozen=True)
 class Ends:
-    """How far a printed number may be off."""
-
     low: float
     high: float
     #: What the ends are, as tables and tooltips call them.

@@ -108,6 +108,5 @@ def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
 
 
 def _lines(name: str, places: Sequence[float], rows: int) -> Limit:
-    """Upright lines through all rows."""
     points = tuple((row, at) for at in places for row in (-0.5, rows - 0.5))
     return Limit(name, points, kind="guide", in_pairs=True)

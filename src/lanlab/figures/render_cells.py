@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
 _ROW_IN = 0.22
 _LEAST_IN = 1.1
-#: Share of the distance between two rows.
 _HEIGHT = 0.9
 _MISSING = "missing-0"
 
@@ -100,12 +99,10 @@ def _columns(chart: Chart, cells: Cells) -> int:
 
 
 def _column(x: float, width: float) -> int:
-    """Column of a point in the middle of its cell."""
     return int(x / width)
 
 
 def _draw_row(axes: Axes, series: Series, row: int, columns: int, width: float) -> None:
-    """Draws neighbours of one shade as one rectangle, and hatches what is missing."""
     shades = {_column(point.x, width): shade_of(point.y) for point in series.points}
     by_shade: dict[int | None, list[tuple[float, float]]] = {}
     for shade, first, count in _runs([shades.get(column) for column in range(columns)]):
@@ -117,7 +114,6 @@ def _draw_row(axes: Axes, series: Series, row: int, columns: int, width: float) 
 
 
 def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]:
-    """Shade, first column and number of columns of what is alike."""
     for shade, columns in groupby(range(len(shades)), lambda column: shades[column]):
         first, *others = columns
         yield shade, first, 1 + len(others)
@@ -131,7 +127,6 @@ def _look(shade: int | None) -> dict[str, Any]:
 
 
 def _draw_line(axes: Axes, x: float, index: int) -> Any:
-    """An upright line that is seen on light and on dark cells."""
     axes.axvline(x, color=GRID, linewidth=2.6, zorder=2.9, gid=f"limit-{index}-halo")
     dashes = (0, (4, 2))
     return axes.axvline(

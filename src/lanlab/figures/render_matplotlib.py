@@ -173,7 +173,6 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
 
 
 def _draw_shapes(axes: Axes, chart: Chart) -> None:
-    """Draws distributions, behind everything that is a number."""
     for index, shape in enumerate(chart.shapes):
         ys, halves = zip(*shape.outline, strict=True)
         axes.fill_betweenx(
@@ -211,7 +210,6 @@ def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
 
 
 def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
-    """Draws a series and gives what the legend shows."""
     series = chart.series[index]
     xs = [point.x for point in series.points]
     offset_pt = series_offset_pt(chart, index)
@@ -295,13 +293,11 @@ def _draw_spread(
     colour: str,
     offset_pt: float = 0.0,
 ) -> None:
-    """Intervals, and a ring for each trial."""
     draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt)
     _draw_spread_across(axes, points, index, colour)
 
 
 def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colour: str) -> None:
-    """Intervals of x."""
     ends = [(p, p.x_low, p.x_high) for p in points if p.x_low is not None and p.x_high is not None]
     for place, (point, low, high) in enumerate(ends):
         (drawn,) = axes.plot(
@@ -311,7 +307,6 @@ def _draw_spread_across(axes: Axes, points: tuple[Point, ...], index: int, colou
 
 
 def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
-    """Where the points of a drawn chart are, and what they say."""
     if chart.sideways:
         return sideways_marks(chart, axes, height)
     if chart.cells is not None:

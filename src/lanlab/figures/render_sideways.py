@@ -128,7 +128,6 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
 
 
 def _row(chart: Chart, index: int, x: float) -> float:
-    """Where a series stands within a row."""
     if not _is_side_by_side(chart):
         return x
     count = len(chart.series)
@@ -140,7 +139,6 @@ def _needs_legend(chart: Chart) -> bool:
 
 
 def _is_side_by_side(chart: Chart) -> bool:
-    """Whether series would hide each other's bars or intervals on one line."""
     if any(series.kind == "bars" for series in chart.series):
         return True
     if _is_stack(chart):

@@ -9,7 +9,6 @@ from lanlab.figures.chart import Axis, Chart, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
 from lanlab.figures.wording import quantity
 
-#: Percentiles by the metrics that have them, in words.
 _PERCENTILES = {
     "rtt_min_ns": "least",
     "rtt_p50_ns": "median",

@@ -20,9 +20,7 @@ _ROW_IN = 0.165
 _AXES_RATIO = 0.86
 #: Most levels of a logarithmic axis that have each its number.
 _MOST_TICKS_AT_LEVELS = 7
-#: The same of a linear one.
 _MOST_LEVELS = 16
-#: Steps of ticks, as a reader counts.
 ROUND = (1, 2, 5, 10)
 #: A logarithmic axis of less has numbers between its powers of ten.
 _FEW_POWERS = 30.0
@@ -31,7 +29,6 @@ _MOST_BEYOND = 2.0
 
 
 def scale_axes(chart: Chart, axes: Axes) -> None:
-    """Give both axes their ends, ticks and names."""
     axes.set_xlabel(chart.x.label)
     axes.set_ylabel(chart.y.label)
     _scale_y(chart, axes)
@@ -147,7 +144,6 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
 
 
 def _fit_side_by_side(xs: Sequence[float], axes: Axes) -> bool:
-    """Whether the numbers of levels do not run into each other."""
     place = math.log if axes.get_xscale() == "log" else float
     low, high = (place(end) for end in axes.get_xlim())
     inch = axes.bbox.width / axes.figure.dpi / (high - low)
@@ -197,7 +193,6 @@ def _in_two_lines(name: str) -> str:
 
 
 def _name_categories(names: tuple[str, ...], axes: Axes) -> None:
-    """Every name where there is room, else some of them."""
     width_in = _AXES_RATIO * axes.figure.bbox.width / axes.figure.dpi
     every = -(-len(names) * _ROW_IN // width_in)
     places = range(0, len(names), max(1, int(every)))

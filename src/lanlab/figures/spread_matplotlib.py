@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 _TRIALS_PT = 6.0
 #: From a series to the next where their intervals would lie on each other.
 _SERIES_PT = 5.0
-#: All series together reach no further to either side.
 _MOST_PT = 14.0
 
 
@@ -30,7 +29,6 @@ def series_offset_pt(chart: Chart, index: int) -> float:
 
 
 def shifted(axes: Axes, across_pt: float = 0.0, up_pt: float = 0.0) -> Transform:
-    """Places of the chart, moved by a distance."""
     from matplotlib.transforms import ScaledTranslation
 
     move = ScaledTranslation(across_pt / 72, up_pt / 72, axes.figure.dpi_scale_trans)

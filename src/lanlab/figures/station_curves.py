@@ -26,14 +26,11 @@ STATIONS = "stations"
 _MOST_BOUNDED = 4
 #: A logarithmic axis from such a range of stations on.
 _WIDE = 30
-#: Most places of a line of a model.
 _PLACES = 60
 
 
 @dataclass(frozen=True)
 class NamedCurve:
-    """A curve as a figure's legend names it."""
-
     name: str
     curve: StationCurve
 
@@ -87,7 +84,6 @@ def series_along(data: FigureData, metric: str) -> tuple[Series, ...]:
 
 
 def stations_of(summary: Summary) -> float | None:
-    """The number of stations of a condition."""
     level = summary.parameters.get(STATIONS)
     return float(level) if isinstance(level, int | float) else None
 
@@ -136,7 +132,6 @@ def _bounding_lines(
 
 
 def asymptotic_response_s(model: ServerModel, stations: int) -> float:
-    """What the response time of a model is not below."""
     return max(model.alone_s, stations * model.bottleneck_s - model.think_s)
 
 

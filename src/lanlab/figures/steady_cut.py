@@ -60,6 +60,5 @@ def steady_cut(data: FigureData) -> Chart:
 
 
 def _ends(name: str, steady: Mapping[str, Any], first: str, last: str, top: float) -> Limit:
-    """Upright lines at both ends."""
     points = tuple((steady[key] / 1e9, y) for key in (first, last) for y in (0.0, top))
     return Limit(name, points, kind="guide", in_pairs=True)

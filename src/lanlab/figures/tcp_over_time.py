@@ -44,22 +44,18 @@ _VIEWS: Mapping[str, tuple[Axis, _Lines]] = {
 
 
 def tcp_window_over_time(data: FigureData) -> Chart:
-    """Windows of the first trial's first flow."""
     return _view(data, "window")
 
 
 def tcp_round_trip_over_time(data: FigureData) -> Chart:
-    """The round-trip time that its sender counted with."""
     return _view(data, "round_trip")
 
 
 def tcp_rate_over_time(data: FigureData) -> Chart:
-    """The rates at which its kernel sent and saw arrive."""
     return _view(data, "rate")
 
 
 def tcp_retransmissions_over_time(data: FigureData) -> Chart:
-    """Segments that it had sent again."""
     return _view(data, "retransmitted")
 
 

@@ -52,7 +52,6 @@ def what_limits(data: FigureData) -> Chart:
 
 
 def _first_numeric(found: Sequence[Summary]) -> str | None:
-    """The first factor whose levels are quantities, other than the IP version."""
     return next(
         (
             name

@@ -17,7 +17,6 @@ from lanlab.workloads.metrics import METRICS
 if TYPE_CHECKING:
     from lanlab.studies import PublishedValue, Study
 
-#: Bounds of printed numbers in words.
 BOUNDS = {
     ">=": "at least",
     "<=": "at most",
@@ -86,7 +85,6 @@ class Quantity:
     name: str
     unit: str
     si_per_unit: float
-    #: Unit of the inner value.
     si_unit: str
 
     def shown(self, value: float) -> float:
@@ -128,7 +126,6 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
 
 
 def level_text(study: Study, key: str, level: Level) -> str:
-    """One level in a few words."""
     if key == "ip_version":
         return f"IPv{level}"
     if key == "transport":

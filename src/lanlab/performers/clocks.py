@@ -31,8 +31,6 @@ class Reading:
 
 @dataclass(frozen=True)
 class Relation:
-    """How one clock stands to another."""
-
     #: The one clock less the other at the same moment, as measured, right to within `bound_ns`.
     difference_ns: int
     bound_ns: int
@@ -55,16 +53,13 @@ class Relation:
 class Clocks:
     """The clocks of all parts of a trial, read one shortly after the other."""
 
-    #: By the name of the part, the first first.
     readings: Mapping[str, Reading]
 
     @property
     def first(self) -> Reading:
-        """That to which the others are related."""
         return next(iter(self.readings.values()))
 
     def relations(self) -> list[Relation]:
-        """How each clock stands to the first, itself included."""
         first = self.first
         return [
             Relation(
@@ -81,12 +76,10 @@ class Clocks:
         return pair.last()
 
     def last(self) -> Relation:
-        """How the last clock stands to the first."""
         return self.relations()[-1]
 
     @property
     def are_one_clock(self) -> bool:
-        """Whether all are one clock."""
         others = self.relations()[1:]
         return all(relation.is_one_clock for relation in others)
 

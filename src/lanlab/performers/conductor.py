@@ -103,8 +103,6 @@ def _names(parts: Sequence[Part]) -> list[str]:
 
 
 class _TimedRun:
-    """One attempt at the timed step."""
-
     def __init__(
         self,
         steps: Steps,
@@ -125,11 +123,9 @@ class _TimedRun:
         self._progress: list[Line | None] = [None] * len(self._hosts)
         #: Time that the parts have for what they are at now, seconds.
         self._within_s = steps.setup_s
-        #: What was wrong, if something was.
         self._error: BaseException | None = None
 
     def run(self, groups: Sequence[Sequence[Part]], lead_s: float, setup: dict[str, Any]) -> None:
-        """Set all parts up, start them, and take their results."""
         setup["requests"] = {}
         try:
             before = Before(clock=self._clocks.last().to_json())
@@ -178,7 +174,6 @@ class _TimedRun:
         self._reports.append(report)
 
     def _setup_s(self, setup: Mapping[str, Any], place: int) -> float:
-        """How long the set-up of a part may take on this path."""
         flows: int = setup["requests"][self._names[place]].get("spec", {}).get("flows", 1)
         round_trips = _SETUP_ROUND_TRIPS + _FLOW_ROUND_TRIPS * flows
         return self._steps.setup_s + round_trips * self._round_trip_ns / 1e9
@@ -259,7 +254,6 @@ class _TimedRun:
             raise failed
 
     def _moved_bytes(self) -> int:
-        """Bytes that all parts have moved so far, those that peers acknowledged included."""
         moved = 0
         for line in self._progress:
             if line is not None:
@@ -285,7 +279,6 @@ class _TimedRun:
         return error
 
     def collected(self) -> dict[str, dict[str, Any]]:
-        """The results by role."""
         try:
             return self._steps.collect(self._reports)
         except LabError:

@@ -8,7 +8,6 @@ from contextlib import contextmanager
 from lanlab.performers.engine_host import EngineHost, cancel
 
 _MAKE_S = 60.0
-#: Removing many files takes its time.
 _REMOVE_S = 300.0
 
 

@@ -24,14 +24,11 @@ RESOLVE_S = 60.0
 
 @dataclass(frozen=True)
 class EngineHost:
-    """An engine and the address that its host uses."""
-
     engine: Engine
     address: str
     #: Identifies the kernel that the engine runs on; `None` if that is not known, or if the
     #: engine's clock is not the kernel's.
     boot_id: str | None
-    #: Put before a command, starts it on this host.
     command_prefix: tuple[str, ...] = ()
     #: See `lanlab.testbeds.base.Host.programs_there`.
     programs_there: RemotePrograms | None = None

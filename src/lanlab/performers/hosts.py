@@ -41,7 +41,6 @@ _LASTING = frozenset(
 
 
 def _servers() -> ModuleType:
-    """The module of file services, which most measurements do not use."""
     from lanlab.performers.servers import installed
 
     return installed
@@ -139,14 +138,12 @@ class Hosts:
         )
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:
-        """By host, what does not change while it is up."""
         return {
             name: {key: value for key, value in facts.items() if key in _LASTING}
             for name, facts in self._facts.items()
         }
 
     def _interface(self, host: Host) -> str | None:
-        """Its interface to the measured network."""
         facts = self._facts.get(host.name, {})
         return measured_interface(host, self._testbed.hosts, facts)
 
@@ -201,7 +198,6 @@ class Hosts:
         return next((engine.lost() for engine in self._engines.values() if engine.is_lost), None)
 
     def versions(self) -> dict[str, str]:
-        """Versions of every part that a figure depends on."""
         engines = {engine.hello["engine_version"] for engine in self._engines.values()}
         return {"lanlab-engine": ", ".join(sorted(engines))}
 

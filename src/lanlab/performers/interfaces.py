@@ -85,7 +85,6 @@ def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, An
 
 
 def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """An interface for the record of a run."""
     interface = facts["interfaces"][name]
     return {"name": name} | {key: interface[key] for key in _LASTING}
 

@@ -115,7 +115,6 @@ def keep_of(engines: Mapping[str, Engine], facts: Mapping[str, Mapping[str, Any]
 
 
 def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
-    """What was to be found out, and by which engine."""
     found = ("candidates", "tried_at_s", "is_sure")
     return {key: value for key, value in ways.items() if key not in found}
 

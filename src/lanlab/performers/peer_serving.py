@@ -14,17 +14,12 @@ from lanlab.performers.engine_host import CANCEL_S, EngineHost, cancel
 from lanlab.workloads.peers import MOST_STARTED_FLOWS
 
 _SETUP_S = 20.0
-#: Tests under way are ended, their results collected.
 _ENDS_WITHIN_S = CANCEL_S + 15.0
-#: Longest time of a client.
 _LONGEST_NS = 86_400_000_000_000
 
 
 @dataclass(frozen=True)
 class WantedPeers:
-    """Who is served, where, and how much each may have."""
-
-    #: As the engine calls it.
     service: str
     address: str
     #: 0: one that is free.
@@ -36,12 +31,9 @@ class WantedPeers:
 
 
 class PeerServing:
-    """A server that serves."""
-
     def __init__(self, ready: dict[str, Any], over: threading.Event) -> None:
         self.port: int = ready["ports"][0]
         self._over = over
-        #: What it did, once it has ended.
         self.done: dict[str, Any] | None = None
 
     def wait(self, within_s: float | None) -> bool:

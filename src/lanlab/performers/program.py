@@ -121,7 +121,6 @@ class Program:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     @property
@@ -165,11 +164,9 @@ class Program:
         self._ended.wait(_END_WITHIN_S)
 
     def output(self) -> tuple[str, str]:
-        """What it wrote to standard output and to standard error."""
         return _content(self._out), _content(self._err)
 
     def close(self) -> None:
-        """End it and forget what it wrote."""
         self.end()
         self._close()
 

@@ -174,7 +174,6 @@ def _end_server(server: Program, commands: Commands) -> None:
 
 
 def _record(program: Program) -> dict[str, Any]:
-    """What a program left, for the store."""
     out, err = program.output()
     return {
         "command": program.argv,

@@ -74,8 +74,6 @@ def metrics_of(
 
 
 class _Two:
-    """Hosts that are given, in place of a testbed's."""
-
     def __init__(self, *hosts: EngineHost) -> None:
         self._hosts = list(hosts)
 

@@ -27,7 +27,6 @@ class SentOnMedium:
         self._before: dict[str, dict[str, int]] = {}
 
     def begin(self) -> None:
-        """The timed step begins now."""
         self._before = self._read()
 
     def until_now(self) -> dict[str, Any] | None:

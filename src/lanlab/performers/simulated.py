@@ -102,7 +102,6 @@ def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> 
 
 
 def _with_retries(work: dict[str, Any], trial: SimulatedTrial) -> dict[str, Any]:
-    """Work of stations, which wait and try again as their machine does."""
     if "stations" not in work.get("spec", {}):
         return work
     spec = dict(work["spec"])
@@ -116,7 +115,6 @@ def _with_retries(work: dict[str, Any], trial: SimulatedTrial) -> dict[str, Any]
 
 
 def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, Any]]:
-    """The machines of a world: of stations each has its own."""
     client, server = trial.machines
     return [*[client] * getattr(parameters, "stations", 1), server]
 

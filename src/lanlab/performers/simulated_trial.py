@@ -17,11 +17,9 @@ class SimulatedTrial:
 
     #: Names of the machines, in the order of the workload's roles.
     names: Sequence[str]
-    #: The machines as an engine takes them.
     machines: Sequence[Mapping[str, Any]]
     #: As `lanlab.testbeds.link.parse_link` reads it.
     link: str
-    #: Seed of all random numbers of the world.
     seed: int
     #: Requests on their way in an `echo` whose condition does not say how many.
     outstanding_requests: int = 1
@@ -30,7 +28,6 @@ class SimulatedTrial:
     retries: int | None = None
     #: Whether they go on waiting for a call that was late, and count an error each time.
     waits_on: bool = False
-    #: A new file for all its frames.
     pcap: Path | None = None
 
 

@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 #: The directories of datasets that an engine has compared with their description.
 _whole: weakref.WeakKeyDictionary[Engine, dict[tuple[str, str], str]] = weakref.WeakKeyDictionary()
-#: A file takes whole pages of memory.
 _PAGE_BYTES = 4096
 #: To use and free three quarters of the memory that is free.
 _MEMORY_S = 150.0
@@ -42,14 +41,12 @@ class EngineStage:
         too_long_hint: str | None,
     ) -> None:
         self._hosts, self._opened, self._too_long_hint = hosts, opened, too_long_hint
-        #: For the trial's record.
         self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
         #: The file server, once there is one, and the role of its host: the last.
         self.server: Server | None = None
         self.server_role = tuple(hosts)[-1]
 
     def host_of(self, part: Part) -> EngineHost:
-        """The host that does a part of the timed step."""
         return self._hosts[part.role][part.place]
 
     def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:

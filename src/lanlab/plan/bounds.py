@@ -22,9 +22,6 @@ _ROUNDING = 1e-9
 
 
 class Tried(NamedTuple):
-    """A trial at some load."""
-
-    #: Its measured part.
     time_s: float
     loss_ratio: float
     #: Messages really offered, and those of them that were lost on the way; 0 if not known.
@@ -37,7 +34,6 @@ class Bounds(NamedTuple):
 
     #: The highest load below `upper` that is a lower bound.
     lower: float | None
-    #: The lowest load that is an upper bound.
     upper: float | None
 
 
@@ -74,7 +70,6 @@ class Goal:
         return "lower" if whole_s - good_s <= allowed_s else None
 
     def bounds(self, tried: Mapping[float, Sequence[Tried]]) -> Bounds:
-        """The relevant bounds among these loads."""
         judged = {load: self.judge(trials) for load, trials in tried.items()}
         upper = min((load for load, what in judged.items() if what == "upper"), default=math.inf)
         lower = max(

@@ -17,12 +17,10 @@ from lanlab.workloads.parameters import TrialParameters
 class Condition:
     """One combination of levels: what the trials that belong together have in common."""
 
-    #: Id of the experiment.
     experiment: str
     workload: str
     #: In lanlab's units, in the study's order; empty where the experiment varies nothing.
     factors: Mapping[str, Level]
-    #: Complete, validated once, and carried so to the engines.
     values: TrialParameters
     #: The shortest time in which a trial can end, seconds, if no link holds it up.
     expected_time_s: float
@@ -61,7 +59,6 @@ def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
 
 
 def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
-    """The conditions of one experiment; the last factor changes fastest."""
     return tuple(condition_of(scaled, levels) for levels in combinations(scaled.factors))
 
 

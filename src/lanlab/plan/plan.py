@@ -45,15 +45,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class PlannedTrial:
-    """A trial to run."""
-
     #: Order of execution within the run, from 0.
     number: int
     experiment: str
     workload: str
     #: Levels that identify the condition; of a search, the level tried.
     factors: Mapping[str, Level]
-    #: As they were validated with the plan.
     values: TrialParameters
     #: From 0; of a search, its step.
     block: int
@@ -113,7 +110,6 @@ class Plan:
             self.record(outcome)
 
     def conditions(self) -> list[Condition]:
-        """Every condition, of each search that of its lowest load."""
         varied = [running.condition for running in self._conditions]
         return varied + [search.condition for search in self._searches]
 

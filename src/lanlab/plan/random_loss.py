@@ -26,8 +26,6 @@ _EXCESS_Z = 3.3
 
 
 class Observation(NamedTuple):
-    """A trial and its load."""
-
     load: float
     tried: Tried
 
@@ -108,7 +106,6 @@ def _rises(below: Sequence[Observation], most: float, ratio: float) -> bool:
 
 
 def _sums(observed: Iterable[Observation]) -> tuple[float, float]:
-    """Messages, and those lost."""
     messages = lost = 0.0
     for _, tried in observed:
         messages, lost = messages + tried.messages, lost + tried.lost_messages

@@ -57,8 +57,6 @@ class Estimate(NamedTuple):
 
 
 class Counting(NamedTuple):
-    """What came of one place of a plan."""
-
     #: The results that count there; `None` if every trial failed.
     metrics: Mapping[str, float | int] | None
     #: Whether no retry removes the cause of the last failure.
@@ -75,12 +73,10 @@ class Running:
     elapsed_s: float = 0.0
     #: Results of the disturbed trials at this place, none of which has counted.
     disturbed: list[Mapping[str, float | int]] = field(default_factory=list)
-    #: Failed trials at this place.
     failed: int = 0
 
     @property
     def repeats(self) -> int:
-        """Trials that were run at this place before the next."""
         return len(self.disturbed) + self.failed
 
     def counting(self, outcome: Outcome) -> Counting | None:
@@ -119,8 +115,6 @@ class Running:
 
 @dataclass
 class RunningCondition(Running):
-    """A condition and its trials."""
-
     condition: Condition = field(kw_only=True)
     trials: Trials = field(kw_only=True)
     metric: str = field(kw_only=True)
@@ -133,11 +127,8 @@ class RunningCondition(Running):
 
 @dataclass
 class RunningSearch(Running):
-    """A search and where it stands."""
-
     scaled: ExperimentAtScale = field(kw_only=True)
     state: SearchState = field(kw_only=True)
-    #: That of its lowest load.
     condition: Condition = field(kw_only=True)
     warmup_s: float = field(kw_only=True)
     #: What the trials that have ended were expected to take; they differ in length.
@@ -149,7 +140,6 @@ class RunningSearch(Running):
         return self.state.is_in_doubt
 
     def estimate(self, overhead_s: float) -> Estimate:
-        """What is left of it, about."""
         rule, left = self.state.rule, self.state.left()
         if self.finished:
             overhead_s = (self.elapsed_s - self.expected_s) / self.finished

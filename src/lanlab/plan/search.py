@@ -63,8 +63,6 @@ _FAR_BELOW_RATIO = 0.9
 
 
 class SearchState:
-    """A search under way."""
-
     def __init__(self, rule: SearchRule) -> None:
         self.rule = rule
         #: Steps recorded so far, those of which every trial failed too.
@@ -82,7 +80,6 @@ class SearchState:
         #: Where to look for each goal first: what the phase before has found.
         self._anchors: tuple[float | None, ...] = (None,) * len(rule.loss_goals)
         self._curve: deque[float] = deque()
-        #: All trials with their loads, as they were run.
         self._in_order: list[Observation] = []
         self._loss = random_loss(())
         self._staircase = Staircase(0.0, (), 0, 0, 0.0)
@@ -95,7 +92,6 @@ class SearchState:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether every trial of the last step failed."""
         return self._missing_in_a_row > 0
 
     def result(self) -> SearchResult | None:
@@ -167,7 +163,6 @@ class SearchState:
         return StepsLeft(max(1, short), full + curve)
 
     def _take_in(self, step: SearchStep, seen: SearchReading) -> float:
-        """The load that the trial counts for."""
         rule, load = self.rule, step.level
         if seen.offered_ratio < 1 - rule.width_ratio / 2:
             load = self._rounded(step.level * seen.offered_ratio)
@@ -213,7 +208,6 @@ class SearchState:
         return None
 
     def _is_open(self) -> bool:
-        """Whether goals were left out as loss seemed random, and it is not."""
         return any(goal.kind == "undecided" for goal in self._goal_results())
 
     def _begin_staircase(self) -> Staircase:
@@ -230,7 +224,6 @@ class SearchState:
         )
 
     def _observed(self) -> list[Observation]:
-        """All trials with their loads, but those of the curve."""
         tried = [Observation(load, one) for load, ones in self._tried.items() for one in ones]
         return [*tried, *self._staircase.recorded]
 
@@ -313,7 +306,6 @@ class SearchState:
         return wanted
 
     def _is_inside(self, load: float, bounds: Bounds) -> bool:
-        """Whether a load can be asked for and lies strictly between the bounds."""
         lower, upper = bounds
         above = self._bottom <= load and (lower is None or lower < load)
         return above and load <= self._top and (upper is None or load < upper)

@@ -11,8 +11,6 @@ _ON_TIME_S = 0.001
 
 
 class SearchReading(NamedTuple):
-    """A trial's word."""
-
     #: Share of the load really offered that did not arrive.
     loss_ratio: float
     #: The load that the sender could offer, as a share of the load it was asked for.

@@ -18,12 +18,10 @@ class SearchRule:
     """What is searched, with its levels in lanlab's units: `0 < low < high`."""
 
     factor: str
-    #: Lowest and highest load [Min Load, Max Load].
     low: int | float
     high: int | float
     #: `goodput_ratio` or `received_ratio`: what is lost is the rest to 1.
     metric: str
-    #: Ascending [Goal Loss Ratio].
     loss_goals: tuple[float, ...]
     #: Length of short and of full-length trials [Goal Initial and Final Trial Duration].
     short_time_s: float
@@ -36,16 +34,12 @@ class SearchRule:
     #: The bounds of a goal are close enough at this distance, as a share of the upper one
     #: [Goal Width].
     width_ratio: float = 0.01
-    #: Loads of the curve, and trials at each.
     curve: int = 0
     curve_trials: int = 1
-    #: Seed of the order of the curve's trials.
     seed: int = 0
-    #: Whether levels are whole numbers; then both ends are.
     whole: bool = False
 
     def goals(self, time_s: float) -> tuple[Goal, ...]:
-        """The goals for trials of this length, the strictest first."""
         sum_time_s = self.trials * time_s
         return tuple(Goal(r, time_s, sum_time_s, self.exceed_ratio) for r in self.loss_goals)
 
@@ -68,8 +62,6 @@ class SearchRule:
 
 @dataclass(frozen=True)
 class SearchStep:
-    """The next trial of a search."""
-
     level: int | float
     time_s: float
     #: `search` is a short trial, `confirm` a full-length one, `curve` one that only draws.
@@ -88,28 +80,20 @@ class GoalResult:
     kind: Kind
     #: The highest load at which no more was lost, by full-length trials [Relevant Lower Bound].
     lower: float | None = None
-    #: The lowest at which more was [Relevant Upper Bound].
     upper: float | None = None
-    #: What arrives at the lower bound [Conditional Throughput].
     throughput: float | None = None
 
 
 @dataclass(frozen=True)
 class SearchResult:
-    """Where a search ended."""
-
-    #: In the order of the rule's goals.
     goals: tuple[GoalResult, ...]
     #: The highest load that the sender really offered, if it could not offer the high end.
     sender_limit: float | None = None
-    #: What is lost of loads far below saturation.
     random_loss: RandomLoss | None = field(default=None, compare=False, repr=False)
     #: All full-length trials as they were run, those of the curve too.
     full_length: tuple[Observation, ...] = field(default=(), compare=False, repr=False)
 
 
 class StepsLeft(NamedTuple):
-    """What a search will still need, about."""
-
     short: int
     full: int

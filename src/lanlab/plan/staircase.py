@@ -19,15 +19,12 @@ from typing import NamedTuple
 
 from lanlab.plan.random_loss import PROBE_RATIOS, Observation
 
-#: Largest step of a staircase.
 _LARGEST_STEP = 0.05
 #: Goals whose capacities differ by more have a staircase each.
 _SAME_RATIO = 0.1
 
 
 class Start(NamedTuple):
-    """Where a staircase begins."""
-
     loss_goal: float
     load: float
 
@@ -36,19 +33,16 @@ class Start(NamedTuple):
 class Staircase:
     """The trials around the bounds, as far as they are recorded."""
 
-    #: What arrives of the highest loads.
     carried: float
     starts: Sequence[Start]
     #: Trials far below the bounds if nothing is lost there.
     far: int
-    #: Trials of each staircase.
     count: int
     step_ratio: float
     recorded: list[Observation] = field(default_factory=list)
 
     @property
     def left(self) -> int:
-        """Trials still to come, about."""
         return max(0, self._far + self.count * len(self.starts) - len(self.recorded))
 
     def next_load(self) -> float | None:

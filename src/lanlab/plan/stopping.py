@@ -89,7 +89,6 @@ class Trials:
         self.planned = policy.max
         self._missing_in_a_row = 0
         self._cannot_work = False
-        #: Places at which a trial counts.
         self.done = 0
         #: Places at which every trial failed. They are no trials, and are not made up for.
         self.missing = 0
@@ -138,11 +137,9 @@ class Trials:
 
     @property
     def active(self) -> bool:
-        """Whether the condition gets another trial."""
         return self.most_left > 0
 
     @property
     def most_left(self) -> int:
-        """Trials that the condition can still need, if none fails."""
         places = self._policy.max - self.done - self.missing
         return 0 if self.given_up else max(0, min(places, self.planned - self._measured))

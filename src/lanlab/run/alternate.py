@@ -36,9 +36,6 @@ _ENGINE = "LANLAB_ENGINE"
 
 @dataclass(frozen=True)
 class SideRequest:
-    """A setting that is run once in every turn."""
-
-    #: What it is, in words.
     name: str
     request: RunRequest
     #: Path of its engine; `None` takes the one that is found.
@@ -47,8 +44,6 @@ class SideRequest:
 
 @dataclass(frozen=True)
 class Step:
-    """What a series does next."""
-
     turn: int
     turns: int
     side: int
@@ -58,7 +53,6 @@ class Step:
     total: int
 
 
-#: Makes what watches a run.
 Watching = Callable[[Step], AbstractContextManager[Watcher]]
 
 
@@ -145,7 +139,6 @@ def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -
     return _go_on(plan, _by_place(runs), store, watching)
 
 
-#: What differs from run to run of a series.
 _PLACE = frozenset({"turn", "side"})
 
 
@@ -192,7 +185,6 @@ def _go_on(
 
 
 def _by_place(runs: Sequence[RunRecord]) -> dict[tuple[int, int], RunRecord]:
-    """The runs of a series by turn and side."""
     found = [(place_of(run), run) for run in runs]
     return {(place.turn, place.side): run for place, run in found if place is not None}
 

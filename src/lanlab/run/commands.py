@@ -54,7 +54,6 @@ class TrialCommands:
 
     @property
     def is_empty(self) -> bool:
-        """Whether there are none."""
         return self._commands is None
 
     def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[dict[str, Any]]) -> None:
@@ -225,8 +224,6 @@ def run_command(
 
 
 class _Output:
-    """The beginning and the end of what was printed."""
-
     def __init__(self) -> None:
         self.length = 0
         self._begin, self._end = b"", b""
@@ -270,7 +267,6 @@ def _watched(
 
 
 def _taken(descriptor: int, output: _Output, until: float) -> bool:
-    """Take in what is there now; false: no more will come."""
     while time.monotonic() < until:
         try:
             piece = os.read(descriptor, 65_536)

@@ -45,7 +45,6 @@ def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabE
 
 
 def retry_helps(error: LabError) -> bool:
-    """Whether the same trial may end well another time."""
     if isinstance(error, EngineError):
         return error.code not in _REFUSALS and not error.code.endswith(_UNSUPPORTED)
     return not isinstance(error, UsageError)

@@ -60,7 +60,6 @@ def _failed(name: str, error: LabError) -> Need:
 
 
 def _reached(destination: Destination) -> Iterator[Need]:
-    """Whether ssh connects, and an engine can be had there."""
     try:
         with testbed(f"{PREFIX}{_ALONE},{destination}") as bed:
             host = bed.facts()["reached"]["host1"]
@@ -142,7 +141,6 @@ def _clock(facts: Mapping[str, Any], error_ns: int) -> Need:
 def _tried(
     bed: Testbed, first: EngineHost, second: EngineHost, transport: str, family: AddressFamily
 ) -> Need:
-    """A few round trips."""
     kind = WORKLOADS["echo"]
     wish = {
         "transport": transport,

@@ -29,7 +29,6 @@ class OpenTestbed:
         self._opening = opening if is_same else None
         #: Where the frames on the link are written; those of each testbed to a file of its own.
         self._pcap = opening.pcap if opening is not None and is_same else None
-        #: How often the testbed has been made.
         self.made = 0
         #: Why it was made the last time; `None` the first time.
         self.made_because: str | None = None
@@ -54,7 +53,6 @@ class OpenTestbed:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its hosts are simulated."""
         return self.bed.name in SIMULATORS
 
     def performer(self, parameters: Any, trial: SimulatedTrial | None = None) -> Performer:
@@ -62,13 +60,11 @@ class OpenTestbed:
         return performer_for(parameters, self.bed, self.hosts, trial)
 
     def versions(self) -> dict[str, str]:
-        """Versions of every part that a figure depends on."""
         if isinstance(self.bed, Simulates):
             return self.bed.versions()
         return self.hosts.versions()
 
     def study_of(self, run: RunRecord) -> Study:
-        """The study of a run, read once."""
         if self._study is None or self._study[0] != run.id:
             self._study = run.id, Study.model_validate(run.study)
         return self._study[1]
@@ -94,7 +90,6 @@ class OpenTestbed:
         self.made_because = damage
 
     def close(self) -> None:
-        """End engines and testbed. Calling it again does nothing."""
         try:
             self.hosts.close()
         finally:

@@ -38,8 +38,6 @@ from lanlab.workloads.parameters import FlowParameters
 
 @dataclass(frozen=True)
 class RunRequest:
-    """A study to run, and where."""
-
     study: Study
     scale: str
     testbed: str
@@ -47,7 +45,6 @@ class RunRequest:
     link: str | None
     #: Seed of the order of trials; `None` draws one.
     seed: int | None = None
-    #: The testbed, if it is being made already.
     opening: Opening | None = None
     #: The command as it was typed, without passwords; `None`: none was.
     command: str | None = None
@@ -58,8 +55,6 @@ class RunRequest:
 
 
 class Watcher(Protocol):
-    """Progress callbacks of a run."""
-
     def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
 
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None: ...
@@ -258,7 +253,6 @@ def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
 def _execute(
     run: RunRecord, plan: Plan, testbed: OpenTestbed, store: Store, watcher: Watcher
 ) -> RunRecord:
-    """Run what the plan has left."""
     commands = TrialCommands(Study.model_validate(run.study).commands, run.id)
     allowed = "" if commands.is_empty else " --allow-commands"
     try:
@@ -299,7 +293,6 @@ def _execute(
 
 
 def _end_status(plan: Plan) -> str:
-    """Status of a run whose plan has nothing left."""
     return "failed" if plan.given_up() or plan.searches_given_up() else "done"
 
 
@@ -326,7 +319,6 @@ def _check_same_version(run: RunRecord, name: str, now: str) -> None:
 
 
 def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
-    """Before failed trials had retries, their conditions came again in the next block."""
     policies = [scale["trials"] for scale in run.study["scale"].values()]
     is_older = any("retry_failed" not in policy for policy in policies)
     if is_older and any(trial.status == "failed" for trial in trials):

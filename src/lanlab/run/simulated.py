@@ -33,7 +33,6 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
 
 
 def simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed) -> SimulatedTrial:
-    """What the simulator is given of a trial."""
     seed = trial_seed(run.seed, planned.experiment, planned.factors, planned.purpose, planned.block)
     study = testbed.study_of(run)
     if study.simulation is None:

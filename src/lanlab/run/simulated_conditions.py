@@ -15,7 +15,6 @@ from lanlab.run.simulated import on_machines
 from lanlab.studies import Study
 from lanlab.workloads import CounterChanges, workload
 
-#: A condition on its machines.
 Wanted = tuple[Condition, SimulatedTrial]
 
 
@@ -33,7 +32,6 @@ class SimulatedConditions:
 
     @property
     def simulated(self) -> int:
-        """Trials that were simulated."""
         return len(self._known)
 
     def expect(self, wanted: Iterable[Wanted]) -> None:

@@ -159,7 +159,6 @@ def _recorded(outcome: TrialOutcome) -> dict[str, Any]:
 
 
 def _note_captures(testbed: OpenTestbed, outcome: TrialOutcome) -> None:
-    """What a file of a station's frames lacks so far."""
     link = testbed.bed.hosts[0].raw_link or {}
     if "recorded" in link:
         for result in outcome.results.values():

@@ -30,7 +30,6 @@ class Lease(ABC):
 
 
 def is_executed(what: str) -> StoreError:
-    """The error of a lease that another process holds."""
     return StoreError(
         f"{what} is still running in another process",
         hint="wait for it to end, or end it; then resume the run",
@@ -44,15 +43,12 @@ class RunHead:
     run_id: str
     #: One of `RUN_STATUSES`.
     status: str
-    #: Number that the next trial gets.
     next_number: int
     label: RunLabel = field(default_factory=RunLabel)
 
 
 @dataclass(frozen=True)
 class Deleted:
-    """What went with a run."""
-
     run_id: str
     trials: int
     series: int

@@ -32,7 +32,6 @@ _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY 
 _OUTLINE = tuple(
     f"'{{}}' AS {column}" if column in ("raw", "metrics") else column for column in TRIAL_COLUMNS
 )
-#: More rows than a table has.
 _ALL = 2**62
 
 
@@ -55,8 +54,6 @@ class Placed(Protocol):
 
 
 class Database(ABC):
-    """One connection, which is made when it is first needed."""
-
     #: Has the references between tables checked when the transaction ends.
     check_references_last: ClassVar[str]
     #: The part of a trial's `raw` that says what disturbed it, as JSON.
@@ -135,7 +132,6 @@ class DatabaseStore:
 
     @contextmanager
     def _read_here(self) -> Iterator[None]:
-        """Has the errors of records say where these lie, and what to do."""
         try:
             yield
         except StoreError as error:
@@ -379,7 +375,6 @@ class DatabaseStore:
 
 
 def no_store(place: object) -> StoreError:
-    """What is said where nothing has been kept yet."""
     return StoreError(
         f"{place}: there is no store",
         hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name another by "
@@ -388,12 +383,10 @@ def no_store(place: object) -> StoreError:
 
 
 def already_there(run_id: str, number: int) -> StoreError:
-    """The error of a trial number that is used twice."""
     return StoreError(f"run `{run_id}` has a trial {number} already; nothing is overwritten")
 
 
 def _find(name: str, ids: list[str]) -> str:
-    """The run that a name means, of all ids, oldest first."""
     found = ids[-1:] if name == "last" else [run_id for run_id in ids if run_id == name]
     if not found and name:
         found = [run_id for run_id in ids if run_id.startswith(name)]

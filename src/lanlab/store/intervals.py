@@ -102,7 +102,6 @@ def _tcp_units(columns: dict[str, Any]) -> dict[str, str]:
 
 
 def intervals_in(trial: TrialRecord) -> tuple[Series, ...]:
-    """The interval series that stand in a trial's record itself."""
     return tuple(series.in_arrays() for series in _short_series(trial))
 
 

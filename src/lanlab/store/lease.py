@@ -53,14 +53,11 @@ class NoLockFile(StoreError):
 
 
 class FileLease(Lease):
-    """A held lock on a file."""
-
     def __init__(self, path: Path, descriptor: int) -> None:
         self.path = path
         self._descriptor: int | None = descriptor
 
     def release(self) -> None:
-        """Let others have it. Calling it again does nothing."""
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
@@ -117,7 +114,6 @@ def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLe
 
 
 def is_held(path: Path) -> bool:
-    """Whether some process holds the lease of that file now."""
     try:
         descriptor = os.open(path, _FLAGS)
     except OSError:

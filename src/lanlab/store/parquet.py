@@ -23,9 +23,7 @@ from lanlab.store.series import BLOCK_ROWS, AnySeries, Series, SeriesEntry, Shor
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-#: Bytes that are read or sent at once.
 CHUNK_BYTES = 2**20
-#: After a footer: its length and the magic.
 _END_BYTES = 8
 _MOST_FOOTER_BYTES = 2**20
 

@@ -15,7 +15,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 MAGIC = b"PAR1"
-#: Types in the compact protocol.
 _I32, _I64, _BINARY, _LIST, _STRUCT = 5, 6, 8, 9, 12
 #: `Type`, `FieldRepetitionType`, `Encoding`, `CompressionCodec` and `PageType`.
 _INT64, _REQUIRED, _OPTIONAL, _PLAIN, _RLE, _UNCOMPRESSED, _DATA_PAGE = 2, 0, 1, 0, 3, 0, 0
@@ -60,7 +59,6 @@ def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, 
 
 
 def _page(values: Column, rows: int) -> bytes:
-    """The one page of a column."""
     if values is None:
         # The level of each row is 0, which says that it has no value: one run of them.
         run = _varint(rows << 1) + b"\0"
@@ -82,7 +80,6 @@ def _struct(fields: Mapping[int, Any]) -> bytes:
 
 
 def _encoded(value: Any) -> tuple[int, bytes]:
-    """A value with its type. Numbers are not negative."""
     if isinstance(value, dict):
         return _STRUCT, _struct(value)
     if isinstance(value, list):

@@ -68,7 +68,6 @@ class PostgresqlLease(Lease):
 
     def __init__(self, session: PostgresqlSession, process_id: int) -> None:
         self._session = session
-        #: Id of the server's process for the session.
         self.process_id = process_id
         self.is_released = False
 
@@ -84,8 +83,6 @@ class PostgresqlLease(Lease):
 
 @dataclass(frozen=True)
 class ServerFacts:
-    """What a server says of itself."""
-
     version: str
     is_encrypted: bool
     keeps_what_it_acknowledges: bool
@@ -95,8 +92,6 @@ class ServerFacts:
 
 @dataclasses.dataclass
 class _PlacedParts:
-    """Parquet files of series, in temporary files of this machine, to be sent."""
-
     run_id: str
     number: int
     entries: list[SeriesEntry] = field(default_factory=list)
@@ -119,8 +114,6 @@ class _PlacedParts:
 
 
 class PostgresqlDatabase(Database):
-    """One schema of one database."""
-
     check_references_last = "SET CONSTRAINTS ALL DEFERRED"
     pollution_alone = "json_build_object('pollution', coalesce(raw -> 'pollution', '{}'::json))"
     tables_of_runs = ("series_part", "series", "trial")
@@ -259,7 +252,6 @@ class PostgresqlDatabase(Database):
             raise
 
     def describe(self) -> ServerFacts:
-        """What the server is; nothing is made there."""
         session = PostgresqlSession(self._target)
         try:
             version, fsync = session.execute(

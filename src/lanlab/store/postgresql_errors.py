@@ -34,7 +34,6 @@ _LOST_CLASSES = ("08", "57P01", "57P02", "57P05")
 
 
 def cause_of(sqlstate: str, message: str) -> tuple[str, str | None]:
-    """What a server's error means, and what to do."""
     for key in (sqlstate, sqlstate[:2]):
         if key in _CAUSES:
             cause, hint = _CAUSES[key]
@@ -43,5 +42,4 @@ def cause_of(sqlstate: str, message: str) -> tuple[str, str | None]:
 
 
 def is_loss(sqlstate: str) -> bool:
-    """Whether the session is over after an error."""
     return sqlstate.startswith(_LOST_CLASSES)

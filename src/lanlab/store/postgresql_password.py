@@ -27,7 +27,6 @@ class Password:
 
 
 def find_password(target: Target) -> Password:
-    """Look for the password of a target."""
     if "PGPASSWORD" in os.environ:
         return Password(os.environ["PGPASSWORD"], "check PGPASSWORD")
     path = _file()

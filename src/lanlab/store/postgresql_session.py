@@ -21,9 +21,7 @@ from lanlab.store.postgresql_password import find_password
 from lanlab.store.postgresql_schema import OLDEST_SERVER
 from lanlab.store.postgresql_url import Target
 
-#: The server ends a statement that takes longer.
 STATEMENT_TIMEOUT_S = 30
-#: Another session's transaction takes milliseconds.
 LOCK_TIMEOUT_S = 10
 #: Silence after which the network is taken to be gone; longer, so that the server speaks first.
 SILENCE_S = STATEMENT_TIMEOUT_S + 10.0
@@ -143,7 +141,6 @@ class PostgresqlSession:
         self._close()
 
     def close(self) -> None:
-        """End it. Calling it again does nothing."""
         if not self.is_lost:
             self.is_lost = True
             self._close()
@@ -211,7 +208,6 @@ def _connect(target: Target) -> Any:
 
 
 def _reach(target: Target) -> socket.socket:
-    """A socket to the server, in time."""
     try:
         if target.is_local_socket:
             connected = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)

@@ -19,7 +19,6 @@ from pathlib import Path
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
-#: Schema of our tables.
 DEFAULT_SCHEMA = "lanlab"
 SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
 
@@ -68,7 +67,6 @@ class Target:
 
     @property
     def socket_path(self) -> Path:
-        """The file of the local socket."""
         return Path(self.host, f".s.PGSQL.{self.port}")
 
     def __str__(self) -> str:

@@ -12,16 +12,11 @@ from lanlab.store.place import default_store, refuse_network_share, store_place
 
 @dataclass(frozen=True)
 class Readiness:
-    """How a store stands."""
-
     #: `sqlite` or `postgresql`.
     kind: str
     place: str
-    #: Whether runs can be kept there.
     is_usable: bool
-    #: What was found.
     detail: str
-    #: What to do, if it is not usable.
     how_to_get: str = ""
 
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from lanlab.frozen import dataclass
 
-#: One value of a factor or parameter.
 Level = bool | int | float | str
 
 RUN_STATUSES = ("running", "done", "interrupted", "failed")
@@ -25,7 +24,6 @@ class TrialRecord:
     run_id: str
     #: Order of execution within the run, from 0.
     number: int
-    #: Experiment id within the study.
     experiment: str
     workload: str
     #: Factor levels only: what identifies the condition in its experiment.
@@ -58,8 +56,6 @@ class TrialRecord:
 
 @dataclass(frozen=True)
 class RunRecord:
-    """One execution of a study on a testbed."""
-
     id: str
     study_id: str
     #: The whole study file as validated, so that a run outlives changes to it.
@@ -84,5 +80,4 @@ class RunRecord:
 
     @property
     def is_simulated(self) -> bool:
-        """Whether its hosts are modelled machines."""
         return bool(self.testbed.get("name") == "simulated")

@@ -47,12 +47,10 @@ class Session(Protocol):
 
 
 def insert(table: str, columns: Sequence[str]) -> str:
-    """The statement that adds a row."""
     return f"INSERT INTO {table} ({', '.join(columns)}) VALUES (:{', :'.join(columns)})"
 
 
 def select(table: str, columns: Sequence[str]) -> str:
-    """The statement that gives the rows."""
     return f"SELECT {', '.join(columns)} FROM {table}"
 
 
@@ -119,7 +117,6 @@ def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:
 
 
 def check_run(run: RunRecord) -> None:
-    """Refuse a run whose id or status cannot be."""
     if not RUN_ID.fullmatch(run.id) or run.id == "last":
         raise StoreError(
             f"a run cannot have the id `{run.id}`; allowed: letters, digits and `._-`, "
@@ -129,7 +126,6 @@ def check_run(run: RunRecord) -> None:
 
 
 def check_trial(trial: TrialRecord) -> None:
-    """Refuse a trial whose status, purpose or place cannot be."""
     check_one_of("a trial's status", trial.status, TRIAL_STATUSES)
     check_one_of("a trial's purpose", trial.purpose, TRIAL_PURPOSES)
     for name, value in (("number", trial.number), ("block", trial.block)):
@@ -138,6 +134,5 @@ def check_trial(trial: TrialRecord) -> None:
 
 
 def check_one_of(what: str, found: str, allowed: Sequence[str]) -> None:
-    """Refuse a word that is not one of those allowed."""
     if found not in allowed:
         raise StoreError(f"{what} is `{found}`; allowed: {', '.join(allowed)}")

@@ -18,7 +18,6 @@ from lanlab.disk import entry
 from lanlab.errors import StoreError, system_hint
 from lanlab.user_files import READ_FLAGS, special
 
-#: "LNLB" in ASCII.
 APPLICATION_ID = 0x4C4E4C42
 SCHEMA_VERSION = 6
 

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-#: A name is part of a file's name.
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,63}")
 _COLUMN = re.compile(r"[a-z][a-z0-9_]{0,63}")
-#: Rows that are looked at, or written, at once.
 BLOCK_ROWS = 2**18
 
 
@@ -35,7 +33,6 @@ class Words:
 
     @classmethod
     def of(cls, words: Sequence[str]) -> Words:
-        """The column of these words, one for each row."""
         import numpy as np
 
         values = tuple(dict.fromkeys(words))
@@ -86,7 +83,6 @@ class Series:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
         return len(_numbers(next(iter(self.columns.values()))))
 
     def _checked(self, name: str, column: Any) -> NDArray[Any] | Words:
@@ -139,11 +135,9 @@ class ShortSeries:
 
     @property
     def rows(self) -> int:
-        """How many rows there are."""
         return max(len(each or ()) for each in self.columns.values())
 
     def in_arrays(self) -> Series:
-        """The same as others are read."""
         import numpy as np
 
         columns = {
@@ -155,7 +149,6 @@ class ShortSeries:
         return Series(self.name, columns, self.units)
 
 
-#: What can be written.
 AnySeries = Series | ShortSeries
 
 
@@ -204,7 +197,5 @@ class SeriesEntry:
 
     name: str
     row_count: int
-    #: Size of the Parquet file.
     size_bytes: int
-    #: Digest of its bytes, hexadecimal.
     sha256: str

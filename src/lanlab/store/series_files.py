@@ -30,14 +30,11 @@ _OURS = re.compile(rf"\d+-[a-z0-9-]+\.parquet({re.escape(_UNFINISHED)})?")
 
 
 class SeriesFiles:
-    """The directory of a store's series."""
-
     def __init__(self, store: Path) -> None:
         self.directory = store.with_name(store.name + ".series")
         self._root = store.parent
 
     def path(self, run_id: str, number: int, name: str) -> Path:
-        """Where a series lies, or would lie."""
         return self.directory / run_id / f"{number}-{name}.parquet"
 
     def write(self, run_id: str, number: int, series: AnySeries) -> SeriesEntry:
@@ -130,7 +127,6 @@ class SeriesFiles:
 
 
 def _is_ours(place: Entry, name: str) -> bool:
-    """Whether lanlab wrote a file, or began to."""
     facts = place.facts()
     if facts is None or not stat.S_ISREG(facts.st_mode):
         return False

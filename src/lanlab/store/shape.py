@@ -24,7 +24,6 @@ from lanlab.store.records import (
 )
 from lanlab.store.schema import MIGRATIONS
 
-#: A run's id is part of a file's name.
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 #: Longest value in a row, bytes. A trial with a thousand flows takes two megabytes.
 MOST_VALUE_BYTES = 64 << 20
@@ -67,7 +66,6 @@ def _objects(connection: sqlite3.Connection) -> frozenset[_Object]:
 
 @functools.cache
 def _expected(version: int) -> frozenset[_Object]:
-    """What a store of a version has: what the steps to it make."""
     connection = sqlite3.connect(":memory:")
     try:
         for step in range(1, version + 1):
@@ -133,7 +131,6 @@ def _checker(hint: Any) -> Callable[[Any], bool]:
     return lambda value: type(value) is hint
 
 
-#: What reading a value of an unexpected shape raises.
 _MISSHAPEN = (
     AttributeError,
     ArithmeticError,

@@ -56,7 +56,6 @@ class SqliteStore(DatabaseStore):
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
         super().__init__(database := SqliteDatabase(path))
-        #: The file itself, where links led to it.
         self.path = database.path
 
 
@@ -85,8 +84,6 @@ class _PlacedFiles:
 
 
 class SqliteDatabase(Database):
-    """A store file, and the series next to it."""
-
     check_references_last = "PRAGMA defer_foreign_keys = ON"
     # A record that is damaged is an error of who reads all of it, not of a list of runs.
     pollution_alone = (

@@ -350,7 +350,6 @@ def _fit(
     levels: Mapping[str, Level],
     search_end: str | None = None,
 ) -> Iterator[Problem]:
-    """Why the workload refuses the condition, if it does."""
     name = scaled.experiment.workload
     condition = _condition(levels) or "its only condition"
     try:

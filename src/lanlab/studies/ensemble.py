@@ -22,5 +22,4 @@ class Ensemble(Data):
     metric: str
     #: `MACHINE.NUMBER` of each number that was fitted to it.
     numbers: Several[str] = Field(min_length=1, max_length=_MOST_NUMBERS)
-    #: For each member, what multiplies each of these numbers.
     members: Several[Several[float]] = Field(min_length=1, max_length=_MOST_MEMBERS)

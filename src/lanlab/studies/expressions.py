@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 #: Characters of an expression; the longest of a study that comes with lanlab has some 500.
 MAX_LENGTH = 2000
-#: Operations within operations.
 MAX_DEPTH = 40
 #: Nodes from the outermost to a name's or number's own.
 _MAX_NODES = MAX_DEPTH + 3

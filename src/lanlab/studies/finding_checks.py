@@ -22,7 +22,6 @@ from lanlab.studies.problems import Problem, did_you_mean, listed, show
 from lanlab.studies.selection import Selection
 from lanlab.studies.vocabulary import Vocabulary
 
-#: Keys of a statement that name a factor.
 _FACTOR_KEYS = ("along", "across", "factor")
 #: Keys of a statement that hold levels of the factor `along`.
 _LEVEL_KEYS = ("at_level", "until", "since", "peak_at_most", "levels", "positive", "negative")

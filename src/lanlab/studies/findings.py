@@ -15,7 +15,6 @@ from pydantic import Discriminator, Field, model_validator
 from lanlab.studies.base import Data, DottedIdentifier, Several, ShareRatio
 from lanlab.studies.selection import OneLevel, Selection
 
-#: Statements within statements.
 MAX_STATEMENT_DEPTH = 4
 
 Direction = Literal["rising", "falling"]
@@ -25,7 +24,6 @@ class _Statement(Data):
     """What every statement may say. What an inner one says counts before what is around it."""
 
     metric: str | None = None
-    #: A selection common to all parts of the statement.
     at: Selection = Selection()
     #: The statement is judged for each combination of these factors' levels, and holds if it does
     #: for all.
@@ -103,8 +101,6 @@ class Equivalent(_Pair):
 
 
 class Value(_Bounded):
-    """The metric lies within bounds."""
-
     form: Literal["value"]
 
 
@@ -112,13 +108,10 @@ class Share(_Bounded):
     """The metric as a share of a limit lies within bounds."""
 
     form: Literal["share"]
-    #: What the link can carry of such messages.
     of: Literal["link_limit"] = "link_limit"
 
 
 class Monotone(_Along):
-    """Each level's value lies beyond that of the level before."""
-
     form: Literal["monotone"]
     direction: Direction
 
@@ -141,15 +134,12 @@ class PeakThenDecline(_Along):
     """There is a greatest value, and the last level's lies below it."""
 
     form: Literal["peak_then_decline"]
-    #: The peak lies at this level or before.
     peak_at_most: OneLevel | None = None
     #: The share of the peak that is lost at the last level, at least.
     decline_ratio: ShareRatio = Field(default=0.0, ge=0, lt=1)
 
 
 class Knee(_Along):
-    """The metric changes its slope between two levels."""
-
     form: Literal["knee"]
     between: Several[float] = Field(min_length=2, max_length=2)
 
@@ -182,7 +172,6 @@ class Extreme(_Along):
     form: Literal["extreme"]
     at_level: OneLevel
     kind: Literal["greatest", "least"]
-    #: No other level comes as far.
     only: bool = False
     a: Selection | None = None
     b: Selection | None = None
@@ -243,15 +232,11 @@ class Count(_Bounded):
 
 
 class AllOf(_Statement):
-    """Every one of several statements."""
-
     form: Literal["all"]
     of: Several[Statement] = Field(min_length=1)
 
 
 class AnyOf(_Statement):
-    """At least one of several statements."""
-
     form: Literal["any"]
     of: Several[Statement] = Field(min_length=1)
 
@@ -272,8 +257,6 @@ class Effect(_Statement):
 
 
 class Untestable(_Statement):
-    """Nothing that could be computed."""
-
     form: Literal["untestable"]
     why: str
 
@@ -305,7 +288,6 @@ Statement = Annotated[
     Discriminator("form"),
 ]
 
-#: Every form, by its name.
 FORMS: dict[str, type[Data]] = {
     get_args(form.model_fields["form"].annotation)[0]: form
     for form in get_args(get_args(Statement)[0])
@@ -315,8 +297,6 @@ Verdict = Literal["holds", "does not hold", "undecided", "not tested"]
 
 
 class Expected(Data):
-    """What the published numbers make of a finding."""
-
     verdict: Verdict
     #: What the printed means say by themselves, where chance or a gap leaves the verdict open.
     means: Literal["holds", "does not hold"] | None = None
@@ -326,13 +306,9 @@ class Expected(Data):
 
 
 class Finding(Data):
-    """One conclusion."""
-
     id: DottedIdentifier
-    #: In one sentence.
     claim: str
     statement: Statement
-    #: Where the study draws it.
     where: str | None = None
     note: str | None = None
     #: Who says it: the publication in its text; its tables, which it does not comment on; or we,

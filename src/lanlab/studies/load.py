@@ -40,21 +40,16 @@ _Model = TypeVar("_Model", bound=BaseModel)
 
 @dataclass(frozen=True)
 class LoadedStudy:
-    """A study that has passed every check."""
-
     study: Study
     #: What the study published; empty for a study of one's own.
     published: Published
     #: Those of `findings.toml`, then those of the study file.
     findings: tuple[Finding, ...]
-    #: The study file.
     path: Path
-    #: Digest of the study file's bytes, hexadecimal.
     sha256: str
 
 
 def known_studies() -> tuple[str, ...]:
-    """The ids of the studies that come with lanlab, sorted."""
     return tuple(sorted(_built_in()))
 
 

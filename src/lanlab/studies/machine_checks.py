@@ -169,7 +169,6 @@ def _ensemble_problems(simulation: Simulation) -> Iterator[Problem]:
 
 
 def _fit_together(a: Mapping[str, object], b: Mapping[str, object]) -> bool:
-    """Whether there can be a condition that has the levels of both."""
     return all(level == b[key] for key, level in a.items() if key in b)
 
 

@@ -16,8 +16,6 @@ _IN_FILE = "#"
 
 @dataclass(frozen=True)
 class NamedMachines:
-    """Machines for a single measurement."""
-
     simulation: Simulation
     #: The link of the study that the first machine is of; `None` of one from a file.
     link: str | None
@@ -82,7 +80,6 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
 
 
 def _with_ancestors(simulation: Simulation, name: str) -> list[Machine]:
-    """A machine, and those that it has numbers from."""
     found = []
     machine = simulation.machine_named(name)
     while machine is not None:

@@ -9,9 +9,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class NumberKind:
-    """What a number of a machine is."""
-
-    #: What it says of the machine, a short sentence.
     help: str
     unit: str
     least: float
@@ -27,14 +24,12 @@ class NumberKind:
 
     @property
     def range(self) -> str:
-        """What is allowed, in words."""
         what = "a whole number" if self.is_whole else "a number"
         low = f"above {self.least:g}" if self.is_above_least else f"{self.least:,g}"
         unit = f" {self.unit}" if self.unit else ""
         return f"{what}, {low} to {self.most:,.12g}{unit}"
 
     def allows(self, value: float) -> bool:
-        """Whether a value is in the range."""
         if self.is_whole and value != int(value):
             return False
         low = value > self.least if self.is_above_least else value >= self.least
@@ -62,7 +57,6 @@ FILE_STEPS: Mapping[str, str] = {
     "close": "to close a file",
     "other": "for any other call for files",
 }
-#: Those that move bytes.
 _MOVES = ("read", "write")
 _MOST_US, _MOST_NS_PER_BYTE = 10_000_000, 1_000_000
 
@@ -102,7 +96,6 @@ def _size(help_: str, unit: str, most: int, least: int = 1) -> NumberKind:
     return NumberKind(help_, unit, least, most, is_whole=True, is_required=True)
 
 
-#: By name.
 NUMBERS: Mapping[str, NumberKind] = {
     **_costs(),
     "clock_mhz": NumberKind(
@@ -280,7 +273,6 @@ STORE = tuple(
     if name.startswith(("file_", "files_", "cache_", "disk_", "read_ahead", "write_behind"))
     or name in ("name_sectors", "change_sectors")
 )
-#: The numbers that are processor time.
 COSTS = tuple(name for name, kind in NUMBERS.items() if kind.is_cost)
 #: The numbers that every machine must have.
 REQUIRED = tuple(name for name, kind in NUMBERS.items() if kind.is_required)

@@ -22,23 +22,17 @@ from lanlab.studies.machine_numbers import COSTS, FILE_STEPS, STEPS, STORE
 _MOST_MACHINES = _MOST_PLACES = 256
 _MOST_MEDIA = 64
 _MOST_NAMED = 4096
-#: Machines that one is like in turn, itself included.
 MOST_LIKE = 16
 
 
 class Origin(Data):
-    """Where something comes from: exactly one of the three."""
-
-    #: The id of the published number that it is.
     published: DottedIdentifier | None = None
     #: The ids of the published numbers that it was fitted to.
     fitted: Several[DottedIdentifier] = ()
-    #: Why it is taken to be so.
     assumed: str | None = Field(default=None, min_length=8)
 
     @property
     def kinds(self) -> list[str]:
-        """Those of the three that are given."""
         given = {
             "published": self.published is not None,
             "fitted": bool(self.fitted),
@@ -59,8 +53,6 @@ class MachineNumber(Origin):
 
 
 class Machine(Data):
-    """A machine as the simulator takes it."""
-
     id: Identifier
     title: str
     #: The machine whose numbers it has where it gives none of its own.
@@ -81,12 +73,9 @@ class SimulatedLink(Origin):
 
 
 class Place(Data):
-    """Which machines stand for published levels."""
-
     #: Levels of published factors, or of parameters; a condition with all of them is at this
     #: place, unless another place fits it with more.
     when: dict[str, Level] = Field(default_factory=dict)
-    #: In the order of the workload's roles.
     machines: Several[Identifier] = Field(min_length=2, max_length=2)
     #: The id of a `[[medium]]`. Absent: the link of the run.
     medium: Identifier | None = None
@@ -122,8 +111,6 @@ class Prediction(Data):
 
 
 class Missing(Data):
-    """What the model lacks to have what a study found."""
-
     finding: DottedIdentifier
     mechanism: str = Field(min_length=8)
 
@@ -151,13 +138,11 @@ class Simulation(Data):
     baseline: Several[Baseline] = Field(default=(), max_length=_MOST_NAMED)
     range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
     ensemble: Several[Ensemble] = Field(default=(), max_length=_MOST_MEDIA)
-    #: For the findings that the simulation contradicts.
     missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
     #: What is to be said of the model as a whole, as that it has as many costs as numbers.
     note: str | None = None
 
     def machine_named(self, name: str) -> Machine | None:
-        """The machine of that id."""
         return next((one for one in self.machine if one.id == name), None)
 
     @property
@@ -192,12 +177,9 @@ class Simulation(Data):
 
 @dataclass(frozen=True)
 class KnownNumber:
-    """A number of a machine, with what it rests on."""
-
     value: float
     #: Published numbers that it was fitted to, those of what it was worked out from included.
     fitted: frozenset[str]
-    #: Its origin in words.
     origin: str
 
 
@@ -338,7 +320,6 @@ def known_machine(simulation: Simulation, name: str) -> KnownMachine:
 
 
 def _changed(other: KnownMachine, own: Mapping[str, KnownNumber]) -> dict[str, KnownNumber]:
-    """The numbers of another machine, its costs as they are on this one."""
     factor, fitted, because = 1.0, frozenset[str](), []
     if "cost_ratio" in own:
         factor *= own["cost_ratio"].value
@@ -367,7 +348,6 @@ def _changed(other: KnownMachine, own: Mapping[str, KnownNumber]) -> dict[str, K
 
 
 def origin_text(origin: Origin) -> str:
-    """Where something comes from, in words."""
     if origin.published is not None:
         return f"published ({origin.published})"
     if origin.fitted:
@@ -384,7 +364,6 @@ def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | Non
 
 
 def _fits(when: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
-    """Whether a condition has all of these levels."""
     from lanlab.studies.plain_level import plain_level
 
     return all(
@@ -406,10 +385,8 @@ def place_factors(simulation: Simulation | None) -> frozenset[str]:
 
 
 def place_words(place: Place) -> str:
-    """A place in words."""
     return ", ".join(f"{key} {level}" for key, level in place.when.items()) or "everything else"
 
 
 def ids(machines: Iterable[Machine]) -> list[str]:
-    """Their ids, sorted."""
     return sorted(one.id for one in machines)

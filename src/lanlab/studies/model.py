@@ -49,8 +49,6 @@ RunsOn = Literal["real", "simulated"]
 
 
 class Source(Data):
-    """Where a study was published."""
-
     authors: Several[str] = Field(min_length=1)
     year: int | None = None
     citation: str
@@ -58,8 +56,6 @@ class Source(Data):
 
 
 class StudyTestbed(Data):
-    """The hosts and link that a study needs."""
-
     hosts: int = Field(default=2, ge=2, le=256)
     #: Link speed as `lanlab.units.parse_rate_bps` reads it, or `unshaped`.
     link: str = "unshaped"
@@ -90,11 +86,9 @@ class Search(Data):
     #: What is not lost: `goodput_ratio` counts in one window, so that no queue hides a loss;
     #: `received_ratio` counts the same messages, whenever they arrive.
     metric: Literal["goodput_ratio", "received_ratio"] = "goodput_ratio"
-    #: Most that may be lost, each searched for.
     loss_goals: Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
     #: Length of short trials, as a share of `time_s`.
     short_ratio: ShareRatio = Field(default=0.25, gt=0, le=1)
-    #: Trials that decide about a load.
     trials: int = Field(default=3, ge=1, le=99)
     #: Share of them that may lose more than the goal.
     exceed_ratio: ShareRatio = Field(default=0.5, ge=0, lt=1)
@@ -122,12 +116,9 @@ class Search(Data):
 
 
 class Figure(Data):
-    """A figure to draw from an experiment's results."""
-
     #: Name in the registry of `lanlab.figures`.
     figure: str
     title: str
-    #: Experiments whose results the figure draws.
     experiments: Several[Identifier] = Field(min_length=1)
     #: The published figure it stands for, as in "Figure 2".
     published: str | None = None
@@ -160,8 +151,6 @@ class Experiment(Data):
 
 
 class Waiting(Data):
-    """A part of the study that cannot be run yet."""
-
     id: Identifier
     title: str
     #: The workload that it needs, which this version does not have.
@@ -169,9 +158,6 @@ class Waiting(Data):
 
 
 class Counterpart(Data):
-    """What stands here for a factor that the publication varied."""
-
-    #: The factor as the publication has it.
     published: str
     #: The parameter that stands for it, or `experiment`: which experiment a trial is of.
     factor: str
@@ -215,8 +201,6 @@ class ScaledExperiment(Data):
 
 
 class Scale(Data):
-    """How much of a study a run does."""
-
     title: str = ""
     trials: TrialPolicy = TrialPolicy()
     #: Changes for every experiment of a workload that has these parameters.
@@ -233,13 +217,10 @@ class Commands(Data):
     #: Before and after each trial, outside of what is measured.
     prepare: str | None = None
     cleanup: str | None = None
-    #: Time after which each is ended.
     timeout_s: float = Field(default=60.0, gt=0, le=86_400)
 
 
 class Study(Data):
-    """A whole study file."""
-
     schema_version: Literal[1] = Field(alias="schema")
     id: Identifier
     title: str

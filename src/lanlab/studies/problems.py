@@ -33,8 +33,6 @@ _WORDS_MEANT = {
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing that a study file says and may not."""
-
     #: Dotted, with the id of an experiment or value in place of its number.
     key: str
     found: str
@@ -58,7 +56,6 @@ def bad_study(file: str, problems: Sequence[Problem]) -> BadStudy:
 
 
 def show(value: object) -> str:
-    """A value of the file, short enough for a message."""
     try:
         text = repr(value)
     except ValueError:  # more digits than Python prints
@@ -74,7 +71,6 @@ def listed(names: Iterable[str]) -> str:
 
 
 def did_you_mean(name: object, known: Iterable[str]) -> str | None:
-    """The hint for a mistyped name."""
     mistyped, names = str(name)[:100], list(known)
     if (meant := _WORDS_MEANT.get(mistyped.lower())) in names:
         return f"did you mean `{meant}`?"
@@ -84,7 +80,6 @@ def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     return f"did you mean `{close[0]}`?" if close else None
 
 
-#: Errors of pydantic that are of a parameter's range.
 _OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_equal"}
 
 

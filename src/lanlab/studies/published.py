@@ -49,8 +49,6 @@ Status = Literal[
 
 
 class _Printed(Data):
-    """What a number and a missing number have in common."""
-
     id: DottedIdentifier
     #: Key of a trial's results where the number is one (`goodput_bps`, `rtt_mean_ns`), else a
     #: plain name of the quantity.
@@ -60,7 +58,6 @@ class _Printed(Data):
     published: str
     #: As printed, or implied; empty for a bare number.
     unit: str
-    #: Table, figure or paragraph.
     where: str
     kind: Kind = "text"
     #: Levels that the number belongs to; keys beyond the parameters of a workload (`os`, `host`)
@@ -70,8 +67,6 @@ class _Printed(Data):
 
 
 class PublishedValue(_Printed):
-    """One number that the study printed."""
-
     value: float
     #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
     si: float
@@ -100,15 +95,11 @@ class MissingValue(_Printed):
 
 
 class PublishedLevel(Data):
-    """A level of a factor, and its name for people."""
-
     level: Level
     title: str
 
 
 class PublishedFactor(Data):
-    """What the study varied."""
-
     name: str
     title: str
     #: In the order of the study; none: numbers that the study does not list.
@@ -117,8 +108,6 @@ class PublishedFactor(Data):
 
 
 class PublishedMetric(Data):
-    """A quantity that the study speaks of."""
-
     name: str
     title: str
     #: lanlab's unit.
@@ -130,7 +119,6 @@ class TablePart(Data):
     """A row or a column of a table: what its cells have in common."""
 
     title: str
-    #: One or several, of which a cell has one.
     metric: str | Several[str] | None = None
     statistic: Statistic | None = None
     at: dict[str, Level] = Field(default_factory=dict)
@@ -145,7 +133,6 @@ class PublishedTable(Data):
     where: str
     #: Either a row for each combination of these factors' levels that the table has …
     row_factors: Several[str] = ()
-    #: … or rows one by one.
     rows: Several[TablePart] = ()
     columns: Several[TablePart] = Field(min_length=1)
     note: str | None = None
@@ -158,27 +145,20 @@ class PublishedTable(Data):
 
 
 class PublishedFigure(Data):
-    """A figure of the study: what it shows."""
-
     number: str
     shows: str
     x: str = ""
     y: str = ""
     series: Several[str] = ()
-    #: Whether its curves have come down.
     plot: Literal["lost"]
 
 
 class Lost(Data):
-    """Something that has not come down."""
-
     what: str
     consequence: str
 
 
 class Discrepancy(Data):
-    """Something in the publication that does not fit."""
-
     id: DottedIdentifier
     kind: Literal[
         "unit",
@@ -191,9 +171,7 @@ class Discrepancy(Data):
         "citation",
         "scan",
     ]
-    #: Sections or tables.
     where: str
-    #: What the study says, in our words.
     stated: str
     evidence: str
     correct: str | None = None
@@ -219,7 +197,6 @@ class Published(Data):
 
     @property
     def printed(self) -> Iterator[PublishedValue | MissingValue]:
-        """Every number, those that are missing last."""
         yield from self.value
         yield from self.missing
 

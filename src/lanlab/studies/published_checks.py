@@ -10,7 +10,6 @@ from lanlab.studies.problems import Problem, listed, show
 from lanlab.studies.published import Published
 from lanlab.studies.tables import laid_out
 
-#: Keys of a selection that are no factors.
 _RESERVED = ("metric", "take")
 
 

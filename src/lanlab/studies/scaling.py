@@ -35,8 +35,6 @@ MAX_CONDITIONS = 10_000
 
 @dataclass(frozen=True)
 class ExperimentAtScale:
-    """One experiment with everything that the scale changes put in."""
-
     experiment: Experiment
     parameters: Mapping[str, Level]
     factors: Mapping[str, tuple[Level, ...]]
@@ -129,7 +127,6 @@ def _validated(
 
 
 def working(workload_name: str, levels: Mapping[str, Any]) -> dict[str, Any]:
-    """Those of a condition's parameters that its workload has."""
     known = workload(workload_name).Parameters.model_fields
     return {key: level for key, level in levels.items() if key in known}
 

@@ -36,12 +36,10 @@ class Selection(Data):
     model_config = ConfigDict(extra="allow")
     __pydantic_extra__: dict[str, Levels]
 
-    #: In place of the statement's.
     metric: str | None = None
     #: Which of several conditions: each, or only the one with the least or greatest value.
     take: Literal["each", "least", "greatest"] | None = None
 
     @property
     def levels(self) -> dict[str, Level | tuple[Level, ...]]:
-        """What is selected, by factor."""
         return dict(self.__pydantic_extra__)

@@ -20,8 +20,6 @@ Cell = PublishedValue | MissingValue | None
 
 @dataclass(frozen=True)
 class LaidOutTable:
-    """A table with its cells."""
-
     table: PublishedTable
     #: Names of the leading columns, then those of the cells.
     headings: tuple[str, ...]

@@ -31,7 +31,6 @@ class Vocabulary:
         return any(is_level(plain_level(factor, level), plain_level(factor, one)) for one in known)
 
     def __or__(self, other: Vocabulary) -> Vocabulary:
-        """What either has."""
         factors = dict(self.factors)
         for name, levels in other.factors.items():
             mine = factors.get(name, levels)
@@ -66,7 +65,6 @@ def of_study(study: Study) -> Vocabulary:
 
 
 def of_published(published: Published) -> Vocabulary:
-    """What a publication says that it measured and varied."""
     return Vocabulary(
         tuple(metric.name for metric in published.metric),
         {f.name: tuple(one.level for one in f.levels) for f in published.factor},

@@ -212,7 +212,6 @@ def _is_like(simulation: Simulation, machine: Machine, changed: Container[str]) 
 
 
 def _frozen(machine: KnownMachine) -> dict[str, MachineNumber]:
-    """The numbers of a machine as its own."""
     return {
         name: MachineNumber(value=one.value, assumed=f"as in the study: {one.origin}")
         for name, one in machine.numbers.items()

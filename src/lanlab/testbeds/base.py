@@ -29,13 +29,10 @@ Topology = Literal["loopback", "cable", "switch", "hub", "bus", "broadband", "ne
 
 @dataclass(frozen=True)
 class Host:
-    """One host of a testbed."""
-
     #: `host0`, `host1`, …
     name: str
     #: The addresses by which the other hosts reach it, by family.
     addresses: dict[AddressFamily, str]
-    #: Put before a command, starts it on that host.
     command_prefix: tuple[str, ...]
     #: Its interface to the measured network; `None` where that is not known.
     interface: str | None = None
@@ -55,7 +52,6 @@ class Host:
 
     @property
     def label(self) -> str:
-        """What it is called in messages."""
         return self.called or self.name
 
 
@@ -78,9 +74,7 @@ class LinkFacts:
     minimum_wire_bytes: int
     #: Octets on the wire that a host's sending queue holds; what comes beyond is dropped.
     queue_bytes: int | None
-    #: The same of each output port of the switch.
     switch_queue_bytes: int | None
-    #: Octets that may leave at once after a pause.
     burst_bytes: int | None
     mtu_bytes: int | None
     #: Segmentation, coalescing and checksum offloads: `off`, or `on` as the system has them.
@@ -98,7 +92,6 @@ class LinkFacts:
 
     @classmethod
     def as_it_is(cls, topology: Topology, mtu_bytes: int | None = None) -> Self:
-        """A link that nothing of ours keeps at a speed."""
         return cls(
             rate_bps=None,
             shape="none",
@@ -114,7 +107,6 @@ class LinkFacts:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """As the store keeps it."""
         return dataclasses.asdict(self)
 
 

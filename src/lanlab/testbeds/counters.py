@@ -17,7 +17,6 @@ _COLUMNS = {
     "tx_errors": 10,
     "tx_drops": 11,
 }
-#: What an engine says that a queue has counted.
 _QUEUE_COUNTERS = ("bytes", "packets", "drops", "overlimits", "backlog_bytes")
 
 

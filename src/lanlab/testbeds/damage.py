@@ -15,11 +15,7 @@ from typing import NamedTuple
 
 
 class Found(NamedTuple):
-    """What one host has."""
-
-    #: Names of its interfaces.
     devices: frozenset[str]
-    #: Those that are up.
     up: frozenset[str]
     #: Interface of each address, route and neighbour, and how the kernel's table names the latter.
     entries: frozenset[tuple[str, str]]

@@ -12,10 +12,7 @@ from lanlab.testbeds.base import Host
 
 @dataclass(frozen=True)
 class HostEngine:
-    """The engine of a host."""
-
     engine: Engine
-    #: Facts of the host when its engine was started.
     facts: dict[str, Any]
 
 
@@ -51,6 +48,5 @@ def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
 
 
 def close_engines(engines: Mapping[str, HostEngine]) -> None:
-    """End every engine."""
     for one in engines.values():
         one.engine.close()

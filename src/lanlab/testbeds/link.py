@@ -61,7 +61,6 @@ class LinkRequest:
     delay_ns: int = 0
     #: From one host to another over a shared wire; `None` for that of the topology.
     propagation_ns: int | None = None
-    #: Share of the frames that are lost by chance.
     loss_ratio: float = 0.0
     #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
     loss_burst_frames: float = 1.0
@@ -70,14 +69,12 @@ class LinkRequest:
 
     @property
     def shape(self) -> Shape:
-        """What keeps the speed."""
         if self.rate_bps is None:
             return "none"
         return "tbf" if self.token_bucket or self.rate_bps > MAX_MEDIUM_RATE_BPS else "medium"
 
     @property
     def is_shared(self) -> bool:
-        """Whether the hosts share one wire."""
         return self.topology in SHARED
 
     def propagation(self) -> int:
@@ -237,7 +234,6 @@ _SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
 
 
 def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
-    """The settings behind the commas, as fields of a request."""
     found: dict[str, Any] = {}
     for part in parts:
         name, separator, value = (each.strip() for each in part.partition("="))
@@ -276,7 +272,6 @@ def _unknown_setting(part: str, name: str, speed: str) -> UsageError:
 
 
 def _check(request: LinkRequest) -> None:
-    """Refuse what no link can be."""
     only_medium = [str(request.topology)] if request.is_shared else []
     fields = {field: name for name, (field, *_) in _SETTINGS.items()} | {_PRECISE: _PRECISE}
     plain = LinkRequest(request.rate_bps, request.topology, request.token_bucket)

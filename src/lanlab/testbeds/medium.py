@@ -58,17 +58,14 @@ class Medium:
         Raises:
             RunError: It cannot be had, with what the system said.
         """
-        #: What the hosts' interfaces are.
         self.interfaces = usable_interfaces()
         self.seed = secrets.randbelow(2**63)
         self._pcap = pcap
         self._ports = [f"host{i}/{interface}" for i, (_, interface, _) in enumerate(ports)]
         self._read: dict[str, Any] | None = None
-        #: Set once the medium carries no more.
         self._over = threading.Event()
         self._end: LabError | None = None
         self._is_closed = False
-        #: The process that carries the frames.
         self.engine = Engine(MEDIUM, [*place.command_prefix, engine])
         try:
             self._carrying = self.engine.start(self._request(ports, link))
@@ -118,13 +115,11 @@ class Medium:
         }
 
     def last_read(self) -> dict[str, Any] | None:
-        """What the last reading said in addition to the counters."""
         if self._read is None:
             return None
         return {name: value for name, value in self._read.items() if name not in ("ports", "kind")}
 
     def facts(self) -> dict[str, Any]:
-        """What a record should know of it."""
         return {
             "engine_version": self.engine.hello["engine_version"],
             "interfaces": self.interfaces,

@@ -31,11 +31,8 @@ _POLL_S = 0.002
 
 
 class Namespace:
-    """A network namespace with its holder."""
-
     def __init__(self, holder: subprocess.Popen[bytes], command_prefix: tuple[str, ...]) -> None:
         self.holder = holder
-        #: Put before a command, starts it in the namespace.
         self.command_prefix = command_prefix
 
     @property

@@ -40,7 +40,6 @@ class Need:
 
     name: str
     found: bool
-    #: What was found, or what the system said.
     detail: str
     #: What to do if it is missing; empty if there is nothing to do.
     how_to_get: str = ""
@@ -56,7 +55,6 @@ def _sysctl(name: str) -> str | None:
 
 
 def _try(argv: Sequence[str], text: str = "") -> tuple[bool, str]:
-    """Whether a command ends well, and what it wrote."""
     try:
         done = run_briefly(argv, _TIME_LIMIT_S, text)
     except (OSError, subprocess.TimeoutExpired) as error:
@@ -229,7 +227,6 @@ _NEEDS: Mapping[str, Callable[[], list[Need]]] = {
     "simulated": _simulated_needs,
     "ssh": _ssh_needs,
 }
-#: Kinds of testbeds whose needs are known.
 KINDS = tuple(_NEEDS)
 
 

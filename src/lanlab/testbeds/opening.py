@@ -26,14 +26,11 @@ _SWITCH_S = 0.0005
 
 @dataclass(frozen=True)
 class Opened:
-    """A testbed and its engines."""
-
     bed: Testbed
     #: By host; `None` if they are not started yet.
     engines: dict[str, HostEngine] | None = None
 
     def close(self) -> None:
-        """End both."""
         try:
             if self.engines is not None:
                 from lanlab.testbeds.engines import close_engines

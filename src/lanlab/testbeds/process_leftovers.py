@@ -31,8 +31,6 @@ _serial = itertools.count()
 
 @dataclass(frozen=True)
 class Leftover:
-    """A process of a testbed whose lanlab is gone."""
-
     pid: int
     mark: str
 
@@ -72,7 +70,6 @@ def _owner_is_gone(mark: str) -> bool:
 
 
 def _same_pid_namespace(process: Path, own: str) -> bool:
-    """Whether ids mean the same there; a container's marks tell nothing here."""
     try:
         return str((process / "ns/pid").readlink()) == own
     except OSError:
@@ -105,12 +102,10 @@ def marked_processes(variable: str = MARK) -> list[Leftover]:
 
 
 def find_leftovers() -> list[Leftover]:
-    """Processes of testbeds whose lanlab is gone."""
     return [each for each in marked_processes() if _owner_is_gone(each.mark)]
 
 
 def of_testbed(mark: str) -> list[Leftover]:
-    """Living processes of one testbed."""
     return [each for each in marked_processes() if each.mark == mark]
 
 

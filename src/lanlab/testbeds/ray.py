@@ -52,13 +52,10 @@ _POLL_S = 0.5
 
 @dataclass
 class _Place:
-    """A node with its actor."""
-
     node: Node
     actor: RemoteActor
     facts: dict[str, str]
     engine: TravellingEngine
-    #: Path of the engine there.
     path: str = ""
     was_copied: bool = False
 
@@ -83,7 +80,6 @@ class _Place:
         self.path, self.was_copied = path, True
 
     def start_engine(self) -> EngineCommand:
-        """What starts the engine there."""
         argv = (self.path, "--end-after-silence", str(END_AFTER_SILENCE_S))
         process = ActorProcess(self.actor, argv)
         label = self.node.address
@@ -258,7 +254,6 @@ class RayTestbed:
 
 
 def _addresses(node: Node) -> dict[AddressFamily, str]:
-    """The address by which the cluster knows a node."""
     return {ip_family(ipaddress.ip_address(node.address).version): node.address}
 
 

@@ -22,7 +22,6 @@ from pathlib import Path
 
 #: How often the actor looks whether its node is there.
 _WATCH_S = 1.0
-#: To print a version takes milliseconds.
 _START_WITHIN_S = 20.0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 
@@ -35,7 +34,6 @@ class NodeActor:
         self._watch: asyncio.Task[None] | None = None
 
     async def facts(self) -> dict[str, str]:
-        """System, architecture and kernel of the node."""
         self._watch = self._watch or asyncio.create_task(_end_with_parent())
         return {
             "system": platform.system(),
@@ -90,7 +88,6 @@ class NodeActor:
                 Path(path).parent.rmdir()
 
     async def start(self, *argv: str) -> tuple[str, int]:
-        """Start an engine; its key and its process id."""
         running = {key: one for key, one in self._engines.items() if one.returncode is None}
         pipe = subprocess.PIPE
         process = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe)
@@ -99,14 +96,12 @@ class NodeActor:
         return key, process.pid
 
     async def write(self, key: str, content: bytes) -> None:
-        """Give an engine bytes on its standard input."""
         pipe = self._engines[key].stdin
         assert pipe is not None
         pipe.write(content)
         await pipe.drain()
 
     async def close_input(self, key: str) -> None:
-        """Close an engine's standard input."""
         pipe = self._engines[key].stdin
         assert pipe is not None
         pipe.close()
@@ -121,7 +116,6 @@ class NodeActor:
         return await self._engines[key].wait()
 
     async def kill(self, key: str) -> None:
-        """End an engine at once."""
         with contextlib.suppress(ProcessLookupError):
             self._engines[key].kill()
 

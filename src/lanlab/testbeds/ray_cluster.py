@@ -13,7 +13,6 @@ from typing import Any
 from lanlab.errors import LabError, RunError, UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 
-#: Time for a TCP connection to the cluster's address.
 _CONNECT_WITHIN_S = 5.0
 #: Time for Ray to join; on an idle machine it takes 1 s.
 _JOIN_WITHIN_S = 45.0
@@ -33,8 +32,6 @@ _TOKEN_HINT = (
 
 @dataclass(frozen=True)
 class Node:
-    """A node of a cluster that can have an engine."""
-
     id: str
     address: str
 
@@ -113,7 +110,6 @@ class Cluster:
         return any(not one["Alive"] for one in self.ray.nodes())
 
     def close(self) -> None:
-        """Leave it. What this process started there ends."""
         with contextlib.suppress(Exception):
             self.ray.shutdown()
 
@@ -145,7 +141,6 @@ def _check_listening(address: str) -> None:
 
 
 def _refusal(address: str, error: BaseException) -> LabError:
-    """Why Ray did not let this process join, from what it says."""
     said, at = "", error
     while at is not None:
         said += f"{at}\n"

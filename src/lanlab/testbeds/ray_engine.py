@@ -68,7 +68,6 @@ class RemoteActor:
             raise ActorLost("its node left the Ray cluster") from None
 
     def end(self) -> None:
-        """End the actor's process, and so its engines."""
         self._ray.kill(self._handle)
 
 
@@ -123,15 +122,12 @@ class ActorProcess:
         return self.returncode
 
     def kill(self) -> None:
-        """End it at once."""
         # With the actor the engine has lost its input, and ends.
         with contextlib.suppress(ActorError):
             self._call("kill")
 
 
 class _Input(io.RawIOBase):
-    """An engine's standard input."""
-
     def __init__(self, call: Callable[..., Any]) -> None:
         self._call = call
 
@@ -151,8 +147,6 @@ class _Input(io.RawIOBase):
 
 
 class _Output(io.RawIOBase):
-    """An engine's standard output or error."""
-
     def __init__(self, call: Callable[..., Any], name: str) -> None:
         self._call, self._name = call, name
 

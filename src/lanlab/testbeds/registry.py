@@ -53,7 +53,6 @@ class RealHosts:
 
     #: Opens one, given what follows the `:` in its name, the number of hosts and the link.
     open: Callable[[str, int, str], Testbed]
-    #: How its name is written.
     example: str
     #: What to do if its hosts do not reach each other.
     how_to_reach: str

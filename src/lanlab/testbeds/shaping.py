@@ -12,7 +12,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 HEADER_BYTES = 14
-#: Check sequence, preamble with start delimiter, gap.
 BEYOND_HEADER_BYTES = 4 + 8 + 12
 MINIMUM_WIRE_BYTES = 84
 MTU_BYTES = 1500

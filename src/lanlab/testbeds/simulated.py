@@ -84,7 +84,6 @@ class SimulatedTestbed:
         return None if self._pcap is None else numbered(self._pcap, number)
 
     def versions(self) -> dict[str, str]:
-        """Versions of the programs that simulate."""
         return {"lanlab-engine": self.worlds.engine_version}
 
     def facts(self) -> dict[str, Any]:

@@ -62,8 +62,6 @@ _PLAIN_FOLDER = re.compile(rf"/[A-Za-z0-9_./+:@,=-]{{0,{_MOST_FOLDER_BYTES - 1}}
 
 
 class _Remote:
-    """A host that is reached by ssh."""
-
     def __init__(self, destination: Destination, folder: Path, *, keep: bool) -> None:
         self.destination = destination
         self.connection = Connection(destination, folder, LINE)
@@ -93,7 +91,6 @@ class _Remote:
         )
 
     def facts(self) -> dict[str, Any]:
-        """For the record."""
         return {
             "kernel": self.arrival.kernel,
             "architecture": self.arrival.architecture,
@@ -241,7 +238,6 @@ def _wanted(found: list[Destination], hosts: int, link: str, name: str) -> list[
 
 
 def _make_folder() -> TemporaryFolder:
-    """A private directory; those of processes that are gone are removed."""
     base = tempfile.gettempdir()
     if not _PLAIN_FOLDER.fullmatch(base):
         base = "/tmp"

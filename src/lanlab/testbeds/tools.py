@@ -56,8 +56,6 @@ def tool(name: str) -> str:
 
 @dataclass(frozen=True)
 class Command:
-    """A command, and the text for its standard input."""
-
     argv: Sequence[str]
     text: str = ""
 

@@ -40,7 +40,6 @@ def _topology(hosts: int, request: LinkRequest) -> JoinedBy:
 
 
 def link_facts(request: LinkRequest, topology: JoinedBy) -> LinkFacts:
-    """What a link is, in numbers."""
     rate_bps, shape = request.rate_bps, request.shape
     shaped = rate_bps is not None
     return LinkFacts(
@@ -133,9 +132,7 @@ class VirtualTestbed:
         #: Label of each namespace (`host0`, `switch`) to the namespace.
         self._places: dict[str, Namespace] = {}
         self._devices: dict[str, tuple[str, ...]] = {}
-        #: What each place had when it was made.
         self._made: dict[str, Found] = {}
-        #: Versions of the tools that it was made with.
         self._versions: dict[str, str] = {}
         self._carriers_made: dict[str, dict[str, int]] = {}
         try:
@@ -227,7 +224,6 @@ class VirtualTestbed:
         self._versions["tc"] = version.strip()
 
     def _interfaces(self) -> _Interfaces:
-        """Place, then device, to what the engine has read of it."""
         assert self._engine is not None
         pids = [namespace.pid for namespace in self._places.values()]
         try:

@@ -15,7 +15,6 @@ from collections.abc import Sequence
 from lanlab.addresses import AddressFamily
 from lanlab.testbeds.shaping import MTU_BYTES
 
-#: The one interface of every host.
 HOST_DEVICE = "eth0"
 _BRIDGE = "br0"
 
@@ -26,7 +25,6 @@ _TRANSMIT_QUEUE_FRAMES = 1000
 
 
 def port(host: int) -> str:
-    """The switch's port to a host."""
     return f"port{host}"
 
 

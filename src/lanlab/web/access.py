@@ -24,11 +24,7 @@ _ASK = "Open the address that `lanlab web` printed."
 
 @dataclass(frozen=True)
 class Refusal:
-    """Why a request gets no answer."""
-
-    #: HTTP status.
     status: int
-    #: Plain sentences for the reader.
     sentence: str
 
 
@@ -36,7 +32,6 @@ NO_TOKEN = Refusal(403, f"The address has no token in it, or a wrong one. {_ASK}
 
 
 def new_token() -> str:
-    """A token for one life of the server."""
     return secrets.token_urlsafe(_TOKEN_BYTES)
 
 

@@ -40,7 +40,6 @@ class Waiting:
     connection: socket.socket
     address: str
     received: bytearray = field(default_factory=bytearray)
-    #: Whether a request before had the token.
     is_known: bool = False
     #: Bytes that are read and dropped, once no request is expected any more.
     drained_bytes: int | None = None
@@ -48,16 +47,13 @@ class Waiting:
 
     @property
     def group(self) -> tuple[bool, str]:
-        """Those who compete for places: whether known, and from where."""
         return self.is_known, self.address
 
     @property
     def is_full(self) -> bool:
-        """Whether no more of a head is taken."""
         return len(self.received) >= MOST_HEAD_BYTES
 
     def next_head(self) -> bytes | None:
-        """The next whole request, taken out of what was received."""
         found = _END_OF_HEAD.search(self.received, 0, MOST_HEAD_BYTES)
         if found is None:
             return None
@@ -193,7 +189,6 @@ class Admission:
 
     @staticmethod
     def _receive(waiting: Waiting) -> bool:
-        """Read what is there; whether more may come."""
         try:
             piece = waiting.connection.recv(MOST_HEAD_BYTES)
         except BlockingIOError:

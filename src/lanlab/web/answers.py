@@ -19,8 +19,6 @@ _MOST_COMPARED = 6
 
 @dataclass(frozen=True)
 class Answer:
-    """What is sent back."""
-
     status: int
     kind: str
     body: bytes

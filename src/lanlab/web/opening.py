@@ -9,12 +9,10 @@ from collections.abc import Iterator
 
 from lanlab.disk import TemporaryFolder, entry
 
-#: A run on this machine goes first.
 _NICENESS = 10
 
 
 def lower_priority() -> None:
-    """Let other processes of this machine go first."""
     if hasattr(os, "nice"):
         with contextlib.suppress(OSError):
             os.nice(_NICENESS)

@@ -13,7 +13,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-#: Share of one processor that a paced thread uses.
 RATIO = 0.05
 #: Work between two rests, seconds: short compared with any trial.
 _WORK_S = 0.003
@@ -22,8 +21,6 @@ _CALLS = 200
 
 
 class Pace:
-    """The work and rest of the thread that made it."""
-
     def __init__(self) -> None:
         self._began_s = time.thread_time()
 

@@ -37,20 +37,16 @@ COLUMNS = (
     "started (UTC)",
     "error",
 )
-#: What a row's mark in the figure says.
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
 #: Parts of a record that take most of its room, and that no table of the page looks at.
 _LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "udp_counters"))
 #: What a plan raises that cannot follow the trials of a run, which are shown all the same.
 _NO_PLAN = (ArithmeticError, LabError, LookupError, ValueError)
-#: Longer texts are messages, which differ.
 _SHORT = 64
 
 
 @dataclasses.dataclass
 class Row:
-    """One trial as it is sent to the page."""
-
     #: Value of `Rows.revision` when it was last changed.
     revision: int
     #: Place of its experiment in the study; result in the figure's unit, or `None`; mark.
@@ -61,14 +57,11 @@ class Row:
     cells: list[str]
 
     def to_json(self) -> list[Any]:
-        """Short, as there may be ten thousand."""
         return [self.experiment, self.value, self.mark, *self.cells]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a run is."""
-
     done: int
     #: Trials still to come, at most or about; `None` if the plan cannot say.
     left: int | None
@@ -78,8 +71,6 @@ class Progress:
 
 
 class RunState:
-    """The trials of one run so far."""
-
     def __init__(self, run: RunRecord) -> None:
         self.run = run
         self.study = Study.model_validate(run.study)
@@ -107,7 +98,6 @@ class RunState:
         return found
 
     def take(self, trials: Sequence[TrialRecord]) -> None:
-        """Take in the trials that follow those that are known."""
         self.revision += 1
         changed = set()
         for trial in trials:
@@ -144,7 +134,6 @@ class RunState:
         return kept
 
     def changed_since(self, revision: int) -> list[Row]:
-        """The rows that a page lacks which knows that revision."""
         return [row for row in self.rows if row.revision > revision]
 
     def progress(self) -> Progress:
@@ -174,7 +163,6 @@ class RunState:
         )
 
     def _made(self, trials: Sequence[TrialRecord]) -> list[Row]:
-        """Rows of some trials, with all others at their places among them."""
         table = trial_table(self.run, trials, self.study)
         headings = [column.heading for column in table.columns]
         wanted = [headings.index(heading) for heading in COLUMNS]

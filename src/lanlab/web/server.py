@@ -47,8 +47,6 @@ _HEADERS = {
 
 
 class WebServer(HTTPServer):
-    """Serves the page of a store until it is closed."""
-
     # A port of a server that has just ended is free at once.
     allow_reuse_address = os.name == "posix"
     # What comes at once waits here. The system drops the rest, which is sent again after 1 s.
@@ -79,12 +77,10 @@ class WebServer(HTTPServer):
 
     @property
     def token(self) -> str:
-        """What addresses begin with."""
         return self._token
 
     @property
     def url(self) -> str:
-        """The address to open."""
         return f"http://{ADDRESS}:{self.server_address[1]}/{self._token}/"
 
     def serve_forever(self, poll_interval: float = 0.5) -> None:
@@ -135,7 +131,6 @@ class WebServer(HTTPServer):
         self._end(waiting)
 
     def _end(self, waiting: Waiting) -> None:
-        """Read what still comes: a close before that would take the answer back."""
         try:
             waiting.connection.shutdown(socket.SHUT_WR)
         except OSError:
@@ -146,7 +141,6 @@ class WebServer(HTTPServer):
         self._admission.give_back(waiting)
 
     def close(self) -> None:
-        """End all pages, and listen no more."""
         self.watch.stop()
         self.server_close()
 
@@ -170,7 +164,6 @@ def _refused(is_too_long: bool) -> tuple[bytes, bytes]:
 
 
 def rendered_for(token: str) -> Any:
-    """Renders parts of pages with links to this server."""
     return lambda template, **values: rendered(f"part-{template}", home=f"/{token}/", **values)
 
 
@@ -192,7 +185,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.rfile = io.BufferedReader(io.BytesIO(self._head))
 
     def handle(self) -> None:
-        """One request, which is there already."""
         self.handle_one_request()
 
     def _handle(self) -> None:
@@ -272,7 +264,6 @@ class _Handler(BaseHTTPRequestHandler):
         self.close_connection = True
 
     def send_error(self, code: int, message: str | None = None, explain: str | None = None) -> None:
-        """Requests that are no HTTP."""
         self.close_connection = True
         self.command = getattr(self, "command", None) or "GET"
         words = HTTPStatus(code).phrase.lower() if code in set(HTTPStatus) else "not understood"

@@ -20,27 +20,19 @@ from lanlab.store.shape import reading_records
 from lanlab.studies import Published, Study
 from lanlab.studies.model import Experiment
 
-#: Verdicts, and what is said before them.
 _Findings = tuple[tuple[FindingOnPage, ...], tuple[str, ...]]
 
 
 @dataclass(frozen=True)
 class ExperimentSoFar:
-    """What an experiment has shown so far."""
-
     id: str
     title: str
-    #: Means with their intervals, of the first metric.
     means: Table
-    #: Without rows where no trial tells.
     losses: Table
 
 
 @dataclass(frozen=True)
 class ResultsSoFar:
-    """What a run has shown so far."""
-
-    #: Trials that are in it.
     trials: int
     answer: tuple[str, ...]
     experiments: tuple[ExperimentSoFar, ...]
@@ -91,8 +83,6 @@ def _tables(
     published: Published,
     one: Experiment,
 ) -> tuple[Table, Table]:
-    """Means and losses of an experiment."""
-
     def means() -> Table:
         return metric_table(run, trials, study, published, one.id, one.metrics[0])
 
@@ -107,7 +97,6 @@ def _tables(
 
 
 def _findings(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> _Findings:
-    """Verdicts, and what is said before them."""
     # A run without trials has nothing to judge.
     verdicts = judge_run(findings_of(run), run, trials) if trials else None
     if not verdicts:

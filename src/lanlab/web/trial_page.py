@@ -20,18 +20,14 @@ from lanlab.studies import Study
 
 #: Size of the drawing, in its own units.
 _WIDTH, _HEIGHT = 640, 160
-#: Directions of a stream, by who counts what arrives.
 _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first host"}
 
 
 @dataclass(frozen=True)
 class OverTime:
-    """How much arrived in each step of a trial's time."""
-
     title: str
     #: Points of a line for each direction in a box of 640 by 160, as SVG has them.
     lines: tuple[str, ...]
-    #: The directions in words, where there are two.
     ways: tuple[str, ...]
     #: Greatest rate and whole time, as texts for the axes.
     top: str
@@ -41,8 +37,6 @@ class OverTime:
 
 @dataclass(frozen=True)
 class TrialOnPage:
-    """Everything that the page says of one trial."""
-
     record: TrialRecord
     experiment: str
     condition: str
@@ -53,7 +47,6 @@ class TrialOnPage:
 
 
 def trial_on_page(run: RunRecord, trial: TrialRecord, store: Store) -> TrialOnPage:
-    """Gather what the page says of a trial."""
     study = Study.model_validate(run.study)
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     judgement = judgement_of(trial.raw)

@@ -35,15 +35,11 @@ from lanlab.web.tables import results_so_far
 _FILE_POLL_S = 0.1
 #: Between two looks at a database: its traffic may share the measured link.
 _DATABASE_POLL_S = 1.0
-#: After the store could not be read.
 _AFTER_ERROR_S = 1.0
-#: Between two looks at who executes a run.
 _LEASE_POLL_S = 1.0
 #: Between two computations of tables while a run is executed.
 _TABLES_POLL_S = 2.0
-#: Trials that are read, and sent, at once.
 _CHUNK = 250
-#: The same while the run is executed.
 _PACED_CHUNK = 10
 #: Events that wait for a page; one that reads nothing is given up, and asks again.
 _MOST_WAITING = 400
@@ -54,11 +50,8 @@ Event = tuple[str, str]
 
 @dataclasses.dataclass(eq=False)
 class Page:
-    """An open page, as its connection sees it."""
-
     #: Run that it shows; `None` for the list.
     run_id: str | None
-    #: Revision of the rows that it has.
     revision: int = 0
     events: queue.Queue[Event | None] = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
     is_lost: bool = False
@@ -79,11 +72,8 @@ class Page:
 
 @dataclasses.dataclass
 class _Followed:
-    """A run with what is known of it."""
-
     state: RunState
     head: RunHead | None = None
-    #: Whether there are more trials to read at once.
     is_behind: bool = False
     is_executing: bool = False
     looked_at_s: float = -1e9
@@ -95,8 +85,6 @@ class _Followed:
 
 @dataclass(frozen=True)
 class _Listed:
-    """A run in the list."""
-
     head: RunHead
     cells: dict[str, Any]
     #: When it may be read again; that takes long if it has many trials.
@@ -146,8 +134,6 @@ def _listed(head: RunHead, store: Store) -> _Listed:
 
 
 class Watch:
-    """Follows a store for open pages."""
-
     def __init__(self, where: str | None, render: Callable[..., str]) -> None:
         """
         Args:
@@ -171,12 +157,10 @@ class Watch:
         ]
 
     def start(self) -> None:
-        """Begin to follow."""
         for thread in self._threads:
             thread.start()
 
     def stop(self) -> None:
-        """End all pages and both threads."""
         with self._condition:
             self._is_over = True
             for page in self._pages:
@@ -190,7 +174,6 @@ class Watch:
 
     @property
     def pages(self) -> tuple[Page, ...]:
-        """The pages that are open."""
         with self._condition:
             return tuple(self._pages)
 
@@ -201,7 +184,6 @@ class Watch:
             self._condition.notify_all()
 
     def close(self, page: Page) -> None:
-        """Send nothing more to it."""
         with self._condition:
             if page in self._pages:
                 self._pages.remove(page)
@@ -320,7 +302,6 @@ class Watch:
             page.revision = state.revision
 
     def _head(self, followed: _Followed) -> dict[str, Any]:
-        """Status and progress."""
         state, progress = followed.state, followed.state.progress()
         status = state.run.status
         if status == "running" and not followed.is_executing:

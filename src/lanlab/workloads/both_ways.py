@@ -27,7 +27,6 @@ class BothWays(TwoEnds):
         return [[forward[0]], [reverse[0]], [reverse[1]], [forward[1]]]
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """Progress of each direction by its listener."""
         listener, back_listener, back_connector, connector = lines
         assert listener is not None
         forward = super().progress([listener, connector])

@@ -168,7 +168,6 @@ class Copy:
         return _moved_bits(parameters)
 
     def steps(self, parameters: CopyParameters) -> Steps:
-        """Files to or from a server."""
         return CopySteps(parameters)
 
     def simulated_work(

@@ -17,7 +17,6 @@ from lanlab.units import parse_size_bytes
 
 #: Files of a dataset at most; the engine has the same bound.
 MOST_FILES = 100_000
-#: Before the path of a directory of the user's.
 DIRECTORY = "dir:"
 
 Group = dict[str, int | None]

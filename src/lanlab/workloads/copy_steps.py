@@ -27,7 +27,6 @@ _SLOWEST_BPS = 40e3
 _BEYOND_S = 60.0
 #: A server that was cut off learns of it within a round trip and a turn of its processor.
 _CUT_NOTICED_S = 0.3
-#: Values that are reported for each file.
 _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
 
 
@@ -45,7 +44,6 @@ class CopySteps(Steps):
         self._remove: Callable[[BaseException | None], None]
 
     def open(self, stage: Stage) -> None:
-        """The files at the client's side, and the server."""
         parameters = self._parameters
         directory = _client_directory(parameters, stage, self._within_s())
         self._server = stage.serve(parameters, 0)
@@ -72,27 +70,22 @@ class CopySteps(Steps):
         return "client", _directory_of(self._spec["client"])
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """The copy."""
         return [[Part("client", lambda _: {"type": "copy", "spec": self._spec})]]
 
     def longest_s(self) -> float:
-        """As every step."""
         return self._within_s()
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """The client's result, with the times of its files."""
         client = next(iter(reports), None)
         if client is None or client.result is None:
             return {}
         return {"client": with_file_times(client.result, client.lines)}
 
     def check(self, stage: Stage) -> None:
-        """What was uploaded is read back."""
         if self._parameters.direction == "upload":
             stage.setup["checked"] = self._ask(stage, "copy_check")
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
-        """What the copy has left at its server."""
         if failed is not None and "prepared" in stage.setup:
             # What a server has taken in and not yet done it would do after it was emptied.
             time.sleep(_CUT_NOTICED_S)
@@ -131,7 +124,6 @@ def simulated_spec(parameters: CopyParameters) -> Request:
 
 
 def _longest_s(parameters: CopyParameters) -> float:
-    """What a step of a trial may take."""
     given_s = parameters.longest_s
     return _usual_longest_s(parameters) if given_s is None else given_s
 

@@ -40,10 +40,7 @@ class Flag:
 
 @dataclass(frozen=True)
 class Definition:
-    """One parameter."""
-
     key: str
-    #: What it does, in one or two sentences.
     help: str
     #: `None`: it is for studies only.
     option: str | None
@@ -71,7 +68,6 @@ class Definition:
 
     @property
     def option_names(self) -> str | None:
-        """As typer takes it, and as people read it."""
         if self.option is None or not self.is_on:
             return self.option
         return f"{self.option}/--no-{self.option.removeprefix('--')}"
@@ -121,7 +117,6 @@ def parameter(
 
 
 def definitions(model: type[BaseModel]) -> dict[str, Definition]:
-    """The parameters of a workload, by their keys."""
     return {key: _definition(key, field) for key, field in model.model_fields.items()}
 
 

@@ -169,7 +169,6 @@ class Echo:
         return self.measured(outcome)
 
     def measured(self, outcome: TrialOutcome) -> dict[str, float | int]:
-        """The same where a load may take all replies."""
         requested = outcome.results["requester"]
         metrics: dict[str, float | int] = {
             name: requested[name]
@@ -214,7 +213,6 @@ class Echo:
         return dict(zip(self.roles, result["outcomes"], strict=True))
 
 
-#: What a simulator takes of the specification.
 _SIMULATED = (
     "transport",
     "message_size_bytes",

@@ -51,13 +51,10 @@ _OF_STREAMS = (
     *("congestion_control", "receive", "timestamps", "sender_processor", "receiver_processor"),
     *("send_buffer_bytes", "receive_buffer_bytes", "dscp", "silence_s", "rate_bps"),
 )
-#: What the echo has.
 _OF_ECHO = ("ip_version", "warmup_s", "receive", "silence_s", "timeout_s", "time_s")
 
 
 class _EchoOfLoad(EchoParameters):
-    """An echo whose replies wait in full queues."""
-
     default_timeout_s: ClassVar[float] = 3.0
 
 
@@ -134,7 +131,6 @@ class LoadParameters(FlowParameters):
         return self.ports_for(2 * each + 1)
 
     def echo(self) -> EchoParameters:
-        """The echo."""
         return _EchoOfLoad(
             port=self._ports(),
             transport=self.echo_transport,
@@ -144,7 +140,6 @@ class LoadParameters(FlowParameters):
         )
 
     def streams(self) -> StreamParameters:
-        """The streams of one direction."""
         return StreamParameters(
             port=self._ports(),
             time_s=self.time_s + TAIL_S,
@@ -169,7 +164,6 @@ class Load:
     has_one_count = False
 
     def expected_time_s(self, parameters: LoadParameters) -> float:
-        """Seconds that a trial takes at least."""
         tail_s = TAIL_S if parameters.prefixes else 0.0
         return parameters.warmup_s + parameters.time_s + tail_s
 
@@ -221,12 +215,10 @@ def _of_streams(
     return {key: value for key, value in found.items() if key not in _NOT_OF_STREAMS}
 
 
-#: Those of the echo have these names.
 _NOT_OF_STREAMS = frozenset({"start_skew_ns", "interrupt_cpu_s"})
 
 
 def _idle_parts(parameters: LoadParameters, outcome: TrialOutcome, prefix: str) -> list[int]:
-    """Parts of the echo's time in which nothing arrived of a direction."""
     intervals = outcome.results[f"{prefix}receiver"]["intervals"]
     width_ns, octets = intervals["interval_ns"], intervals["bytes"]
     warmup_ns, part_ns = 1e9 * parameters.warmup_s, 1e9 * parameters.time_s / _PARTS
@@ -254,7 +246,6 @@ def _check_held(
 
 
 def _hint_to_hold(round_trip_ns: int) -> str:
-    """What makes streams deliver all the time."""
     if round_trip_ns < _LONG_PATH_NS:
         return "measure for longer by --time, or use fewer streams by --flows"
     round_trip_s = round_trip_ns / 1e9

@@ -35,7 +35,6 @@ class LoadSteps(Steps):
         return [*listens, *connects]
 
     def longest_s(self) -> float:
-        """Time of the longer of both."""
         if not self._prefixes:
             return self._echo.longest_s()
         return max(self._echo.longest_s(), self._streams.longest_s())

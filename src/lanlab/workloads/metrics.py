@@ -14,7 +14,6 @@ from typing import Any, Literal
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 
-#: Whether more of a metric is better, or less.
 Direction = Literal["more", "less"]
 #: Where the result of the stations' end keeps what is summed of its readings.
 STATION_SUMS = "station_sums"
@@ -22,10 +21,7 @@ STATION_SUMS = "station_sums"
 
 @dataclass(frozen=True)
 class Metric:
-    """One number that a trial results in."""
-
     key: str
-    #: Unit of the number in records.
     unit: str
     #: For people; empty: the key in words.
     name: str = ""
@@ -44,7 +40,6 @@ def _counts(better: Direction | None, unit: str, keys: str) -> list[Metric]:
     return [Metric(key, unit, better=better) for key in keys.split()]
 
 
-#: Names of statistics in keys.
 _WORDS = {
     "mean": "mean",
     "sd": "standard deviation",
@@ -80,7 +75,6 @@ _STACK_HELD = Metric("stack_held_bytes", "B", "most memory that the small stack 
 _RETRIES = Metric("retries", "retries", "retries", "less")
 _ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
 _JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
-#: Statistics of a distribution of round-trip times.
 ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
 #: The same of the times of files, and the calls that are timed.
 FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
@@ -219,7 +213,6 @@ LOAD = {
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
 }
 
-#: Metrics of a carrier on Ethernet, at the client.
 _FRAMES = [
     *_counts(None, "frames", "frames_sent frames_received"),
     *_counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),

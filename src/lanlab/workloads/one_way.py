@@ -5,7 +5,6 @@ from __future__ import annotations
 from lanlab.workloads.metrics import time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 
-#: What is reported of the distribution of one-way delays.
 _ONE_WAY = ("min", "p50", "p99")
 
 

@@ -13,10 +13,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a trial is, warm-up included."""
-
     elapsed_s: float
-    #: Messages and bytes of payload: received, answered or copied.
     messages: int
     bytes: int
     #: Messages that had been sent at about the same time, where the sender tells.
@@ -35,7 +32,6 @@ class Progress:
 class TrialOutcome:
     """What a trial left. A failed one has `error`, and the results that there were until then."""
 
-    #: By role.
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
     #: What was asked for and how the start went: what is needed to repeat the trial.
     setup: dict[str, Any] = field(default_factory=dict)
@@ -68,7 +64,6 @@ class CounterChanges:
         )
 
     def of(self, role: str) -> Mapping[str, int]:
-        """Those of the host in a role."""
         return self.by_role.get(role, self.between)
 
 

@@ -38,7 +38,6 @@ def _read(parse: Callable[[str], Any]) -> BeforeValidator:
 
 
 def _ports(value: Any) -> Any:
-    """A port, or a range of them; of studies also a number."""
     if isinstance(value, int) and not isinstance(value, bool):
         value = str(value)
     if not isinstance(value, str):
@@ -78,12 +77,9 @@ MAX_TCP_BYTES = 16 * 2**20
 
 
 class TrialParameters(BaseModel):
-    """Parameters of any workload."""
-
     # Built when it is used: most are only what others are made of.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
-    #: The workload that these are parameters of.
     workload: ClassVar[str]
 
     driver: DriverName = parameter(
@@ -177,7 +173,6 @@ class FlowParameters(TrialParameters):
 
     @property
     def address_family(self) -> AddressFamily:
-        """That of the version of IP."""
         return ip_family(self.ip_version)
 
     @property
@@ -211,7 +206,6 @@ class FlowParameters(TrialParameters):
 
     @property
     def congestion_controls(self) -> list[str]:
-        """Those that flows take in turn; none: the system's."""
         return self.congestion_control.split(",") if self.congestion_control else []
 
     @model_validator(mode="after")
@@ -251,7 +245,6 @@ class FlowParameters(TrialParameters):
         return {"port": int(first), "last_port": int(last or 0)}
 
     def socket_options(self) -> dict[str, object]:
-        """The socket options of a request to an engine."""
         return {
             "nodelay": self.nodelay,
             "congestion_controls": self.congestion_controls,

@@ -87,11 +87,9 @@ class PeerEchoSteps(OneEnd):
         self._replies = replies
 
     def round_trips(self) -> int:
-        """Each reply may be waited for."""
         return super().round_trips() + self._replies
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """What was sent."""
         line = lines[0]
         assert line is not None
         return Progress(line["elapsed_ns"] / 1e9, line["messages"], line["bytes"], None)

@@ -125,7 +125,6 @@ def _reported_received(
 
 
 def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str, Any]]) -> Metrics:
-    """What the peer says that it sent, warm-up included."""
     if report is None:
         return {}
     metrics: Metrics = {"peer_sent_bytes": sum(flow["bytes"] for flow in flows)}
@@ -149,7 +148,6 @@ def _sent(parameters: StreamParameters, outcome: TrialOutcome, sent: Mapping[str
 
 
 def _acknowledged(acknowledged: Mapping[str, Any] | None) -> Metrics:
-    """What the peer's TCP took; nothing where this end's kernel does not tell."""
     if acknowledged is None:
         return {}
     if acknowledged["total_bytes"] == 0:

@@ -24,7 +24,6 @@ from lanlab.workloads.steps import (
 #: Resolvers ask several servers several times (resolv.conf(5)).
 _RESOLVE_S = 60.0
 _DIRECTIONS = {"forward": "send", "reverse": "receive", "both": "both"}
-#: What the record calls a peer's own report.
 REPORT = "peer"
 
 
@@ -48,7 +47,6 @@ class OneEnd(Steps):
         self._request = {**request, "peer": peer.host, "port": peer.port}
 
     def open(self, stage: Stage) -> None:
-        """Look the peer's name up, on the host that measures."""
         if self._peer.ip_version is None:
             asked = {
                 "type": "resolve",
@@ -59,15 +57,12 @@ class OneEnd(Steps):
             self._request["peer"] = stage.ask(self._role, asked, _RESOLVE_S)["address"]
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """This end alone."""
-
         def request(before: Before) -> Request:
             return self._request
 
         return [[Part(self._role, request)]]
 
     def longest_s(self) -> float:
-        """The time given to the constructor."""
         return self._longest_s
 
 
@@ -109,7 +104,6 @@ class PeerSteps(OneEnd):
         super().open(stage)
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """What this end has sent or received."""
         line = lines[0]
         assert line is not None
         elapsed_s = line["elapsed_ns"] / 1e9
@@ -139,7 +133,6 @@ class PeerSteps(OneEnd):
 
 
 def _sent(streamed: Request) -> Request:
-    """What this end sent, with what the peer's TCP acknowledged of it."""
     own = dict(streamed["sent"])
     acknowledged = streamed["acknowledged"]
     if acknowledged is not None:

@@ -35,14 +35,10 @@ _URL = re.compile(
 
 @dataclass(frozen=True)
 class _Protocol:
-    """What a peer speaks."""
-
     #: Port where none is named; `None`: one must be; 0: it has none.
     port: int | None
     transports: tuple[str, ...]
-    #: A URL of it.
     example: str
-    #: Of streams.
     directions: tuple[str, ...] = ()
 
 
@@ -61,14 +57,11 @@ ECHO: Protocols = {
     "tcp": _Protocol(None, ("tcp",), "tcp://192.168.7.2:80"),
     "icmp": _Protocol(0, ("udp",), "icmp://192.168.7.2"),
 }
-#: By workload.
 PEERS: Mapping[str, Protocols] = {"stream": PROTOCOLS, "echo": ECHO}
 
 
 @dataclass(frozen=True)
 class Peer:
-    """Where a peer is and what it speaks."""
-
     protocol: str
     #: Name or address; empty of one that lanlab starts.
     host: str
@@ -76,7 +69,6 @@ class Peer:
 
     @property
     def is_started(self) -> bool:
-        """Whether lanlab starts it."""
         return not self.host
 
     @property
@@ -180,7 +172,6 @@ _OF_THE_SENDER = ("sender_processor", "io", "when_late")
 _OF_THE_RECEIVER = ("receiver_processor", "receive", "read_bytes")
 
 
-#: Parameters that the small stack has not.
 _OF_THE_SYSTEM = ("congestion_control", "dscp", "io", "receive", "read_bytes", "threads")
 
 

@@ -68,8 +68,6 @@ class Workload(Protocol):
 
 @runtime_checkable
 class Simulates(Protocol):
-    """A workload that can also run between modelled machines."""
-
     def simulated_work(self, parameters: Any, outstanding_requests: int) -> dict[str, Any]:
         """
         What a simulator is asked to do; see `SimulatedWork` in the engine's messages.
@@ -89,7 +87,6 @@ class Simulates(Protocol):
 
 
 def simulates(name: str) -> bool:
-    """Whether a workload can be simulated."""
     return isinstance(workload(name), Simulates)
 
 
@@ -123,7 +120,6 @@ def _stations() -> Workload:
     return Stations()
 
 
-#: A command imports those that it names.
 WORKLOADS: Mapping[str, Workload] = Lazily(
     {"stream": _stream, "echo": _echo, "load": _load, "copy": _copy, "stations": _stations}
 )

@@ -35,11 +35,8 @@ _passphrases: dict[str, str] = {}
 
 @dataclass(frozen=True)
 class ServerUrl:
-    """A URL in its parts, with no password."""
-
     text: str
     service: str
-    #: Empty: the nearest server.
     host: str
     port: int | None
     user: str | None
@@ -52,7 +49,6 @@ class ServerUrl:
 
     @property
     def needs_password(self) -> bool:
-        """Whether its user has to show who it is."""
         return self.user is not None and SERVICES[self.service].has_users
 
     @property
@@ -62,7 +58,6 @@ class ServerUrl:
 
 
 def is_url(text: str) -> bool:
-    """Whether this is a URL, not a path."""
     return re.match(r"[A-Za-z][A-Za-z0-9+.-]*://", text) is not None
 
 
@@ -190,7 +185,6 @@ def password_of(url: ServerUrl) -> str | None:
 
 
 def remember_passphrase(url: str, passphrase: str) -> None:
-    """Decrypt the private key for that URL by this passphrase."""
     _passphrases[url] = passphrase
 
 

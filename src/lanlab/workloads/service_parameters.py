@@ -57,8 +57,6 @@ def _profiles() -> str:
 
 
 class ServiceParameters(TrialParameters):
-    """Parameters of a condition that has a file service."""
-
     #: Whether the service must be able to keep files.
     needs_files: ClassVar[bool] = True
 
@@ -302,7 +300,6 @@ class ServiceParameters(TrialParameters):
 
     @property
     def requires_signatures(self) -> bool:
-        """Whether a server has to sign its messages."""
         has_signatures = "signing" in SERVICES[self.service].own_parameters
         return self.signing == "required" and has_signatures
 
@@ -317,12 +314,10 @@ class ServiceParameters(TrialParameters):
 
     @property
     def is_over_ip(self) -> bool:
-        """Whether its server has an address of IP."""
         return SERVICES[self.service].is_over_ip
 
     @property
     def has_port(self) -> bool:
-        """Whether lanlab's own server listens on a port."""
         is_own = self.server == EMBEDDED and self.service not in _WITHOUT_SERVER
         return is_own and self.is_over_ip
 
@@ -336,7 +331,6 @@ class ServiceParameters(TrialParameters):
 
     @property
     def is_users_server(self) -> bool:
-        """Whether the server is one that was there before."""
         return server_url.is_url(self.server)
 
 

@@ -20,14 +20,11 @@ class StackProfile:
     mss_bytes: int
     receive_buffer_bytes: int
     send_buffer_bytes: int
-    #: How long the acknowledgement of a single segment waits.
     delayed_ack_ns: int
-    #: Whether a short segment is sent at once.
     no_delay: bool
 
     @property
     def request(self) -> dict[str, int | bool]:
-        """As an engine takes it."""
         keys = ("mss_bytes", "receive_buffer_bytes", "send_buffer_bytes", "delayed_ack_ns")
         return {key: getattr(self, key) for key in keys} | {"no_delay": self.no_delay}
 
@@ -52,7 +49,6 @@ PROFILE_HELP = (
     "windows-95. Default: none."
 )
 
-#: Sizes that its buffers may have.
 BUFFERS = range(1460, 65_536)
 MEMORY_HELP = "Memory limit of the small TCP."
 ADDRESS_HELP = "Unused IPv4 address for the small TCP. Default on the virtual LAN: any free one."

@@ -45,7 +45,6 @@ class Slices:
     max_ns: NDArray[np.int64]
 
     def where(self, wanted: NDArray[np.bool_]) -> Slices:
-        """Some of the cells."""
         names = [each.name for each in dataclasses.fields(self) if each.name != "width_ns"]
         return Slices(self.width_ns, **{name: getattr(self, name)[wanted] for name in names})
 
@@ -112,7 +111,6 @@ def _joined(
     at: NDArray[np.int64],
     values: Mapping[str, tuple[np.ufunc, tuple[NDArray[Any], NDArray[Any]]]],
 ) -> Slices:
-    """One cell for each station and slice."""
     order = np.lexsort((at, station))
     station, at = station[order], at[order]
     is_new = np.ones(len(order), dtype=np.bool_)

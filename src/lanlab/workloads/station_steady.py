@@ -33,11 +33,9 @@ from lanlab.workloads.mser import best_cuts
 
 #: Columns of readings by name, as a trial's series has them.
 Columns = Mapping[str, NDArray[Any]]
-#: Outcome of an operation that did what it should.
 OK = 0
 #: Values averaged before the search: the five of MSER-5.
 BATCH = 5
-#: Fewer batches say too little about what is steady.
 LEAST_BATCHES = 10
 #: Readings behind each value, on average; of fewer, most steps would see none.
 _READINGS = 5
@@ -48,7 +46,6 @@ _LEAST_LEFT = 5
 #: Standard errors by which what is cut off must differ from the rest: of steady series one in a
 #: hundred does.
 _TOLD_APART = 2.576
-#: Steps of the picture of a trial.
 _STEPS = 120
 
 _Numbers = NDArray[np.int64]
@@ -59,7 +56,6 @@ _Floats = NDArray[np.float64]
 class Steady:
     """The part of a trial that counts. Times in ns from the common start."""
 
-    #: Whether a steady state was reached.
     found: bool
     #: What is summed lies after `start_ns` and not after `end_ns`. If no steady state was found it
     #: is the time in which all stations were at work; if there was no such time, the whole.
@@ -80,7 +76,6 @@ class Steady:
         return (self.end_ns - self.start_ns) / whole_ns if self.found and whole_ns > 0 else 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """As a trial's record keeps it."""
         return asdict(self)
 
 
@@ -213,7 +208,6 @@ def _cut(readings: Columns, start_ns: int, end_ns: int) -> tuple[int, int] | str
 def _cut_of_rates(
     ends: _Numbers, start_ns: int, end_ns: int, values: int
 ) -> tuple[int, int] | None:
-    """By completions in equal steps of time."""
     width_ns = (end_ns - start_ns) / values
     # The last completion lies on the end itself.
     at = np.minimum(((ends - start_ns) * (1 / width_ns)).astype(np.intp), values - 1)

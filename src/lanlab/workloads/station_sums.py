@@ -29,8 +29,6 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StationSums:
-    """What the readings of one trial come to."""
-
     #: By the names of `METRICS`. What there is nothing to make of is left out: response times
     #: where no operation did well, the spread of one station.
     metrics: dict[str, float | int]
@@ -41,8 +39,6 @@ class StationSums:
 
 @dataclass(frozen=True)
 class _Operations:
-    """Operations, one an element, for any number of attempts."""
-
     station: NDArray[Any]
     intended_ns: NDArray[np.int64]
     end_ns: NDArray[np.int64]
@@ -134,7 +130,6 @@ def _place(count: int, ratio: float) -> int:
 
 
 def operations_of(readings: Columns) -> _Operations:
-    """Attempts joined to the operations that they are of."""
     well = readings["outcome"] == OK
     attempt = readings["attempt"]
     if not attempt.any():
@@ -193,7 +188,6 @@ def _response_metrics(response: _Floats) -> dict[str, float | int]:
 
 
 def shares(counts: NDArray[np.int64], length_s: float) -> dict[str, float | int]:
-    """How evenly the stations were served."""
     per_s = counts / length_s
     found: dict[str, float | int] = {
         "station_operations_min_per_s": float(per_s.min()),
@@ -277,7 +271,6 @@ def _extremes(
 def errors_by_class(
     readings: Columns, outcomes: Sequence[str], stations: int
 ) -> dict[str, list[int]]:
-    """For each class that occurred, the errors of each station."""
     outcome = readings["outcome"]
     return {
         name: counted(readings["station"][outcome == code], stations)

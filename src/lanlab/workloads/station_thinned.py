@@ -129,7 +129,6 @@ def thinned_sums(
 
 
 def _errors(result: dict[str, Any]) -> dict[str, float | int]:
-    """Errors of the whole trial, also of operations whose readings were not kept."""
     errors = sum(result["errors"].values())
     found: dict[str, float | int] = {
         "errors": errors,

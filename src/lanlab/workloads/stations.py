@@ -197,7 +197,6 @@ class StationsParameters(ServiceParameters):
 
     @property
     def own_file_size_bytes(self) -> int:
-        """Size of each station's file."""
         if self.file_blocks is not None:
             return self.file_blocks * self.message_size_bytes
         share = min(2**20, _FILES_BYTES // self.stations)
@@ -261,7 +260,6 @@ class Stations:
         return 8.0 * (readings * parameters.message_size_bytes + parameters.written_bytes)
 
     def steps(self, parameters: StationsParameters) -> Steps:
-        """Stations in a loop of operations on one server."""
         return StationsSteps(parameters)
 
     def simulated_work(
@@ -280,5 +278,4 @@ class Stations:
     def summarise(
         self, parameters: StationsParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from its readings."""
         return stations_metrics(outcome)

@@ -19,7 +19,6 @@ _SUMS = (
     "reconnects",
     "ended_stations",
 )
-#: Ended stations that are named.
 _MOST_NAMED = 64
 
 

@@ -63,7 +63,6 @@ class StationsSteps(Steps):
         self._remove: Callable[[BaseException | None], None]
 
     def open(self, stage: Stage) -> None:
-        """The server."""
         parameters = self._parameters
         server = stage.serve(parameters, parameters.stations)
         _check_room(parameters, server, stage)
@@ -72,7 +71,6 @@ class StationsSteps(Steps):
         self._remove = stage.to_remove(parameters, "stations_empty", self._spec, within_s)
 
     def prepare(self, stage: Stage) -> None:
-        """The files of all stations."""
         request = {"type": "stations_prepare", "spec": self._spec}
         stage.setup["prepared"] = stage.ask("client", request, _files_s(self._parameters))
 
@@ -116,7 +114,6 @@ class StationsSteps(Steps):
         return {"client": with_readings(self._parameters, joined, [part.lines for part in reports])}
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
-        """The files of all stations."""
         self._remove(failed)
 
 
@@ -235,21 +232,18 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
 
 
 def _setup_s(parameters: StationsParameters) -> float:
-    """What connecting may take."""
     # Seven attempts of one, a second of pauses and more between them.
     usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
     return parameters.longest_s or usual_s
 
 
 def _files_s(parameters: StationsParameters) -> float:
-    """What writing and removing the files may take."""
     written_s = 8 * parameters.written_bytes / _SLOWEST_BPS
     usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + written_s
     return parameters.longest_s or usual_s
 
 
 def _longest_s(parameters: StationsParameters) -> float:
-    """What the work of all stations may take."""
     if parameters.longest_s is not None:
         return parameters.longest_s + (parameters.time_s or 0)
     waits_s = 2 * (parameters.retries + 1) * parameters.timeout_s + _SETUP_S

@@ -32,7 +32,6 @@ MARGIN_S = 15.0
 class Before:
     """What is known of the parts before, when a part of the timed step is asked for."""
 
-    #: That the part before it listens at.
     ports: Sequence[int] = ()
     #: How the clock of the last part stands to that of the first: `offset_ns`, `error_ns`.
     clock: Mapping[str, int] = field(default_factory=dict)
@@ -42,11 +41,8 @@ class Before:
 
 @dataclass(frozen=True)
 class Part:
-    """What one host does in the timed step."""
-
     role: str
     request: Callable[[Before], Request]
-    #: Which of the hosts in its role.
     place: int = 0
     #: Name of the part whose clock `Before.clock` describes; `None`: the last part.
     clock_of: str | None = None
@@ -54,20 +50,14 @@ class Part:
 
 @dataclasses.dataclass
 class EngineReport:
-    """What one part of the timed step has reported."""
-
     role: str
-    #: What its host is called.
     host: str = ""
     #: Its result; of a part that failed what it had measured until then, if it reported that.
     result: Request | None = None
-    #: Lines that came before the result, by type.
     lines: dict[str, list[Line]] = field(default_factory=dict)
 
 
 class Server(Protocol):
-    """The file server of a trial."""
-
     @property
     def target(self) -> Request:
         """The server in the form of a request to an engine, credentials included."""
@@ -279,7 +269,6 @@ class TwoEnds(Steps):
         self._replies = replies
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """The listener first."""
         return self.between(stage, self._connects, self._listens)
 
     def between(self, stage: Stage, connects: str, listens: str) -> Sequence[Sequence[Part]]:
@@ -330,22 +319,18 @@ class TwoEnds(Steps):
         )
 
     def longest_s(self) -> float:
-        """The time given to the constructor."""
         return self._longest_s
 
     def round_trips(self) -> int:
-        """A default time-out of a reply is three of them."""
         return super().round_trips() + 3 * self._replies
 
     def lengthen(self, time_ns: int) -> None:
-        """Have a step whose amount is a time take longer."""
         for request in (self._listen, self._connect):
             spec = request["spec"]
             amount = {"time_ns": spec["amount"]["time_ns"] + time_ns}
             request["spec"] = {**spec, "amount": amount}
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """By the listener, which counts what arrives."""
         listener, connector = lines
         assert listener is not None
         sent = None if connector is None else connector["messages"]
@@ -361,7 +346,6 @@ class TwoEnds(Steps):
         )
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """With what the kernels knew of TCP connections, in columns."""
         found = super().collect(reports)
         for part in reports:
             if part.role in found:

@@ -33,7 +33,6 @@ from lanlab.workloads.without_effect import STREAM_NEEDS, refuse_without_effect
 
 #: Overhead of a UDP message over IPv4: headers 8 and 20, and 38 of the Ethernet frame.
 _UDP_FRAME_BYTES = 66
-#: Full frames for the payload of a segment.
 _TCP_FRAMES_RATIO = 1538 / 1448
 
 
@@ -217,7 +216,6 @@ class Stream:
         return 8.0 * messages * (size + _UDP_FRAME_BYTES if is_udp else size * _TCP_FRAMES_RATIO)
 
     def steps(self, parameters: StreamParameters) -> Steps:
-        """The receiver listens and counts, the sender connects and sends."""
         spec = engine_spec(parameters)
         expected_s = _longest_time_s(self.expected_time_s(parameters), parameters)
         longest_s = expected_s + parameters.longest_silence_s + MARGIN_S
@@ -293,7 +291,6 @@ def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
     return expected_s
 
 
-#: What a simulator takes of the specification.
 _SIMULATED = (
     "transport",
     "message_size_bytes",

@@ -62,7 +62,6 @@ def stream_metrics(
 
 
 def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metrics:
-    """What the sender counted by itself."""
     size = parameters.message_size_bytes
     metrics: Metrics = {
         "offered_messages": sent["offered_messages"],
@@ -88,7 +87,6 @@ def sent_metrics(parameters: StreamParameters, sent: Mapping[str, Any]) -> Metri
 
 
 def window_metrics(received: Mapping[str, Any]) -> Metrics:
-    """The rates at which messages came to the receiver."""
     if received["window_ns"] <= 0:
         return {}
     return {

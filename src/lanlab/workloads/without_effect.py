@@ -17,12 +17,8 @@ from lanlab.services import SERVICES
 
 @dataclass(frozen=True)
 class Need:
-    """What a parameter needs."""
-
     key: str
-    #: Whether a condition has it.
     met: Callable[[Any], bool]
-    #: It in words, by the keys of parameters.
     words: str
     #: Only these values of the parameter need it; none: all but the default.
     values: tuple[object, ...] = ()

@@ -13,12 +13,10 @@ use super::reply::{self, Reply};
 /// Lines of one answer at most.
 const MAX_REPLY_LINES: usize = 512;
 
-/// The dialogue of one session.
 #[derive(Debug)]
 pub struct Control<N: Network> {
     network: Arc<N>,
     lines: Lines<N::Wire>,
-    /// Answers that are still to come.
     awaited: u32,
     /// Why none of them will.
     lost: Option<Fault>,
@@ -30,12 +28,10 @@ impl<N: Network> Control<N> {
         Self { network, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
     }
 
-    /// The connection.
     pub fn wire(&self) -> &N::Wire {
         self.lines.wire()
     }
 
-    /// The connection again, after an answer and before anything else.
     pub fn into_wire(self) -> Result<N::Wire> {
         self.lines.into_wire().map_err(|error| Fault::of_connection("AUTH TLS", &error))
     }
@@ -66,7 +62,6 @@ impl<N: Network> Control<N> {
         })
     }
 
-    /// The next answer.
     pub async fn reply(&mut self, what: &str) -> Result<Reply> {
         let Self { network, lines, .. } = self;
         let reply = match network.within(what, read_reply(what, lines)).await {
@@ -82,25 +77,21 @@ impl<N: Network> Control<N> {
         Ok(reply)
     }
 
-    /// Send a command and take its answer.
     pub async fn ask(&mut self, what: &str, command: &str) -> Result<Reply> {
         self.send(what, &[command]).await?;
         self.reply(what).await
     }
 
-    /// The same, with anything but "done" as an error.
     pub async fn demand(&mut self, what: &str, command: &str, usual: Class) -> Result<Reply> {
         let reply = self.ask(what, command).await?;
         if reply.is_done() { Ok(reply) } else { Err(reply.fault(what, usual)) }
     }
 
-    /// End the connection.
     pub async fn shutdown(&mut self) -> io::Result<()> {
         self.lines.shutdown().await
     }
 }
 
-/// The next answer on a connection.
 pub async fn read_reply(
     what: &str,
     lines: &mut Lines<impl AsyncRead + AsyncWrite + Unpin>,

@@ -11,24 +11,19 @@ use super::network::Network;
 use super::reply::{self, Reply};
 use super::transfer::{Beginning, Transfer, preliminary};
 
-/// When the command that fills or empties a data connection is sent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// It was, before the connection is made.
     Already,
     /// While it is made, which saves a round trip: the server listens already.
     Meanwhile,
 }
 
-/// How data connections are made.
 #[derive(Debug)]
 pub struct DataConnections<N> {
     network: Arc<N>,
-    /// With its port for commands.
     server: SocketAddr,
     /// EPSV (RFC 2428) until the server turned out not to know it, then PASV.
     extended: AtomicBool,
-    /// Whether one has been used to its end.
     has_worked: Arc<AtomicBool>,
 }
 
@@ -43,12 +38,10 @@ impl<N: Network> DataConnections<N> {
         self.has_worked.load(Ordering::Relaxed)
     }
 
-    /// What asks for one.
     pub fn command(&self) -> &'static str {
         if self.extended.load(Ordering::Relaxed) { "EPSV" } else { "PASV" }
     }
 
-    /// Where the server listens, from its answer.
     pub async fn peer(
         &self,
         control: &mut Control<N>,

@@ -4,7 +4,6 @@ use lanlab_files::{Class, Entry, Fault, Result, is_name};
 
 use super::unix_listing::{self, Line};
 
-/// Read what MLSD gave.
 pub fn mlsd(text: &str) -> Result<Vec<Entry>> {
     let mut entries = Vec::new();
     for line in text.lines().filter(|line| !line.trim().is_empty()) {

@@ -19,7 +19,6 @@ const USUAL_PORT: u16 = 21;
 /// User and password of anonymous logins (RFC 1635).
 const ANONYMOUS: (&str, &str) = ("anonymous", "anonymous@");
 
-/// Connect and log in by sockets of this host.
 pub async fn connect(target: &Target) -> Result<Session> {
     let server = transport::peer(target, target.port.unwrap_or(USUAL_PORT))?;
     // The kept target needs no password.
@@ -181,7 +180,6 @@ fn unquoted(words: &str) -> Option<String> {
     (name.starts_with('/') && !name.contains(['"', '\t'])).then(|| name.to_owned())
 }
 
-/// The first name within quotation marks.
 pub fn quoted(words: &str) -> Option<String> {
     let mut name = String::new();
     let mut rest = words.split_once('"')?.1;

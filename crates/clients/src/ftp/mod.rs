@@ -33,19 +33,15 @@ pub use network::{Network, Sockets};
 /// the copying.
 const BLOCK_BYTES: u32 = 1 << 18;
 
-/// Longest listing, octets.
 const MAX_LISTING_OCTETS: usize = 1 << 26;
 
-/// One control connection.
 #[derive(Debug)]
 pub struct Session<N: Network = Sockets> {
     control: Mutex<Control<N>>,
     data: DataConnections<N>,
     facts: Facts,
     abilities: Abilities,
-    /// Whether MLSD lists: until the server shows that it does not know it.
     has_mlsd: AtomicBool,
-    /// Where it works, as the server calls it.
     base: String,
 }
 

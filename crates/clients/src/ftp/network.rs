@@ -80,7 +80,6 @@ pub trait Network: Debug {
     }
 }
 
-/// Sockets of this host.
 #[derive(Debug)]
 pub struct Sockets {
     target: Target,
@@ -88,13 +87,11 @@ pub struct Sockets {
     began: Instant,
 }
 
-/// How TLS is spoken.
 #[derive(Debug)]
 struct Tls {
     /// With what resumes it: the same for all connections of a session, which some servers demand of a data
     /// connection as a sign that it is from the same client.
     newest: Arc<ClientConfig>,
-    /// What the control connection spoke, and the others therefore.
     chosen: OnceLock<Arc<ClientConfig>>,
     name: ServerName<'static>,
 }

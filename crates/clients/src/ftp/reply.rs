@@ -5,22 +5,18 @@ use lanlab_files::{Class, Fault};
 /// Octets of a server's words that an error repeats.
 const MAX_WORDS: usize = 200;
 
-/// One answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// Three digits.
     pub code: u16,
     /// What was said, a line each, without the code of the first and last.
     pub lines: Vec<String>,
 }
 
 impl Reply {
-    /// Whether more will follow.
     pub fn is_preliminary(&self) -> bool {
         (100..200).contains(&self.code)
     }
 
-    /// Whether it was done.
     pub fn is_done(&self) -> bool {
         (200..300).contains(&self.code)
     }
@@ -32,7 +28,6 @@ impl Reply {
         self.code == 522 || (self.code == 425 && is_forbidden)
     }
 
-    /// The last line.
     pub fn words(&self) -> &str {
         self.lines.last().map_or("", String::as_str)
     }
@@ -58,7 +53,6 @@ impl Reply {
         }
     }
 
-    /// Whether it has one of these texts, in small letters, in its words.
     fn says(&self, any: &[&str]) -> bool {
         let words = self.lines.join(" ").to_lowercase();
         any.iter().any(|part| words.contains(part))

@@ -41,14 +41,10 @@ fn refused(reply: &Reply, what: &str, usual: Class, has_worked: &AtomicBool) -> 
     fault
 }
 
-/// What the server has said of a transfer.
 #[derive(Debug)]
 pub enum Beginning {
-    /// Nothing that was looked at.
     Unheard,
-    /// That data comes or is awaited.
     Announced,
-    /// That it is done.
     Done(Reply),
 }
 
@@ -58,7 +54,6 @@ impl Beginning {
     }
 }
 
-/// A file or listing on its way.
 #[derive(Debug)]
 pub struct Transfer<N: Network> {
     network: Arc<N>,
@@ -66,7 +61,6 @@ pub struct Transfer<N: Network> {
     wire: Option<N::Wire>,
     /// Octets from the beginning of the file to where it is.
     pub position: u64,
-    /// Octets that the file has, as the server said.
     pub length: Option<u64>,
     beginning: Beginning,
     has_worked: Arc<AtomicBool>,
@@ -74,7 +68,6 @@ pub struct Transfer<N: Network> {
 }
 
 impl<N: Network> Transfer<N> {
-    /// Of a connection that has just been made.
     pub fn new(
         network: Arc<N>,
         wire: N::Wire,
@@ -143,7 +136,6 @@ impl<N: Network> Transfer<N> {
         }
     }
 
-    /// Write what comes next.
     pub async fn write(&mut self, control: &mut Control<N>, what: &str, data: &[u8]) -> Result<()> {
         if self.position > 0 || data.len() > MAX_UNHEARD_OCTETS {
             // A server that has refused the transfer may read no more: a write would block.
@@ -164,7 +156,6 @@ impl<N: Network> Transfer<N> {
         }
     }
 
-    /// End reading, at the end of the file or before it.
     pub async fn end_reading(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         if self.wire.is_none() {
             return Ok(());

@@ -3,18 +3,14 @@
 
 use lanlab_files::Entry;
 
-/// What a line is.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
-    /// A file or directory.
     Entry(Entry),
     /// Something else of the listing: a sum, a link, a device.
     NoEntry,
-    /// Perhaps an entry, in a form that is not known.
     Unknown,
 }
 
-/// Fields of a line that are looked at.
 const MOST_FIELDS: usize = 12;
 /// Which field the date begins with, the likeliest first: behind mode, links, owner, group and size; without
 /// a group; with a group of two words; without owner or links. A user and a size may look like a date.
@@ -46,7 +42,6 @@ fn kind_of(line: &str) -> Option<char> {
     (is_mode && characters.all(|one| "+.@".contains(one))).then_some(kind)
 }
 
-/// A field, and where it ends in its line.
 struct Field<'a> {
     text: &'a str,
     end: usize,
@@ -87,7 +82,6 @@ fn entry(line: &str, is_directory: bool) -> Option<Entry> {
     None
 }
 
-/// How many fields the date takes that begins here, if one does.
 fn date_fields(fields: &[&str]) -> Option<usize> {
     match *fields {
         [date, time, zone, ..] if is_iso(date) && is_time(time) && is_zone(zone) => Some(3),
@@ -104,7 +98,6 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && text.bytes().all(|octet| octet.is_ascii_digit())
 }
 
-/// Whether all parts between these signs are numbers, of as many digits each.
 fn has_form(text: &str, sign: char, digits: &[usize]) -> bool {
     let parts: Vec<&str> = text.split(sign).collect();
     parts.len() == digits.len()

@@ -14,7 +14,6 @@ use crate::transport;
 /// Octets by which the buffer of a whole answer grows.
 const GROW_BYTES: usize = 1 << 14;
 
-/// What has come of an answer.
 #[derive(Debug)]
 pub struct Answer {
     connection: Connection,
@@ -24,7 +23,6 @@ pub struct Answer {
     pace: MinimumRate,
 }
 
-/// What is still to come of a body.
 #[derive(Debug)]
 enum Body {
     Left(u64),
@@ -44,7 +42,6 @@ impl Answer {
         Self { connection, head, body, received_bytes: 0, pace: MinimumRate::default() }
     }
 
-    /// Whether it was done, or why not.
     pub fn status(&self) -> StatusCode {
         self.head.status
     }
@@ -54,12 +51,10 @@ impl Answer {
         self.head.fields.get(name)?.to_str().ok()
     }
 
-    /// All fields of the head with this name that are text.
     pub fn headers(&self, name: HeaderName) -> impl Iterator<Item = &str> {
         self.head.fields.get_all(name).into_iter().filter_map(|value| value.to_str().ok())
     }
 
-    /// Octets that the server says are in it.
     pub fn said_bytes(&self) -> Option<u64> {
         match self.head.framing {
             Framing::Nothing => Some(0),
@@ -115,7 +110,6 @@ impl Answer {
         http.keep(what, self.connection, self.head.keeps_alive).await
     }
 
-    /// All of it, at most `limit_bytes`.
     pub async fn whole(mut self, http: &Http, what: &str, limit_bytes: usize) -> Result<Vec<u8>> {
         let mut whole = Vec::new();
         loop {

@@ -40,12 +40,9 @@ impl fmt::Debug for Connection {
     }
 }
 
-/// Why a connection is of no use any more.
 #[derive(Debug)]
 pub enum Broken {
-    /// The server has ended it.
     Ended,
-    /// What the system says, or TLS.
     System(io::Error),
     Wrong(String),
 }
@@ -70,18 +67,14 @@ impl Broken {
     }
 }
 
-/// State of an unused connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Idle {
-    /// Open, and nothing has come.
     Quiet,
-    /// The server has sent something without a request.
     Octets,
     Ended,
 }
 
 impl Connection {
-    /// Speak HTTP over a stream.
     pub fn new(stream: Box<dyn Stream>) -> Self {
         Self {
             stream,
@@ -119,12 +112,10 @@ impl Connection {
         if data.is_empty() { Ok(None) } else { self.write(data, true).await }
     }
 
-    /// Wait for the head of the answer.
     pub async fn head(&mut self) -> Result<Head, Broken> {
         poll_fn(|context| self.poll_head(context)).await
     }
 
-    /// What has come and was not taken.
     pub fn inbox(&mut self) -> &mut Inbox {
         &mut self.inbox
     }
@@ -142,7 +133,6 @@ impl Connection {
         }
     }
 
-    /// See what has become of it meanwhile.
     pub async fn look(&mut self) -> Idle {
         // What has come is known only when the reactor has been asked.
         tokio::task::yield_now().await;
@@ -159,7 +149,6 @@ impl Connection {
         .await
     }
 
-    /// Close the connection in order.
     pub async fn close(mut self) {
         // The connection is over, even if this fails.
         let _ = poll_fn(|context| Pin::new(&mut self.stream).poll_shutdown(context)).await;

@@ -13,7 +13,6 @@ use super::answer::Answer;
 use super::outgoing::whole_request;
 use super::peer::Http;
 
-/// A file that is being read.
 #[derive(Debug)]
 pub struct Download {
     what: String,
@@ -22,14 +21,15 @@ pub struct Download {
 
 #[derive(Debug, Default)]
 enum State {
-    /// A call is under way, or has failed.
     #[default]
     Busy,
-    /// The stream that began with the file.
-    Stream { answer: Box<Answer>, at: u64 },
-    /// The stream has come to its end there.
-    Ended { at: u64 },
-    /// Read out of order: each read is a request.
+    Stream {
+        answer: Box<Answer>,
+        at: u64,
+    },
+    Ended {
+        at: u64,
+    },
     Ranges,
 }
 
@@ -40,7 +40,6 @@ impl Download {
         Self { what, state: RefCell::new(state) }
     }
 
-    /// The operation, for errors.
     pub fn what(&self) -> &str {
         &self.what
     }
@@ -89,7 +88,6 @@ impl Download {
         }
     }
 
-    /// End with the file.
     pub async fn finish(self, http: &Http) -> Result<()> {
         // A stream of which all may have been taken, but not its end: that is where an octet too many
         // shows, or a chunk that is none. One that was left in its middle takes its connection with

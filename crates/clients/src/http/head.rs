@@ -9,24 +9,18 @@ use hyper::header::{CONNECTION, CONTENT_LENGTH, HeaderMap, HeaderName, HeaderVal
 
 use super::inbox::{INBOX_BYTES, Inbox};
 
-/// Fields of a head at most.
 const MAX_FIELDS: usize = 100;
 
 /// Interim answers (RFC 9110, section 15.2) at most before the one that is waited for.
 const MAX_INTERIM: u32 = 64;
 
-/// What an answer of HTTP begins with, down to the version's last digit.
 const BEGINNING: &[u8] = b"HTTP/1.";
 
-/// The head of a final answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Head {
-    /// Whether it was done, or why not.
     pub status: StatusCode,
     pub fields: HeaderMap,
-    /// How the body ends.
     pub framing: Framing,
-    /// Whether the server goes on with the connection after this answer.
     pub keeps_alive: bool,
 }
 
@@ -34,9 +28,7 @@ pub struct Head {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Framing {
     Nothing,
-    /// After this many octets.
     Length(u64),
-    /// It says so itself.
     Chunked,
     UntilClose,
 }
@@ -45,10 +37,8 @@ pub enum Framing {
 const TLS_ALERT: u8 = 21;
 const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR: u8 = 3;
-/// What was found, where a server answers in TLS.
 pub const IN_TLS: &str = "an answer in TLS";
 
-/// Finds heads in what comes over a connection.
 #[derive(Debug, Default)]
 pub struct Heads {
     searched_bytes: usize,

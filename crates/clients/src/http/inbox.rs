@@ -17,7 +17,6 @@ impl Default for Inbox {
 }
 
 impl Inbox {
-    /// What has come and was not taken.
     pub fn waiting(&self) -> &[u8] {
         &self.octets[self.taken..self.filled]
     }

@@ -6,10 +6,8 @@ use hyper::http::request::{Builder, Parts};
 use hyper::{Method, Request};
 use lanlab_files::{Class, Fault, Result};
 
-/// What is sent after the head of a request.
 #[derive(Debug)]
 pub enum Outgoing {
-    /// Octets at hand, if any.
     Whole(Option<Bytes>),
     /// This many octets, part by part, once they have been read.
     Parts(u64),
@@ -20,7 +18,6 @@ impl Outgoing {
         Self::Whole(None)
     }
 
-    /// Octets that will be sent in all.
     pub fn size_bytes(&self) -> u64 {
         match self {
             Self::Whole(data) => data.as_ref().map_or(0, |data| data.len() as u64),

@@ -16,7 +16,6 @@ use crate::transport;
 /// Octets of the name that a server gives itself that are kept.
 const SERVER_BYTES: usize = 200;
 
-/// A server, and how to reach it.
 #[derive(Debug)]
 pub struct Http {
     target: Target,
@@ -59,7 +58,6 @@ impl Http {
         })
     }
 
-    /// What the session is with.
     pub fn target(&self) -> &Target {
         &self.target
     }
@@ -69,7 +67,6 @@ impl Http {
         &self.authority
     }
 
-    /// Connections opened so far.
     pub fn opened(&self) -> u32 {
         self.opened.get()
     }
@@ -82,12 +79,10 @@ impl Http {
         }
     }
 
-    /// What the server calls itself.
     pub fn server(&self) -> Option<String> {
         self.server.borrow().clone()
     }
 
-    /// How the connection is protected.
     pub fn protection(&self) -> String {
         self.protection.borrow().clone()
     }
@@ -129,7 +124,6 @@ impl Http {
         Ok(())
     }
 
-    /// Close the connection that is kept.
     pub async fn end(self) -> Result<()> {
         if let Some(connection) = self.idle.take() {
             let closing = async {

@@ -13,7 +13,6 @@ use super::outgoing::{Outgoing, whole_request};
 use super::peer::Http;
 use crate::transport;
 
-/// A file of which some octets have been sent.
 #[derive(Debug)]
 pub struct Upload {
     what: String,
@@ -42,7 +41,6 @@ impl Upload {
         Ok(Self { what, size_bytes, sending: RefCell::new(Some(sending)) })
     }
 
-    /// The operation, for errors.
     pub fn what(&self) -> &str {
         &self.what
     }
@@ -86,7 +84,6 @@ impl Upload {
         Ok(())
     }
 
-    /// Wait for the answer, after all has been sent.
     pub async fn finish(self, http: &Http) -> Result<Answer> {
         let Sending { mut connection, sent_bytes } = self.take()?;
         let (what, size_bytes) = (&self.what, self.size_bytes);
@@ -115,7 +112,6 @@ impl Upload {
         })
     }
 
-    /// Why a server answers before it has all.
     async fn early(
         &self,
         http: &Http,

@@ -19,7 +19,6 @@ pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 /// Octets of the longest answer: data, and all that can stand before it.
 pub const LONGEST: usize = MAX_DATA_OCTETS as usize + 4096;
 
-/// Records of remote calls.
 #[derive(Debug)]
 pub struct Records;
 
@@ -44,12 +43,10 @@ const AUTH_TOOWEAK: u32 = 5;
 pub const SYS_ALONE: &str =
     "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
 
-/// What came makes no sense.
 pub fn garbled(_: Garbled) -> Fault {
     Fault::new(Class::Protocol, "an answer that cannot be understood")
 }
 
-/// A connection to a server, as one user.
 #[derive(Debug)]
 pub struct Connection {
     calls: Multiplex<Records>,
@@ -59,14 +56,12 @@ pub struct Connection {
     pub is_from_low_port: bool,
 }
 
-/// The result of a call that was done.
 pub struct Answer {
     record: Vec<u8>,
     begin: usize,
 }
 
 impl Answer {
-    /// Read it.
     pub fn reader(&self) -> Reader<'_> {
         Reader::new(&self.record[self.begin..])
     }
@@ -112,12 +107,10 @@ impl Connection {
         }
     }
 
-    /// An answer that is needed no longer.
     pub fn give_back(&self, answer: Answer) {
         self.calls.give_back(answer.record);
     }
 
-    /// The same, of a procedure whose result begins with its status.
     pub async fn call_with_status(
         &self,
         program: (u32, u32),
@@ -136,7 +129,6 @@ impl Connection {
     }
 }
 
-/// What a server says that could not do it.
 pub fn fault_of(status: Status) -> Fault {
     let words = match status.name() {
         Some(name) => format!("NFS3ERR_{name}"),

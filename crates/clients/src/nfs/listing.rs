@@ -14,9 +14,7 @@ const PAGE_OCTETS: u32 = 128 << 10;
 /// More entries than any study makes; a server that says more is not believed.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// One page.
 pub struct Page {
-    /// Names, and what the server says of each.
     pub entries: Vec<(String, Option<Attributes>)>,
     /// Where the next begins, and what says that it is still the same directory.
     pub cookie: u64,

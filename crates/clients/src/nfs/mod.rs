@@ -29,18 +29,15 @@ use lanlab_wire::nfs3::{
 /// spread on loopback; a network with more delay has use for more than 2.
 const DEPTH: u16 = 4;
 
-/// A session: connection and export.
 #[derive(Debug)]
 pub struct Session {
     nfs: Connection,
     mount: Option<Connection>,
     export: String,
-    /// Handle of the directory to work in.
     base: Vec<u8>,
     limits: Limits,
 }
 
-/// What a server takes, octets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Limits {
     pub read: u32,
@@ -57,11 +54,9 @@ pub struct File {
     size_bytes: Option<u64>,
     /// Names the server's memory of writes that it has not committed (section 3.3.7).
     verifier: OnceCell<[u8; 8]>,
-    /// Whether some writes are not committed.
     dirty: Cell<bool>,
 }
 
-/// Mount the export, and find the directory to work in.
 pub async fn connect(target: &Target) -> Result<Session> {
     let mounting::Mounted { nfs, mount, export, root } = mounting::mounted(target).await?;
     let limits = limits(&nfs, &root).await.map_err(during("mount", &export))?;
@@ -80,7 +75,6 @@ async fn limits(nfs: &Connection, root: &[u8]) -> Result<Limits> {
     read_limits(&mut answer.reader())
 }
 
-/// Read what FSINFO gave.
 pub fn read_limits(reader: &mut Reader<'_>) -> Result<Limits> {
     Attributes::read_optional(reader).map_err(garbled)?;
     let longest_read = reader.u32().map_err(garbled)?;
@@ -126,7 +120,6 @@ impl Session {
         Attributes::read(&mut answer.reader()).map_err(garbled)
     }
 
-    /// Handle of the directory of a path.
     async fn directory_of(&self, path: &ServicePath) -> Result<Vec<u8>> {
         let mut handle = self.base.clone();
         for name in path.parent().iter().flat_map(ServicePath::names) {

@@ -23,7 +23,6 @@ const MAX_FLAVORS: u32 = 64;
 /// User and group without rights on most systems, used where those of this process are not known.
 const UNKNOWN_USER: (u32, u32) = (65_534, 65_534);
 
-/// Connections to both services, and the handle of the export.
 pub struct Mounted {
     pub nfs: Connection,
     /// Absent where both services are at one port.
@@ -32,7 +31,6 @@ pub struct Mounted {
     pub root: Vec<u8>,
 }
 
-/// Find the services, and mount the export.
 pub async fn mounted(target: &Target) -> Result<Mounted> {
     let export = target.share.clone().ok_or_else(|| {
         Fault::new(Class::Missing, "found no export").hint("name one, as `/export`")
@@ -64,7 +62,6 @@ pub async fn mounted(target: &Target) -> Result<Mounted> {
     Ok(Mounted { nfs, mount, export, root })
 }
 
-/// Read what MNT gave: the handle of the export.
 pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<u8>> {
     match Status(reader.u32().map_err(garbled)?) {
         Status::OK => {}
@@ -133,7 +130,6 @@ async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u1
 mod tests {
     use super::*;
 
-    /// What a server answers to MNT that lists these flavors.
     fn mounted(flavors: &[u32]) -> Vec<u8> {
         let mut words = vec![0, 4, 0x6162_6364, flavors.len() as u32];
         words.extend(flavors);

@@ -8,16 +8,13 @@ use lanlab_files::Credentials;
 use lanlab_wire::sigv4::{self, ALGORITHM, Key, Scope, Signed, UNSIGNED};
 use lanlab_wire::{calendar, percent};
 
-/// How long a signature holds: a request is signed when it is made.
 const SIGNED_FOR: Duration = Duration::from_mins(15);
 
-/// A bucket of a server, and whose requests go there.
 #[derive(Debug)]
 pub struct Bucket {
     pub name: String,
     /// What the field `Host` says.
     pub host: String,
-    /// Region, as the server names it.
     pub region: String,
     /// Who asks; absent: nothing is signed.
     pub credentials: Option<Credentials>,

@@ -9,7 +9,6 @@ use crate::http;
 /// Characters of what the server says that are passed on.
 const SAID: usize = 200;
 
-/// What the code in an answer says, else its status.
 pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     let Some((code, said)) = code(text) else { return http::refusal(what, status) };
     let class = match code.as_str() {

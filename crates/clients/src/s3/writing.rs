@@ -20,10 +20,8 @@ pub const SINGLE_BYTES: u64 = 1 << 30;
 /// make 640 GB, and a longer object has larger parts. No part is held in memory.
 pub const PART_BYTES: u64 = 1 << 26;
 
-/// Parts of one object.
 const MAX_PARTS: u64 = 10_000;
 
-/// An object of which some octets have been sent.
 #[derive(Debug)]
 pub struct Writing {
     what: String,
@@ -35,7 +33,6 @@ pub struct Writing {
 
 #[derive(Debug, Default)]
 enum State {
-    /// A call is under way, or has failed.
     #[default]
     Busy,
     Single(Upload),
@@ -47,7 +44,6 @@ struct Parts {
     upload_id: String,
     part_bytes: u64,
     etags: Vec<String>,
-    /// The part that is under way and where it begins.
     current: Option<(Upload, u64)>,
     sent_bytes: u64,
 }
@@ -78,7 +74,6 @@ impl Writing {
         Ok(Self { what, key, size_bytes, is_new, state: RefCell::new(state) })
     }
 
-    /// Write all of `data`, which lies at `offset`.
     pub async fn write_at(&self, session: &Session, offset: u64, data: &[u8]) -> Result<()> {
         let refused = |status, text: &[u8]| refusal(&self.what, status, text);
         match self.state.take() {
@@ -104,7 +99,6 @@ impl Writing {
         }
     }
 
-    /// End with the object: it is there from now on.
     pub async fn finish(self, session: &Session) -> Result<()> {
         let what = &self.what;
         match self.state.take() {
@@ -176,7 +170,6 @@ impl Writing {
         Upload::begin(&session.http, self.what.clone(), request, size_bytes).await
     }
 
-    /// What the server names a part that it has.
     async fn etag(&self, session: &Session, part: Upload) -> Result<String> {
         let what = &self.what;
         let answer = part.finish(&session.http).await?;
@@ -231,7 +224,6 @@ fn whole_of(etags: &[String]) -> String {
     document + "</CompleteMultipartUpload>"
 }
 
-/// What the server names an upload by parts.
 async fn upload_id(session: &Session, key: &str, what: &str) -> Result<String> {
     let request = session.bucket.request(Method::POST, key, &[("uploads", "")]);
     let answer = session.ask(what, request, Outgoing::nothing()).await?;

@@ -8,13 +8,11 @@ use super::signing::hashes;
 use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 
-/// How a secret begins that names the socket of an agent.
 pub const AGENT: &str = "ssh-agent:";
 
 /// Keys that are tried: OpenSSH's server ends a connection after six.
 const MOST_KEYS: usize = 6;
 
-/// Log in by the first key that the server accepts.
 pub async fn log_in(ssh: &mut Handle<Verifier>, user: &str, socket: &str) -> Result<()> {
     let fault = |what: String, hint: &str| {
         Fault::new(Class::Login, format!("SSH login of `{user}`: {what}")).hint(hint)

@@ -19,11 +19,9 @@ use crate::transport;
 use super::ssh_failure::ssh_fault;
 use super::trust::Verifier;
 
-/// One message of the server.
 #[derive(Debug, Clone)]
 pub struct Reply {
     pub kind: u8,
-    /// What follows its type and number.
     body: Bytes,
 }
 
@@ -32,7 +30,6 @@ impl Reply {
         Fields(&self.body)
     }
 
-    /// What it says, if it is a status.
     pub fn status(&self) -> Option<(u32, &str)> {
         if self.kind != kind::STATUS {
             return None;
@@ -42,12 +39,10 @@ impl Reply {
         Some((fields.u32()?, fields.text().unwrap_or("")))
     }
 
-    /// Whether it says that it was done.
     pub fn is_ok(&self) -> bool {
         self.status().is_some_and(|(code, _)| code == status::OK)
     }
 
-    /// The octets that it begins with.
     pub fn string(&self, what: &str) -> Result<Bytes> {
         let found = self.fields().string();
         found.map(|octets| self.body.slice_ref(octets)).ok_or_else(|| {
@@ -56,17 +51,14 @@ impl Reply {
     }
 }
 
-/// Who waits for what. The number of requests is the caller's.
 #[derive(Debug, Default)]
 struct Awaited {
     replies: HashMap<u32, oneshot::Sender<Reply>>,
-    /// Why no more will come.
     over: Option<Fault>,
 }
 
 type Shared = Arc<Mutex<Awaited>>;
 
-/// One channel.
 pub struct Exchange {
     target: Target,
     ssh: Handle<Verifier>,
@@ -123,7 +115,6 @@ impl Exchange {
         self.cut.no_delay()
     }
 
-    /// Send a request and wait for its reply.
     pub async fn ask(
         &self,
         what: &dyn fmt::Display,
@@ -191,7 +182,6 @@ impl Exchange {
         }
     }
 
-    /// Log off.
     pub async fn end(self) -> Result<()> {
         let leaving = async {
             let gone = |error: &russh::Error| ssh_fault("SSH farewell", error);
@@ -244,7 +234,6 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
     awaited.replies.clear();
 }
 
-/// Hand out the messages that are whole.
 fn take(
     frames: &mut Frames,
     awaited: &Shared,

@@ -10,7 +10,6 @@ use super::exchange::Reply;
 /// Octets of a server's words that an error repeats.
 const MAX_WORDS: usize = 200;
 
-/// What a reply that is not the wanted one means.
 pub fn refused(what: &dyn fmt::Display, reply: &Reply) -> Fault {
     let Some((code, words)) = reply.status() else {
         let message =
@@ -22,7 +21,6 @@ pub fn refused(what: &dyn fmt::Display, reply: &Reply) -> Fault {
     Fault::new(class(code, words), format!("{what}: server says `{code} {shown}`"))
 }
 
-/// For servers that send a code without words.
 fn meaning(code: u32) -> &'static str {
     match code {
         status::NO_SUCH_FILE => "no such file",

@@ -23,7 +23,6 @@ use super::{Abilities, Session};
 
 const USUAL_PORT: u16 = 22;
 
-/// User of logins without credentials.
 const ANONYMOUS: &str = "anonymous";
 
 /// Questions of a server that are answered with the password.
@@ -41,7 +40,6 @@ const PACKET_OCTETS: u32 = 65_535;
 /// Packets that wait for us at most; with their length the memory of a connection.
 const WAITING_PACKETS: usize = 64;
 
-/// Connect and log in.
 pub async fn connect(target: &Target) -> Result<Session> {
     let directory = lanlab_files::beginning(&target.directory)
         .map_err(|bad| Fault::new(Class::Name, bad.message))?;

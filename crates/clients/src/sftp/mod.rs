@@ -30,7 +30,6 @@ const DEPTH: u16 = 16;
 /// Entries of a directory at most.
 const MAX_ENTRIES: usize = 1 << 20;
 
-/// One SSH connection.
 #[derive(Debug)]
 pub struct Session {
     exchange: Exchange,
@@ -40,7 +39,6 @@ pub struct Session {
     base: String,
 }
 
-/// What the server can do.
 #[derive(Debug, Clone, Copy)]
 struct Abilities {
     fsync: bool,
@@ -84,7 +82,6 @@ impl Session {
         Fault { class, ..fault }
     }
 
-    /// Whether no block is left to this user.
     async fn is_full(&self, what: &str) -> bool {
         if !self.abilities.statvfs {
             return false;

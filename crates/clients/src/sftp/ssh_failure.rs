@@ -2,7 +2,6 @@
 
 use lanlab_files::{Class, Fault};
 
-/// What an error of SSH means.
 pub fn ssh_fault(what: &str, error: &russh::Error) -> Fault {
     use russh::Error as E;
     let class = match error {

@@ -11,18 +11,14 @@ use russh::keys::{Algorithm, HashAlg, PublicKey, PublicKeyOrCertificate};
 
 use crate::{transport, trust, user_file};
 
-/// What was learnt while keys were agreed on.
 #[derive(Debug, Clone, Default)]
 pub struct Learnt {
     /// Cipher, what else protects it, and how keys were agreed on.
     pub protection: Option<String>,
-    /// What the server calls itself.
     pub server: Option<String>,
-    /// Why its key was refused.
     pub refusal: Option<Fault>,
 }
 
-/// Checks a server's key.
 #[derive(Debug)]
 pub struct Verifier {
     wanted: Wanted,
@@ -33,12 +29,10 @@ pub struct Verifier {
 enum Wanted {
     /// The SHA-256 of its public blob.
     Sha256(String),
-    /// Keys that are known of it, and where from.
     Known(Vec<PublicKey>, String),
 }
 
 impl Verifier {
-    /// As the target asks for.
     pub fn new(target: &Target, port: u16) -> Result<Self> {
         let wanted = match &target.trust {
             Trust::Sha256(hash) => Wanted::Sha256(hash.to_lowercase()),
@@ -99,7 +93,6 @@ impl Verifier {
     }
 }
 
-/// RSA keys sign in several ways.
 fn same_kind(a: &Algorithm, b: &Algorithm) -> bool {
     matches!((a, b), (Algorithm::Rsa { .. }, Algorithm::Rsa { .. })) || a == b
 }

@@ -31,7 +31,6 @@ const MAX_OTHER_OCTETS: usize = 1 << 17;
 /// Octets before the data of a WRITE (section 2.2.21).
 const WRITE_OCTETS: u16 = 48;
 
-/// A session's connection.
 pub struct Calls {
     calls: Multiplex<Protection>,
     next_message_id: AtomicU64,
@@ -46,19 +45,16 @@ impl std::fmt::Debug for Calls {
     }
 }
 
-/// An answer.
 pub struct Answer {
     message: Vec<u8>,
     pub status: NtStatus,
 }
 
 impl Answer {
-    /// All but the header.
     pub fn body(&self) -> &[u8] {
         &self.message[HEADER_OCTETS..]
     }
 
-    /// Its body, as what it should be.
     pub fn read<T: Unpack>(&self) -> Result<T> {
         T::unpack(&mut ReadCursor::new(self.body())).map_err(|_| garbled())
     }
@@ -74,12 +70,10 @@ impl Answer {
     }
 }
 
-/// What comes makes no sense.
 fn garbled() -> Fault {
     Fault::new(Class::Protocol, "an answer that cannot be understood")
 }
 
-/// How something is opened.
 pub struct Opening {
     pub access: u32,
     pub disposition: CreateDisposition,
@@ -87,7 +81,6 @@ pub struct Opening {
 }
 
 impl Calls {
-    /// Make calls in a session that was agreed on.
     pub fn new(agreed: Agreed, patience: Duration) -> Self {
         let longest = agreed.read_octets as usize + MAX_OTHER_OCTETS;
         let protection = Protection::new(
@@ -105,7 +98,6 @@ impl Calls {
         }
     }
 
-    /// How messages are protected.
     pub fn protection(&self) -> &Protection {
         self.calls.wire()
     }
@@ -157,7 +149,6 @@ impl Calls {
         Ok(Answer { message, status: NtStatus(u32::from_le_bytes(word)) })
     }
 
-    /// A call without data.
     pub async fn small(&self, command: Command, body: &dyn Pack) -> Result<Answer> {
         self.call(command, &packed(body), &[], 0).await?.done()
     }

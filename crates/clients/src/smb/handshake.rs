@@ -28,19 +28,16 @@ use crate::transport;
 
 use super::status;
 
-/// Where SMB is over TCP.
 const USUAL_PORT: u16 = 445;
 
 /// Octets of the longest answer before there is a session: many times what servers send.
 const LONGEST: usize = 1 << 18;
 
-/// Where the capabilities of a client are in NEGOTIATE, after the header.
 const CAPABILITIES_OCTET: usize = 72;
 
 /// Octets of a call that one credit pays for ([MS-SMB2] section 3.1.5.2).
 pub const CREDIT_OCTETS: u32 = 1 << 16;
 
-/// What was agreed on.
 pub struct Agreed {
     pub stream: TcpStream,
     pub dialect: Dialect,
@@ -51,13 +48,11 @@ pub struct Agreed {
     pub read_octets: u32,
     pub write_octets: u32,
     pub list_octets: u32,
-    /// How every message is signed, if the server requires that.
     pub signing: Option<(smb2::crypto::signing::SigningAlgorithm, Vec<u8>)>,
     /// How every message is encrypted, if the server requires that: cipher, keys to write and read.
     pub encryption: Option<(Cipher, Vec<u8>, Vec<u8>)>,
 }
 
-/// Negotiate, log in, and connect to the share.
 pub async fn agree(target: &Target) -> Result<Agreed> {
     let share = target.share.clone().ok_or_else(|| {
         Fault::new(Class::Missing, "found no share").hint("name the share of the server")
@@ -156,7 +151,6 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
     })
 }
 
-/// A connection that is lent out, and taken back whole.
 struct Wire {
     reading: Mutex<Option<OwnedReadHalf>>,
     writing: Mutex<Option<OwnedWriteHalf>>,

@@ -55,7 +55,6 @@ const DISPOSITION: u8 = 13;
 /// Characters that no name may have ([MS-FSCC] section 2.1.5); `/` and `\` a path has between names.
 const FORBIDDEN: [char; 7] = ['"', '*', ':', '<', '>', '?', '|'];
 
-/// A session: connection, user and share.
 #[derive(Debug)]
 pub struct Session {
     calls: Calls,
@@ -75,7 +74,6 @@ pub struct File {
     size_bytes: Option<u64>,
 }
 
-/// Connect, log in, and connect to the share.
 pub async fn connect(target: &Target) -> Result<Session> {
     let mut base = String::new();
     for name in target.directory.split('/').filter(|name| !name.is_empty()) {
@@ -140,7 +138,6 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 impl Session {
-    /// The name of a path in the share.
     fn name(&self, path: &ServicePath) -> Result<String> {
         path.names().try_for_each(check_name)?;
         Ok(format!("{}{}", self.base, path.as_str().replace('/', "\\")))

@@ -24,19 +24,16 @@ const FIRST_NONCE: u64 = 1 << 32;
 /// More credits than this are not remembered.
 const MAX_CREDITS: usize = 8192;
 
-/// How messages are protected, and what the server allows to be sent.
 pub struct Protection {
     pub longest: usize,
     pub session_id: u64,
     pub signing: Option<(SigningAlgorithm, Vec<u8>)>,
-    /// Cipher, and keys to write and to read.
     pub encryption: Option<(Cipher, Vec<u8>, Vec<u8>)>,
     pub next_nonce: AtomicU64,
     pub credits: Semaphore,
 }
 
 impl Protection {
-    /// For a session that has such credits.
     pub fn new(
         session_id: u64,
         longest: usize,

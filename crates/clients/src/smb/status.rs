@@ -62,7 +62,6 @@ pub fn class(status: NtStatus) -> Class {
     }
 }
 
-/// A call that the server could not do.
 pub fn refused(status: NtStatus) -> Fault {
     Fault::new(class(status), status.to_string())
 }

@@ -6,7 +6,6 @@ use tokio::net::TcpListener;
 
 use super::*;
 
-/// Both ends of a connection.
 async fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -19,7 +18,6 @@ async fn received(port: &mut Messages) -> io::Result<Vec<u8>> {
     poll_fn(|cx| port.poll_receive(cx, &mut message)).await.map(|()| message)
 }
 
-/// What a server's answer to a session request comes to.
 async fn answered(octets: &[u8]) -> Result<()> {
     let (mut near, mut far) = pair().await;
     let server = async {

@@ -9,10 +9,8 @@ use lanlab_files::{Class, Credentials, Fault, Result};
 use md5::{Digest as _, Md5};
 use sha2::Sha256;
 
-/// One way in that a server offers.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Challenge {
-    /// As the server writes it.
     pub scheme: String,
     parameters: Vec<(String, String)>,
 }
@@ -75,7 +73,6 @@ fn past_token68(text: &str) -> &str {
     if is_token68 && (ends.is_empty() || ends.starts_with(',')) { after } else { text }
 }
 
-/// A token or a quoted string, and what follows it.
 fn value_of(text: &str) -> Option<(String, &str)> {
     let Some(quoted) = text.strip_prefix('"') else {
         let length = text.find([',', ' ', '\t']).unwrap_or(text.len());
@@ -97,7 +94,6 @@ fn is_token(one: char) -> bool {
     one.is_ascii_alphanumeric() || "!#$%&'*+-.^_`|~".contains(one)
 }
 
-/// How digests are computed, the safest last.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Algorithm {
     Md5,
@@ -118,7 +114,6 @@ impl Algorithm {
     }
 }
 
-/// A Digest challenge of a server, answered for each request.
 #[derive(Debug)]
 pub struct Digest {
     algorithm: Algorithm,
@@ -135,12 +130,10 @@ pub struct Digest {
     turn: RefCell<Turn>,
 }
 
-/// What changes with a new nonce of the server.
 #[derive(Debug)]
 struct Turn {
     nonce: String,
     opaque: Option<String>,
-    /// Requests that were answered with this nonce.
     count: u32,
 }
 
@@ -214,7 +207,6 @@ impl Digest {
         is_newer
     }
 
-    /// The scheme and its algorithm.
     pub fn name(&self) -> String {
         let name = self.algorithm_name.as_deref().unwrap_or("MD5");
         format!("Digest {name}")
@@ -297,7 +289,6 @@ fn takes_auth(quality: &str) -> bool {
     quality.split(',').any(|one| one.trim().eq_ignore_ascii_case("auth"))
 }
 
-/// Whether the Basic scheme is among the challenges.
 pub fn takes_basic(challenges: &[Challenge]) -> bool {
     challenges.iter().any(|one| one.is("Basic"))
 }

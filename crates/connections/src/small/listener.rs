@@ -13,7 +13,6 @@ use crate::link_thread::AtLink;
 /// A port that listens; dropped, it does no more, and connections that were not taken are given up.
 #[derive(Debug)]
 pub struct SmallListener {
-    /// What ends the station when the last that uses it is dropped.
     node: Arc<dyn Debug + Send + Sync>,
     shared: Arc<Shared>,
     port: u16,
@@ -28,7 +27,6 @@ impl SmallListener {
         self.port
     }
 
-    /// Wait for a connection that a peer opens.
     pub async fn accept(&self) -> io::Result<SmallStream> {
         let Accepted { id, peer, .. } = poll_fn(|cx| {
             let mut state = self.shared.state();

@@ -46,7 +46,6 @@ impl SmallNode {
         Self::at(plan, Box::new(link), descriptor, random)
     }
 
-    /// The same at a link that is open.
     pub fn at(
         plan: &SmallPlan,
         link: Box<dyn FrameLink>,
@@ -165,7 +164,6 @@ impl SmallNode {
         .await;
     }
 
-    /// Whether the link works, and the address is not another station's.
     pub fn is_usable(&self) -> bool {
         let state = self.shared.state();
         let is_lost = matches!(state.framed.station.reach(), Reach::Taken(_) | Reach::Unanswered);

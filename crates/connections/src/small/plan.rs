@@ -8,7 +8,6 @@ use lanlab_stack::ip::{Station, TcpProfile};
 
 use super::shared::State;
 
-/// What a station is.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallPlan {
     pub place: RawLinkPlace,
@@ -19,7 +18,6 @@ pub struct SmallPlan {
     pub tcp: TcpProfile,
     /// Connections at a time, at most.
     pub connections: usize,
-    /// Bound of what it holds in all.
     pub memory_bytes: u64,
 }
 
@@ -27,7 +25,6 @@ pub struct SmallPlan {
 const MOST_CONNECTIONS: usize = 256;
 
 impl SmallPlan {
-    /// With as many connections as fit into its memory.
     #[must_use]
     pub fn filled(self) -> Self {
         let with = |connections| Self { connections, ..self.clone() };

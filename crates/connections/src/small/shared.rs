@@ -17,7 +17,6 @@ const TURN_FRAMES: usize = 64;
 /// Pause until a link that takes no frame is tried again.
 const RETRY_NS: u64 = 100_000;
 
-/// A connection that a peer has opened to a port.
 #[derive(Debug, Clone, Copy)]
 pub struct Accepted {
     pub id: ConnectionId,
@@ -25,16 +24,12 @@ pub struct Accepted {
     pub peer: SocketAddr,
 }
 
-/// A station at its link.
 pub struct State {
     pub framed: FramedStation,
     pub link: Box<dyn FrameLink>,
-    /// Connections that peers have opened and no program has taken.
     pub accepted: VecDeque<Accepted>,
-    /// Why the link is of no use any more.
     pub broken: Option<LinkFailure>,
     pub next_port: u16,
-    /// As it was when they were last woken.
     reach: Reach,
     live_connections: usize,
     /// Programs that wait: all are woken by each event, as there are few.
@@ -60,12 +55,10 @@ impl State {
         }
     }
 
-    /// What it holds in addition to its station, with as many connections.
     pub const fn own_bytes(connections: usize) -> usize {
         size_of::<Self>() - size_of::<Station>() + connections * size_of::<Accepted>()
     }
 
-    /// Give up a connection that no program takes.
     pub fn refuse(&mut self, id: ConnectionId) {
         let now = os::monotonic();
         self.framed.station.interface.abort(now, id);
@@ -81,7 +74,6 @@ impl State {
         self.wake_all();
     }
 
-    /// Wake a program when something has happened.
     pub fn wait(&mut self, cx: &Context<'_>) {
         if !self.waiting.iter().any(|waker| waker.will_wake(cx.waker())) {
             self.waiting.push(cx.waker().clone());
@@ -151,5 +143,4 @@ impl AtLink for State {
     }
 }
 
-/// The station, and what wakes its thread.
 pub type Shared = link_thread::Shared<State>;

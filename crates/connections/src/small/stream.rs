@@ -15,10 +15,8 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use super::shared::Shared;
 use crate::link_thread::AtLink;
 
-/// A connection; dropped, it is closed.
 #[derive(Debug)]
 pub struct SmallStream {
-    /// What ends the station when its last connection is dropped.
     _node: Arc<dyn Debug + Send + Sync>,
     shared: Arc<Shared>,
     id: ConnectionId,
@@ -35,22 +33,18 @@ impl SmallStream {
         Self { _node: node, shared, id, peer }
     }
 
-    /// Address of this end.
     pub fn local_address(&self) -> SocketAddr {
         self.shared.state().framed.station.interface.local(self.id)
     }
 
-    /// Address of the other end.
     pub fn peer_address(&self) -> SocketAddr {
         self.peer
     }
 
-    /// What it has counted.
     pub fn facts(&self) -> ConnectionFacts {
         self.shared.state().framed.station.interface.facts(self.id)
     }
 
-    /// Wait until the connection is open.
     pub(super) fn poll_open(&self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let mut state = self.shared.state();
         state.check()?;
@@ -119,12 +113,10 @@ impl AsyncWrite for SmallStream {
         })
     }
 
-    /// What was written is sent as the windows allow, without being asked for.
     fn poll_flush(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         Poll::Ready(Ok(()))
     }
 
-    /// Say that all is written; the peer can still send.
     fn poll_shutdown(self: Pin<&mut Self>, _: &mut Context<'_>) -> Poll<io::Result<()>> {
         self.shared.with(|state| state.framed.station.interface.close(os::monotonic(), self.id));
         Poll::Ready(Ok(()))

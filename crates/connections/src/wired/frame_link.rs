@@ -65,7 +65,6 @@ pub trait Driven: Debug + Send + Sync {
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
-/// Opens a link for a node that it will call.
 type Open = dyn Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync;
 
 static OFFLINE: Mutex<BTreeMap<RawLinkPlace, Arc<Open>>> = Mutex::new(BTreeMap::new());
@@ -79,7 +78,6 @@ pub fn provide(
     OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).insert(place, Arc::new(open));
 }
 
-/// What opens the offline link of a place, if there is one.
 pub(super) fn offline(place: &RawLinkPlace) -> Option<Arc<Open>> {
     OFFLINE.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
 }

@@ -39,7 +39,6 @@ impl Inbox {
     }
 }
 
-/// What a node has to do with a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Then {
     Nothing,
@@ -50,14 +49,12 @@ pub enum Then {
 #[derive(Debug, Default)]
 pub struct Inboxes {
     sessions: BTreeMap<SessionId, Inbox>,
-    /// With who has called.
     accepted: VecDeque<(SessionId, CarrierFacts, Mac)>,
     accepts: Option<Waker>,
     free: Vec<Vec<u8>>,
 }
 
 impl Inboxes {
-    /// A session that this end opens.
     pub fn open(&mut self, id: SessionId) {
         self.sessions.insert(id, Inbox::default());
     }
@@ -66,7 +63,6 @@ impl Inboxes {
         self.sessions.remove(&id);
     }
 
-    /// Take what a node says, with its message if it is one.
     pub fn take(&mut self, event: &Event, message: &mut Vec<u8>) -> Then {
         match *event {
             Event::Opened(id, facts) => {
@@ -123,7 +119,6 @@ impl Inboxes {
         })
     }
 
-    /// Wake all who wait: the link is gone.
     pub fn wake_all(&mut self) {
         self.sessions.values_mut().for_each(Inbox::wake);
         if let Some(waker) = self.accepts.take() {
@@ -178,7 +173,6 @@ impl Inboxes {
         Poll::Pending
     }
 
-    /// Wait until there is room to send.
     pub fn wait_for_room(&mut self, cx: &Context<'_>, id: SessionId) -> Poll<io::Result<()>> {
         let Some(inbox) = self.sessions.get_mut(&id) else { return Poll::Ready(Err(gone())) };
         if let Some(error) = inbox.end() {

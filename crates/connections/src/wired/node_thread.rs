@@ -47,7 +47,6 @@ impl WiredNode {
         Self::at(plan, Box::new(link), descriptor)
     }
 
-    /// The same at a link that is open.
     pub(super) fn at(
         plan: &WiredPlan,
         link: Box<dyn FrameLink>,
@@ -136,7 +135,6 @@ impl WiredNode {
         WiredPort::new(Arc::clone(self) as _, Arc::clone(&self.shared), id, facts)
     }
 
-    /// Whether the link works, and the name is not another station's.
     pub fn is_usable(&self) -> bool {
         let state = self.shared.state();
         state.broken.is_none() && state.readiness != Readiness::NameInConflict

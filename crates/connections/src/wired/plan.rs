@@ -17,9 +17,7 @@ pub struct WiredPlan {
     pub network: Option<u32>,
     /// Its name; absent: one of its hardware address.
     pub name: Option<Name>,
-    /// Timers and windows.
     pub profile: Profile,
-    /// Whether it takes calls.
     pub listens: bool,
 }
 
@@ -37,7 +35,6 @@ impl WiredPlan {
         }
     }
 
-    /// The node's configuration, at an adapter with this address.
     pub(super) fn config(&self, mac: Mac) -> NodeConfig {
         let name = self.name.unwrap_or_else(|| name_of_station(mac));
         let config = NodeConfig::new(mac, name, self.profile, self.carriers);

@@ -11,7 +11,6 @@ use lanlab_stack::node::{NotSent, SessionId};
 use super::shared::Shared;
 use crate::link_thread::AtLink;
 
-/// A session, which is closed when this is dropped.
 #[derive(Debug)]
 pub struct WiredPort {
     /// The node at the link, which ends when nothing holds it.
@@ -19,7 +18,6 @@ pub struct WiredPort {
     shared: Arc<Shared>,
     id: SessionId,
     pub(super) facts: CarrierFacts,
-    /// The message under way, in one piece.
     whole: Vec<u8>,
     is_whole: bool,
 }
@@ -34,13 +32,11 @@ impl WiredPort {
         Self { _node: node, shared, id, facts, whole: Vec::new(), is_whole: false }
     }
 
-    /// How often a program has taken the link.
     #[cfg(test)]
     pub(super) fn link_takes(&self) -> u64 {
         self.shared.state().reader.as_ref().map_or(0, |reader| reader.takes)
     }
 
-    /// Whether its program receives the frames of the link.
     #[cfg(test)]
     pub(super) fn has_link(&self) -> bool {
         self.shared.state().has_link(self.id)
@@ -94,7 +90,6 @@ impl WiredPort {
         sent
     }
 
-    /// Receive a message.
     pub fn poll_receive(
         &mut self,
         cx: &mut Context<'_>,

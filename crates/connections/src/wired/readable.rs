@@ -14,7 +14,6 @@ mod registered {
 
     use super::{Arc, Context, LinkDescriptor, Poll, io};
 
-    /// The link, for as long as this is there.
     #[derive(Debug)]
     pub struct Readable(AsyncFd<Arc<LinkDescriptor>>);
 
@@ -59,7 +58,6 @@ mod registered {
             Err(io::ErrorKind::Unsupported.into())
         }
 
-        /// See the other side.
         pub fn poll(&self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
             match self.0 {}
         }

@@ -19,20 +19,15 @@ use lanlab_units::Instant;
 use super::readable::Readable;
 use crate::link_thread::LINK;
 
-/// How often the link's thread looks for frames that a program has left.
 const LOOK_NS: u64 = 10_000_000;
 
 #[derive(Debug)]
 pub struct Reader {
     link: Arc<LinkDescriptor>,
-    /// What the link's thread waits for.
     thread: Readiness,
     program: Option<(SessionId, Readable)>,
-    /// How often a program has taken the link.
     pub takes: u64,
-    /// Whether a program has had the link since its thread last looked.
     was_taken: bool,
-    /// When the thread is to look, if a program has the link.
     look_at: Instant,
 }
 
@@ -81,7 +76,6 @@ impl Reader {
         Ok(())
     }
 
-    /// Whether the program of a session has the link.
     pub fn is_of(&self, id: SessionId) -> bool {
         self.program.as_ref().is_some_and(|(reading, _)| *reading == id)
     }
@@ -97,7 +91,6 @@ impl Reader {
         }
     }
 
-    /// When the thread is to look at the latest.
     pub fn look_at(&self) -> Instant {
         if self.program.is_some() { self.look_at } else { Instant::FAR_FUTURE }
     }

@@ -32,12 +32,10 @@ pub fn record(place: RawLinkPlace, sink: impl FrameSink + 'static) {
     sinks.insert(place, Arc::new(Mutex::new(sink)));
 }
 
-/// Whether the frames of a place are recorded.
 pub fn is_recorded(place: &RawLinkPlace) -> bool {
     SINKS.lock().unwrap_or_else(PoisonError::into_inner).contains_key(place)
 }
 
-/// End all files. Frames that come later are left out.
 pub fn end_recordings() {
     let sinks = std::mem::take(&mut *SINKS.lock().unwrap_or_else(PoisonError::into_inner));
     for sink in sinks.into_values() {
@@ -45,7 +43,6 @@ pub fn end_recordings() {
     }
 }
 
-/// Where the frames of a place go.
 pub(super) fn sink_of(place: &RawLinkPlace) -> Option<Sink> {
     SINKS.lock().unwrap_or_else(PoisonError::into_inner).get(place).cloned()
 }

@@ -6,7 +6,6 @@ use super::frame_link::Driven;
 use super::state::State;
 use crate::link_thread;
 
-/// The node, and what wakes its thread.
 pub type Shared = link_thread::Shared<State>;
 
 impl Driven for Shared {

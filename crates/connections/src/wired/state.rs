@@ -18,20 +18,15 @@ const LONGEST_FRAME_BYTES: usize = 2048;
 /// Most frames that are read before the lock is given away.
 const TURN_FRAMES: usize = 64;
 
-/// What a link has done since it was opened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LinkCounts {
-    /// Frames received, those for others included that came nevertheless.
     pub received_frames: u64,
     pub sent_frames: u64,
-    /// Frames that the interface did not take.
     pub unsent_frames: u64,
-    /// Frames that the kernel dropped before they were received.
     pub kernel_drops: u64,
 }
 
 impl LinkCounts {
-    /// The numbers by their keys in results.
     pub fn list(self) -> Vec<Count> {
         vec![
             ("sent_frames", self.sent_frames),
@@ -49,13 +44,10 @@ pub struct State {
     /// Who receives; `None` of a link that its medium drives.
     pub reader: Option<Reader>,
     pub inboxes: Inboxes,
-    /// That of the node, after its last event.
     pub readiness: Readiness,
     pub ready_waiters: Vec<Waker>,
-    /// Why the link is of no use any more.
     pub broken: Option<LinkFailure>,
     pub counts: LinkCounts,
-    /// Where frames of both directions are written.
     pub sink: Option<Sink>,
     frame: Vec<u8>,
     buffer: Box<[u8; LONGEST_FRAME_BYTES]>,
@@ -152,7 +144,6 @@ impl State {
         self.has_link(id) && self.poll_frames(cx, id)
     }
 
-    /// Whether the program of the session has the link.
     pub fn has_link(&self, id: SessionId) -> bool {
         self.reader.as_ref().is_some_and(|reader| reader.is_of(id))
     }
@@ -180,7 +171,6 @@ impl State {
         }
     }
 
-    /// The program of a session waits no more.
     pub fn stop_reading(&mut self, id: SessionId) {
         if self.has_link(id) {
             self.give_back();
@@ -212,7 +202,6 @@ impl AtLink for State {
         has_more
     }
 
-    /// Send the node's pending frames and pass on its events.
     fn flush(&mut self) {
         loop {
             while self.node.poll_transmit(self.link.now(), &mut self.frame) {
@@ -250,7 +239,6 @@ impl AtLink for State {
         [self.node.poll_timeout(), look_at].into_iter().flatten().min()
     }
 
-    /// The thread has looked, and says when it looks again.
     fn before_sleep(&mut self, now: Instant) -> Option<Instant> {
         let look_at = self.reader.as_mut().map(|reader| reader.looked(now));
         [self.node.poll_timeout(), look_at].into_iter().flatten().min()

@@ -19,7 +19,6 @@ use tokio::sync::oneshot;
 
 use super::{FrameLink, WiredNode, WiredPlan, WiredPort};
 
-/// One end of a cable: frames go as datagrams.
 #[derive(Debug)]
 struct End {
     socket: UdpSocket,
@@ -75,7 +74,6 @@ fn at(plan: &WiredPlan, socket: UdpSocket, mac: u8) -> io::Result<Arc<WiredNode>
     WiredNode::at(plan, Box::new(end), descriptor)
 }
 
-/// A node at a link that leads nowhere.
 pub fn unconnected(plan: &WiredPlan, socket: UdpSocket) -> io::Result<Arc<WiredNode>> {
     socket.set_nonblocking(true)?;
     at(plan, socket, 9)
@@ -138,7 +136,6 @@ async fn answer_all(node: &Arc<WiredNode>) {
     }
 }
 
-/// What a test waits for comes within a minute, or not at all.
 fn run<T>(work: impl Future<Output = T>) -> T {
     let runtime = Builder::new_current_thread().enable_all().build().unwrap();
     runtime.block_on(async { tokio::time::timeout(Duration::from_mins(1), work).await.unwrap() })
@@ -159,7 +156,6 @@ async fn echoed(port: &mut WiredPort, message: &[u8]) {
     assert!(answer == message, "{} octets of {}", answer.len(), message.len());
 }
 
-/// Begin to wait for a message, and stop.
 async fn wait_once(port: &mut WiredPort) {
     poll_fn(|cx| {
         assert!(port.poll_receive(cx, &mut Vec::new()).is_pending());

@@ -25,7 +25,6 @@ const SHARED_PERIOD_NS: u64 = 100_000_000;
 /// Weight of the latest period in the moving average.
 const LATEST_SHARE: f64 = 0.5;
 
-/// The queue of one adapter, by ticket.
 pub struct Adapter {
     waiting: VecDeque<u32>,
     waiting_bytes: u64,
@@ -72,7 +71,6 @@ impl Adapter {
         self.steering.as_ref().map(|steering| steering.full_bps)
     }
 
-    /// Whether the adapter takes no more frames from the host's interface for now.
     pub fn is_full(&self) -> bool {
         self.steering.as_ref().is_some_and(|each| self.waiting_bytes >= 4 * each.high_bytes)
     }
@@ -90,7 +88,6 @@ impl Adapter {
         self.waiting.front().copied()
     }
 
-    /// The medium has taken the first frame.
     pub fn pop(&mut self, wire_bytes: u32) {
         self.waiting.pop_front();
         self.waiting_bytes -= u64::from(wire_bytes);

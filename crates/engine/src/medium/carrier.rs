@@ -19,7 +19,6 @@ const CHECK_SEQUENCE_BYTES: usize = 4;
 const ADDRESS_BYTES: usize = 6;
 /// Most frames under way at once; more wait in the hosts.
 const MOST_FRAMES: usize = 32_768;
-/// Memory for these frames, bytes.
 pub const MEMORY_BYTES: u64 = (MOST_FRAMES * (FRAME_BYTES + 64)) as u64;
 
 struct Frame {
@@ -34,11 +33,9 @@ pub struct Carrier {
     medium: Medium,
     rate_bps: Option<u64>,
     adapters: Vec<Adapter>,
-    /// Hardware addresses in their order, with their ports.
     addresses: Vec<([u8; ADDRESS_BYTES], Port)>,
     frames: Vec<Frame>,
     free_frames: Vec<u32>,
-    /// Counts of each port that the medium does not keep.
     extra_counts: Vec<MediumPortCounts>,
     lateness: Lateness,
     recorder: Option<Recorder>,
@@ -72,7 +69,6 @@ impl Carrier {
         &mut self.adapters[usize::from(port)]
     }
 
-    /// Whether another frame of this host can be taken now.
     pub fn has_room(&self, port: Port) -> bool {
         !self.adapters[usize::from(port)].is_full()
             && (self.frames.len() < MOST_FRAMES || !self.free_frames.is_empty())
@@ -129,7 +125,6 @@ impl Carrier {
         Ok(true)
     }
 
-    /// When something happens next.
     pub fn next(&self) -> Option<Instant> {
         self.medium.poll_timeout()
     }
@@ -219,7 +214,6 @@ impl Carrier {
         }
     }
 
-    /// The thread did not work for this time.
     pub fn gap(&mut self, ns: u64) {
         self.lateness.gap(ns);
     }

@@ -18,7 +18,6 @@ use crate::running::{Measured, Running, conclude};
 
 /// Preamble, check sequence and gap: what a frame takes on the wire beyond header and payload.
 const OVERHEAD_BYTES: u16 = 8 + 4 + 12;
-/// The shortest frame, with these.
 const MINIMUM_WIRE_BYTES: u16 = 84;
 /// After a pause the token bucket lets frames of this time through at once, as kernel timers are late.
 const BURST_NS: u64 = 2_000_000;
@@ -198,7 +197,6 @@ impl Driving {
         Ok(())
     }
 
-    /// Read the frames that hosts have sent into their adapters.
     fn take_frames(&mut self, ready: &[usize]) -> Result<(), Failure> {
         for &port in ready.iter().filter(|&&key| key < self.ports.len()) {
             let interface = &self.ports[port];
@@ -245,7 +243,6 @@ impl Driving {
         Ok(())
     }
 
-    /// Wait for a frame, a question or the next deadline.
     fn wait(&mut self, ready: &mut Vec<usize>) -> Result<(), Failure> {
         let now = os::monotonic();
         let next = self.carrier.next();

@@ -29,12 +29,10 @@ impl Lateness {
         self.gap(late_ns);
     }
 
-    /// The thread did not work for this time.
     pub fn gap(&mut self, ns: u64) {
         self.longest_gap_ns = self.longest_gap_ns.max(ns);
     }
 
-    /// The counts since the last reading.
     pub fn read(&mut self) -> MediumLateness {
         let read = MediumLateness {
             deliveries: self.times.len(),

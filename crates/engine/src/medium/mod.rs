@@ -29,7 +29,6 @@ const RATES_BPS: std::ops::RangeInclusive<u64> = 1_000..=1_000_000_000;
 /// Longest name of an interface (IFNAMSIZ without its zero).
 const NAME_BYTES: std::ops::RangeInclusive<usize> = 1..=15;
 
-/// Carry frames between hosts until cancelled.
 pub fn carry_frames(request: CarryFrames) -> Result<Task, Failure> {
     let (medium, ports) = (medium(&request)?, ports(&request)?);
     let recorder = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
@@ -84,7 +83,6 @@ fn medium(request: &CarryFrames) -> Result<Medium, Failure> {
     Medium::new(&plan, request.seed).map_err(|bad| Failure::new("request.value", bad.to_string()))
 }
 
-/// The interfaces to make.
 fn ports(request: &CarryFrames) -> Result<Vec<PortPlan>, Failure> {
     let mut ports: Vec<PortPlan> = Vec::with_capacity(request.ports.len());
     for port in &request.ports {
@@ -106,7 +104,6 @@ fn ports(request: &CarryFrames) -> Result<Vec<PortPlan>, Failure> {
     Ok(ports)
 }
 
-/// Refuse a name that no interface can have.
 pub fn check_interface(name: &str) -> Result<(), Failure> {
     if NAME_BYTES.contains(&name.len()) {
         return Ok(());
@@ -114,7 +111,6 @@ pub fn check_interface(name: &str) -> Result<(), Failure> {
     Err(Failure::value("interface", format!("`{name}`"), "a name of 1 to 15 bytes"))
 }
 
-/// The hardware address of a host.
 pub fn host_mac(text: &str) -> Result<[u8; 6], Failure> {
     let allowed = "an address of one host, as 02:77:00:00:00:01";
     parse_mac(text).ok_or_else(|| Failure::value("mac", format!("`{text}`"), allowed))

@@ -21,7 +21,6 @@ pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
 /// Longest time until a piece is handed on.
 const HAND_ON_NS: u64 = 100_000_000;
 
-/// Whole records, and their number.
 #[derive(Debug)]
 struct Piece {
     octets: Vec<u8>,
@@ -89,7 +88,6 @@ impl Recorder {
         })
     }
 
-    /// Record a frame that ended at this time.
     pub fn record(&mut self, at: Instant, frame: &[u8]) {
         if self.piece.len() + pcap::RECORD_HEADER_OCTETS + frame.len() > PIECE_BYTES {
             self.hand_on(at);
@@ -98,7 +96,6 @@ impl Recorder {
         self.frames_in_piece += 1;
     }
 
-    /// Hand on what has waited long enough.
     pub fn tick(&mut self, now: Instant) {
         if !self.piece.is_empty() && now.nanos_since(self.handed_on) >= HAND_ON_NS {
             self.hand_on(now);
@@ -181,7 +178,6 @@ mod tests {
 
     use super::*;
 
-    /// Has room for this number of octets.
     #[derive(Clone)]
     struct SmallDisk(usize, Arc<Mutex<Vec<u8>>>);
 

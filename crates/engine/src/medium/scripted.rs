@@ -31,7 +31,6 @@ fn script() -> Vec<(Port, Vec<u8>)> {
     lines.enumerate().map(frame).collect()
 }
 
-/// The frames of a recording.
 fn recorded(octets: &[u8]) -> Vec<Vec<u8>> {
     let (mut frames, mut rest) = (Vec::new(), &octets[FILE_HEADER_OCTETS..]);
     while let Some((head, behind)) = rest.split_at_checked(RECORD_HEADER_OCTETS) {

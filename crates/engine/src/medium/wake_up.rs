@@ -26,7 +26,6 @@ pub struct WakeUp {
     margin: Margin,
     /// 75th percentile of that delay.
     lead_ns: u64,
-    /// Time that may be spun now; it grows with time.
     credit_ns: u64,
     since: Instant,
     spun_ns: u64,
@@ -44,7 +43,6 @@ impl WakeUp {
         }
     }
 
-    /// How much of a wait of `left_ns` to sleep.
     pub fn sleep_ns(&mut self, now: Instant, left_ns: u64) -> u64 {
         if self.is_precise {
             let sleep_ns = left_ns.saturating_sub(self.margin.of(left_ns));
@@ -79,7 +77,6 @@ impl WakeUp {
         self.credit_ns = self.credit_ns.saturating_sub(ns);
     }
 
-    /// Processor time spent on waiting so far.
     pub fn spun_ns(&self) -> u64 {
         self.spun_ns
     }

@@ -16,7 +16,6 @@ use lanlab_os as os;
 use crate::messages::{Failure, Medium};
 use crate::paths::of_file;
 
-/// Where Linux keeps files in memory.
 const SHARED_MEMORY: &str = "/dev/shm";
 /// A directory on disk that every user can reach. Where `/tmp` is in memory, this is not (hier(7)).
 const DISK_FOR_ALL: &str = "/var/tmp";
@@ -28,10 +27,8 @@ const HINT: &str = "name another place by LANLAB_CACHE";
 
 /// Locks of this process: not every file system refuses a process what it has locked itself.
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
-/// Where datasets in memory are kept until this engine ends.
 static IN_MEMORY: Mutex<Option<Directory>> = Mutex::new(None);
 
-/// Where directories are made.
 struct Places {
     disk: PathBuf,
     memory: PathBuf,
@@ -40,7 +37,6 @@ struct Places {
 }
 
 impl Places {
-    /// Those of this user on this host.
     fn of_this_user() -> Result<Self, Failure> {
         let usual = || {
             let below = |home: PathBuf| home.join(".cache");
@@ -231,7 +227,6 @@ pub fn make(medium: Medium, for_server: bool) -> Result<Directory, Failure> {
     Places::of_this_user()?.make(medium, for_server)
 }
 
-/// Remove the directories of this user's engines that were killed.
 pub fn remove_left() {
     if let Ok(places) = Places::of_this_user() {
         places.remove_left();
@@ -257,7 +252,6 @@ pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
     Ok(path)
 }
 
-/// Remove every directory of this engine, as it ends.
 pub fn remove_all() {
     for lock in own().iter() {
         remove_with(lock);

@@ -21,7 +21,6 @@ use crate::running::Running;
 const LEAST_BYTES: u64 = 1 << 20;
 const WITHIN: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(2);
-/// What is written to a file at once.
 const BLOCK_BYTES: usize = 1 << 20;
 
 /// Have the system hold free memory, for files that come to a directory if one is named.
@@ -50,7 +49,6 @@ fn size_of(wanted: u64, free: u64) -> Result<u64, String> {
     }
 }
 
-/// Where memory is limited, the system ends this process and not the engine.
 fn in_a_process(size: u64, directory: Option<&Path>, running: &Running) -> Result<(), String> {
     let failed = |error: std::io::Error| format!("it failed: {error}");
     let mut child = Command::new(std::env::current_exe().map_err(failed)?)

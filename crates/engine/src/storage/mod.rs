@@ -27,7 +27,6 @@ const LONGEST_KEY: usize = 64;
 /// What a request takes that only looks or waits.
 const SMALL: Cost = Cost { memory_bytes: 0, threads: OWN_THREADS };
 
-/// Check what can be checked without a file.
 pub fn check_place(place: &DatasetPlace) -> Result<(), Failure> {
     match place {
         DatasetPlace::Directory(directory) => absolute(directory).map(drop),
@@ -66,7 +65,6 @@ pub fn hold_directory(&TrialDirectory { medium, for_server }: &TrialDirectory) -
     })
 }
 
-/// How much room the file system of a directory has.
 pub fn measure_room(request: &MeasureRoom) -> Result<Task, Failure> {
     let directory = absolute(&request.directory)?;
     Ok(Task::new(SMALL, move |_| {

@@ -31,7 +31,6 @@ const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
 /// Upper bound of the memory of a frame in a queue and on the medium.
 const FRAME_MEMORY_BYTES: u64 = 128;
 
-/// Simulate a medium under a load.
 pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
     if request.duration_ns == 0 {
         return Err(Failure::value("duration_ns", 0, "1 or more"));
@@ -60,7 +59,6 @@ pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
     Ok(Task::new(cost, move |running| run(&request, computed, running)))
 }
 
-/// Run the load. Ends early when cancelled.
 fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
     let end_ns = request.warmup_ns.saturating_add(request.duration_ns);
     let slice_ns = slice_ns(request.rate_bps);
@@ -81,12 +79,10 @@ fn run(request: &MediumLoad, mut load: Load, running: &Running) -> Measured {
     conclude(outcome(&load.report(), load.counts().collisions), failure)
 }
 
-/// Virtual time between two checks for cancellation.
 fn slice_ns(rate_bps: u64) -> u64 {
     (SLICE_BITS * 1_000_000_000 / rate_bps).max(1)
 }
 
-/// Write a frame of the load to a file.
 fn record(file: &mut PcapFile, delivered: Delivered) {
     let mut frame = [0; FULL_FRAME_BYTES];
     frame[..6].copy_from_slice(&address(delivered.to));

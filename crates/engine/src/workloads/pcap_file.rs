@@ -7,13 +7,11 @@ use lanlab_wire::pcap;
 
 use crate::messages::Failure;
 
-/// A pcap file under way. It did not exist before.
 pub struct PcapFile {
     file: BufWriter<File>,
     path: String,
     octets: Vec<u8>,
     written_bytes: u64,
-    /// The first error of writing.
     written: std::io::Result<()>,
 }
 
@@ -49,12 +47,10 @@ impl PcapFile {
         self.written = self.file.write_all(&self.octets);
     }
 
-    /// How long the file is.
     pub fn written_bytes(&self) -> u64 {
         self.written_bytes
     }
 
-    /// End the file.
     pub fn end(mut self) -> Result<(), Failure> {
         self.written
             .and_then(|()| self.file.flush())

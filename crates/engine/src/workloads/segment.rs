@@ -4,7 +4,6 @@ use lanlab_files::{Carrier, IpxSegment, SystemProfile};
 
 use crate::messages::Failure;
 
-/// Refuse what is said of a segment that a carrier does not have.
 pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failure> {
     if !segment.has_no_effect(carrier) {
         return Ok(());

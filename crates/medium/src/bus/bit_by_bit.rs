@@ -4,12 +4,9 @@
 use crate::random::Random;
 use crate::{FIRST_STATION_STREAM, Port};
 
-/// What a station does at a bit time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Seen {
-    /// The whole frame is on the bus.
     Sent(Port),
-    /// The frame is given up.
     GivenUp(Port),
 }
 
@@ -25,7 +22,6 @@ enum Deference {
 struct Station {
     deference: Deference,
     random: Random,
-    /// The frame's length in bits, while there is one.
     frame_bits: Option<u64>,
     attempts: u32,
     /// First bit time at which the frame waits only for the deference.
@@ -70,7 +66,6 @@ impl BitByBit {
         station.frame_waiting_at = self.bit;
     }
 
-    /// The transmissions that end with the present bit time's beginning.
     pub(super) fn ends(&mut self) -> Vec<(u64, Seen)> {
         let bit = self.bit;
         let mut seen = Vec::new();
@@ -139,7 +134,6 @@ impl Station {
         }
     }
 
-    /// Whether the station defers in this bit time.
     fn pass_bit_of_deference(&mut self, hears_other: bool, frame_waiting: bool) -> bool {
         let transmitting = self.transmission.is_some();
         let carrier = hears_other || transmitting;

@@ -6,25 +6,19 @@ use crate::traffic::FrameId;
 
 #[derive(Debug)]
 pub(super) struct Station {
-    /// Others whose transmission is heard here now.
     pub(super) heard: u16,
     pub(super) phase: Phase,
     pub(super) deference: Deference,
-    /// Collisions of the frame so far.
     pub(super) collisions: u32,
-    /// Where its backoffs come from: no station's depend on what another does.
     pub(super) random: Random,
     /// Steps of the station that carry an earlier number are void.
     pub(super) generation: u32,
-    /// Its own carriers that have not yet ended at the others.
     pub(super) own_carriers: u16,
 }
 
-/// State of the station's frame.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Phase {
     Idle,
-    /// It waits until the station need not defer.
     Waiting(FrameId),
     /// It is being transmitted, from `start` on.
     Sending {
@@ -32,19 +26,24 @@ pub(super) enum Phase {
         start: Exact,
         has_collided: bool,
     },
-    /// It waits for its next attempt.
     BackingOff(FrameId),
 }
 
 /// The state of the process `Deference`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deference {
-    /// Nothing has been heard since the last gap.
     Silent,
     /// There is a carrier, the station's own or another's. It came up at `since`, if not in a gap.
-    Busy { was_sending: bool, since: Option<Exact> },
+    Busy {
+        was_sending: bool,
+        since: Option<Exact>,
+    },
     /// The carrier has ended. The gap has two parts; it is over, and the medium silent, if `end` is past.
-    Gap { was_sending: bool, part1_end: Exact, end: Exact },
+    Gap {
+        was_sending: bool,
+        part1_end: Exact,
+        end: Exact,
+    },
 }
 
 impl Station {
@@ -93,7 +92,6 @@ impl Station {
             && state(self) == state(listener)
     }
 
-    /// Take over what the listener has heard.
     pub(super) fn take_over(&mut self, listener: (u16, Deference)) {
         (self.heard, self.deference) = listener;
     }

@@ -52,7 +52,6 @@ fn run_bit_by_bit(
     (offers, outcomes)
 }
 
-/// Make the same offers to the bus.
 fn replay(plan: &Plan, seed: u64, offers: &[Offered], bits: u64) -> Vec<(u64, Seen)> {
     let mut medium = Medium::new(plan, seed).unwrap();
     let mut outcomes = Vec::new();

@@ -12,7 +12,6 @@ use crate::schedule::Schedule;
 pub(super) struct ArrivalProcess {
     random: Random,
     schedule: Schedule<Port>,
-    /// Mean time between two arrivals at one station.
     mean_gap_ns: f64,
     /// Lengths with the share of frames up to and with each.
     lengths: Vec<(u32, f64)>,
@@ -55,7 +54,6 @@ impl ArrivalProcess {
         Some((at, station))
     }
 
-    /// The length of the next frame.
     pub(super) fn frame_bytes(&mut self) -> u32 {
         if let [(frame_bytes, _)] = self.lengths[..] {
             return frame_bytes;

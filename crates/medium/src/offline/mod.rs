@@ -24,7 +24,6 @@ use report::Tally;
 /// Bytes of preamble and start of frame delimiter, before each frame.
 const PREAMBLE_BYTES: u32 = 8;
 
-/// A medium under load.
 #[derive(Debug)]
 pub struct Load {
     plan: LoadPlan,
@@ -37,14 +36,11 @@ pub struct Load {
     now: Instant,
 }
 
-/// A frame that has reached its receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Delivered {
-    /// When its last bit came.
     pub at: Instant,
     pub from: Port,
     pub to: Port,
-    /// Its length without preamble, with the check sequence.
     pub frame_bytes: u32,
 }
 
@@ -112,13 +108,11 @@ impl Load {
         self.now = self.now.max(until);
     }
 
-    /// What came of it so far. Without what happened before the warm-up's end.
     pub fn report(&self) -> LoadReport {
         let measured_ns = self.now.nanos_since(self.warmup_end());
         self.tally.report(measured_ns, self.plan.medium.rate_bps.unwrap_or(0))
     }
 
-    /// Counts of the medium from the beginning, warm-up included.
     pub fn counts(&self) -> &Counts {
         self.medium.counts()
     }

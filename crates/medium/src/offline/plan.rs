@@ -6,13 +6,10 @@ use crate::plan::{BadPlan, Plan};
 
 /// Shortest and longest frame, bytes, without preamble (IEEE 802.3, 4.4.2 and 3.2.7).
 const FRAME_BYTES: std::ops::RangeInclusive<u32> = 64..=1518;
-/// Most different lengths of frames.
 const MAX_LENGTHS: usize = 64;
 
-/// How frames come to the adapters.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Arrivals {
-    /// As a Poisson process at each station.
     Poisson {
         /// Offered load of all stations together: bits of frames (without preamble and gap) for each bit
         /// that the rate could carry. May be above 1.
@@ -22,23 +19,17 @@ pub enum Arrivals {
     Saturated,
 }
 
-/// A length of frames and how common it is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct FrameShare {
     /// Length without preamble, with the check sequence: 64 to 1518 bytes.
     pub frame_bytes: u32,
-    /// How common it is, in proportion to the other weights.
     pub weight: f64,
 }
 
-/// What load a medium is put under.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadPlan {
-    /// The medium. Each port is a station.
     pub medium: Plan,
-    /// How frames come to the adapters.
     pub arrivals: Arrivals,
-    /// Their lengths.
     pub frames: Vec<FrameShare>,
     /// Most frames that wait in an adapter, the one on the medium not counted.
     pub queue_frames: u32,
@@ -46,18 +37,13 @@ pub struct LoadPlan {
     pub warmup_ns: u64,
 }
 
-/// Why a load is refused.
 #[derive(Debug, Clone, Copy, PartialEq)]
 #[non_exhaustive]
 pub enum BadLoad {
-    /// There can be no such medium.
     Medium(BadPlan),
-    /// Load is a share of a rate.
     WithoutRate,
     OfferedRatio(f64),
-    /// No lengths, or too many.
     Lengths(usize),
-    /// Not a length of an Ethernet frame.
     FrameBytes(u32),
     Weight(f64),
 }
@@ -117,7 +103,6 @@ impl LoadPlan {
         Ok(())
     }
 
-    /// Mean length of the frames, bytes.
     pub(super) fn mean_frame_bytes(&self) -> f64 {
         let weights: f64 = self.frames.iter().map(|share| share.weight).sum();
         let weighted = self.frames.iter().map(|share| share.weight * f64::from(share.frame_bytes));

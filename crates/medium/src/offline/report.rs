@@ -7,11 +7,8 @@ use crate::event::{Loss, Port};
 /// preamble and gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
-    /// How long was measured, ns.
     pub measured_ns: u64,
-    /// Load that came to the adapters.
     pub offered_ratio: f64,
-    /// Load that was delivered.
     pub utilisation_ratio: f64,
     pub delivered_frames: u64,
     /// From a frame's arrival at the adapter to its last bit at the receiver, ns; of saturated adapters from
@@ -23,24 +20,20 @@ pub struct LoadReport {
     pub p95_delay_ns: Option<u64>,
     /// 99 % took no longer.
     pub p99_delay_ns: Option<u64>,
-    /// Frames that found the adapter's queue full.
     pub lost_adapter_queue_frames: u64,
     /// Frames given up after 16 collisions.
     pub lost_excessive_collisions_frames: u64,
-    /// Frames that found an output queue of the switch full.
     pub lost_switch_queue_frames: u64,
     pub lost_chance_frames: u64,
     /// Jain's index of what the stations delivered: 1 if all the same.
     pub jain_index: Option<f64>,
 }
 
-/// The sums of a report.
 #[derive(Debug)]
 pub(super) struct Tally {
     delays: Delays,
     arrived_bytes: u64,
     delivered_frames: u64,
-    /// By station.
     delivered_bytes: Vec<u64>,
     lost_adapter_queue_frames: u64,
     lost_excessive_collisions_frames: u64,
@@ -76,7 +69,6 @@ impl Tally {
         self.lost_adapter_queue_frames += 1;
     }
 
-    /// Each frame has one copy: losing it loses the frame.
     pub(super) fn lost(&mut self, loss: Loss) {
         *match loss {
             Loss::Chance => &mut self.lost_chance_frames,

@@ -11,15 +11,10 @@ use super::SimulatedCost;
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct SimulatedStore {
-    /// To open or make a file.
     pub open: SimulatedCost,
-    /// To read.
     pub read: SimulatedCost,
-    /// To write.
     pub write: SimulatedCost,
-    /// To close a file.
     pub close: SimulatedCost,
-    /// For any other call.
     pub other: SimulatedCost,
     /// Whether calls of several clients are carried out at the same time; else one after the other.
     pub overlaps: bool,
@@ -27,7 +22,6 @@ pub struct SimulatedStore {
     pub block_bytes: u32,
     /// Blocks in the cache, up to 1,048,576; 0: there is none.
     pub cache_blocks: u32,
-    /// Whether each client has a cache of its own, of that size.
     pub cache_of_client: bool,
     /// Blocks that are read beyond those asked for, up to 1,024.
     pub read_ahead_blocks: u32,
@@ -44,7 +38,6 @@ pub struct SimulatedStore {
     pub name_sectors: u32,
     /// Sectors of directories that are written when one changes, up to 1,024.
     pub change_sectors: u32,
-    /// The disk.
     pub disk: SimulatedDisk,
 }
 
@@ -96,7 +89,6 @@ pub struct SimulatedDisk {
     pub overhead_ns: u64,
     /// Time of the controller for each byte, ps, up to 1,000,000,000.
     pub per_byte_ps: u64,
-    /// Which access is next.
     pub order: SimulatedDiskOrder,
     /// Whether what was written is read once more.
     pub verifies: bool,
@@ -127,26 +119,19 @@ impl Default for SimulatedDisk {
 pub enum SimulatedDiskOrder {
     /// The one that came first.
     FirstCome,
-    /// The nearest in the direction of the arm.
     Elevator,
 }
 
-/// What the store of a machine did.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SimulatedStoreFacts {
-    /// Accesses of the disk.
     pub disk_accesses: u64,
-    /// Sectors read and written.
     pub disk_sectors: u64,
     /// Time in which the disk worked, ns.
     pub disk_busy_ns: u64,
-    /// Of that, the arm moved, ns.
     pub disk_seek_ns: u64,
     /// Of that, it turned without reading or writing, ns.
     pub disk_rotation_ns: u64,
-    /// Accesses waited for others, ns in all.
     pub disk_waited_ns: u64,
-    /// Blocks asked for that were in the cache.
     pub cache_hits: u64,
     /// Blocks asked for that were read from the disk.
     pub cache_misses: u64,

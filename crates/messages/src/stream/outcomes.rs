@@ -6,7 +6,6 @@ use serde::Serialize;
 use super::Io;
 use crate::{Choice, CpuTime, Distribution, HostWindow, Receive, Timestamps};
 
-/// Why an end stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum EndedBy {
@@ -20,20 +19,17 @@ pub enum EndedBy {
     PeerClosed,
     /// The system refused to go on; the error says why.
     Failed,
-    /// The driver asked for it.
     Cancelled,
 }
 
 /// What the sender saw. Counts are of the measured part unless they say otherwise.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StreamSent {
-    /// Why it stopped.
     pub ended_by: EndedBy,
     /// How messages were handed over: never `auto`.
     pub io: Io,
     /// Why, if it was the engine's choice.
     pub io_choice: Option<Choice>,
-    /// Threads that the flows were spread over.
     pub threads: u64,
     /// Messages handed over back to back at most; with a rate, the stated size of a burst.
     pub burst_messages: u64,
@@ -43,13 +39,11 @@ pub struct StreamSent {
     pub elapsed_ns: u64,
     /// Messages that were due: by the schedule with a rate, else those handed over.
     pub offered_messages: u64,
-    /// Messages that the system took.
     pub sent_messages: u64,
     /// Messages that the system refused for want of room (`ENOBUFS`) and that were not sent.
     pub refused_messages: u64,
     /// Times the system refused a message that was then sent all the same.
     pub refused_retried: u64,
-    /// The same two counts, warm-up included.
     pub total_refused: u64,
     /// Messages that were due but whose turn had not come when the time was over.
     pub unsent_messages: u64,
@@ -69,72 +63,51 @@ pub struct StreamSent {
     /// Time in which nothing was sent over UDP because nothing had come from the receiver for 0.9 s;
     /// of the flow with the longest, warm-up included.
     pub paused_ns: u64,
-    /// Messages sent in all, warm-up included.
     pub total_messages: u64,
     /// Effective `SO_SNDBUF` as the system reports it, bytes.
     pub send_buffer_bytes: u64,
-    /// CPU time of the sending threads.
     pub cpu: CpuTime,
     /// What the whole host did from the start of the measured part to its end.
     pub host: Option<HostWindow>,
-    /// Each flow by itself.
     pub flows: Vec<FlowSent>,
 }
 
 /// One flow as its sender saw it, measured part.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FlowSent {
-    /// The sender's port.
     pub local_port: u16,
     /// Sequence number of the first measured message (UDP).
     pub first_measured: u64,
-    /// Messages that were due.
     pub offered_messages: u64,
-    /// Messages that the system took.
     pub sent_messages: u64,
-    /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
 }
 
 /// What TCP knows of a connection at its end. The whole connection, warm-up included.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TcpFacts {
-    /// Congestion control in force.
     pub congestion_control: Option<String>,
-    /// Segments sent, retransmissions included.
     pub segments_sent: u64,
-    /// Segments sent that carried data.
     pub data_segments_sent: u64,
     /// Segments sent again.
     pub retransmitted_segments: u64,
-    /// Bytes that the peer has acknowledged.
     pub acknowledged_bytes: u64,
-    /// Bytes received in order.
     pub received_bytes: u64,
-    /// Segments received that carried data.
     pub data_segments_received: u64,
-    /// Smoothed round-trip time.
     pub round_trip_ns: u64,
-    /// Variation of the round-trip time.
     pub round_trip_variation_ns: u64,
-    /// Least round-trip time.
     pub minimum_round_trip_ns: u64,
-    /// Congestion window, segments.
     pub congestion_window_segments: u64,
-    /// Sending maximum segment size.
     pub maximum_segment_bytes: u64,
     /// Time in which data was outstanding.
     pub busy_ns: u64,
-    /// Time limited by the receiver's window.
     pub receive_window_limited_ns: u64,
-    /// Time limited by the send buffer.
     pub send_buffer_limited_ns: u64,
 }
 
 /// What the receiver counted. Counts are of the measured part unless they say otherwise.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StreamReceived {
-    /// Why it stopped.
     pub ended_by: EndedBy,
     /// How messages were taken: never `auto`.
     pub io: Io,
@@ -142,7 +115,6 @@ pub struct StreamReceived {
     pub receive: Receive,
     /// Why, if it was the engine's choice.
     pub receive_choice: Option<Choice>,
-    /// Threads that the flows were spread over.
     pub threads: u64,
     /// Which clock reading the arrival of a message was.
     pub timestamps: Timestamps,
@@ -166,7 +138,6 @@ pub struct StreamReceived {
     /// of the measured part on (`SO_RXQ_OVFL`, `SO_MEMINFO`); `null` where it does not tell. With
     /// joined reception a drop may be of several messages.
     pub socket_dropped_datagrams: Option<u64>,
-    /// Calls that brought something.
     pub receive_calls: u64,
     /// Whether it is known which message was the first measured one (else `measured_messages`
     /// counts the warm-up too).
@@ -179,15 +150,12 @@ pub struct StreamReceived {
     pub stale_messages: u64,
     /// Datagrams that do not belong to the session or are no message; not counted as received.
     pub foreign_datagrams: u64,
-    /// New messages in all, warm-up included.
     pub total_messages: u64,
-    /// Bytes of payload in all, warm-up included.
     pub total_bytes: u64,
     /// Variation of the one-way delay, where messages carry a send time.
     pub delay_variation: Option<DelayVariation>,
     /// One-way delay, where messages carry a send time and the clocks' relation is known.
     pub one_way_delay: Option<Distribution>,
-    /// Arrivals over time, warm-up included.
     pub intervals: Intervals,
     /// Effective `SO_RCVBUF` as the system reports it, bytes.
     pub receive_buffer_bytes: u64,
@@ -195,20 +163,15 @@ pub struct StreamReceived {
     pub cpu: CpuTime,
     /// What the whole host did from the start of the measured part until reception ended.
     pub host: Option<HostWindow>,
-    /// Each flow by itself.
     pub flows: Vec<FlowReceived>,
 }
 
-/// One flow as its receiver counted it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FlowReceived {
-    /// Bytes of payload in the window.
     pub window_bytes: u64,
-    /// Length of the flow's window.
     pub window_ns: u64,
     /// Messages of the measured part, duplicates not counted.
     pub measured_messages: u64,
-    /// What TCP knows at the end.
     pub tcp: Option<TcpFacts>,
 }
 
@@ -216,30 +179,24 @@ pub struct FlowReceived {
 /// of the one-way delays of two consecutive packets, as both arrived), taken without its sign.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct DelayVariation {
-    /// Pairs of messages.
     pub samples: u64,
-    /// Mean.
     pub mean_ns: u64,
-    /// Median.
     pub p50_ns: u64,
     /// 90th percentile.
     pub p90_ns: u64,
     /// 99th percentile.
     pub p99_ns: u64,
-    /// Greatest.
     pub max_ns: u64,
     /// Smoothed as in RFC 3550, section 6.4.1, at the end; the greatest of all flows.
     pub smoothed_ns: u64,
 }
 
-/// Arrivals over time.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Intervals {
     /// Width of a bin, which may be a multiple of the one asked for; the first begins at the start.
     pub interval_ns: u64,
     /// New messages in each bin; empty over TCP.
     pub messages: Vec<u64>,
-    /// Bytes of payload in each bin.
     pub bytes: Vec<u64>,
     /// Messages missed in each bin, those left out that came late; empty over TCP. The numbers missing
     /// between two arrivals are spread evenly over the time between them, those after the last arrival

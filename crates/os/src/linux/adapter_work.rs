@@ -5,7 +5,6 @@
 
 use std::collections::VecDeque;
 
-/// Bytes of the header before each frame.
 pub const HEADER_BYTES: usize = 10;
 /// The checksum from `csum_start` on is to be computed; its place holds the sum of the pseudo header.
 const NEEDS_CHECKSUM: u8 = 1;
@@ -18,16 +17,13 @@ const ETHERNET_BYTES: usize = 14;
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
-/// What is to be done to a frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Undone {
     checksum: Option<(usize, usize)>,
-    /// Payload of each segment, and where TCP's header is.
     cut: Option<(usize, usize)>,
 }
 
 impl Undone {
-    /// As the kernel says it.
     pub fn parse(header: [u8; HEADER_BYTES]) -> Self {
         let [flags, kind, ..] = header;
         let number = |at: usize| usize::from(u16::from_ne_bytes([header[at], header[at + 1]]));
@@ -37,12 +33,10 @@ impl Undone {
         Self { checksum, cut: is_tcp.then_some((size, start)) }
     }
 
-    /// Whether it has to be cut.
     pub fn is_long(&self) -> bool {
         self.cut.is_some()
     }
 
-    /// Compute the checksum of a frame.
     pub fn complete(&self, frame: &mut [u8]) {
         if let Some((start, offset)) = self.checksum
             && start + offset + 2 <= frame.len()

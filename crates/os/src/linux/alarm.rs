@@ -11,7 +11,6 @@ use super::check;
 pub struct Alarm(OwnedFd);
 
 impl Alarm {
-    /// One that is not set.
     pub fn new() -> io::Result<Self> {
         let flags = libc::TFD_NONBLOCK | libc::TFD_CLOEXEC;
         // SAFETY: takes integers only; the descriptor it returns has no other owner.

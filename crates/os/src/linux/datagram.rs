@@ -156,7 +156,6 @@ impl DatagramSocket {
         if sent < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
-    /// The plain socket, for everything that the standard library does.
     pub fn plain(&self) -> &UdpSocket {
         &self.socket
     }

@@ -35,7 +35,6 @@ const LOCAL: [u32; 12] = [
     0x7366_746e, // ntfs3
 ];
 
-/// What watches directories. It keeps one descriptor, however many there are.
 #[derive(Debug)]
 pub struct DirectoryWatch(OwnedFd);
 
@@ -60,7 +59,6 @@ impl DirectoryWatch {
         Ok(inotify::add_watch(&self.0, path, changes | WatchFlags::ONLYDIR)?)
     }
 
-    /// Watch a directory no more.
     pub fn remove(&self, watch: i32) {
         // It has gone already if its directory has.
         let _ = inotify::remove_watch(&self.0, watch);

@@ -81,7 +81,6 @@ pub fn supported_speed_bps(device: &str) -> Option<u64> {
     highest_mbps(&settings.masks[..words]).map(|megabits| megabits * 1_000_000)
 }
 
-/// The highest speed in a mask.
 fn highest_mbps(mask: &[u32]) -> Option<u64> {
     let has = |bit: usize| mask.get(bit / 32).is_some_and(|word| word >> (bit % 32) & 1 == 1);
     let speeds = SPEEDS.iter().filter(|(first, last, _)| (*first..=*last).any(has));

@@ -15,7 +15,6 @@ fn enter_network_of(pid: u32) -> io::Result<()> {
     Ok(())
 }
 
-/// The network namespace of the calling thread.
 pub fn own_network() -> io::Result<File> {
     File::open("/proc/thread-self/ns/net")
 }

@@ -23,7 +23,6 @@ const TAG_BYTES: usize = 4;
 /// What is longer than a frame: the longest IP packet with its Ethernet header.
 const LONG_BYTES: usize = 65_535 + 14 + TAG_BYTES;
 
-/// A socket bound to one interface.
 #[derive(Debug)]
 pub struct PacketSocket {
     socket: OwnedFd,
@@ -89,7 +88,6 @@ impl PacketSocket {
         socket.working_as_adapter()
     }
 
-    /// Have the kernel tell what it leaves to adapters.
     fn working_as_adapter(self) -> io::Result<Self> {
         set_option(self.as_fd(), libc::SOL_PACKET, libc::PACKET_VNET_HDR, &1_i32)?;
         Ok(Self { cut: Some(Mutex::default()), ..self })
@@ -104,7 +102,6 @@ impl PacketSocket {
         ask(libc::SO_RCVBUFFORCE).or_else(|_| ask(libc::SO_RCVBUF))
     }
 
-    /// Receive from now on.
     pub fn listen(&self, index: i32) -> io::Result<()> {
         self.bind((libc::ETH_P_ALL as u16).to_be(), index)
     }
@@ -283,12 +280,10 @@ impl AsRawFd for PacketSocket {
     }
 }
 
-/// A buffer, as the kernel fills it.
 fn part(buffer: &mut [u8]) -> libc::iovec {
     libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() }
 }
 
-/// As much of a frame as there is room for.
 fn copied(frame: &[u8], into: &mut [u8]) -> usize {
     let length = frame.len().min(into.len());
     into[..length].copy_from_slice(&frame[..length]);

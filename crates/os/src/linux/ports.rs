@@ -13,7 +13,6 @@ use crate::{PortKind, PortPlan, SendingQueue};
 /// Number of threads that close sockets at once.
 const CLOSE_AT_ONCE: usize = 64;
 
-/// This process's end of the interface of one host.
 #[derive(Debug)]
 pub struct Port(Kind);
 
@@ -23,7 +22,6 @@ enum Kind {
     PacketSocket(PacketSocket),
 }
 
-/// The sending queue before the interface of a host.
 #[derive(Debug)]
 pub struct PortQueue {
     rtnetlink: Rtnetlink,
@@ -111,7 +109,6 @@ impl Port {
         }
     }
 
-    /// Stop carrying frames. The interfaces are removed with their namespaces.
     pub fn leave(ports: Vec<Self>) {
         let mut sockets = Vec::new();
         for port in ports {

@@ -19,7 +19,6 @@ const MOST_UNFILTERED: usize = 100_000;
 /// What a filter says of a frame: drop it, or keep all of it.
 const DROP: u32 = 0;
 const KEEP: u32 = 0x4_0000;
-/// Where the type or length of a frame is.
 const TYPE_OFFSET: u32 = 12;
 /// Where the destination of an IPv4 packet is (RFC 791, 3.1), behind 14 bytes of Ethernet.
 const IPV4_DESTINATION_OFFSET: u32 = 14 + 16;
@@ -111,12 +110,10 @@ impl RawLink {
         Ok(Self { kind, mac, interface: interface.to_owned() })
     }
 
-    /// Hardware address of this end.
     pub fn mac(&self) -> [u8; 6] {
         self.mac
     }
 
-    /// Name of the interface.
     pub fn interface(&self) -> &str {
         &self.interface
     }
@@ -254,7 +251,6 @@ fn address_filter(address: Ipv4Addr) -> Vec<libc::sock_filter> {
     ]
 }
 
-/// A filter that keeps what historic protocols send.
 fn historic_filter() -> Vec<libc::sock_filter> {
     let types = HISTORIC_TYPES.len();
     let load = step(libc::BPF_LD | libc::BPF_H | libc::BPF_ABS, 0, 0, TYPE_OFFSET);

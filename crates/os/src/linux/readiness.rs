@@ -63,7 +63,6 @@ impl Readiness {
         Ok(Self { descriptor: self.descriptor.try_clone()?, events: Vec::new() })
     }
 
-    /// Watch a socket no more.
     pub fn forget(&self, socket: &impl AsFd) -> io::Result<()> {
         let (own, socket) = (self.descriptor.as_raw_fd(), socket.as_fd().as_raw_fd());
         let no_event = std::ptr::null_mut();

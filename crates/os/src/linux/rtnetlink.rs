@@ -38,7 +38,6 @@ const STAB_ENTRIES: usize = 2048;
 
 pub const UP: u32 = libc::IFF_UP as u32;
 
-/// struct nlmsghdr, and struct nlattr.
 const HEADER_BYTES: usize = 16;
 const ATTRIBUTE_BYTES: usize = 4;
 /// Types of answers (netlink(7)).
@@ -71,7 +70,6 @@ impl Rtnetlink {
         Ok(Self { socket, sequence: 0, requests: Vec::new(), begun: 0 })
     }
 
-    /// The number of an interface.
     pub fn index_of(&mut self, name: &str) -> io::Result<i32> {
         self.begin(libc::RTM_GETLINK, 0);
         self.link(0, 0, 0);
@@ -81,7 +79,6 @@ impl Rtnetlink {
         index.map(i32::from_ne_bytes).ok_or_else(|| io::Error::other("the kernel's answer is cut"))
     }
 
-    /// Give an interface its hardware address.
     pub fn set_address(&mut self, index: i32, mac: [u8; 6]) -> io::Result<()> {
         self.begin(libc::RTM_NEWLINK, 0);
         self.link(index, 0, 0);
@@ -184,7 +181,6 @@ impl Rtnetlink {
         self.close_nest(sizes);
     }
 
-    /// Begin another message.
     pub fn begin(&mut self, kind: u16, flags: libc::c_int) {
         self.finish();
         self.begun = self.requests.len();
@@ -233,7 +229,6 @@ impl Rtnetlink {
         self.requests[at..at + 2].copy_from_slice(&length.to_ne_bytes());
     }
 
-    /// The message that was begun is whole.
     fn finish(&mut self) {
         if self.requests.len() > self.begun {
             let length = (self.requests.len() - self.begun) as u32;

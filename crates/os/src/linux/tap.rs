@@ -37,7 +37,6 @@ impl Tap {
         Ok(Self(device))
     }
 
-    /// One that another process has opened and attached.
     pub fn given(device: File) -> io::Result<Self> {
         // SAFETY: the descriptor is open; the call takes integers only.
         check(unsafe { libc::fcntl(device.as_raw_fd(), libc::F_SETFL, libc::O_NONBLOCK) })?;

@@ -64,7 +64,6 @@ pub fn choose_port_late(socket: &impl AsFd) -> io::Result<()> {
     set_option(socket.as_fd(), libc::IPPROTO_IP, libc::IP_BIND_ADDRESS_NO_PORT, &on)
 }
 
-/// What the kernel knows of the connection.
 pub fn tcp_info(connection: &impl AsFd) -> io::Result<TcpInfo> {
     let mut raw = RawTcpInfo::default();
     let mut length = size_of::<RawTcpInfo>() as libc::socklen_t;
@@ -117,7 +116,6 @@ fn bits(bytes_per_s: u64) -> u64 {
 
 /// `TCP_CLOSE` of the kernel's states (Linux `include/net/tcp_states.h`).
 const STATE_CLOSE: u8 = 7;
-/// Bits of `tcpi_options`.
 const OPTION_TIMESTAMPS: u8 = 1;
 const OPTION_SELECTIVE_ACKNOWLEDGEMENT: u8 = 2;
 const OPTION_WINDOW_SCALING: u8 = 4;
@@ -155,7 +153,6 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
 }
 
-/// Bytes that have come and were not read yet.
 pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {
     Ok(rustix::io::ioctl_fionread(socket)?)
 }

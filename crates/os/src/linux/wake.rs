@@ -6,12 +6,10 @@ use std::os::fd::{AsFd, BorrowedFd, FromRawFd};
 
 use super::check;
 
-/// Wakes the thread that watches it.
 #[derive(Debug)]
 pub struct Wake(File);
 
 impl Wake {
-    /// One that has not been woken.
     pub fn new() -> io::Result<Self> {
         // SAFETY: takes integers only; the returned descriptor has no other owner.
         let descriptor =
@@ -20,13 +18,11 @@ impl Wake {
         Ok(Self(unsafe { File::from_raw_fd(descriptor) }))
     }
 
-    /// Make it ready until it is reset.
     pub fn wake(&self) {
         // It fails only if the count would overflow; then it is ready already.
         let _ = (&self.0).write(&1_u64.to_ne_bytes());
     }
 
-    /// Make it not ready.
     pub fn reset(&self) {
         let _ = (&self.0).read(&mut [0; 8]);
     }

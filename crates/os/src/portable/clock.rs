@@ -27,5 +27,4 @@ pub fn discipline() -> Option<Discipline> {
     None
 }
 
-/// Nothing to prepare.
 pub fn prepare_thread() {}

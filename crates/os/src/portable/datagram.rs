@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::{BATCH_MESSAGES, DatagramOptions, Received, socket_options};
 
-/// A UDP socket.
 #[derive(Debug)]
 pub struct DatagramSocket {
     socket: UdpSocket,
@@ -124,7 +123,6 @@ impl DatagramSocket {
     }
 }
 
-/// Messages of one size, side by side.
 #[derive(Debug)]
 pub struct SendBatch {
     message_bytes: usize,
@@ -138,19 +136,16 @@ impl SendBatch {
         Self { message_bytes, octets: std::iter::repeat_with(padding).take(octets).collect() }
     }
 
-    /// How many messages there is room for.
     pub fn capacity(&self) -> usize {
         self.octets.len() / self.message_bytes.max(1)
     }
 
-    /// Message `index`, to be written to.
     pub fn message(&mut self, index: usize) -> &mut [u8] {
         let start = index * self.message_bytes;
         &mut self.octets[start..start + self.message_bytes]
     }
 }
 
-/// A buffer for one datagram.
 #[derive(Debug)]
 pub struct ReceiveBatch {
     octets: Vec<u8>,
@@ -158,17 +153,14 @@ pub struct ReceiveBatch {
 }
 
 impl ReceiveBatch {
-    /// Room for a datagram of at most `buffer_bytes`.
     pub fn new(_buffers: usize, buffer_bytes: usize) -> Self {
         Self { octets: vec![0; buffer_bytes], received: None }
     }
 
-    /// The same: a datagram has no control messages here.
     pub fn plain(buffer_bytes: usize) -> Self {
         Self::new(1, buffer_bytes)
     }
 
-    /// What the last receive brought.
     pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
         self.received.iter().map(|length| Received {
             bytes: &self.octets[..*length],

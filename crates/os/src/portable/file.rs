@@ -10,12 +10,10 @@ pub fn close(file: File) -> io::Result<()> {
     Ok(())
 }
 
-/// Not known here: nothing was written.
 pub fn write_parts_at(_file: &File, _parts: [&[u8]; 2], _offset: u64) -> io::Result<usize> {
     Ok(0)
 }
 
-/// Not known here: the system reads ahead as it does.
 pub fn will_read_in_order(_file: &File) {}
 
 pub fn forget_cached(_file: &File) -> io::Result<()> {

@@ -17,7 +17,6 @@ pub fn user_and_group() -> Option<(u32, u32)> {
     None
 }
 
-/// Have the calling thread come before others: not known here.
 pub fn favour_thread(_nice: i32) -> Option<i32> {
     None
 }

@@ -23,7 +23,6 @@ impl Readiness {
         self.keys.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Watch a socket.
     pub fn watch<S>(&self, _socket: &S, key: usize, _interest: Interest) -> io::Result<()> {
         let mut keys = self.keys();
         if !keys.contains(&key) {
@@ -37,7 +36,6 @@ impl Readiness {
         self.watch(socket, key, interest)
     }
 
-    /// The same sockets.
     pub fn another(&self) -> io::Result<Self> {
         Ok(Self { keys: Arc::clone(&self.keys) })
     }
@@ -47,7 +45,6 @@ impl Readiness {
         Ok(())
     }
 
-    /// Wait a little, and give the keys of all sockets.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
         std::thread::sleep(timeout.min(PAUSE));
         Ok(self.keys().clone().into_iter())

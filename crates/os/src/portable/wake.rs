@@ -5,14 +5,11 @@ use std::io;
 pub struct Wake(());
 
 impl Wake {
-    /// One that has not been woken.
     pub fn new() -> io::Result<Self> {
         Ok(Self(()))
     }
 
-    /// Nothing has to be done.
     pub fn wake(&self) {}
 
-    /// Nothing has to be done.
     pub fn reset(&self) {}
 }

@@ -38,10 +38,8 @@ const RESOLUTION: Duration = Duration::from_secs(2);
 /// A directory may lose its place in the cache while it is waited for. That many times it is tried again.
 const ATTEMPTS: usize = 4;
 
-/// A directory, wherever it lies.
 type Identity = (u64, u64);
 
-/// When a directory changed.
 type Stamp = (Option<SystemTime>, i64, i64);
 
 #[derive(Debug)]
@@ -62,7 +60,6 @@ struct Places {
     names: usize,
 }
 
-/// What is known of a directory without reading it.
 #[derive(Debug)]
 struct Slot {
     names: Arc<Mutex<Names>>,
@@ -79,7 +76,6 @@ enum Watch {
     Watches(i32),
 }
 
-/// What has changed since it was asked for.
 #[derive(Debug)]
 enum Changed {
     Some(Vec<String>),
@@ -90,7 +86,6 @@ enum Changed {
 #[derive(Debug, Default)]
 struct Names {
     index: Option<Index>,
-    /// When it was read last and had too many.
     too_long: Option<Instant>,
     /// When the directory changed, and when that was seen first. Only of one that is not watched.
     stamp: Option<(Stamp, Instant)>,
@@ -101,7 +96,6 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Cache {
-    /// Nothing is known yet.
     pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
         Self {
             can_be_asked_for,
@@ -206,7 +200,6 @@ impl Cache {
         Some((matches!(slot.watch, Watch::Watches(_)), changed))
     }
 
-    /// Note how many names are kept of a directory.
     fn count(&self, identity: Identity, names: &Arc<Mutex<Names>>, count: usize) {
         let mut places = locked(&self.places);
         let Some(slot) = places.slots.get_mut(&identity) else { return };
@@ -280,7 +273,6 @@ impl Names {
         read
     }
 
-    /// Bring what is kept up to date, or forget it.
     fn apply(&mut self, directory: &Dir, changed: Changed) {
         let (Some(index), Changed::Some(names)) = (&mut self.index, changed) else {
             self.index = None;

@@ -12,10 +12,8 @@ use std::sync::Arc;
 
 use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, made, own};
 
-/// A name of a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Known {
-    /// As clients see it.
     pub name: Arc<str>,
     pub on_disk: Arc<str>,
     /// As 8 characters, a dot and 3 characters. Empty if there is none.
@@ -32,7 +30,6 @@ pub struct Index {
     folded: BTreeSet<(u64, Arc<str>)>,
     /// Names on the disk whose short name is made, by a hash of the first that can be made.
     made: BTreeSet<(u64, Arc<str>)>,
-    /// Those of them that no client can ask for.
     hidden: BTreeSet<(u64, Arc<str>)>,
     hashes: RandomState,
 }
@@ -50,12 +47,10 @@ impl Index {
         }
     }
 
-    /// How many names are kept.
     pub fn len(&self) -> usize {
         self.listed.len() + self.hidden.len()
     }
 
-    /// Note that a name is there.
     pub fn insert(&mut self, on_disk: &str) {
         let name: Arc<str> = on_disk.into();
         if !(self.can_be_asked_for)(on_disk) {
@@ -86,7 +81,6 @@ impl Index {
         });
     }
 
-    /// Note that a name is gone.
     pub fn remove(&mut self, on_disk: &str) {
         let name: Arc<str> = on_disk.into();
         if !(self.can_be_asked_for)(on_disk) {
@@ -136,7 +130,6 @@ impl Index {
         Some(self.known(found, hidden.as_ref()))
     }
 
-    /// Names after one, in their order.
     pub fn list(&self, after: &str, most: usize) -> Vec<Known> {
         let after = (Bound::Excluded(after), Bound::Unbounded);
         let listed = self.listed.range::<str, _>(after).take(most);
@@ -206,7 +199,6 @@ impl Index {
         }
     }
 
-    /// The groups whose short names a name decides with.
     fn stems(&self, name: &str, other: Option<&str>) -> Vec<u64> {
         if self.hidden.is_empty() {
             return Vec::new();

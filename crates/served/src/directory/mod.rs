@@ -29,13 +29,11 @@ pub struct Directory {
     cache: Cache,
 }
 
-/// Where a path leads.
 #[derive(Debug)]
 pub struct Place {
     parent: Arc<Dir>,
     /// Its name in that directory; `.` is the served directory itself.
     on_disk: String,
-    /// Its name as clients see it.
     pub name: String,
     /// What is there. Nothing, where only the last name is missing.
     pub found: Option<Metadata>,
@@ -140,7 +138,6 @@ impl Directory {
         }
     }
 
-    /// The directory of a path.
     fn enter(&self, names: &[String]) -> io::Result<Arc<Dir>> {
         let mut directory = Arc::clone(&self.root);
         for name in names {
@@ -153,7 +150,6 @@ impl Directory {
         Ok(directory)
     }
 
-    /// What a client means by a name in a directory.
     fn locate(&self, directory: &Dir, name: &str) -> io::Result<Option<(Known, Metadata)>> {
         if is_unseen(name) {
             return Err(ErrorKind::InvalidFilename.into());
@@ -185,12 +181,10 @@ impl Place {
         self.parent.remove_file(&self.on_disk)
     }
 
-    /// Remove the directory, which is empty.
     pub fn remove_directory(&self) -> io::Result<()> {
         self.parent.remove_dir(&self.on_disk)
     }
 
-    /// Make a directory where nothing is.
     pub fn make_directory(&self) -> io::Result<()> {
         self.parent.create_dir(&self.on_disk)
     }
@@ -205,7 +199,6 @@ impl Place {
     }
 }
 
-/// Whether two names of one file are one entry of a directory.
 fn has_one_name_for_both(old: (&Dir, &Path), new: (&Dir, &Path)) -> io::Result<bool> {
     let (one, other) = (old.0.symlink_metadata(old.1)?, new.0.symlink_metadata(new.1)?);
     Ok(is_same_file(&one, &other) && (one.is_dir() || has_one_name(&one)))

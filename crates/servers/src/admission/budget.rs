@@ -16,22 +16,17 @@ pub const UNIT_BYTES: usize = 1 << 10;
 /// However many strangers wait, each has this part of the time that a few have.
 pub(super) const LEAST_GRACE: u32 = 5;
 
-/// Memory that many share.
 #[derive(Debug)]
 pub struct MemoryBudget {
     free: Arc<Semaphore>,
     units: usize,
-    /// Units that are waited for.
     wanted_units: AtomicUsize,
     holders: Mutex<HashMap<u64, Arc<Holder>>>,
     numbers: AtomicU64,
     /// A holder that is idle for this time is ended while others wait.
     grace: Duration,
-    /// The same where they want many times what there is.
     least_grace: Duration,
-    /// One of those who wait looks for the idle, for all of them.
     looks: Turns<()>,
-    /// One of those who come last tries to get a part.
     last: Turns<()>,
 }
 
@@ -99,7 +94,6 @@ impl MemoryBudget {
         Some(self.reserve(permit))
     }
 
-    /// The same after all who wait there.
     pub async fn hold_last(self: &Arc<Self>, bytes: usize) -> Reservation {
         let _turn = self.last.lock().await;
         loop {
@@ -112,7 +106,6 @@ impl MemoryBudget {
         }
     }
 
-    /// The same if they are free now.
     pub fn try_hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         let permit = Arc::clone(&self.free).try_acquire_many_owned(units_of(bytes)?).ok()?;
         Some(self.reserve(permit))
@@ -125,7 +118,6 @@ impl MemoryBudget {
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
-    /// End those who have not moved for a while.
     pub fn end_idle(&self) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);
         let share = self.units as f64 / (self.units + wanted_units).max(1) as f64;
@@ -170,12 +162,10 @@ impl Reservation {
         *locked(&self.holder.moved) = Instant::now();
     }
 
-    /// Until others shall have it.
     pub async fn ended(&self) {
         self.holder.ended.notified().await;
     }
 
-    /// The same, for as long as it takes.
     pub fn end(&self) -> impl Future<Output = ()> + Send + use<> {
         let holder = Arc::clone(&self.holder);
         async move { holder.ended.notified().await }

@@ -23,7 +23,6 @@ const MAX_ASKED_TICKETS: usize = 2;
 /// How TLS is spoken on the connections of a server. What one of them brings resumes TLS on any other.
 #[derive(Debug)]
 pub struct Tls {
-    /// Where the client reads.
     pub usual: Arc<ServerConfig>,
     /// Where it only writes, and need not read: what it left unread would have its system reset the
     /// connection when the client closes it, and throw away what was not sent yet (RFC 2525, section
@@ -32,7 +31,6 @@ pub struct Tls {
 }
 
 impl Tls {
-    /// With a certificate.
     pub fn new(identity: &Identity) -> Done<Self> {
         let usual = identity.tls_server()?;
         let mut receiving = ServerConfig::clone(&usual);
@@ -42,11 +40,9 @@ impl Tls {
     }
 }
 
-/// Where the data connections of a session come to.
 #[derive(Debug)]
 pub enum Listener {
     System(TcpListener),
-    /// This process's own.
     Own(SmallListener),
 }
 
@@ -100,7 +96,6 @@ pub async fn connect(mut from: SocketAddr, to: SocketAddr) -> io::Result<TcpStre
     Ok(stream)
 }
 
-/// The same by this process's own TCP.
 pub async fn accept_own(listener: &SmallListener, client: IpAddr) -> io::Result<Wire> {
     loop {
         let stream = listener.accept().await?;
@@ -110,7 +105,6 @@ pub async fn accept_own(listener: &SmallListener, client: IpAddr) -> io::Result<
     }
 }
 
-/// Speak TLS on a connection.
 pub async fn secure(config: &Arc<ServerConfig>, stream: TcpStream) -> io::Result<Wire> {
     let stream = TlsAcceptor::from(Arc::clone(config)).accept(stream).await?;
     Ok(Wire::Tls(Box::new(TlsStream::Server(stream))))

@@ -14,12 +14,10 @@ use crate::visits::READ_ONLY;
 /// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
 
-/// Commands, for people.
 const HELP: &str = "Commands:\r\n ABOR ALLO APPE AUTH CDUP CWD DELE EPRT EPSV FEAT HELP LIST MDTM MFMT MKD MLSD MLST\r\n \
     MODE NLST NOOP OPTS PASS PASV PBSZ PORT PROT PWD QUIT REST RETR RMD RNFR RNTO SITE SIZE\r\n \
     STAT STOR STRU SYST TYPE USER\r\nEnd";
 
-/// What a command comes to.
 pub(super) type Answer = io::Result<(u16, String)>;
 
 /// Commands that may stand between REST and the transfer that it is for.
@@ -28,16 +26,12 @@ const PREPARING: [&str; 15] = [
     "SIZE", "STRU", "TYPE",
 ];
 
-/// How the next data connection is made.
 #[derive(Debug, Clone, Copy)]
 pub enum Awaited {
-    /// By the client, to our listener.
     Passive,
-    /// By us, to this port of the client.
     Active(u16),
 }
 
-/// One control connection.
 #[expect(clippy::struct_excessive_bools, reason = "settings that a client makes each alone")]
 pub struct Dialogue<S: System> {
     pub(super) system: S,
@@ -47,11 +41,8 @@ pub struct Dialogue<S: System> {
     known: bool,
     wrong_logins: u32,
     pub(super) directory: Names,
-    /// Where data connections come to, once one was asked for.
     pub(super) passive: Option<(S::Listener, u16)>,
-    /// The data connection of the next transfer.
     pub(super) awaited: Option<Awaited>,
-    /// The client has said that it uses EPSV alone.
     pub(super) only_epsv: bool,
     /// TYPE A, which is the default (RFC 959, section 5.1).
     pub(super) is_text: bool,
@@ -85,7 +76,6 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// Until the client leaves, which has been greeted.
     pub async fn run(mut self) -> io::Result<()> {
         loop {
             let Some(line) = self.lines()?.next().await? else { return Ok(()) };
@@ -114,7 +104,6 @@ impl<S: System> Dialogue<S> {
         self.lines.as_mut().ok_or_else(|| io::ErrorKind::NotConnected.into())
     }
 
-    /// Address that the client has come to.
     pub(super) fn here(&self) -> io::Result<SocketAddr> {
         let lines = self.lines.as_ref().ok_or(io::ErrorKind::NotConnected)?;
         self.system.local_address(lines.wire())
@@ -283,7 +272,6 @@ impl<S: System> Dialogue<S> {
         Confined::names(&self.directory, path)
     }
 
-    /// Times and permissions.
     async fn adjust(&self, verb: &str, argument: &str) -> Answer {
         match files::adjustment(verb, argument) {
             Ok(files::Adjustment { changes, path, code, done }) => {

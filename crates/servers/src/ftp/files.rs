@@ -8,18 +8,15 @@ use lanlab_wire::calendar;
 use lanlab_served::Found;
 use lanlab_served::changes::{Changes, mode_text};
 
-/// How a listing is written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// MLSD, MLST (RFC 3659 section 7).
     Facts,
     /// LIST, as `ls -l`.
     Long,
-    /// NLST: names.
     Names,
 }
 
-/// One line of a listing, with its end.
 pub fn line(form: Form, found: &Found, now_s: u64) -> String {
     let Found { name, is_directory, size_bytes, mode, modified_s, .. } = found;
     match form {
@@ -91,7 +88,6 @@ pub fn of_eprt(argument: &str) -> Option<SocketAddr> {
 pub struct Adjustment<'a> {
     pub changes: Changes,
     pub path: &'a str,
-    /// Code of the reply.
     pub code: u16,
     pub done: String,
 }
@@ -126,7 +122,6 @@ fn permitted(argument: &str) -> Option<Adjustment<'_>> {
     Some(Adjustment { changes, path, code: 200, done: "Permitted".to_owned() })
 }
 
-/// The reply to an error of the system.
 pub fn refusal(error: &io::Error) -> (u16, String) {
     use io::ErrorKind as K;
     let (code, words) = match error.kind() {

@@ -1,6 +1,5 @@
 //! Line ends of text on its way: CR LF on the wire, LF in files (RFC 959, section 3.1.1.1).
 
-/// Where one direction of a transfer is.
 #[derive(Debug, Default)]
 pub struct LineEnds {
     after_cr: bool,
@@ -35,7 +34,6 @@ impl LineEnds {
         text
     }
 
-    /// What is held back when no more comes.
     pub fn rest(self) -> &'static [u8] {
         if self.after_cr { b"\r" } else { b"" }
     }

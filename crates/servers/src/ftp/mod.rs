@@ -34,15 +34,12 @@ pub use system::{Listing, System, Way};
 /// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
 const STRANGER_BYTES: usize = 64 << 10;
 
-/// What is said first, to each connection at once.
 pub const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
 
-/// What all connections of a server share.
 #[derive(Debug)]
 pub struct Shared {
     confined: Confined,
     credentials: Option<Credentials>,
-    /// How TLS is spoken; if present, logins require it.
     tls: Option<Tls>,
 }
 

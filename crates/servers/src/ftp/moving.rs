@@ -10,7 +10,6 @@ use super::system::System;
 /// Octets of a file that are moved at once, and held by a connection.
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Why a file was not moved.
 #[derive(Debug)]
 pub enum Broken {
     Connection,
@@ -40,7 +39,6 @@ pub async fn send<S: System>(
     end(system, wire).await
 }
 
-/// Send some octets.
 pub async fn send_octets<S: System>(
     system: &S,
     wire: &mut S::Wire,
@@ -49,7 +47,6 @@ pub async fn send_octets<S: System>(
     system.patiently(wire.write_all(octets)).await.map_err(|_| Broken::Connection)
 }
 
-/// Say that no more is sent.
 pub async fn end<S: System>(system: &S, wire: &mut S::Wire) -> Result<(), Broken> {
     system.patiently(wire.shutdown()).await.map_err(|_| Broken::Connection)
 }

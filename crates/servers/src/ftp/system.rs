@@ -27,14 +27,12 @@ const PATIENCE: Duration = Duration::from_mins(5);
 /// A client that listens takes a data connection within this time.
 const CONNECTING: Duration = Duration::from_secs(30);
 
-/// Which way data go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Way {
     Out,
     In,
 }
 
-/// What is listed, one after another.
 pub type Listing = Box<dyn Iterator<Item = Found> + Send>;
 
 /// What a dialogue has below it. Errors are those of the system, and become replies.
@@ -143,11 +141,9 @@ pub trait System {
     fn change(&self, path: &Names, changes: &Changes) -> impl Future<Output = io::Result<()>>;
 }
 
-/// An open file of this host.
 #[derive(Debug)]
 pub struct Open {
     file: File,
-    /// What it is written for, if it is to replace another.
     unseen: Option<Unseen>,
 }
 
@@ -160,12 +156,10 @@ pub struct Host {
 }
 
 impl Host {
-    /// For one connection, which has this to prove.
     pub fn new(shared: Arc<Shared>, proof: Proof) -> Self {
         Self { shared, proof, station: None }
     }
 
-    /// The same at a station.
     pub fn at(shared: Arc<Shared>, proof: Proof, station: Arc<SmallNode>) -> Self {
         Self { shared, proof, station: Some(station) }
     }

@@ -73,7 +73,6 @@ impl<S: System> Dialogue<S> {
         say(200, "There, then")
     }
 
-    /// Announce data, and make or take the connection for it.
     async fn connection(&mut self, way: Way) -> io::Result<Option<S::Wire>> {
         let Some(awaited) = self.awaited.take() else { return Ok(None) };
         if self.system.has_tls() && !self.protected {
@@ -118,7 +117,6 @@ impl<S: System> Dialogue<S> {
         self.closed(received, file).await
     }
 
-    /// End with a file that was moved, or was not.
     async fn closed(&self, moved: Result<(), Broken>, file: S::File) -> Answer {
         let closed = self.system.close(file, moved.is_ok()).await.map_err(Broken::File);
         ending(moved.and(closed))
@@ -141,7 +139,6 @@ impl<S: System> Dialogue<S> {
         ending(moving::end(&self.system, &mut wire).await)
     }
 
-    /// A listing over the control connection.
     pub(super) async fn list_here(&mut self, path: &str) -> Answer {
         let (mut entries, _) = self.found(path, Form::Long).await?;
         self.lines()?.send("213-Listing:\r\n").await?;

@@ -16,12 +16,10 @@ const STRANGER_READ_BYTES: usize = 4 << 10;
 #[derive(Debug)]
 pub struct Doorway<S> {
     stream: S,
-    /// Absent once it is given.
     proof: Option<Proof>,
 }
 
 impl<S> Doorway<S> {
-    /// Of a client that has not, yet.
     pub fn new(stream: S, proof: Proof) -> Self {
         Self { stream, proof: Some(proof) }
     }

@@ -42,7 +42,6 @@ impl FileBody {
         Ok(body)
     }
 
-    /// Nothing.
     pub fn empty() -> Self {
         Self { reading: None, first: None, left_bytes: 0, unread_bytes: 0 }
     }

@@ -19,11 +19,9 @@ const LINGER: Duration = Duration::from_secs(2);
 #[derive(Debug)]
 pub struct Lingering(Option<Incoming>, Begun);
 
-/// Whether any of a body was asked for.
 pub type Begun = Arc<AtomicBool>;
 
 impl Lingering {
-    /// Of a request.
     pub fn new(incoming: Incoming, begun: Begun) -> Self {
         Self(Some(incoming), begun)
     }

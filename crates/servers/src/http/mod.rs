@@ -88,7 +88,6 @@ pub fn admit(extensions: &Extensions, headers: &HeaderMap, user: Option<&str>) {
     }
 }
 
-/// The connection of a request, for the person who serves.
 pub fn visitor(extensions: &Extensions) -> Option<&Visitor> {
     extensions.get::<Proof>().map(Proof::visitor)
 }

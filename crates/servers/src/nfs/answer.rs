@@ -26,7 +26,6 @@ pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> 
     Some(rpc::finish(writer, 0))
 }
 
-/// What an answer refuses that the person who serves can change.
 pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
     let (_, mut results) = rpc::read_reply(reply.get(4..)?).ok()?;
     let status = Status(results.u32().ok()?);

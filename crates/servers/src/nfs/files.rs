@@ -21,11 +21,8 @@ use lanlab_served::is_unseen;
 /// Octets of a handle: the server's life, and a number.
 const HANDLE_OCTETS: usize = 16;
 
-/// How a call ends that was not done.
 pub enum Failed {
-    /// It was understood, and could not be done.
     With(Status),
-    /// It was not understood.
     Garbled,
 }
 
@@ -47,11 +44,9 @@ impl From<lanlab_wire::nfs3::xdr::Garbled> for Failed {
     }
 }
 
-/// A served directory.
 pub struct Files {
     pub root: Dir,
     path: PathBuf,
-    /// Where it is served, for the portmapper.
     pub port: u16,
     pub read_only: bool,
     handles: Mutex<Handles>,
@@ -60,7 +55,6 @@ pub struct Files {
 }
 
 impl Files {
-    /// Serve a directory.
     pub fn new(root: &Path, read_only: bool) -> io::Result<Self> {
         let path = root.to_owned();
         let root = Dir::open_ambient_dir(root, ambient_authority())?;
@@ -78,7 +72,6 @@ impl Files {
         self.handles.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Read a handle: its number.
     pub fn read_handle(&self, reader: &mut Reader<'_>) -> Result<u64, Failed> {
         let handle = reader.opaque(MAX_HANDLE_OCTETS)?;
         match handle.split_first_chunk::<8>() {
@@ -109,13 +102,11 @@ impl Files {
         Ok((directory, name, self.handles().path(directory)?.join(name)))
     }
 
-    /// What there is about a handle.
     pub fn attributes(&self, number: u64) -> Result<Attributes, Failed> {
         let path = self.handles().path(number)?;
         self.attributes_at(number, &path)
     }
 
-    /// The same, where the path is known.
     pub fn attributes_at(&self, number: u64, path: &Path) -> Result<Attributes, Failed> {
         // The served directory cannot be looked at as a name in itself on every system.
         let found = if number == ROOT {
@@ -144,7 +135,6 @@ impl Files {
         Ok(file)
     }
 
-    /// Whether anything may be written.
     pub fn writable(&self) -> Result<(), Failed> {
         if self.read_only { Err(Status::ROFS.into()) } else { Ok(()) }
     }
@@ -193,7 +183,6 @@ fn has_name(file: &File) -> bool {
     file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 0)
 }
 
-/// A file that is open cannot be removed there.
 #[cfg(not(unix))]
 fn has_name(_: &File) -> bool {
     true

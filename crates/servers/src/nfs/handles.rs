@@ -13,10 +13,8 @@ pub const ROOT: u64 = 3;
 /// Names that have handles at once: what a server's memory is bounded by.
 const MAX_NODES: usize = 1 << 20;
 
-/// Files kept open between calls.
 const MAX_OPEN: usize = 256;
 
-/// Deepest directory.
 const MAX_DEPTH: usize = 64;
 
 struct Node {
@@ -26,13 +24,11 @@ struct Node {
     made_by: Option<[u8; 8]>,
 }
 
-/// All handles, and the files that are open.
 pub struct Handles {
     nodes: HashMap<u64, Node>,
     numbers: HashMap<(u64, String), u64>,
     next: u64,
     open: HashMap<u64, Arc<File>>,
-    /// Oldest first.
     opened: VecDeque<u64>,
 }
 
@@ -48,7 +44,6 @@ impl Handles {
         }
     }
 
-    /// Where a handle leads, below the served directory.
     pub fn path(&self, mut number: u64) -> Result<PathBuf, Status> {
         let mut names = Vec::new();
         while number != ROOT {
@@ -91,7 +86,6 @@ impl Handles {
         }
     }
 
-    /// What had one name has another now.
     pub fn rename(&mut self, from: (u64, &str), to: (u64, &str)) {
         self.forget(to.0, to.1);
         if let Some(number) = self.numbers.remove(&(from.0, from.1.to_owned())) {
@@ -103,14 +97,12 @@ impl Handles {
         }
     }
 
-    /// Remember by what an exclusive creation made a file.
     pub fn made_by(&mut self, number: u64, verifier: [u8; 8]) {
         if let Some(node) = self.nodes.get_mut(&number) {
             node.made_by = Some(verifier);
         }
     }
 
-    /// Whether it was made by that.
     pub fn was_made_by(&self, number: u64, verifier: [u8; 8]) -> bool {
         self.nodes.get(&number).is_some_and(|node| node.made_by == Some(verifier))
     }
@@ -130,7 +122,6 @@ impl Handles {
         }
     }
 
-    /// Keep it open no longer.
     pub fn close(&mut self, number: u64) {
         if self.open.remove(&number).is_some() {
             self.opened.retain(|opened| *opened != number);

@@ -212,7 +212,6 @@ pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
 
 /// Section 3.3.19.
 pub fn fsinfo(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
-    /// All files have the same limits, and times can be set.
     const PROPERTIES: u32 = 0x8 | 0x10;
     let number = files.read_handle(arguments)?;
     files.handles().path(number)?;

@@ -22,18 +22,15 @@ const MAX_SPARE: usize = 8;
 /// While others wait for room, a long record that has not moved for this time makes way.
 const CROWDED: Duration = Duration::from_secs(10);
 
-/// What all connections of a server share.
 #[derive(Debug)]
 pub struct Records {
     known: Arc<MemoryBudget>,
-    /// Of connections that have not made a call yet.
     strangers: Arc<MemoryBudget>,
     spare: Mutex<Vec<Vec<u8>>>,
     patience: Duration,
 }
 
 impl Records {
-    /// Within bounds.
     pub fn new(bounds: &Bounds) -> Arc<Self> {
         Arc::new(Self {
             known: MemoryBudget::new(bounds.records_bytes, CROWDED.min(bounds.record)),
@@ -48,22 +45,18 @@ impl Records {
     }
 }
 
-/// What one connection holds of a record or an answer that is long.
 #[derive(Debug)]
 pub struct Held {
     records: Arc<Records>,
     hold: Option<Reservation>,
-    /// Whether it has made a call.
     pub is_known: bool,
 }
 
 impl Held {
-    /// Of a new connection.
     pub fn new(records: Arc<Records>) -> Self {
         Self { records, hold: None, is_known: false }
     }
 
-    /// Reserve room for `octets` in `buffer`, before they are there.
     pub async fn make_room(&mut self, octets: usize, buffer: &mut Vec<u8>) -> Option<()> {
         if octets > SMALL_OCTETS && self.hold.is_none() {
             let records = &self.records;
@@ -78,7 +71,6 @@ impl Held {
         Some(())
     }
 
-    /// It is done with: others may have the room.
     pub fn release(&mut self, buffers: [&mut Vec<u8>; 2]) {
         for buffer in buffers {
             if buffer.capacity() <= SMALL_OCTETS {
@@ -93,7 +85,6 @@ impl Held {
         self.hold = None;
     }
 
-    /// One step of a record, if it is taken in time.
     async fn step(&self, work: impl Future<Output = io::Result<usize>>) -> Option<usize> {
         let ended = async {
             match &self.hold {
@@ -149,7 +140,6 @@ pub async fn read_record(
     }
 }
 
-/// Write an answer.
 pub async fn write_answer(
     stream: &mut (impl AsyncWrite + Unpin),
     mut answer: &[u8],

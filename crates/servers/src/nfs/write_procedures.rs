@@ -50,7 +50,6 @@ impl Wanted {
         Ok(Self { mode, size_bytes, accessed, modified, owner })
     }
 
-    /// Set it.
     fn apply(&self, files: &Files, number: u64, path: &Path) -> Done {
         if let Some(mode) = self.mode {
             set_mode(files, path, mode)?;
@@ -234,7 +233,6 @@ pub fn commit(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     Ok(())
 }
 
-/// Handle and attributes of what was made.
 fn made_handle(files: &Files, number: u64, path: &Path, writer: &mut Writer) -> Done {
     let attributes = files.attributes_at(number, path)?;
     writer.boolean(true);

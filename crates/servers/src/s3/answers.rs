@@ -12,24 +12,20 @@ use hyper::http::response::Builder;
 use hyper::{Response, StatusCode};
 use lanlab_wire::calendar;
 
-/// What is given back.
 pub type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
 /// The name space of all documents but errors.
 const NAME_SPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
-/// Without a body.
 pub fn empty(status: StatusCode) -> Answer {
     with_body(Response::builder().status(status), Bytes::new())
 }
 
-/// With one.
 pub fn with_body(builder: Builder, body: impl Into<Bytes>) -> Answer {
     let body = Full::new(body.into()).map_err(|never| match never {}).boxed_unsync();
     built(builder, body)
 }
 
-/// With one that comes block by block.
 pub fn built(builder: Builder, body: UnsyncBoxBody<Bytes, io::Error>) -> Answer {
     builder.body(body).unwrap_or_else(|_| {
         // A field that HTTP cannot carry.
@@ -48,7 +44,6 @@ pub fn document(name: &str, fill: impl FnOnce(&mut Document)) -> Answer {
     with_body(Response::builder().header(CONTENT_TYPE, "application/xml"), document.finish())
 }
 
-/// A document of XML that is written.
 #[derive(Debug)]
 pub struct Document {
     text: String,
@@ -60,17 +55,14 @@ impl Document {
         Self { text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned() }
     }
 
-    /// Begin an element that has others.
     pub fn open(&mut self, name: &str) {
         self.text.extend(["<", name, ">"]);
     }
 
-    /// End it.
     pub fn close(&mut self, name: &str) {
         self.text.extend(["</", name, ">"]);
     }
 
-    /// An element with text.
     pub fn text(&mut self, name: &str, text: &str) {
         self.open(name);
         for character in text.chars() {
@@ -89,7 +81,6 @@ impl Document {
         self.close(name);
     }
 
-    /// An element with a number or truth.
     pub fn value<T: Display + Copy>(&mut self, name: &str, value: T) {
         self.text(name, &value.to_string());
     }
@@ -99,12 +90,10 @@ impl Document {
         self.text(name, &calendar::extended(since.as_millis() as u64));
     }
 
-    /// The name of a content, in quotation marks.
     pub fn etag(&mut self, etag: &str) {
         self.text("ETag", &format!("\"{etag}\""));
     }
 
-    /// All of it.
     pub fn finish(self) -> String {
         self.text
     }

@@ -29,19 +29,16 @@ const SIGNED_CHUNKS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
 const SIGNED_CHUNKS_AND_FIELDS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
 const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 
-/// What follows the head, and what it is held against.
 #[derive(Debug, Clone)]
 pub enum Payload {
     Unsigned,
     /// The octets themselves, of this SHA-256.
     Hash([u8; 32]),
-    /// Chunks, and fields after the last.
     Chunks,
     /// Chunks that are signed, and whether the fields after the last are.
     SignedChunks(Box<ChunkSignatures>, bool),
 }
 
-/// What a request says of its signature.
 struct Claim<'a> {
     user: &'a str,
     scope: Scope<'a>,

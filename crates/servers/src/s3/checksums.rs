@@ -10,7 +10,6 @@ use sha2::{Digest, Sha256};
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
-/// Where each stands, in the head or after the last chunk.
 const NAMES: [&str; 6] = [
     "content-md5",
     "x-amz-checksum-crc32",
@@ -22,7 +21,6 @@ const NAMES: [&str; 6] = [
 
 #[derive(Debug)]
 enum Sum {
-    /// And the bytes that it has.
     Crc(crc_fast::Digest, usize),
     Md5(md5::Md5),
     Sha1(Sha1),
@@ -64,7 +62,6 @@ impl Sum {
     }
 }
 
-/// Checksums under way, and what each should be.
 #[derive(Debug, Default)]
 pub struct Checksums {
     sums: Vec<(String, Sum, Option<String>)>,
@@ -94,7 +91,6 @@ impl Checksums {
         Ok(Self { sums, payload: payload.map(|wanted| (Sha256::new(), wanted)) })
     }
 
-    /// Take in what came next.
     pub fn update(&mut self, data: &[u8]) {
         for (_, sum, _) in &mut self.sums {
             sum.update(data);

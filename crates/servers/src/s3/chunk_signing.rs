@@ -5,20 +5,16 @@ use sha2::{Digest, Sha256};
 
 use super::refusal::{Code, Refusal};
 
-/// Field with the signature of the fields before it.
 const OF_FIELDS: &str = "x-amz-trailer-signature";
 
-/// Checks chunks as they come.
 #[derive(Debug)]
 pub struct ChunkSigning {
     signatures: ChunkSignatures,
     signs_fields: bool,
-    /// Of the chunk under way.
     hash: Sha256,
 }
 
 impl ChunkSigning {
-    /// Before the first chunk.
     pub fn new(signatures: ChunkSignatures, signs_fields: bool) -> Self {
         Self { signatures, signs_fields, hash: Sha256::new() }
     }

@@ -8,13 +8,11 @@ use lanlab_served::{Confined, Entry, Names};
 /// Keys that are looked through for one answer at most, so that memory is bounded.
 const MAX_KEYS: usize = 1_000_000;
 
-/// Some of what a bucket holds.
 #[derive(Debug, Default)]
 pub struct Page {
     pub objects: Vec<(String, Found)>,
     /// What keys begin with up to the next `/`.
     pub prefixes: Vec<String>,
-    /// The last of these, if there are more.
     pub next: Option<String>,
 }
 

@@ -13,7 +13,6 @@ use super::{BUCKET, Served};
 /// Entries of one answer, at most.
 const MAX_KEYS: u64 = 1000;
 
-/// What either version of the list is asked for.
 struct Wanted {
     prefix: String,
     delimiter: Option<String>,
@@ -48,7 +47,6 @@ impl Wanted {
         if self.by_number { percent::encode(key) } else { key.to_owned() }
     }
 
-    /// What both versions say.
     fn fill(&self, answer: &mut Document, page: &Page) {
         answer.text("Name", BUCKET);
         answer.text("Prefix", &self.written(&self.prefix));

@@ -13,7 +13,6 @@ const NOT_SERVED: [&str; 4] = [
     "x-amz-write-offset-bytes",
 ];
 
-/// What can be asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     ListBuckets,
@@ -110,7 +109,6 @@ impl Operation {
         }
     }
 
-    /// The parameters that it may have.
     fn parameters(self) -> &'static [&'static str] {
         match self {
             Self::GetBucketLocation => &["location"],
@@ -135,7 +133,6 @@ impl Operation {
         }
     }
 
-    /// Whether it changes something.
     pub fn writes(self) -> bool {
         !matches!(
             self,

@@ -34,7 +34,6 @@ impl Sink for Vec<u8> {
     }
 }
 
-/// Reads what follows a head, as it comes.
 #[derive(Debug)]
 pub struct Intake<S> {
     chunks: Option<Chunks>,
@@ -213,7 +212,6 @@ fn wrong(found: &str) -> Refusal {
     Refusal::new(Code::InvalidRequest, format!("`aws-chunked`: found {found}"))
 }
 
-/// Do something where blocking is allowed.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> Result<T, Refusal> + Send + 'static,
 ) -> Result<T, Refusal> {

@@ -17,14 +17,12 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// As it stands in an answer.
             pub fn name(self) -> &'static str {
                 match self {
                     $(Self::$name => stringify!($name),)+
                 }
             }
 
-            /// The status that goes with it.
             pub fn status(self) -> StatusCode {
                 match self {
                     $(Self::$name => StatusCode::$status,)+
@@ -71,22 +69,17 @@ codes! {
     XAmzContentSHA256Mismatch BAD_REQUEST,
 }
 
-/// Why a request is not done.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
-    /// What a program goes by.
     pub code: Code,
-    /// Explanation for people.
     pub message: Cow<'static, str>,
 }
 
 impl Refusal {
-    /// For a reason.
     pub fn new(code: Code, message: impl Into<Cow<'static, str>>) -> Self {
         Self { code, message: message.into() }
     }
 
-    /// The answer that says so.
     pub fn answer(&self) -> Answer {
         let mut document = Document::new();
         document.open("Error");
@@ -114,7 +107,6 @@ impl From<Code> for Refusal {
     }
 }
 
-/// What the system said.
 impl From<io::Error> for Refusal {
     fn from(error: io::Error) -> Self {
         use io::ErrorKind as K;

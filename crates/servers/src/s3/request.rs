@@ -8,19 +8,13 @@ use lanlab_wire::percent;
 
 use super::refusal::{Code, Refusal};
 
-/// The head of a request.
 #[derive(Debug)]
 pub struct Asked {
     pub method: Method,
-    /// Path, decoded.
     pub path: String,
-    /// The same as it stands in the request.
     pub raw_path: String,
-    /// The bucket, perhaps empty.
     pub bucket: String,
-    /// The key, perhaps empty.
     pub key: String,
-    /// Names and values of the query, decoded, in their order.
     pub query: Vec<(String, String)>,
     pub headers: HeaderMap,
 }
@@ -50,7 +44,6 @@ impl Asked {
         Ok(Self { method: head.method, path, raw_path, bucket, key, query, headers: head.headers })
     }
 
-    /// A parameter of the query.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }

@@ -10,23 +10,17 @@ use super::receive::Sink;
 use super::refusal::Refusal;
 use lanlab_served::{self as served, Confined, Names};
 
-/// How often a directory is made again that another client's removal took away.
 const ATTEMPTS: usize = 8;
 
-/// The files of a bucket.
 #[derive(Debug)]
 pub struct Store {
     confined: Confined,
 }
 
-/// What is known of an object.
 #[derive(Debug, Clone)]
 pub struct Found {
-    /// Octets.
     pub size_bytes: u64,
-    /// When it was written, or what the client said of that.
     pub modified: SystemTime,
-    /// When the file was made, where the system says so.
     made: Option<SystemTime>,
     /// The number of the file, where there is one: two are made within one tick of the clock, but
     /// not of one number, as the new one is made while the old one is there.
@@ -69,22 +63,18 @@ fn number(_: &Metadata) -> u64 {
 }
 
 impl Store {
-    /// Of a directory.
     pub fn new(confined: Confined) -> Self {
         Self { confined }
     }
 
-    /// The directory.
     pub fn confined(&self) -> &Confined {
         &self.confined
     }
 
-    /// What is known of an object.
     pub fn look_at(&self, key: &str) -> io::Result<Found> {
         look_at(&self.confined, &names(key)?)
     }
 
-    /// Open an object to be read.
     pub fn open(&self, key: &str) -> io::Result<(File, Found)> {
         let file = self.confined.open(&names(key)?).map_err(no_object)?;
         let found = Found::of(&Metadata::from_file(&file)?)?;
@@ -110,7 +100,6 @@ impl Store {
         }
     }
 
-    /// A copy of an object, not an object yet.
     pub fn copy(&self, from: &str, to: &str, modified: Option<SystemTime>) -> io::Result<Unseen> {
         let (mut from, found) = self.open(from)?;
         let mut copy = self.unseen(to)?;
@@ -144,7 +133,6 @@ fn look_at(confined: &Confined, names: &[String]) -> io::Result<Found> {
     Found::of(&confined.metadata_of_any(names)?)
 }
 
-/// A directory is no object.
 fn no_object(error: io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::IsADirectory => io::ErrorKind::NotFound.into(),
@@ -152,7 +140,6 @@ fn no_object(error: io::Error) -> io::Error {
     }
 }
 
-/// Make the directories that something is to be in.
 fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
     for depth in 1..names.len() {
         match confined.create_dir(&names[..depth], None) {
@@ -171,7 +158,6 @@ fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
     Ok(())
 }
 
-/// Remove the directories above something that are empty.
 fn prune(confined: &Confined, names: &[String]) {
     for depth in (1..names.len()).rev() {
         if confined.remove_empty_dir(&names[..depth]).is_err() {
@@ -228,7 +214,6 @@ impl Drop for Unseen {
     }
 }
 
-/// One file of all of them, in their order.
 pub fn join(parts: Vec<Unseen>, modified: Option<SystemTime>) -> io::Result<Unseen> {
     let mut parts = parts.into_iter();
     let mut whole = parts.next().ok_or(io::ErrorKind::InvalidInput)?;

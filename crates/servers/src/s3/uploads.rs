@@ -36,11 +36,9 @@ struct Part {
     unseen: Unseen,
 }
 
-/// A part that a client lists.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Listed {
     pub number: u32,
-    /// What we named it, if the client says so.
     pub etag: Option<String>,
 }
 
@@ -49,7 +47,6 @@ impl Uploads {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Begin one, and give its name.
     pub fn begin(&self, key: String, modified: Option<SystemTime>) -> Result<String> {
         let name = random()?;
         let mut uploads = self.lock();
@@ -123,7 +120,6 @@ impl Uploads {
         Ok((parts.map(|part| part.unseen).collect(), upload.modified))
     }
 
-    /// Remove one and its parts.
     pub fn forget(&self, name: &str, key: &str) -> Result<()> {
         let mut uploads = self.lock();
         if uploads.get(name).is_none_or(|upload| upload.key != key) {

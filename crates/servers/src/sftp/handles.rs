@@ -9,19 +9,11 @@ use lanlab_served::Found;
 /// Open at once at most, on one channel.
 pub const MAX_HANDLES: usize = 256;
 
-/// Something open.
 pub enum Open {
-    File {
-        file: File,
-        reads: bool,
-        writes: bool,
-        appends: bool,
-    },
-    /// What of a directory was not listed yet.
+    File { file: File, reads: bool, writes: bool, appends: bool },
     Directory(Box<dyn Iterator<Item = Found> + Send>),
 }
 
-/// What is open, by its number.
 #[derive(Default)]
 pub struct Handles {
     open: HashMap<u32, Open>,
@@ -29,7 +21,6 @@ pub struct Handles {
 }
 
 impl Handles {
-    /// Keep something open.
     pub fn insert(&mut self, open: Open) -> io::Result<[u8; 4]> {
         if self.open.len() >= MAX_HANDLES {
             let message = format!("more than {MAX_HANDLES} files are open");
@@ -43,12 +34,10 @@ impl Handles {
         Ok(self.last.to_be_bytes())
     }
 
-    /// What a client calls so.
     pub fn get(&mut self, handle: &[u8]) -> io::Result<&mut Open> {
         number(handle).and_then(|number| self.open.get_mut(&number)).ok_or_else(unknown)
     }
 
-    /// The same, if it is a file.
     pub fn file(&mut self, handle: &[u8]) -> io::Result<&mut Open> {
         match self.get(handle)? {
             Open::Directory(_) => Err(unknown()),
@@ -56,7 +45,6 @@ impl Handles {
         }
     }
 
-    /// Take it from them.
     pub fn remove(&mut self, handle: &[u8]) -> io::Result<Open> {
         number(handle).and_then(|number| self.open.remove(&number)).ok_or_else(unknown)
     }

@@ -46,7 +46,6 @@ const WAITING_PACKETS: usize = 512;
 const WINDOW_OCTETS: u32 = 1 << 23;
 const PACKET_OCTETS: u32 = 32_768;
 
-/// What all connections of a server share.
 #[derive(Debug)]
 pub struct Shared {
     pub confined: Confined,
@@ -107,14 +106,10 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     Ok(Serving { port, share: None, trust_sha256, visits, station: None, task })
 }
 
-/// One connection.
 struct Client {
     shared: Arc<Shared>,
-    /// That it has logged in.
     proof: Proof,
-    /// Channels on which nothing runs yet.
     channels: HashMap<ChannelId, Channel<Msg>>,
-    /// What runs on the others; ends with the connection.
     work: JoinSet<()>,
 }
 

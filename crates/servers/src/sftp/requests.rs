@@ -20,7 +20,6 @@ use super::handles::{Handles, MAX_HANDLES, Open};
 /// Entries of a directory in one message.
 const ENTRIES: usize = 128;
 
-/// The requests of one channel.
 pub struct Requests {
     shared: Arc<Shared>,
     handles: Handles,
@@ -28,12 +27,10 @@ pub struct Requests {
     has_refused_change: bool,
 }
 
-/// Why a request was not done.
 enum Refusal {
     /// It ends before a field does, or text is not UTF-8.
     Garbled,
     Unknown,
-    /// There is no more of it.
     End,
     System(io::Error),
 }
@@ -57,7 +54,6 @@ impl<T> OrGarbled<T> for Option<T> {
 }
 
 impl Requests {
-    /// Of a client that has logged in.
     pub fn new(shared: Arc<Shared>) -> Self {
         Self { shared, handles: Handles::default(), greeted: false, has_refused_change: false }
     }
@@ -77,7 +73,6 @@ impl Requests {
         Some(reply.unwrap_or_else(|refusal| say(number, &refusal)).finish())
     }
 
-    /// Whether the last request was to change something where nothing may be changed.
     pub fn has_refused_change(&self) -> bool {
         self.has_refused_change
     }

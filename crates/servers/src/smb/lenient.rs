@@ -15,7 +15,6 @@ use super::traces;
 /// Bytes of a read in SMB 2.0.2, which has no calls of several credits.
 const OLDEST_READ_BYTES: u32 = 1 << 16;
 
-/// A directory whose files are opened so.
 pub struct Lenient<B>(pub B);
 
 #[async_trait]
@@ -50,10 +49,8 @@ impl<B: ShareBackend> ShareBackend for Lenient<B> {
     }
 }
 
-/// An open file or directory.
 struct Opened {
     handle: Box<dyn Handle>,
-    /// What a write looks at as its size is no bound.
     grows: bool,
 }
 

@@ -37,19 +37,16 @@ const WRITE: u64 = u64::MAX;
 const OTHER: u64 = u64::MAX - 1;
 
 thread_local! {
-    /// Whether this thread carries out a write.
     static WRITING: Cell<bool> = const { Cell::new(false) };
     /// Connections whose spans this thread is in, each with what has their events come here: tasks that the
     /// server has spawned are out of the reach of the subscriber that began it.
     static ENTERED: RefCell<Vec<(u64, Option<DefaultGuard>)>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Whether the request that this thread carries out is a write.
 pub fn is_writing() -> bool {
     WRITING.get()
 }
 
-/// Whether the connection whose request this thread carries out speaks the oldest dialect.
 pub fn is_oldest_dialect() -> bool {
     let connection = ENTERED.with_borrow(|all| all.last().map(|(id, _)| *id));
     let is_oldest = |traces: &Traces| {
@@ -59,7 +56,6 @@ pub fn is_oldest_dialect() -> bool {
     get_default(|dispatch| dispatch.downcast_ref::<Traces>().and_then(is_oldest)).unwrap_or(false)
 }
 
-/// The subscriber.
 pub struct Traces {
     visits: Arc<Visits>,
     has_users: bool,
@@ -75,7 +71,6 @@ struct Connection {
 }
 
 impl Traces {
-    /// Of a server with users, or one that is for all.
     pub fn new(visits: &Arc<Visits>, has_users: bool) -> Self {
         Self {
             visits: Arc::clone(visits),
@@ -86,7 +81,6 @@ impl Traces {
         }
     }
 
-    /// Do something with a connection that is not over.
     fn with<T>(&self, id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
         locked(&self.connections).get_mut(&id).map(work)
     }
@@ -187,7 +181,6 @@ impl Subscriber for Traces {
     fn record_follows_from(&self, _: &Id, _: &Id) {}
 }
 
-/// Fields that are looked at.
 #[derive(Default)]
 struct Said {
     message: String,

@@ -25,7 +25,6 @@ const NAME: &str = "lanlab";
 /// Octets of the longest message of a client that has not logged in.
 const LONGEST_OF_STRANGERS: usize = 8 << 10;
 
-/// What a connection takes before it has logged in.
 const STRANGER_BYTES: usize = 32 << 10;
 
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {

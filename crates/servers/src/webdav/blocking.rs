@@ -4,7 +4,6 @@ use std::io;
 
 use dav_server::fs::{FsError, FsResult};
 
-/// Do something where blocking is allowed.
 pub async fn blocking<T: Send + 'static>(
     work: impl FnOnce() -> io::Result<T> + Send + 'static,
 ) -> FsResult<T> {

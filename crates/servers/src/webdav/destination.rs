@@ -7,7 +7,6 @@ use lanlab_wire::percent;
 
 use super::properties::Properties;
 
-/// The field that says where to.
 pub const FIELD: HeaderName = HeaderName::from_static("destination");
 
 /// Names of what is carried, and of where it comes to be.
@@ -50,7 +49,6 @@ impl Ways {
         format!("/{}", self.from.join("/"))
     }
 
-    /// The same of where it comes to be.
     pub fn to(&self) -> String {
         format!("/{}", self.to.join("/"))
     }
@@ -64,7 +62,6 @@ impl Ways {
     }
 }
 
-/// Whether a URL is of the server that its client speaks to.
 fn is_here(destination: &Uri, fields: &HeaderMap) -> bool {
     let usual = if destination.scheme_str() == Some("https") { 443 } else { 80 };
     let host = fields.get(HOST).and_then(|value| value.to_str().ok());

@@ -11,13 +11,10 @@ use super::{Body, blocking, plain};
 use lanlab_served::changes::Changes;
 use lanlab_served::{Confined, Names};
 
-/// Bytes of one at most.
 const MAX_BYTES: usize = 1 << 16;
 
-/// The same of one that stays as long as its lock.
 const MAX_LOCK_BYTES: usize = 1 << 13;
 
-/// A document of XML, perhaps empty.
 pub struct Document(Bytes);
 
 impl Document {
@@ -43,7 +40,6 @@ impl Document {
         Ok(Self(octets))
     }
 
-    /// What dav-server gets.
     pub fn octets(self) -> Bytes {
         self.0
     }

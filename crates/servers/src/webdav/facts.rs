@@ -15,7 +15,6 @@ use lanlab_served::{Entries, Entry};
 /// Entries of a directory that are looked at together.
 const BATCH: usize = 256;
 
-/// What the system says of a file or directory.
 #[derive(Debug, Clone)]
 pub struct Facts(pub Metadata);
 
@@ -63,7 +62,6 @@ impl DavMetaData for Facts {
         !self.0.is_dir() && !self.0.is_file()
     }
 
-    /// As the answer to GET has it.
     fn etag(&self) -> Option<String> {
         let since = self.modified().ok()?.duration_since(UNIX_EPOCH).ok()?;
         let micros = since.as_secs() * 1_000_000 + u64::from(since.subsec_micros());
@@ -87,7 +85,6 @@ fn std_time(time: std::io::Result<cap_std::time::SystemTime>) -> FsResult<System
     Ok(time?.into_std())
 }
 
-/// An entry of a directory.
 #[derive(Debug)]
 struct Listed {
     name: String,
@@ -114,7 +111,6 @@ pub struct Listing {
 }
 
 impl Listing {
-    /// Of these.
     pub fn new(entries: Entries) -> Self {
         Self { entries: Some(entries), reading: None, read: VecDeque::new() }
     }

@@ -29,12 +29,10 @@ pub struct Files {
 }
 
 impl Files {
-    /// Those of a directory.
     pub fn new(confined: Confined, properties: Arc<Properties>) -> Self {
         Self { confined, properties }
     }
 
-    /// Do something where blocking is allowed.
     async fn with<T: Send + 'static>(
         &self,
         path: &DavPath,

@@ -67,9 +67,7 @@ fn text(asked: &HeaderMap, name: impl AsHeaderName) -> Option<&str> {
     asked.get(name).and_then(|value| value.to_str().ok())
 }
 
-/// What tells one content of a file from another.
 struct State {
-    /// As PROPFIND and the answer to PUT have it, which dav-server makes.
     etag: Option<String>,
     modified_s: Option<u64>,
 }

@@ -15,12 +15,10 @@ const MAX_LOCKS: usize = 256;
 /// A lock ends after this time, or the shorter one that its client asks for.
 const LONGEST: Duration = Duration::from_mins(10);
 
-/// What is locked now.
 #[derive(Debug, Clone, Default)]
 pub struct Locks(Arc<Mutex<Vec<DavLock>>>);
 
 impl Locks {
-    /// Those that did not end.
     fn kept(&self) -> MutexGuard<'_, Vec<DavLock>> {
         let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let now = SystemTime::now();
@@ -34,7 +32,6 @@ fn octets(path: &DavPath) -> &[u8] {
     octets.strip_suffix(b"/").unwrap_or(octets)
 }
 
-/// Whether a path is somewhere below another.
 fn is_below(path: &DavPath, top: &DavPath) -> bool {
     octets(path).strip_prefix(octets(top)).is_some_and(|rest| rest.starts_with(b"/"))
 }
@@ -163,7 +160,6 @@ impl DavLockSystem for Locks {
     }
 }
 
-/// Stands for a lock that is not there.
 fn nobodys(path: &DavPath) -> DavLock {
     DavLock {
         token: String::new(),

@@ -26,12 +26,10 @@ pub struct Opened {
 struct Becoming {
     unseen: Unseen,
     only_new: bool,
-    /// Its length, if it is known.
     size_bytes: Option<u64>,
 }
 
 impl Opened {
-    /// Open or make a file.
     pub fn new(confined: &Confined, names: &[String], wanted: &OpenOptions) -> io::Result<Self> {
         if !wanted.write && !wanted.append {
             let file = Arc::new(confined.open(names)?);
@@ -67,7 +65,6 @@ impl Opened {
         Ok(Self { file, offset: 0, becoming })
     }
 
-    /// Do something with the file where blocking is allowed.
     async fn with<T: Send + 'static>(
         &self,
         work: impl FnOnce(&File, u64) -> io::Result<T> + Send + 'static,

@@ -13,12 +13,10 @@ const MAX_BYTES: usize = 16 << 20;
 /// Memory of one in addition to its texts, approximately.
 const OVERHEAD_BYTES: usize = 256;
 
-/// Name space and name.
 type Name = (String, String);
 
 type Path = Vec<u8>;
 
-/// What clients gave to which file.
 #[derive(Debug, Default)]
 pub struct Properties(Mutex<BTreeMap<Path, BTreeMap<Name, DavProp>>>);
 
@@ -68,12 +66,10 @@ impl Properties {
         of.map(|one| if content { one.clone() } else { named(one) }).collect()
     }
 
-    /// One of a file, as XML.
     pub fn one(&self, path: &DavPath, wanted: &DavProp) -> Option<Vec<u8>> {
         self.kept().get(&plain(path))?.get(&name(wanted))?.xml.clone()
     }
 
-    /// The file is gone, with all below it.
     pub fn forget(&self, path: &DavPath) {
         let mut kept = self.kept();
         for path in of_tree(&kept, &plain(path)) {

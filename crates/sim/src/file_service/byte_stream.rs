@@ -12,7 +12,6 @@ use crate::program::Host;
 use crate::programs::keys::connection_key;
 use crate::programs::{CLIENT_PORT, HostNode, connection};
 
-/// Most bytes that one call moves.
 const CALL_BYTES: usize = 64 << 10;
 
 /// One end of a connection; dropped, it is closed, and its buffers are given back when its peer's end is, too. Each call to send or receive takes its host's processor the
@@ -22,10 +21,8 @@ pub struct ByteStream {
     host: Host<HostNode>,
     connection: ConnectionId,
     sending: Work,
-    /// Bytes of the call under way that were handed over.
     sent: usize,
     receiving: Work,
-    /// What a call has received, until its work is done.
     received: Vec<u8>,
 }
 
@@ -121,7 +118,6 @@ impl Drop for ByteStream {
     }
 }
 
-/// Open a connection from a port that is free.
 pub(super) async fn open(host: &Host<HostNode>, address: SocketAddr) -> Result<ConnectionId> {
     let refused = |what: &str| Fault::new(Class::Refused, format!("{address}: {what}"));
     let connect = || {

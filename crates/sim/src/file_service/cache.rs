@@ -5,14 +5,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// A block: number of its file, and its place in it.
 pub type Block = (u64, u64);
 
-/// Blocks in memory, the one used longest ago leaving first.
 #[derive(Debug)]
 pub struct Cache {
     room: usize,
-    /// When each was used last, and whether it is to be written.
     blocks: BTreeMap<Block, Held>,
     by_use: BTreeSet<(u64, Block)>,
-    /// Those to be written, by when they came.
     dirty: BTreeSet<(u64, Block)>,
     uses: u64,
 }
@@ -35,7 +32,6 @@ impl Cache {
         }
     }
 
-    /// Whether a block is there; it is used by that.
     pub fn takes(&mut self, block: Block) -> bool {
         let is_there = self.blocks.contains_key(&block);
         if is_there {
@@ -44,12 +40,10 @@ impl Cache {
         is_there
     }
 
-    /// Whether a block is there; it is not used by that.
     pub fn holds(&self, block: Block) -> bool {
         self.blocks.contains_key(&block)
     }
 
-    /// Whether a block is to be written.
     pub fn is_dirty(&self, block: Block) -> bool {
         self.blocks.get(&block).is_some_and(|held| held.dirty_since.is_some())
     }
@@ -74,12 +68,10 @@ impl Cache {
         left
     }
 
-    /// Blocks that are not on the disk yet.
     pub fn dirty(&self) -> impl Iterator<Item = Block> {
         self.dirty.iter().map(|(_, block)| *block)
     }
 
-    /// How many there are.
     pub fn dirty_blocks(&self) -> usize {
         self.dirty.len()
     }
@@ -101,7 +93,6 @@ impl Cache {
         true
     }
 
-    /// Blocks of a file that are to be written.
     pub fn dirty_of(&self, file: u64) -> Vec<Block> {
         let of_file = self.blocks.range((file, 0)..=(file, u64::MAX));
         of_file.filter(|(_, held)| held.dirty_since.is_some()).map(|(block, _)| *block).collect()

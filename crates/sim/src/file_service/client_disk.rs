@@ -7,7 +7,6 @@ use lanlab_files::{Access, Entry, Facts, Result, ServicePath, Session, TransferC
 
 use super::store::Store;
 
-/// The disk of a client. Clones are the same disk.
 #[derive(Clone)]
 pub struct ClientDisk {
     store: Store,
@@ -15,7 +14,6 @@ pub struct ClientDisk {
 }
 
 impl ClientDisk {
-    /// A disk without files.
     pub fn new(store: Store) -> Self {
         Self { store, files: Rc::default() }
     }
@@ -39,13 +37,11 @@ impl<S> WithDisk<S> {
     }
 }
 
-/// A file at the server, and the one at the client.
 pub struct File<F> {
     file: F,
     local: Option<Local>,
 }
 
-/// A file on the client's disk.
 struct Local {
     store: Store,
     number: u64,

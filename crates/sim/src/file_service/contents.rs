@@ -13,7 +13,6 @@ use lanlab_workloads::dataset::Content;
 
 /// Bytes that are kept together where a file differs from what is known of it.
 const BLOCK_BYTES: u64 = 4096;
-/// Bytes that are compared at a time.
 const COMPARED_BYTES: u64 = 1 << 16;
 /// When every file was written: 1995, so that files of the time have a time of it.
 const MODIFIED_S: u64 = 800_000_000;
@@ -21,9 +20,7 @@ const MODIFIED_S: u64 = 800_000_000;
 /// What files are to have in them, by their paths; `None`: anything.
 pub type Expected = Rc<dyn Fn(&[String]) -> Option<Content>>;
 
-/// Files and directories of a served directory.
 pub struct Contents {
-    /// By the path in lower case; of a directory there are no bytes.
     entries: BTreeMap<Names, Entry>,
     open: BTreeMap<Handle, Names>,
     expected: Expected,
@@ -40,14 +37,12 @@ struct Entry {
     bytes: Option<Bytes>,
 }
 
-/// The bytes of a file.
 #[derive(Debug, Default)]
 struct Bytes {
     size_bytes: u64,
     expected: Option<Content>,
     /// Ranges in which it is as expected, from the first byte to the one behind the last; the others are zeros.
     as_expected: BTreeMap<u64, u64>,
-    /// Blocks that are otherwise, by their numbers.
     kept: BTreeMap<u64, Box<[u8]>>,
 }
 
@@ -102,7 +97,6 @@ impl Contents {
         Ok(())
     }
 
-    /// Put a directory, and those that it is in.
     pub fn put_directory(&mut self, path: &[String]) {
         for length in 1..=path.len() {
             if !self.entries.contains_key(&key(&path[..length])) {
@@ -287,7 +281,6 @@ impl Contents {
         FileAnswer::Listed(listed)
     }
 
-    /// What is in a directory, and in those below.
     fn below<'a>(&'a self, above: &'a Names) -> impl Iterator<Item = (&'a Names, &'a Entry)> {
         self.entries
             .range(above.clone()..)
@@ -367,7 +360,6 @@ impl Contents {
     }
 }
 
-/// In no time: what a call costs is the store's.
 impl FileStore for Contents {
     fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         let done = match call {
@@ -428,7 +420,6 @@ impl Bytes {
         }
     }
 
-    /// Take bytes in, below the end of the file.
     fn write(&mut self, offset: u64, data: &[u8]) {
         let end = offset + data.len() as u64;
         let is_expected = |content: &Content| content.first_difference(offset, data).is_none();
@@ -454,7 +445,6 @@ impl Bytes {
         }
     }
 
-    /// These bytes are as expected.
     fn note_expected(&mut self, mut from: u64, mut to: u64) {
         while let Some((begins, ends)) =
             self.as_expected.range(..=to).next_back().map(|(begins, ends)| (*begins, *ends))
@@ -468,7 +458,6 @@ impl Bytes {
         }
     }
 
-    /// Cut it, or lengthen it by zeros.
     fn set_size(&mut self, size_bytes: u64) {
         if size_bytes < self.size_bytes {
             self.as_expected.retain(|from, to| {

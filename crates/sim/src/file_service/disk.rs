@@ -16,19 +16,15 @@ const MOST_SECTORS_PER_TRACK: u32 = 4096;
 /// Longest turn, and longest time of one step of the arm, ns: 10 s.
 const MOST_NS: u64 = 10_000_000_000;
 
-/// What a disk is.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct DiskPlan {
-    /// Positions of the arm.
     pub cylinders: u32,
-    /// Tracks of a cylinder.
     pub heads: u32,
     pub sectors_per_track: u32,
     /// Places of the track from a sector to the next: 1 if they follow each other.
     pub interleave: u32,
     /// Time of a turn, ns; 0: a disk of memory, which neither turns nor has an arm.
     pub turn_ns: u64,
-    /// Time to move the arm at all, ns.
     pub seek_each_ns: u64,
     /// Added for the square root of the cylinders that it moves over, ns.
     pub seek_per_root_ns: u64,
@@ -37,14 +33,11 @@ pub struct DiskPlan {
     /// Time of the controller for each byte, ps; what the disk reads meanwhile is not waited for.
     pub per_byte_ps: u64,
     pub order: Order,
-    /// Whether what was written is read once more.
     pub verifies: bool,
 }
 
-/// A disk that there cannot be.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadDisk {
-    /// The value that is not allowed.
     pub field: &'static str,
     pub found: u64,
     pub allowed: String,
@@ -95,34 +88,25 @@ impl DiskPlan {
     }
 }
 
-/// Sectors to read or write, one after the other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The first.
     pub sector: u64,
-    /// How many.
     pub count: u32,
-    /// Whether they are written.
     pub is_write: bool,
 }
 
-/// What a disk has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct DiskFacts {
     pub accesses: u64,
-    /// Sectors read and written.
     pub sectors: u64,
     /// Time in which it worked, ns.
     pub busy_ns: u64,
-    /// Of that, the arm moved, ns.
     pub seek_ns: u64,
     /// Of that, it turned without reading or writing, ns.
     pub rotation_ns: u64,
-    /// Accesses waited for others, ns in all.
     pub waited_ns: u64,
 }
 
-/// A disk of a world. Clones are the same disk.
 #[derive(Clone)]
 pub struct Disk {
     state: Rc<RefCell<State>>,
@@ -132,7 +116,6 @@ pub struct Disk {
 
 struct State {
     plan: DiskPlan,
-    /// Place on the track of each of its sectors.
     places: Vec<u32>,
     cylinder: u32,
     /// When the access that began last ends, even if no one waits for it any more.

@@ -27,9 +27,7 @@ pub struct SimulatedPort {
     way: Way,
     sending: Work,
     receiving: Work,
-    /// The message under way, in one piece.
     whole: Vec<u8>,
-    /// What came, until the work for it is done.
     received: Vec<u8>,
 }
 
@@ -43,12 +41,10 @@ struct Stream {
     connection: ConnectionId,
     longest: usize,
     takes_requests: bool,
-    /// Bytes of the message under way that were sent.
     sent: usize,
     incoming: Vec<u8>,
 }
 
-/// Processor time for a message.
 #[derive(Default)]
 pub(super) enum Work {
     #[default]
@@ -79,7 +75,6 @@ pub(super) fn work(host: &Host<HostNode>, cost: Cost, bytes: usize) -> Option<Co
 }
 
 impl SimulatedPort {
-    /// A session of a carrier that is open.
     pub fn of_session(host: Host<HostNode>, session: SessionId, facts: CarrierFacts) -> Self {
         Self::new(host, Way::Frames { session, facts })
     }
@@ -130,7 +125,6 @@ impl SimulatedPort {
         Ok(())
     }
 
-    /// Hand the message under way to the node.
     fn poll_hand_over(&mut self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         let whole = &self.whole;
         match &mut self.way {

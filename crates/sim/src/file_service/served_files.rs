@@ -11,7 +11,6 @@ use lanlab_stack::files::{FileAnswer, FileCall, FileStore as _, Handle};
 use super::contents::Contents;
 use super::store::Store;
 
-/// The files of one client's session.
 pub struct ServedFiles {
     contents: Rc<RefCell<Contents>>,
     store: Store,
@@ -20,7 +19,6 @@ pub struct ServedFiles {
 }
 
 impl ServedFiles {
-    /// Files of a client, by its number.
     pub fn new(contents: Rc<RefCell<Contents>>, store: Store, client: u32) -> Self {
         Self { contents, store, client, written: BTreeSet::new() }
     }

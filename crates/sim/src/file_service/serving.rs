@@ -29,7 +29,6 @@ const LONGEST_BYTES: usize = (64 << 10) + 1024;
 /// When sessions of simulated machines begin, 100 ns since 1601: 1 January 1996.
 const TIME: u64 = 124_650_240_000_000_000;
 
-/// What carries the messages of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carriage {
     /// `NetBIOS` over the host's TCP.
@@ -37,14 +36,12 @@ pub enum Carriage {
     Frames(CarrierKind),
 }
 
-/// What a server serves.
 #[derive(Clone)]
 pub struct Served {
     pub contents: Rc<RefCell<Contents>>,
     pub store: Store,
 }
 
-/// Simulated machines let everyone in.
 struct Anyone;
 
 impl Logins for Anyone {

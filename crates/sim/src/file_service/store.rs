@@ -21,28 +21,21 @@ use crate::machine::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
 
-/// What file calls take of a machine's processor, its cache and its disk.
 #[expect(clippy::struct_excessive_bools, reason = "four habits of a server, in any mix")]
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct StorePlan {
     /// Processor time to open or make a file, and to look for a name.
     pub open: Cost,
-    /// The same to read, with the bytes read.
     pub read: Cost,
-    /// The same to write, with the bytes written.
     pub write: Cost,
-    /// The same to close a file.
     pub close: Cost,
-    /// The same for any other call.
     pub other: Cost,
     /// Whether calls of several clients are carried out at the same time, so that the processor works for one
     /// while the disk works for another; else one after the other, as DOS does.
     pub overlaps: bool,
-    /// Bytes of a block of the cache, whole sectors.
     pub block_bytes: u32,
     /// Blocks that the cache holds; 0: there is none.
     pub cache_blocks: u32,
-    /// Whether each client has a cache of its own, of that size.
     pub is_cache_of_client: bool,
     /// Blocks that are read beyond those that are asked for, when the disk is read.
     pub read_ahead_blocks: u32,
@@ -55,7 +48,6 @@ pub struct StorePlan {
     /// Whether a block that is written in part, and not behind the client, waits in the cache until it leaves, as in
     /// buffers of DOS.
     pub keeps_parts: bool,
-    /// Sectors of directories that are read to find a name.
     pub name_sectors: u32,
     /// Sectors of directories and of the map of files that are written when one of them changes.
     pub change_sectors: u32,
@@ -75,11 +67,9 @@ impl StorePlan {
     }
 }
 
-/// What a store has done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoreFacts {
     pub disk: DiskFacts,
-    /// Blocks that were asked for and in the cache.
     pub hits: u64,
     /// Blocks that were read from the disk because they were asked for.
     pub misses: u64,
@@ -87,7 +77,6 @@ pub struct StoreFacts {
     pub dirty_blocks: u64,
 }
 
-/// The store of a machine. Clones are the same store.
 #[derive(Clone)]
 pub struct Store(Rc<Shared>);
 
@@ -96,10 +85,8 @@ struct Shared {
     plan: StorePlan,
     disk: Disk,
     turns: Turns,
-    /// The common one, or one of each client.
     caches: RefCell<BTreeMap<u32, Cache>>,
     layout: RefCell<Layout>,
-    /// When what waits begins to be written, or has begun.
     writes_behind_at: Cell<Option<Instant>>,
     /// Blocks that are on their way to the disk, by how many accesses, and who waits for them.
     going: RefCell<BTreeMap<Block, u32>>,
@@ -180,7 +167,6 @@ impl Store {
         }
     }
 
-    /// Look for a name.
     pub async fn look(&self) {
         self.work(self.0.plan.other, 0).await;
         self.names(self.0.plan.name_sectors, false).await;
@@ -195,7 +181,6 @@ impl Store {
         }
     }
 
-    /// Change a directory, or what it says of a file.
     pub async fn change(&self) {
         self.work(self.0.plan.other, 0).await;
         self.names(self.0.plan.change_sectors, true).await;
@@ -260,13 +245,11 @@ impl Store {
         self.disk_sectors(place * of_block, (place + blocks) * of_block, is_write).await;
     }
 
-    /// Sectors of files lie behind those of directories.
     async fn disk_sectors(&self, from: u64, to: u64, is_write: bool) {
         let sector = self.name_room() + from;
         self.0.disk.access(Access { sector, count: (to - from) as u32, is_write }).await;
     }
 
-    /// Sectors of the disk that are directories: the first track.
     fn name_room(&self) -> u64 {
         self.0.plan.disk.sectors_per_track.into()
     }

@@ -7,17 +7,14 @@ use std::task::Poll;
 
 use lanlab_workloads::virtual_time::{VirtualTime, Wake};
 
-/// See the module. Clones are the same right.
 #[derive(Clone)]
 pub struct Turns {
     state: Rc<RefCell<State>>,
     time: VirtualTime,
 }
 
-/// Which of those that wait is the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Order {
-    /// The one that came first.
     FirstCome,
     /// The nearest in the direction of the moves, which turns round where there is none.
     Elevator,
@@ -26,10 +23,8 @@ pub enum Order {
 struct State {
     order: Order,
     holder: Option<u64>,
-    /// In the order in which they came.
     waiting: Vec<Waiting>,
     next: u64,
-    /// Where the holder is, or the last one was.
     place: u32,
     goes_up: bool,
 }
@@ -47,7 +42,6 @@ pub struct Turn {
 }
 
 impl Turns {
-    /// One that is free.
     pub fn new(order: Order, time: VirtualTime) -> Self {
         let waiting = Vec::new();
         let state = State { order, holder: None, waiting, next: 0, place: 0, goes_up: true };
@@ -81,7 +75,6 @@ impl Turns {
         turn
     }
 
-    /// The holder is at another place now.
     pub fn move_to(&self, place: u32) {
         self.state.borrow_mut().place = place;
     }

@@ -11,7 +11,6 @@ use super::either::Patience;
 use super::keys::{ACCEPTED, connection_key};
 use crate::program::Host;
 
-/// Open a connection, and wait until it is open.
 pub(super) async fn connect(
     host: &Host<HostNode>,
     to: SocketAddr,

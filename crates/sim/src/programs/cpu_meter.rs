@@ -17,7 +17,6 @@ pub struct HostCpuMeter {
 }
 
 impl HostCpuMeter {
-    /// The meter of a host, before it begins.
     pub fn new(host: &Host<HostNode>) -> Self {
         Self { host: Some(host.clone()), ..Self::default() }
     }

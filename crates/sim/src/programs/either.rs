@@ -16,7 +16,6 @@ use crate::program::Host;
 /// each round trip.
 #[derive(Debug, Default)]
 pub(super) struct Patience {
-    /// When the timer fires that has been set last.
     set_for: Cell<Option<Instant>>,
 }
 

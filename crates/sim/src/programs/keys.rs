@@ -23,12 +23,10 @@ pub fn datagram_key(socket: SocketId) -> Key {
     socket.0 as Key * KINDS + DATAGRAM
 }
 
-/// The key of room in a socket's send buffer.
 pub(crate) fn room_key(socket: SocketId) -> Key {
     socket.0 as Key * KINDS + ROOM
 }
 
-/// The key of a connection's changes.
 pub(crate) fn connection_key(connection: ConnectionId) -> Key {
     connection.0 as Key * KINDS + CONNECTION
 }

@@ -25,12 +25,10 @@ pub fn addresses_of(host: HostId) -> [IpAddr; 2] {
 /// What a host has on its adapter. A frame of IP is the first's, any other the station's.
 pub struct HostNode {
     pub ip: IpNode,
-    /// Carriers of frames.
     pub station: Option<Station>,
 }
 
 impl HostNode {
-    /// IP alone.
     pub const fn of_ip(ip: IpNode) -> Self {
         Self { ip, station: None }
     }
@@ -78,10 +76,8 @@ fn is_ip(frame: &[u8]) -> bool {
 /// IP on the adapter of a simulated host. All hosts know each other's addresses.
 pub struct IpNode {
     pub interface: Interface,
-    /// With the port that each was opened to.
     accepted: VecDeque<(ConnectionId, u16)>,
     notified: Option<Key>,
-    /// Of the next connection that takes any port.
     next_port: u16,
 }
 

@@ -17,7 +17,6 @@ pub struct Station {
     node: Carriers,
     sessions: BTreeMap<SessionId, Inbox>,
     accepted: VecDeque<(SessionId, CarrierFacts)>,
-    /// Memory in which the node gives messages.
     message: Vec<u8>,
     unused: Vec<Vec<u8>>,
 }
@@ -46,12 +45,10 @@ impl Station {
         }
     }
 
-    /// The carriers, with their counts.
     pub const fn node(&self) -> &Carriers {
         &self.node
     }
 
-    /// Whether sessions can be opened; a change has the key of stations.
     pub fn is_ready(&self) -> bool {
         self.node.readiness() == Readiness::Ready
     }
@@ -63,7 +60,6 @@ impl Station {
         Some(session)
     }
 
-    /// What a session that is open can do, or why it has ended.
     pub fn opened(&self, session: SessionId) -> Option<Result<CarrierFacts, Why>> {
         let inbox = self.sessions.get(&session)?;
         match (inbox.ended, inbox.facts) {
@@ -103,13 +99,11 @@ impl Station {
         Some(Ok(()))
     }
 
-    /// End a session; what has come for it is dropped.
     pub fn close(&mut self, now: Instant, session: SessionId) {
         self.sessions.remove(&session);
         self.node.close(now, session);
     }
 
-    /// Keep a message until the session's program takes it.
     fn keep(&mut self, session: SessionId) {
         let Some(inbox) = self.sessions.get_mut(&session) else { return };
         let unused = self.unused.pop().unwrap_or_default();

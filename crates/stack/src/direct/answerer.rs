@@ -22,7 +22,6 @@ const MOST_PENDING: usize = 8;
 const MOST_KEPT: usize = 4;
 /// How long a client may say nothing, ns: it asks for an echo after four minutes.
 const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
-/// The same after it has taken leave.
 const LEAVING_NS: u64 = 10_000_000_000;
 /// Time after a second request from which on a first one is that of a client that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
@@ -30,7 +29,6 @@ const LATE_COPY_NS: u64 = 30_000_000_000;
 /// Requests of a client that is served: to open one file takes more.
 const SERVED_REQUESTS: u32 = 6;
 
-/// What was answered, for a client that asks again.
 #[derive(Debug, Default)]
 struct Kept {
     identity: Option<Identity>,
@@ -57,11 +55,8 @@ pub(super) struct Answerer {
     pub(super) id: SessionId,
     pub(super) client: Place,
     pub(super) connection: u16,
-    /// When it is forgotten.
     pub(super) deadline: Instant,
-    /// When it has asked for more than a dialect.
     pub(super) went_on: Option<Instant>,
-    /// Its requests so far, and when it was last heard.
     requests: u32,
     pub(super) heard: Instant,
     /// The first request, which has no connection yet, and its answer.
@@ -72,7 +67,6 @@ pub(super) struct Answerer {
     last: Kept,
     pending: Vec<Identity>,
     parts: Parts,
-    /// Requests that wait until the session goes on.
     held: VecDeque<Vec<u8>>,
     is_paused: bool,
     is_leaving: bool,
@@ -100,7 +94,6 @@ impl Answerer {
         }
     }
 
-    /// Take the request by which the session begins.
     pub(super) fn handle_first(&mut self, header: &Header, message: &[u8], common: &mut Common) {
         self.first_request.extend_from_slice(message);
         self.first.begin((header.pid, header.mid), common);
@@ -133,7 +126,6 @@ impl Answerer {
         }
     }
 
-    /// Take a request of the session.
     pub(super) fn handle_request(
         &mut self,
         now: Instant,
@@ -210,7 +202,6 @@ impl Answerer {
         }
     }
 
-    /// Send an answer.
     pub(super) fn send(&mut self, message: &[u8], common: &mut Common) -> Result<(), NotSent> {
         if message.len() > facts(self.client.framing).longest_message as usize {
             return Err(NotSent::TooLong);
@@ -248,7 +239,6 @@ impl Answerer {
         is_silent
     }
 
-    /// What the client has done.
     pub(super) fn used(&self) -> Use {
         if self.went_on.is_none() || self.is_leaving {
             Use::Begun
@@ -259,7 +249,6 @@ impl Answerer {
         }
     }
 
-    /// Whether the client took leave with its last request.
     pub(super) const fn is_leaving(&self) -> bool {
         self.is_leaving
     }
@@ -276,7 +265,6 @@ impl Answerer {
     }
 }
 
-/// Answer a request by an error alone.
 pub(super) fn refuse(client: Place, header: &Header, error: Row, common: &mut Common) {
     let mut message = common.memory();
     let numbers = Numbers::of(header);

@@ -17,7 +17,6 @@ use crate::carrier::{Event, NotSent, SessionId, Why};
 use crate::ipx::{Exchange, Place};
 use crate::netbios::NameCall;
 
-/// How often a request is sent before the session is given up.
 const MOST_TRIES: u32 = 10;
 /// Time without traffic after which the server is asked whether it is there, ns.
 const ECHO_AFTER_NS: u64 = 240_000_000_000;
@@ -36,7 +35,6 @@ pub(super) struct Caller {
     pub(super) deadline: Option<Instant>,
     connection: u16,
     sequence: u16,
-    /// Answers have the process and number of their requests.
     exchange: Exchange<(u32, u16)>,
     /// The request that is being answered, if it has several packets.
     multiplexed: Option<Multiplexed>,
@@ -57,7 +55,6 @@ impl Caller {
         }
     }
 
-    /// The server is found.
     pub(super) fn found(&mut self, server: Place, common: &mut Common) {
         self.server = Some(server);
         self.deadline = None;
@@ -286,7 +283,6 @@ impl Caller {
     }
 }
 
-/// The question whether the server is there.
 fn echo(mut memory: Vec<u8>) -> Vec<u8> {
     let header = Header { pid: ECHO_PROCESS, ..Header::request(command::ECHO, 0, 0) };
     Echo { number: 1, data: &[] }.emit(&mut Writer::begin(&mut memory, &header));

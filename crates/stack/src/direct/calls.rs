@@ -46,7 +46,6 @@ impl Station {
         id
     }
 
-    /// A socket that no session of this station has.
     fn free_socket(&mut self) -> u16 {
         loop {
             self.last_socket = match self.last_socket {
@@ -72,7 +71,6 @@ impl Station {
         NameOutput { interface: &mut self.common.interface, own: self.name, asker }
     }
 
-    /// A packet about names.
     pub(super) fn handle_names(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(header) = read(packet) else {
             self.common.interface.counts.unreadable_packets += 1;

@@ -13,7 +13,6 @@ const NEXT_COMMAND: usize = LEN + 1;
 /// After the last number comes the first one.
 const FIRST_SEQUENCE: u16 = 1;
 
-/// No connection yet.
 pub(super) const NONE: u16 = 0;
 /// No connection ever has this number.
 pub(super) const NEVER: u16 = 0xffff;
@@ -22,14 +21,10 @@ const fn server_error(name: &'static str, code: u16) -> Row {
     Row { name, class: 2, code, nt: (code as u32) << 16 | 2 }
 }
 
-/// The server has no such connection.
 pub(super) const UNKNOWN_CONNECTION: Row = server_error("no such connection", 0x10);
-/// The server works on it still.
 pub(super) const WORKING: Row = server_error("still working", 0x11);
-/// The server has another name.
 pub(super) const OTHER_NAME: Row = server_error("not my name", 0x12);
 
-/// The numbers of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub(super) connection: u16,
@@ -38,7 +33,6 @@ pub(super) struct Numbers {
 }
 
 impl Numbers {
-    /// Those of a message with a whole header.
     pub(super) fn of(header: &Header) -> Self {
         let [_, _, _, _, low, high, sequence @ ..] = header.signature;
         Self { connection: u16::from_le_bytes([low, high]), sequence: u16::from_le_bytes(sequence) }

@@ -27,7 +27,6 @@ pub use station::Station;
 
 use crate::carrier::CarrierFacts;
 
-/// What all sessions of a station share.
 type Common = crate::ipx::Common<counts::Counts>;
 
 /// What sessions can do in a framing: a message is one packet, and raw data has no header for its numbers.

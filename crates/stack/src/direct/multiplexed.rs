@@ -19,27 +19,20 @@ use crate::smb::AROUND_DATA;
 /// Gaps between what has come that are kept: a server that makes more is not heard.
 const MOST_GAPS: usize = 64;
 
-/// What a response led to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Progress {
-    /// It says nothing that was not known.
     Nothing,
-    /// More is to come.
     More,
-    /// What is missing is to be sent, or asked for, again.
     Again,
     Whole,
 }
 
-/// A read.
 #[derive(Debug)]
 pub(super) struct Reading {
     header: Header,
     request: read_raw::Request,
     data: Vec<u8>,
-    /// What has not come.
     gaps: Vec<Range<usize>>,
-    /// Up to where it was asked for last.
     asked_end: usize,
 }
 
@@ -51,7 +44,6 @@ impl Reading {
         Ok(Self { header, request, data: vec![0; count], gaps: vec![whole], asked_end: count })
     }
 
-    /// Take a response.
     pub(super) fn take(&mut self, block: &Block<'_>) -> Result<Progress, Error> {
         let response = Response::parse(block)?;
         let before = u64::from(response.offset).checked_sub(self.request.offset);
@@ -98,7 +90,6 @@ impl Reading {
         self.gaps.iter().map(Range::len).sum()
     }
 
-    /// There is nothing from here on.
     fn cut(&mut self, end: usize) {
         if end < self.data.len() {
             self.data.truncate(end);
@@ -118,7 +109,6 @@ impl Reading {
         request.emit(&mut Writer::begin(packet, &self.header));
     }
 
-    /// Write all that has come as one response.
     pub(super) fn answer(&self, header: &Header, into: &mut Vec<u8>) {
         let (offset, count) = (self.request.offset as u32, self.data.len() as u16);
         let data = &self.data;
@@ -127,7 +117,6 @@ impl Reading {
     }
 }
 
-/// A write.
 #[derive(Debug)]
 pub(super) struct Writing {
     header: Header,
@@ -159,13 +148,11 @@ impl Writing {
         self.data.len().div_ceil(self.part_bytes).max(1)
     }
 
-    /// Numbers of the packets that have not come.
     pub(super) fn missing(&self) -> impl Iterator<Item = usize> + use<> {
         let come = self.come;
         (0..self.count()).filter(move |part| come & 1 << part == 0)
     }
 
-    /// Write a packet.
     pub(super) fn emit(&self, part: usize, into: &mut Vec<u8>) {
         let at = part * self.part_bytes;
         let data = &self.data[at..self.data.len().min(at + self.part_bytes)];
@@ -181,7 +168,6 @@ impl Writing {
         write.emit(&mut Writer::begin(into, &self.header));
     }
 
-    /// Take what the server says that has come.
     pub(super) fn take(&mut self, block: &Block<'_>) -> Result<Progress, Error> {
         let come = self.come | Written::parse(block)?.mask;
         // An answer to the last packet says at least that this has come: without news it is a copy of an earlier one.
@@ -193,13 +179,11 @@ impl Writing {
         })
     }
 
-    /// Write the one response to the whole.
     pub(super) fn answer(&self, header: &Header, into: &mut Vec<u8>) {
         Written { mask: self.come }.emit(&mut Writer::begin(into, header));
     }
 }
 
-/// A request of one of both kinds.
 #[derive(Debug)]
 pub(super) enum Multiplexed {
     Read(Reading),
@@ -217,7 +201,6 @@ impl Multiplexed {
         }
     }
 
-    /// Take a response that is no error.
     pub(super) fn take(&mut self, block: &Block<'_>) -> Result<Progress, Error> {
         match self {
             Self::Read(reading) => reading.take(block),

@@ -26,13 +26,11 @@ impl NameOutput<'_> {
         self.interface.push_to_all(is_again, packet_type::PROPAGATED, socket::SMB_NAMES, data);
     }
 
-    /// Ask who has a name.
     pub(super) fn query(&mut self, name: Name, message: u16, is_again: bool) {
         let data = self.packet(Command::Query, kind::MACHINE, name, message);
         self.push_to_all(is_again, &data);
     }
 
-    /// Say that a name is ours.
     pub(super) fn found(&mut self, to: Place, kind: u8, name: Name, message: u16) {
         let data = self.packet(Command::Found, kind, name, message);
         self.interface.push(to, packet_type::EXCHANGE, socket::SMB_NAMES, &data);

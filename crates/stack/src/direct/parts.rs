@@ -10,7 +10,6 @@ use lanlab_wire::smb1::header::Header;
 use lanlab_wire::smb1::multiplexed::Written;
 use lanlab_wire::smb1::writer::Writer;
 
-/// Process and number of a request, which its answer has.
 pub(super) type Identity = (u32, u16);
 
 /// Writes before the last one, whose packets are late.
@@ -20,18 +19,14 @@ const MOST_WAITING: usize = 64;
 
 #[derive(Debug, Default)]
 pub(super) struct Parts {
-    /// The write that is under way.
     current: Option<Identity>,
     former: VecDeque<Identity>,
-    /// Of each packet that is not answered, whether it has a number.
     waiting: VecDeque<bool>,
     mask: u32,
-    /// The first refusal.
     refused: Option<Vec<u8>>,
 }
 
 impl Parts {
-    /// The client goes on to another request.
     pub(super) fn go_on(&mut self, identity: Option<Identity>) {
         if self.current == identity {
             return;
@@ -45,7 +40,6 @@ impl Parts {
         (self.mask, self.refused) = (0, None);
     }
 
-    /// Whether a packet is to be carried out.
     pub(super) fn take(&mut self, identity: Identity, is_last: bool) -> bool {
         let is_late = !is_last && self.former.contains(&identity);
         if is_late || self.waiting.len() >= MOST_WAITING {

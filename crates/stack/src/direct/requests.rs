@@ -19,7 +19,6 @@ const MOST_SESSIONS: usize = 254;
 const MOST_OF_STATION: usize = 127;
 
 impl Station {
-    /// A packet for the server's socket.
     pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
         let message = packet.data;
         let Ok(header) = Header::parse(message) else {

@@ -22,7 +22,6 @@ use crate::responders::may_answer_on_ipx;
 /// Sockets that the first one of a station may be away from the first of all.
 const SOCKETS_AWAY: u64 = 0x2000;
 
-/// A station with SMB straight on IPX. See the [module](super).
 #[derive(Debug)]
 pub struct Station {
     pub(super) name: Name,
@@ -35,7 +34,6 @@ pub struct Station {
     pub(super) answerers: Vec<Answerer>,
     pub(super) last_socket: u16,
     pub(super) last_connection: u16,
-    /// The last time that the driver has said.
     now: Instant,
     pub(super) common: Common,
 }

@@ -25,10 +25,8 @@ pub struct SessionChannel(Arc<Mutex<Slots>>);
 #[derive(Debug, Default)]
 struct Slots {
     message: Option<Vec<u8>>,
-    /// Memory of a message that was answered.
     used: Vec<u8>,
     reply: Option<(Vec<u8>, Vec<u8>)>,
-    /// Memory of a reply that was sent.
     sent: (Vec<u8>, Vec<u8>),
     call: Option<(FileCall, Vec<u8>)>,
     answer: Option<(FileAnswer, Vec<u8>)>,
@@ -36,11 +34,8 @@ struct Slots {
     failed_logins: u32,
     remarks: VecDeque<Remark>,
     is_ended: bool,
-    /// Now, if the driver says it.
     now: Option<Instant>,
-    /// When a wait of the session ends.
     timeout: Option<Instant>,
-    /// Whether a wait has ended since the driver asked.
     is_woken: bool,
     waker: Option<Waker>,
 }
@@ -59,7 +54,6 @@ impl SessionChannel {
         slots.message = Some(take(message));
     }
 
-    /// Memory of the message that was answered.
     pub fn take_used(&self) -> Vec<u8> {
         take(&mut self.slots().used)
     }
@@ -113,7 +107,6 @@ impl SessionChannel {
         self.slots().failed_logins
     }
 
-    /// Memory of a message that was answered.
     pub fn give_used(&self, used: Vec<u8>) {
         self.slots().used = used;
     }
@@ -161,7 +154,6 @@ impl SessionChannel {
         }
     }
 
-    /// Whether a wait has ended since this was asked.
     pub fn poll_woken(&self, cx: &mut Context<'_>) -> Poll<()> {
         let mut slots = self.slots();
         if take(&mut slots.is_woken) {
@@ -171,14 +163,12 @@ impl SessionChannel {
         Poll::Pending
     }
 
-    /// Send a message.
     pub async fn send(&self, head: Vec<u8>, data: Vec<u8>) {
         self.slots().reply = Some((head, data));
         let sent = |slots: &mut Slots| slots.reply.is_none() || slots.is_ended;
         poll_fn(|_| if sent(&mut self.slots()) { Poll::Ready(()) } else { Poll::Pending }).await;
     }
 
-    /// Memory of a reply that was sent.
     pub fn take_sent(&self) -> (Vec<u8>, Vec<u8>) {
         take(&mut self.slots().sent)
     }

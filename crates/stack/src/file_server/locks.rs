@@ -3,7 +3,6 @@
 //! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28; what they leave open is as smbtorture has found it with servers
 //! of Windows. A lock belongs to an open file and a process of its client.
 
-/// Who has a lock.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     /// Number of the open file, of all sessions of the server.
@@ -12,18 +11,14 @@ pub struct Owner {
     pub pid: u16,
 }
 
-/// A range that is to be locked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
-    /// For whom.
     pub owner: Owner,
     /// From where, octets.
     pub offset: u64,
-    /// Octets of it.
     pub len: u64,
 }
 
-/// A locked range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Lock {
     owner: Owner,
@@ -35,18 +30,15 @@ struct Lock {
 /// Locks of one file are at most this many, so that a client cannot have memory grow.
 const MAX_LOCKS: usize = 1024;
 
-/// Locks of one file.
 #[derive(Debug, Clone, Default)]
 pub struct Locks(Vec<Lock>);
 
-/// Why a range cannot be locked or unlocked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRefusal {
     /// Another lock is in the way of the range that begins here.
     Conflict(u64),
     /// The range ends beyond 64 bits.
     Range,
-    /// There is no such lock.
     NotLocked,
     TooMany,
 }
@@ -97,14 +89,12 @@ impl Locks {
         Ok(())
     }
 
-    /// Whether this owner may read a range, or write it.
     pub fn lets(&self, owner: Owner, offset: u64, len: u64, writes: bool) -> bool {
         self.0.iter().all(|lock| {
             !lock.overlaps(offset, len) || if lock.shared { !writes } else { lock.owner == owner }
         })
     }
 
-    /// End all locks of an open file.
     pub fn close(&mut self, open: u64) {
         self.0.retain(|lock| lock.owner.open != open);
     }

@@ -44,29 +44,26 @@ pub trait FileServer {
     fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session;
 }
 
-/// What became of a client, for the person who serves.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
-    /// It is served from now on.
     Admitted {
         /// Who has logged in; absent where that takes no user.
         user: Option<String>,
         dialect: &'static str,
     },
     /// It is served from now on, as it gave the password of the share, which takes no user.
-    SharePassword { dialect: &'static str },
+    SharePassword {
+        dialect: &'static str,
+    },
     WrongPassword {
         /// Who it was to be; absent where the password is the share's.
         user: Option<String>,
         dialect: &'static str,
     },
-    /// A change was refused, as nothing may be changed.
     ReadOnly,
-    /// Something else was refused.
     Refused(String),
 }
 
-/// One connection. See the module.
 pub struct Session {
     channel: SessionChannel,
     answering: Option<Pin<Box<dyn Future<Output = ()> + Send>>>,
@@ -119,7 +116,6 @@ impl Session {
         self.channel.poll_woken(cx)
     }
 
-    /// Memory of the message that was answered.
     pub fn memory(&mut self) -> Vec<u8> {
         self.channel.take_used()
     }
@@ -145,7 +141,6 @@ impl Session {
         self.channel.failed_logins()
     }
 
-    /// What became of the client since this was asked; a few of many.
     pub fn poll_remark(&self) -> Option<Remark> {
         self.channel.take_remark()
     }

@@ -13,45 +13,35 @@ use crate::files::Names;
 /// Why a file cannot be opened while others have it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenRefusal {
-    /// It is about to be removed.
     IsDoomed,
-    /// Another open does not let others do this.
     IsShared,
 }
 
 #[derive(Debug, Default)]
 pub struct OpenFiles {
-    /// By the number of the file.
     files: Mutex<BTreeMap<u64, Arc<Mutex<OpenFile>>>>,
     next: AtomicU64,
 }
 
-/// A file that is open.
 #[derive(Debug, Default)]
 pub struct OpenFile {
     opens: Vec<OneOpen>,
     pub locks: Locks,
-    /// Who waits for locks.
     pub queue: Queue,
-    /// Whether it is removed once the last one closes it.
     pub is_doomed: bool,
 }
 
-/// What is known to all sessions of one open.
 #[derive(Debug)]
 struct OneOpen {
     number: u64,
     sharing: Sharing,
-    /// Where the file lies now.
     path: Names,
 }
 
-/// One open of a file. It ends when this is dropped.
 #[derive(Debug)]
 pub struct Opened {
     all: Arc<OpenFiles>,
     pub file_number: u64,
-    /// Number of this open, of all sessions.
     pub number: u64,
     file: Arc<Mutex<OpenFile>>,
 }
@@ -61,12 +51,10 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl OpenFiles {
-    /// A number that nothing else has, of opens and sessions.
     pub fn next_number(&self) -> u64 {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// How many opens there are.
     pub fn len(&self) -> usize {
         locked(&self.files).values().map(|file| locked(file).opens.len()).sum()
     }
@@ -97,7 +85,6 @@ impl OpenFiles {
         files.get(&file_number).map_or(Ok(()), |file| locked(file).lets(sharing))
     }
 
-    /// Whether a file is removed once the last one closes it.
     pub fn is_doomed(&self, file_number: u64) -> bool {
         locked(&self.files).get(&file_number).is_some_and(|file| locked(file).is_doomed)
     }
@@ -147,12 +134,10 @@ impl Opened {
         locked(&self.file)
     }
 
-    /// Whether this is the only one who has the file open.
     pub fn is_last(&self) -> bool {
         self.file().opens.len() == 1
     }
 
-    /// Where the file lies now.
     pub fn path(&self) -> Names {
         let file = self.file();
         let own = file.opens.iter().find(|open| open.number == self.number);

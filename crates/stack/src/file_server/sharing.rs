@@ -5,26 +5,21 @@
 /// Extensions of programs, which Windows lets others use in the compatibility mode.
 const PROGRAMS: [&str; 4] = ["COM", "DLL", "EXE", "SYM"];
 
-/// What one open does with a file, and what it lets others do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "three rights of each of two sides")]
 pub struct Sharing {
     pub reads: bool,
     pub writes: bool,
-    /// It removes or renames.
     pub deletes: bool,
     pub lets_read: bool,
     pub lets_write: bool,
-    /// Others may remove or rename.
     pub lets_delete: bool,
-    /// Number of the session, in the compatibility mode of DOS.
     pub compatible_with: Option<u64>,
     /// Whether that session may open it again in that mode, to read or to write.
     pub lets_compatible: bool,
 }
 
 impl Sharing {
-    /// It does nothing, and lets others do nothing.
     pub const NOTHING: Self = Self {
         reads: false,
         writes: false,
@@ -78,7 +73,6 @@ impl Sharing {
         }
     }
 
-    /// Whether this open of a file may come to an earlier one.
     pub fn goes_with(self, other: Self) -> bool {
         let is_same = other.lets_compatible && self.compatible_with == other.compatible_with;
         // An open that does nothing with what a file holds goes with all others.

@@ -6,13 +6,10 @@ use std::sync::atomic::{AtomicU8, Ordering};
 use super::channel::SessionChannel;
 use super::locks::{Locks, Wanted};
 
-/// What became of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outcome {
     Waits,
-    /// The ranges are locked.
     Granted,
-    /// It was given up: cancelled, or its file was closed.
     GivenUp,
 }
 
@@ -24,7 +21,6 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// What became of the wait.
     pub fn outcome(&self) -> Outcome {
         match self.outcome.load(Ordering::Acquire) {
             0 => Outcome::Waits,
@@ -39,7 +35,6 @@ impl Ticket {
     }
 }
 
-/// One who waits.
 #[derive(Debug)]
 struct Waiter {
     ticket: Arc<Ticket>,
@@ -47,7 +42,6 @@ struct Waiter {
     shared: bool,
 }
 
-/// Those who wait for ranges of a file.
 #[derive(Debug, Default)]
 pub struct Queue(Vec<Waiter>);
 
@@ -75,7 +69,6 @@ impl Queue {
         });
     }
 
-    /// Give up the waits of which `is_meant` says so. How many there were.
     pub fn give_up(&mut self, is_meant: impl Fn(&Arc<Ticket>, &[Wanted]) -> bool) -> usize {
         let before = self.0.len();
         self.0.retain(|waiter| {

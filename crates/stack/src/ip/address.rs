@@ -4,28 +4,22 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::net::{IpAddr, SocketAddr};
 
-/// A hardware address.
 pub type Mac = [u8; 6];
 
-/// An interface's addresses, neighbours and TCP.
 #[derive(Debug, Clone)]
 pub struct Config {
     pub mac: Mac,
     /// Its addresses, one of each family at most.
     pub addresses: Vec<IpAddr>,
-    /// Hardware addresses of all that it can send to.
     pub neighbours: BTreeMap<IpAddr, Mac>,
     pub tcp: TcpProfile,
-    /// Seed of TCP's initial sequence numbers.
     pub seed: u64,
 }
 
-/// How TCP behaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpProfile {
     /// Longest segment that is sent and taken, payload; `None`: what fits into a frame.
     pub mss_bytes: Option<u16>,
-    /// Receive buffer, and so the largest window.
     pub receive_buffer_bytes: usize,
     pub send_buffer_bytes: usize,
     /// Size of the ring of bytes to send, in send buffers: 1 or more. smoltcp cuts a segment where its ring begins
@@ -49,13 +43,12 @@ impl TcpProfile {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The datagram does not fit into one frame.
-    TooLong { bytes: usize, longest_bytes: usize },
-    /// No hardware address of the destination is known.
+    TooLong {
+        bytes: usize,
+        longest_bytes: usize,
+    },
     NoNeighbour(IpAddr),
-    /// The interface has no address of this family.
     NoAddress(SocketAddr),
-    /// Another socket has the port.
     PortInUse(u16),
     /// The send buffer has no room; an event says when it has.
     Full,

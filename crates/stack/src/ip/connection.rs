@@ -26,36 +26,25 @@ const NANOS_PER_MICRO: u64 = 1_000;
 /// An acknowledgement waits less (RFC 1122, 4.2.3.2); what both ends have closed waits for longer.
 const LONGEST_ACK_DELAY_NS: u64 = 1_000_000_000;
 
-/// What reading from a connection gave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Received {
     /// Number of bytes, 1 or more.
     Bytes(usize),
-    /// Nothing yet.
     Nothing,
-    /// The peer has sent all.
     End,
-    /// The connection was reset or given up.
     Broken,
 }
 
-/// What a connection has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ConnectionFacts {
-    /// Segments sent, all kinds.
     pub segments_sent: u64,
-    /// Segments sent that carried data.
     pub data_segments_sent: u64,
     pub retransmitted_segments: u64,
     /// Segments received that carried data, also those that were not new.
     pub data_segments_received: u64,
-    /// Bytes that the program has handed over.
     pub accepted_bytes: u64,
-    /// Of them, those that wait for the peer's acknowledgement.
     pub unacknowledged_bytes: u64,
-    /// Bytes that the program has taken.
     pub received_bytes: u64,
-    /// Longest segment that this end takes.
     pub mss_bytes: u64,
 }
 
@@ -68,26 +57,20 @@ pub(super) struct Connection {
     pub local: SocketAddr,
     pub peer: SocketAddr,
     pub peer_mac: Mac,
-    /// Which one of its interface it is.
     pub number: u64,
     facts: ConnectionFacts,
     sent: Sent,
     seen: Peer,
     /// The delay of acknowledgements, where pushed segments have none.
     ack_delay_ns: Option<u64>,
-    /// When it is to be called.
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
     unshown_bytes: usize,
-    /// The window opens by this much at least.
     window_step_bytes: usize,
     /// What was not read when both ends had closed: smoltcp forgets it after its wait. `None` before.
     kept: Option<VecDeque<u8>>,
-    /// What is looked at to give the program the rest.
     looked_at: Vec<u8>,
-    /// It waits in the list of those that may have something to send.
     pub is_sending: bool,
-    /// An event says that it has changed.
     pub is_told: bool,
     /// The peer opens it, and no event has said that it is open.
     pub is_half_open: bool,
@@ -193,7 +176,6 @@ impl Connection {
         }
     }
 
-    /// Give a packet to smoltcp, changed.
     fn take_in(&mut self, now: Instant, packet: &[u8], change: impl FnOnce(&mut Self, &mut [u8])) {
         let mut buffer = self.device.unused.pop().unwrap_or_default();
         buffer.clear();
@@ -204,7 +186,6 @@ impl Connection {
         self.interface.poll_ingress_single(in_micros(now), &mut self.device, &mut self.sockets);
     }
 
-    /// Make a segment, if one is due.
     pub fn make_segment(&mut self, now: Instant) {
         if self.kept.is_none() && self.socket().state() == tcp::State::TimeWait {
             self.keep_the_rest();
@@ -212,7 +193,6 @@ impl Connection {
         self.interface.poll_egress(in_micros(now), &mut self.device, &mut self.sockets);
     }
 
-    /// Take out what the program has not read yet.
     fn keep_the_rest(&mut self) {
         self.show_room();
         let mut rest = vec![0; self.socket().recv_queue()];
@@ -251,7 +231,6 @@ impl Connection {
         self.socket().may_send()
     }
 
-    /// Whether neither end sends any more, and nothing is left to be sent.
     pub fn is_over(&self) -> bool {
         matches!(self.socket().state(), tcp::State::Closed | tcp::State::TimeWait)
     }
@@ -310,7 +289,6 @@ impl Connection {
         }
     }
 
-    /// Why no bytes are there.
     fn nothing_received(&mut self) -> Received {
         let socket = self.socket_mut();
         match socket.recv_slice(&mut []) {
@@ -321,19 +299,16 @@ impl Connection {
         }
     }
 
-    /// Whether it is beyond its opening.
     fn is_established_once(&self) -> bool {
         let state = self.socket().state();
         !matches!(state, tcp::State::Listen | tcp::State::SynSent | tcp::State::SynReceived)
     }
 
-    /// Bytes that have come and were not taken yet.
     pub fn readable_bytes(&self) -> usize {
         let kept = self.kept.as_ref().map(VecDeque::len);
         kept.unwrap_or_else(|| self.socket().recv_queue() - self.unshown_bytes)
     }
 
-    /// Room of the send buffer.
     pub fn room_bytes(&self) -> usize {
         if !self.socket().may_send() {
             return 0;
@@ -341,12 +316,10 @@ impl Connection {
         self.send_buffer_bytes.saturating_sub(self.socket().send_queue())
     }
 
-    /// Give it up: the peer is sent a reset.
     pub fn abort(&mut self) {
         self.socket_mut().abort();
     }
 
-    /// This end has sent all.
     pub fn close(&mut self) {
         self.socket_mut().close();
     }
@@ -357,7 +330,6 @@ impl Connection {
         self.is_over() && !self.has_frame() && self.wants(now).is_none_or(|at| at > soon)
     }
 
-    /// Whether nothing of it can come or go any more, also not again.
     pub fn is_closed(&self) -> bool {
         self.socket().state() == tcp::State::Closed && self.device.sent.is_empty()
     }
@@ -376,7 +348,6 @@ impl Connection {
     }
 }
 
-/// The address that a connection sends from.
 pub(super) fn local_address(addresses: &[IpAddr], peer: IpAddr) -> Option<IpAddr> {
     addresses.iter().copied().find(|address| address.is_ipv4() == peer.is_ipv4())
 }

@@ -5,16 +5,11 @@ use smoltcp::time::Instant;
 
 use super::ETHERNET_HEADER_BYTES;
 
-/// A device of one connection.
 #[derive(Debug)]
 pub(super) struct Device {
-    /// Longest IP packet.
     pub mtu_bytes: usize,
-    /// The packet that has come.
     pub received: Option<Vec<u8>>,
-    /// What is to be sent: packets behind room for an Ethernet header.
     pub sent: Vec<Vec<u8>>,
-    /// Buffers of packets that are done with.
     pub unused: Vec<Vec<u8>>,
 }
 

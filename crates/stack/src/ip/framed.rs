@@ -16,7 +16,6 @@ pub struct FramedStation {
 }
 
 impl FramedStation {
-    /// With nothing on its way.
     pub fn new(station: Station, facts: Facts) -> Self {
         Self {
             station,
@@ -63,7 +62,6 @@ impl FramedStation {
         Ok(())
     }
 
-    /// Whether a frame waits for room in the link.
     pub fn is_blocked(&self) -> bool {
         self.is_blocked
     }

@@ -18,19 +18,16 @@ const IPV4_HEADER_BYTES: usize = 20;
 const IPV6_HEADER_BYTES: usize = 40;
 const HOP_LIMIT: u8 = 64;
 
-/// What a frame for this interface carries.
 #[derive(Debug)]
 pub(super) enum Carried<'a> {
     Datagram { from: SocketAddr, to: SocketAddr, payload: &'a [u8] },
     Segment { from: SocketAddr, to: SocketAddr, is_syn: bool, packet: &'a [u8] },
 }
 
-/// Length of an IP header without options.
 pub(super) fn ip_header_bytes(address: IpAddr) -> usize {
     if address.is_ipv4() { IPV4_HEADER_BYTES } else { IPV6_HEADER_BYTES }
 }
 
-/// Longest payload of a datagram in one frame.
 pub(super) fn longest_datagram_bytes(to: IpAddr) -> usize {
     MTU_BYTES - ip_header_bytes(to) - UDP_HEADER_LEN
 }

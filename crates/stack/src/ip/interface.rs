@@ -19,30 +19,24 @@ use super::{Config, Mac, Refusal};
 /// Resets that wait for the adapter, at most.
 const MOST_RESETS: usize = 16;
 
-/// A UDP socket of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SocketId(pub usize);
 
-/// A TCP connection of an interface.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ConnectionId(pub usize);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// A datagram has come.
     Datagram(SocketId),
     /// The send buffer has room again, after a datagram was refused.
     Room(SocketId),
-    /// A peer has opened a connection to this port.
     Accepted(ConnectionId, u16),
     /// A connection may have been opened, have data, room or an end.
     Changed(ConnectionId),
 }
 
-/// A frame that waits for the adapter.
 struct Waiting {
     frame: Vec<u8>,
-    /// The socket whose send buffer holds it, and its payload.
     socket: usize,
     bytes: usize,
 }
@@ -53,19 +47,16 @@ pub struct Interface {
     sockets: Vec<Socket>,
     listening: BTreeSet<u16>,
     connections: Vec<Connection>,
-    /// How many there may be at a time.
     most_connections: Option<usize>,
     opened: u64,
     /// Of these, those that no program has: peers are opening them, or their programs want no more of them and they
     /// are not closed yet.
     unowned: BTreeSet<usize>,
-    /// Places of connections that others can have.
     free: Vec<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
     datagrams: VecDeque<Waiting>,
     /// Answers to segments for no connection, as frames that wait for the adapter.
     resets: VecDeque<Vec<u8>>,
-    /// Connections that may have something to send.
     sending: VecDeque<usize>,
     timeouts: BTreeSet<(Instant, usize)>,
     events: VecDeque<Event>,
@@ -76,7 +67,6 @@ pub struct Interface {
 }
 
 impl Interface {
-    /// An interface without sockets.
     pub fn new(config: Config) -> Self {
         Self {
             config,
@@ -99,12 +89,10 @@ impl Interface {
         }
     }
 
-    /// Its hardware address.
     pub fn mac(&self) -> Mac {
         self.config.mac
     }
 
-    /// Frames that were for another, damaged, or for no socket.
     pub fn unclaimed_frames(&self) -> u64 {
         self.unclaimed_frames
     }
@@ -176,12 +164,10 @@ impl Interface {
         id
     }
 
-    /// Whether a connection is open for sending.
     pub fn is_open(&self, id: ConnectionId) -> bool {
         self.connections[id.0].is_established()
     }
 
-    /// Whether both ends have closed a connection, or it was given up.
     pub fn is_over(&self, id: ConnectionId) -> bool {
         self.connections[id.0].is_over()
     }
@@ -200,23 +186,19 @@ impl Interface {
         received
     }
 
-    /// Bytes that have come and were not taken yet.
     pub fn readable_bytes(&self, id: ConnectionId) -> usize {
         self.connections[id.0].readable_bytes()
     }
 
-    /// Room of the send buffer of a connection.
     pub fn room_bytes(&self, id: ConnectionId) -> usize {
         self.connections[id.0].room_bytes()
     }
 
-    /// This end of a connection has sent all.
     pub fn close(&mut self, now: Instant, id: ConnectionId) {
         self.connections[id.0].close();
         self.touched(now, id.0);
     }
 
-    /// Give a connection up: the peer is sent a reset.
     pub fn abort(&mut self, now: Instant, id: ConnectionId) {
         self.connections[id.0].abort();
         self.touched(now, id.0);
@@ -229,17 +211,14 @@ impl Interface {
         self.close(now, id);
     }
 
-    /// Address of this end of a connection.
     pub fn local(&self, id: ConnectionId) -> SocketAddr {
         self.connections[id.0].local
     }
 
-    /// Address of its other end.
     pub fn peer(&self, id: ConnectionId) -> SocketAddr {
         self.connections[id.0].peer
     }
 
-    /// What a connection has counted.
     pub fn facts(&self, id: ConnectionId) -> ConnectionFacts {
         self.connections[id.0].facts()
     }
@@ -271,7 +250,6 @@ impl Interface {
         true
     }
 
-    /// Let time pass.
     pub fn handle_timeout(&mut self, now: Instant) {
         while let Some((at, id)) = self.timeouts.first().copied()
             && at <= now
@@ -322,7 +300,6 @@ impl Interface {
         false
     }
 
-    /// What happened since the last call.
     pub fn poll_event(&mut self) -> Option<Event> {
         let event = self.events.pop_front()?;
         if let Event::Changed(id) = event {
@@ -370,7 +347,6 @@ impl Interface {
         self.timeouts.extend(wanted.map(|at| (at, id)));
     }
 
-    /// Have an event say that a connection has changed.
     fn tell(&mut self, id: usize) {
         let connection = &mut self.connections[id];
         if connection.is_half_open && connection.is_established() {

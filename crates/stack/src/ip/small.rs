@@ -32,24 +32,19 @@ pub const PORTS: u16 = 16_000;
 /// What is asked of a station's TCP; absent: what is usual.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
-    /// Receive buffer, and so the largest window.
     pub receive_buffer_bytes: Option<u32>,
     pub send_buffer_bytes: Option<u32>,
-    /// Longest segment that it takes and sends.
     pub mss_bytes: Option<u16>,
     /// Longest time that the acknowledgement of a single segment waits; 0: it waits for nothing.
     pub delayed_ack_ns: Option<u64>,
-    /// Whether a short segment is sent at once.
     pub no_delay: bool,
 }
 
-/// Something that a station cannot have.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue {
     /// A field of [`Asked`].
     pub key: &'static str,
     pub found: u64,
-    /// What it may be.
     pub allowed: RangeInclusive<u64>,
 }
 
@@ -64,7 +59,6 @@ fn within(
 }
 
 impl TcpProfile {
-    /// Of a station in little memory.
     pub fn small(asked: &Asked) -> Result<Self, BadValue> {
         let buffer = |key, bytes: Option<u32>| {
             let bytes = bytes.unwrap_or(BUFFER_BYTES).into();
@@ -86,23 +80,17 @@ impl TcpProfile {
     }
 }
 
-/// What a station counted, over all its connections.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Facts {
     pub tcp: TcpProfile,
-    /// The bound of what it holds.
     pub memory_bytes: u64,
-    /// The most that it held in all.
     pub held_bytes: u64,
-    /// Frames that the link took.
     pub sent_frames: u64,
     pub received_frames: u64,
-    /// Frames that the system dropped before they were received.
     pub dropped_frames: u64,
 }
 
 impl Facts {
-    /// Nothing yet.
     pub fn new(tcp: TcpProfile, memory_bytes: u64) -> Self {
         let (held_bytes, sent_frames, received_frames, dropped_frames) = (0, 0, 0, 0);
         Self { tcp, memory_bytes, held_bytes, sent_frames, received_frames, dropped_frames }

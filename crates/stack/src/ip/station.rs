@@ -34,41 +34,31 @@ const MOST_ANSWERS: usize = 4;
 /// Frames of the program that drives it: one that has come and one that goes.
 const FRAME_BYTES: usize = 2 * RECEIVED_FRAME_BYTES;
 
-/// What a station is.
 #[derive(Debug, Clone, Copy)]
 pub struct StationConfig {
     pub mac: Mac,
-    /// Its address, which no other station may have.
     pub address: Ipv4Addr,
     /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
     pub peer: Option<Ipv4Addr>,
     pub tcp: TcpProfile,
     /// Connections at a time, at most.
     pub connections: usize,
-    /// Seed of TCP's initial sequence numbers.
     pub seed: u64,
 }
 
-/// How far a station is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     Asking,
-    /// Connections to the peer can be opened.
     Known,
-    /// Another station has its address.
     Taken(Mac),
-    /// The peer has not answered.
     Unanswered,
 }
 
-/// A station.
 pub struct Station {
-    /// Its connections. Frames go through the station.
     pub interface: Interface,
     mac: Mac,
     address: Ipv4Addr,
     peer: Option<Ipv4Addr>,
-    /// Who asked for its address, the newest last.
     askers: VecDeque<Ipv4Addr>,
     reach: Reach,
     /// Questions asked so far, those for the own address first, and when the next one is due.
@@ -102,7 +92,6 @@ impl Station {
         }
     }
 
-    /// How far it is.
     pub fn reach(&self) -> Reach {
         self.reach
     }
@@ -210,7 +199,6 @@ impl Station {
         self.interface.add_neighbour(IpAddr::V4(address), mac);
     }
 
-    /// The next question, if it is due.
     fn question(&mut self, now: Instant) -> Option<Vec<u8>> {
         self.ask_at.filter(|at| *at <= now)?;
         if self.asked == PROBES && self.peer.is_none() {

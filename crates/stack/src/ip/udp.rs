@@ -7,28 +7,21 @@ use std::net::SocketAddr;
 /// (`MSIZE`, 128 octets). Without it a buffer would hold tens of thousands of short messages.
 pub const OVERHEAD_BYTES: usize = 128;
 
-/// A datagram that a program takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Datagram {
     pub from: SocketAddr,
-    /// Datagrams that the socket had dropped when this one came.
     pub drops: u32,
 }
 
-/// A UDP socket.
 #[derive(Debug)]
 pub(super) struct Socket {
     pub port: u16,
-    /// What has come and was not taken yet.
     received: VecDeque<(Datagram, Vec<u8>)>,
     received_bytes: usize,
     receive_buffer_bytes: usize,
-    /// Payload and overhead that wait for the adapter.
     queued_bytes: usize,
     send_buffer_bytes: usize,
-    /// A program was refused for want of room.
     pub waits_for_room: bool,
-    /// Datagrams that found the receive buffer full.
     pub dropped_datagrams: u64,
     unused: Vec<Vec<u8>>,
 }
@@ -73,23 +66,19 @@ impl Socket {
         Some(datagram)
     }
 
-    /// Payload of the oldest datagram.
     pub fn next_bytes(&self) -> Option<usize> {
         self.received.front().map(|(_, payload)| payload.len())
     }
 
-    /// Whether something has come.
     pub fn has_received(&self) -> bool {
         !self.received.is_empty()
     }
 
-    /// Whether the send buffer has room for a datagram. One always fits.
     pub fn has_room_for(&self, bytes: usize) -> bool {
         self.queued_bytes == 0
             || self.queued_bytes + bytes + OVERHEAD_BYTES <= self.send_buffer_bytes
     }
 
-    /// A datagram waits for the adapter.
     pub fn queued(&mut self, bytes: usize) {
         self.queued_bytes += bytes + OVERHEAD_BYTES;
     }

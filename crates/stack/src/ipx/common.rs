@@ -6,7 +6,6 @@ use super::interface::Interface;
 use crate::carrier::{Event, SessionId};
 use crate::spare::keep;
 
-/// Messages whose memory is kept.
 const MOST_SPARE: usize = 64;
 
 /// What all sessions of a station share. `C`: what its carrier counts; `I`: its interface.
@@ -30,17 +29,14 @@ impl<C, I> Common<C, I> {
         self.events.push_back((event, None));
     }
 
-    /// Report a message.
     pub(crate) fn message(&mut self, session: SessionId, message: Vec<u8>) {
         self.events.push_back((Event::Message(session), Some(message)));
     }
 
-    /// Memory for a message.
     pub(crate) fn memory(&mut self) -> Vec<u8> {
         self.spare.pop().unwrap_or_default()
     }
 
-    /// Memory of a message that is not used any more.
     pub(crate) fn keep(&mut self, memory: Vec<u8>) {
         if self.spare.len() < MOST_SPARE {
             keep(&mut self.spare, memory);

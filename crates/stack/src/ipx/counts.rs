@@ -5,11 +5,9 @@ use crate::counts::counts;
 counts! {
     /// Packets that were discarded, by why, and what else went wrong.
     pub(crate) struct Counts {
-        /// They have passed too many routers.
         hops_exceeded: "hops_exceeded",
         /// They are for another network, or for another station behind a router.
         other_address_packets: "other_address_packets",
-        /// What they carry cannot be read.
         unreadable_packets: "unreadable_packets",
         /// Stations on this segment that say another network number than ours.
         network_disputes: "network_disputes",

@@ -9,17 +9,9 @@ use super::output::Place;
 /// More are not kept: the carrier has to look first.
 const MOST: usize = 64;
 
-/// What was named.
 #[derive(Debug)]
 pub(crate) enum Found {
-    Server {
-        server: sap::Server,
-        /// Who has named it.
-        from: Place,
-        /// Whether it answers a question for the nearest.
-        is_nearest: bool,
-    },
-    /// A network, and the router to it.
+    Server { server: sap::Server, from: Place, is_nearest: bool },
     Route(u32, Place),
 }
 
@@ -36,7 +28,6 @@ impl Discovery {
         }
     }
 
-    /// The next one that was named.
     pub(crate) fn poll(&mut self) -> Option<Found> {
         self.found.pop_front()
     }

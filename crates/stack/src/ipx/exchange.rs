@@ -12,7 +12,6 @@ use crate::carrier::{NotSent, SessionId};
 /// Requests that may wait behind the one that is being answered.
 const MOST_WAITING: usize = 4;
 
-/// A request that is not answered yet.
 #[derive(Debug)]
 struct Request<I> {
     packet: Vec<u8>,
@@ -20,7 +19,6 @@ struct Request<I> {
     first_sent_at: Instant,
     tries: u32,
     wait_ns: u64,
-    /// Whether the time until its answer says something of the round trip.
     is_measured: bool,
 }
 
@@ -73,7 +71,6 @@ impl<I> Exchange<I> {
         self.request.is_none() && self.held.is_none() && !self.is_paused
     }
 
-    /// The next message whose turn it is.
     pub(crate) fn next(&mut self) -> Option<Vec<u8>> {
         if self.is_ready() { self.waiting.pop_front() } else { None }
     }
@@ -87,17 +84,14 @@ impl<I> Exchange<I> {
         now.plus_nanos(wait_ns)
     }
 
-    /// The packet that is not answered yet.
     pub(crate) fn packet(&self) -> Option<&[u8]> {
         self.request.as_ref().map(|request| &request.packet[..])
     }
 
-    /// The same, to be changed: what is sent again is what is missing.
     pub(crate) fn packet_mut(&mut self) -> Option<&mut Vec<u8>> {
         self.request.as_mut().map(|request| &mut request.packet)
     }
 
-    /// What its answer is known by.
     pub(crate) fn identity(&self) -> Option<&I> {
         self.request.as_ref().map(|request| &request.identity)
     }
@@ -123,7 +117,6 @@ impl<I> Exchange<I> {
         Some(now.plus_nanos(request.wait_ns))
     }
 
-    /// The answer has come.
     pub(crate) fn answered<C>(&mut self, now: Instant, common: &mut Common<C>) {
         let Some(request) = self.request.take() else { return };
         if request.is_measured {
@@ -132,7 +125,6 @@ impl<I> Exchange<I> {
         common.keep(request.packet);
     }
 
-    /// Report an answer to the program, once it goes on.
     pub(crate) fn deliver<C>(&mut self, to: SessionId, answer: Vec<u8>, common: &mut Common<C>) {
         if self.is_paused {
             self.held = Some(answer);
@@ -141,12 +133,10 @@ impl<I> Exchange<I> {
         }
     }
 
-    /// Hold answers back.
     pub(crate) const fn pause(&mut self) {
         self.is_paused = true;
     }
 
-    /// The program goes on.
     pub(crate) fn resume<C>(&mut self, to: SessionId, common: &mut Common<C>) {
         self.is_paused = false;
         if let Some(answer) = self.held.take() {
@@ -166,7 +156,6 @@ impl<I> Exchange<I> {
         self.is_closing
     }
 
-    /// Whether nothing is being answered, or waits for that.
     pub(crate) fn is_idle(&self) -> bool {
         self.request.is_none() && self.waiting.is_empty()
     }

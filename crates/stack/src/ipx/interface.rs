@@ -22,15 +22,11 @@ const OWN_TICKS: u16 = 2;
 /// The station on the network in a server.
 const INTERNAL_NODE: [u8; 6] = [0, 0, 0, 0, 0, 1];
 
-/// A packet for this station, without its header.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Packet<'a> {
-    /// Where it came from, as an answer gets there.
     pub(crate) from: Place,
     pub(crate) kind: u8,
-    /// The program that it is for.
     pub(crate) socket: u16,
-    /// Whether it is for all stations.
     pub(crate) is_to_all: bool,
     pub(crate) data: &'a [u8],
 }
@@ -44,7 +40,6 @@ pub(crate) struct Advertised {
 }
 
 impl Advertised {
-    /// A server of Windows.
     pub(crate) const fn windows(name: Name, socket: u16) -> Self {
         Self { kind: sap::WINDOWS_SERVER, name, socket }
     }
@@ -55,12 +50,10 @@ pub(crate) struct Interface {
     mac: Mac,
     segment: Segment,
     output: Output,
-    /// What the station answers who looks for servers.
     advertised: Option<Advertised>,
     /// Number of a network in this station, on which its server is.
     internal: Option<u32>,
     part: IpxPart,
-    /// Answers about servers, and about ways.
     services: Allowance,
     ways: Allowance,
     pub(crate) discovery: Discovery,
@@ -88,13 +81,11 @@ impl Interface {
         self.segment.known_at()
     }
 
-    /// The segment of the station.
     pub(crate) fn facts(&self) -> SegmentFacts {
         let network = self.segment.network(self.segment.framing());
         SegmentFacts { framing: self.segment.configured, network }
     }
 
-    /// Answer who looks for servers of this type.
     pub(crate) fn advertise(&mut self, advertised: Advertised) {
         self.advertised = (self.part != IpxPart::Silent).then_some(advertised);
     }
@@ -112,7 +103,6 @@ impl Interface {
         self.internal = Some(network);
     }
 
-    /// Where the server of this station is.
     pub(crate) fn server_address(&self, socket: u16) -> Address {
         match self.internal {
             Some(network) => Address { network, node: INTERNAL_NODE, socket },
@@ -126,7 +116,6 @@ impl Interface {
         Address { network, node: self.mac.0, socket }
     }
 
-    /// Whether a network is one of this segment.
     pub(crate) fn is_here(&self, network: u32) -> bool {
         let mut networks = framing::ALL.into_iter().map(|one| self.segment.network(one));
         network == 0 || networks.any(|own| own == Some(network))
@@ -141,17 +130,14 @@ impl Interface {
         }
     }
 
-    /// Where the station of an address is, if it is on this segment.
     pub(crate) fn neighbour(&self, address: Address) -> Place {
         Place { address, mac: Mac(address.node), framing: self.segment.framing() }
     }
 
-    /// Send a packet from a socket of this station.
     pub(crate) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
         self.push_from(self.address(to.framing, socket), to, kind, data);
     }
 
-    /// Send a packet from an address of this station.
     pub(crate) fn push_from(&mut self, source: Address, to: Place, kind: u8, data: &[u8]) {
         // Each framing has a network of its own.
         let is_of_adapter = source.node == self.mac.0;
@@ -243,7 +229,6 @@ impl Interface {
         }
     }
 
-    /// Whether a question for servers or ways is answered now.
     fn may_advertise(&mut self, now: Instant, from: Place, own: u16) -> bool {
         let allowance = if own == socket::SAP { &mut self.services } else { &mut self.ways };
         let may = responders::may_advertise(from.address.socket, own) && allowance.take(now);
@@ -258,7 +243,6 @@ impl Interface {
         self.push_to_all(false, packet_type::EXCHANGE, socket::SAP, &data);
     }
 
-    /// That the server of this station is there.
     fn service(&self, framing: Framing, is_nearest: bool, hops: u16) -> Option<Vec<u8>> {
         let Advertised { kind, name, socket } = self.advertised?;
         let address = match self.internal {
@@ -290,7 +274,6 @@ impl Interface {
         }
     }
 
-    /// Ask all routers for the way to a network.
     pub(crate) fn push_route_question(&mut self, is_again: bool, network: u32) {
         let entries = vec![rip::Entry::asked(network)];
         let mut data = Vec::new();
@@ -298,7 +281,6 @@ impl Interface {
         self.push_to_all(is_again, packet_type::RIP, socket::RIP, &data);
     }
 
-    /// Ask all servers of a type where they are.
     pub(crate) fn push_service_question(&mut self, is_again: bool, is_nearest: bool, kind: u16) {
         let mut data = Vec::new();
         sap::emit_query(is_nearest, kind, &mut data);

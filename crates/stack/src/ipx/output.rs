@@ -8,14 +8,11 @@ use lanlab_wire::ipx::Address;
 
 /// More frames than this are not kept: the driver has to send them first.
 const MOST_WAITING: usize = 512;
-/// Frames whose memory is kept.
 const MOST_SPARE: usize = 32;
 
-/// Where another station is: its address, and how it is reached.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
     pub(crate) address: Address,
-    /// Its adapter, or that of the router to it.
     pub(crate) mac: Mac,
     pub(crate) framing: Framing,
 }
@@ -38,7 +35,6 @@ impl Place {
     }
 }
 
-/// Frames that wait.
 #[derive(Debug, Default)]
 pub(crate) struct Output {
     waiting: VecDeque<Vec<u8>>,

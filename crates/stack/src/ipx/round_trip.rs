@@ -2,13 +2,11 @@
 
 /// Before anything is measured, ns.
 const FIRST_NS: u64 = 1_000_000_000;
-/// Shortest and longest wait, ns.
 const SHORTEST_NS: u64 = 100_000_000;
 const LONGEST_NS: u64 = 4_000_000_000;
 
 #[derive(Debug, Default)]
 pub(crate) struct RoundTrip {
-    /// Mean and mean deviation, ns.
     smoothed: Option<(u64, u64)>,
 }
 
@@ -30,7 +28,6 @@ impl RoundTrip {
         wait_ns.clamp(SHORTEST_NS, LONGEST_NS)
     }
 
-    /// The same, after a wait in vain.
     pub(crate) const fn longer_ns(wait_ns: u64) -> u64 {
         let doubled_ns = 2 * wait_ns;
         if doubled_ns < LONGEST_NS { doubled_ns } else { LONGEST_NS }

@@ -14,9 +14,7 @@ const INTERVAL_NS: u64 = 500_000_000;
 #[derive(Debug)]
 pub(super) struct Segment {
     pub(super) configured: Option<Framing>,
-    /// Numbers of the networks of [`framing::ALL`]: each framing of a segment has one.
     networks: [Option<u32>; framing::ALL.len()],
-    /// Packets heard in each of them.
     heard: [u64; framing::ALL.len()],
     asked: u32,
     next_at: Option<Instant>,
@@ -29,7 +27,6 @@ impl Segment {
         Self { configured, networks, heard, asked: 0, next_at }
     }
 
-    /// When all is known that is to be known.
     pub(super) fn known_at(&self) -> Option<Instant> {
         let left_ns = u64::from(QUESTIONS - self.asked) * INTERVAL_NS;
         self.next_at.map(|next| next.plus_nanos(left_ns))
@@ -75,7 +72,6 @@ impl Segment {
         self.next_at
     }
 
-    /// Whether it is time to ask.
     pub(super) fn is_to_ask(&mut self, now: Instant) -> bool {
         let Some(next_at) = self.next_at.filter(|at| *at <= now) else { return false };
         if self.asked == QUESTIONS {

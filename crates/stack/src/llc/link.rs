@@ -13,23 +13,10 @@ use crate::profile::LinkProfile;
 /// A frame that is to be sent. N(R) and RR or RNR are filled in when it leaves.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pending {
-    Unnumbered {
-        kind: Unnumbered,
-        is_response: bool,
-        poll: bool,
-    },
-    /// RR, or RNR where we are busy.
-    Ready {
-        is_response: bool,
-        poll: bool,
-    },
-    Reject {
-        is_response: bool,
-        poll: bool,
-    },
-    FrameReject {
-        poll: bool,
-    },
+    Unnumbered { kind: Unnumbered, is_response: bool, poll: bool },
+    Ready { is_response: bool, poll: bool },
+    Reject { is_response: bool, poll: bool },
+    FrameReject { poll: bool },
 }
 
 /// More frames than this are not kept: the driver has to send them before it hands in the next one.
@@ -39,21 +26,16 @@ const MOST_WAITING: usize = 2;
 /// Time after a link is opened within which a SABME may be a late copy, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
 
-/// One end of a link. See the [module](super).
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "the flags of the standard's state tables")]
 pub struct Link {
     pub(super) profile: LinkProfile,
-    /// Ours, and that of the other end.
     pub(super) saps: [u8; 2],
     pub(super) state: State,
     pub(super) queue: SendQueue,
-    /// V(R).
     pub(super) expected: u8,
     pub(super) is_busy: bool,
-    /// While we are busy, a frame was thrown away.
     pub(super) lost_while_busy: bool,
-    /// When the other end became busy.
     pub(super) peer_busy_since: Option<Instant>,
     pub(super) is_reject_sent: bool,
     /// A poll is on its way: no I frames until its answer.
@@ -65,9 +47,7 @@ pub struct Link {
     wait_ns: u64,
     pub(super) window: u8,
     grown: u8,
-    /// I frames that were not acknowledged yet.
     pub(super) unacknowledged: u8,
-    /// The acknowledgement does not wait.
     pub(super) is_ack_due: bool,
     pub(super) timers: Timers,
     pub(super) pending: VecDeque<Pending>,
@@ -128,7 +108,6 @@ impl Link {
         }
     }
 
-    /// End: send DISC. What waits is not sent any more.
     pub fn disconnect(&mut self, now: Instant) {
         match self.state {
             State::Disconnected | State::Disconnecting => {}
@@ -163,7 +142,6 @@ impl Link {
         matches!(self.state, State::Opening | State::Opened) && self.queue.waiting() < MOST_WAITING
     }
 
-    /// Whether everything that was handed in is acknowledged.
     pub fn is_drained(&self) -> bool {
         self.queue.len() == 0
     }
@@ -174,12 +152,10 @@ impl Link {
         self.queue.push()
     }
 
-    /// When the next timer expires.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.timers.next()
     }
 
-    /// Do what is due.
     pub fn handle_timeout(&mut self, now: Instant) {
         if take_due(&mut self.timers.t2, now) {
             self.is_ack_due = true;
@@ -223,7 +199,6 @@ impl Link {
         }
     }
 
-    /// Ask the other end for its state.
     pub(super) fn poll(&mut self, now: Instant) {
         self.is_polling = true;
         self.push(Pending::Ready { is_response: false, poll: true });
@@ -247,7 +222,6 @@ impl Link {
         self.timers.t1 = Some(now.plus_nanos(self.wait_ns));
     }
 
-    /// The other end has answered.
     pub(super) fn answered(&mut self) {
         self.attempts = 0;
         self.wait_ns = self.profile.t1_ns.value;
@@ -308,7 +282,6 @@ impl Link {
         self.pending.clear();
     }
 
-    /// Send from V(A) on again, with the smallest window.
     pub(super) fn go_back(&mut self) {
         if self.queue.go_back() && self.profile.window_growth.value > 0 {
             self.window = 1;
@@ -316,7 +289,6 @@ impl Link {
         }
     }
 
-    /// Let the window grow by what was acknowledged.
     pub(super) fn grow_window(&mut self, frames: u8) {
         let growth = self.profile.window_growth.value;
         if growth == 0 || self.window >= self.profile.window.value {

@@ -17,24 +17,17 @@ pub(super) const fn next(number: u8) -> u8 {
 #[derive(Debug, Default)]
 pub(super) struct SendQueue {
     frames: VecDeque<Vec<u8>>,
-    /// V(A): number of the first frame.
     acknowledged: u8,
-    /// Frames on their way: V(S) − V(A).
     sent: u8,
     /// Most frames that were ever on their way: those of them behind `sent` are sent again.
     highest: u8,
-    /// Numbers just before V(A) that were sent and acknowledged.
     past: u8,
-    /// Memory of frames that were acknowledged.
     spare: Vec<Vec<u8>>,
 }
 
-/// What an N(R) says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Acknowledged {
-    /// This many frames more than before.
     Frames(u8),
-    /// Less than one before it: its frame has come late.
     Late,
     Never,
 }
@@ -42,7 +35,6 @@ pub(super) enum Acknowledged {
 /// Frames that a number may lie behind the one that is due: half of all, so that it is not one that is to come.
 const MOST_PAST: u8 = MODULUS / 2 - 1;
 
-/// Whether a number lies before the one that is due.
 pub(super) const fn is_past(number: u8, due: u8) -> bool {
     matches!(distance(number, due), 1..=MOST_PAST)
 }
@@ -51,27 +43,22 @@ pub(super) const fn is_past(number: u8, due: u8) -> bool {
 const MOST_SPARE: usize = 16;
 
 impl SendQueue {
-    /// V(S).
     pub(super) const fn next_number(&self) -> u8 {
         (self.acknowledged + self.sent) % MODULUS
     }
 
-    /// Frames on their way.
     pub(super) const fn on_their_way(&self) -> u8 {
         self.sent
     }
 
-    /// Frames that wait.
     pub(super) fn waiting(&self) -> usize {
         self.frames.len() - usize::from(self.sent)
     }
 
-    /// Frames that are not acknowledged.
     pub(super) fn len(&self) -> usize {
         self.frames.len()
     }
 
-    /// Memory for a frame, which becomes the last one.
     pub(super) fn push(&mut self) -> &mut Vec<u8> {
         let mut memory = self.spare.pop().unwrap_or_default();
         memory.clear();

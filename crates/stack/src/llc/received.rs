@@ -56,7 +56,6 @@ impl Link {
         }
     }
 
-    /// An I or S frame where no data can flow.
     fn handle_without_link(&mut self, is_response: bool, poll: bool) {
         self.counts.ignored += 1;
         if is_response {
@@ -73,7 +72,6 @@ impl Link {
         }
     }
 
-    /// A PDU whose control field has no meaning.
     fn handle_unknown(&mut self, now: Instant, pdu: &[u8]) {
         let Some(unknown) = UnknownControl::parse(pdu).filter(|_| self.state == State::Opened)
         else {

@@ -2,25 +2,18 @@
 
 use lanlab_wire::llc::FrameReject;
 
-/// What a link is in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum State {
-    /// There is no link.
     Disconnected,
-    /// SABME was sent.
     Opening,
-    /// Data can flow.
     Opened,
-    /// DISC was sent.
     Disconnecting,
     /// FRMR was sent: only SABME or DISC of the other end help.
     FrameRejectSent,
 }
 
-/// Why a link has ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// As we asked for.
     Closed,
     Refused,
     /// The other end has ended it, or does not know it.
@@ -29,51 +22,37 @@ pub enum Ended {
     Reset,
     /// No answer to N2 attempts.
     NoAnswer,
-    /// The receiver was not ready for too long.
     Busy,
-    /// The other end has sent FRMR.
     FrameRejectReceived(FrameReject),
-    /// The other end has sent what cannot be accepted.
     FrameRejectSent(FrameReject),
 }
 
-/// What happened to a link.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// Data can flow.
     Opened,
     /// It is over. After [`Ended::Reset`] the new link is open.
     Ended(Ended),
 }
 
-/// What a link has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
-    /// I frames sent for the first time.
     pub information_sent: u64,
-    /// I frames sent again.
     pub information_sent_again: u64,
-    /// I frames received in order.
     pub information_received: u64,
     /// I frames received out of order, or while not ready: thrown away.
     pub information_discarded: u64,
-    /// RR, RNR and REJ sent.
     pub supervisory_sent: u64,
     pub rejects_sent: u64,
     pub rejects_received: u64,
     pub not_ready_received: u64,
     pub t1_expiries: u64,
     pub ti_expiries: u64,
-    /// FRMR sent.
     pub frame_rejects_sent: u64,
-    /// FRMR received.
     pub frame_rejects_received: u64,
-    /// Frames that fit neither the state nor the format.
     pub ignored: u64,
 }
 
 impl Counts {
-    /// Both together.
     #[must_use]
     pub fn plus(self, other: Self) -> Self {
         Self {

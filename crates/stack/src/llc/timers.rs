@@ -20,7 +20,6 @@ impl Timers {
     }
 }
 
-/// Take an expired timer.
 pub(super) fn take_due(timer: &mut Option<Instant>, now: Instant) -> bool {
     let is_due = timer.is_some_and(|at| at <= now);
     if is_due {

@@ -35,7 +35,6 @@ impl Station {
         self.output.push(to, header, &[]);
     }
 
-    /// A station has answered NAME QUERY.
     pub(super) fn handle_recognized(&mut self, now: Instant, from: Mac, header: &NameHeader) {
         let index = self.sessions.iter().position(|session| {
             session.is_caller
@@ -155,7 +154,6 @@ impl Station {
         self.recognize(from, header, local, correlator);
     }
 
-    /// Answer NAME QUERY with a session number.
     pub(super) fn recognize(
         &mut self,
         to: Mac,
@@ -188,7 +186,6 @@ impl Station {
         self.leave_link(now, session.station);
     }
 
-    /// Say that a session ends, and report it.
     pub(super) fn finish(&mut self, index: usize, reason: u16, why: Why) {
         let session = &mut self.sessions[index];
         session.end(reason);
@@ -196,7 +193,6 @@ impl Station {
         self.event(Event::Ended(id, why));
     }
 
-    /// What a link reports.
     pub(super) fn handle_link_events(&mut self, now: Instant, index: usize) {
         while let Some(event) = self.peers.all[index].link.poll_event() {
             let station = self.peers.all[index].mac;
@@ -340,7 +336,6 @@ impl Station {
         is_any
     }
 
-    /// What a session can do once it is open.
     pub(super) fn announce(&mut self, index: usize) {
         let session = &self.sessions[index];
         let event = if session.is_caller {

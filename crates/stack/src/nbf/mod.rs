@@ -28,10 +28,7 @@ use crate::netbios;
 
 /// Octets of a message in one frame on Ethernet.
 pub const LONGEST_PART: usize = MAX_PAYLOAD_LEN - NUMBERED_LEN - SESSION_HEADER_LEN;
-/// Octets of the longest message.
 pub const LONGEST_MESSAGE: usize = netbios::LONGEST_MESSAGE;
-/// Octets of the longest datagram.
 pub const LONGEST_DATAGRAM: usize = 512;
 
-/// What sessions can do.
 pub const FACTS: CarrierFacts = netbios::FACTS;

@@ -16,7 +16,6 @@ struct Waiting {
     information: Vec<u8>,
 }
 
-/// U frames without a link.
 #[derive(Debug)]
 pub(super) struct Output {
     pub(super) mac: Mac,
@@ -30,7 +29,6 @@ impl Output {
         Self { mac, waiting: VecDeque::new(), dropped: 0 }
     }
 
-    /// A frame of names, as UI.
     pub(super) fn push(&mut self, to: Mac, header: NameHeader, data: &[u8]) {
         let mut information = Vec::new();
         header.emit(&mut information);
@@ -45,7 +43,6 @@ impl Output {
         self.push_pdu(to, ui, information);
     }
 
-    /// Any U frame.
     pub(super) fn push_pdu(&mut self, to: Mac, header: Header, information: Vec<u8>) {
         if self.waiting.len() < MOST_WAITING {
             self.waiting.push_back(Waiting { to, header, information });

@@ -8,25 +8,20 @@ use super::output::begin;
 use crate::llc::{Link, State};
 use crate::profile::LinkProfile;
 
-/// Most links of a station.
 pub(super) const MOST_LINKS: usize = 256;
 
-/// Another station, and the link to it.
 #[derive(Debug)]
 pub(super) struct Peer {
     pub(super) mac: Mac,
     pub(super) link: Link,
-    /// When the link ends if no session uses it.
     pub(super) idle_until: Option<Instant>,
     /// We have ended the last session: the link ends as soon as all is acknowledged.
     pub(super) hangs_up: bool,
 }
 
-/// Links, in the order in which they were made.
 #[derive(Debug, Default)]
 pub(super) struct Peers {
     pub(super) all: Vec<Peer>,
-    /// Where sending goes on: each link has its turn.
     turn: usize,
 }
 
@@ -54,7 +49,6 @@ impl Peers {
         times.flatten().min()
     }
 
-    /// Forget links that are over and have nothing to say.
     pub(super) fn tidy(&mut self) {
         let is_needed = |peer: &Peer| peer.link.state() != State::Disconnected;
         if !self.all.iter().all(is_needed) {

@@ -5,34 +5,26 @@ use lanlab_wire::nbf::{SessionCommand, SessionHeader, flag, value};
 
 use super::LONGEST_MESSAGE;
 
-/// What a part that came in asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// Nothing.
     Part,
-    /// The message is whole.
     Whole,
     /// It was thrown away, and that is to be said: NO RECEIVE with these octets.
     NoReceive(u16),
-    /// It was thrown away.
     Dropped,
-    /// It is longer than any message.
     TooLong,
 }
 
-/// Messages that come in.
 #[derive(Debug, Default)]
 pub(super) struct Receiving {
     pub(super) buffer: Vec<u8>,
     pub(super) is_paused: bool,
-    /// What comes is thrown away until the sender begins anew.
     is_dropping: bool,
     /// Correlator of a message that is to be acknowledged with data, or by then.
     pub(super) held: Option<(u16, Instant)>,
 }
 
 impl Receiving {
-    /// Take a part.
     pub(super) fn handle_data(&mut self, header: &SessionHeader, data: &[u8]) -> Taken {
         if self.is_dropping {
             if header.data2 != value::RESYNCHRONIZE || self.is_paused {
@@ -62,7 +54,6 @@ impl Receiving {
     }
 }
 
-/// Whether a message needs no acknowledgement.
 pub(super) const fn needs_no_ack(header: &SessionHeader) -> bool {
     header.data1 & flag::NO_ACK != 0
 }

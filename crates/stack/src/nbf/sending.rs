@@ -12,17 +12,12 @@ const MOST_MESSAGES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Wait {
-    /// Parts may be sent.
     Nothing,
-    /// RECEIVE CONTINUE is to come.
     Continue(u16),
-    /// The acknowledgement of the whole message is to come.
     Acknowledgement(u16),
-    /// RECEIVE OUTSTANDING is to come.
     Receiver,
 }
 
-/// A part of a message, as its header says it.
 #[derive(Debug)]
 pub(super) struct Part<'a> {
     pub(super) command: SessionCommand,
@@ -32,21 +27,17 @@ pub(super) struct Part<'a> {
     pub(super) data: &'a [u8],
 }
 
-/// What the other end understands.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Habits {
-    /// Octets of a part.
     pub(super) part_bytes: usize,
     pub(super) piggybacks: bool,
     pub(super) needs_no_ack: bool,
 }
 
-/// Messages that go out.
 #[derive(Debug)]
 pub(super) struct Sending {
     messages: VecDeque<Vec<u8>>,
     spare: Vec<Vec<u8>>,
-    /// Octets of the first message that were sent.
     sent_bytes: usize,
     wait: Wait,
     asks_continue: bool,
@@ -147,7 +138,6 @@ impl Sending {
         }
     }
 
-    /// Go on from here.
     pub(super) fn handle_receive_outstanding(&mut self, accepted_bytes: u16) {
         let Some(message) = self.messages.front() else { return };
         if self.sent_bytes == 0 && self.wait == Wait::Nothing {
@@ -165,7 +155,6 @@ mod tests {
 
     const HABITS: Habits = Habits { part_bytes: 100, piggybacks: false, needs_no_ack: false };
 
-    /// The command and the octets of each part.
     fn parts(message_bytes: usize) -> Vec<(SessionCommand, usize)> {
         let mut sending = Sending::new(false);
         sending.push(&vec![7; message_bytes]);

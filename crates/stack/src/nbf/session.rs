@@ -16,43 +16,33 @@ use crate::profile::Profile;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The name is looked for.
     Finding,
     Calling,
-    /// The link is set up.
     Linking,
-    /// SESSION INITIALIZE was sent.
     Initializing,
-    /// As the one that is called: SESSION INITIALIZE is to come.
     Recognized,
-    /// Messages can go.
     Open,
     Ending,
 }
 
 impl Phase {
-    /// Whether the session needs the link to its station.
     pub(super) const fn uses_link(self) -> bool {
         !matches!(self, Self::Finding | Self::Calling)
     }
 }
 
-/// What a frame of the session led to.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Step {
     Nothing,
-    /// Messages can go, in both directions.
     Opened,
     /// A message is whole. Another one may be handed in, if what came acknowledged one.
     Message {
         is_room: bool,
     },
-    /// Another message may be handed in.
     Room,
     Ended(Why),
 }
 
-/// One session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Session {
@@ -70,12 +60,10 @@ pub(super) struct Session {
     pub(super) habits: Habits,
     peer_has_no_ack: bool,
     pub(super) is_closing: bool,
-    /// Frames without data that are to be sent.
     control: VecDeque<SessionHeader>,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     pub(super) last_traffic: Instant,
-    /// SESSION END was sent.
     pub(super) is_over: bool,
 }
 
@@ -120,7 +108,6 @@ impl Session {
         no_ack | version
     }
 
-    /// The link stands: begin the session.
     pub(super) fn initialize(
         &mut self,
         now: Instant,
@@ -163,7 +150,6 @@ impl Session {
         true
     }
 
-    /// Take a frame of the other end.
     pub(super) fn handle_frame(
         &mut self,
         now: Instant,
@@ -314,7 +300,6 @@ impl Session {
             .push_back(SessionHeader { data2: reason, ..self.header(SessionCommand::SessionEnd) });
     }
 
-    /// Whether [`next_frame`](Self::next_frame) has one.
     pub(super) fn has_frame(&self) -> bool {
         !self.control.is_empty() || self.phase == Phase::Open && self.sending.is_ready()
     }

@@ -21,26 +21,20 @@ use crate::netbios::{Correlators, Names, Outcome, Queries, QueryKind, QueryPace}
 use crate::profile::Profile;
 use crate::spare::keep;
 
-/// What a station has counted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Counts {
     pub sent_frames: u64,
     pub received_frames: u64,
-    /// NetBIOS frames that make no sense.
     pub unknown_frames: u64,
-    /// NetBIOS frames for a session that is not open.
     pub unknown_session_frames: u64,
     /// Answers that were thrown away because the driver had not sent those before.
     pub dropped_answers: u64,
-    /// How often another station said that a name of ours is another's, too.
     pub name_disputes: u64,
-    /// How often another station had a name that we claimed, or had.
     pub name_conflicts: u64,
     /// Links and calls of stations that had not gone on with them, ended for others.
     pub crowded_out: u64,
 }
 
-/// A station that speaks NetBIOS frames. See the [module](super).
 #[derive(Debug)]
 pub struct Station {
     pub(super) mac: Mac,
@@ -58,11 +52,9 @@ pub struct Station {
     pub(super) is_listening: bool,
     pub(super) last_number: u8,
     pub(super) events: VecDeque<(Event, Option<Vec<u8>>)>,
-    /// Memory of messages.
     pub(super) spare: Vec<Vec<u8>>,
     pub(super) counts: Counts,
     pub(super) ended_links: llc::Counts,
-    /// Where feeding goes on: each session has its turn.
     turn: usize,
 }
 
@@ -74,7 +66,6 @@ impl Station {
         is_begun
     }
 
-    /// Give up a name. Sessions go on.
     pub fn release(&mut self, name: Name) {
         self.names.release(name);
     }
@@ -149,7 +140,6 @@ impl Station {
         Counts { dropped_answers: self.output.dropped, ..self.counts }
     }
 
-    /// What the links have counted, those that have ended included.
     pub fn link_counts(&self) -> llc::Counts {
         self.peers.all.iter().fold(self.ended_links, |sum, peer| sum.plus(peer.link.counts()))
     }

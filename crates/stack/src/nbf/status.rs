@@ -12,7 +12,6 @@ use super::{LONGEST_DATAGRAM, LONGEST_PART};
 use crate::llc;
 use crate::netbios::{MOST_NAMES, Names};
 
-/// Ethernet (IBM, NCB.STATUS).
 const ETHERNET: u8 = 0xfe;
 /// NetBIOS 3.0.
 const VERSION: [u8; 2] = [3, 0];
@@ -20,10 +19,8 @@ const VERSION: [u8; 2] = [3, 0];
 pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
 /// Octets of the state in one frame.
 const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
-/// Most sessions.
 const SESSIONS: u16 = 254;
 
-/// What of the station the answer tells.
 #[derive(Debug)]
 pub(super) struct Facts<'a> {
     pub(super) mac: Mac,
@@ -88,7 +85,6 @@ fn entries(names: &Names) -> Vec<NameEntry> {
     entries.collect()
 }
 
-/// What stands before the names.
 fn state(facts: &Facts<'_>, name_count: usize) -> Vec<u8> {
     let short = |count: u64| count.min(u64::from(u16::MAX)) as u16;
     let sessions = facts.sessions.min(usize::from(SESSIONS)) as u16;

@@ -42,25 +42,19 @@ impl Partial {
     }
 }
 
-/// What an answer came to.
 #[derive(Debug)]
 pub(super) enum Answer {
-    /// The state is whole.
     Whole(Event),
-    /// More was asked for.
     Part,
-    /// It answers no query.
     Unasked,
 }
 
-/// States of which a part has come.
 #[derive(Debug, Default)]
 pub(super) struct StatusParts {
     partial: Vec<Partial>,
 }
 
 impl StatusParts {
-    /// Take the first answer of a station.
     pub(super) fn begin(
         &mut self,
         (from, own_name): (Mac, Name),
@@ -89,7 +83,6 @@ impl StatusParts {
         Answer::Part
     }
 
-    /// Take a further answer.
     pub(super) fn go_on(
         &mut self,
         (from, own_name): (Mac, Name),
@@ -112,14 +105,12 @@ impl StatusParts {
         Answer::Whole(self.partial.swap_remove(index).into_event())
     }
 
-    /// What has come until the end of a query: names are missing.
     pub(super) fn end(&mut self, query: QueryId) -> impl Iterator<Item = Event> {
         let ended: Vec<_> = self.partial.extract_if(.., |partial| partial.query == query).collect();
         ended.into_iter().map(Partial::into_event)
     }
 }
 
-/// Ask a station for the names that are missing.
 fn ask(partial: &Partial, own_name: Name, output: &mut Output) {
     let names = partial.status.names.len();
     let header = NameHeader {

@@ -55,7 +55,6 @@ impl Station {
         session.query_at = Some(session.call.sent(now, QueryPace::of(&self.profile)));
     }
 
-    /// A number that no session of this station has.
     fn free_connection(&mut self) -> u16 {
         loop {
             self.last_connection = self.last_connection.wrapping_add(1);
@@ -67,7 +66,6 @@ impl Station {
         }
     }
 
-    /// A packet about a name.
     pub(super) fn handle_name(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok(NamePacket { flags, command, name }) = NamePacket::parse(packet.data) else {
             self.common.interface.counts.unreadable_packets += 1;
@@ -105,7 +103,6 @@ impl Station {
         }
     }
 
-    /// A packet of a session.
     pub(super) fn handle_session(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok((header, data)) = SessionHeader::split(packet.data) else {
             self.common.interface.counts.unreadable_packets += 1;
@@ -147,7 +144,6 @@ impl Station {
         }
     }
 
-    /// Another station asks for a session.
     fn handle_call(
         &mut self,
         now: Instant,

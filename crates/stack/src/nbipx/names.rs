@@ -15,7 +15,6 @@ pub(super) struct NameOutput<'a> {
 }
 
 impl NameOutput<'_> {
-    /// Ask all stations who has a name.
     pub(super) fn find(&mut self, name: Name, is_again: bool) {
         let data = packet(NameCommand::Find, 0, name);
         self.interface.push_to_all(is_again, packet_type::PROPAGATED, socket::NETBIOS, &data);

@@ -4,34 +4,23 @@ use lanlab_wire::nbipx::{SessionHeader, control};
 
 use crate::sequenced::{Incoming, is_after};
 
-/// What came with a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// A part of a message.
     Part,
-    /// The last part of one.
     Whole,
-    /// What has come already.
     Again,
-    /// Something before it is missing.
     Gap,
-    /// More than was allowed.
     Closed,
-    /// A part that does not go with those before it.
     Senseless,
 }
 
 #[derive(Debug)]
 pub(super) struct Receiving {
-    /// The number that is expected.
     pub(super) next: u16,
     pub(super) incoming: Incoming,
     window: u16,
-    /// Last number that the other end was allowed to send.
     granted: u16,
-    /// Whether it was asked to send again what is missing.
     has_asked: bool,
-    /// Packets that are not acknowledged.
     pub(super) unacknowledged: u16,
 }
 
@@ -57,12 +46,10 @@ impl Receiving {
         self.granted
     }
 
-    /// Whether the other end has used up its window.
     pub(super) const fn is_used_up(&self) -> bool {
         self.next.wrapping_sub(1) == self.granted
     }
 
-    /// Take a packet with a number.
     pub(super) fn handle_data(&mut self, header: &SessionHeader, data: &[u8]) -> Taken {
         if header.sequence != self.next {
             return if is_after(header.sequence, self.next) { Taken::Gap } else { Taken::Again };

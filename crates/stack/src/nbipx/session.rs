@@ -19,27 +19,21 @@ const LEAST_DATA: u16 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The name is looked for.
     Finding,
     Calling,
-    /// Messages can go.
     Open,
     /// We have ended it, and the other end has not said so, too.
     Ending,
-    /// It is over at both ends.
     Over,
 }
 
-/// One session.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) phase: Phase,
     pub(super) is_caller: bool,
-    /// The names, and when the name is asked for again.
     pub(super) call: NameCall,
     pub(super) query_at: Option<Instant>,
-    /// The other station; before it is found, nothing goes there.
     pub(super) place: Option<Place>,
     pub(super) local: u16,
     pub(super) remote: u16,
@@ -48,7 +42,6 @@ pub(super) struct Session {
     pub(super) has_gone_on: bool,
     pub(super) timer: Timer,
     pub(super) acknowledge_at: Option<Instant>,
-    /// When it ends although not everything is acknowledged.
     pub(super) close_at: Option<Instant>,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
@@ -86,18 +79,15 @@ impl Session {
         }
     }
 
-    /// When something is to be done.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let all = [self.query_at, self.timer.deadline, self.acknowledge_at, self.close_at];
         all.into_iter().flatten().min()
     }
 
-    /// Whether messages may be handed in.
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.close_at.is_none()
     }
 
-    /// Octets of data that this station takes in a packet.
     fn longest_data(&self) -> u16 {
         let own = self.profile.ipx.longest_data.value;
         self.place.map_or(own, |place| {
@@ -105,7 +95,6 @@ impl Session {
         })
     }
 
-    /// Send a packet of the session.
     fn push(&mut self, mut header: SessionHeader, data: &[u8], common: &mut Common) {
         let Some(place) = self.place else { return };
         header.expected = self.receiving.next;
@@ -120,7 +109,6 @@ impl Session {
         common.keep(packet);
     }
 
-    /// Send a packet without a number of its own.
     fn push_system(&mut self, bits: u8, kind: u8, common: &mut Common) {
         common.counts.system_sent += 1;
         let sequence = self.sending.next();
@@ -133,7 +121,6 @@ impl Session {
         self.push_system(0, stream::DATA, common);
     }
 
-    /// Send the packet that opens the session, or its answer.
     fn push_opening(&mut self, bits: u8, common: &mut Common) {
         let names = [self.call.calling.0, self.call.called.0];
         let [source, destination] = if self.is_caller { names } else { [names[1], names[0]] };
@@ -152,7 +139,6 @@ impl Session {
         common.keep(data);
     }
 
-    /// The station is found: ask it for a session.
     pub(super) fn call_station(&mut self, now: Instant, place: Place, common: &mut Common) {
         (self.phase, self.place, self.query_at) = (Phase::Calling, Some(place), None);
         self.timed = Some((1, now));
@@ -176,7 +162,6 @@ impl Session {
         true
     }
 
-    /// Say that the call is taken.
     pub(super) fn answer_call(&mut self, common: &mut Common) {
         common.counts.system_sent += 1;
         self.push_opening(control::SYSTEM, common);
@@ -375,7 +360,6 @@ impl Session {
         true
     }
 
-    /// Wait for what there is to wait for.
     fn set_timer(&mut self, now: Instant, is_new: bool, was_heard: bool) {
         let (wait, begins) = match self.phase {
             Phase::Finding => (Wait::Nothing, false),
@@ -421,7 +405,6 @@ impl Session {
         None
     }
 
-    /// End it, once everything is acknowledged.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
         self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
         self.receiving.incoming.drop_held();
@@ -442,7 +425,6 @@ impl Session {
         self.push(header, &[], common);
     }
 
-    /// It is over at both ends.
     fn end(&mut self, now: Instant) {
         (self.phase, self.acknowledge_at, self.close_at) = (Phase::Over, None, None);
         self.sending = Sending::new(self.sending.next(), 0, usize::from(LEAST_DATA));

@@ -19,7 +19,6 @@ use crate::nbf;
 use crate::netbios::{Correlators, LONGEST_MESSAGE, Names, QueryPace};
 use crate::profile::Profile;
 
-/// A station with NetBIOS over IPX. See the [module](super).
 #[derive(Debug)]
 pub struct Station {
     pub(super) name: Name,
@@ -30,7 +29,6 @@ pub struct Station {
     pub(super) is_listening: bool,
     pub(super) sessions: Vec<Session>,
     pub(super) last_connection: u16,
-    /// The last time that the driver has said.
     now: Instant,
     pub(super) common: Common,
 }

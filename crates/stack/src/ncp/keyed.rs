@@ -19,7 +19,6 @@ const HALVES: &[u8; 256] = b"\
     bd135de630bbf3649da3149483be5052cbd5d5d2d9aca0b3536951ee0e82d220\
     4f859686babf0728c73a1425f7ace593e712e1f4a6c6f430c036f87b2dc6aa8d";
 
-/// The four bits of an octet.
 const fn half(octet: u8) -> u8 {
     match HALVES[octet as usize] {
         digit @ b'0'..=b'9' => digit - b'0',

@@ -28,7 +28,6 @@ use crate::carrier::CarrierFacts;
 pub(crate) const ECHO_SOCKET: u16 = 0x4002;
 /// Begins a message that is carried by bursts, instead of a function: NCP has no function of this number.
 const BURST: u8 = 0;
-/// Octets of the longest burst.
 const MOST_BURST: u32 = 1 << 16;
 /// Octets of a packet around what it has of a burst.
 const AROUND_BURST: u32 = (HEADER_LEN + burst::HEADER_LEN) as u32;
@@ -37,7 +36,6 @@ const SMALLEST_PACKET: u32 = 576;
 /// Octets of a packet around a message.
 const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;
 
-/// Octets of the longest packet.
 const fn packet_bytes(carrier: CarrierFacts) -> u16 {
     (carrier.longest_message + AROUND_MESSAGE) as u16
 }

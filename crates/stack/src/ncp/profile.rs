@@ -7,7 +7,6 @@ use crate::known::{Known, assumed, observed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How a server and a client of a generation behave.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetWare {
     pub name: &'static str,
@@ -19,21 +18,16 @@ pub struct NetWare {
     pub has_keyed_logins: Known<bool>,
     /// Octets of data of a read or write, at most.
     pub most_data_bytes: Known<u16>,
-    /// Whether packets may be as long as frames are (LIP).
     pub has_large_packets: Known<bool>,
-    /// Whether reads and writes may be of more than one packet (packet burst).
     pub has_bursts: Known<bool>,
     /// Packets of a burst that a client reads, and of one that it writes, at most.
     pub burst_packets: Known<(u32, u32)>,
-    /// How often a client sends a request before it gives up.
     pub most_tries: Known<u32>,
     /// Time without a request after which a server asks whether the client is there, ns.
     pub watchdog_after_ns: Known<u64>,
     /// Time until it asks again, ns.
     pub watchdog_interval_ns: Known<u64>,
-    /// How often it asks.
     pub watchdog_questions: Known<u32>,
-    /// Time between two announcements of a server, ns.
     pub announcement_interval_ns: Known<u64>,
     /// How often a client looks for a server, or for the way to it, and after what time again, ns.
     pub searches: Known<(u32, u64)>,
@@ -69,5 +63,4 @@ pub const NETWARE_3: NetWare = NetWare {
     ..NETWARE_2
 };
 
-/// Every profile.
 pub const ALL: [NetWare; 2] = [NETWARE_2, NETWARE_3];

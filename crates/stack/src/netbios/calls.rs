@@ -5,11 +5,9 @@ use lanlab_wire::netbios_name::Name;
 
 use super::QueryPace;
 
-/// What becomes of a call that was not answered in time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Unanswered {
     Again,
-    /// No station has the name.
     NameNotFound,
     /// A station has the name, and nothing takes calls for it.
     NotListening,
@@ -20,7 +18,6 @@ pub(crate) enum Unanswered {
 pub(crate) struct NameCall {
     pub(crate) called: Name,
     pub(crate) calling: Name,
-    /// What the answer to the query repeats.
     pub(crate) correlator: u16,
     sent: u32,
     /// The queries are repeated once where nothing took calls for the name.
@@ -38,12 +35,10 @@ impl NameCall {
         self.correlator = correlator;
     }
 
-    /// Whether queries were in vain.
     pub(crate) const fn is_again(&self) -> bool {
         self.sent > 0
     }
 
-    /// A query is sent. When it is late.
     pub(crate) fn sent(&mut self, now: Instant, pace: QueryPace) -> Instant {
         self.sent += 1;
         now.plus_nanos(pace.interval_ns)
@@ -60,7 +55,6 @@ impl NameCall {
         false
     }
 
-    /// No answer has come in time.
     pub(crate) const fn handle_timeout(&self, pace: QueryPace) -> Unanswered {
         if self.sent < pace.count {
             Unanswered::Again

@@ -20,7 +20,6 @@ pub(crate) use queries::{Queries, Query, QueryKind};
 /// Octets of the longest message of a session.
 pub(crate) const LONGEST_MESSAGE: usize = 0xffff;
 
-/// What sessions can do.
 pub(crate) const FACTS: CarrierFacts = CarrierFacts {
     longest_message: LONGEST_MESSAGE as u32,
     keeps_raw: true,
@@ -32,7 +31,6 @@ pub(crate) const FACTS: CarrierFacts = CarrierFacts {
 pub(crate) struct Correlators(Option<u16>);
 
 impl Correlators {
-    /// Of a carrier that knows answers by the name.
     pub(crate) const NONE: Self = Self(None);
 
     pub(crate) fn next(&mut self) -> u16 {
@@ -60,7 +58,6 @@ impl QueryPace {
     }
 }
 
-/// A name that a station claims.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct NameClaim {
     pub(crate) name: Name,
@@ -69,7 +66,6 @@ pub(crate) struct NameClaim {
     pub(crate) correlator: u16,
 }
 
-/// Writes the frames of a carrier about names.
 pub(crate) trait NameFrames {
     /// Ask all stations whether one objects to a claim of ours.
     fn push_claim(&mut self, claim: NameClaim);

@@ -19,14 +19,11 @@ pub(crate) const MOST_NAMES: usize = 254;
 const RETRY_NS: u64 = 10_000_000_000;
 const RETRY_STEP_NS: u64 = 40_000_000;
 
-/// What a claim is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
-    /// A name that we did not have.
     New,
     /// A name of ours that another station says is another's, too. It is used meanwhile.
     Again,
-    /// A name that we have lost.
     Lost,
 }
 
@@ -38,7 +35,6 @@ enum Stage {
 }
 
 impl Stage {
-    /// Whether the name is ours to use.
     const fn is_held(self) -> bool {
         matches!(self, Self::Registered | Self::Claiming { of: Claim::Again, .. })
     }
@@ -51,7 +47,6 @@ struct Entry {
     stage: Stage,
 }
 
-/// What became of a name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Outcome {
     Claimed(Name),
@@ -75,7 +70,6 @@ impl From<Outcome> for Event {
     }
 }
 
-/// The names of a station.
 #[derive(Debug)]
 pub(crate) struct Names {
     mac: Mac,
@@ -104,7 +98,6 @@ impl Names {
         true
     }
 
-    /// Give up a name. Nothing is sent.
     pub(crate) fn release(&mut self, name: Name) {
         self.entries.retain(|entry| entry.name != name);
     }
@@ -113,13 +106,11 @@ impl Names {
         self.entries.iter().find(|entry| entry.name == name)
     }
 
-    /// Whether we have the name, and whether it is one of a group.
     pub(crate) fn registered(&self, name: Name) -> Option<bool> {
         let entry = self.find(name).filter(|entry| entry.stage.is_held())?;
         Some(entry.is_group)
     }
 
-    /// Whether the name can be used to call.
     pub(crate) fn readiness(&self, name: Name) -> Readiness {
         match self.find(name).map(|entry| entry.stage) {
             Some(stage) if stage.is_held() => Readiness::Ready,
@@ -200,7 +191,6 @@ impl Names {
         }
     }
 
-    /// Another station objects to a name that we add.
     pub(crate) fn handle_objection(
         &mut self,
         now: Instant,

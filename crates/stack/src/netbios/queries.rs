@@ -6,10 +6,8 @@ use lanlab_wire::netbios_name::Name;
 use super::{Correlators, QueryPace};
 use crate::carrier::QueryId;
 
-/// Most queries at a time.
 const MOST_QUERIES: usize = 64;
 
-/// What is asked.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum QueryKind {
     Find,
@@ -22,12 +20,10 @@ pub(crate) struct Query {
     kind: QueryKind,
     pub(crate) name: Name,
     correlator: u16,
-    /// How often it was sent.
     sent: u32,
     next_at: Instant,
 }
 
-/// Queries that are open.
 #[derive(Debug, Default)]
 pub(crate) struct Queries {
     open: Vec<Query>,
@@ -80,7 +76,6 @@ impl Queries {
         });
     }
 
-    /// The query that is answered by a correlator.
     pub(crate) fn answered(&self, kind: QueryKind, correlator: u16) -> Option<&Query> {
         self.open.iter().find(|query| query.kind == kind && query.correlator == correlator)
     }

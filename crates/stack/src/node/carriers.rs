@@ -18,24 +18,20 @@ macro_rules! carriers {
         $(#[$about:meta])*
         $kind:ident: $machine:ty, $name:literal, $title:literal $(, if $cfg:meta)?;
     )+) => {
-        /// What carries messages in frames.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
         pub enum CarrierKind {
             $($(#[$about])* $(#[cfg($cfg)])? $kind,)+
         }
 
         impl CarrierKind {
-            /// Every carrier.
             pub const ALL: &'static [Self] = &[$($(#[cfg($cfg)])? Self::$kind),+];
 
-            /// Its name in requests.
             pub const fn name(self) -> &'static str {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind => $name,)+
                 }
             }
 
-            /// Its name for people.
             pub const fn title(self) -> &'static str {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind => $title,)+
@@ -198,13 +194,10 @@ macro_rules! carriers {
 }
 
 carriers! {
-    /// NetBIOS frames over LLC: NetBEUI.
     Nbf: nbf::Station, "nbf", "NetBEUI";
-    /// SMB straight on IPX: NWLink with direct hosting.
     Ipx: direct::Station, "ipx", "IPX";
     /// NetBIOS over IPX: NWLink, as Windows NT speaks to its kind.
     Nbipx: nbipx::Station, "nbipx", "NetBIOS over IPX";
-    /// NetWare's core protocol on IPX.
     Ncp: ncp::Station, "ncp", "NCP";
     /// SMB on XNS: 3Com's 3+.
     Spp: xns::Station, "spp", "XNS";
@@ -226,7 +219,6 @@ impl CarrierKind {
     }
 }
 
-/// A set of carriers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CarrierKinds(u32);
 
@@ -235,18 +227,15 @@ impl CarrierKinds {
         Self(1 << kind as u32)
     }
 
-    /// This carrier as well.
     #[must_use]
     pub const fn and(self, kind: CarrierKind) -> Self {
         Self(self.0 | 1 << kind as u32)
     }
 
-    /// Whether both have a carrier in common.
     pub const fn overlaps(self, other: Self) -> bool {
         self.0 & other.0 != 0
     }
 
-    /// Each of them, in the order of the table.
     pub fn iter(self) -> impl Iterator<Item = CarrierKind> {
         let all = CarrierKind::ALL.iter().copied();
         all.filter(move |&kind| self.overlaps(Self::only(kind)))
@@ -282,7 +271,6 @@ impl CarrierSet {
         self.get(*CarrierKind::ALL.get(session.carrier_index())?)
     }
 
-    /// The machine of one carrier, by its type.
     pub(super) fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
         self.machines.iter_mut().find_map(|machine| machine.as_any().downcast_mut())
     }
@@ -291,7 +279,6 @@ impl CarrierSet {
         self.get(kind)?.segment()
     }
 
-    /// That of the carrier that is least so.
     pub(super) fn readiness(&self) -> Readiness {
         self.machines.iter().map(Machine::readiness).max().unwrap_or(Readiness::Ready)
     }

@@ -41,16 +41,13 @@ pub use crate::carrier::{
 use carriers::CarrierSet;
 pub use carriers::{CarrierKind, CarrierKinds};
 
-/// What a node is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NodeConfig {
     pub station: StationConfig,
-    /// Its carriers: it has no others, and says and answers nothing of theirs.
     pub carriers: CarrierKinds,
 }
 
 impl NodeConfig {
-    /// A station whose framing and network are found.
     pub const fn new(mac: Mac, name: Name, profile: Profile, carriers: CarrierKinds) -> Self {
         let netware = NETWARE_3;
         let (framing, network, ipx_part) = (None, None, IpxPart::First);
@@ -59,14 +56,11 @@ impl NodeConfig {
     }
 }
 
-/// Frames that no carrier of a node has taken.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StrayCounts {
-    /// Frames for other stations, or of other protocols.
     pub foreign_frames: u64,
     /// Frames that are shorter than they say, or have no length.
     pub malformed_frames: u64,
-    /// LLC frames for a SAP that is not here.
     pub unknown_sap_frames: u64,
     pub unknown_socket_packets: u64,
 }
@@ -82,7 +76,6 @@ impl StrayCounts {
     }
 }
 
-/// A station. The [module](self) says how to drive it.
 #[derive(Debug)]
 pub struct Node {
     carriers: CarrierSet,
@@ -141,7 +134,6 @@ impl Node {
         self.carriers.pause(session);
     }
 
-    /// Take messages of a session again.
     pub fn resume(&mut self, session: SessionId) {
         self.carriers.resume(session);
     }
@@ -157,7 +149,6 @@ impl Node {
         self.machine()
     }
 
-    /// Frames that no carrier has taken.
     pub const fn stray_counts(&self) -> StrayCounts {
         self.strays
     }
@@ -176,7 +167,6 @@ impl Node {
         counts
     }
 
-    /// Take a frame of the medium.
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         let taken = match Frame::parse(frame) {
             Ok(frame) => self.carriers.handle_frame(now, &frame),
@@ -187,12 +177,10 @@ impl Node {
         }
     }
 
-    /// Do what is due. Calls without need do nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.carriers.handle_timeout(now);
     }
 
-    /// When something is to be done next.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.carriers.poll_timeout()
     }

@@ -32,7 +32,6 @@ struct Session {
     waiting: VecDeque<Vec<u8>>,
 }
 
-/// One session with each other station.
 #[derive(Debug)]
 pub struct Toy {
     mac: Mac,

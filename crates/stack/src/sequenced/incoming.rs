@@ -8,9 +8,7 @@ use crate::ipx::Common;
 /// The message that is being put together, and those that wait until the session goes on.
 #[derive(Debug)]
 pub(crate) struct Incoming {
-    /// What has come of a message.
     pub(crate) buffer: Vec<u8>,
-    /// No more than there are packets in a window.
     held: VecDeque<Vec<u8>>,
     is_paused: bool,
 }
@@ -35,12 +33,10 @@ impl Incoming {
         }
     }
 
-    /// Let messages wait from now on.
     pub(crate) const fn pause(&mut self) {
         self.is_paused = true;
     }
 
-    /// Hand over what has waited, and what comes.
     pub(crate) fn resume<C, I>(&mut self, session: SessionId, common: &mut Common<C, I>) {
         self.is_paused = false;
         for message in std::mem::take(&mut self.held) {
@@ -48,13 +44,11 @@ impl Incoming {
         }
     }
 
-    /// The program wants no more: forget what waits.
     pub(crate) fn drop_held(&mut self) {
         self.held.clear();
         self.is_paused = false;
     }
 
-    /// The session is over: forget all.
     pub(crate) fn clear(&mut self) {
         self.buffer = Vec::new();
         self.held.clear();

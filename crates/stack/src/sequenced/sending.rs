@@ -17,11 +17,9 @@ const MOST_ON_THEIR_WAY: u16 = 16;
 #[derive(Debug)]
 struct Message {
     octets: Vec<u8>,
-    /// Number of its first part.
     first: u16,
 }
 
-/// A part of a message, as its packet says it.
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) number: u16,
@@ -34,14 +32,10 @@ pub(crate) struct Part<'a> {
     pub(crate) is_blocking: bool,
 }
 
-/// What an acknowledgement led to.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct Acknowledged {
-    /// It is not older than one before it.
     pub(crate) is_valid: bool,
-    /// It is of more than was sent.
     pub(crate) is_ahead: bool,
-    /// It is of something for the first time.
     pub(crate) is_new: bool,
     pub(crate) messages: u32,
 }
@@ -51,7 +45,6 @@ pub(crate) struct Sending {
     messages: VecDeque<Message>,
     spare: Vec<Vec<u8>>,
     bytes: usize,
-    /// Octets of a part.
     part_bytes: usize,
     /// The first number that is not acknowledged, the one to be sent next, and those after all that was ever sent and
     /// after all that waits.
@@ -59,7 +52,6 @@ pub(crate) struct Sending {
     next: u16,
     sent: u16,
     end: u16,
-    /// Last number that the other end takes.
     window_end: u16,
     /// Whether a wait was in vain: one packet goes out until something is acknowledged.
     is_doubtful: bool,
@@ -116,22 +108,18 @@ impl Sending {
         self.messages.is_empty()
     }
 
-    /// Whether the other end takes nothing.
     pub(crate) const fn is_shut(&self) -> bool {
         is_after(self.acknowledged, self.window_end)
     }
 
-    /// Number of the next packet.
     pub(crate) const fn next(&self) -> u16 {
         self.next
     }
 
-    /// The number after all that was ever sent.
     pub(crate) const fn sent(&self) -> u16 {
         self.sent
     }
 
-    /// Last number that the other end takes.
     pub(crate) const fn window_end(&self) -> u16 {
         self.window_end
     }
@@ -142,7 +130,6 @@ impl Sending {
         number != self.end && on_their_way < most && !is_after(number, self.window_end)
     }
 
-    /// The next part, if one may be sent.
     pub(crate) fn next_part(&mut self) -> Option<Part<'_>> {
         if std::mem::take(&mut self.repeats_first) && self.acknowledged != self.next {
             return self.part(self.acknowledged);
@@ -207,7 +194,6 @@ impl Sending {
         Acknowledged { is_valid: true, is_ahead, is_new, messages }
     }
 
-    /// Send again what is not acknowledged.
     pub(crate) const fn go_back(&mut self) {
         self.next = self.acknowledged;
     }
@@ -217,7 +203,6 @@ impl Sending {
         self.repeats_first = true;
     }
 
-    /// A wait for an acknowledgement was in vain.
     pub(crate) const fn doubt(&mut self) {
         self.is_doubtful = true;
         self.go_back();

@@ -2,28 +2,20 @@
 
 use lanlab_units::Instant;
 
-/// What a session waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Wait {
-    /// Nothing: its program decides.
     Nothing,
-    /// The answer to its call.
     Answer,
     Acknowledgement,
-    /// Room at the other end.
     Room,
-    /// Any packet: the other end may have gone.
     Alive,
-    /// That the other end has seen the end.
     End,
-    /// The end of its last answers.
     Oblivion,
 }
 
 /// How long a session that is over answers the other end still, ns.
 const OBLIVION_NS: u64 = 10_000_000_000;
 
-/// The waits of a stack.
 pub(crate) trait Waits {
     /// How long it waits at first, ns. Its mean round trip is zero before one was measured.
     fn first_ns(&self, wait: Wait, round_trip_ns: u64) -> u64;
@@ -95,7 +87,6 @@ impl Timer {
         Some(self.wait)
     }
 
-    /// How often it was waited for in vain.
     pub(crate) const fn tries(&self) -> u32 {
         self.tries
     }
@@ -105,7 +96,6 @@ impl Timer {
         self.round_trip_ns
     }
 
-    /// Something was answered that was sent once, this time ago.
     pub(crate) fn measure(&mut self, took_ns: u64) {
         let mean_ns = |before_ns: u64| (7 * before_ns + took_ns) / 8;
         self.round_trip_ns = Some(self.round_trip_ns.map_or(took_ns, mean_ns));

@@ -5,7 +5,6 @@
 use super::plan::User;
 use super::responses::{self, CHALLENGE_LEN};
 
-/// What every message begins with.
 pub const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
 /// Octets of an AUTHENTICATE message before its fields.
 const AUTHENTICATE_LEN: usize = 64;
@@ -20,13 +19,9 @@ pub mod flags {
     pub const UNICODE: u32 = 0x0000_0001;
     /// Strings are in the code page.
     pub const OEM: u32 = 0x0000_0002;
-    /// The server says its name.
     pub const REQUEST_TARGET: u32 = 0x0000_0004;
-    /// Messages can be signed.
     pub const SIGN: u32 = 0x0000_0010;
-    /// NTLM is spoken.
     pub const NTLM: u32 = 0x0000_0200;
-    /// There is a key for signatures.
     pub const ALWAYS_SIGN: u32 = 0x0000_8000;
     /// The name is that of a server.
     pub const TARGET_IS_SERVER: u32 = 0x0002_0000;
@@ -40,7 +35,6 @@ pub mod flags {
     pub const KEY_56: u32 = 0x8000_0000;
 }
 
-/// Bits that a client sends.
 const FLAGS: u32 = flags::UNICODE
     | flags::REQUEST_TARGET
     | flags::SIGN
@@ -50,7 +44,6 @@ const FLAGS: u32 = flags::UNICODE
     | flags::TARGET_INFO
     | flags::KEY_128;
 
-/// The first message.
 pub fn negotiate() -> Vec<u8> {
     let mut message = SIGNATURE.to_vec();
     message.extend_from_slice(&1_u32.to_le_bytes());
@@ -65,7 +58,6 @@ pub fn message_in(token: &[u8]) -> Option<&[u8]> {
     Some(&token[at..])
 }
 
-/// What a server's message asks.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Challenge<'a> {
     flags: u32,
@@ -104,7 +96,6 @@ impl<'a> Challenge<'a> {
     }
 }
 
-/// The last message, and the key of the session.
 pub fn authenticate(
     challenge: &Challenge<'_>,
     user: &User,

@@ -22,27 +22,21 @@ const COMPUTER: u16 = 1;
 const DOMAIN: u16 = 2;
 const DNS_COMPUTER: u16 = 3;
 
-/// A client's message.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     Negotiate {
         /// Bits of [`flags`].
         flags: u32,
     },
-    /// It proves who the user is.
     Authenticate(Authenticate<'a>),
 }
 
-/// What proves who a user is.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Authenticate<'a> {
     /// LM response; with extended session security and a response of version 1, the client's nonce.
     pub lm: &'a [u8],
-    /// NT response.
     pub nt: &'a [u8],
-    /// Domain of the user, as both ends write text.
     pub domain: &'a [u8],
-    /// Name of the user, as both ends write text.
     pub user: &'a [u8],
     /// Whether text is UTF-16LE.
     pub is_unicode: bool,

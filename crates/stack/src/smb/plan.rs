@@ -5,33 +5,26 @@ use lanlab_wire::smb1::strings::CodePage;
 use super::Dialect;
 use crate::carrier::CarrierFacts;
 
-/// To what, as whom and how to connect.
 #[derive(Clone)]
 pub struct Plan {
     /// The only dialect to speak; absent: the newest that the server speaks.
     pub dialect: Option<Dialect>,
-    /// Name of the server, for the path of the share.
     pub server: String,
-    /// Name of the share.
     pub share: String,
     /// As whom; absent: as a guest.
     pub user: Option<User>,
     /// Code page of both ends where strings are not UTF-16LE.
     pub code_page: CodePage,
-    /// Random octets, new for each session.
     pub nonce: [u8; 8],
     /// Time now, 100 ns since 1601.
     pub time: u64,
-    /// Whether to read and write raw, one call at a time.
     pub raw: bool,
-    /// Whether to read and write multiplexed where carrier and server have it.
     pub multiplexed: bool,
     /// Whether messages have to be signed; otherwise they are where the server requires it.
     pub requires_signatures: bool,
     pub carrier: CarrierFacts,
 }
 
-/// A user.
 #[derive(Clone)]
 pub struct User {
     pub name: String,

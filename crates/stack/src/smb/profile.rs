@@ -10,9 +10,7 @@ use crate::profile::{PC_NETWORK, Profile, WINDOWS_NT};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerProfile {
     pub name: &'static str,
-    /// Longest message that it takes, and says so.
     pub buffer_bytes: Known<u32>,
-    /// Timers, windows and sessions of its stations.
     pub station: &'static Profile,
 }
 

@@ -10,11 +10,9 @@ use lanlab_wire::smb1::strings::CodePage;
 use md4::{Digest, Md4};
 use md5::Md5;
 
-/// Octets of a challenge.
 pub const CHALLENGE_LEN: usize = 8;
 /// Octets of an LM or NTLM response of version 1.
 pub const RESPONSE_LEN: usize = 24;
-/// What the halves of a password encrypt.
 const LM_TEXT: [u8; 8] = *b"KGS!@#$%";
 /// Octets of the part of a version 2 response that proves the password.
 const PROOF_LEN: usize = 16;
@@ -22,11 +20,8 @@ const PROOF_LEN: usize = 16;
 /// A response of NTLM version 2 with its session key.
 #[derive(Clone)]
 pub struct Version2 {
-    /// For the field of the NTLM response.
     pub nt: Vec<u8>,
-    /// For the field of the LM response.
     pub lm: [u8; RESPONSE_LEN],
-    /// Key of the session, for signatures.
     pub session_key: [u8; 16],
 }
 

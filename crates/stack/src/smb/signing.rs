@@ -8,7 +8,6 @@ use md5::{Digest, Md5};
 
 use super::responses::same;
 
-/// Signs and checks the messages of one connection.
 #[derive(Clone)]
 pub struct Signing {
     key: Vec<u8>,
@@ -43,7 +42,6 @@ impl Signing {
         number.wrapping_add(1)
     }
 
-    /// Sign a message of two parts with a number.
     pub fn sign_as(&self, head: &mut [u8], data: &[u8], number: u32) {
         let signature = self.signature([head, data], number);
         head[header::SIGNATURE].copy_from_slice(&signature);

@@ -13,7 +13,6 @@ const CONTEXT: u8 = 0xa0;
 /// Object identifiers with their tag: SPNEGO, and NTLMSSP (1.3.6.1.4.1.311.2.2.10).
 const SPNEGO: [u8; 8] = [0x06, 0x06, 0x2b, 0x06, 0x01, 0x05, 0x05, 0x02];
 const NTLMSSP: [u8; 12] = [0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37, 0x02, 0x02, 0x0a];
-/// States of a response.
 const COMPLETED: u8 = 0;
 const INCOMPLETE: u8 = 1;
 
@@ -31,7 +30,6 @@ fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     octets
 }
 
-/// The first token: NTLMSSP is spoken.
 pub fn offer() -> Vec<u8> {
     let mechanisms = tagged(CONTEXT, &[&tagged(SEQUENCE, &[&NTLMSSP])]);
     let init = tagged(CONTEXT, &[&tagged(SEQUENCE, &[&mechanisms])]);
@@ -46,7 +44,6 @@ pub fn incomplete(message: &[u8]) -> Vec<u8> {
     tagged(CONTEXT | 1, &[&tagged(SEQUENCE, &[&state, &mechanism, &token])])
 }
 
-/// The login is done.
 pub fn completed() -> Vec<u8> {
     let state = tagged(CONTEXT, &[&tagged(ENUMERATED, &[&[COMPLETED]])]);
     tagged(CONTEXT | 1, &[&tagged(SEQUENCE, &[&state])])

@@ -16,7 +16,6 @@ use crate::responders::may_answer_on_xns;
 /// Most sessions that this station has called, and most that are over and answer still.
 const MOST_CALLS: usize = 254;
 const MOST_OVER: usize = 254;
-/// Numbers of no connection.
 const UNKNOWN: [u16; 2] = [NO_CONNECTION, NO_CONNECTION_OF_SPX];
 /// Time after a call from which on the same one is that of a station that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
@@ -66,7 +65,6 @@ impl Station {
         self.sessions.push(session);
     }
 
-    /// Ask all stations who has the name.
     fn ask(&mut self, now: Instant, index: usize) {
         let session = &mut self.sessions[index];
         session.query_at = Some(session.call.sent(now, QueryPace::of(&self.profile)));
@@ -81,7 +79,6 @@ impl Station {
         interface.push(to, packet_type::EXCHANGE, session.socket, &data);
     }
 
-    /// A socket that no session of this station has.
     fn free_socket(&mut self) -> u16 {
         loop {
             let is_last = self.last_socket >= LAST_DYNAMIC;
@@ -92,7 +89,6 @@ impl Station {
         }
     }
 
-    /// A number that no session of this station has.
     fn free_connection(&mut self) -> u16 {
         loop {
             self.last_connection = self.last_connection.wrapping_add(1);
@@ -104,7 +100,6 @@ impl Station {
         }
     }
 
-    /// A question for a name, or the answer to ours.
     pub(super) fn handle_exchange(&mut self, now: Instant, packet: &Packet<'_>) {
         let Some(header) = pep::Header::parse(packet.data).ok() else {
             self.common.interface.counts.like_ipx.unreadable_packets += 1;
@@ -132,13 +127,11 @@ impl Station {
         }
     }
 
-    /// Whether a program here has a socket.
     pub(super) fn has_socket(&self, socket: u16) -> bool {
         let is_servers = socket == socket::SMB && self.is_listening;
         is_servers || self.sessions.iter().any(|session| session.socket == socket)
     }
 
-    /// A packet of a session.
     pub(super) fn handle_sequenced(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok((header, data)) = Header::split(packet.data) else {
             self.common.interface.counts.like_ipx.unreadable_packets += 1;
@@ -172,7 +165,6 @@ impl Station {
         }
     }
 
-    /// Another station asks for a session.
     fn handle_call(&mut self, now: Instant, packet: &Packet<'_>, header: &Header, data: &[u8]) {
         let from = packet.from;
         // A connection that is going on has its number; a new one begins at the beginning.

@@ -11,20 +11,15 @@ use crate::carrier::{StationConfig, Stray};
 use crate::ipx::{Output, Place};
 use crate::responders::may_answer_on_xns;
 
-/// A datagram for this station.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Packet<'a> {
-    /// Where it came from, as an answer gets there.
     pub(super) from: Place,
-    /// What stands before its data.
     pub(super) header: Header,
     pub(super) data: &'a [u8],
-    /// Its first octets, for an error about it.
     octets: &'a [u8],
 }
 
 impl Packet<'_> {
-    /// The program that it is for.
     pub(super) const fn socket(&self) -> u16 {
         self.header.destination.socket
     }
@@ -59,17 +54,14 @@ impl Interface {
         self.framing.unwrap_or(framing::ALL[attempt as usize % framing::ALL.len()])
     }
 
-    /// Where a station is that has not been heard yet.
     pub(super) const fn place(address: Address) -> Place {
         Place { address, mac: Mac(address.node), framing: framing::ETHERNET_II }
     }
 
-    /// Where all stations are.
     pub(super) fn everybody(&self, socket: u16) -> Place {
         Self::place(Address { node: BROADCAST, ..self.address(socket) })
     }
 
-    /// Send a datagram from a socket of this station.
     pub(super) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
         let (source, destination) = (self.address(socket), to.address);
         let ways = (to.mac, self.mac);

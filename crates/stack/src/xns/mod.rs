@@ -22,5 +22,4 @@ mod timers;
 
 pub use station::Station;
 
-/// What all sessions of a station share.
 type Common = crate::ipx::Common<counts::Counts, interface::Interface>;

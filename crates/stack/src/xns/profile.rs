@@ -4,24 +4,20 @@ use crate::known::{Known, assumed, observed, primary, secondary};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// How a stack runs sessions over sequenced packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XnsProfile {
     /// Octets of data in a packet, at most 534.
     pub packet_bytes: Known<u16>,
     /// Packets that the other end may have on their way: buffers to receive them.
     pub window: Known<u16>,
-    /// Most sessions that others have opened.
     pub sessions: Known<u16>,
     /// Whether a server answers from a socket of its own for each session, and not from that of all.
     pub has_session_sockets: Known<bool>,
     /// Whether each packet asks for its acknowledgement, and not only one after which nothing more may be sent.
     pub asks_each: Known<bool>,
-    /// Longest time that an acknowledgement waits, ns.
     pub ack_delay_ns: Known<u64>,
     /// Shortest and longest time to wait for an acknowledgement, ns; each wait is twice the one before.
     pub resend_ns: Known<(u64, u64)>,
-    /// How often a packet is sent again before the session is given up.
     pub resend_count: Known<u32>,
     /// Equal acknowledgements after which what they ask for is sent again at once.
     pub same_acks: Known<u32>,
@@ -31,9 +27,7 @@ pub struct XnsProfile {
     pub probe_ns: Known<(u64, u64)>,
     /// Time without a packet of the other end after which it is asked whether it is there, ns.
     pub alive_ns: Known<u64>,
-    /// How often it is asked before the session is given up.
     pub alive_count: Known<u32>,
-    /// How often an end is said.
     pub end_count: Known<u32>,
 }
 

@@ -5,39 +5,26 @@ use lanlab_wire::xns::spp::{Header, control, stream};
 use crate::netbios::LONGEST_MESSAGE;
 use crate::sequenced::{Incoming, is_after};
 
-/// When a packet comes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum When {
-    /// It is the next one.
     Now,
-    /// Something before it is missing.
     Early,
-    /// It has come already.
     Again,
-    /// More than was allowed.
     Beyond,
 }
 
-/// What came with the next packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// A part of a message.
     Part,
-    /// The last part of one.
     Whole,
-    /// An octet for attention, which is part of no message.
     Attention,
-    /// The other end ends the session.
     End,
-    /// It has ended it, too.
     EndReply,
-    /// A message that is longer than any.
     TooLong,
 }
 
 #[derive(Debug)]
 pub(super) struct Receiving {
-    /// The number that is expected.
     pub(super) next: u16,
     pub(super) incoming: Incoming,
     /// Packets that have come early: fewer than there are in a window.
@@ -61,12 +48,10 @@ impl Receiving {
         self.granted
     }
 
-    /// Whether the other end has used up its window.
     pub(super) const fn is_used_up(&self) -> bool {
         self.next.wrapping_sub(1) == self.granted
     }
 
-    /// When a packet with a number comes.
     pub(super) fn when(&self, header: &Header) -> When {
         let number = header.sequence;
         if is_after(self.next, number) {
@@ -86,18 +71,15 @@ impl Receiving {
         When::Early
     }
 
-    /// Keep a packet that comes early.
     pub(super) fn keep(&mut self, header: &Header, data: &[u8]) {
         self.early.push((*header, data.to_vec()));
     }
 
-    /// The next packet, if it has come early.
     pub(super) fn take_kept(&mut self) -> Option<(Header, Vec<u8>)> {
         let at = self.early.iter().position(|(header, _)| header.sequence == self.next)?;
         Some(self.early.swap_remove(at))
     }
 
-    /// Take the next packet.
     pub(super) fn take(&mut self, header: &Header, data: &[u8]) -> Taken {
         self.next = self.next.wrapping_add(1);
         if header.control & control::ATTENTION != 0 {
@@ -115,7 +97,6 @@ impl Receiving {
         if is_last { Taken::Whole } else { Taken::Part }
     }
 
-    /// Forget all that has come.
     pub(super) fn clear(&mut self) {
         self.incoming.clear();
         self.early = Vec::new();

@@ -18,27 +18,22 @@ use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Phase {
-    /// The name is looked for.
     Finding,
     Calling,
-    /// Messages can go.
     Open,
     /// We have ended it, and the other end has not said so, too.
     Ending,
     /// The other end has ended it, we have said so, too, and it has not said that it knows.
     Replying,
-    /// It is over at both ends.
     Over,
 }
 
 impl Phase {
-    /// Whether its program knows of it still.
     pub(super) const fn is_reported(self) -> bool {
         matches!(self, Self::Finding | Self::Calling | Self::Open)
     }
 }
 
-/// What becomes of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     GoesOn,
@@ -46,20 +41,16 @@ pub(super) enum Outcome {
     Over(Why),
 }
 
-/// One session.
 #[derive(Debug)]
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) phase: Phase,
     pub(super) is_caller: bool,
-    /// The names, and when the name is asked for again.
     pub(super) call: NameCall,
     pub(super) query_at: Option<Instant>,
     /// Number of the question for the name, and how often it was asked.
     pub(super) query: (u32, u32),
-    /// The other station; before it is found, nothing goes there.
     pub(super) place: Option<Place>,
-    /// Whether it has said anything, and so in which framing it is reached.
     is_heard: bool,
     pub(super) socket: u16,
     pub(super) local: u16,
@@ -69,21 +60,17 @@ pub(super) struct Session {
     pub(super) has_gone_on: bool,
     pub(super) timer: Timer,
     acknowledge_at: Option<Instant>,
-    /// When it ends although not everything is acknowledged.
     close_at: Option<Instant>,
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     profile: Profile,
     /// A packet whose acknowledgement is waited for: the number after it, and when it was sent.
     timed: Option<(u16, Instant)>,
-    /// Acknowledgements in a row that say the same.
     same_acks: u32,
-    /// Number of our last packet, once the session ends.
     last: u16,
 }
 
 impl Session {
-    /// A session from a socket, with a local number.
     pub(super) fn new(
         id: SessionId,
         now: Instant,
@@ -116,18 +103,15 @@ impl Session {
         }
     }
 
-    /// When something is to be done.
     pub(super) fn deadline(&self) -> Option<Instant> {
         let all = [self.query_at, self.timer.deadline, self.acknowledge_at, self.close_at];
         all.into_iter().flatten().min()
     }
 
-    /// Whether messages may be handed in.
     pub(super) const fn is_open(&self) -> bool {
         matches!(self.phase, Phase::Open) && self.close_at.is_none()
     }
 
-    /// Whether a packet is one of this session.
     pub(super) fn is_of(&self, packet: &Packet<'_>, header: &Header) -> bool {
         let has_ids = self.local == header.destination && self.socket == packet.socket();
         // A server may answer from a socket that it has for this session alone.
@@ -138,7 +122,6 @@ impl Session {
             })
     }
 
-    /// Send a packet of the session.
     fn push(&mut self, mut header: Header, data: &[u8], common: &mut Common) {
         let Some(place) = self.place else { return };
         header.expected = self.receiving.next;
@@ -152,7 +135,6 @@ impl Session {
         common.keep(packet);
     }
 
-    /// Send a packet without a number of its own.
     fn push_system(&mut self, bits: u8, common: &mut Common) {
         common.counts.system_sent += 1;
         let (control, sequence) = (control::SYSTEM | bits, self.sending.next());
@@ -163,7 +145,6 @@ impl Session {
         self.push_system(0, common);
     }
 
-    /// Ask the station for a session.
     fn push_call(&mut self, common: &mut Common) {
         let framing = common.interface.framing_of_attempt(self.timer.tries());
         if let Some(place) = self.place.as_mut().filter(|_| !self.is_heard) {
@@ -172,7 +153,6 @@ impl Session {
         self.push_system(control::ACKNOWLEDGE, common);
     }
 
-    /// Take a packet of the other end.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -294,7 +274,6 @@ impl Session {
         }
     }
 
-    /// Take the next packet.
     fn take(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) -> Taken {
         let taken = self.receiving.take(header, data);
         match taken {
@@ -349,7 +328,6 @@ impl Session {
         true
     }
 
-    /// Wait for what there is to wait for.
     fn set_timer(&mut self, now: Instant, is_new: bool, was_heard: bool) {
         let (wait, begins) = match self.phase {
             Phase::Finding => (Wait::Nothing, false),
@@ -363,7 +341,6 @@ impl Session {
         self.timer.begin(now, wait, begins, self.profile.xns);
     }
 
-    /// Do what is due.
     pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Outcome {
         if self.acknowledge_at.is_some_and(|at| at <= now) {
             self.acknowledge(common);
@@ -402,7 +379,6 @@ impl Session {
         self.acknowledge(common);
     }
 
-    /// End it, once everything is acknowledged.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) {
         self.close_at = Some(now.plus_nanos(self.profile.session_wait_ns.value));
         self.receiving.incoming.drop_held();

@@ -22,7 +22,6 @@ use crate::profile::Profile;
 /// Sockets that the first one of a station may be away from the first of all.
 const SOCKETS_AWAY: u64 = 0x2000;
 
-/// A station with SMB on XNS. See the [module](super).
 #[derive(Debug)]
 pub struct Station {
     pub(super) name: Name,

@@ -10,7 +10,6 @@ use crate::ethernet::{self, Frame, Framing, MAX_PAYLOAD_LEN, Mac};
 const ETHERNET_TYPE: u16 = 0x8137;
 /// A second one, which some old stations send.
 const OLD_ETHERNET_TYPE: u16 = 0x8138;
-/// LLC header: SAP, SAP, UI.
 const LLC_START: [u8; 3] = [0xe0, 0xe0, 0x03];
 
 /// 802.2, which NetWare has from 3.12 on, and NWLink by default.
@@ -35,7 +34,6 @@ pub fn packet<'a>(frame: &Frame<'a>) -> Option<(&'a [u8], Framing)> {
     }
 }
 
-/// Octets of the longest data of a packet in a frame.
 pub const fn longest_data(framing: Framing) -> usize {
     let inner = match framing {
         Framing::Llc => LLC_START.len(),

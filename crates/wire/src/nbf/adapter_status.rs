@@ -10,12 +10,10 @@ use crate::fields::{Field, Order};
 use crate::netbios_name::{NAME_LEN, Name};
 use crate::{Error, take};
 
-/// Octets before the names.
 pub const FIXED_LEN: usize = 60;
 /// Octets of a name with its number and state.
 pub const ENTRY_LEN: usize = NAME_LEN + 2;
 
-/// A name that the adapter has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameEntry {
     pub name: Name,
@@ -45,39 +43,25 @@ impl NameEntry {
     }
 }
 
-/// State of an adapter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct AdapterStatus {
-    /// Address of the adapter.
     pub mac: Mac,
-    /// Version of NetBIOS: major and minor.
     pub version: [u8; 2],
-    /// FF Token Ring, FE Ethernet.
     pub adapter_type: u8,
-    /// Minutes that are reported.
     pub minutes: u16,
-    /// FRMR frames received.
     pub frame_rejects_received: u16,
-    /// FRMR frames sent.
     pub frame_rejects_sent: u16,
-    /// I frames received with an error.
     pub information_receive_errors: u16,
-    /// Transmissions given up.
     pub aborted_transmissions: u16,
     pub sent_packets: u32,
     pub received_packets: u32,
-    /// I frames sent with an error: sent again.
     pub information_send_errors: u16,
-    /// Times that the receiver had no buffer.
     pub lost_for_buffers: u16,
     pub t1_expiries: u16,
     pub ti_expiries: u16,
-    /// Free control blocks, configured, and most of them.
     pub control_blocks: [u16; 3],
-    /// Times that the sender had no buffer.
     pub send_buffer_shortages: u16,
     pub longest_datagram_bytes: u16,
-    /// Sessions, configured, and most of them.
     pub sessions: [u16; 3],
     pub longest_session_packet_bytes: u16,
     /// Names in all: more than `names` if the answer was cut.
@@ -123,7 +107,6 @@ impl AdapterStatus {
         })
     }
 
-    /// Append the data of a STATUS RESPONSE.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let version = self.version;
         (self.mac.0, version[0], 0_u8, self.adapter_type, version[1]).write(Order::Little, out);

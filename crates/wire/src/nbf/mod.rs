@@ -17,7 +17,6 @@ pub use adapter_status::{AdapterStatus, ENTRY_LEN, FIXED_LEN, NameEntry};
 
 const FORMAT: &str = "nbf";
 
-/// Where the command is, behind length and delimiter.
 const COMMAND_AT: usize = 4;
 /// Octets that every header begins with.
 const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
@@ -25,59 +24,38 @@ const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
 pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
 /// Octets of the header of a frame of a session.
 pub const SESSION_HEADER_LEN: usize = COMMON_LEN + 2;
-/// What stands behind the length of every header.
 const DELIMITER: u16 = 0xefff;
 
 codes! {
-    /// What a frame of names and datagrams is for.
     NameCommand {
-        /// Whether a station objects to this group name.
         AddGroupNameQuery = 0x00,
-        /// Whether a station objects to this name.
         AddNameQuery = 0x01,
-        /// Two stations have the name.
         NameInConflict = 0x02,
-        /// Tell the state of your adapter.
         StatusQuery = 0x03,
-        /// End a trace at other stations.
         TerminateTrace = 0x07,
-        /// Data to a name.
         Datagram = 0x08,
-        /// Data to every station.
         DatagramBroadcast = 0x09,
         /// Who has this name? With a session number: I want a session with it.
         NameQuery = 0x0a,
         AddNameResponse = 0x0d,
-        /// I have the name.
         NameRecognized = 0x0e,
-        /// The state of an adapter.
         StatusResponse = 0x0f,
-        /// End a trace here and at other stations.
         TerminateTraces = 0x13,
     }
 }
 
 codes! {
-    /// What a frame of a session is for.
     SessionCommand {
-        /// A message has arrived whole.
         DataAck = 0x14,
-        /// A part of a message that is not the last.
         DataFirstMiddle = 0x15,
         /// The last or only part of a message.
         DataOnlyLast = 0x16,
-        /// The callee agrees to the session.
         SessionConfirm = 0x17,
         SessionEnd = 0x18,
-        /// The caller begins the session.
         SessionInitialize = 0x19,
-        /// There is no memory for the message.
         NoReceive = 0x1a,
-        /// There is memory again: go on from here.
         ReceiveOutstanding = 0x1b,
-        /// Go on with the message.
         ReceiveContinue = 0x1c,
-        /// Are you there?
         SessionAlive = 0x1f,
     }
 }
@@ -108,14 +86,11 @@ pub mod value {
     pub const GROUP: u8 = 1;
     /// Data: the first frame after RECEIVE OUTSTANDING.
     pub const RESYNCHRONIZE: u16 = 1;
-    /// SESSION END: as agreed.
     pub const HANG_UP: u16 = 0;
-    /// SESSION END: something went wrong.
     pub const ABNORMAL_END: u16 = 1;
     /// STATUS QUERY and STATUS RESPONSE, `data1`: of `NetBIOS` before 2.1, in one frame. The first query of
     /// later ones has 1; any other number is that of the names received, or sent, so far.
     pub const STATUS_IN_ONE_FRAME: u8 = 0;
-    /// The first STATUS QUERY.
     pub const STATUS_FIRST: u8 = 1;
     /// STATUS RESPONSE: the frame is too short for all of it.
     pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
@@ -127,39 +102,26 @@ pub mod value {
     pub const LAST_SESSION_NUMBER: u8 = 254;
 }
 
-/// Header of a frame of names and datagrams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NameHeader {
     pub command: NameCommand,
-    /// Depends on the command.
     pub data1: u8,
-    /// Depends on the command.
     pub data2: u16,
-    /// The response correlator of the frame that this one answers.
     pub transmit_correlator: u16,
-    /// What an answer has to repeat.
     pub response_correlator: u16,
-    /// Name that the frame is for.
     pub destination: Name,
-    /// Name of its sender.
     pub source: Name,
 }
 
-/// Header of a frame of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SessionHeader {
     pub command: SessionCommand,
     /// [`flag`]s.
     pub data1: u8,
-    /// Depends on the command.
     pub data2: u16,
-    /// The response correlator of the frame that this one answers.
     pub transmit_correlator: u16,
-    /// What an answer has to repeat.
     pub response_correlator: u16,
-    /// Session number at the receiver.
     pub destination_number: u8,
-    /// Session number at the sender.
     pub source_number: u8,
 }
 
@@ -214,7 +176,6 @@ impl NameHeader {
         Ok((header, &frame[NAME_HEADER_LEN..]))
     }
 
-    /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let correlators = [self.transmit_correlator, self.response_correlator];
         let common: Common = (self.command.to_wire(), self.data1, self.data2, correlators);
@@ -253,7 +214,6 @@ impl SessionHeader {
         frame.get(COMMON_LEN..SESSION_HEADER_LEN)?.try_into().ok().filter(|_| is_malformed)
     }
 
-    /// Append the header.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let correlators = [self.transmit_correlator, self.response_correlator];
         let common: Common = (self.command.to_wire(), self.data1, self.data2, correlators);

@@ -4,7 +4,6 @@ use proptest::prelude::*;
 
 const FRAMES: &str = include_str!("../../tests/frames/nbns.hex");
 
-/// A datagram of the capture.
 fn frame(name: &str) -> Vec<u8> {
     let line = FRAMES.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
     hex::decode(line.unwrap()).unwrap()

@@ -2,11 +2,9 @@
 
 use super::text::{Name, messages};
 
-/// Kinds of objects.
 pub mod object {
     pub const USER: u16 = 0x0001;
     pub const FILE_SERVER: u16 = 0x0004;
-    /// Any kind, in a search.
     pub const ANY: u16 = 0xffff;
 }
 
@@ -21,7 +19,6 @@ pub const SEGMENT_LEN: usize = 128;
 pub const KEY_LEN: usize = 8;
 
 messages! {
-    /// Login with a password in plain text.
     PlainLogin<'a>, "ncp login" => {
         kind: u16,
         name: Name<'a>,
@@ -35,7 +32,6 @@ messages! {
         name: Name<'a>,
     }
 
-    /// Asks for an object by its name.
     Named<'a>, "ncp object" => {
         kind: u16,
         name: Name<'a>,
@@ -43,7 +39,6 @@ messages! {
 
     /// Asks for the next object of a name, which may have `*`.
     Scan<'a>, "ncp scan" => {
-        /// Number of the object before.
         after: u32,
         kind: u16,
         name: Name<'a>,
@@ -74,7 +69,6 @@ messages! {
         has_more: u8,
     }
 
-    /// Who has logged in at a connection.
     Logged, "ncp logged information" => {
         number: u32,
         kind: u16,
@@ -84,7 +78,6 @@ messages! {
         reserved: u8,
     }
 
-    /// What a client may see of the bindery, and as whom.
     Access, "ncp bindery access" => {
         level: u8,
         number: u32,
@@ -93,17 +86,13 @@ messages! {
     Object, "ncp object reply" => {
         number: u32,
         kind: u16,
-        /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
     }
 
-    /// What a scan adds of an object.
     Scanned, "ncp scan reply" => {
         number: u32,
         kind: u16,
-        /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
-        /// Whether it lasts no longer than the server runs.
         is_dynamic: u8,
         security: u8,
         has_properties: u8,

@@ -24,11 +24,8 @@ pub const FRAGMENT_LEN: usize = Fragment::LEN;
 /// Octets with which a server agrees to bursts, before [`Limits`].
 pub const ACCEPTED_LEN: usize = Accepted::LEN;
 
-/// Bits of a packet's flags.
 pub mod flag {
-    /// The session is given up.
     pub const ABORT: u8 = 0x04;
-    /// The server works still.
     pub const BUSY: u8 = 0x08;
     /// Last packet of the burst, or of what of it is sent again.
     pub const END: u8 = 0x10;
@@ -38,28 +35,20 @@ pub mod flag {
     pub const SYSTEM: u8 = 0x80;
 }
 
-/// What a burst asks for.
 pub mod operation {
     pub const READ: u32 = 1;
     pub const WRITE: u32 = 2;
 }
 
-/// What came of it.
 pub mod result {
-    /// It is done.
     pub const OK: u32 = 0;
-    /// It could not be begun.
     pub const NOT_BEGUN: u32 = 1;
-    /// Reading failed.
     pub const IO_ERROR: u32 = 2;
-    /// There is nothing to read here.
     pub const NO_DATA: u32 = 3;
-    /// Writing failed.
     pub const WRITE_ERROR: u32 = 4;
 }
 
 fields! {
-    /// What stands before each part of a burst.
     Header, Big => {
         kind: u16,
         /// Bits of [`flag`].
@@ -73,7 +62,6 @@ fields! {
         burst: u16,
         ack: u16,
         total: u32,
-        /// Where in the burst the octets of this packet begin.
         offset: u32,
         length: u16,
         missing: u16,
@@ -81,7 +69,6 @@ fields! {
 }
 
 fields! {
-    /// A part of a burst that is missing.
     Fragment, Big => {
         offset: u32,
         length: u16,
@@ -99,7 +86,6 @@ fields! {
     /// Begins the request of a read, which is no more, or of a write, whose data stand behind.
     Operation, Big, "ncp burst operation" => {
         operation: Low,
-        /// The last four octets of the file handle.
         file: [u8; 4],
         reserved: [u8; 8],
         offset: u32,
@@ -114,7 +100,6 @@ fields! {
 }
 
 fields! {
-    /// Begins the reply to a read; the data stand behind.
     ReadReply, Big, "ncp burst reply" => {
         result: Low,
         count: u32,
@@ -122,10 +107,8 @@ fields! {
 }
 
 fields! {
-    /// Asks for bursts.
     Offer, Big, "ncp burst offer" => {
         connection: u32,
-        /// Octets of a packet, its header of IPX included.
         packet: u32,
         socket: u16,
         most_sent: u32,
@@ -134,30 +117,23 @@ fields! {
 }
 
 fields! {
-    /// Agrees to bursts.
     Accepted, Big, "ncp burst offer" => {
         connection: u32,
-        /// Octets of a packet, its header of IPX included.
         packet: u32,
     }
 }
 
 fields! {
-    /// What a server says behind that: Wireshark does not read it.
     Limits, Big, "ncp burst limits" => {
         most_sent: u32,
         most_taken: u32,
     }
 }
 
-/// A packet of a burst.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What it begins with.
     pub header: Header,
-    /// The list of what is missing, as octets.
     fragments: &'a [u8],
-    /// Octets of the burst.
     pub data: &'a [u8],
 }
 
@@ -190,7 +166,6 @@ impl<'a> Packet<'a> {
         Ok(Self { header, fragments: &packet[HEADER_LEN..data_at], data })
     }
 
-    /// What its sender misses.
     pub fn missing(&self) -> impl Iterator<Item = Fragment> + use<'a> {
         let (fragments, _) = self.fragments.as_chunks::<FRAGMENT_LEN>();
         fragments.iter().map(|octets| Fragment::read(octets, Order::Big))
@@ -198,7 +173,6 @@ impl<'a> Packet<'a> {
 }
 
 impl Header {
-    /// Append a packet: lengths are those of what stands behind.
     pub fn emit(&self, missing: &[Fragment], data: &[u8], out: &mut Vec<u8>) {
         let (length, count) = (data.len() as u16, missing.len() as u16);
         let header = Self { kind: kind::BURST, stream: STREAM, length, missing: count, ..*self };
@@ -210,7 +184,6 @@ impl Header {
     }
 }
 
-/// What a reply says first: whether it is done.
 pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
     WriteReply::parse(reply).map(|reply| reply.result.number)
 }
@@ -225,7 +198,6 @@ pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     data.get(..count).ok_or(Error::Truncated { format, need: count, got: data.len() })
 }
 
-/// The part of a file handle that bursts have.
 pub fn file_of(handle: FileHandle) -> [u8; 4] {
     take(&handle, 2..6)
 }

@@ -1,12 +1,10 @@
 //! Completion codes: what came of a request.
 
-/// A code by its number, with its name for people.
 macro_rules! completions {
     ($($name:ident = $code:literal, $text:literal;)*) => {
         $(#[doc = concat!("`", stringify!($code), "`: ", $text, ".")]
         pub const $name: u8 = $code;)*
 
-        /// What a code means, for people.
         pub const fn name(code: u8) -> Option<&'static str> {
             match code {
                 $($code => Some($text),)*

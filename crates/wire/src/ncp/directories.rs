@@ -6,7 +6,6 @@ use super::text::{Name, messages};
 
 /// Octets of the field of a volume's name.
 pub const VOLUME_NAME_LEN: usize = 16;
-/// Octets of a sector.
 pub const SECTOR_BYTES: u64 = 512;
 /// Entries of directories that a volume has room for, as servers here say.
 pub const SLOTS: u16 = u16::MAX;
@@ -14,7 +13,6 @@ pub const SLOTS: u16 = u16::MAX;
 const MOST_DOS_SECTORS: u8 = 64;
 /// Sectors of the longest block of a volume by 32 bits: their number has one octet.
 const MOST_SECTORS: u8 = 128;
-/// Every right in a directory.
 pub const ALL_RIGHTS: u8 = 0xff;
 /// Rights to see, open and read only.
 pub const READ_RIGHTS: u8 = 0x45;
@@ -26,7 +24,6 @@ fields! {
         free_blocks: u16,
         directory_slots: u16,
         free_directory_slots: u16,
-        /// Its name, with zeros behind it.
         name: [u8; VOLUME_NAME_LEN],
         is_removable: u16,
     }
@@ -47,7 +44,6 @@ fields! {
 }
 
 fields! {
-    /// The same, as it is said of a directory.
     DirectoryUsage, Little, "ncp directory usage" => {
         blocks: u32,
         free_blocks: u32,
@@ -72,14 +68,12 @@ fields! {
 }
 
 messages! {
-    /// Gives a handle another directory.
     SetHandle<'a>, "ncp set handle" => {
         handle: u8,
         source: u8,
         path: Name<'a>,
     }
 
-    /// A handle, and a path from there on.
     Path<'a>, "ncp path" => {
         /// Zero: the path names its volume.
         handle: u8,
@@ -97,13 +91,11 @@ messages! {
 
 
 
-    /// A whole path, with its volume.
     Whole<'a>, "ncp whole path" => {
         /// As in `SYS:PUBLIC`.
         path: Name<'a>,
     }
 
-    /// Another name for a directory.
     Rename<'a>, "ncp rename directory" => {
         handle: u8,
         path: Name<'a>,
@@ -112,7 +104,6 @@ messages! {
 }
 
 impl Volume {
-    /// Space in octets: in all, and free.
     pub fn bytes(&self) -> (u64, u64) {
         let block = u64::from(self.sectors_per_block) * SECTOR_BYTES;
         (u64::from(self.blocks) * block, u64::from(self.free_blocks) * block)

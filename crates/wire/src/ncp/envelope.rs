@@ -3,13 +3,10 @@
 use crate::fields::{Field, Order, fields};
 use crate::{Error, take};
 
-/// Kinds of packets.
 pub mod kind {
-    /// Asks for a connection.
     pub const CREATE: u16 = 0x1111;
     pub const REQUEST: u16 = 0x2222;
     pub const REPLY: u16 = 0x3333;
-    /// Ends a connection.
     pub const DESTROY: u16 = 0x5555;
     /// A part of a burst, which has another header: [`burst`](super::super::burst).
     pub const BURST: u16 = 0x7777;
@@ -22,16 +19,12 @@ const FORMAT: &str = "ncp";
 pub const NO_CONNECTION: u16 = 0xffff;
 /// Octets before what a function says in a request, and in a reply.
 pub const REQUEST_LEN: usize = Envelope::LEN;
-/// The same in a reply.
 pub const REPLY_LEN: usize = Envelope::LEN + 2;
 const CONNECTION_LOW: usize = 3;
 const CONNECTION_HIGH: usize = 5;
 
-/// Bits of the status of a connection.
 pub mod status {
-    /// There is no such connection.
     pub const BAD_CONNECTION: u8 = 0x01;
-    /// The server goes down.
     pub const GOING_DOWN: u8 = 0x10;
 }
 
@@ -46,21 +39,17 @@ fields! {
     }
 }
 
-/// What every packet begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
     pub kind: u16,
     /// Number of the request; a reply has that of its request.
     pub sequence: u8,
     pub connection: u16,
-    /// Task of the client.
     pub task: u8,
 }
 
-/// A reply, of which what its function says stands behind.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
-    /// What it begins with.
     pub envelope: Envelope,
     /// What came of the request, of [`completion`](super::completion).
     pub completion: u8,
@@ -69,7 +58,6 @@ pub struct Reply {
 }
 
 impl Envelope {
-    /// Octets of it.
     pub const LEN: usize = Packed::LEN;
 
     /// Read what a packet begins with. Also gives what stands behind.
@@ -91,7 +79,6 @@ impl Envelope {
         fields.write(Order::Big, out);
     }
 
-    /// Put the number of a connection into a packet that has an envelope.
     pub fn put_connection(packet: &mut [u8], connection: u16) {
         let [high, low] = connection.to_be_bytes();
         (packet[CONNECTION_LOW], packet[CONNECTION_HIGH]) = (low, high);

@@ -6,23 +6,17 @@ use crate::smb1::time::DateTime;
 /// Octets of the field of a name: 8 characters, a dot, 3 characters, and a zero or two.
 pub const NAME_LEN: usize = 14;
 
-/// Bits of attributes, and of what a search looks for.
 pub mod attribute {
-    /// It cannot be written.
     pub const READ_ONLY: u8 = 0x01;
-    /// Not in a plain listing.
     pub const HIDDEN: u8 = 0x02;
-    /// Of the operating system.
     pub const SYSTEM: u8 = 0x04;
     /// A directory; a search with it finds directories.
     pub const DIRECTORY: u8 = 0x10;
-    /// Changed since the last backup.
     pub const ARCHIVE: u8 = 0x20;
 }
 
 fields! {
     FileEntry, Big, "ncp file" => {
-        /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
         /// Bits of [`attribute`].
         attributes: u8,
@@ -36,9 +30,7 @@ fields! {
 }
 
 fields! {
-    /// A directory, which stands in the place of a file.
     DirectoryEntry, Big, "ncp directory" => {
-        /// Its name, with zeros behind it.
         name: [u8; NAME_LEN],
         /// Bits of [`attribute`].
         attributes: u8,
@@ -51,13 +43,10 @@ fields! {
     }
 }
 
-/// What marks a directory.
 pub const DIRECTORY_MAGIC: u16 = 0xd1d1;
-/// Octets of an entry.
 pub const LEN: usize = 28;
 
 impl FileEntry {
-    /// When it was written last.
     pub const fn written(&self) -> DateTime {
         DateTime { date: self.written_date, time: self.written_time }
     }

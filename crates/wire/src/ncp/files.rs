@@ -6,18 +6,13 @@ use crate::fields::fields;
 use super::file_entry::FileEntry;
 use super::text::{Name, Tail, messages};
 
-/// A file handle on the wire.
 pub type FileHandle = [u8; 6];
 
-/// Bits of how a file is opened.
 pub mod access {
     pub const READ: u8 = 0x01;
     pub const WRITE: u8 = 0x02;
-    /// Others may not read.
     pub const DENY_READ: u8 = 0x04;
-    /// Others may not write.
     pub const DENY_WRITE: u8 = 0x08;
-    /// As programs open files that know of no others.
     pub const COMPATIBLE: u8 = 0x10;
 }
 
@@ -38,25 +33,21 @@ fields! {
 }
 
 fields! {
-    /// Octets in a file.
     Size, Big, "ncp size" => {
         size: u32,
     }
 }
 
 fields! {
-    /// Reads.
     Read, Big, "ncp read" => {
         reserved: u8,
         file: FileHandle,
         offset: u32,
-        /// Most octets.
         count: u16,
     }
 }
 
 messages! {
-    /// Opens a file.
     Open<'a>, "ncp open" => {
         handle: u8,
         attributes: u8,
@@ -75,7 +66,6 @@ messages! {
 
 
 
-    /// Gives another path to a file.
     Rename<'a>, "ncp rename" => {
         handle: u8,
         attributes: u8,
@@ -85,13 +75,11 @@ messages! {
     }
 
 
-    /// Writes what stands behind it.
     Write<'a>, "ncp write" => {
         reserved: u8,
         file: FileHandle,
         offset: u32,
         count: u16,
-        /// The octets, and perhaps more.
         data: Tail<'a>,
     }
 }

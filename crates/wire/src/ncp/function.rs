@@ -11,7 +11,6 @@ pub struct Function {
     pub part: Option<u8>,
 }
 
-/// A function by its numbers, with its name for people.
 macro_rules! functions {
     ($($name:ident = $number:literal $($part:literal)?, $text:literal;)*) => {
         $(#[doc = concat!("", $text, ".")]
@@ -22,7 +21,6 @@ macro_rules! functions {
             /// Every function that is known here.
             pub const ALL: &'static [Self] = &[$($name),*];
 
-            /// Its name for people.
             pub const fn name(self) -> &'static str {
                 match (self.number, self.part) {
                     $(($number, functions!(@pattern $($part)?)) => $text,)*
@@ -127,7 +125,6 @@ functions! {
     NDS_PING = 0x68 0x01, "ping for NDS";
 }
 
-/// The function of name spaces.
 pub const NAME_SPACE: u8 = 0x57;
 /// Functions whose parts have a length before them.
 const WITH_PARTS: [u8; 3] = [0x15, 0x16, 0x17];

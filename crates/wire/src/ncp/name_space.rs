@@ -9,11 +9,9 @@ use crate::fields::{Field, Order, fields};
 
 pub const DOS: u8 = 0;
 
-/// What a path begins at.
 pub mod begin {
     /// A directory handle, in the place of the volume.
     pub const HANDLE: u8 = 0x00;
-    /// The number of a directory.
     pub const NUMBER: u8 = 0x01;
     /// Nothing: the first name is that of a volume.
     pub const NOTHING: u8 = 0xff;
@@ -45,7 +43,6 @@ pub const ALSO_DIRECTORIES: u16 = 0x8000;
 pub const FIRST: u32 = u32::MAX;
 
 fields! {
-    /// An entry; its name follows, if that was asked for.
     Entry, Little, "ncp name space entry" => {
         allocated: u32,
         attributes: u32,
@@ -75,7 +72,6 @@ fields! {
 }
 
 fields! {
-    /// New attributes and dates of an entry.
     Changes, Little, "ncp changes" => {
         attributes: u32,
         created_date: u16,
@@ -95,7 +91,6 @@ fields! {
 }
 
 fields! {
-    /// Where a search has come to.
     Progress, Little, "ncp search" => {
         volume: u8,
         directory: u32,
@@ -104,7 +99,6 @@ fields! {
 }
 
 fields! {
-    /// An opened entry; its [`Entry`] follows.
     Opened, Little, "ncp opened entry" => {
         file: [u8; 4],
         action: u8,
@@ -113,7 +107,6 @@ fields! {
 }
 
 fields! {
-    /// The number of a directory.
     Numbered, Little, "ncp directory base" => {
         number: u32,
         dos_number: u32,
@@ -122,7 +115,6 @@ fields! {
 }
 
 fields! {
-    /// A whole path; its names follow, the last one first.
     WholePath, Little, "ncp full path" => {
         is_file: u16,
         cookies: [u32; 2],
@@ -131,7 +123,6 @@ fields! {
     }
 }
 
-/// A path: what it begins at, and names below that.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Path<'a> {
     pub volume: u8,
@@ -140,76 +131,26 @@ pub struct Path<'a> {
     pub names: Vec<&'a [u8]>,
 }
 
-/// A request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request<'a> {
-    Open {
-        mode: u8,
-        mask: u32,
-        attributes: u32,
-        access: u16,
-        path: Path<'a>,
-    },
-    BeginSearch {
-        path: Path<'a>,
-    },
-    Search {
-        is_set: bool,
-        search: u16,
-        mask: u32,
-        most: u16,
-        from: Progress,
-        pattern: &'a [u8],
-    },
-    Rename {
-        search: u16,
-        from: Path<'a>,
-        to: Path<'a>,
-    },
-    Look {
-        mask: u32,
-        path: Path<'a>,
-    },
-    Change {
-        mask: u32,
-        changes: Changes,
-        path: Path<'a>,
-    },
-    Remove {
-        search: u16,
-        path: Path<'a>,
-    },
-    SetHandle {
-        handle: u8,
-        path: Path<'a>,
-    },
-    Allocate {
-        is_temporary: bool,
-        path: Path<'a>,
-    },
-    PathOfHandle {
-        handle: u8,
-    },
-    Number {
-        path: Path<'a>,
-    },
-    Spaces {
-        volume: u8,
-    },
-    WholePath {
-        path: Path<'a>,
-    },
-    Rights {
-        mask: u32,
-        path: Path<'a>,
-    },
-    /// Of a name space other than DOS's.
+    Open { mode: u8, mask: u32, attributes: u32, access: u16, path: Path<'a> },
+    BeginSearch { path: Path<'a> },
+    Search { is_set: bool, search: u16, mask: u32, most: u16, from: Progress, pattern: &'a [u8] },
+    Rename { search: u16, from: Path<'a>, to: Path<'a> },
+    Look { mask: u32, path: Path<'a> },
+    Change { mask: u32, changes: Changes, path: Path<'a> },
+    Remove { search: u16, path: Path<'a> },
+    SetHandle { handle: u8, path: Path<'a> },
+    Allocate { is_temporary: bool, path: Path<'a> },
+    PathOfHandle { handle: u8 },
+    Number { path: Path<'a> },
+    Spaces { volume: u8 },
+    WholePath { path: Path<'a> },
+    Rights { mask: u32, path: Path<'a> },
     OtherSpace,
-    /// No part that is read here.
     Unknown,
 }
 
-/// Fields of a request, one behind the other.
 struct Reader<'a>(Rest<'a>);
 
 impl<'a> Reader<'a> {
@@ -222,7 +163,6 @@ impl<'a> Reader<'a> {
         self.0.octets(usize::from(length))
     }
 
-    /// A path without its names, and how many these are.
     fn start(&mut self) -> Result<(Path<'a>, u8), Error> {
         let (volume, number, begin, count) = self.get()?;
         Ok((Path { volume, number, begin, names: vec![] }, count))
@@ -240,7 +180,6 @@ impl<'a> Reader<'a> {
 }
 
 impl<'a> Request<'a> {
-    /// Read a request by the number of its part.
     pub fn parse(part: u8, octets: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader(Rest::new("ncp name space request", octets));
         if part == 0x18 {

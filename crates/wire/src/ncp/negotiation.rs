@@ -22,7 +22,6 @@ fields! {
 }
 
 fields! {
-    /// Octets of a packet, as the server accepts them.
     AcceptedPacket, Big, "ncp packet size" => {
         octets: u16,
         echo_socket: u16,
@@ -31,7 +30,6 @@ fields! {
 }
 
 fields! {
-    /// Date and time of a server.
     Moment, Big, "ncp time" => {
         /// Of its century: from 80 on that before 2000.
         year: u8,
@@ -46,12 +44,9 @@ fields! {
 }
 
 messages! {
-    /// What a server says of itself.
     ServerInformation, "ncp server information" => {
-        /// Its name, with zeros behind it.
         name: [u8; 48],
         version: u8,
-        /// Its second part, in hundredths.
         subversion: u8,
         most_connections: u16,
         connections: u16,

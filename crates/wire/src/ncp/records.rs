@@ -4,9 +4,7 @@ use super::files::FileHandle;
 use super::text::{Name, messages};
 use crate::fields::fields;
 
-/// Bits of how a range is logged.
 pub mod lock {
-    /// Lock it at once.
     pub const NOW: u8 = 0x01;
     /// Others may lock it so, too.
     pub const SHARED: u8 = 0x02;
@@ -24,7 +22,6 @@ fields! {
 }
 
 fields! {
-    /// Releases a range, or clears it.
     Range, Big, "ncp record" => {
         reserved: u8,
         file: FileHandle,
@@ -34,7 +31,6 @@ fields! {
 }
 
 fields! {
-    /// Sets when a file was written last.
     SetDate, Big, "ncp date of a file" => {
         reserved: u8,
         file: FileHandle,
@@ -44,7 +40,6 @@ fields! {
 }
 
 fields! {
-    /// Copies from file to file.
     Copying, Big, "ncp copy" => {
         reserved: u8,
         from: FileHandle,
@@ -56,7 +51,6 @@ fields! {
 }
 
 messages! {
-    /// Sets attributes of the files that a pattern finds.
     SetAttributes<'a>, "ncp attributes" => {
         attributes: u8,
         handle: u8,

@@ -5,7 +5,6 @@ use crate::fields::fields;
 use super::file_entry::LEN;
 use super::text::{Name, messages};
 
-/// Place before the first entry.
 pub const FIRST: u16 = 0xffff;
 
 fields! {
@@ -20,21 +19,17 @@ fields! {
     Begun, Big, "ncp begun search" => {
         volume: u8,
         directory: u16,
-        /// Place before its first entry.
         after: u16,
         rights: u8,
     }
 }
 
 messages! {
-    /// Asks for the next entry of a pattern.
     Search<'a>, "ncp search" => {
-        /// Place of the entry before.
         after: u16,
         handle: u8,
         /// Bits of [`attribute`](super::file_entry::attribute).
         attributes: u8,
-        /// The pattern, which may have directories before it.
         pattern: Name<'a>,
     }
 
@@ -44,7 +39,6 @@ messages! {
     Continue<'a>, "ncp continued search" => {
         volume: u8,
         directory: u16,
-        /// Place of the entry before.
         after: u16,
         /// Bits of [`attribute`](super::file_entry::attribute).
         attributes: u8,
@@ -66,7 +60,6 @@ pub fn plain_pattern(pattern: &[u8]) -> Vec<u8> {
         .collect()
 }
 
-/// What stands before a wildcard with the high bit set.
 const MARK: u8 = 0xff;
 
 #[cfg(test)]

@@ -3,18 +3,15 @@
 use crate::Error;
 use crate::fields::{Field, Order};
 
-/// Longest name.
 pub const MOST: usize = u8::MAX as usize;
 
 /// A name with an octet before it that says how long it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Name<'a>(pub &'a [u8]);
 
-/// Octets up to the end of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Tail<'a>(pub &'a [u8]);
 
-/// What is left of a message.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Rest<'a> {
     format: &'static str,
@@ -36,7 +33,6 @@ impl<'a> Rest<'a> {
     }
 }
 
-/// A part of a message.
 pub(super) trait Part<'a>: Sized {
     fn read(rest: &mut Rest<'a>) -> Result<Self, Error>;
     fn write(&self, out: &mut Vec<u8>);
@@ -76,7 +72,6 @@ impl<'a> Part<'a> for Tail<'a> {
     }
 }
 
-/// A message of numbers and names, one behind the other.
 macro_rules! messages {
     ($(
         $(#[$about:meta])* $name:ident $(<$life:lifetime>)?, $format:literal => {
@@ -143,11 +138,9 @@ mod tests {
     use proptest::prelude::*;
 
     messages! {
-        /// Two names between numbers.
         Both<'a>, "both" => {
             number: u16,
             one: Name<'a>,
-            /// Another.
             other: Name<'a>,
             rest: Tail<'a>,
         }

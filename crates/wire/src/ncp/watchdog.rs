@@ -2,24 +2,18 @@
 
 use crate::fields::{codes, fields};
 
-/// Socket from which a server asks.
 pub const SERVER_SOCKET: u16 = 0x4001;
 
 codes! {
     Sign {
-        /// The server asks whether the client is there.
         Question = b'?',
-        /// The client is there.
         Yes = b'Y',
-        /// A message waits at the server.
         MessageWaits = b'!',
     }
 }
 
 fields! {
-    /// A packet.
     Watchdog, Big, "ncp watchdog" => {
-        /// Low octet of the connection.
         connection: u8,
         sign: u8,
     }

@@ -11,11 +11,9 @@ use xdr::{Garbled, Reader, Writer};
 
 /// Program and version of NFS, and the port that it is usually at.
 pub const NFS: (u32, u32) = (100_003, 3);
-/// The same of the protocol that gives the first handle (appendix I).
 pub const MOUNT: (u32, u32) = (100_005, 3);
 /// The same of the one that knows the ports (RFC 1833, section 3).
 pub const PORTMAP: (u32, u32) = (100_000, 2);
-/// Where the portmapper is.
 pub const PORTMAP_PORT: u16 = 111;
 
 /// Longest file handle, octets (section 2.4).
@@ -78,13 +76,11 @@ pub const FILE_SYNC: u32 = 2;
 pub const UNCHECKED: u32 = 0;
 /// Fails if the name is there.
 pub const GUARDED: u32 = 1;
-/// The same, and can be asked again.
 pub const EXCLUSIVE: u32 = 2;
 
 /// `ftype3` (section 2.5): a file.
 pub const REGULAR: u32 = 1;
 pub const DIRECTORY: u32 = 2;
-/// A symbolic link.
 pub const LINK: u32 = 5;
 
 /// What is used of `fattr3` (section 2.5).
@@ -92,18 +88,12 @@ pub const LINK: u32 = 5;
 pub struct Attributes {
     /// `ftype3`.
     pub kind: u32,
-    /// Permission bits.
     pub mode: u32,
-    /// Number of names.
     pub links: u32,
-    /// Owner and group.
     pub owner: (u32, u32),
-    /// Octets in it.
     pub size_bytes: u64,
-    /// Octets on the disk.
     pub used_bytes: u64,
     pub file_system: u64,
-    /// Which file of it.
     pub number: u64,
     /// Last access, modification, and change: seconds and nanoseconds.
     pub times: [(u32, u32); 3],

@@ -18,16 +18,13 @@ pub const AUTH_SYS: u32 = 1;
 /// How a call was answered that was not done (section 9), or done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepted {
-    /// It was done; its result follows.
     Success,
     NoProgram,
     /// The version is not; these are, from the one to the other.
     NoVersion(u32, u32),
     NoProcedure,
-    /// The arguments are not what they should be.
     GarbageArguments,
     SystemError,
-    /// Another version of remote procedure calls is wanted.
     NoRpcVersion(u32, u32),
     /// The user is not accepted, for this reason (section 9, `auth_stat`).
     NotAuthenticated(u32),
@@ -99,12 +96,10 @@ pub fn finish(writer: Writer, more: usize) -> Vec<u8> {
     octets
 }
 
-/// Which call a record is or answers.
 pub fn xid(record: &[u8]) -> Option<u32> {
     Reader::new(record).u32().ok()
 }
 
-/// Read an answer up to its result.
 pub fn read_reply(record: &[u8]) -> Result<(Accepted, Reader<'_>), Garbled> {
     let mut reader = Reader::new(record);
     reader.u32()?;
@@ -133,28 +128,21 @@ pub fn read_reply(record: &[u8]) -> Result<(Accepted, Reader<'_>), Garbled> {
     Ok((accepted, reader))
 }
 
-/// What a call asks for.
 #[derive(Debug, Clone, Copy)]
 pub struct Call<'a> {
-    /// Names the call and its answer.
     pub xid: u32,
-    /// Version of remote procedure calls.
     pub rpc_version: u32,
-    /// Program and version.
     pub program: (u32, u32),
     pub procedure: u32,
-    /// What the procedure needs.
     pub arguments: Reader<'a>,
 }
 
 impl Call<'_> {
-    /// Whether the version is one that is spoken here.
     pub fn is_understood(&self) -> bool {
         self.rpc_version == RPC_VERSION
     }
 }
 
-/// Read a call up to its arguments.
 pub fn read_call(record: &[u8]) -> Result<Call<'_>, Garbled> {
     let mut reader = Reader::new(record);
     let xid = reader.u32()?;

@@ -4,7 +4,6 @@ use std::io;
 
 macro_rules! statuses {
     ($($name:ident = $number:literal;)+) => {
-        /// How a call ended.
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub struct Status(pub u32);
 
@@ -51,7 +50,6 @@ statuses! {
 }
 
 impl Status {
-    /// What to answer when this host says so of a file.
     pub fn of(error: &io::Error) -> Self {
         use io::ErrorKind as K;
         match error.kind() {

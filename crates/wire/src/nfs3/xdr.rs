@@ -6,19 +6,16 @@ use crate::fields::{Field, Order};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Garbled;
 
-/// Reads from the beginning of octets.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     rest: &'a [u8],
 }
 
 impl<'a> Reader<'a> {
-    /// Read these octets.
     pub fn new(octets: &'a [u8]) -> Self {
         Self { rest: octets }
     }
 
-    /// What has not been read.
     pub fn rest(&self) -> &'a [u8] {
         self.rest
     }
@@ -31,7 +28,6 @@ impl<'a> Reader<'a> {
         Ok(&taken[..length])
     }
 
-    /// Numbers one behind the other, of whole words.
     pub(crate) fn field<T: Field>(&mut self) -> Result<T, Garbled> {
         let (taken, rest) = self.rest.split_at_checked(T::LEN).ok_or(Garbled)?;
         self.rest = rest;
@@ -64,39 +60,32 @@ impl<'a> Reader<'a> {
     }
 }
 
-/// Appends to octets.
 #[derive(Debug, Default)]
 pub struct Writer {
     octets: Vec<u8>,
 }
 
 impl Writer {
-    /// Append to these octets.
     pub fn after(octets: Vec<u8>) -> Self {
         Self { octets }
     }
 
-    /// What was written.
     pub fn octets(&self) -> &[u8] {
         &self.octets
     }
 
-    /// What was written.
     pub fn into_octets(self) -> Vec<u8> {
         self.octets
     }
 
-    /// Unsigned integer.
     pub fn u32(&mut self, value: u32) {
         self.field(value);
     }
 
-    /// Unsigned hyper integer.
     pub fn u64(&mut self, value: u64) {
         self.field(value);
     }
 
-    /// Numbers one behind the other, of whole words.
     pub(crate) fn field(&mut self, value: impl Field) {
         value.write(Order::Big, &mut self.octets);
     }
@@ -105,13 +94,11 @@ impl Writer {
         self.u32(u32::from(value));
     }
 
-    /// Octets of a length that both ends know.
     pub fn fixed(&mut self, octets: &[u8]) {
         self.octets.extend_from_slice(octets);
         self.octets.resize(self.octets.len() + padding(octets.len()), 0);
     }
 
-    /// Opaque data or a string.
     pub fn opaque(&mut self, octets: &[u8]) {
         self.u32(octets.len() as u32);
         self.fixed(octets);
@@ -129,7 +116,6 @@ impl Writer {
         self.octets[at..at + 4].copy_from_slice(&value.to_be_bytes());
     }
 
-    /// Go back to a length that it had.
     pub fn truncate(&mut self, length: usize) {
         self.octets.truncate(length);
     }

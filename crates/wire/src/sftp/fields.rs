@@ -18,7 +18,6 @@ const S_IFREG: u32 = 0o100_000;
 pub struct Fields<'a>(pub &'a [u8]);
 
 impl<'a> Fields<'a> {
-    /// An octet.
     pub fn u8(&mut self) -> Option<u8> {
         let (value, rest) = self.0.split_first()?;
         self.0 = rest;
@@ -39,7 +38,6 @@ impl<'a> Fields<'a> {
         Some(u64::from_be_bytes(*value))
     }
 
-    /// Octets whose length is before them.
     pub fn string(&mut self) -> Option<&'a [u8]> {
         let length = self.u32()? as usize;
         let (value, rest) = self.0.split_at_checked(length)?;
@@ -47,7 +45,6 @@ impl<'a> Fields<'a> {
         Some(value)
     }
 
-    /// The same, as text.
     pub fn text(&mut self) -> Option<&'a str> {
         std::str::from_utf8(self.string()?).ok()
     }
@@ -85,20 +82,16 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// What is known of a file.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Attributes {
     pub size_bytes: Option<u64>,
-    /// Its kind and permissions.
     pub mode: Option<u32>,
     /// Seconds since 1970 when it was read last.
     pub accessed_s: Option<u32>,
-    /// The same of when it was changed, which goes with it.
     pub modified_s: Option<u32>,
 }
 
 impl Attributes {
-    /// Of a file or directory, with its permissions.
     pub fn of(is_directory: bool, mode: u32, size_bytes: u64, times: [u64; 2]) -> Self {
         let mode = mode | if is_directory { S_IFDIR } else { S_IFREG };
         let [accessed_s, modified_s] =

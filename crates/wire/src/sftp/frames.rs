@@ -4,14 +4,12 @@ use bytes::{Buf, Bytes, BytesMut};
 
 use super::MAX_MESSAGE_OCTETS;
 
-/// What has come of messages that are not whole yet.
 #[derive(Debug, Default)]
 pub struct Frames {
     pending: BytesMut,
 }
 
 impl Frames {
-    /// Take in what came.
     pub fn push(&mut self, octets: &[u8]) {
         self.pending.extend_from_slice(octets);
     }

@@ -30,7 +30,6 @@ impl Message {
         self
     }
 
-    /// Octets with their length before them.
     #[must_use]
     pub fn string(self, value: impl AsRef<[u8]>) -> Self {
         let value = value.as_ref();
@@ -57,7 +56,6 @@ impl Message {
         Ok((longer, count))
     }
 
-    /// The whole.
     pub fn finish(mut self) -> Bytes {
         let length = (self.octets.len() - 4) as u32;
         self.octets[..4].copy_from_slice(&length.to_be_bytes());

@@ -12,7 +12,6 @@ pub use fields::{Attributes, Fields};
 pub use frames::Frames;
 pub use message::Message;
 
-/// The version spoken.
 pub const VERSION: u32 = 3;
 
 /// Longest message, octets, without its length: what OpenSSH takes and sends (`SFTP_MAX_MSG_LENGTH`).

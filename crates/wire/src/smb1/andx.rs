@@ -10,7 +10,6 @@ use crate::Error;
 /// Most blocks that a chain is read to. Real chains have two or three.
 pub const MAX_BLOCKS: usize = 16;
 
-/// One command of a message.
 #[derive(Debug, Clone, Copy)]
 pub struct Block<'a> {
     message: &'a [u8],
@@ -49,7 +48,6 @@ impl<'a> Block<'a> {
         self.command
     }
 
-    /// Header of the message.
     pub const fn header(&self) -> &Header {
         &self.header
     }
@@ -59,17 +57,14 @@ impl<'a> Block<'a> {
         self.header.is_unicode()
     }
 
-    /// Name of the command for errors.
     pub const fn format(&self) -> &'static str {
         command::name(self.command)
     }
 
-    /// Number of words.
     pub const fn word_count(&self) -> usize {
         (self.bytes_at - 2 - self.words_at) / 2
     }
 
-    /// Number of octets after the words.
     pub const fn byte_count(&self) -> usize {
         self.end - self.bytes_at
     }
@@ -129,7 +124,6 @@ impl<'a> Block<'a> {
         }
     }
 
-    /// Read the octets after the words.
     pub fn bytes(&self) -> Result<Reader<'a>, Error> {
         Reader::new(self.format(), self.message, self.bytes_at, self.end)
     }
@@ -189,7 +183,6 @@ pub struct Chain<'a> {
 }
 
 impl<'a> Chain<'a> {
-    /// Walk the blocks of a message whose header was read.
     pub fn new(header: &Header, message: &'a [u8]) -> Self {
         Self { next: Some(Block::first(header, message)), blocks: 0 }
     }

@@ -21,7 +21,6 @@ macro_rules! block {
                 Ok(Self { $($field: words.field()?,)* })
             }
 
-            /// Write the block.
             pub fn emit(&self, writer: &mut $crate::smb1::writer::Writer<'_>) {
                 writer.$words($count);
                 $(writer.field(self.$field);)*
@@ -55,7 +54,6 @@ macro_rules! block {
                 })
             }
 
-            /// Write the block.
             pub fn emit(&self, writer: &mut $crate::smb1::writer::Writer<'_>) {
                 writer.$words($count);
                 $(writer.field(self.$field);)*

@@ -18,7 +18,6 @@ block! {
 }
 
 block! {
-    /// Request of a flush.
     Flush: words(1) {
         /// Open file, or [`ALL_FILES`].
         fid: u16,

@@ -10,7 +10,6 @@ block! {
         /// Wanted responses, or number of this one, from 1.
         number: u16,
     } bytes {
-        /// Octets that come back.
         data: octets,
     }
 }

@@ -11,7 +11,6 @@ use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "smb1 file information";
 
-/// Information levels to query.
 pub mod query {
     /// [`Standard`](super::Standard) of LAN Manager.
     pub const INFO_STANDARD: u16 = 0x0001;
@@ -30,7 +29,6 @@ pub mod query {
     pub const PASS_ALL: u16 = 1018;
 }
 
-/// Information levels to set.
 pub mod set {
     /// Times of [`Standard`](super::Standard) of LAN Manager.
     pub const INFO_STANDARD: u16 = 0x0001;
@@ -49,21 +47,17 @@ pub mod set {
 }
 
 fields! {
-    /// Times, size and attributes of LAN Manager.
     Standard, Little, FORMAT => {
         creation: DateTime,
         last_access: DateTime,
         last_write: DateTime,
-        /// Octets in the file.
         size: u32,
-        /// Octets set aside for the file.
         allocation_size: u32,
         attributes: u16,
     }
 }
 
 fields! {
-    /// Times and attributes of Windows NT.
     Basic, Little => {
         /// Time of creation, 100 ns since 1601.
         creation_time: u64,
@@ -83,22 +77,16 @@ impl Basic {
         Self::first(FORMAT, data, Order::Little)
     }
 
-    /// Append the level with its reserved octets.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (*self, 0_u32).write(Order::Little, out);
     }
 }
 
 fields! {
-    /// Sizes of Windows NT.
     Sizes, Little => {
-        /// Octets set aside for the file.
         allocation_size: u64,
-        /// Octets in the file.
         end_of_file: u64,
-        /// Number of names.
         links: u32,
-        /// Whether the file is deleted when it is closed.
         delete_pending: bool,
         is_directory: bool,
     }
@@ -110,21 +98,16 @@ impl Sizes {
         Self::first(FORMAT, data, Order::Little)
     }
 
-    /// Append the level with its reserved octets.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (*self, 0_u16).write(Order::Little, out);
     }
 }
 
-/// All that most clients ask for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct All<'a> {
-    /// Times and attributes.
     pub basic: Basic,
     pub sizes: Sizes,
-    /// Octets of extended attributes.
     pub ea_size: u32,
-    /// Name of the file from the root of the share.
     pub name: Text<'a>,
 }
 
@@ -137,7 +120,6 @@ impl<'a> All<'a> {
         Ok(Self { basic, sizes, ea_size, name: reader.counted_text()? })
     }
 
-    /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let name = self.name.octets();
         (self.basic, 0_u32, self.sizes, 0_u16, self.ea_size, name.len() as u32)
@@ -147,7 +129,6 @@ impl<'a> All<'a> {
 }
 
 fields! {
-    /// Whether a file is deleted when it is closed.
     Disposition, Little, FORMAT => {
         delete_pending: bool,
     }

@@ -9,7 +9,6 @@ use crate::fields::{Field, Order, fields};
 
 const FORMAT: &str = "smb1 file system information";
 
-/// Information levels.
 pub mod level {
     /// [`Allocation`](super::Allocation) of LAN Manager.
     pub const ALLOCATION: u16 = 0x0001;
@@ -30,19 +29,16 @@ pub mod level {
 }
 
 fields! {
-    /// Size of LAN Manager.
     Allocation, Little, FORMAT => {
         /// Identifier of the file system. Zero.
         id: u32,
         sectors_per_unit: u32,
         total_units: u32,
         free_units: u32,
-        /// Octets of a sector.
         sector_size: u16,
     }
 }
 
-/// Volume.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Volume<'a> {
     /// Time of creation, 100 ns since 1601.
@@ -61,7 +57,6 @@ impl<'a> Volume<'a> {
         Ok(Self { creation_time, serial_number, label })
     }
 
-    /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let label = self.label.octets();
         (self.creation_time, self.serial_number, label.len() as u32, 0_u16)
@@ -75,26 +70,21 @@ fields! {
         total_units: u64,
         free_units: u64,
         sectors_per_unit: u32,
-        /// Octets of a sector.
         sector_size: u32,
     }
 }
 
 fields! {
-    /// Size, with what the user may have of it.
     FullSize, Little, FORMAT => {
         total_units: u64,
-        /// Units that are free for the user.
         available_units: u64,
         free_units: u64,
         sectors_per_unit: u32,
-        /// Octets of a sector.
         sector_size: u32,
     }
 }
 
 fields! {
-    /// Device below the file system.
     Device, Little, FORMAT => {
         /// Type of device: 7 is a disk.
         device_type: u32,
@@ -103,12 +93,10 @@ fields! {
     }
 }
 
-/// Attributes of the file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attribute<'a> {
     /// What it can: 1 is a search with case, 2 is names that keep it, 4 is Unicode.
     pub attributes: u32,
-    /// Longest part of a path, characters.
     pub max_name_len: u32,
     pub name: Text<'a>,
 }
@@ -122,7 +110,6 @@ impl<'a> Attribute<'a> {
         Ok(Self { attributes, max_name_len, name: reader.counted_text()? })
     }
 
-    /// Append the level.
     pub fn emit(&self, out: &mut Vec<u8>) {
         let name = self.name.octets();
         (self.attributes, self.max_name_len, name.len() as u32).write(Order::Little, out);

@@ -12,13 +12,11 @@ use crate::fields::{Field, Order};
 
 const FORMAT: &str = "smb1 find";
 
-/// Flags of a request.
 pub mod flags {
     /// End the search after this response.
     pub const CLOSE_AFTER_REQUEST: u16 = 0x0001;
     /// End the search once all was listed.
     pub const CLOSE_AT_END: u16 = 0x0002;
-    /// Entries have resume keys.
     pub const RETURN_RESUME_KEYS: u16 = 0x0004;
     /// Go on after the last entry, not after the name of the request.
     pub const CONTINUE_FROM_LAST: u16 = 0x0008;
@@ -26,7 +24,6 @@ pub mod flags {
     pub const BACKUP_INTENT: u16 = 0x0010;
 }
 
-/// Information levels.
 pub mod level {
     /// [`Standard`](super::Standard): the form of LAN Manager.
     pub const STANDARD: u16 = 0x0001;
@@ -38,19 +35,15 @@ pub mod level {
     pub const BOTH_DIRECTORY: u16 = 0x0104;
 }
 
-/// Parameters of a find first request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct First<'a> {
-    /// Attributes that files may have.
     pub search_attributes: u16,
-    /// Most entries of the response.
     pub search_count: u16,
     /// Bits of [`flags`].
     pub flags: u16,
     pub level: u16,
     /// Directories or files only. Servers ignore it.
     pub storage_type: u32,
-    /// Directory and pattern.
     pub name: Text<'a>,
 }
 
@@ -69,19 +62,14 @@ impl<'a> First<'a> {
     }
 }
 
-/// Parameters of a find next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Next<'a> {
-    /// Identifier of the search.
     pub sid: u16,
-    /// Most entries of the response.
     pub search_count: u16,
     pub level: u16,
-    /// Key of the entry to go on after.
     pub resume_key: u32,
     /// Bits of [`flags`].
     pub flags: u16,
-    /// Name of the entry to go on after.
     pub name: Text<'a>,
 }
 
@@ -100,14 +88,11 @@ impl<'a> Next<'a> {
     }
 }
 
-/// Parameters of both responses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Found {
     /// Identifier of the search. Only after find first.
     pub sid: Option<u16>,
-    /// Entries of the response.
     pub count: u16,
-    /// Whether all was listed.
     pub end_of_search: bool,
     /// Where the wrong extended attribute of the request is. Zero is nowhere.
     pub ea_error_offset: u16,
@@ -116,7 +101,6 @@ pub struct Found {
 }
 
 impl Found {
-    /// Read the parameters. `first` after find first.
     pub fn parse(parameters: &[u8], first: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         Ok(Self {
@@ -140,7 +124,6 @@ impl Found {
 block! {
     /// Request to end a search. The response is an empty block.
     Close2: words(1) {
-        /// Identifier of the search.
         sid: u16,
     }
 }

@@ -19,7 +19,6 @@ const BOTH_DIRECTORY_LEN: usize = 94;
 /// Octets of the short name of an entry.
 const SHORT_NAME_LEN: usize = 24;
 
-/// Entry of LAN Manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standard<'a> {
     /// Where the listing goes on after this entry, if the request asked for it.
@@ -27,9 +26,7 @@ pub struct Standard<'a> {
     pub creation: DateTime,
     pub last_access: DateTime,
     pub last_write: DateTime,
-    /// Octets in the file.
     pub size: u32,
-    /// Octets set aside for the file.
     pub allocation_size: u32,
     pub attributes: u16,
     /// Name of the file, at most 255 octets.
@@ -81,7 +78,6 @@ impl<'a> Standard<'a> {
     }
 }
 
-/// Entries of LAN Manager in the data of a response.
 #[derive(Debug, Clone)]
 pub struct Standards<'a> {
     reader: Reader<'a>,
@@ -110,10 +106,8 @@ impl<'a> Iterator for Standards<'a> {
     }
 }
 
-/// Entry of Windows NT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct BothDirectory<'a> {
-    /// Where the listing goes on after this entry.
     pub file_index: u32,
     /// Time of creation, 100 ns since 1601.
     pub creation_time: u64,
@@ -123,21 +117,16 @@ pub struct BothDirectory<'a> {
     pub last_write_time: u64,
     /// Time of the last change, 100 ns since 1601.
     pub change_time: u64,
-    /// Octets in the file.
     pub end_of_file: u64,
-    /// Octets set aside for the file.
     pub allocation_size: u64,
     pub attributes: u32,
-    /// Octets of extended attributes.
     pub ea_size: u32,
     /// Name in 8.3 form, at most 24 octets. Empty if the name has that form. Always UTF-16LE.
     pub short_name: &'a [u8],
-    /// Name of the file.
     pub name: Text<'a>,
 }
 
 impl<'a> BothDirectory<'a> {
-    /// Read the entry, also its offset to the next one.
     fn read(reader: &mut Reader<'a>, unicode: bool) -> Result<(u32, Self), Error> {
         let next = reader.u32()?;
         let mut entry = Self {
@@ -165,7 +154,6 @@ impl<'a> BothDirectory<'a> {
         Ok((next, entry))
     }
 
-    /// Octets before the name at a level.
     const fn head_len(at_level: u16) -> usize {
         match at_level {
             level::DIRECTORY => DIRECTORY_LEN,
@@ -191,7 +179,6 @@ impl<'a> BothDirectory<'a> {
         self.emit_at(level::BOTH_DIRECTORY, start, last, out)
     }
 
-    /// Append the entry as a level has it.
     pub fn emit_at(
         &self,
         at_level: u16,
@@ -234,7 +221,6 @@ pub struct BothDirectories<'a> {
 }
 
 impl<'a> BothDirectories<'a> {
-    /// Walk at most `count` entries of `data`.
     pub const fn new(data: &'a [u8], count: u16, unicode: bool) -> Self {
         Self { data, at: Some(0), left: count, unicode }
     }

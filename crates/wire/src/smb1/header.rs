@@ -24,13 +24,10 @@ mod field {
     pub(super) const MID: Range<usize> = 30..32;
 }
 
-/// Length of the header, octets.
 pub const LEN: usize = field::MID.end;
-/// Where the signature is, from the start of the message.
 pub const SIGNATURE: core::ops::Range<usize> = field::SIGNATURE;
 const PROTOCOL: [u8; 4] = *b"\xffSMB";
 
-/// Header of a message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     /// The first command of the message, of [`command`](super::command).
@@ -41,19 +38,14 @@ pub struct Header {
     pub flags: u8,
     /// Bits of [`flags2`].
     pub flags2: u16,
-    /// Process of the client, high half and low half together.
     pub pid: u32,
-    /// Signature, or zeros.
     pub signature: [u8; 8],
-    /// Tree connection.
     pub tid: u16,
     pub uid: u16,
-    /// Which request of the process.
     pub mid: u16,
 }
 
 impl Header {
-    /// Header of a request: no error, no signature.
     pub const fn request(command: u8, flags: u8, flags2: u16) -> Self {
         Self {
             command,
@@ -74,7 +66,6 @@ impl Header {
         Self { status, flags: self.flags | flags::REPLY, signature: [0; 8], ..*self }
     }
 
-    /// Whether the message is a response.
     pub const fn is_response(&self) -> bool {
         self.flags & flags::REPLY != 0
     }

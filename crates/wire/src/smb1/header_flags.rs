@@ -8,13 +8,11 @@ pub mod flags {
     pub const LOCK_AND_READ_OK: u8 = 0x01;
     /// Names are compared without regard to case.
     pub const CASE_INSENSITIVE: u8 = 0x08;
-    /// Names are in canonical form.
     pub const CANONICALIZED_PATHS: u8 = 0x10;
     /// The client asks for an opportunistic lock.
     pub const OPLOCK: u8 = 0x20;
     /// The client asks to hear of every change while it holds the lock.
     pub const OPLOCK_NOTIFY: u8 = 0x40;
-    /// The message is a response.
     pub const REPLY: u8 = 0x80;
 }
 
@@ -22,9 +20,7 @@ pub mod flags {
 pub mod flags2 {
     /// Names may be longer than 8.3.
     pub const LONG_NAMES: u16 = 0x0001;
-    /// Extended attributes are understood.
     pub const EXTENDED_ATTRIBUTES: u16 = 0x0002;
-    /// The message is signed.
     pub const SIGNED: u16 = 0x0004;
     /// Signatures are required ([MS-SMB] 2.2.3.1).
     pub const SIGNATURE_REQUIRED: u16 = 0x0010;
@@ -36,7 +32,6 @@ pub mod flags2 {
     pub const DFS: u16 = 0x1000;
     /// A read is allowed if the file may be executed.
     pub const PAGING_IO: u16 = 0x2000;
-    /// The error is an NTSTATUS.
     pub const NT_STATUS: u16 = 0x4000;
     /// Strings are UTF-16LE.
     pub const UNICODE: u16 = 0x8000;

@@ -8,27 +8,21 @@ use super::writer::Writer;
 use crate::Error;
 use crate::fields::fields;
 
-/// Bits of a lock type.
 pub mod lock_type {
-    /// Others may read the range.
     pub const SHARED: u8 = 0x01;
     /// The message releases an opportunistic lock, or asks to.
     pub const OPLOCK_RELEASE: u8 = 0x02;
     pub const CHANGE: u8 = 0x04;
-    /// Give up requests that wait.
     pub const CANCEL: u8 = 0x08;
     /// Ranges have 64 bits.
     pub const LARGE_FILES: u8 = 0x10;
 }
 
-/// A range of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Range {
-    /// Process that owns the lock, low half.
     pub pid: u16,
     /// Where the range begins, octets from the start.
     pub offset: u64,
-    /// Octets of the range.
     pub count: u64,
 }
 
@@ -64,7 +58,6 @@ impl Range {
     }
 }
 
-/// Ranges of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Ranges<'a> {
     octets: &'a [u8],
@@ -72,7 +65,6 @@ pub struct Ranges<'a> {
 }
 
 impl<'a> Ranges<'a> {
-    /// Number of ranges.
     pub const fn len(&self) -> usize {
         self.octets.len() / Range::len(self.large)
     }
@@ -81,31 +73,23 @@ impl<'a> Ranges<'a> {
         self.octets.is_empty()
     }
 
-    /// The ranges in their order.
     pub fn iter(&self) -> impl Iterator<Item = Range> + use<'a> {
         let (mut reader, large) = (Reader::whole("smb1 locking andx", self.octets), self.large);
         core::iter::from_fn(move || Range::read(&mut reader, large).ok())
     }
 }
 
-/// Request, as it was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
-    /// Open file, type and time.
     pub head: Head,
-    /// Ranges to unlock, which come first.
     pub unlocks: Ranges<'a>,
-    /// Ranges to lock: all or none.
     pub locks: Ranges<'a>,
 }
 
 fields! {
-    /// Fields of a request before its ranges.
     Head, Little => {
         fid: u16,
-        /// Bits of [`lock_type`].
         lock_type: u8,
-        /// Opportunistic lock that is left.
         oplock_level: u8,
         /// Time to wait for the ranges, ms. All ones is no limit.
         timeout_ms: u32,
@@ -138,7 +122,6 @@ pub fn emit_request(head: &Head, unlocks: &[Range], locks: &[Range], writer: &mu
     writer.end();
 }
 
-/// Write a response.
 pub fn emit_response(writer: &mut Writer<'_>) {
     super::logoff_andx::emit(writer);
 }

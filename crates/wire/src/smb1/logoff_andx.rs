@@ -6,12 +6,10 @@ use super::andx::Block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Read a request or a response.
 pub fn parse(block: &Block<'_>) -> Result<(), Error> {
     block.words(2).map(|_| ())
 }
 
-/// Write a request or a response.
 pub fn emit(writer: &mut Writer<'_>) {
     writer.andx_words(2);
     writer.begin_bytes();

@@ -76,16 +76,11 @@ const VARIABLE: u8 = 0x05;
 
 /// Attributes of a file as DOS has them ([MS-CIFS] 2.2.1.2.4).
 pub mod attributes {
-    /// The file cannot be written.
     pub const READ_ONLY: u16 = 0x01;
-    /// Not in a plain listing.
     pub const HIDDEN: u16 = 0x02;
-    /// Of the operating system.
     pub const SYSTEM: u16 = 0x04;
-    /// Label of a volume.
     pub const VOLUME: u16 = 0x08;
     pub const DIRECTORY: u16 = 0x10;
-    /// Changed since the last backup.
     pub const ARCHIVE: u16 = 0x20;
     /// None of the others. Only in the wide form of Windows NT.
     pub const NORMAL: u32 = 0x80;

@@ -14,12 +14,10 @@ pub const MOST_PARTS: usize = 32;
 /// Bit of a write mode: the transport has no connections.
 pub const CONNECTIONLESS: u16 = 0x0080;
 
-/// One of the responses of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
     /// Where the data of this response is, octets from the start of the file.
     pub offset: u32,
-    /// Octets of all responses, as far as it is known.
     pub count: u16,
     /// Octets left in a pipe or a device. All ones for a file.
     pub remaining: u16,
@@ -55,11 +53,9 @@ impl<'a> Response<'a> {
     }
 }
 
-/// One of the requests of a write.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Write<'a> {
     pub fid: u16,
-    /// Octets of all requests.
     pub total_count: u16,
     /// Where to write the data of this request, octets from the start of the file.
     pub offset: u32,
@@ -67,13 +63,11 @@ pub struct Write<'a> {
     pub timeout_ms: u32,
     /// [`WRITE_THROUGH`](super::write_raw::WRITE_THROUGH), [`CONNECTIONLESS`].
     pub mode: u16,
-    /// By what the response says that this request has come.
     pub mask: u32,
     pub data: &'a [u8],
 }
 
 impl<'a> Write<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(12)?;
         let (fid, total_count, _, offset): (_, _, u16, _) = words.field()?;
@@ -99,7 +93,6 @@ impl<'a> Write<'a> {
 }
 
 block! {
-    /// Response of a write.
     Written: words(2) {
         /// The masks of requests that have come since the last response.
         mask: u32,

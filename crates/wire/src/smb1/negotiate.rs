@@ -11,7 +11,6 @@ use crate::Error;
 
 /// Names of dialects ([MS-CIFS] 1.7).
 pub mod dialect {
-    /// Core protocol.
     pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
     /// Core protocol with raw reads and writes.
     pub const CORE_PLUS: &str = "MICROSOFT NETWORKS 1.03";
@@ -27,67 +26,51 @@ pub mod dialect {
     pub const DOS_LM12: &str = "DOS LM1.2X002";
     /// LAN Manager 2.1.
     pub const LANMAN21: &str = "LANMAN2.1";
-    /// Windows NT.
     pub const NT_LM: &str = "NT LM 0.12";
 }
 
 /// Index of a response whose server speaks none of the dialects.
 pub const NO_DIALECT: u16 = 0xffff;
 
-/// Bits of a security mode.
 pub mod security {
     /// Users log on; without it, each share has a password.
     pub const USER_LEVEL: u16 = 0x01;
     /// Passwords answer a challenge; without it, they are plain.
     pub const ENCRYPTED: u16 = 0x02;
-    /// Messages can be signed.
     pub const SIGNING_ENABLED: u16 = 0x04;
     /// Messages must be signed.
     pub const SIGNING_REQUIRED: u16 = 0x08;
 }
 
-/// Bits of a raw mode of LAN Manager.
 pub mod raw_mode {
-    /// Raw reads are supported.
     pub const READ: u16 = 0x01;
-    /// Raw writes are supported.
     pub const WRITE: u16 = 0x02;
 }
 
-/// Bits of capabilities of Windows NT.
 pub mod capabilities {
-    /// Raw reads and writes.
     pub const RAW_MODE: u32 = 0x0000_0001;
-    /// Multiplexed reads and writes.
     pub const MPX_MODE: u32 = 0x0000_0002;
     /// UTF-16LE strings.
     pub const UNICODE: u32 = 0x0000_0004;
     /// Offsets of 64 bits.
     pub const LARGE_FILES: u32 = 0x0000_0008;
-    /// Commands of Windows NT.
     pub const NT_SMBS: u32 = 0x0000_0010;
-    /// Remote procedure calls.
     pub const RPC_REMOTE_APIS: u32 = 0x0000_0020;
     /// Errors as NTSTATUS.
     pub const STATUS32: u32 = 0x0000_0040;
     /// Opportunistic locks of level 2.
     pub const LEVEL_II_OPLOCKS: u32 = 0x0000_0080;
-    /// Lock and read in one command.
     pub const LOCK_AND_READ: u32 = 0x0000_0100;
     /// Find with levels of Windows NT.
     pub const NT_FIND: u32 = 0x0000_0200;
-    /// Distributed file system.
     pub const DFS: u32 = 0x0000_1000;
     /// Information levels of the operating system may be passed through.
     pub const INFOLEVEL_PASSTHRU: u32 = 0x0000_2000;
-    /// Reads longer than the buffer.
     pub const LARGE_READX: u32 = 0x0000_4000;
-    /// Writes longer than the buffer.
     pub const LARGE_WRITEX: u32 = 0x0000_8000;
     pub const EXTENDED_SECURITY: u32 = 0x8000_0000;
 }
 
-/// Request: dialects in the client's order, the least first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     bytes: &'a [u8],
@@ -105,7 +88,6 @@ impl<'a> Request<'a> {
         Ok(Self { bytes: all.rest() })
     }
 
-    /// Dialects in their order.
     pub fn dialects(&self) -> impl Iterator<Item = &'a [u8]> + use<'a> {
         let mut bytes = Reader::whole(command::name(command::NEGOTIATE), self.bytes);
         core::iter::from_fn(move || {
@@ -114,14 +96,12 @@ impl<'a> Request<'a> {
         })
     }
 
-    /// Index of a dialect, if it is among them.
     pub fn index_of(&self, dialect: &str) -> Option<u16> {
         let at = self.dialects().position(|found| found == dialect.as_bytes())?;
         u16::try_from(at).ok()
     }
 }
 
-/// Write a request.
 pub fn emit_request(dialects: &[&str], writer: &mut Writer<'_>) {
     writer.words(0);
     writer.begin_bytes();
@@ -132,42 +112,28 @@ pub fn emit_request(dialects: &[&str], writer: &mut Writer<'_>) {
     writer.end();
 }
 
-/// Response of each family of dialects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Response<'a> {
-    /// Core protocol, or no dialect at all.
     Core {
         /// Index of the dialect, or [`NO_DIALECT`].
         index: u16,
     },
-    /// LAN Manager.
     LanMan(LanMan<'a>),
-    /// Windows NT.
     NtLm(NtLm<'a>),
 }
 
-/// Response of dialects of LAN Manager.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LanMan<'a> {
-    /// Index of the dialect.
     pub index: u16,
     /// Bits of [`security`].
     pub security_mode: u16,
-    /// Longest message that the server takes, octets.
     pub max_buffer: u16,
-    /// Requests that may be outstanding.
     pub max_mpx: u16,
-    /// Virtual circuits of a session.
     pub max_vcs: u16,
-    /// Bits of [`raw_mode`].
     pub raw_mode: u16,
-    /// Key that the client sends back.
     pub session_key: u32,
-    /// Time of the server, as DOS has it.
     pub time: u16,
-    /// Date of the server, as DOS has it.
     pub date: u16,
-    /// Minutes of the server's time behind UTC.
     pub timezone_min: i16,
     /// Challenge for passwords. Empty if they are plain.
     pub challenge: &'a [u8],
@@ -175,48 +141,34 @@ pub struct LanMan<'a> {
     pub domain: Option<Text<'a>>,
 }
 
-/// Response of the dialect of Windows NT.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NtLm<'a> {
-    /// Index of the dialect.
     pub index: u16,
     /// Bits of [`security`].
     pub security_mode: u8,
-    /// Requests that may be outstanding.
     pub max_mpx: u16,
-    /// Virtual circuits of a session.
     pub max_vcs: u16,
-    /// Longest message that the server takes, octets.
     pub max_buffer: u32,
     /// Longest raw read or write, octets.
     pub max_raw: u32,
-    /// Key that the client sends back.
     pub session_key: u32,
     /// Bits of [`capabilities`], without [`capabilities::EXTENDED_SECURITY`]: `security` says it.
     pub capabilities: u32,
     /// Time of the server, 100 ns since 1601.
     pub time: u64,
-    /// Minutes of the server's time behind UTC.
     pub timezone_min: i16,
-    /// How users prove who they are.
     pub security: Security<'a>,
 }
 
-/// How users prove who they are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Security<'a> {
-    /// Passwords answer a challenge.
     Challenge {
         /// Challenge: 8 octets. Empty if passwords are plain.
         challenge: &'a [u8],
-        /// Domain of the server.
         domain: Text<'a>,
-        /// Name of the server. Not all send it.
         server: Option<Text<'a>>,
     },
-    /// Extended security: tokens of SPNEGO.
     Extended {
-        /// Identifier of the server.
         guid: [u8; 16],
         /// First token. May be empty.
         blob: &'a [u8],
@@ -224,7 +176,6 @@ pub enum Security<'a> {
 }
 
 impl<'a> Response<'a> {
-    /// Read the response. The number of words tells the family.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         match block.word_count() {
             // A server that speaks none of the dialects may add words that say nothing.

@@ -18,31 +18,21 @@ pub mod access {
     pub const APPEND_DATA: u32 = 0x0000_0004;
     pub const READ_ATTRIBUTES: u32 = 0x0000_0080;
     pub const WRITE_ATTRIBUTES: u32 = 0x0000_0100;
-    /// Delete or rename.
     pub const DELETE: u32 = 0x0001_0000;
     pub const READ_CONTROL: u32 = 0x0002_0000;
-    /// Wait on the file.
     pub const SYNCHRONIZE: u32 = 0x0010_0000;
     /// Every access that the user may have.
     pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
-    /// Every access.
     pub const GENERIC_ALL: u32 = 0x1000_0000;
-    /// Run a program.
     pub const EXECUTE: u32 = 0x0000_0020;
-    /// Every access to execute.
     pub const GENERIC_EXECUTE: u32 = 0x2000_0000;
-    /// Every access to write.
     pub const GENERIC_WRITE: u32 = 0x4000_0000;
-    /// Every access to read.
     pub const GENERIC_READ: u32 = 0x8000_0000;
 }
 
-/// Bits of what others may do meanwhile.
 pub mod share {
-    /// Read.
     pub const READ: u32 = 1;
     pub const WRITE: u32 = 2;
-    /// Delete or rename.
     pub const DELETE: u32 = 4;
 }
 
@@ -62,7 +52,6 @@ pub mod disposition {
     pub const OVERWRITE_IF: u32 = 5;
 }
 
-/// Bits of create options.
 pub mod options {
     /// It must be a directory.
     pub const DIRECTORY: u32 = 0x0000_0001;
@@ -70,11 +59,9 @@ pub mod options {
     pub const WRITE_THROUGH: u32 = 0x0000_0002;
     /// It must not be a directory.
     pub const NON_DIRECTORY: u32 = 0x0000_0040;
-    /// Delete the file when it is closed.
     pub const DELETE_ON_CLOSE: u32 = 0x0000_1000;
 }
 
-/// Bits of a request's flags.
 pub mod flags {
     /// Ask for an exclusive opportunistic lock.
     pub const OPLOCK: u32 = 0x02;
@@ -86,13 +73,9 @@ pub mod flags {
     pub const EXTENDED_RESPONSE: u32 = 0x10;
 }
 
-/// Results of an open.
 pub mod result {
-    /// The file was replaced.
     pub const SUPERSEDED: u32 = 0;
-    /// The file was there.
     pub const OPENED: u32 = 1;
-    /// The file was created.
     pub const CREATED: u32 = 2;
     /// The file was there and was cut.
     pub const OVERWRITTEN: u32 = 3;
@@ -106,9 +89,7 @@ pub struct Request<'a> {
     pub root_fid: u32,
     /// Bits of [`access`].
     pub access: u32,
-    /// Octets to set aside for a file that is created.
     pub allocation_size: u64,
-    /// Attributes of a file that is created.
     pub attributes: u32,
     /// Bits of [`share`].
     pub share: u32,
@@ -117,9 +98,7 @@ pub struct Request<'a> {
     pub options: u32,
     /// Impersonation level. Clients of Windows send 2.
     pub impersonation: u32,
-    /// Security flags of the level.
     pub security_flags: u8,
-    /// File or directory.
     pub name: Text<'a>,
 }
 
@@ -171,9 +150,7 @@ block! {
         /// Time of the last change, 100 ns since 1601.
         change_time: u64,
         attributes: u32,
-        /// Octets set aside for the file.
         allocation_size: u64,
-        /// Octets in the file.
         end_of_file: u64,
         /// Kind of resource: 0 is a file or a directory.
         resource_type: u16,

@@ -12,24 +12,17 @@ use crate::Error;
 
 /// Access modes ([MS-CIFS] 2.2.4.3.1): an access and a sharing mode.
 pub mod access {
-    /// Bits of the access.
     pub const MASK: u16 = 0x0007;
-    /// Read.
     pub const READ: u16 = 0;
     pub const WRITE: u16 = 1;
     pub const READ_WRITE: u16 = 2;
     pub const EXECUTE: u16 = 3;
-    /// Bits of the sharing mode.
     pub const SHARE_MASK: u16 = 0x0070;
     /// As DOS did before sharing: opens of one process at a time to write.
     pub const COMPATIBILITY: u16 = 0x00;
-    /// Others can do nothing.
     pub const DENY_ALL: u16 = 0x10;
-    /// Others cannot write.
     pub const DENY_WRITE: u16 = 0x20;
-    /// Others cannot read.
     pub const DENY_READ: u16 = 0x30;
-    /// Others can do everything.
     pub const DENY_NONE: u16 = 0x40;
     /// Open by file control block, which every open of the process shares.
     pub const FILE_CONTROL_BLOCK: u16 = 0x00ff;
@@ -38,14 +31,10 @@ pub mod access {
 }
 
 block! {
-    /// Request of an open.
     Request<'a>: words(2) {
-        /// Access mode of [`access`].
         access: u16,
-        /// Attributes that the file may have.
         search_attributes: u16,
     } bytes {
-        /// File.
         name: path,
     }
 }
@@ -56,9 +45,7 @@ block! {
         attributes: u16,
         /// Time of the last write, s since 1970 in the server's time.
         last_write_time: u32,
-        /// Octets in the file.
         size: u32,
-        /// Access mode that was granted.
         granted_access: u16,
     }
 }
@@ -66,28 +53,23 @@ block! {
 block! {
     /// Request of a create, of a create new, or of a create temporary, whose name is a directory.
     Create<'a>: words(3) {
-        /// Attributes of the new file.
         attributes: u16,
         /// Time of creation, s since 1970 in the server's time. Zero is the time of the server.
         creation_time: u32,
     } bytes {
-        /// File, or directory of a temporary file.
         name: path,
     }
 }
 
 block! {
-    /// Response of a create or a create new.
     Created: words(1) {
         fid: u16,
     }
 }
 
-/// Response of a create temporary.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct CreatedTemporary<'a> {
     pub fid: u16,
-    /// Name that the server chose, without the directory.
     pub name: Text<'a>,
 }
 

@@ -9,7 +9,6 @@ pub const REQUEST_ATTRIBUTES: u16 = 0x0001;
 
 /// Open functions: what to do with a file that exists, and with one that does not.
 pub mod function {
-    /// Fail if the file exists.
     pub const FAIL_IF_EXISTS: u16 = 0x00;
     /// Open the file if it exists.
     pub const OPEN: u16 = 0x01;
@@ -19,11 +18,8 @@ pub mod function {
     pub const CREATE: u16 = 0x10;
 }
 
-/// Results of an open.
 pub mod result {
-    /// The file was there.
     pub const OPENED: u16 = 1;
-    /// The file was created.
     pub const CREATED: u16 = 2;
     /// The file was there and was cut.
     pub const TRUNCATED: u16 = 3;
@@ -35,21 +31,16 @@ block! {
     Request<'a>: andx_words(15) {
         /// [`REQUEST_ATTRIBUTES`] and flags for opportunistic locks.
         flags: u16,
-        /// Access mode of [`open::access`](super::open::access).
         access: u16,
-        /// Attributes that an existing file may have.
         search_attributes: u16,
-        /// Attributes of a file that is created.
         attributes: u16,
         /// Time of a file that is created, s since 1970 in the server's time.
         creation_time: u32,
         function: u16,
         /// Octets to set aside for a file that is created or cut.
         allocation_size: u32,
-        /// Time to wait for a device, ms.
         timeout_ms: u32,
     } bytes {
-        /// File.
         name: text,
     }
 }
@@ -65,7 +56,6 @@ block! {
         granted_access: u16,
         /// Kind of resource: 0 is a file or a directory.
         resource_type: u16,
-        /// State of a named pipe.
         pipe_status: u16,
         result: u16,
     }

@@ -9,18 +9,14 @@ block! {
     /// Request of a command that needs only a path.
     Request<'a>: words(0) {
     } bytes {
-        /// File or directory.
         name: path,
     }
 }
 
 block! {
-    /// Request of a delete.
     Delete<'a>: words(1) {
-        /// Attributes that the files may have.
         search_attributes: u16,
     } bytes {
-        /// Files. The last part may have wildcards.
         name: path,
     }
 }

@@ -14,19 +14,15 @@ block! {
         attributes: u16,
         /// Time of the last write, s since 1970 in the server's time.
         last_write_time: u32,
-        /// Octets in the file.
         size: u32,
     }
 }
 
-/// Request of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetRequest<'a> {
-    /// New attributes.
     pub attributes: u16,
     /// New time of the last write, s since 1970 in the server's time. Zero leaves it.
     pub last_write_time: u32,
-    /// File.
     pub name: Text<'a>,
 }
 

@@ -17,16 +17,13 @@ block! {
         creation: DateTime,
         last_access: DateTime,
         last_write: DateTime,
-        /// Octets in the file.
         size: u32,
-        /// Octets set aside for the file.
         allocation_size: u32,
         attributes: u16,
     }
 }
 
 block! {
-    /// Request of a change.
     SetRequest: words(7) {
         fid: u16,
         creation: DateTime,

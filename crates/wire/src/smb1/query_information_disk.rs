@@ -9,14 +9,12 @@ block! {
     Response: words(5) {
         total_units: u16,
         blocks_per_unit: u16,
-        /// Octets of a block.
         block_size: u16,
         free_units: u16,
     }
 }
 
 impl Response {
-    /// Octets of the disk, and octets that are free.
     pub const fn bytes(&self) -> (u64, u64) {
         let unit = self.blocks_per_unit as u64 * self.block_size as u64;
         (unit * self.total_units as u64, unit * self.free_units as u64)

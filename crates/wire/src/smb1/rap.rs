@@ -31,15 +31,12 @@ pub mod status {
     pub const INVALID_LEVEL: u16 = 124;
     /// More entries are there than have room.
     pub const MORE_DATA: u16 = 234;
-    /// No share has the name.
     pub const NO_SUCH_SHARE: u16 = 2310;
 }
 
 /// What a server does, as bits of [MS-BRWS] 2.2.1.
 pub mod server_type {
-    /// It uses others' files.
     pub const WORKSTATION: u32 = 0x0000_0001;
-    /// It serves files.
     pub const SERVER: u32 = 0x0000_0002;
     /// Asks for workgroups in place of servers.
     pub const DOMAIN_ENUM: u32 = 0x8000_0000;
@@ -47,7 +44,6 @@ pub mod server_type {
     pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
 }
 
-/// What a client asks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum What<'a> {
     Shares,
@@ -55,26 +51,21 @@ pub enum What<'a> {
         name: &'a [u8],
     },
     Server,
-    /// The computer that the server runs on.
     Workstation,
     /// The servers of a workgroup, of at least one of these kinds.
     Servers {
         /// Bits of [`server_type`].
         kinds: u32,
     },
-    /// Something else.
     Other {
         number: u16,
     },
 }
 
-/// A request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     pub what: What<'a>,
-    /// Which members of each structure.
     pub level: u16,
-    /// Most octets of data of the answer.
     pub room: u16,
 }
 
@@ -115,50 +106,38 @@ fn string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
     Ok(text)
 }
 
-/// A share of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share<'a> {
     /// Its name; longer ones than 12 octets are cut, as a list has no room for them.
     pub name: &'a [u8],
-    /// Whether it is that of pipes; else it is of files.
     pub is_pipes: bool,
-    /// What is said of it.
     pub remark: &'a [u8],
 }
 
-/// A server or workgroup of a list.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Server<'a> {
     /// Its name, at most 15 octets.
     pub name: &'a [u8],
-    /// Version of its system.
     pub version: (u8, u8),
     /// Bits of [`server_type`].
     pub kinds: u32,
-    /// What is said of it.
     pub comment: &'a [u8],
 }
 
-/// A computer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Workstation<'a> {
     pub name: &'a [u8],
     pub group: &'a [u8],
-    /// Version of its system.
     pub version: (u8, u8),
 }
 
-/// Parameters and data of an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Answer {
-    /// How it ended, and how much there is.
     pub parameters: Vec<u8>,
-    /// The structures, and their strings behind them.
     pub data: Vec<u8>,
 }
 
 impl Answer {
-    /// An answer without data.
     pub fn refused(status: u16) -> Self {
         Self { parameters: words([status, 0, 0, 0]), data: Vec::new() }
     }
@@ -188,7 +167,6 @@ impl Answer {
         Self::one(level == 10, room, |data| data.workstation(computer))
     }
 
-    /// As many of a list as have room.
     fn list<T>(all: &[T], level: u16, room: u16, write: impl Fn(&T, &mut Data)) -> Self {
         if level > 1 {
             return Self::refused(status::INVALID_LEVEL);

@@ -11,16 +11,13 @@ use crate::Error;
 block! {
     Request: words(5) {
         fid: u16,
-        /// Octets to read.
         count: u16,
         /// Where to read, octets from the start.
         offset: u32,
-        /// Octets that the client will still read. A hint.
         remaining: u16,
     }
 }
 
-/// Response of a read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
     pub data: &'a [u8],
@@ -63,7 +60,6 @@ block! {
     /// Request to lock or to unlock a range. The response is an empty block.
     Range: words(5) {
         fid: u16,
-        /// Octets of the range.
         count: u32,
         /// Where the range begins, octets from the start.
         offset: u32,

@@ -21,7 +21,6 @@ pub struct Request {
     /// Time to wait at a pipe or a device, ms. For a file, the low half holds the high 16 bits of
     /// the count where large reads were negotiated.
     pub timeout_or_count_high: u32,
-    /// Octets that the client will still read. A hint.
     pub remaining: u16,
     /// Whether the offset has 64 bits, so that the request has 12 words instead of 10.
     pub wide: bool,
@@ -71,12 +70,10 @@ impl Request {
     }
 }
 
-/// Response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
     /// Octets left in a pipe or a device. All ones for a file.
     pub available: u16,
-    /// Compaction mode. Zero.
     pub data_compaction_mode: u16,
     pub data: &'a [u8],
 }

@@ -12,7 +12,6 @@ pub struct Request {
     pub fid: u16,
     /// Where to read, octets from the start.
     pub offset: u64,
-    /// Most octets to read.
     pub max_count: u16,
     /// Fewest octets to wait for at a pipe or a device.
     pub min_count: u16,

@@ -44,12 +44,10 @@ impl<'a> Reader<'a> {
         Self { format, message: octets, at: 0 }
     }
 
-    /// Offset of what is next.
     pub const fn offset(&self) -> usize {
         self.at
     }
 
-    /// Octets that are left.
     pub const fn left(&self) -> usize {
         self.message.len() - self.at
     }
@@ -73,14 +71,12 @@ impl<'a> Reader<'a> {
         Ok(octets)
     }
 
-    /// All octets that are left.
     pub fn rest(&mut self) -> &'a [u8] {
         let rest = &self.message[self.at..];
         self.at = self.message.len();
         rest
     }
 
-    /// The next octets as an array.
     pub fn array<const N: usize>(&mut self) -> Result<[u8; N], Error> {
         self.take(N).map(|octets| crate::take(octets, 0..N))
     }
@@ -97,7 +93,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A number or a structure.
     pub(crate) fn field<T: Field>(&mut self) -> Result<T, Error> {
         self.take(T::LEN).map(|octets| T::read(octets, Order::Little))
     }
@@ -124,7 +119,6 @@ impl<'a> Reader<'a> {
         }
     }
 
-    /// A string with the octet before it that says so.
     pub fn path(&mut self, unicode: bool) -> Result<Text<'a>, Error> {
         self.format(super::ASCII)?;
         Ok(self.text(unicode))

@@ -12,9 +12,7 @@ use super::writer::Writer;
 use super::{ASCII, VARIABLE};
 use crate::Error;
 
-/// Octets of a resume key.
 pub const RESUME_KEY_LEN: usize = 21;
-/// Octets of an entry.
 pub const ENTRY_LEN: usize = 43;
 /// Octets of a name in an entry.
 pub const NAME_LEN: usize = 13;
@@ -24,16 +22,13 @@ pub const NAME_LEN: usize = 13;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeKey(pub [u8; RESUME_KEY_LEN]);
 
-/// Request of all four commands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// Most entries of the response.
     pub max_count: u16,
     /// Attributes that files may have; the attribute of a volume alone asks for its label.
     pub search_attributes: u16,
     /// Directory and pattern. Empty in a request that goes on.
     pub name: Text<'a>,
-    /// Where to go on. Nothing in the first request.
     pub resume_key: Option<ResumeKey>,
 }
 
@@ -71,15 +66,11 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A file in a listing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
-    /// Where the listing goes on after this entry.
     pub resume_key: ResumeKey,
     pub attributes: u8,
-    /// Last write. The time stands before the date here.
     pub last_write: DateTime,
-    /// Octets in the file.
     pub size: u32,
     /// Name in the code page, with zeros after it. [MS-CIFS] 2.2.4.58.2 has blanks, clients want
     /// zeros.
@@ -87,7 +78,6 @@ pub struct Entry {
 }
 
 impl Entry {
-    /// The name without what fills it up.
     pub fn text(&self) -> Text<'_> {
         let end = self.name.iter().position(|octet| *octet == 0).unwrap_or(NAME_LEN);
         let blanks = self.name[..end].iter().rev().take_while(|octet| **octet == b' ').count();
@@ -136,7 +126,6 @@ impl<'a> Response<'a> {
         Ok(Self { octets: bytes.take(len)? })
     }
 
-    /// Number of entries.
     pub const fn len(&self) -> usize {
         self.octets.len() / ENTRY_LEN
     }
@@ -145,7 +134,6 @@ impl<'a> Response<'a> {
         self.octets.is_empty()
     }
 
-    /// The entries in their order.
     pub fn entries(&self) -> impl Iterator<Item = Entry> + use<'a> {
         let mut reader = Reader::whole("smb1 search", self.octets);
         core::iter::from_fn(move || Entry::read(&mut reader).ok())

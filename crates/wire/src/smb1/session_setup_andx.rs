@@ -10,7 +10,6 @@ use crate::Error;
 
 /// Bits of the response's `action`.
 pub mod action {
-    /// The user is a guest.
     pub const GUEST: u16 = 0x01;
     /// The server used the LM session key.
     pub const LM_SESSION_KEY: u16 = 0x02;
@@ -18,52 +17,35 @@ pub mod action {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
-    /// Longest message that the client takes, octets.
     pub max_buffer: u16,
-    /// Requests that the client may have outstanding.
     pub max_mpx: u16,
     /// Number of the virtual circuit. A server ends other sessions of the client at zero.
     pub vc_number: u16,
-    /// Key of the negotiate response.
     pub session_key: u32,
-    /// What proves who the user is.
     pub logon: Logon<'a>,
-    /// Name of the client's operating system.
     pub native_os: Text<'a>,
-    /// Name of the client's redirector.
     pub native_lan_manager: Text<'a>,
 }
 
-/// What proves who the user is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Logon<'a> {
     /// Form of LAN Manager, 10 words.
-    LanMan {
-        /// Plain password, or response to the challenge.
-        password: &'a [u8],
-        account: Text<'a>,
-        /// Domain of the user.
-        domain: Text<'a>,
-    },
+    LanMan { password: &'a [u8], account: Text<'a>, domain: Text<'a> },
     /// Form of Windows NT, 13 words.
     Nt {
-        /// LM response, or plain password in the code page.
         oem_password: &'a [u8],
         /// NT response, or plain password in UTF-16LE.
         unicode_password: &'a [u8],
         /// Bits of [`capabilities`](super::negotiate::capabilities).
         capabilities: u32,
         account: Text<'a>,
-        /// Domain of the user.
         domain: Text<'a>,
     },
     /// Extended security, 12 words.
     Extended {
-        /// Token of SPNEGO or NTLMSSP.
         blob: &'a [u8],
         /// Bits of [`capabilities`](super::negotiate::capabilities).
         capabilities: u32,
-        /// A third string, which some clients send.
         domain: Option<Text<'a>>,
     },
 }
@@ -155,25 +137,19 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Response. The user's identifier is in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
     /// Bits of [`action`].
     pub action: u16,
-    /// Token, in the form of extended security.
     pub blob: Option<&'a [u8]>,
     /// Names of the server. Servers of LAN Manager may send none.
     pub names: Option<Names<'a>>,
 }
 
-/// Names of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Names<'a> {
-    /// Operating system.
     pub native_os: Text<'a>,
-    /// Server software.
     pub native_lan_manager: Text<'a>,
-    /// Domain. Not in every form.
     pub domain: Option<Text<'a>>,
 }
 

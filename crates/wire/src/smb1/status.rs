@@ -4,17 +4,13 @@
 
 use super::header_flags::flags2;
 
-/// How a request ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Status {
-    /// The form of DOS and LAN Manager.
     Dos {
         /// Error class: one of [`class`].
         class: u8,
-        /// Error code within the class.
         code: u16,
     },
-    /// The form of Windows NT.
     Nt(u32),
 }
 
@@ -35,7 +31,6 @@ impl Status {
         }
     }
 
-    /// Whether the request was done in full.
     pub const fn is_success(self) -> bool {
         matches!(self, Self::Dos { class: 0, .. } | Self::Nt(0))
     }
@@ -63,7 +58,6 @@ impl Status {
         error::ALL.iter().find(|row| self.is(**row)).map(|row| row.name)
     }
 
-    /// Read the four octets of the header.
     pub const fn from_wire(octets: [u8; 4], flags2: u16) -> Self {
         if flags2 & flags2::NT_STATUS == 0 {
             Self::Dos { class: octets[0], code: u16::from_le_bytes([octets[2], octets[3]]) }
@@ -72,7 +66,6 @@ impl Status {
         }
     }
 
-    /// The four octets of the header.
     pub const fn to_wire(self) -> [u8; 4] {
         match self {
             Self::Dos { class, code } => {
@@ -94,28 +87,20 @@ impl core::fmt::Display for Status {
     }
 }
 
-/// Error classes of DOS.
 pub mod class {
     pub const SUCCESS: u8 = 0;
-    /// Errors of the operating system.
     pub const DOS: u8 = 1;
-    /// Errors of the server.
     pub const SERVER: u8 = 2;
-    /// Errors of the hardware.
     pub const HARDWARE: u8 = 3;
 }
 
 /// Errors in both forms. The first of several that share a form stands for it.
 pub mod error {
-    /// One error.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Row {
         pub name: &'static str,
-        /// Error class of DOS.
         pub class: u8,
-        /// Error code of DOS.
         pub code: u16,
-        /// NTSTATUS.
         pub nt: u32,
     }
 
@@ -127,7 +112,6 @@ pub mod error {
                     Row { name: $text, class: $class, code: $code, nt: $nt };
             )*
 
-            /// Every row.
             pub const ALL: &[Row] = &[$($name),*];
         };
     }

@@ -9,7 +9,6 @@ use crate::Error;
 /// A string as it stands in a message, without terminator and alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
-    /// Octets of the code page that both hosts use.
     Oem(&'a [u8]),
     /// UTF-16LE. The number of octets is even.
     Utf16(&'a [u8]),
@@ -28,7 +27,6 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Whether there are no characters.
     pub const fn is_empty(&self) -> bool {
         self.octets().is_empty()
     }
@@ -38,7 +36,6 @@ impl<'a> Text<'a> {
         matches!(self, Self::Utf16(_))
     }
 
-    /// Whether the string is `ascii` in any case.
     pub fn is_ascii(&self, ascii: &str) -> bool {
         match self {
             Self::Oem(octets) => octets.eq_ignore_ascii_case(ascii.as_bytes()),
@@ -70,7 +67,6 @@ impl<'a> Text<'a> {
     }
 }
 
-/// A string that was encoded for a message.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Encoded {
     octets: Vec<u8>,
@@ -106,18 +102,14 @@ impl Encoded {
         Ok(Self { octets, unicode })
     }
 
-    /// The string for a message.
     pub fn text(&self) -> Text<'_> {
         if self.unicode { Text::Utf16(&self.octets) } else { Text::Oem(&self.octets) }
     }
 }
 
-/// A code page of DOS.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum CodePage {
-    /// United States.
     Cp437,
-    /// Western Europe.
     #[default]
     Cp850,
 }

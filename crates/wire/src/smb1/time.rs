@@ -26,9 +26,7 @@ fields! {
 }
 
 impl DateTime {
-    /// The first moment of DOS.
     const MIN: Self = Self::packed([0, 1, 1], [0, 0, 0]);
-    /// The last one.
     const MAX: Self = Self::packed([127, 12, 31], [23, 59, 58]);
 
     /// Years since 1980, month and day; hour, minute and second.

@@ -15,31 +15,22 @@ pub const DISCONNECT_TID: u16 = 0x0001;
 /// Flag: there is to be no response.
 pub const NO_RESPONSE: u16 = 0x0002;
 
-/// The first message of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
-    /// Octets of parameters in all messages.
     pub total_parameters: u16,
-    /// Octets of data in all messages.
     pub total_data: u16,
-    /// Most octets of parameters in the response.
     pub max_parameters: u16,
-    /// Most octets of data in the response.
     pub max_data: u16,
-    /// Most words of setup in the response.
     pub max_setup: u8,
     /// [`DISCONNECT_TID`] and [`NO_RESPONSE`].
     pub flags: u16,
     /// Time to wait, ms. Zero is at once.
     pub timeout_ms: u32,
-    /// Setup words: the first is the subcommand.
     pub setup: &'a [u8],
     /// Octets before the parameters: the name of a pipe with its terminator, in transaction 2 only
     /// a terminator.
     pub lead: &'a [u8],
-    /// Parameters in this message.
     pub parameters: &'a [u8],
-    /// Data in this message.
     pub data: &'a [u8],
 }
 
@@ -61,13 +52,11 @@ impl<'a> Request<'a> {
         self.setup.first_chunk().map(|word| u16::from_le_bytes(*word))
     }
 
-    /// Whether no secondary message has to follow.
     pub const fn is_whole(&self) -> bool {
         self.parameters.len() == self.total_parameters as usize
             && self.data.len() == self.total_data as usize
     }
 
-    /// Read the message.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(14)?;
         let (total_parameters, total_data, max_parameters, max_data) = words.field()?;
@@ -116,27 +105,21 @@ impl<'a> Request<'a> {
     }
 }
 
-/// A further message of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Secondary<'a> {
     /// Octets of parameters in all messages. Not more than in the first message.
     pub total_parameters: u16,
     /// Octets of data in all messages. Not more than in the first message.
     pub total_data: u16,
-    /// Where the parameters belong among all.
     pub parameter_displacement: u16,
-    /// Where the data belong among all.
     pub data_displacement: u16,
     /// Open file. Only in transaction 2.
     pub fid: Option<u16>,
-    /// Parameters in this message.
     pub parameters: &'a [u8],
-    /// Data in this message.
     pub data: &'a [u8],
 }
 
 impl<'a> Secondary<'a> {
-    /// Read the message.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let with_fid = block.command() == command::TRANSACTION2_SECONDARY;
         let mut words = block.words(if with_fid { 9 } else { 8 })?;
@@ -184,20 +167,14 @@ pub struct Response<'a> {
     pub total_parameters: u16,
     /// Octets of data in all messages. May be less in a later message.
     pub total_data: u16,
-    /// Where the parameters belong among all.
     pub parameter_displacement: u16,
-    /// Where the data belong among all.
     pub data_displacement: u16,
-    /// Setup words.
     pub setup: &'a [u8],
-    /// Parameters in this message.
     pub parameters: &'a [u8],
-    /// Data in this message.
     pub data: &'a [u8],
 }
 
 impl<'a> Response<'a> {
-    /// A response in one message.
     pub fn whole(parameters: &'a [u8], data: &'a [u8]) -> Self {
         Self {
             total_parameters: parameters.len() as u16,
@@ -208,13 +185,11 @@ impl<'a> Response<'a> {
         }
     }
 
-    /// Whether no further message has to follow.
     pub const fn is_whole(&self) -> bool {
         self.parameters.len() == self.total_parameters as usize
             && self.data.len() == self.total_data as usize
     }
 
-    /// Read the message.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(10)?;
         let [total_parameters, total_data, _] = words.field()?;
@@ -255,7 +230,6 @@ impl<'a> Response<'a> {
     }
 }
 
-/// Parameters or data of a message.
 struct Part<'a> {
     offset: usize,
     octets: &'a [u8],

@@ -36,19 +36,14 @@ pub(super) fn put_text(text: Text<'_>, out: &mut Vec<u8>) {
 }
 
 fields! {
-    /// Parameters to query a file system.
     FileSystemQuery, Little, FORMAT => {
-        /// Information level.
         level: u16,
     }
 }
 
-/// Parameters to query or set a file by its path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Path<'a> {
-    /// Information level.
     pub level: u16,
-    /// File or directory.
     pub name: Text<'a>,
 }
 
@@ -67,10 +62,8 @@ impl<'a> Path<'a> {
 }
 
 fields! {
-    /// Parameters to query or set an open file.
     File, Little, FORMAT => {
         fid: u16,
-        /// Information level.
         level: u16,
     }
 }
@@ -82,7 +75,6 @@ impl File {
     }
 }
 
-/// Parameters to create a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CreateDirectory<'a> {
     pub name: Text<'a>,

@@ -10,7 +10,6 @@ block! {
     } bytes {
         /// Share, as `\\SERVER\SHARE`.
         path: path,
-        /// Password of the share.
         password: path,
         /// What the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`.
         service: path,
@@ -19,9 +18,7 @@ block! {
 
 block! {
     Response: words(2) {
-        /// Longest message that the server takes, octets.
         max_buffer: u16,
-        /// Identifier of the connection.
         tid: u16,
     }
 }

@@ -51,7 +51,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Response. The identifier of the connection is in the header.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
     /// Support for searches and for the distributed file system. Not in LAN Manager.
@@ -61,7 +60,6 @@ pub struct Response<'a> {
     pub max_access: Option<(u32, u32)>,
     /// What the share is: `A:`, `LPT1:`, `COMM` or `IPC`.
     pub service: Text<'a>,
-    /// File system of the share. Not in LAN Manager.
     pub file_system: Option<Text<'a>>,
 }
 

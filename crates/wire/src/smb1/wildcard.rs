@@ -111,7 +111,6 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     after[0]
 }
 
-/// Upper case of a character, if that is one character.
 fn fold(character: char) -> char {
     let mut upper = character.to_uppercase();
     match (upper.next(), upper.next()) {
@@ -195,7 +194,6 @@ mod tests {
         assert!(!matches("*", &format!("{name}b")), "a name that is too long");
     }
 
-    /// Plain recursion over the definitions, for short names.
     fn by_definition(pattern: &[char], name: &[char], last_dot: Option<usize>, at: usize) -> bool {
         let Some((expected, rest)) = pattern.split_first() else { return at == name.len() };
         let found = name.get(at).copied();

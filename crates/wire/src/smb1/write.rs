@@ -14,7 +14,6 @@ pub struct Request<'a> {
     pub fid: u16,
     /// Where to write, octets from the start.
     pub offset: u32,
-    /// Octets that the client will still write. A hint.
     pub remaining: u16,
     pub data: &'a [u8],
 }
@@ -53,13 +52,11 @@ impl<'a> Request<'a> {
 }
 
 block! {
-    /// Response of a write, and of a write and close.
     Response: words(1) {
         count: u16,
     }
 }
 
-/// Request of a write and close.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteAndClose<'a> {
     pub fid: u16,
@@ -73,7 +70,6 @@ pub struct WriteAndClose<'a> {
 }
 
 impl<'a> WriteAndClose<'a> {
-    /// Read the request.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.words(6)?;
         let (fid, count, offset, last_write_time): (_, u16, _, _) = words.field()?;

@@ -18,7 +18,6 @@ pub struct Request<'a> {
     pub timeout_ms: u32,
     /// [`WRITE_THROUGH`].
     pub mode: u16,
-    /// Octets that the client will still write. A hint.
     pub remaining: u16,
     /// Whether the offset has 64 bits, so that the request has 14 words instead of 12.
     pub wide: bool,
@@ -59,7 +58,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response {
     pub count: u32,

@@ -13,7 +13,6 @@ macro_rules! numbers {
     )*};
 }
 
-/// Where a writer stopped.
 #[derive(Debug, Clone, Copy)]
 pub struct Place {
     base: usize,
@@ -47,7 +46,6 @@ impl<'a> Writer<'a> {
         Self { out, base, unicode, block_at, bytes_at: block_at, command }
     }
 
-    /// Stop writing, to go on later.
     pub const fn pause(&self) -> Place {
         let Self { base, unicode, block_at, bytes_at, command, .. } = *self;
         Place { base, unicode, block_at, bytes_at, command }
@@ -90,7 +88,6 @@ impl<'a> Writer<'a> {
         self.out.len() - self.base
     }
 
-    /// Octets of the message until now.
     pub fn message(&self) -> &[u8] {
         &self.out[self.base..]
     }
@@ -107,14 +104,12 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(&[command::NONE, 0, 0, 0]);
     }
 
-    /// Zeros up to the number of words that was announced.
     pub(super) fn rest_of_words(&mut self) {
         let words_end = self.block_at + 1 + 2 * usize::from(self.out[self.block_at]);
         debug_assert!(self.out.len() <= words_end, "words of {}", command::name(self.command));
         self.out.resize(words_end, 0);
     }
 
-    /// Begin the octets after the words.
     pub(super) fn begin_bytes(&mut self) {
         debug_assert_eq!(
             self.out.len() - self.block_at - 1,
@@ -126,7 +121,6 @@ impl<'a> Writer<'a> {
         self.out.extend_from_slice(&[0, 0]);
     }
 
-    /// End the block.
     pub(super) fn end(&mut self) {
         self.end_before(0);
     }
@@ -138,7 +132,6 @@ impl<'a> Writer<'a> {
         self.out[self.bytes_at - 2..self.bytes_at].copy_from_slice(&count.to_le_bytes());
     }
 
-    /// A number or a structure.
     pub(super) fn field(&mut self, value: impl Field) {
         value.write(Order::Little, self.out);
     }
@@ -168,7 +161,6 @@ impl<'a> Writer<'a> {
         self.unaligned_text(text);
     }
 
-    /// A string with its terminator.
     pub(super) fn unaligned_text(&mut self, text: Text<'_>) {
         self.octets(text.octets());
         self.zeros(if text.is_unicode() { 2 } else { 1 });

@@ -9,10 +9,8 @@ const FORMAT: &str = "xns echo";
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
 
-/// An echo, or the wish for one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Echo<'a> {
-    /// Whether it is the answer.
     pub is_reply: bool,
     pub data: &'a [u8],
 }
@@ -36,7 +34,6 @@ impl<'a> Echo<'a> {
         }
     }
 
-    /// Append the data of a packet.
     pub fn emit(&self, out: &mut Vec<u8>) {
         (if self.is_reply { REPLY } else { REQUEST }).write(Order::Big, out);
         out.extend_from_slice(self.data);

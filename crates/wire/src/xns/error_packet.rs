@@ -12,29 +12,22 @@ pub const QUOTED_LEN: usize = HEADER_LEN + super::spp::HEADER_LEN;
 
 /// What went wrong, at the station that the packet was for; from 512 on, on the way there.
 pub mod number {
-    /// The checksum is wrong.
     pub const BAD_CHECKSUM: u16 = 1;
-    /// No program has the socket.
     pub const NO_SOCKET: u16 = 2;
-    /// There is no room for it.
     pub const NO_RESOURCES: u16 = 3;
 }
 
 fields! {
-    /// What stands before the first octets of the packet.
     Start, Big, FORMAT => {
         number: u16,
-        /// Depends on the number.
         parameter: u16,
     }
 }
 
-/// An error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ErrorPacket<'a> {
     pub start: Start,
     pub header: Header,
-    /// The first octets of its data.
     pub data: &'a [u8],
 }
 
@@ -55,7 +48,6 @@ impl<'a> ErrorPacket<'a> {
 
 const START_LEN: usize = 4;
 
-/// Append the data of an error about a packet.
 pub fn emit(number: u16, parameter: u16, packet: &[u8], out: &mut Vec<u8>) {
     Start { number, parameter }.emit(out);
     out.extend_from_slice(&packet[..packet.len().min(QUOTED_LEN)]);

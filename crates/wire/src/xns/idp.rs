@@ -10,16 +10,12 @@ use crate::ipx::{HEADER_LEN, Header, NO_CHECKSUM};
 const FORMAT: &str = "idp";
 /// Octets of the longest packet that stations send.
 pub const LONGEST_PACKET: usize = 576;
-/// Octets of its data.
 pub const LONGEST_DATA: usize = LONGEST_PACKET - HEADER_LEN;
 const CHECKSUM_LEN: usize = size_of::<u16>();
 
-/// A packet that was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Packet<'a> {
-    /// What stands before the data.
     pub header: Header,
-    /// The data, without the octet that makes them even.
     pub data: &'a [u8],
     /// Whether its checksum is right, or it has none.
     pub is_intact: bool,

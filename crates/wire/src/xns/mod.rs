@@ -10,7 +10,6 @@ pub mod idp;
 pub mod pep;
 pub mod spp;
 
-/// Packet types.
 pub mod packet_type {
     pub const ECHO: u8 = 2;
     pub const ERROR: u8 = 3;
@@ -18,9 +17,7 @@ pub mod packet_type {
     pub const SEQUENCED: u8 = 5;
 }
 
-/// Sockets with a known use.
 pub mod socket {
-    /// Who is asked for an echo.
     pub const ECHO: u16 = 2;
     /// SMB of 3Com's 3+, as Wireshark knows it.
     pub const SMB: u16 = 0x0bbc;

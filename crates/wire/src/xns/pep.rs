@@ -4,13 +4,10 @@
 
 use crate::fields::fields;
 
-/// Octets before the data.
 pub const HEADER_LEN: usize = 6;
 
 fields! {
-    /// What stands before the data.
     Header, Big, "pep" => {
-        /// What the answer repeats.
         id: u32,
         /// Whose packet exchange it is; zero: not said.
         client: u16,

@@ -6,50 +6,38 @@ use crate::Error;
 use crate::fields::fields;
 
 const FORMAT: &str = "spp";
-/// Octets before the data.
 pub const HEADER_LEN: usize = 12;
 /// Octets of data of the longest packet that stations send.
 pub const LONGEST_DATA: usize = super::idp::LONGEST_DATA - HEADER_LEN;
 /// Connection at the other end, as long as it is not known.
 pub const NO_CONNECTION: u16 = 0;
-/// The same in calls of stacks that call as SPX does.
 pub const NO_CONNECTION_OF_SPX: u16 = 0xffff;
 
 pub mod control {
-    /// It has no sequence number of its own, and no data.
     pub const SYSTEM: u8 = 0x80;
-    /// It is to be acknowledged at once.
     pub const ACKNOWLEDGE: u8 = 0x40;
-    /// Its one octet is to be seen at once.
     pub const ATTENTION: u8 = 0x20;
     pub const END_OF_MESSAGE: u8 = 0x10;
 }
 
-/// Kinds of data.
 pub mod stream {
     /// Data of which the connection knows nothing.
     pub const DATA: u8 = 0;
-    /// The connection ends.
     pub const END: u8 = 254;
-    /// It has ended here, too.
     pub const END_REPLY: u8 = 255;
 }
 
 fields! {
-    /// What stands before the data.
     Header, Big, FORMAT => {
         control: u8,
         /// One of [`stream`], or a kind of data of its program.
         stream: u8,
-        /// Connection of the sender.
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
         /// Number of this packet; without one of its own, that of the next one.
         sequence: u16,
-        /// Number that is expected next: all before it have come.
         expected: u16,
-        /// Last number that the other end may send.
         allocation: u16,
     }
 }
@@ -60,7 +48,6 @@ impl Header {
         Ok((Self::parse(packet)?, &packet[HEADER_LEN..]))
     }
 
-    /// Whether it has a sequence number of its own.
     pub const fn is_numbered(&self) -> bool {
         self.control & control::SYSTEM == 0
     }

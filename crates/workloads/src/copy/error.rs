@@ -5,12 +5,9 @@ use lanlab_files::Fault;
 use crate::failure_of;
 use crate::messages::Failure;
 
-/// Why a copy, or one file of it, ended.
 #[derive(Debug)]
 pub enum CopyError {
-    /// The service said so. It may pass.
     Service(Fault),
-    /// This host, or the driver.
     Own(Failure),
 }
 
@@ -27,7 +24,6 @@ impl From<Failure> for CopyError {
 }
 
 impl CopyError {
-    /// As the failure of a request.
     pub fn into_failure(self) -> Failure {
         match self {
             Self::Service(fault) => failure_of(fault),

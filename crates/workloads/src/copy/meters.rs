@@ -10,7 +10,6 @@ use crate::messages::{FileTimes, OperationTimes, Stall};
 /// Files in one line of times: six columns of up to 20 digits are well below a line's bound.
 const FILES_A_LINE: usize = 4096;
 
-/// The calls that are timed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Operation {
     Open,
@@ -28,39 +27,28 @@ const OPERATIONS: [(Operation, &str); 5] = [
     (Operation::Close, "close"),
 ];
 
-/// Of one file that was copied.
 #[derive(Debug, Clone, Copy)]
 pub struct FileTime {
-    /// Number of the file in the dataset.
     pub number: usize,
     pub bytes: u64,
-    /// When it began to be opened.
     pub opened: Instant,
-    /// When its first byte had come or gone.
     pub first_byte: Instant,
-    /// When it was closed.
     pub closed: Instant,
-    /// How often it was tried again.
     pub retries: u64,
 }
 
-/// What one worker counts and times.
 #[derive(Debug)]
 pub struct Meters {
     operations: [DistributionMeter; OPERATIONS.len()],
     bytes: [u64; OPERATIONS.len()],
     first_byte: DistributionMeter,
     file_time: DistributionMeter,
-    /// Times of the files that were copied.
     pub files: Vec<FileTime>,
-    /// Faults of the service, by class.
     pub faults: BTreeMap<String, u64>,
-    /// How often a file was tried again.
     pub retries: u64,
 }
 
 impl Meters {
-    /// Nothing is counted yet.
     pub fn new() -> Self {
         Self {
             operations: std::array::from_fn(|_| DistributionMeter::new()),
@@ -79,7 +67,6 @@ impl Meters {
         self.bytes[kind as usize] += bytes;
     }
 
-    /// A file was copied.
     pub fn file(&mut self, time: FileTime) {
         let since = |instant: Instant| instant.nanos_since(time.opened).cast_signed();
         self.first_byte.record(since(time.first_byte));
@@ -87,7 +74,6 @@ impl Meters {
         self.files.push(time);
     }
 
-    /// Take in what another thread has.
     pub fn add(&mut self, other: Self) {
         for (own, more) in self.operations.iter_mut().zip(&other.operations) {
             own.add(more);
@@ -104,7 +90,6 @@ impl Meters {
         self.retries += other.retries;
     }
 
-    /// Times of the calls of each kind.
     pub fn operation_times(&self) -> OperationTimes {
         let of = |kind: Operation| self.operations[kind as usize].finish();
         OperationTimes {
@@ -133,12 +118,10 @@ impl Meters {
             .collect()
     }
 
-    /// Times from opening a file to its first byte.
     pub fn first_byte(&self) -> &DistributionMeter {
         &self.first_byte
     }
 
-    /// Times of whole files.
     pub fn file_time(&self) -> &DistributionMeter {
         &self.file_time
     }

@@ -16,11 +16,8 @@ use lanlab_units::{Clock, Instant};
 
 /// What a copy came to, with how far it was and what it was done with.
 pub struct Simulated<S> {
-    /// What the workers came to.
     pub totals: Totals,
-    /// When all connections were there and copying began.
     pub start: Instant,
-    /// What was copied between, as it is now.
     pub endpoints: S,
 }
 

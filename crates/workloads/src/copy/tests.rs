@@ -57,7 +57,6 @@ fn file(number: usize, opened: u64, first_byte: u64, closed: u64, retries: u64) 
     }
 }
 
-/// What a worker came to that copied these files.
 fn worked(files: &[FileTime], connect_ns: u64, failure: Option<Failure>) -> Worked {
     let mut meters = called(Operation::Open, 3, 2, 0);
     for time in files {

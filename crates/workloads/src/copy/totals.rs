@@ -5,33 +5,22 @@ use lanlab_units::Instant;
 use super::{Hashes, Meters, Worked};
 use crate::messages::{Copied, CopyVerify, CpuTime, Failure, HostWindow, LeftOut, Verified};
 
-/// What is known of a copy in addition to its workers' results.
 pub struct Copying {
-    /// When all connections were there and copying began.
     pub start: Instant,
-    /// Number of files to copy.
     pub files: usize,
-    /// Their bytes in all.
     pub bytes: u64,
-    /// What the whole host did meanwhile, where the system reports it.
     pub host: Option<HostWindow>,
-    /// What of a directory was not copied.
     pub left_out: LeftOut,
 }
 
 /// One result of all workers; of their failures the first that is no mere stopping.
 pub struct Totals {
-    /// The result, but for the check of the data.
     pub copied: Copied,
-    /// What all workers counted.
     pub meters: Meters,
-    /// Hashes of the blocks of all files.
     pub hashes: Hashes,
-    /// Why it ended before all was copied.
     pub failure: Option<Failure>,
 }
 
-/// Add up what workers came to, of which there is at least one.
 pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
     let mut meters = Meters::new();
     let (mut hashes, mut connect_ns, mut cpu) = (Hashes::new(), Vec::new(), CpuTime::default());

@@ -66,17 +66,14 @@ pub fn capabilities(
 
 /// What moves files over one session: its buffers are there from the beginning to the end.
 pub struct Transfer<'a, K> {
-    /// How the service is used.
     pub capabilities: TransferCapabilities,
     buffers: Vec<RefCell<Vec<u8>>>,
-    /// What is counted and timed.
     pub meters: RefCell<Meters>,
     guard: &'a Guard<'a, K>,
     sync: CopySync,
 }
 
 impl<'a, K: Clock> Transfer<'a, K> {
-    /// Nothing is moved yet.
     pub fn new(
         capabilities: TransferCapabilities,
         sync: CopySync,
@@ -213,7 +210,6 @@ impl<'a, K: Clock> Transfer<'a, K> {
         Ok(())
     }
 
-    /// As many lanes as there are blocks, up to the depth.
     fn lanes(&self, bytes: u64) -> impl Iterator<Item = &RefCell<Vec<u8>>> {
         let blocks = bytes.div_ceil(self.capabilities.block_bytes.into());
         self.buffers.iter().take(usize::try_from(blocks).unwrap_or(usize::MAX))
@@ -238,7 +234,6 @@ fn cut_off(path: &ServicePath, at: u64, bytes: u64, got: usize) -> Fault {
     Fault::new(Class::Protocol, format!("read `{path}`: more came at {at} than was asked for"))
 }
 
-/// Which block of a file is next, and when the first was moved.
 struct Blocks {
     bytes: u64,
     block_bytes: u64,

@@ -17,7 +17,6 @@ use lanlab_units::Clock;
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
 
-/// Hashes of the blocks of files, by their numbers.
 pub type Hashes = Vec<(usize, Vec<u64>)>;
 
 /// What workers copy between: connections to the service, and this host's side of each file.
@@ -51,21 +50,13 @@ pub trait CopyEndpoints {
     fn sink(&self, number: usize, block_bytes: u32, is_again: bool) -> Result<Self::Sink, Failure>;
 }
 
-/// What one worker came to.
 pub struct Worked {
-    /// What it counted and timed.
     pub meters: super::Meters,
-    /// Hashes of the blocks that it moved.
     pub hashes: Hashes,
-    /// How it used the service.
     pub capabilities: TransferCapabilities,
-    /// What the service said of itself.
     pub facts: Facts,
-    /// How long it took to connect.
     pub connect_ns: u64,
-    /// CPU time of its thread.
     pub cpu: CpuTime,
-    /// Why it ended early.
     pub failure: Option<Failure>,
 }
 
@@ -116,16 +107,11 @@ pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K
     unreachable!("the loop ends with an attempt")
 }
 
-/// One of the workers of a copy.
 pub struct Worker<'a, S, K> {
     pub spec: &'a CopySpec,
-    /// What is copied between.
     pub endpoints: &'a S,
-    /// Number of the next file that no worker has taken.
     pub next: &'a AtomicUsize,
-    /// Whether to go on.
     pub guard: &'a Guard<'a, K>,
-    /// What moves the files.
     pub transfer: Transfer<'a, K>,
 }
 
@@ -229,7 +215,6 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
         }
     }
 
-    /// What took too long is said with how far it came.
     fn with_progress(&self, mut failure: Failure, number: usize) -> Failure {
         if failure.code == TOO_LONG {
             let target = &self.spec.service;
@@ -255,7 +240,6 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
     }
 }
 
-/// Remove what an attempt before has left of a file.
 async fn remove_part<S: Session>(session: &S, path: &ServicePath) -> Result<(), CopyError> {
     match session.remove(path).await {
         Err(fault) if fault.class != Class::Missing => Err(fault.into()),

@@ -21,7 +21,6 @@ pub const fn mix(number: u64) -> u64 {
 #[derive(Debug, Clone, Copy)]
 pub struct Content {
     key: u64,
-    /// From here on a page is zeros.
     zeros_from: u64,
 }
 
@@ -127,7 +126,6 @@ mod tests {
         assert_eq!(octets.concat(), "d1b3a96590f6bab275b7941d2e396a15");
     }
 
-    /// Whether bytes that lie at these places are zeros.
     fn are_zeros(content: Content, places: &[usize]) -> Vec<bool> {
         let octets = whole(content, 3 * 4096);
         places.iter().map(|place| octets[*place..*place + 8] == [0; 8]).collect()

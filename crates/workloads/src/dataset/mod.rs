@@ -13,7 +13,6 @@ pub fn file_name(number: u64) -> String {
     format!("f{number:06}.dat")
 }
 
-/// The content of a file of a dataset.
 pub fn content(spec: &DatasetSpec, number: u64) -> Content {
     Content::new(spec.seed, number, spec.compressible_ratio)
 }

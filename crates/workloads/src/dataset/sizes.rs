@@ -133,7 +133,6 @@ mod tests {
         assert_eq!((found.len(), found.iter().sum::<u64>()), (198, 472_000_000));
     }
 
-    /// By another program that follows the description.
     #[test]
     fn sizes_are_the_same_for_ever() {
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, None)];

@@ -19,21 +19,17 @@ use crate::peer_failure::went_on_too_long;
 /// Pause before the next request if the system had no room for one.
 const REFUSED_PAUSE_NS: u64 = 1_000_000;
 
-/// What a requester in a closed loop shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The warm-up is over: what comes next is measured. Ask again.
     Measure,
-    /// Send the request with this number.
     Send(u64),
     /// Look for replies, until then at most.
     Listen(Instant),
-    /// Nothing is due until then.
     Wait(Instant),
     Over(EndedBy),
 }
 
-/// A request that was sent and is not overdue.
 #[derive(Debug)]
 struct Outstanding {
     sequence: u64,
@@ -41,7 +37,6 @@ struct Outstanding {
     is_answered: bool,
 }
 
-/// A requester in a closed loop.
 pub struct ClosedLoop<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
@@ -51,11 +46,8 @@ pub struct ClosedLoop<'a> {
     ended_by: Option<EndedBy>,
     /// In the order of sending, which is that of their time-outs. The first is not answered.
     outstanding: VecDeque<Outstanding>,
-    /// Those of them that are not answered.
     waiting: usize,
-    /// No request may leave before then.
     ready_from: Instant,
-    /// Number of the next request.
     sequence: u64,
     pub counts: Counts,
 }
@@ -120,7 +112,6 @@ impl<'a> ClosedLoop<'a> {
         Ok(Step::Send(self.sequence))
     }
 
-    /// Whether as many requests are on their way as there may be.
     #[inline]
     pub fn is_full(&self) -> bool {
         self.waiting >= self.plan.outstanding_requests
@@ -138,7 +129,6 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// When the first reply is overdue.
     fn first_due(&self) -> Instant {
         self.outstanding
             .front()
@@ -195,7 +185,6 @@ impl<'a> ClosedLoop<'a> {
         false
     }
 
-    /// The reply to a request that was sent has come.
     fn answered(&mut self, number: u64, now: Instant) -> bool {
         let found = self.outstanding.binary_search_by_key(&number, |one| one.sequence);
         let waiting = found.ok().and_then(|at| self.outstanding.get_mut(at));

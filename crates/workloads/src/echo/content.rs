@@ -15,7 +15,6 @@ pub struct Content {
 }
 
 impl Content {
-    /// Of requests with this padding, which is as long as a whole message.
     pub fn new(plan: &Plan, token: Token, padding: Vec<u8>) -> Self {
         Self { layout: Layout::of(plan.message_bytes), session: token.short(), padding }
     }

@@ -10,33 +10,22 @@ use crate::measure::{DistributionMeter, RoundTripMeter, Seen, SequenceWindow};
 pub struct Counts {
     timeout_ns: u64,
     start: Instant,
-    /// Number of the first measured request.
     pub(super) first_measured: u64,
     pub(super) measured_from: Instant,
-    /// The last reply or time-out.
     pub(super) last: Instant,
-    /// The last reply, measured or not.
     pub(super) last_reply: Instant,
     arrived: SequenceWindow,
     /// When the amount was reached; `None` before, and where requests leave on schedule.
     pub(super) sent_until: Option<Instant>,
     /// Replies in time, of any request, from the first measured request until then.
     sending_replies: u64,
-    /// Requests that were due.
     pub offered: u64,
-    /// Requests that left.
     pub sent: u64,
-    /// Requests that the system had no room for.
     pub refused: u64,
-    /// Replies after the time-out.
     pub late: u64,
-    /// Replies that came again.
     pub duplicate: u64,
-    /// What is no reply.
     pub foreign: u64,
-    /// Round-trip times of the replies in time.
     pub round_trip: DistributionMeter,
-    /// The same by the kernel's time stamps.
     pub kernel_round_trip: DistributionMeter,
     /// Round-trip times of all replies in time, the warm-up's too, over time.
     pub over_time: RoundTripMeter,
@@ -66,12 +55,10 @@ impl Counts {
         }
     }
 
-    /// Whether the request `sequence` is measured.
     pub fn is_measured(&self, sequence: u64) -> bool {
         sequence >= self.first_measured
     }
 
-    /// From the first measured request to the last reply or time-out.
     pub fn elapsed_ns(&self) -> u64 {
         self.last.nanos_since(self.measured_from)
     }
@@ -86,7 +73,6 @@ impl Counts {
         })
     }
 
-    /// Requests without a reply in time.
     pub fn timeouts(&self) -> u64 {
         self.sent - self.round_trip.samples()
     }

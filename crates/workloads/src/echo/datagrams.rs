@@ -6,7 +6,6 @@ use lanlab_wire::session::{Message, Token};
 
 use super::{Heard, Plan};
 
-/// No requester sends this many.
 const MOST_REQUESTS: u64 = 1 << 62;
 
 /// Whether a datagram of the right length is a request of this session, or its reply. One that is
@@ -18,7 +17,6 @@ pub(super) fn is_probe_of(layout: Layout, datagram: &[u8], token: Token) -> bool
         .is_ok_and(|header| tiny || (header.session == token.short() && header.flow == 0))
 }
 
-/// Writes requests.
 #[derive(Debug)]
 pub struct RequestWriter {
     token: Token,
@@ -26,7 +24,6 @@ pub struct RequestWriter {
 }
 
 impl RequestWriter {
-    /// Of the session with this token.
     pub fn new(plan: &Plan, token: Token) -> Self {
         Self { token, layout: Layout::of(plan.message_bytes) }
     }
@@ -40,7 +37,6 @@ impl RequestWriter {
     }
 }
 
-/// Recognises replies among datagrams.
 #[derive(Debug)]
 pub struct ReplyReader {
     token: Token,
@@ -51,13 +47,11 @@ pub struct ReplyReader {
 }
 
 impl ReplyReader {
-    /// Of the session with this token.
     pub fn new(plan: &Plan, token: Token) -> Self {
         let (layout, message_bytes) = (Layout::of(plan.message_bytes), plan.message_bytes);
         Self { token, layout, message_bytes, expected: 0 }
     }
 
-    /// What `datagram` is.
     #[inline]
     pub fn read(&mut self, datagram: &[u8]) -> Heard {
         if datagram.len() == self.message_bytes && is_probe_of(self.layout, datagram, self.token) {

@@ -19,7 +19,6 @@ const DEAD_MAN_NS: u64 = 900_000_000;
 /// Interval of keep-alive messages over UDP while no request is due.
 const ALIVE_NS: u64 = 50_000_000;
 
-/// When each request is due, and which are measured.
 #[derive(Debug, Clone, Copy)]
 pub struct RateSchedule {
     pace: Pace,
@@ -43,7 +42,6 @@ impl RateSchedule {
         self.pace.slot(self.start, sequence)
     }
 
-    /// Requests in all, those of the warm-up included.
     pub fn total(&self) -> u64 {
         self.total
     }
@@ -54,7 +52,6 @@ impl RateSchedule {
 pub struct LastHeard(AtomicU64);
 
 impl LastHeard {
-    /// A peer is taken to be there when it starts.
     pub fn new(start: Instant) -> Self {
         Self(AtomicU64::new(start.as_nanos()))
     }
@@ -69,22 +66,15 @@ impl LastHeard {
     }
 }
 
-/// What a sender on schedule shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Due {
-    /// Send the request with this number.
     Send(u64),
-    /// Send the responder a keep-alive message.
     SayAlive,
-    /// A request is due then: wait as exactly as possible.
     Wait(Instant),
-    /// Nothing is due until then: sleep.
     Rest(Instant),
-    /// All is sent, or the peer is gone.
     Over,
 }
 
-/// The end that sends requests on schedule.
 pub struct RateSender<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
@@ -98,7 +88,6 @@ pub struct RateSender<'a> {
 }
 
 impl<'a> RateSender<'a> {
-    /// Nothing has been sent.
     pub fn new(
         plan: &'a Plan,
         progress: &'a Progress,
@@ -169,21 +158,18 @@ impl<'a> RateSender<'a> {
     }
 }
 
-/// The end that takes in the replies.
 pub struct RateListener<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
     heard: &'a LastHeard,
     schedule: RateSchedule,
     latest_end: Instant,
-    /// When the last reply is overdue: known once all has been sent.
     last_due: Option<Instant>,
     closed: bool,
     pub counts: Counts,
 }
 
 impl<'a> RateListener<'a> {
-    /// Nothing has been heard.
     pub fn new(
         plan: &'a Plan,
         progress: &'a Progress,

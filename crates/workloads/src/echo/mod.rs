@@ -21,29 +21,19 @@ pub use fixed_rate::{Due, LastHeard, RateListener, RateSchedule, RateSender};
 pub use plan::{LONGEST_NS, Plan};
 pub use responder::{Asked, Next, Responder};
 
-/// What became of a message handed to the system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Handed {
-    /// It is on its way.
     Sent,
-    /// There was no room in a queue of this host.
     Refused,
-    /// The peer has closed its end.
     Closed,
 }
 
-/// What a look at the replies found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
-    /// The reply to the request with this number.
     Reply(u64),
-    /// Nothing yet.
     Idle,
-    /// Another message of the peer.
     Alive,
-    /// Something that is no reply.
     Foreign,
-    /// The peer has closed its end.
     Closed,
 }
 

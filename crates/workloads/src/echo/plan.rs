@@ -9,7 +9,6 @@ use crate::path::{ROUND_TRIPS_OF_SILENCE, tcp_silence_ns};
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
 /// Time that a trial may take beyond its plan.
 const OVERTIME_NS: u64 = 3_600_000_000_000;
-/// How long a requester waits for the responder to confirm the end.
 const CONFIRM_NS: u64 = 200_000_000;
 
 /// A default time-out is this many round trips of the path, where they take longer: replies vary.
@@ -17,14 +16,10 @@ const PATHS_OF_TIMEOUT: u64 = 3;
 /// A set-up that took longer has measured the path, and not the machine.
 const LONG_PATH_NS: u64 = 50_000_000;
 
-/// A checked specification.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// UDP or TCP.
     pub transport: Transport,
-    /// Payload of a request and of its reply.
     pub message_bytes: usize,
-    /// How much is measured, after the warm-up.
     pub amount: EchoAmount,
     /// The schedule of requests; `None` is a closed loop.
     pub pace: Option<Pace>,
@@ -32,9 +27,7 @@ pub struct Plan {
     pub outstanding_requests: usize,
     /// How both ends wait for what comes next. Never `auto`.
     pub receive: Receive,
-    /// Whose time stamps are taken.
     pub timestamps: Timestamps,
-    /// A reply later than this is a time-out.
     pub timeout_ns: u64,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
@@ -47,7 +40,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// When measuring begins.
     pub fn warmup_end(&self, start: Instant) -> Instant {
         start.plus_nanos(self.warmup_ns)
     }
@@ -103,7 +95,6 @@ impl Plan {
         CONFIRM_NS + self.round_trip_ns
     }
 
-    /// The same as below, over TCP.
     pub fn tcp_silence_ns(&self) -> u64 {
         tcp_silence_ns(self.silence_ns, self.round_trip_ns)
     }
@@ -113,7 +104,6 @@ impl Plan {
         self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
     }
 
-    /// When it is over in any case.
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = match self.amount {
             EchoAmount::TimeNs(_) => self.end(start),
@@ -122,7 +112,6 @@ impl Plan {
         end.plus_nanos(self.longest_silence_ns()).plus_nanos(OVERTIME_NS)
     }
 
-    /// Requests to be measured, where they are the amount.
     pub fn requests(&self) -> u64 {
         match self.amount {
             EchoAmount::TimeNs(_) => u64::MAX,
@@ -130,7 +119,6 @@ impl Plan {
         }
     }
 
-    /// Whether to wait in the system's own call.
     pub fn waits_in_call(&self) -> bool {
         self.receive == Receive::Block
     }

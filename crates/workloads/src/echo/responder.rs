@@ -22,28 +22,22 @@ const ALIVE_NS: u64 = 50_000_000;
 /// Time that a responder stays after the requester's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
 
-/// What a responder shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Next {
-    /// Send this to the requester, and ask again.
     Say(Kind),
-    /// Look for a datagram.
     Listen,
     Over(EndedBy),
 }
 
-/// What is to be done with a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
     /// It is a request: send it back as it is, and say what became of it by
     /// [`handed`](Responder::handed).
     Echo,
-    /// It is to be answered so.
     Say(Kind),
     Nothing,
 }
 
-/// The end that sends requests back.
 pub struct Responder<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
@@ -53,14 +47,10 @@ pub struct Responder<'a> {
     latest_end: Instant,
     last_heard: Instant,
     next_alive: Instant,
-    /// The requester has sent its end.
     is_finished: bool,
     ended_by: Option<EndedBy>,
-    /// Requests sent back.
     pub answered: u64,
-    /// Requests for whose reply the system had no room.
     pub refused: u64,
-    /// Datagrams that are neither a request nor of the session.
     pub foreign: u64,
 }
 
@@ -113,7 +103,6 @@ impl<'a> Responder<'a> {
         Ok(Next::Listen)
     }
 
-    /// Take in a datagram.
     #[inline]
     pub fn take(&mut self, datagram: &[u8], now: Instant) -> Asked {
         if datagram.len() == self.plan.message_bytes
@@ -136,7 +125,6 @@ impl<'a> Responder<'a> {
         reply.map_or(Asked::Nothing, |reply| Asked::Say(reply.kind))
     }
 
-    /// What became of a request that was to be sent back.
     #[inline]
     pub fn handed(&mut self, handed: Handed) {
         match handed {
@@ -159,7 +147,6 @@ impl<'a> Responder<'a> {
         }
     }
 
-    /// The requester has closed its port.
     pub fn closed(&mut self) {
         self.ended_by =
             Some(if self.is_finished { EndedBy::Finished } else { EndedBy::PeerClosed });

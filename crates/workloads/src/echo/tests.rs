@@ -29,7 +29,6 @@ pub(super) fn plan() -> Plan {
     }
 }
 
-/// The same, a request each millisecond.
 fn on_schedule() -> Plan {
     Plan { pace: Pace::from_message_rate(1_000.0), ..plan() }
 }

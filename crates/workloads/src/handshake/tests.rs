@@ -13,7 +13,6 @@ fn from(port: u16) -> SocketAddr {
     ([10, 0, 0, 1], port).into()
 }
 
-/// The cookie that an acceptor gives to `from(port)`.
 fn cookie(acceptor: &mut Acceptor, port: u16) -> u64 {
     let hello = message(Kind::Hello { nonce: 1 });
     let challenge = acceptor.handle(&hello, from(port), Instant::ZERO).unwrap();

@@ -5,7 +5,6 @@ use serde_json::{Map, Value};
 use super::{Test, sentence};
 use crate::messages::Failure;
 
-/// As stock servers have them.
 const MOST_STREAMS: u64 = 128;
 const MOST_OMIT_S: u64 = 600;
 const MOST_TCP_BYTES: u64 = 1 << 20;
@@ -19,7 +18,6 @@ const MOST_NAME_BYTES: usize = 15;
 /// What a server gives a client at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
-    /// Flows in each direction.
     pub flows: u16,
     /// Time of a test, omitted seconds included.
     pub time_s: u64,
@@ -27,14 +25,12 @@ pub struct Bounds {
     pub rate_bps: Option<u64>,
 }
 
-/// What a client asks for, within the bounds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
     /// The test. Its time is the longest that it may last, without what is left out.
     pub test: Test,
     /// Seconds at its start that do not count.
     pub omit_s: u64,
-    /// Differentiated services code point of what is sent.
     pub dscp: u8,
     /// Whether the numbers of datagrams have 64 bits.
     pub is_wide: bool,
@@ -44,14 +40,12 @@ pub struct Asked {
 /// say it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
-    /// What is said here.
     pub failure: Failure,
     /// Its number for [`lanlab_wire::iperf3::State::ServerError`].
     pub number: i32,
 }
 
 impl Asked {
-    /// Read what a client sent.
     pub fn read(text: &Map<String, Value>, bounds: &Bounds) -> Result<Self, Refused> {
         let wishes = Wishes(text);
         let is_udp = wishes.flag("udp");
@@ -113,11 +107,9 @@ impl Asked {
 }
 
 impl Bounds {
-    /// No server gives more.
     pub const WIDEST: Self = Self { flows: MOST_STREAMS as u16, time_s: 86_400, rate_bps: None };
 }
 
-/// What a text has under its keys.
 struct Wishes<'a>(&'a Map<String, Value>);
 
 impl Wishes<'_> {
@@ -130,7 +122,6 @@ impl Wishes<'_> {
         }
     }
 
-    /// A whole number within bounds.
     fn within(
         &self,
         key: &str,

@@ -7,31 +7,23 @@ use super::inbox::{Inbox, not_iperf3};
 use super::sentence;
 use crate::messages::{Failure, PeerReport};
 
-/// What a client asks a server for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Test {
-    /// Over UDP, else over TCP.
     pub is_udp: bool,
-    /// Whether the server sends, and whether the client does.
     pub directions: (bool, bool),
     /// Time that messages go for, whole seconds; the client ends the test, earlier or later.
     pub time_s: u64,
-    /// Flows in each direction.
     pub flows: u16,
     /// Bytes of a message, or of a read and a write.
     pub message_bytes: usize,
     /// Bit/s of each flow; 0: as fast as possible.
     pub rate_bps: u64,
-    /// Whether small segments are sent at once.
     pub nodelay: bool,
-    /// Bytes of both socket buffers.
     pub buffer_bytes: Option<u32>,
-    /// Congestion control.
     pub congestion: Option<String>,
 }
 
 impl Test {
-    /// As the server reads it.
     fn text(&self) -> String {
         let (server_sends, client_sends) = self.directions;
         let mut asked = json!({
@@ -70,22 +62,17 @@ impl Test {
     }
 }
 
-/// What has happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
     /// The server has taken the parameters: the flows are to be opened.
     OpenFlows,
-    /// Messages may go, in both directions.
     Running,
     /// The server waits for what the client counted: [`Client::give_results`].
     WantResults,
-    /// What the server counted.
     Report(Box<PeerReport>),
-    /// The dialogue is over.
     Over,
 }
 
-/// What the server says next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Parameters,
@@ -99,19 +86,16 @@ enum Phase {
     Over,
 }
 
-/// One control connection, from its first byte on.
 #[derive(Debug)]
 pub struct Client {
     test: Test,
     phase: Phase,
-    /// The two numbers of an error are awaited.
     has_failed: bool,
     inbox: Inbox,
     outbox: Vec<u8>,
 }
 
 impl Client {
-    /// The connection is open: the cookie goes first.
     pub fn new(test: Test, cookie: &[u8; COOKIE_BYTES]) -> Self {
         Self {
             test,
@@ -127,7 +111,6 @@ impl Client {
         self.inbox.put(octets);
     }
 
-    /// What to send to the server.
     pub fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outbox)
     }
@@ -140,18 +123,15 @@ impl Client {
         }
     }
 
-    /// What this end counted, for the server.
     pub fn give_results(&mut self, results: &PeerReport) {
         self.put_text(&json!(results).to_string());
     }
 
-    /// End a test that cannot go on.
     pub fn give_up(&mut self) {
         self.outbox.push(State::ClientTerminate as u8);
         self.phase = Phase::Over;
     }
 
-    /// The server closed the connection.
     pub fn closed(&self) -> Failure {
         let hint = if self.phase == Phase::Opening {
             "see what it says at its end; one with --authorized-users-path, or that allows a lower rate \
@@ -226,7 +206,6 @@ impl Client {
     }
 }
 
-/// What a server said of its failure.
 fn failed((own, system): (i32, i32)) -> Failure {
     let found = format!("the iperf3 server failed with its error {own} and the system's {system}");
     let hint = if own == sentence::RATE {

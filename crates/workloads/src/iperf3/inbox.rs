@@ -15,7 +15,6 @@ pub struct Inbox {
 }
 
 impl Inbox {
-    /// Bytes have come.
     pub fn put(&mut self, octets: &[u8]) {
         self.octets.extend_from_slice(octets);
     }

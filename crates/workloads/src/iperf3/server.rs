@@ -7,7 +7,6 @@ use super::asked::{Asked, Bounds, Refused, unreadable};
 use super::inbox::{Inbox, not_iperf3};
 use crate::messages::{Failure, PeerReport};
 
-/// What has happened.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Served {
     /// The client asks for a test: [`Server::open_flows`], or [`Server::refuse`].
@@ -16,11 +15,9 @@ pub enum Served {
     End,
     /// What the client counted: [`Server::give_results`].
     Report(Box<PeerReport>),
-    /// The dialogue is over.
     Over,
 }
 
-/// What the client says next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Parameters,
@@ -32,7 +29,6 @@ enum Phase {
     Over,
 }
 
-/// One control connection.
 #[derive(Debug)]
 pub struct Server {
     bounds: Bounds,
@@ -57,30 +53,25 @@ impl Server {
         self.inbox.put(octets);
     }
 
-    /// What to send to the client.
     pub fn take_output(&mut self) -> Vec<u8> {
         std::mem::take(&mut self.outbox)
     }
 
-    /// The client is to open its flows.
     pub fn open_flows(&mut self) {
         self.say(State::CreateStreams);
     }
 
-    /// All flows are open: messages may go.
     pub fn start(&mut self) {
         self.say(State::TestStart);
         self.say(State::TestRunning);
         self.phase = Phase::Running;
     }
 
-    /// All has been counted: results are exchanged.
     pub fn exchange(&mut self) {
         self.say(State::ExchangeResults);
         self.phase = Phase::Results;
     }
 
-    /// What this end counted, for the client.
     pub fn give_results(&mut self, results: &PeerReport) {
         let text = json!(results).to_string();
         let length = (text.len() as u32).to_be_bytes();
@@ -99,7 +90,6 @@ impl Server {
         self.phase = Phase::Over;
     }
 
-    /// End a test that is under way.
     pub fn terminate(&mut self) {
         self.say(State::ServerTerminate);
         self.phase = Phase::Over;

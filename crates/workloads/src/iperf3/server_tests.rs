@@ -12,13 +12,11 @@ fn text(json: &str) -> Vec<u8> {
     [&(json.len() as u32).to_be_bytes(), json.as_bytes()].concat()
 }
 
-/// What comes of bytes, and what the server sends then.
 fn said(server: &mut Server, octets: &[u8]) -> (Option<Served>, Vec<u8>) {
     server.handle(octets);
     (server.poll_event().unwrap(), server.take_output())
 }
 
-/// What a client is given that asks so.
 fn asked(json: &str, bounds: Bounds) -> Result<Asked, Refused> {
     let mut server = Server::new(bounds);
     assert_eq!(server.take_output(), [State::ParameterExchange as u8]);

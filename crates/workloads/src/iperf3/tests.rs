@@ -31,13 +31,11 @@ fn text(json: &str) -> Vec<u8> {
     octets
 }
 
-/// What comes of bytes, and what the client sends then.
 fn said(client: &mut Client, octets: &[u8]) -> (Option<Event>, Vec<u8>) {
     client.handle(octets);
     (client.poll_event().unwrap(), client.take_output())
 }
 
-/// What the server is asked for.
 fn asked(test: Test) -> serde_json::Value {
     let mut client = Client::new(test, &[0; COOKIE_BYTES]);
     client.take_output();
@@ -47,7 +45,6 @@ fn asked(test: Test) -> serde_json::Value {
     serde_json::from_slice(&sent[4..]).unwrap()
 }
 
-/// A client whose messages are on their way.
 fn running() -> Client {
     let mut client = client();
     said(&mut client, &[State::ParameterExchange as u8]);
@@ -128,7 +125,6 @@ fn what_is_asked_for_is_in_the_parameters() {
     assert_eq!((&back["reverse"], &back["nodelay"]), (&true.into(), &true.into()));
 }
 
-/// Why a client ends that hears this.
 fn refused(mut client: Client, octets: &[u8]) -> String {
     client.handle(octets);
     loop {

@@ -9,7 +9,6 @@ use crate::messages::NameSign;
 /// `SV_TYPE_SERVER` ([MS-BRWS] 2.2.1 by [MS-SRVS] 2.2.2.7): shares files or printers.
 const SHARES: u32 = 2;
 
-/// The computer browser announced a computer or a workgroup.
 pub fn announced(announcement: &Announcement, protocol: &'static str, notes: &mut Notes<'_>) {
     let Announcement { kind, name, server_type, .. } = announcement;
     let address = notes.from.to_string();

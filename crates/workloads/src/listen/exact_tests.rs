@@ -141,7 +141,6 @@ fn an_address_is_known_from_what_goes_to_all() {
     assert!(addresses([10, 0, 0, 2]).is_empty(), "it may be that of a host behind a router");
 }
 
-/// A `NetBIOS` datagram from `source` to a group, with a message.
 fn netbios_datagram(kind: u8, source: Name, message: &[u8]) -> Vec<u8> {
     let mut data = vec![kind];
     data.resize(14, 0);

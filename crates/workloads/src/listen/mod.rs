@@ -27,16 +27,13 @@ use protocols::{Family, Protocol, Protocols, framing_heard, protocol};
 use questions::Questions;
 use stations::Stations;
 
-/// Most entries of each list.
 const MOST: usize = 1000;
 /// Memory of all lists together, at most, bytes.
 pub const MEMORY_BYTES: u64 = 16 << 20;
 
-/// What a protocol's reader fills in.
 struct Notes<'a> {
     at: Instant,
     from: Mac,
-    /// Whether the frame went to all stations of the segment.
     is_to_all: bool,
     names: &'a mut Names,
     servers: &'a mut Servers,
@@ -44,7 +41,6 @@ struct Notes<'a> {
     stations: &'a mut Stations,
 }
 
-/// Sees frames.
 #[derive(Debug)]
 pub struct Observer {
     own: Mac,
@@ -61,7 +57,6 @@ pub struct Observer {
 }
 
 impl Observer {
-    /// Begin to listen at an interface with this hardware address.
     pub fn new(own: Mac, start: Instant) -> Self {
         Self {
             own,
@@ -78,12 +73,10 @@ impl Observer {
         }
     }
 
-    /// Frames seen.
     pub fn frames(&self) -> u64 {
         self.frames
     }
 
-    /// See a frame, from its destination address on.
     pub fn see(&mut self, at: Instant, octets: &[u8]) {
         self.frames += 1;
         self.bytes += octets.len() as u64;

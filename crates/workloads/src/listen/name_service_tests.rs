@@ -16,7 +16,6 @@ const GROUP: u16 = 0x8000;
 const ACTIVE: u16 = 0x0400;
 const SUBNET: [u8; 4] = [10, 0, 0, 255];
 
-/// A UDP datagram of the name service, in a frame.
 fn sent(from: Mac, source: [u8; 4], destination: [u8; 4], to: Mac, data: &[u8]) -> Vec<u8> {
     let length = 28 + data.len() as u16;
     let mut packet = vec![0x45, 0];

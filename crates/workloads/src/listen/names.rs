@@ -77,7 +77,6 @@ impl Servers {
     }
 }
 
-/// A name with what it stands for.
 pub fn shown(name: Name) -> String {
     format!("{}<{:02X}>", name.text(), name.suffix())
 }

@@ -58,7 +58,6 @@ fn netbios_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// Names of stations with SMB straight on IPX.
 fn smb_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
     let Ok((header, _)) = nmpi::Header::parse(data) else { return };
     let is_group = Some(header.kind != nmpi::kind::MACHINE);
@@ -82,7 +81,6 @@ fn smb_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// Servers that are advertised, and who looks for them.
 fn services(data: &[u8], notes: &mut Notes<'_>) {
     match Packet::parse(data) {
         Ok(Packet::Query { is_nearest, kind }) => {
@@ -102,7 +100,6 @@ fn services(data: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// A type of servers (Novell's and Microsoft's numbers).
 fn shown(kind: u16) -> String {
     match kind {
         FILE_SERVER => "file server".to_owned(),

@@ -8,21 +8,17 @@ use lanlab_wire::llc::{self, sap};
 use super::MOST;
 use crate::messages::{FramingHeard, ProtocolHeard};
 
-/// Protocols whose frames are read further.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Family {
     Arp,
     Ipv4,
-    /// The payload is an LLC PDU.
     Netbeui,
     Ipx,
     Xns,
     Other,
 }
 
-/// What a frame carries.
 pub struct Protocol<'a> {
-    /// For people.
     pub name: String,
     pub family: Family,
     pub payload: &'a [u8],
@@ -49,7 +45,6 @@ const TYPES: [(u16, &str, Family); 18] = [
     (0x88cc, "LLDP", Family::Other),
     (0x9000, "loopback test", Family::Other),
 ];
-/// By SAP (IEEE's register of LLC addresses).
 const SAPS: [(u8, &str); 8] = [
     (sap::NULL, "LLC of the station"),
     (0x04, "SNA"),
@@ -61,7 +56,6 @@ const SAPS: [(u8, &str); 8] = [
     (0xfe, "ISO network layer"),
 ];
 
-/// What a frame carries.
 pub fn protocol<'a>(frame: &Frame<'a>) -> Protocol<'a> {
     let payload = frame.payload;
     match frame.header.framing {
@@ -112,7 +106,6 @@ fn of_sap(pdu: &[u8]) -> Protocol<'_> {
     }
 }
 
-/// How a frame is marked.
 pub const fn framing_heard(framing: Framing) -> FramingHeard {
     match framing {
         Framing::Type(_) => FramingHeard::EthernetIi,
@@ -123,7 +116,6 @@ pub const fn framing_heard(framing: Framing) -> FramingHeard {
     }
 }
 
-/// Frames of each protocol.
 #[derive(Debug, Default)]
 pub struct Protocols {
     found: BTreeMap<(FramingHeard, String), (u64, u64)>,

@@ -8,7 +8,6 @@ use lanlab_wire::ethernet::Mac;
 use super::MOST;
 use crate::messages::QuestionHeard;
 
-/// Kinds of questions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Arp,
@@ -73,7 +72,6 @@ impl Questions {
         }
     }
 
-    /// How many have an answer.
     pub fn answered(&self) -> u64 {
         self.found.values().filter(|question| question.is_answered).count() as u64
     }

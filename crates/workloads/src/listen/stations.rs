@@ -54,21 +54,18 @@ impl Stations {
         keep(&mut station.protocols, protocol);
     }
 
-    /// A station used this address.
     pub fn has_address(&mut self, mac: Mac, address: &str) {
         if let Some(station) = self.found.get_mut(&mac) {
             keep(&mut station.addresses, address);
         }
     }
 
-    /// A station speaks IPX in this framing.
     pub fn uses_ipx_in(&mut self, mac: Mac, framing: FramingHeard) {
         if let Some(station) = self.found.get_mut(&mac) {
             station.ipx_framings.insert(framing);
         }
     }
 
-    /// Whether a station was heard that used this address.
     pub fn knows(&self, address: &str) -> bool {
         self.found.values().any(|station| station.addresses.contains(address))
     }

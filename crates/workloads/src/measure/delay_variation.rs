@@ -7,10 +7,8 @@ use crate::messages::DelayVariation;
 /// Longest variation that is distinguished, nanoseconds: one minute.
 const MAX_NS: u64 = 60_000_000_000;
 
-/// The message before, of one flow.
 #[derive(Debug, Default)]
 pub struct LastDelay {
-    /// Its number and delay.
     last: Option<(u64, i64)>,
     smoothed_ns: f64,
 }
@@ -28,7 +26,6 @@ impl LastDelay {
 pub struct DelayVariationMeter {
     histogram: Histogram<u64>,
     sum_ns: u128,
-    /// The greatest of all flows.
     smoothed_ns: f64,
 }
 

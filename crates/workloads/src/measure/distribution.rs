@@ -10,14 +10,12 @@ use crate::messages::Distribution;
 /// Longest time that is distinguished, nanoseconds: one minute, the longest time-out there is.
 const MAX_NS: u64 = 60_000_000_000;
 
-/// Times, from which percentiles are taken.
 #[derive(Debug)]
 pub struct DistributionMeter {
     histogram: Histogram<u64>,
     sum_ns: i128,
     min_ns: i64,
     max_ns: i64,
-    /// Running mean and sum of squared differences from it.
     mean_ns: f64,
     squares_ns2: f64,
 }
@@ -60,7 +58,6 @@ impl DistributionMeter {
         self.squares_ns2 += squares_ns2 + difference * difference * own * share;
     }
 
-    /// Take in what another meter has.
     pub fn add(&mut self, other: &Self) {
         let (own, more) = (self.samples() as f64, other.samples() as f64);
         if more == 0.0 {
@@ -73,7 +70,6 @@ impl DistributionMeter {
         self.pool(other.mean_ns, other.squares_ns2, own, more);
     }
 
-    /// Number of times taken in.
     pub fn samples(&self) -> u64 {
         self.histogram.len()
     }

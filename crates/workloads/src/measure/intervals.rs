@@ -6,7 +6,6 @@ use crate::messages::Intervals;
 /// stays bounded however long a trial runs.
 const MAX_BINS: usize = 1_200;
 
-/// What is counted in one bin.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Bin {
     messages: u64,

@@ -2,12 +2,9 @@
 
 use lanlab_units::{Instant, Pace};
 
-/// What a sender shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// Send this many messages, the next slots of the schedule.
     Send(u64),
-    /// Wait until then.
     Wait(Instant),
 }
 
@@ -28,7 +25,6 @@ pub struct Pacer {
     pace: Pace,
     start: Instant,
     group: u64,
-    /// Slots taken so far.
     taken: u64,
     /// Before this time nothing is sent, even if messages are overdue.
     not_before: Instant,
@@ -77,12 +73,10 @@ impl Pacer {
         self.taken - before
     }
 
-    /// Time from one group of messages to the next.
     pub fn group_ns(&self) -> u64 {
         2 * self.half_group_ns
     }
 
-    /// The slot of the next message.
     pub fn next_slot(&self) -> Instant {
         self.pace.slot(self.start, self.taken)
     }

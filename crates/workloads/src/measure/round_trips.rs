@@ -14,7 +14,6 @@ struct Bin {
     longest_ns: u64,
 }
 
-/// Counts the round trips of replies by when they came.
 #[derive(Debug)]
 pub struct RoundTripMeter {
     width_ns: u64,

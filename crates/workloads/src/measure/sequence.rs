@@ -4,14 +4,11 @@
 const WINDOW: u64 = 65_536;
 const WORDS: usize = (WINDOW / 64) as usize;
 
-/// What an arriving sequence number is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
-    /// First arrival, newer than all before.
     InOrder,
     /// First arrival, but one sent later is already here (RFC 4737, section 3.3).
     Reordered,
-    /// Already here.
     Duplicate,
     /// So far behind the newest that it is no longer known whether it was here.
     Stale,
@@ -21,22 +18,18 @@ pub enum Seen {
 #[derive(Debug)]
 pub struct SequenceWindow {
     bits: Box<[u64; WORDS]>,
-    /// The number after the newest.
     next: u64,
 }
 
 impl SequenceWindow {
-    /// Nothing has come yet.
     pub fn new() -> Self {
         Self { bits: Box::new([0; WORDS]), next: 0 }
     }
 
-    /// The number after the newest that arrived.
     pub fn expected(&self) -> u64 {
         self.next
     }
 
-    /// Take in an arrival.
     pub fn observe(&mut self, sequence: u64) -> Seen {
         if sequence >= self.next {
             self.advance(sequence);

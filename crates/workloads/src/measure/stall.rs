@@ -9,9 +9,7 @@ use crate::messages::Stall;
 
 /// Calls as long as this wait for a timer that is known, or for one more than once.
 struct Wait {
-    /// What is at least waited.
     time_ns: u64,
-    /// A call that waits takes less than this.
     below_ns: u64,
     likely: &'static str,
 }
@@ -138,7 +136,6 @@ mod tests {
         assert!((stalls[0].time_ratio - 0.94).abs() < 0.01, "{}", stalls[0].time_ratio);
     }
 
-    /// Opening a file by FTP is several exchanges.
     #[test]
     fn waiting_more_than_once_is_named() {
         let waits_of = |times: &[(i64, u64)]| find_stalls("open", &meter(times), 0, false);

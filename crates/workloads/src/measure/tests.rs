@@ -12,7 +12,6 @@ fn spread(runs: &[(i64, u64)]) -> DistributionMeter {
     meter
 }
 
-/// All of it, the histogram too.
 fn printed(meter: &DistributionMeter) -> String {
     format!("{:?}", meter.finish())
 }

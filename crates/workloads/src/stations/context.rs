@@ -28,37 +28,26 @@ pub trait Connector: 'static {
     fn connect(&self, station: u32) -> impl Future<Output = Result<Self::Session>>;
 }
 
-/// Counts of what is rare.
 #[derive(Debug)]
 pub struct Counts {
-    /// How long stations took to connect.
     pub connect: DistributionMeter,
-    /// Why stations could not connect at first, by class.
     pub setup_errors: BTreeMap<String, u64>,
-    /// How often a station connected anew.
     pub reconnects: u64,
-    /// Why it could not, by class.
     pub reconnect_errors: BTreeMap<String, u64>,
     /// Stations that ended before the others, and why; the first of them.
     pub ended: Vec<StationEnded>,
-    /// All of these.
     pub ended_stations: u32,
     /// Operations of an open loop that were due and were not begun.
     pub unstarted: u64,
-    /// By how much operations began late that their station was free for.
     pub own_lateness: DistributionMeter,
-    /// What was compared, and what was wrong.
     pub checked: BlockCheck,
-    /// What the service said of itself, and how it is used.
     pub agreed: Option<(Facts, TransferCapabilities)>,
     /// Stations that had as many readings as they were to have, and those whose time was over.
     pub full_stations: u32,
-    /// Stations whose time was over.
     pub late_stations: u32,
 }
 
 impl Counts {
-    /// Nothing is counted yet.
     pub fn new() -> Self {
         Self {
             connect: DistributionMeter::new(),
@@ -76,7 +65,6 @@ impl Counts {
         }
     }
 
-    /// Take in what another thread has.
     pub fn add(&mut self, other: Self) {
         self.connect.add(&other.connect);
         self.own_lateness.add(&other.own_lateness);
@@ -107,7 +95,6 @@ impl Counts {
         self.agreed = self.agreed.take().or(other.agreed);
     }
 
-    /// Count a block with wrong data.
     pub fn wrong(&mut self, wrong: Wrong, place: Place) {
         let checked = &mut self.checked;
         match wrong {
@@ -119,11 +106,8 @@ impl Counts {
     }
 }
 
-/// What the stations of one thread share.
 pub struct Context<C, K> {
-    /// What all stations of the trial share.
     pub job: Arc<Job>,
-    /// How stations connect.
     pub connector: C,
     pub clock: K,
     pub readings: RefCell<Readings>,
@@ -131,7 +115,6 @@ pub struct Context<C, K> {
     totals: Arc<ThreadTotals>,
     done: Cell<[u64; 3]>,
     told_at_ns: Cell<u64>,
-    /// The start, once it is known.
     pub start: Cell<Instant>,
 }
 
@@ -175,12 +158,10 @@ impl<C: Connector, K: Clock> Context<C, K> {
         }
     }
 
-    /// Whether there may be more readings than there is room for.
     fn is_bounded(&self) -> bool {
         super::may_be_thinned(&self.job.spec)
     }
 
-    /// Wait until a moment, or until the job is stopped.
     pub async fn wait_until(&self, at: Instant) {
         self.clock.wait_until(at, || self.job.stopped().is_some()).await;
     }
@@ -190,13 +171,11 @@ impl<C: Connector, K: Clock> Context<C, K> {
         self.wait_until(self.clock.now().plus_nanos(pause_ns)).await;
     }
 
-    /// From the start, nanoseconds.
     pub fn since_start_ns(&self, at: Instant) -> u64 {
         at.nanos_since(self.start.get())
     }
 }
 
-/// Note a fault by its class.
 pub fn count(errors: &mut BTreeMap<String, u64>, fault: &Fault) {
     *errors.entry(Outcome::of(fault.class).name().to_owned()).or_default() += 1;
 }

@@ -44,7 +44,6 @@ impl IntervalRule {
         self.is_narrow()
     }
 
-    /// The first batch is a beginning, and is left out.
     fn is_narrow(&self) -> bool {
         let means: Vec<f64> = self
             .batches

@@ -10,20 +10,16 @@ use crate::messages::{Failure, StationOperation, StationsEnd, StationsSpec};
 /// Ends that stop all stations at once, by their numbers.
 const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, StationsEnd::Cancelled];
 
-/// Shared between threads.
 #[derive(Debug)]
 pub struct Job {
     pub spec: StationsSpec,
-    /// The data of every block.
     pub pattern: Pattern,
     /// Place of the end in [`STOPS`] and one more; zero: they go on.
     stopped: AtomicU8,
-    /// Whether what is under way is not waited for either.
     pub is_dropped: AtomicBool,
 }
 
 impl Job {
-    /// Nothing has begun.
     pub fn new(spec: &StationsSpec) -> Self {
         Self {
             spec: spec.clone(),
@@ -33,7 +29,6 @@ impl Job {
         }
     }
 
-    /// Have no operation begin any more; the first reason counts.
     pub fn stop(&self, end: StationsEnd) {
         let place = STOPS.iter().position(|stop| *stop == end).map_or(0, |place| place as u8 + 1);
         let _ = self.stopped.compare_exchange(0, place, Ordering::Relaxed, Ordering::Relaxed);
@@ -42,13 +37,11 @@ impl Job {
         }
     }
 
-    /// Why no operation begins any more.
     pub fn stopped(&self) -> Option<StationsEnd> {
         let place = self.stopped.load(Ordering::Relaxed);
         STOPS.get(usize::from(place).wrapping_sub(1)).copied()
     }
 
-    /// Whether any operation writes.
     pub fn writes(&self) -> bool {
         self.spec.operation != StationOperation::Read
     }
@@ -57,22 +50,18 @@ impl Job {
 /// What the stations of one thread have done so far: written by that thread, read by others.
 #[derive(Debug, Default)]
 pub struct ThreadTotals {
-    /// Operations that went well.
     pub operations: AtomicU64,
     pub bytes: AtomicU64,
-    /// Response times of the operations that went well.
     pub response_ns: AtomicU64,
 }
 
 impl ThreadTotals {
-    /// Report what has been done so far.
     pub fn store(&self, operations: u64, bytes: u64, response_ns: u64) {
         self.operations.store(operations, Ordering::Relaxed);
         self.bytes.store(bytes, Ordering::Relaxed);
         self.response_ns.store(response_ns, Ordering::Relaxed);
     }
 
-    /// Operations, bytes and response times, in this order.
     pub fn load(&self) -> [u64; 3] {
         [&self.operations, &self.bytes, &self.response_ns]
             .map(|counter| counter.load(Ordering::Relaxed))

@@ -40,7 +40,6 @@ pub fn room(spec: &StationsSpec) -> u32 {
     }
 }
 
-/// Whether there may be more readings than there is room for.
 pub fn may_be_thinned(spec: &StationsSpec) -> bool {
     let all = |readings: u32| u64::from(readings) * u64::from(spec.own.count);
     spec.until.readings_per_station.is_none_or(|each| all(each) > spec.most_readings.into())

@@ -19,7 +19,6 @@ const GENERATIONS_TRIED: u32 = 8;
 /// Shorter blocks are too alike to be distinguished by what they hold.
 const TELLING_BYTES: usize = 8;
 
-/// The blocks of a trial.
 #[derive(Debug)]
 pub struct Pattern {
     tag: u64,
@@ -27,40 +26,22 @@ pub struct Pattern {
     table: Box<[u8]>,
 }
 
-/// Which block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Place {
-    /// Number of the station whose file it is in.
     pub station: u32,
-    /// Number of the block in the file.
     pub block: u32,
     /// How often it has been written; 0 as it was prepared.
     pub generation: u32,
 }
 
-/// What is wrong with a block.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wrong {
-    /// It was right before a write that was confirmed.
-    Stale {
-        /// The generation that it is of.
-        found: u32,
-    },
-    /// It is that of another place or station.
-    Misplaced {
-        station: u32,
-        /// Which of that.
-        block: u32,
-    },
-    /// It is nothing that was written.
-    Corrupt {
-        /// The first byte that is not as it should be.
-        at: usize,
-    },
+    Stale { found: u32 },
+    Misplaced { station: u32, block: u32 },
+    Corrupt { at: usize },
 }
 
 impl Pattern {
-    /// Data that follow from this number.
     pub fn new(seed: u64) -> Self {
         let tag = mix(seed ^ 0x6c61_6e6c_6162_2d73);
         let words = TABLE_BYTES as u64 / 8;
@@ -70,12 +51,10 @@ impl Pattern {
         Self { tag, table: [once.as_slice(), once.as_slice()].concat().into() }
     }
 
-    /// Memory that a pattern takes, bytes.
     pub const fn memory_bytes() -> u64 {
         2 * TABLE_BYTES as u64
     }
 
-    /// What stands in a block.
     pub fn fill(&self, place: Place, buffer: &mut [u8]) {
         if buffer.len() < HEAD_BYTES {
             let key = self.key(place);
@@ -108,7 +87,6 @@ impl Pattern {
         self.part(self.key(place), length - HEAD_BYTES)
     }
 
-    /// Whether a block is as it should be, and else what it is.
     pub fn check(&self, place: Place, data: &[u8]) -> Result<(), Wrong> {
         if data.len() < HEAD_BYTES {
             return match self.differs_short(place, data) {
@@ -152,7 +130,6 @@ impl Pattern {
         head
     }
 
-    /// The part of the table that a key stands for.
     fn part(&self, key: u64, length: usize) -> &[u8] {
         // The upper bits: successive keys differ most in these.
         let from = (key >> 40) as usize % TABLE_BYTES;
@@ -204,7 +181,6 @@ fn word(key: u64, number: usize) -> [u8; 8] {
 }
 
 impl Wrong {
-    /// In words, of a block.
     pub fn words(self, place: Place) -> String {
         let Place { station, block, generation } = place;
         let asked = format!("block {block} of station {station}");
@@ -229,7 +205,6 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Its table takes longer to make than all that is done with it.
     static PATTERN: LazyLock<Pattern> = LazyLock::new(|| Pattern::new(1));
 
     const PLACE: Place = Place { station: 7, block: 3, generation: 5 };
@@ -275,7 +250,6 @@ mod tests {
         }
     }
 
-    /// By another program that follows the description of the blocks.
     #[test]
     fn a_block_is_the_same_for_ever() {
         let text = |data: &[u8]| {

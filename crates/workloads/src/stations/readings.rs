@@ -11,7 +11,6 @@ use crate::measure::DistributionMeter;
 
 /// Readings in one line: their bytes in Base64 stay below the bound of a line.
 pub const READINGS_A_LINE: usize = 16_384;
-/// Of a reading that is kept, however much others are thinned.
 pub const ALWAYS: u8 = u8::MAX;
 /// Bytes of a reading, in memory and in a line.
 pub const READING_BYTES: usize = 40;
@@ -42,12 +41,9 @@ pub const OUTCOMES: [&str; 17] = [
 ];
 
 impl Outcome {
-    /// It went well.
     pub const OK: Self = Self(0);
-    /// What was read is not what was written.
     pub const WRONG_DATA: Self = Self(6);
 
-    /// Of a fault.
     pub fn of(class: Class) -> Self {
         Self(match class {
             Class::TimedOut => 1,
@@ -68,29 +64,22 @@ impl Outcome {
         })
     }
 
-    /// The name by which results call it.
     pub fn name(self) -> &'static str {
         OUTCOMES[usize::from(self.0)]
     }
 }
 
-/// One attempt at an operation; times from the start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
     /// When it should have begun, ns.
     pub intended_ns: u64,
     /// When it began, ns.
     pub start_ns: u64,
-    /// When it ended, ns.
     pub end_ns: u64,
-    /// Number of the station.
     pub station: u32,
-    /// Number of the block.
     pub block: u32,
-    /// Bytes moved.
     pub bytes: u32,
     pub is_write: bool,
-    /// How it ended.
     pub outcome: Outcome,
     /// Which attempt at the operation this is, from 0.
     pub attempt: u8,
@@ -109,12 +98,10 @@ impl Reading {
         self.is_ok() && self.attempt == 0
     }
 
-    /// Whether it went well.
     pub fn is_ok(&self) -> bool {
         self.outcome == Outcome::OK
     }
 
-    /// From when it should have begun to its end.
     pub fn response_ns(&self) -> u64 {
         self.end_ns - self.intended_ns
     }
@@ -139,34 +126,27 @@ impl Reading {
     }
 }
 
-/// The readings of a thread's stations.
 #[derive(Debug)]
 pub struct Readings {
     all: Vec<Reading>,
     most: usize,
     /// Sums of all that are plain; absent where there is room for every reading.
     slices: Option<Slices>,
-    /// One of two to the power of this is kept.
     thinned: u8,
-    /// Before this place nothing is left to be dropped.
     place: usize,
     dropped: Dropped,
 }
 
-/// What was not kept, in sum.
 #[derive(Debug)]
 pub struct Dropped {
-    /// Readings that were dropped.
     pub readings: u64,
     pub bytes: u64,
-    /// Their response times.
     pub response: DistributionMeter,
     /// When the last of them ended, ns after the start.
     pub last_ns: u64,
 }
 
 impl Dropped {
-    /// Nothing is dropped yet.
     pub fn new() -> Self {
         Self { readings: 0, bytes: 0, response: DistributionMeter::new(), last_ns: 0 }
     }
@@ -178,7 +158,6 @@ impl Dropped {
         self.last_ns = self.last_ns.max(reading.end_ns);
     }
 
-    /// Take in what another thread has dropped.
     pub fn add(&mut self, other: &Self) {
         self.readings += other.readings;
         self.bytes += other.bytes;
@@ -187,19 +166,14 @@ impl Dropped {
     }
 }
 
-/// What a thread has of its readings in the end.
 pub struct KeptReadings {
-    /// The readings, in the order of their ends.
     pub all: Vec<Reading>,
-    /// One of two to the power of this is kept.
     pub thinned: u8,
     pub dropped: Dropped,
-    /// Sums of all readings, where some were not kept.
     pub slices: Option<Slices>,
 }
 
 impl KeptReadings {
-    /// Thin further, to what another thread has.
     pub fn thin_to(&mut self, thinned: u8) {
         self.thinned = self.thinned.max(thinned);
         let (least, dropped) = (self.thinned, &mut self.dropped);
@@ -272,7 +246,6 @@ impl Readings {
     }
 }
 
-/// Readings as the bytes of lines, each with how many readings are in it.
 pub fn lines(readings: &[Reading]) -> impl Iterator<Item = (u32, Vec<u8>)> {
     readings.chunks(READINGS_A_LINE).map(|part| {
         (part.len() as u32, part.iter().flat_map(|reading| reading.to_octets()).collect())

@@ -8,7 +8,6 @@ const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Most files of a station on a service that moves whole files only.
 const MOST_FILES: u64 = 8;
 
-/// One operation to do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     pub is_write: bool,
@@ -17,7 +16,6 @@ pub struct Turn {
     pub due_ns: Option<u64>,
 }
 
-/// The operations of one station, without end.
 #[derive(Debug)]
 pub struct Schedule {
     random: Random,
@@ -34,9 +32,16 @@ pub struct Schedule {
 #[derive(Debug)]
 enum Due {
     /// The number of the next arrival of this station, where it stands among all, and their gap.
-    Fixed { next: u64, station: u64, stations: u64, gap_ns: f64 },
-    /// The time so far, and the mean gap.
-    Poisson { at_ns: f64, gap_ns: f64 },
+    Fixed {
+        next: u64,
+        station: u64,
+        stations: u64,
+        gap_ns: f64,
+    },
+    Poisson {
+        at_ns: f64,
+        gap_ns: f64,
+    },
 }
 
 impl Schedule {

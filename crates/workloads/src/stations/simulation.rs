@@ -97,7 +97,6 @@ async fn connect_all<C: Connector>(
     Ok(stations)
 }
 
-/// Look on until no station works any more.
 async fn watch(time: VirtualTime, job: Arc<Job>, totals: Arc<ThreadTotals>, left: Rc<Cell<usize>>) {
     let mut watch = Watch::new(&job);
     while left.get() > 0 {

@@ -2,11 +2,9 @@
 
 /// Slices of a trial at most; a trial that goes on has wider ones instead.
 const SLICES: usize = 64;
-/// Bytes of a cell in a line.
 pub const CELL_BYTES: usize = 48;
 /// Cells in one line: their bytes in Base64 stay below the bound of a line.
 pub const CELLS_A_LINE: usize = 13_000;
-/// Bytes of the cells of a station.
 pub const STATION_BYTES: u64 = (SLICES * size_of::<Cell>()) as u64;
 /// Width of the first slices, as a power of two: 8.4 ms.
 const FIRST_WIDTH: u32 = 23;
@@ -16,7 +14,6 @@ const FIRST_WIDTH: u32 = 23;
 struct Cell {
     operations: u64,
     sum_ns: u64,
-    /// Of the squares of their times.
     squares_ns2: f64,
     min_ns: u64,
     max_ns: u64,
@@ -37,10 +34,8 @@ impl Cell {
     }
 }
 
-/// The cells of a thread's stations.
 #[derive(Debug)]
 pub struct Slices {
-    /// The first station, and how far apart they are.
     first: u32,
     step: u32,
     cells: Vec<Cell>,
@@ -59,7 +54,6 @@ impl Slices {
         Self { first, step: step.max(1), cells: vec![Cell::default(); stations * SLICES], width }
     }
 
-    /// Take in an operation by when it ended.
     pub fn record(&mut self, station: u32, end_ns: u64, response_ns: u64) {
         while end_ns >> self.width >= SLICES as u64 {
             self.widen();
@@ -75,7 +69,6 @@ impl Slices {
         });
     }
 
-    /// Join each two slices.
     fn widen(&mut self) {
         self.width += 1;
         for of_station in self.cells.chunks_exact_mut(SLICES) {
@@ -88,19 +81,16 @@ impl Slices {
         }
     }
 
-    /// Width of a slice, in the smallest one's.
     pub fn width(&self) -> u32 {
         self.width
     }
 
-    /// Join slices until they have this width.
     pub fn widen_to(&mut self, width: u32) {
         while self.width < width {
             self.widen();
         }
     }
 
-    /// Operations in all.
     #[cfg(test)]
     pub fn operations(&self) -> u64 {
         self.cells.iter().map(|cell| cell.operations).sum()

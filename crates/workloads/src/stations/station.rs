@@ -29,7 +29,6 @@ const IS_OPEN: u32 = 1 << 31;
 
 type FileOf<C> = <<C as Connector>::Session as Session>::File;
 
-/// One station.
 pub struct Station<C: Connector> {
     number: u32,
     paths: Vec<ServicePath>,
@@ -43,25 +42,18 @@ pub struct Station<C: Connector> {
     schedule: Schedule,
     /// How often each block was written; none where nothing is.
     writes: Vec<u32>,
-    /// The count that what is written next has.
     generation: u32,
-    /// Of a block that is written from where it lies: its description.
     head: Option<[u8; HEAD_BYTES]>,
-    /// The blocks written last.
     last: [u32; READ_BACK],
     written: u64,
     buffer: Vec<u8>,
     readings: u32,
-    /// Operations that were begun.
     operations: u64,
     failures: u32,
 }
 
-/// Why a station begins no operation any more.
 enum End {
-    /// All is as it was to be.
     Due,
-    /// It cannot go on.
     Fault(Fault),
 }
 
@@ -70,7 +62,6 @@ impl<C: Connector> Station<C> {
         self.number
     }
 
-    /// One operation after another, until the end.
     pub async fn work(&mut self, context: &Context<C, impl Clock>) {
         match self.operations(context).await {
             End::Due => {}
@@ -223,7 +214,6 @@ impl<C: Connector> Station<C> {
         self.session.as_ref().map_or(0, Session::late_calls)
     }
 
-    /// What became of an attempt; a block that was read is compared.
     fn outcome(
         &mut self,
         context: &Context<C, impl Clock>,
@@ -276,7 +266,6 @@ impl<C: Connector> Station<C> {
         }
     }
 
-    /// Write what is ready.
     async fn write(
         &self,
         context: &Context<C, impl Clock>,
@@ -354,7 +343,6 @@ impl<C: Connector> Station<C> {
     }
 }
 
-/// Fill a buffer with what lies from a place on.
 async fn read<S: Session>(session: &S, file: &S::File, at: u64, buffer: &mut [u8]) -> Result<()> {
     let (mut filled, length) = (0, buffer.len());
     while filled < length {

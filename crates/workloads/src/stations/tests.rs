@@ -145,7 +145,6 @@ fn a_look_without_a_new_operation_makes_no_batch() {
 /// A cell: station, slice, operations and sum, squares, least and most.
 type CellRead = (u32, u32, [u64; 2], f64, [u64; 2]);
 
-/// The cells of slices, by their bytes.
 fn cells(slices: &Slices) -> Vec<CellRead> {
     let number = |octets: &[u8]| u64::from_le_bytes(octets.try_into().unwrap());
     let short = |octets: &[u8]| u32::from_le_bytes(octets.try_into().unwrap());
@@ -223,7 +222,6 @@ fn ended(station: u32, at_ns: u64) -> StationEnded {
     StationEnded { station, at_ns, readings: 1, code: "c".to_owned(), message: "m".to_owned() }
 }
 
-/// Two threads, of which the second has two stations.
 fn two_threads(spec: &StationsSpec) -> Stationed {
     let (mut one, mut other) = (Counts::new(), Counts::new());
     one.connect.record(3_000);

@@ -12,28 +12,19 @@ use super::slices::Slices;
 use crate::measure::DistributionMeter;
 use crate::messages::{CpuTime, HostWindow, StationSetup, Stationed, StationsEnd, Thinned};
 
-/// Times of the trial as a whole.
 pub struct Times {
-    /// How long all took to connect.
     pub setup_ns: u64,
-    /// From the start until no station worked any more.
     pub elapsed_ns: u64,
-    /// What the whole host did meanwhile, where the system reports it.
     pub host: Option<HostWindow>,
-    /// Whether the system tells the CPU time of a thread.
     pub is_cpu_known: bool,
 }
 
-/// What the stations of a thread came to.
 pub struct Worked {
-    /// Their readings.
     pub readings: KeptReadings,
     pub counts: Counts,
-    /// CPU time of the thread.
     pub cpu: CpuTime,
 }
 
-/// One result of all threads, and their readings.
 pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<KeptReadings>) {
     let thread_count = threads.len() as u32;
     let mut counts = Counts::new();
@@ -117,7 +108,6 @@ fn ended_by(job: &Job, counts: &Counts) -> StationsEnd {
     }
 }
 
-/// No station came so far as to agree on anything.
 fn nothing_agreed() -> (Facts, TransferCapabilities) {
     let none = || "none".to_owned();
     let facts =
@@ -133,7 +123,6 @@ fn nothing_agreed() -> (Facts, TransferCapabilities) {
     (facts, manner)
 }
 
-/// What follows from the readings.
 struct Summed {
     readings: u64,
     bytes: u64,
@@ -141,7 +130,6 @@ struct Summed {
     retries: u64,
     response: DistributionMeter,
     last_ns: u64,
-    /// Of each station its first reading: when it should have begun and began.
     first: Vec<Option<(u64, u64)>>,
 }
 

@@ -12,15 +12,12 @@ pub struct Watch {
 }
 
 impl Watch {
-    /// Time between two looks.
     pub const LOOK_NS: u64 = 50_000_000;
 
-    /// Nothing has been looked at yet.
     pub fn new(job: &Job) -> Self {
         Self { rule: job.spec.until.interval_ratio.map(IntervalRule::new), before: [0; 3] }
     }
 
-    /// Look once; gives operations and bytes since the last look.
     pub fn look<'a>(
         &mut self,
         job: &Job,

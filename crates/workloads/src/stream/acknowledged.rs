@@ -6,14 +6,12 @@ use lanlab_units::Instant;
 use crate::measure::IntervalMeter;
 use crate::messages::AcknowledgedFlow;
 
-/// A reading of the count of acknowledged bytes.
 #[derive(Debug, Clone, Copy)]
 struct Reading {
     at: Instant,
     bytes: u64,
 }
 
-/// The acknowledgements of one flow under way.
 #[derive(Debug)]
 pub struct AcknowledgedCounter {
     start: Instant,
@@ -25,13 +23,10 @@ pub struct AcknowledgedCounter {
     gains: u64,
     from: Option<Edge>,
     until: Option<Edge>,
-    /// The first gain after the measured part.
     next_gain: Option<Reading>,
-    /// Where time is the amount, when the measured part begins and ends.
     window: Option<(Instant, Instant)>,
 }
 
-/// An end of the measured part.
 #[derive(Debug, Clone, Copy)]
 struct Edge {
     at: Reading,
@@ -99,17 +94,14 @@ impl AcknowledgedCounter {
         Edge { at: self.last, last_gain: self.last_gain, gains: self.gains }
     }
 
-    /// The measured part begins with the last reading.
     pub fn begin(&mut self) {
         self.from.get_or_insert(self.edge());
     }
 
-    /// It ends with the last reading.
     pub fn end(&mut self) {
         self.until.get_or_insert(self.edge());
     }
 
-    /// Bytes of payload that were acknowledged in all.
     pub fn total_bytes(&self) -> u64 {
         self.last.bytes
     }

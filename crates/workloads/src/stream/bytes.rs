@@ -6,7 +6,6 @@ use super::Plan;
 use crate::measure::IntervalMeter;
 use crate::messages::EndedBy;
 
-/// The counts of one flow under way.
 pub struct ByteCounter<'a> {
     plan: &'a Plan,
     start: Instant,
@@ -57,12 +56,10 @@ impl<'a> ByteCounter<'a> {
         self.total_bytes / size - before / size
     }
 
-    /// Whether what comes at `now` is measured, or comes after it.
     pub fn is_measuring(&self, now: Instant) -> bool {
         now >= self.window_start
     }
 
-    /// Time since something came, or since the start.
     pub fn quiet_ns(&self, now: Instant) -> u64 {
         now.nanos_since(self.last_arrival.max(self.start))
     }

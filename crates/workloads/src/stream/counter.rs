@@ -9,19 +9,12 @@ use crate::measure::{
 };
 use crate::messages::ClockRelation;
 
-/// What the flows of one thread measure together.
 pub struct Meters<U> {
-    /// CPU time of the thread.
     pub usage: U,
-    /// Calls that brought datagrams.
     pub receive_calls: u64,
-    /// How much the delay of messages varies.
     pub delay_variation: DelayVariationMeter,
-    /// Times from sending to arrival, where both clocks are known.
     pub one_way_delay: DistributionMeter,
-    /// Messages and bytes by the time of their arrival.
     pub intervals: IntervalMeter,
-    /// How the sender's clock stands to ours, where that is known.
     sender_clock: Option<ClockRelation>,
 }
 
@@ -38,53 +31,34 @@ impl<U: Default> Meters<U> {
     }
 }
 
-/// What one flow came to.
 #[derive(Debug, Default)]
 pub struct Counts {
-    /// Length of the window in which arrivals count.
     pub window_ns: u64,
-    /// New messages that arrived in it.
     pub window_messages: u64,
     pub window_bytes: u64,
-    /// Measured messages that arrived in time, once each.
     pub measured_messages: u64,
-    /// Measured messages that arrived after the drain.
     pub overdue_messages: u64,
-    /// Datagrams that the socket dropped since the measured part began.
     pub socket_dropped: Option<u64>,
-    /// Number of the first measured message, once it is known.
     pub first_measured: Option<u64>,
-    /// Messages that came again.
     pub duplicate_messages: u64,
-    /// Messages that came after one with a higher number.
     pub reordered_messages: u64,
-    /// Messages too old to know whether they came before.
     pub stale_messages: u64,
-    /// Datagrams that belong to no message of this flow.
     pub foreign_datagrams: u64,
-    /// Messages that arrived, once each, warm-up included.
     pub total_messages: u64,
 }
 
-/// What belongs to a datagram besides its bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrival {
-    /// When it arrived.
     pub at: Instant,
-    /// The socket's count of drops when it was taken in.
     pub drops: u32,
 }
 
 /// Messages with numbers in a row that were sent and have arrived together.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
-    /// Number of the first.
     pub first: u64,
-    /// How many there are.
     pub count: u64,
-    /// Sender's clock, where messages carry it.
     pub sent_ns: u64,
-    /// When they arrived.
     pub arrival: Arrival,
 }
 
@@ -97,7 +71,6 @@ impl Run {
     }
 }
 
-/// The counts of one flow under way.
 pub struct Counter<'a> {
     plan: &'a Plan,
     layout: Layout,
@@ -106,7 +79,6 @@ pub struct Counter<'a> {
     window_end: Option<Instant>,
     sequences: SequenceWindow,
     last_delay: LastDelay,
-    /// When the newest message arrived; the start before that.
     newest_at: Instant,
     /// Arrival of the first and the last measured message, where they bound the window.
     first_arrival: Option<Instant>,
@@ -115,9 +87,7 @@ pub struct Counter<'a> {
     drops_before: u32,
     drops_settled: bool,
     finished_at: Option<Instant>,
-    /// Messages sent in all, once the sender has said so.
     sent_messages: Option<u64>,
-    /// What has been counted.
     pub counts: Counts,
 }
 
@@ -148,7 +118,6 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// The number after the newest that has arrived.
     pub fn expected(&self) -> u64 {
         self.sequences.expected()
     }
@@ -168,12 +137,10 @@ impl<'a> Counter<'a> {
         is_new
     }
 
-    /// When the sender had sent all.
     pub fn finished_at(&self) -> Option<Instant> {
         self.finished_at
     }
 
-    /// Whether all that was sent has arrived.
     pub fn is_complete(&self) -> bool {
         self.sent_messages == Some(self.counts.total_messages)
     }
@@ -215,7 +182,6 @@ impl<'a> Counter<'a> {
         self.newest_at = at;
     }
 
-    /// Count messages that have not been here before.
     fn count_new<U>(&mut self, run: Run, meters: &mut Meters<U>) {
         let arrival = run.arrival;
         let bytes = run.count * self.plan.message_bytes as u64;

@@ -25,7 +25,6 @@ fn incoming(plan: &Plan) -> (Incoming<'_>, Meters<()>) {
     (Incoming::new(plan, TOKEN, 0, acceptor, at_ms(0)), Meters::new(plan, None))
 }
 
-/// Message `number` of a flow, that was sent at `sent`.
 fn message(plan: &Plan, token: Token, flow: u16, number: u64, sent: Instant) -> Vec<u8> {
     let progress = Progress::default();
     let mut message = vec![0; plan.message_bytes];
@@ -37,7 +36,6 @@ fn word(token: Token, flow: u16, kind: Kind) -> Vec<u8> {
     Message { token, flow, kind }.emit().to_vec()
 }
 
-/// Have datagrams arrive one by one at `ms`.
 fn arrive(ends: &mut (Incoming, Meters<()>), datagrams: &[Vec<u8>], ms: u64) -> Vec<Heard> {
     let arrival = Arrival { at: at_ms(ms), drops: 0 };
     let take = |datagram: &Vec<u8>| ends.0.take(datagram, arrival, at_ms(ms), &mut ends.1);

@@ -21,17 +21,13 @@ const TAIL_NS: u64 = 20_000_000;
 /// sender's last message is sent after all others, so on a path that keeps the order none follows it.
 const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
-/// What became of a datagram.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Heard {
     Counted,
-    /// It is to be answered so.
     Said(Kind),
-    /// The same, and it says that all has been sent.
     SentAll(Kind),
 }
 
-/// The datagrams of one flow.
 pub struct Incoming<'a> {
     plan: &'a Plan,
     token: Token,
@@ -40,13 +36,9 @@ pub struct Incoming<'a> {
     layout: Layout,
     /// Messages that follow one another, sent together and arrived together, count as one.
     run: Option<Run>,
-    /// When something of the session came last.
     last_heard: Instant,
-    /// Whether a message came after the sender's last word.
     is_overtaken: bool,
-    /// When it is over in any case.
     latest_end: Instant,
-    /// What has been counted.
     pub counter: Counter<'a>,
 }
 
@@ -98,7 +90,6 @@ impl<'a> Incoming<'a> {
         Heard::Counted
     }
 
-    /// Count what has been taken in.
     pub fn flush<U>(&mut self, meters: &mut Meters<U>) {
         if let Some(run) = self.run.take() {
             self.counter.count(run, meters);
@@ -134,7 +125,6 @@ impl<'a> Incoming<'a> {
         self.counter.finished_at().is_none().then_some(EndedBy::PeerClosed)
     }
 
-    /// How long a receiver stays after the sender's last message.
     fn tail_ns(&self) -> u64 {
         let is_orderly = self.counter.counts.reordered_messages == 0 && !self.is_overtaken;
         if self.counter.is_complete() || is_orderly { TAIL_NS } else { DISORDERED_TAIL_NS }
@@ -152,7 +142,6 @@ impl<'a> Incoming<'a> {
                 .is_some_and(|asked| counts.measured_messages + counts.overdue_messages > asked)
     }
 
-    /// A datagram that is a message of this flow.
     fn message_of(&self, datagram: &[u8], arrival: Arrival) -> Option<Run> {
         if datagram.len() != self.plan.message_bytes {
             return None;
@@ -210,7 +199,6 @@ impl<'a> Incoming<'a> {
     }
 }
 
-/// Whether a sender can say so.
 fn is_sound(kind: Kind) -> bool {
     match kind {
         Kind::Mark { first_measured } => first_measured < MOST_MESSAGES,

@@ -18,7 +18,6 @@ use crate::{Closing, ClosingStep, Progress, went_on_too_long};
 
 /// Time between two checks of a sender for messages of its receiver and for the driver's cancellation.
 const CHECK_NS: u64 = 10_000_000;
-/// How often the receiver's answer is looked for at the end.
 const END_LOOK_NS: u64 = 500_000;
 /// Time for a receiver to confirm the end, in silences: on a slow link messages queued before the end
 /// arrive first.
@@ -28,34 +27,22 @@ const QUICK_MARKS: u32 = 5;
 /// Pause before a message is tried again that the system had no room for.
 const REFUSED_PAUSE_NS: u64 = 50_000;
 
-/// What a sender shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Action {
-    /// Send this many messages.
     Send(u64),
-    /// Send this control message to the receiver.
     Say(Kind),
-    /// Take in what the receiver has said, if anything.
     Hear,
-    /// Nothing is due until then.
-    Wait {
-        /// When to ask again.
-        until: Instant,
-        exact: bool,
-    },
-    /// It is over; why stands in what was sent.
+    Wait { until: Instant, exact: bool },
     Over,
 }
 
 #[derive(Debug, Clone, Copy)]
 enum Phase {
     Sending,
-    /// All is sent; the end is repeated until the receiver confirms it.
     Closing(Closing),
     Over,
 }
 
-/// The sender's end of one flow.
 pub struct Outgoing<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
@@ -64,21 +51,16 @@ pub struct Outgoing<'a> {
     layout: Layout,
     schedule: Schedule<'a>,
     phase: Phase,
-    /// The receiver knows from which message on it measures.
     is_marked: bool,
-    /// How often it was said, and when it is said again.
     marks: u32,
     next_mark: Instant,
-    /// What the receiver had said has just been taken in.
     has_heard: bool,
     is_closed: bool,
     next_check: Instant,
     last_heard: Instant,
     last_sent: Instant,
     quiet: Quiet,
-    /// When it is over in any case.
     latest_end: Instant,
-    /// Since when there is no room to send.
     blocked_since: Option<Instant>,
 }
 
@@ -114,7 +96,6 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// What was sent so far.
     pub fn sent(&self) -> &Sent {
         &self.schedule.sent
     }
@@ -270,7 +251,6 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// End before the amount is reached.
     pub fn stop(
         &mut self,
         ended_by: EndedBy,
@@ -290,14 +270,12 @@ impl<'a> Outgoing<'a> {
         self.phase = Phase::Over;
     }
 
-    /// The system took this many messages at `now`.
     #[inline]
     pub fn took(&mut self, messages: u64, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
         self.schedule.took(messages, messages, now, meters);
         self.last_sent = now;
     }
 
-    /// The system makes the sender wait for room.
     pub fn blocked(&mut self, now: Instant) {
         self.blocked_since = Some(now);
     }
@@ -345,7 +323,6 @@ impl<'a> Outgoing<'a> {
         }
     }
 
-    /// The receiver has closed its port.
     pub fn closed(&mut self) {
         self.is_closed = true;
     }

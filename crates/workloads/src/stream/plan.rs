@@ -14,41 +14,28 @@ const ALIVE_PER_FLOW_NS: u64 = 200_000;
 pub const OVERTIME_NS: u64 = 3_600_000_000_000;
 /// The longest time that can be measured: one day. An amount of messages takes no longer, either.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
-/// A checked specification, for one flow of it.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Payload of a message.
     pub message_bytes: usize,
-    /// For each flow.
     pub amount: Amount,
     pub pace: Option<Pace>,
-    /// Of all flows together: each flow's first slot is its turn in it.
     pub shared_pace: Option<Pace>,
-    /// Number of flows.
     pub flows: u16,
     /// Number of threads; `None`: one for each processor.
     pub threads: Option<u16>,
-    /// How messages are handed to the system.
     pub io: Io,
-    /// Why, where it was chosen here.
     pub io_choice: Option<Choice>,
     /// Never `auto` at the end that receives.
     pub receive: Receive,
-    /// Why, where it was chosen here.
     pub receive_choice: Option<Choice>,
-    /// Bytes that a receiver over TCP reads at once.
     pub read_bytes: usize,
-    /// What a sender does with messages that are overdue.
     pub when_late: WhenLate,
-    /// Whose time stamps are taken.
     pub timestamps: Timestamps,
-    /// How long after the end of the measured part messages still count.
     pub drain_ns: u64,
     /// Messages handed over in one system call at most.
     pub group: usize,
     /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
-    /// Width of the intervals in which arrivals are reported.
     pub interval_ns: u64,
     /// Either end gives up after this time without a message from the other, on a path that takes none.
     pub silence_ns: u64,
@@ -57,7 +44,6 @@ pub struct Plan {
 }
 
 impl Plan {
-    /// Payload of a message.
     pub fn message_bytes(&self) -> usize {
         self.message_bytes
     }
@@ -67,7 +53,6 @@ impl Plan {
         self.shared_pace.map_or(start, |pace| pace.slot(start, flow.into()))
     }
 
-    /// When measuring begins.
     pub fn warmup_end(&self, start: Instant) -> Instant {
         start.plus_nanos(self.warmup_ns)
     }
@@ -82,7 +67,6 @@ impl Plan {
         self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
     }
 
-    /// The same over TCP.
     pub fn tcp_silence_ns(&self) -> u64 {
         tcp_silence_ns(self.silence_ns, self.round_trip_ns)
     }
@@ -94,7 +78,6 @@ impl Plan {
         ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
     }
 
-    /// Latest end, even if the peer goes on.
     pub fn latest_end(&self, start: Instant) -> Instant {
         let end = self.end(start);
         let end = end.unwrap_or_else(|| self.warmup_end(start).plus_nanos(LONGEST_NS));
@@ -115,12 +98,10 @@ impl Plan {
         }
     }
 
-    /// The measured part, where time is the amount.
     pub fn window(&self, start: Instant) -> Option<(Instant, Instant)> {
         self.end(start).map(|end| (self.warmup_end(start), end))
     }
 
-    /// Messages to be measured, where they are the amount.
     pub fn messages(&self) -> Option<u64> {
         match self.amount {
             Amount::Messages(messages) => Some(messages),

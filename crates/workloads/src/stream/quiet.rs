@@ -9,7 +9,6 @@ const DEAD_MAN_NS: u64 = 900_000_000;
 /// receiver may have, too.
 const LONGEST_LOOK_NS: u64 = 100_000_000;
 
-/// For how long a sender has heard nothing although it has looked.
 #[derive(Debug)]
 pub struct Quiet {
     last_look: Instant,
@@ -18,23 +17,19 @@ pub struct Quiet {
 }
 
 impl Quiet {
-    /// On a path whose round trip takes this time.
     pub fn new(start: Instant, round_trip_ns: u64) -> Self {
         Self { last_look: start, quiet_ns: 0, longest_ns: DEAD_MAN_NS + round_trip_ns }
     }
 
-    /// Time since the last look.
     pub fn since_look_ns(&self, now: Instant) -> u64 {
         now.nanos_since(self.last_look)
     }
 
-    /// Look for a message now.
     pub fn look(&mut self, now: Instant) {
         self.quiet_ns += self.since_look_ns(now).min(LONGEST_LOOK_NS);
         self.last_look = now;
     }
 
-    /// There was one.
     pub fn end(&mut self) {
         self.quiet_ns = 0;
     }

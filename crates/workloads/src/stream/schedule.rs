@@ -19,19 +19,14 @@ const SMALL_MESSAGE_BYTES: usize = 4096;
 #[derive(Debug)]
 pub struct Sent {
     pub ended_by: EndedBy,
-    /// Time from the start asked for to the first message.
     pub start_skew_ns: i64,
-    /// Time from the first measured message to the end.
     pub elapsed_ns: u64,
-    /// Messages that were due.
     pub offered_messages: u64,
-    /// Messages that the system took.
     pub sent_messages: u64,
     /// Messages that the system had no room for and that were not sent.
     pub refused_messages: u64,
     /// Times the system had no room for a message that was then sent.
     pub refused_retried: u64,
-    /// Both counts, warm-up included.
     pub total_refused: u64,
     /// Messages that were due but whose turn had not come when the time was over.
     pub unsent_messages: u64,
@@ -45,29 +40,22 @@ pub struct Sent {
     pub paused_ns: u64,
     /// Messages that left more than a millisecond after they were due.
     pub late_messages: u64,
-    /// The longest time after its slot that a message left.
     pub max_lateness_ns: u64,
     /// Warm-up included: over UDP the sequence number of the next message.
     pub total_messages: u64,
-    /// Number of the first measured message.
     pub first_measured: u64,
-    /// The port of this end.
     pub local_port: u16,
-    /// Size of the socket's send buffer.
     pub send_buffer_bytes: u64,
     pub tcp: Option<TcpFacts>,
 }
 
-/// What a sender shall do now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// The warm-up is over: what comes next is measured. Ask again.
     Measure,
-    /// Send this many messages.
     Send(u64),
     /// Nothing is due until then: the slot of a message, or the end.
     Wait(Instant),
-    /// The amount is reached.
     Over,
 }
 
@@ -80,20 +68,14 @@ pub struct Schedule<'a> {
     warmup_end: Instant,
     end: Option<Instant>,
     pacer: Option<Pacer>,
-    /// When measuring began.
     measuring: Option<Instant>,
-    /// When the last group of messages left.
     last_left: Option<Instant>,
     begun: bool,
-    /// What was sent so far.
     pub sent: Sent,
 }
 
-/// What the flows of one sending thread measure together.
 pub struct SharedMeters<U> {
-    /// CPU time of the thread.
     pub usage: U,
-    /// Times between one group of messages and the next.
     pub gap: DistributionMeter,
 }
 
@@ -149,12 +131,10 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Whether the warm-up is over.
     pub fn is_measuring(&self) -> bool {
         self.measuring.is_some()
     }
 
-    /// Whether messages have slots.
     pub fn has_schedule(&self) -> bool {
         self.pacer.is_some()
     }

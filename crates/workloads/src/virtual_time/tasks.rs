@@ -14,25 +14,20 @@ pub(super) type BoxedTask = Pin<Box<dyn Future<Output = ()>>>;
 
 const UNKNOWN: &str = "something that is no part of the simulation";
 
-/// A task that has not ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unfinished {
     pub name: Rc<str>,
-    /// What it waited for when it was polled last.
     pub waits_for: &'static str,
 }
 
 #[derive(Default)]
 pub(super) struct Tasks {
     slots: RefCell<Vec<Slot>>,
-    /// Slots whose tasks have ended.
     unused: RefCell<Vec<u32>>,
     ready: RefCell<VecDeque<u32>>,
-    /// The task that is being polled.
     current: Cell<u32>,
     /// What the waker of the current task points to: that distinguishes it from wakers of combinators.
     current_waker: Cell<Option<*const ()>>,
-    /// What the current task waits for, as far as it has said.
     current_waits_for: Cell<&'static str>,
     woken: Arc<WokenElsewhere>,
 }

@@ -16,7 +16,6 @@ pub(super) enum WakeBy {
 }
 
 impl Wake {
-    /// Whether both wake the same future.
     pub fn is_same(&self, other: &Self) -> bool {
         match (&self.0, &other.0) {
             (WakeBy::Task(one), WakeBy::Task(other)) => one == other,
@@ -26,7 +25,6 @@ impl Wake {
     }
 }
 
-/// Tasks that were woken by a [`Waker`].
 #[derive(Default)]
 pub(super) struct WokenElsewhere {
     is_any: AtomicBool,
@@ -34,7 +32,6 @@ pub(super) struct WokenElsewhere {
 }
 
 impl WokenElsewhere {
-    /// The waker of a task.
     pub(super) fn waker(self: &Arc<Self>, task: u32) -> Waker {
         Waker::from(Arc::new(TaskWaker { task, woken: Arc::clone(self) }))
     }

@@ -24,7 +24,6 @@ def verdicts_as_data(verdicts: Verdicts) -> dict[str, Any]:
 
 
 def judgement_as_data(one: Judgement) -> dict[str, Any]:
-    """One finding with its verdict."""
     further = one.further
     return {
         "id": one.finding.id,

@@ -14,7 +14,6 @@ from lanlab.analysis.statistics.samples import Scale
 from lanlab.frozen import dataclass
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
-#: What the number of a comparison is.
 Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
 #: What the number is counted in: the metric's SI unit, nothing (a ratio), a share of 1, a level.
 Unit = Literal["metric", "ratio", "share", "level"]
@@ -35,12 +34,9 @@ class Comparison:
     least: float | None
     most: float | None
     basis: Basis
-    #: Name of the test, or why there is none.
     test: str
-    #: What the number says by itself.
     point: Truth
     unit: Unit = "metric"
-    #: The bound itself is not within what is claimed.
     is_strict: bool = False
     #: One-sided: of what is claimed, and of its contrary, were they not so. 1 where nothing is
     #: tested.
@@ -75,12 +71,10 @@ class Comparison:
 
     @property
     def p(self) -> float:
-        """Two-sided."""
         return min(1.0, 2 * min(self.p_for, self.p_against))
 
     @property
     def key(self) -> Hashable:
-        """The same for the same claim about the same conditions."""
         return self.question, self.least, self.most, self.point, self.is_strict
 
     @property
@@ -124,17 +118,14 @@ Node = Comparison | Gap | Joined
 
 
 def all_of(parts: Sequence[Node]) -> Node:
-    """All of them; a single part is itself."""
     return parts[0] if len(parts) == 1 else Joined("all", tuple(parts))
 
 
 def comparisons(node: Node) -> Iterator[Comparison]:
-    """Every comparison of a statement."""
     return (leaf for leaf in _leaves(node) if isinstance(leaf, Comparison))
 
 
 def gaps(node: Node) -> Iterator[Gap]:
-    """Every part that has no numbers."""
     return (leaf for leaf in _leaves(node) if isinstance(leaf, Gap))
 
 
@@ -330,7 +321,6 @@ def _chances(
 
 
 def _point(one: Estimate, low: float | None, high: float | None, strict: bool) -> Truth:
-    """What the value says: within its printed digits, where it is printed."""
     ends = (one.value, one.value) if one.basis == "tested" else one.interval(0.5)
     # Sums of decimal fractions are off by bits.
     bits = 1e-12 + 1e-9 * max(abs(one.value), abs(low or 0.0), abs(high or 0.0))

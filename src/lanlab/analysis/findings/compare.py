@@ -181,7 +181,6 @@ def from_estimates(
     least: float | None,
     most: float | None,
 ) -> Node:
-    """That a change within one condition lies within bounds."""
     assert isinstance(place.found, Side)
     return compared(
         what=what,
@@ -205,7 +204,6 @@ def pair_words(a: Place, b: Place, sign: str, weight: float = 1.0) -> str:
 
 
 def place_words(place: Place) -> str:
-    """One place in words."""
     return ", ".join(filter(None, (words(place.factors, list(place.factors)), place.taken)))
 
 

@@ -43,20 +43,16 @@ _MOST_WAYS = 100
 
 @dataclass(frozen=True)
 class Estimate:
-    """A contrast, on its scale."""
-
     value: float
     basis: Basis
     test: str
     #: Standard error, 0 where there is no test, and its degrees of freedom.
     error: float = 0.0
     df: float = 1.0
-    #: What printed digits leave open below and above.
     below: float = 0.0
     above: float = 0.0
     #: The value is one end of a printed bound ("at least four times").
     is_bound: bool = False
-    #: Trials of each condition.
     n: tuple[int, ...] = ()
     #: Difference of two conditions in standard deviations, without the bias of few trials.
     hedges_g: float | None = None
@@ -72,7 +68,6 @@ class Estimate:
         return float(stdtr(self.df, (self.value + self.above - bound) / self.error))
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """What the true value may be, on the scale."""
         half = 0.0
         if self.basis == "tested":
             half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.error
@@ -125,7 +120,6 @@ def _contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
 
 
 def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
-    """Welch's test; with one term Student's, with more than two Satterthwaite's."""
     found = []
     for weight, sample in terms:
         if isinstance(sample, Trials):
@@ -157,7 +151,6 @@ def _unpaired(terms: Sequence[Term], scale: Scale) -> Estimate:
 
 
 def _single_rate(sample: Sample, seen: Moments, rounding: float) -> Estimate:
-    """The mean of one condition, with the interval that tables have of it."""
     value = math.log(as_number(sample).mean)
     if seen.sd == 0:
         return _without_spread(value, rounding, (seen.n,))
@@ -167,7 +160,6 @@ def _single_rate(sample: Sample, seen: Moments, rounding: float) -> Estimate:
 
 
 def _by_block(terms: Sequence[Term], scale: Scale, blocks: Sequence[int]) -> Estimate:
-    """Student's t on the contrast within each block."""
     columns = []
     for weight, sample in terms:
         assert isinstance(sample, Trials)

@@ -16,8 +16,6 @@ Stands = Literal["each", "least", "greatest"]
 
 @dataclass(frozen=True)
 class Cell:
-    """A metric at one condition."""
-
     #: By factor or parameter, in lanlab's units.
     levels: Mapping[str, Level]
     #: Which of these are factors of the experiment, in its order.
@@ -27,12 +25,10 @@ class Cell:
     stands: Stands = "each"
     #: Tells apart conditions with the same levels, as of two experiments.
     group: str = ""
-    #: Worked out from another condition by a printed ratio.
     is_derived: bool = False
 
     @property
     def name(self) -> str:
-        """Tells the condition apart from the others."""
         return f"{self.group}: {words(self.levels, self.varied)}"
 
 

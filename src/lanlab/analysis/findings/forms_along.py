@@ -42,7 +42,6 @@ def plain(scope: Scope, along: str, levels: Sequence[Level]) -> tuple[Level, ...
 
 
 def order(statement: forms.Order, scope: Scope) -> Node:
-    """Each level below the next that is listed."""
     levels = plain(scope, statement.along, statement.levels)
     parts = [
         below(one.places[former], one.places[later])
@@ -53,7 +52,6 @@ def order(statement: forms.Order, scope: Scope) -> Node:
 
 
 def monotone(statement: forms.Monotone, scope: Scope) -> Node:
-    """Each level beyond the one before."""
     parts: list[Node] = []
     for one in series(scope, statement.along):
         steps = list(itertools.pairwise(one.places.values()))
@@ -279,7 +277,6 @@ def paired_series(
 
 
 def _ratio_of(a: Place, b: Place) -> PrintedNumber | None:
-    """A ratio from both sides, or as it is printed."""
     if isinstance(a.found, Side) and isinstance(b.found, Side):
         over, under = as_number(a.found.cell.sample), as_number(b.found.cell.sample)
         return divided(over, under) if over.mean > 0 and under.mean > 0 else None
@@ -317,7 +314,6 @@ def _one_level(one: Series, scope: Scope) -> Gap:
 
 
 def _nothing_beside(a: Series, b: Series, level: Level) -> list[Node]:
-    """Why there is nothing to compare a level with."""
     found = [one.places[level].found for one in (a, b)]
     gaps: list[Node] = [one for one in found if isinstance(one, Gap)]
     return gaps or [Gap(f"{a.along} has one level here, {level}; it takes two", True)]

@@ -17,15 +17,12 @@ from lanlab.errors import UnfitValues
 from lanlab.studies import Level
 from lanlab.studies import findings as forms
 
-#: Confidence of an interval, and its ends.
 Interval = Callable[[float], tuple[float, float]]
 _INFINITE = float("inf")
-#: Halvings on the way to a p.
 _HALVINGS = 30
 
 
 def knee(statement: forms.Knee, scope: Scope) -> Node:
-    """The breakpoint of two straight lines lies between both levels."""
     parts: list[Node] = []
     for one in series(scope, statement.along):
         gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]

@@ -41,7 +41,6 @@ def equivalent(statement: forms.Equivalent, scope: Scope) -> Node:
 
 
 def values(statement: forms.Value, scope: Scope) -> Node:
-    """The metric within bounds at every condition."""
     found = [value(place, statement.min, statement.max) for place in places(scope)]
     return all_or_gap(found, scope)
 
@@ -111,5 +110,4 @@ def all_or_gap(parts: Sequence[Node], scope: Scope) -> Node:
 
 
 def untestable(statement: forms.Untestable, scope: Scope) -> Node:
-    """Never."""
     return Gap(statement.why)

@@ -146,7 +146,6 @@ def _verdicts(
 
 
 def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], int]:
-    """Each comparison's truth, by its key."""
     p_values: dict[Hashable, float] = {}
     for one in everything:
         if one.is_tested:

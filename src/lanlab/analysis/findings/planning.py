@@ -9,7 +9,6 @@ from scipy.special import nctdtr, ndtr, stdtrit
 from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.statistics.power import CAP
 
-#: Chance to decide with the trials that are named.
 POWER = 0.8
 #: Distances in standard errors from which on the t distribution's tail is a normal one.
 _FAR = 30.0
@@ -69,7 +68,6 @@ def _distances(estimate: Estimate, low: float | None, high: float | None) -> lis
 
 
 def _exceeds(noncentrality: float, df: float, critical: float) -> float:
-    """Chance that a t with this noncentrality is beyond the critical value."""
     if noncentrality > _FAR:
         return float(ndtr(noncentrality - critical))
     return 1 - float(nctdtr(df, noncentrality, critical))

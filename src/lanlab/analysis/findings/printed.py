@@ -55,19 +55,14 @@ def number_of(value: PublishedValue, transformed: float | None = None) -> Printe
 
 @dataclass(frozen=True)
 class PrintedRatio:
-    """A number for one level against another, everything else alike."""
-
     factor: str
     numerators: tuple[Level, ...]
     denominators: tuple[Level, ...]
-    #: Numerator divided by denominator.
     ratio: PrintedNumber
-    #: What else it names.
     levels: Mapping[str, Level]
 
     @property
     def inverted(self) -> PrintedRatio:
-        """Denominator divided by numerator."""
         one = PrintedNumber(1.0, 1.0, 1.0)
         low = 0.0 if math.isinf(self.ratio.high) else one.mean / self.ratio.high
         high = math.inf if self.ratio.low <= 0 else one.mean / self.ratio.low

@@ -40,8 +40,6 @@ _MOST_FILLS = 9
 
 @dataclass(frozen=True)
 class PublishedEvidence:
-    """The printed numbers of one study."""
-
     loaded: LoadedStudy
     title: str = "what was published"
     can_lack: bool = True
@@ -62,11 +60,9 @@ class PublishedEvidence:
         return _shares(self, metric)
 
     def levels(self, factor: str) -> tuple[Level, ...]:
-        """As the publication lists them."""
         return self._factors.get(factor, ())
 
     def plain(self, factor: str, level: Level) -> Level:
-        """As the workload reads it."""
         return plain_level(factor, level)
 
     def ratio(
@@ -107,7 +103,6 @@ class PublishedEvidence:
         )
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        """That it is not printed."""
         at = f" at {named_words(named)}" if named else ""
         return f"no {metric} is printed{at}"
 
@@ -134,7 +129,6 @@ class PublishedEvidence:
         return {key: self.plain(key, level) for key, level in value.condition.items()}
 
     def at_conditions(self, metric: str) -> list[Cell]:
-        """The conditions that a number is printed of."""
         groups: dict[_Levels, list[PublishedValue | MissingValue]] = {}
         for value in self.loaded.published.printed:
             if value.metric != metric or not is_own(value) or "numerator" in value.condition:
@@ -150,7 +144,6 @@ class PublishedEvidence:
         return found
 
     def ends(self, metric: str) -> list[Cell]:
-        """The ends of ranges that are printed."""
         found = [
             v
             for v in self.loaded.published.value
@@ -165,7 +158,6 @@ class PublishedEvidence:
         ]
 
     def printed_shares(self, metric: str) -> list[Cell]:
-        """The shares of the link that are printed."""
         return [
             self._cell(self._condition(value), number_of(value))
             for value in self.loaded.published.value

@@ -44,7 +44,6 @@ class RunEvidence:
 
     @classmethod
     def of(cls, run: RunRecord, trials: Sequence[TrialRecord]) -> RunEvidence:
-        """The evidence of a run with all its trials."""
         study = Study.model_validate(run.study)
         own: dict[str, list[TrialRecord]] = {}
         for trial in counting(trials):
@@ -59,12 +58,10 @@ class RunEvidence:
 
     @property
     def title(self) -> str:
-        """Its id."""
         return f"run {self.run.id}"
 
     @property
     def is_model(self) -> bool:
-        """Whether its trials were simulated."""
         return self.study.is_simulated
 
     @cached_property
@@ -90,7 +87,6 @@ class RunEvidence:
         return list(self._cells(metric))
 
     def shares(self, metric: str) -> Sequence[Cell]:
-        """Where the link has a limit."""
         if metric not in self._shares_known:
             self._shares_known[metric] = self._shares(metric)
         return self._shares_known[metric]
@@ -130,7 +126,6 @@ class RunEvidence:
         return peaks(found) if self.study.is_simulated and metric == PEAKED else []
 
     def levels(self, factor: str) -> tuple[Level, ...]:
-        """Those of its conditions, which a series finds by itself."""
         return tuple(dict.fromkeys(one[factor] for one in self._assumed if factor in one))
 
     def plain(self, factor: str, level: Level) -> Level:
@@ -140,13 +135,11 @@ class RunEvidence:
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """Nothing is printed here."""
         return None
 
     def speaks(
         self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
     ) -> bool:
-        """Whether a condition at what is named has the metric."""
         own = {f: levels for f, levels in named.items() if f in factors or f in self._named_here}
         return any(matches(cell.levels, own) for cell in self.cells(metric))
 

@@ -19,8 +19,6 @@ _MOST_FILLS = 3
 
 @dataclass(frozen=True)
 class Trials:
-    """One value for each trial."""
-
     values: tuple[float, ...]
     #: The block of each trial, where they came in blocks; else empty.
     blocks: tuple[int, ...] = ()
@@ -35,7 +33,6 @@ class Trials:
 
     @property
     def mean(self) -> float:
-        """Mean of the trials that there are."""
         return math.fsum(self.values) / len(self.values)
 
     def completed(self, few: bool = False) -> Iterator[Trials]:
@@ -58,9 +55,7 @@ class PrintedSpread:
     mean: float
     sd: float
     n: int
-    #: Half of the last digit that was printed.
     half_digit: float = 0.0
-    #: Ids of the printed numbers.
     sources: frozenset[str] = frozenset()
 
 
@@ -72,7 +67,6 @@ class PrintedNumber:
     #: What it can be: by its last digit, or as the bound that it was printed as.
     low: float
     high: float
-    #: Ids of the printed numbers.
     sources: frozenset[str] = frozenset()
 
     @property

@@ -32,7 +32,6 @@ class Scope:
     taken_lists: frozenset[str] = frozenset()
 
     def within(self, selection: Selection | None, metric: str | None = None) -> Scope:
-        """The scope of an inner table."""
         if selection is None:
             return replace(self, metric=metric or self.metric)
         own: dict[str, tuple[Level, ...]] = {}
@@ -52,16 +51,13 @@ class Scope:
         )
 
     def of(self, statement: Any) -> Scope:
-        """The scope of a statement within this one."""
         return self.within(statement.at, statement.metric)
 
     def fixed(self, levels: Mapping[str, Level]) -> Scope:
-        """With one level of some factors."""
         named = {**self.named, **{factor: (level,) for factor, level in levels.items()}}
         return replace(self, named=named, taken_lists=self.taken_lists - levels.keys())
 
     def without(self, factor: str) -> Scope:
-        """With nothing said of a factor."""
         named = {name: levels for name, levels in self.named.items() if name != factor}
         return replace(self, named=named, taken_lists=self.taken_lists - {factor})
 
@@ -79,11 +75,9 @@ class Scope:
         return matches(cell.levels, {f: n for f, n in self.named.items() if f not in open_lists})
 
     def single(self) -> dict[str, Level]:
-        """The factors of which one level is named."""
         return {name: levels[0] for name, levels in self.named.items() if len(levels) == 1}
 
     def lists(self) -> dict[str, tuple[Level, ...]]:
-        """The factors of which each of several levels is meant."""
         return {
             name: levels
             for name, levels in self.named.items()

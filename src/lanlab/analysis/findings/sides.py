@@ -31,25 +31,20 @@ class Side:
 
     @property
     def all(self) -> tuple[Cell, ...]:
-        """The condition first."""
         return self.cell, *self.tied
 
     @property
     def lost_trials(self) -> int:
-        """Trials of the condition that are lost."""
         return len(self.cell.sample.missing) if isinstance(self.cell.sample, Trials) else 0
 
 
 @dataclass(frozen=True)
 class Place:
-    """Where a statement looks, and what is there."""
-
     scope: Scope
     found: Side | Gap
 
     @property
     def factors(self) -> Mapping[str, Level]:
-        """What tells it apart in words."""
         named = {
             f: level
             for f, level in self.scope.single().items()
@@ -92,7 +87,6 @@ def places(scope: Scope, as_share: bool = False) -> list[Place]:
 
 
 def gap(scope: Scope, as_share: bool = False, is_partial: bool = False) -> Gap:
-    """That there is no number."""
     what = "share of the link" if as_share else scope.metric
     reason = scope.evidence.why_not(scope.metric, scope.named)
     return Gap(reason or f"no {what} at {named_words(scope.named)}", is_partial)
@@ -253,12 +247,10 @@ class Series:
     """A metric along the levels of a factor, everything else alike."""
 
     along: str
-    #: In the order of the levels.
     places: Mapping[Level, Place]
 
     @property
     def levels(self) -> list[Level]:
-        """Those that are gone through."""
         return list(self.places)
 
 

@@ -21,13 +21,10 @@ LEVEL = 0.05
 
 @dataclass(frozen=True)
 class Judged:
-    """One comparison with its place in the family."""
-
     comparison: Comparison
     truth: Truth
     #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
     p_holm: float | None
-    #: Tests that were corrected together.
     family: int
     #: Confidence that is left to its interval by the correction.
     confidence: float | None
@@ -53,8 +50,6 @@ class Further:
 
 @dataclass(frozen=True)
 class Judgement:
-    """A finding and what the evidence makes of it."""
-
     finding: Finding
     verdict: Truth
     #: What the numbers say by themselves, where the verdict is open.
@@ -85,7 +80,6 @@ class Judgement:
 
     @property
     def is_without_spread(self) -> bool:
-        """Whether the verdict stands on trials that are all equal."""
         return self._decided_by == {"all equal"}
 
     @property
@@ -97,17 +91,14 @@ class Judgement:
 class Verdicts:
     """The judgements of all findings of a study on one body of evidence."""
 
-    #: What they were held against.
     on: str
     judgements: tuple[Judgement, ...]
     #: Different questions with a test: the family that was corrected for.
     family: int
     level: float = LEVEL
-    #: Whether the evidence is of modelled machines.
     is_simulated: bool = False
 
     def count(self, verdict: Truth) -> int:
-        """Findings of that verdict."""
         return sum(one.verdict == verdict for one in self.judgements)
 
 

@@ -15,7 +15,6 @@ from lanlab.errors import UnfitValues, UsageError
 from lanlab.frozen import dataclass
 
 _DRAWS = 1_000
-#: Most stations that are predicted; no testbed has more.
 _MOST_STATIONS = 100_000
 
 Floats = NDArray[np.float64]
@@ -23,8 +22,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StationsWithin:
-    """The most stations whose response time stays within a limit."""
-
     limit_s: float
     #: `None`: not known, see `basis`.
     stations: int | None

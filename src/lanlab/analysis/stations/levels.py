@@ -17,14 +17,11 @@ from lanlab.store import Level, TrialRecord
 if TYPE_CHECKING:
     from lanlab.analysis.statistics.intervals import MeanInterval
 
-#: The factor along which a curve runs.
 STATIONS = "stations"
 
 
 @dataclass(frozen=True)
 class StationLevel:
-    """The trials at one number of stations."""
-
     stations: int
     #: One for each trial, above zero: operations per second of all stations, and the mean response
     #: time, seconds.
@@ -33,12 +30,10 @@ class StationLevel:
 
     @property
     def trials(self) -> int:
-        """How many trials there are."""
         return len(self.response_s)
 
     @property
     def throughput(self) -> float:
-        """Geometric mean over the trials, operations per second."""
         return math.exp(float(np.mean(np.log(self.operations_per_s))))
 
     @property
@@ -58,8 +53,6 @@ class StationLevel:
 
 @dataclass(frozen=True)
 class StationCurve:
-    """One system, operation and message size over numbers of stations."""
-
     levels: tuple[StationLevel, ...]
     #: Mean wait of a station between operations, seconds.
     think_s: float = 0.0
@@ -70,7 +63,6 @@ class StationCurve:
     experiment: str = ""
 
     def __post_init__(self) -> None:
-        """Refuse what is no curve."""
         numbers = [level.stations for level in self.levels]
         if not numbers or numbers[0] < 1 or sorted(set(numbers)) != numbers:
             raise UnfitValues(
@@ -85,7 +77,6 @@ class StationCurve:
 
     @property
     def stations(self) -> tuple[int, ...]:
-        """The numbers of stations that were measured."""
         return tuple(level.stations for level in self.levels)
 
     def throughputs(self) -> list[float]:

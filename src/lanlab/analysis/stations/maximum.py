@@ -17,8 +17,6 @@ _LEVEL = 0.05
 
 @dataclass(frozen=True)
 class GreatestThroughput:
-    """The greatest mean throughput of a curve."""
-
     stations: int
     #: Operations per second, geometric mean; its interval is `None` for a single trial. The
     #: greatest of several means is partly the luckiest: the interval is not corrected for it.
@@ -37,7 +35,6 @@ class GreatestThroughput:
 
 
 def greatest_throughput(curve: StationCurve) -> GreatestThroughput:
-    """The greatest throughput of a curve."""
     # They load a part of scipy.
     from lanlab.analysis.statistics.trend import peak_then_decline
     from lanlab.analysis.statistics.two_groups import welch

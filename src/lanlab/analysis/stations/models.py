@@ -41,8 +41,6 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class ServerModel:
-    """A server in a closed loop."""
-
     family: Family
     #: Response time of a station alone, seconds.
     alone_s: float
@@ -142,7 +140,6 @@ def residuals(curve: StationCurve, model: ServerModel) -> Floats:
 def _fitted(
     curve: StationCurve, family: Family, servers: int, logs: Floats
 ) -> tuple[float, ServerModel]:
-    """Sum of squares, and the model."""
     from scipy.optimize import least_squares  # takes a sixth of a second to load
 
     numbers = curve.stations
@@ -167,7 +164,6 @@ def _fitted(
 
 @functools.lru_cache(maxsize=4096)
 def _log_ways(stations: int, servers: int) -> Floats:
-    """What of the weights below does not depend on times."""
     from scipy.special import gammaln  # takes a tenth of a second to load
 
     at_servers = np.arange(stations + 1)

@@ -48,7 +48,6 @@ _LEAST_LEVELS = 3
 _DRAWS = 200
 #: Standard errors of a 95 % interval.
 _TWO_SIDED = 1.959964
-#: A fall that single trials are believed.
 _FALL = 0.1
 
 Floats = NDArray[np.float64]
@@ -80,7 +79,6 @@ class Predictor:
     error_ratio: float
     #: Whether it was tested on levels that it was not fitted to.
     is_tested: bool
-    #: In a sentence: what was chosen, and why.
     reason: str
     _curve: StationCurve
     _draws: tuple[ServerModel, ...]
@@ -128,7 +126,6 @@ class Predictor:
         )
 
     def _stretch(self, stations: int) -> float:
-        """How much further is asked for than was tested."""
         beyond = math.log(stations / max(self._curve.stations))
         return max(1.0, beyond / self._reach) if self._reach > 0 else 1.0
 

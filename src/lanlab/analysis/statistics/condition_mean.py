@@ -38,7 +38,6 @@ _MOST_LOG = 300.0
 class ConditionMean:
     """A mean over trials and what it may be as well, in the metric's unit."""
 
-    #: Arithmetic.
     mean: float
     low: float
     high: float

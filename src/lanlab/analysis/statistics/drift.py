@@ -27,13 +27,10 @@ class Drift:
     slope: float
     low: float
     high: float
-    #: Two-sided, of the slope.
     p: float
     #: Kendall's tau of position and value, -1 to 1, which no single value can move far.
     tau: float
-    #: Two-sided, of tau.
     tau_p: float
-    #: Trials and conditions.
     n: int
     conditions: int
     scale: Scale
@@ -41,7 +38,6 @@ class Drift:
 
     @property
     def drifts(self) -> bool:
-        """Whether the slope's interval leaves out that nothing drifts."""
         none = 1.0 if self.scale == "log" else 0.0
         return not self.low <= none <= self.high
 
@@ -130,7 +126,6 @@ def _centred(values: Floats) -> Floats:
 
 
 def _kendall(pairs: Sequence[tuple[Floats, Floats]]) -> tuple[float, float]:
-    """Tau-b and its two-sided p, added up over conditions."""
     if len(pairs) == 1:
         from scipy import stats  # exact for few values without ties
 

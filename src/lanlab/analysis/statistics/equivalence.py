@@ -23,15 +23,12 @@ Verdict = Literal["equivalent", "different", "undecided"]
 
 @dataclass(frozen=True)
 class Margin:
-    """The largest differences that are as good as none."""
-
     #: As difference `a - b` (linear: below and above 0), or ratio `a / b` (log: below and above 1).
     low: float
     high: float
     scale: Scale
 
     def __post_init__(self) -> None:
-        """Refuse a margin that does not enclose "the same"."""
         same = 1.0 if self.scale == "log" else 0.0
         finite = math.isfinite(self.low) and math.isfinite(self.high)
         if not (finite and self.low < same < self.high and (same == 0 or self.low > 0)):
@@ -65,7 +62,6 @@ class Margin:
 
     @property
     def scaled(self) -> tuple[float, float]:
-        """The margin on its scale."""
         if self.scale == "linear":
             return self.low, self.high
         return math.log(self.low), math.log(self.high)
@@ -73,8 +69,6 @@ class Margin:
 
 @dataclass(frozen=True)
 class Equivalence:
-    """Whether a difference is as good as none."""
-
     #: `equivalent`: the interval lies within the margin. `different`: it lies wholly beyond it on
     #: one side. `undecided`: it holds an end of the margin; more trials would narrow it.
     verdict: Verdict

@@ -77,7 +77,6 @@ def explained_share(
 
 
 def _interval(f: float, df: int, df_left: int, n: int, confidence: float) -> tuple[float, float]:
-    """Interval of the share: from the noncentralities that make such an F likely."""
     from scipy.optimize import brentq  # takes a sixth of a second to load
 
     def excess(noncentrality: float, chance: float) -> float:

@@ -21,7 +21,6 @@ from lanlab.frozen import dataclass
 class MeanInterval:
     """A mean and what it may be as well, in the values' unit."""
 
-    #: Arithmetic; geometric on a log scale.
     mean: float
     low: float
     high: float

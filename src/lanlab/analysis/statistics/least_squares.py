@@ -38,8 +38,6 @@ class Coefficient:
 
 @dataclass(frozen=True)
 class Fit:
-    """A model that was fitted."""
-
     coefficients: Mapping[str, Coefficient]
     #: Mean of each group less what the model says, as a share of the mean.
     residual_ratios: tuple[float, ...]

@@ -37,7 +37,6 @@ class Dependence(NamedTuple):
 
     #: By what the standard error of the mean is multiplied.
     errors: float
-    #: Degrees of freedom of the spread.
     degrees: float
 
 

@@ -29,8 +29,6 @@ _LEFT_OUT = 1e-14
 
 @dataclass(frozen=True)
 class Needed:
-    """Trials that a claim takes."""
-
     #: Trials of each condition (by block: blocks); `None` if more than `cap`: not in reach.
     trials_per_side: int | None
     #: Chance to decide with this number (with `cap`, if not in reach).
@@ -40,8 +38,6 @@ class Needed:
 
 @dataclass(frozen=True)
 class Further:
-    """What would decide a comparison that has not decided."""
-
     #: What the trials would show, if what was seen is how it is.
     would_show: Literal["differs", "equivalent", "different"]
     #: Trials of each condition, those that there are included; `None` if not in reach.
@@ -53,7 +49,6 @@ class Further:
     cap: int
 
     def __str__(self) -> str:
-        """In words."""
         if self.further_trials is None or self.minutes is None:
             return f"not in reach: more than {self.cap} trials of each condition"
         return f"about {self.further_trials} more trials, {self.minutes:.0f} minutes"
@@ -238,8 +233,6 @@ def trials_to_decide(
 
 @dataclass(frozen=True)
 class _Spread:
-    """Standard deviations of both conditions' trials, or twice that of differences by block."""
-
     a: float
     b: float
     design: Design
@@ -321,7 +314,6 @@ def _on_scale(name: str, value: float, scale: Scale) -> float:
 
 
 def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: bool) -> float:
-    """Chance that a t test finds a difference."""
     error, halves, chances = spread.half_widths(n, level / 2 if two_sided else level)
     found = float(chances @ ndtr((away - halves) / error))
     if two_sided:

@@ -71,7 +71,6 @@ class Moments:
 
     @property
     def mean_variance(self) -> float:
-        """Square of the mean's standard error."""
         return self.sd**2 / self.n
 
     @property
@@ -144,8 +143,6 @@ def moments(
 
 @dataclass(frozen=True)
 class PrintedMean:
-    """What a publication prints of a condition's trials."""
-
     #: Arithmetic mean, any unit.
     mean: float
     #: Standard deviation of the trials (not the standard error), same unit.
@@ -154,7 +151,6 @@ class PrintedMean:
     n: int
 
     def __post_init__(self) -> None:
-        """Refuse what cannot be a mean, a deviation and a number of trials."""
         if not (math.isfinite(self.mean) and math.isfinite(self.sd) and self.sd >= 0):
             raise UnfitValues(
                 f"printed mean {self.mean:g} and sd {self.sd:g}: both must be finite,"

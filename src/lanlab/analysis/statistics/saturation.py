@@ -105,12 +105,10 @@ def _curve(
 
 
 def _beside(basis: Floats, columns: Floats) -> Floats:
-    """What of the columns a straight line does not explain."""
     return np.asarray(columns - basis @ (basis.T @ columns))
 
 
 def _left(breakpoints: Floats, x: Floats, rest: Floats, basis: Floats) -> Floats:
-    """Sum of squares that two lines leave, for each breakpoint."""
     hinges = _beside(basis, np.maximum(0.0, x[:, None] - breakpoints[None, :]))
     explained = (rest @ hinges) ** 2 / (hinges**2).sum(axis=0)
     return np.asarray(math.fsum(rest**2) - explained)

@@ -41,9 +41,7 @@ class Threshold:
     #: Its 95 % interval; `None` where these trials do not end it.
     low: float | None
     high: float | None
-    #: Standard deviation from trial to trial, as a share.
     spread_ratio: float
-    #: Trials that showed the threshold itself.
     trials: int
     #: How far the threshold of each trial was from the median, natural logarithm, in the order in
     #: which they were measured; of one that only showed a side, what is expected of such.
@@ -54,12 +52,9 @@ class Threshold:
 class ThresholdTrials:
     """Natural logarithms of loads: what each trial says of its own threshold."""
 
-    #: It is this.
     exact: Sequence[float] = ()
-    #: It is higher, or lower, than this.
     above: Sequence[float] = ()
     below: Sequence[float] = ()
-    #: Loads of the exact ones.
     loads: Sequence[float] = ()
     #: When each was measured, those of `exact` first, then of `above` and of `below`; none: they
     #: are taken as independent.

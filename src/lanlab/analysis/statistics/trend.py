@@ -14,8 +14,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class PeakThenDecline:
-    """Whether means rise to a peak and fall after it."""
-
     #: Place of the greatest mean, from 0.
     peak: int
     #: The peak against the first level, `None` if it is the first; against the last likewise.

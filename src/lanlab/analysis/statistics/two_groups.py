@@ -60,10 +60,8 @@ class Comparison:
     #: The difference in standard deviations: of the trials, pooled; by block, of the differences.
     #: Without the bias of few trials; `None` for two blocks, where there is no such value.
     hedges_g: float | None
-    #: Arithmetic means; geometric on a log scale.
     mean_a: float
     mean_b: float
-    #: Standard deviations on the scale.
     sd_a: float
     sd_b: float
     #: By block: of the differences in a block, on the scale. `None` unpaired.
@@ -75,7 +73,6 @@ class Comparison:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves out that both are the same."""
         none = 1.0 if self.scale == "log" else 0.0
         return not self.low <= none <= self.high
 
@@ -228,7 +225,6 @@ class KnownSpread:
 
     #: Standard deviation on the scale, above 0.
     sd: float
-    #: Its degrees of freedom.
     df: float
 
 

@@ -11,8 +11,6 @@ from lanlab.frozen import dataclass
 
 
 class _Apart(NamedTuple):
-    """When trials are in the other mode."""
-
     #: Between the modes nothing lies: the nearest trial of the one is further from its like than
     #: the furthest of the other, by at least this factor.
     gap: float
@@ -36,7 +34,6 @@ class TwoModes:
     ratio: float
     #: Trials in the other mode than the middle trial of their condition.
     apart: int
-    #: All trials that were looked at.
     trials: int
 
 

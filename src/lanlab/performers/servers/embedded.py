@@ -26,8 +26,6 @@ _Lines = queue.SimpleQueue[dict[str, Any] | None]
 
 @dataclass(frozen=True)
 class Station:
-    """A station on Ethernet that serves by its name."""
-
     interface: str
     name: str
     #: Of IPX, as engines call it; empty: what is found.
@@ -43,16 +41,12 @@ class OwnStack:
     interface: str
     #: IPv4, one that no host has.
     address: str
-    #: Bound of what it holds in all.
     memory_bytes: int
 
 
 @dataclass(frozen=True)
 class Wanted:
-    """What is served, where, and with which password."""
-
     service: str
-    #: Absolute path of the directory.
     root: str
     address: str
     #: 0: one that is free.
@@ -71,13 +65,10 @@ class Wanted:
     #: What a server of SMB 1 over TCP calls itself, and its share; `None`: as the engine does.
     name: str | None = None
     share: str | None = None
-    #: Whether it is said what clients do.
     says_clients: bool = False
 
 
 class Serving:
-    """A server that serves."""
-
     def __init__(self, wanted: Wanted, ready: dict[str, Any], lines: _Lines) -> None:
         served = ready.get("served") or {}
         self._wanted, self._lines = wanted, lines
@@ -85,12 +76,10 @@ class Serving:
         #: SHA-256 of its certificate or host key, hexadecimal; `None` where it has none.
         self.trust_sha256: str | None = served.get("trust_sha256")
         self._share: str | None = served.get("share")
-        #: What it did, once it has ended.
         self.done: dict[str, Any] | None = None
 
     @property
     def url(self) -> str:
-        """As lanlab takes it."""
         wanted = self._wanted
         user = "" if wanted.credentials is None else f"{quote(wanted.credentials['user'])}@"
         path = (self._share or "").strip("/")

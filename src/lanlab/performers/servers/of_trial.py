@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 Request = dict[str, Any]
 
-#: Time for a server to begin.
 _SETUP_S = 120.0
 _USER = "lanlab"
 #: What the names of our own stations of NetBIOS begin with.
@@ -31,13 +30,10 @@ _STATION = "LANLAB"
 
 @dataclass
 class Server:
-    """A server that can be reached."""
-
     #: The server in the form of a request to an engine, credentials included.
     target: Request
     #: CPU time that it has used so far, seconds; `None` where it cannot be known.
     cpu_s: Callable[[], float | None]
-    #: For the record.
     facts: Request = field(default_factory=dict)
     #: The directory that it serves, on a host of ours; `None`: elsewhere.
     root: str | None = None
@@ -135,7 +131,6 @@ def _segment(parameters: ServiceParameters) -> Request:
 
 
 def _own_fields(parameters: ServiceParameters) -> Request:
-    """What not every service has, as engines call it."""
     profile = None if parameters.tcp_profile == "system" else parameters.tcp_profile
     fields = {
         "dialect": ("dialect", parameters.dialect),
@@ -163,7 +158,6 @@ def _embedded(
     root: str,
     connections: int,
 ) -> Iterator[Server]:
-    """The engine's own server, on the host's engine."""
     credentials = _credentials(parameters)
     service = SERVICES[parameters.service].engine_name
     request: Request = {
@@ -215,7 +209,6 @@ def _embedded(
 def _real(
     parameters: ServiceParameters, client: EngineHost, host: EngineHost, root: str
 ) -> Iterator[Server]:
-    """A real server, started on the host."""
     if host.start_server is None:
         raise UnmetNeed(
             f"no server `{parameters.server}` on this testbed", hint="use server `embedded`"

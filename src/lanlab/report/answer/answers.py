@@ -38,7 +38,6 @@ NO_RESULT = "No trial has ended yet, so there is no result."
 _TOO_WIDE = 2.0
 #: A share of the messages below which it is not said that they were not sent.
 _LEAST_UNSENT = 0.005
-#: Sweeps of one experiment that have a sentence each.
 _MOST_SWEEPS = 6
 #: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
@@ -180,7 +179,6 @@ def _with(condition: str) -> str:
 def _greatest_of(
     study: Study, named: str, sweep: Sequence[Summary], trials: Sequence[TrialRecord]
 ) -> str:
-    """The highest speed of one sweep."""
     best = max(sweep, key=lambda summary: summary.mean or 0.0)
     if study.is_simulated:
         best = _peak(best, sweep)
@@ -238,7 +236,6 @@ def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
 def _ranges(
     study: Study, summaries: Sequence[Summary], along: str, published: Published
 ) -> list[str]:
-    """Least and greatest mean of each series along a numeric factor."""
     shown = quantity(study, summaries[0].metric)
     name = shown.name[0].upper() + shown.name[1:]
     groups: dict[str, list[Summary]] = {}
@@ -348,7 +345,6 @@ def _published_sentences(
 
 
 def _times(ratios: Sequence[float]) -> str:
-    """The range of some ratios, to be followed by what they are of."""
     ends = sorted({min(ratios), max(ratios)})
     if ends[-1] < 0.1:
         return " to ".join(number(100 * end, 2) for end in ends) + " % of"

@@ -11,7 +11,6 @@ from lanlab.report.answer.ranking_text import joined
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Cases of other deciding factors that are named.
 _MOST_CASES = 4
 
 

@@ -52,7 +52,6 @@ class RunComparison:
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """Runs of all sides."""
         return tuple(run for side in self.sides for run in side.runs)
 
     @property
@@ -66,7 +65,6 @@ class RunComparison:
 
     @property
     def run_ids(self) -> str:
-        """Ids of the runs, for errors."""
         return ", ".join(run.id for run, _ in self.runs)
 
     @property
@@ -89,12 +87,10 @@ class RunComparison:
 
     @property
     def tables(self) -> list[Table]:
-        """For the terminal and the page, in order."""
         return [self.runs_table, *comparison_tables(self.study, self.found), *self.others]
 
     @property
     def runs_table(self) -> Table:
-        """Which run is which."""
         base = self.sides[self.base]
         return runs_table(
             self.names,
@@ -104,7 +100,6 @@ class RunComparison:
 
     @property
     def others(self) -> list[Table]:
-        """What else differs, and what was not compared."""
         tables = [facts_table([side.name for side in self.sides], self.facts)]
         if self.paired is not None:
             tables.append(unlike_table(self.study, self.paired.unlike))
@@ -116,7 +111,6 @@ class RunComparison:
         return self.paired.yardsticks if self.paired is not None and is_used else ()
 
     def csv(self) -> Table:
-        """Every comparison at full precision."""
         return comparison_csv(self.found)
 
     def page(self, home: str = "") -> str:
@@ -134,7 +128,6 @@ class RunComparison:
         )
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         unlike = () if self.paired is None else self.paired.unlike
         return {
             "study": self.study.id,
@@ -175,15 +168,12 @@ class RunComparison:
 
 @dataclass(frozen=True)
 class PublishedComparison:
-    """A run against what its study printed."""
-
     study: Study
     run: Run
     found: tuple[PublishedRatio, ...]
 
     @property
     def runs(self) -> tuple[Run, ...]:
-        """The run."""
         return (self.run,)
 
     @property
@@ -204,25 +194,21 @@ class PublishedComparison:
 
     @property
     def tables(self) -> list[Table]:
-        """For the terminal and the page, in order."""
         return [
             runs_table(("RUN1",), (self.run,), 0),
             published_table(self.study, self.found),
         ]
 
     def csv(self) -> Table:
-        """Every printed number with ours, at full precision."""
         return self.tables[1]
 
     def page(self) -> str:
-        """As HTML."""
         from lanlab.report.comparison.comparison_page import published_page
 
         heading = f"{_called(self.run)} compared with what was published"
         return published_page(heading, self.study, self.found, self.sentences, self.tables[0])
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         run, trials = self.run
         return {
             "study": self.study.id,

@@ -18,8 +18,6 @@ from lanlab.studies import Study
 
 @dataclass(frozen=True)
 class PartOnPage:
-    """What was compared of one metric of one experiment."""
-
     figure: FigureOnPage
     table: Table
 

@@ -61,7 +61,6 @@ def remarks(
 def _of_time(
     paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
 ) -> list[str]:
-    """Remarks on runs that were taken one after another."""
     which = f"{facts} fact{'s differ' if facts != 1 else ' differs'}, see the table; "
     said = [
         f"The runs were measured one after another: {which if facts else ''}any change between "
@@ -107,7 +106,6 @@ def _values(pair: Sequence[object]) -> str:
 
 
 def run_state(sides: Sequence[Side]) -> list[str]:
-    """What of runs is unfinished, failed or disturbed."""
     said = []
     for side in sides:
         trials = [trial for _, trials in side.runs for trial in trials]

@@ -172,10 +172,8 @@ def _g(one: Compared) -> str:
     return "" if one.test is None or one.test.hedges_g is None else number(one.test.hedges_g, 2)
 
 
-#: What people read in place of a key.
 _SHOWN = {"polluted": "disturbed"}
 _COUNTS = ("trials", "failed", "polluted")
-#: What a narrow terminal leaves out first: the highest.
 _RANKS = {"trials": 6, "scale": 5, "note": 4, "testbed": 3, "failed": 2, "status": 1, "polluted": 1}
 
 
@@ -218,7 +216,6 @@ def runs_table(
 
 
 def facts_table(names: Sequence[str], found: Sequence[Differing]) -> Table:
-    """What differs between the runs, other than their trials."""
     columns = [Column("fact", "fact", "fact", is_number=False)]
     columns += [Column(name, name, name, is_number=False) for name in names]
     rows = tuple((words(one.name), *map(words, one.values)) for one in found)
@@ -226,7 +223,6 @@ def facts_table(names: Sequence[str], found: Sequence[Differing]) -> Table:
 
 
 def unlike_table(study: Study, found: Sequence[Unlike]) -> Table:
-    """Conditions that were not compared, and why."""
     columns = tuple(
         Column(name, name, name, is_number=False)
         for name in ("experiment", "condition", "not compared, as")
@@ -252,8 +248,6 @@ def _level(study: Study, key: str, level: Any) -> str:
 
 
 def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
-    """What was measured, compared with what was printed."""
-
     def column(name: str, short: str, *, is_number: bool = True) -> Column:
         return Column(name, short, short, is_number=is_number)
 

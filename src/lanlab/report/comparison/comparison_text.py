@@ -16,7 +16,6 @@ from lanlab.workloads.metrics import metric_direction
 #: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
 #: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
 _AS_FACTOR = 2.0
-#: Most undecided comparisons that have a sentence each.
 _MOST_UNTOLD = 6
 #: Fewest conditions that are summed up before each has its own sentence.
 _LEAST_CONDITIONS = 3
@@ -60,7 +59,6 @@ def correction_sentence(found: Sequence[Compared]) -> str:
 
 
 def sentence(study: Study, one: Compared) -> str:
-    """One comparison as a sentence."""
     shown = quantity(study, one.metric)
     where = condition_text(study, one.factors)
     at = f" at {where}" if where else ""
@@ -83,7 +81,6 @@ def sentence(study: Study, one: Compared) -> str:
 
 
 def verdict_text(one: Compared) -> str:
-    """The verdict in a few words, for a table."""
     if one.verdict == "no_interval":
         return "no interval"
     if one.verdict == "equivalent":
@@ -181,7 +178,6 @@ def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
 
 
 def _untold(untold: Sequence[Compared]) -> str:
-    """Many undecided comparisons, in one sentence."""
     needed = [one.further.further_trials for one in untold if one.further is not None]
     known = [count for count in needed if count is not None]
     text = f"{len(untold)} comparisons are undecided with these {untold[0].unit}s"
@@ -224,7 +220,6 @@ def _claim(shown: Quantity, one: Compared, at: str, verb: str) -> str:
 
 
 def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str, str]:
-    """The side that differs, how, and from what."""
     if shown.si_unit in _SPEED_UNITS and metric_direction(one.metric) == "more":
         return one.other_name, "faster" if is_more else "slower", one.base_name
     more, less = ("longer", "shorter") if shown.si_unit in _TIME_UNITS else ("higher", "lower")
@@ -245,7 +240,6 @@ def as_known(value: float, low: float, high: float) -> float:
 
 
 def _ratios(one: Compared) -> tuple[float, ...]:
-    """The ratio and the ends of its interval."""
     assert one.effect is not None
     return (one.effect,) if one.test is None else (one.effect, one.test.low, one.test.high)
 
@@ -286,7 +280,6 @@ def _margin_text(shown: Quantity, one: Compared) -> str:
 
 
 def _but_disturbed(one: Compared) -> str:
-    """That neither side is called better, as most trials of one were disturbed."""
     if not one.is_unguarded:
         return ""
     sides = ((one.base_name, one.base), (one.other_name, one.other))

@@ -90,7 +90,6 @@ def _row(study: Study, trials: Sequence[TrialRecord], failed: int) -> tuple[Cell
 
 
 def _alike(found: Any) -> str:
-    """What all trials have in common; where they differ, each with its count."""
     counts = Counter(found)
     if len(counts) == 1:
         return str(next(iter(counts)))

@@ -58,7 +58,6 @@ def copy_lines(trial: TrialRecord) -> list[str]:
 
 
 def _wire_words(metrics: Mapping[str, float | int]) -> str:
-    """Frames and bytes on the medium, in all and for what was copied."""
     return (
         f"{metrics['wire_frames']} frames, {format_size(int(metrics['wire_bytes']))}: "
         f"{metrics['wire_frames_per_kb']:.3g} frames for each kB, "
@@ -95,7 +94,6 @@ def _counted(
 
 
 def copied_words(trial: TrialRecord) -> str:
-    """How many files and bytes were copied."""
     files = int(trial.metrics["copied_files"])
     size = format_size(int(trial.metrics["copied_bytes"]))
     return f"{files} file{'s' if files != 1 else ''}, {size}"
@@ -140,7 +138,6 @@ def moved_words(trial: TrialRecord) -> str:
 
 
 def _block(size_bytes: int) -> str:
-    """The size of a call, which is mostly a power of two."""
     for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
         if size_bytes % unit == 0:
             return f"{size_bytes // unit} {name}"

@@ -20,7 +20,6 @@ _GAP = "  "
 _WANTED = 24
 #: Width of output that is not a terminal: for `grep`, not for eyes.
 _ENDLESS = 2**31
-#: As rich has them in a table.
 _TITLE, _HEADER = "table.title", "table.header"
 
 
@@ -68,20 +67,16 @@ class Fitted:
 
 
 def fitted_rows(title: str, columns: Sequence[Column], rows: Iterable[Sequence[str]]) -> Fitted:
-    """Texts below short headings."""
     cells = tuple(tuple(map(words, row)) for row in rows)
     return Fitted(Table("rows", title, tuple(columns), cells), title)
 
 
 class _Measured:
-    """A column with its widths."""
-
     def __init__(self, column: Column, cells: Sequence[str]) -> None:
         self.heading = column.short
         self.is_number = column.is_number
         self.rank = column.rank
         self.cells = cells
-        #: Width of its longest line.
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         #: Below this a word, or a number with its interval, would be broken.
         whole = _lines(cells) if column.is_number else _words(cells)
@@ -120,7 +115,6 @@ def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list
 
 
 def laid_out(columns: Sequence[_Measured]) -> Iterator[str]:
-    """The lines of a table: its headings, then its rows."""
     rows = [[one.heading for one in columns], *zip(*(one.cells for one in columns), strict=True)]
     for row in rows:
         wrapped = [_wrapped(cell, one.width) for cell, one in zip(row, columns, strict=True)]
@@ -174,7 +168,6 @@ def _total(widths: Sequence[int]) -> int:
 
 
 def _cells(text: str) -> int:
-    """Places that a text takes on a terminal."""
     from rich.cells import cell_len
 
     return cell_len(text)

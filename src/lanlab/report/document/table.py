@@ -13,8 +13,6 @@ Value = bool | int | float | str | None
 
 @dataclass(frozen=True)
 class Cell:
-    """What a table says at one place."""
-
     value: Value
     text: str
 
@@ -33,9 +31,7 @@ class Column:
 
     #: Unique in its table, with the unit, for CSV.
     name: str
-    #: For people.
     heading: str = ""
-    #: For the terminal, where there is little room.
     short: str = ""
     is_number: bool = True
     #: What a narrow terminal leaves out first: the highest; 0 stays.
@@ -44,9 +40,6 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows of cells below columns."""
-
-    #: Part of a file name.
     name: str
     title: str
     columns: tuple[Column, ...]
@@ -101,7 +94,6 @@ def obtained(table: Table, *, is_simulated: bool) -> Table:
     return replace(table, title=said(table.title), columns=columns, rows=rows)
 
 
-#: In place of one that could not be made.
 NO_TABLE = Table("", "", (), ())
 
 

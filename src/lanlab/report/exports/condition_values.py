@@ -17,8 +17,6 @@ from lanlab.workloads.metrics import Metric
 
 @dataclass(frozen=True)
 class MetricValues:
-    """One metric of an experiment at all its conditions."""
-
     metric: Metric
     summaries: tuple[Summary, ...]
 
@@ -122,7 +120,6 @@ def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text that Markdown takes as it is, within a table."""
     for character in "\\`*_|<>[]&~$":
         text = text.replace(character, f"\\{character}")
     return " ".join(text.split())

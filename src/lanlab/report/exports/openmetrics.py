@@ -109,5 +109,4 @@ def _family(name: str, unit: str, said: str, samples: Iterable[_Sample]) -> Iter
 
 
 def _escaped(text: str) -> str:
-    """As label values and help have it."""
     return text.replace("\\", "\\\\").replace('"', '\\"').replace("\n", "\\n")

@@ -48,7 +48,6 @@ def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = 
 
 
 def findings_in(bodies: Sequence[Verdicts]) -> list[Finding]:
-    """Every finding that one of the bodies judges, in order."""
     return list({o.finding.id: o.finding for body in bodies for o in body.judgements}.values())
 
 
@@ -71,7 +70,6 @@ def is_tested(one: Judgement) -> bool:
 
 
 def kind_of(body: Verdicts) -> str:
-    """What sort of evidence it is."""
     if body.on == _PRINT:
         return "published"
     return "simulated" if body.is_simulated else "measured"

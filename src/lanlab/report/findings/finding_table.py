@@ -38,7 +38,6 @@ def finding_table(verdicts: Verdicts, study: Study | None, title: str = TITLE) -
 
 
 def comparison_table(verdicts: Verdicts) -> Table:
-    """A row for each comparison, at full precision."""
     columns = (
         Column("finding", is_number=False),
         Column("on", is_number=False),
@@ -69,21 +68,16 @@ def comparison_table(verdicts: Verdicts) -> Table:
 
 @dataclass(frozen=True)
 class FindingOnPage:
-    """A finding as the page has it."""
-
     id: str
     claim: str
     verdict: str
     #: On this system in place of another; empty where it was judged as it is.
     here: str
-    #: Whether the run says anything of it.
     is_tested: bool
-    #: What it rests on.
     lines: tuple[str, ...]
 
 
 def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOnPage, ...]:
-    """Every finding with its verdict and what that rests on."""
     return tuple(
         FindingOnPage(
             one.finding.id,
@@ -100,7 +94,6 @@ def findings_on_page(verdicts: Verdicts, study: Study | None) -> tuple[FindingOn
 
 
 def introduction(verdicts: Verdicts) -> tuple[str, ...]:
-    """What stands above the findings."""
     said = [counts_sentence(verdicts)]
     here = [one.here for one in verdicts.judgements if one.here is not None]
     if here:

@@ -26,7 +26,6 @@ _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
 
 
 def counts_sentence(verdicts: Verdicts) -> str:
-    """How many findings hold, and what was corrected for."""
     count = len(verdicts.judgements)
     findings = "1 finding" if count == 1 else f"{count} findings"
     if verdicts.is_simulated:
@@ -46,7 +45,6 @@ def counts_sentence(verdicts: Verdicts) -> str:
 
 
 def counts(verdicts: Verdicts) -> str:
-    """How many findings have each verdict."""
     hold, not_hold = verdicts.count("holds"), verdicts.count("does not hold")
     parts = [
         f"{hold} {'holds' if hold == 1 else 'hold'}",
@@ -84,7 +82,6 @@ def verdict_text(judgement: Judgement) -> str:
 
 
 def margin_text(statement: Equivalent) -> str:
-    """The margin within which a finding calls two values equal."""
     if statement.margin_ratio is not None:
         return f"{plain(100 * statement.margin_ratio)} %"
     shown = quantity(None, statement.metric or "")
@@ -125,7 +122,6 @@ def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
 
 
 def _missing_in_model(judgement: Judgement, study: Study | None) -> list[str]:
-    """The mechanism that a model lacks which contradicts what the study found."""
     is_contradicted = judgement.fitted is not None and judgement.verdict == "does not hold"
     if not is_contradicted or study is None or study.simulation is None:
         return []
@@ -152,7 +148,6 @@ def tally_text(tally: Tally) -> str:
 
 
 def here_text(judgement: Judgement) -> str:
-    """The verdict on this system in place of another."""
     assert judgement.here is not None
     left_out = ", ".join(
         f"each {factor}" if level == THIS_SYSTEM else f"{factor} {level}"
@@ -162,7 +157,6 @@ def here_text(judgement: Judgement) -> str:
 
 
 def further_text(judgement: Judgement) -> str:
-    """What would decide it."""
     further = judgement.further
     if isinstance(further, Further) and not judgement.is_repeatable:
         return (
@@ -224,7 +218,6 @@ def comparison_text(one: Judged, study: Study | None) -> str:
 
 
 def _ends(one: Judged, study: Study | None) -> str:
-    """The interval, where it says anything."""
     if one.low == one.high or not (math.isfinite(one.low) or math.isfinite(one.high)):
         return ""
     if not math.isfinite(one.low) or not math.isfinite(one.high):
@@ -241,7 +234,6 @@ def _ends(one: Judged, study: Study | None) -> str:
 
 
 def claim_text(one: Judged, study: Study | None) -> str:
-    """The bounds of a claim."""
     seen = one.comparison
     least = None if seen.least is None else _value(one, seen.least, study, chosen=True)
     most = None if seen.most is None else _value(one, seen.most, study, chosen=True)

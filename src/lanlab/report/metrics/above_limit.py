@@ -11,11 +11,9 @@ from lanlab.figures.wording import condition_text, quantity
 from lanlab.store import RunRecord
 from lanlab.studies import Study
 
-#: Marks a mean above the limit.
 ABOVE = "\N{DOUBLE DAGGER}"
 #: A share below this is printed as 100 %.
 _BEYOND = 1.0005
-#: Conditions that are named.
 _MOST_NAMED = 3
 
 

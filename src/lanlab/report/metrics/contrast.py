@@ -14,8 +14,6 @@ from lanlab.store import TrialRecord
 
 @dataclass(frozen=True)
 class Contrast:
-    """How much a condition's metric is of another's."""
-
     #: Geometric mean over the blocks of the ratio in a block.
     ratio: float
     #: 95 % interval of the ratio; `None` for a single block.
@@ -24,7 +22,6 @@ class Contrast:
 
     @property
     def differs(self) -> bool:
-        """Whether the interval leaves out that both are the same."""
         return self.interval is not None and not self.interval[0] <= 1 <= self.interval[1]
 
 

@@ -11,7 +11,6 @@ from lanlab.plan.stopping import DECIDING_TRIALS
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Study, at_scale
 
-#: In a cell of a table.
 HOW_ENDED = {
     "fixed": "fixed number of trials",
     "reached": "goal reached",

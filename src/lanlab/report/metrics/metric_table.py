@@ -21,7 +21,6 @@ from lanlab.report.metrics.ending_text import HOW_ENDED
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
-#: Marks a mean in which there are disturbed trials.
 DISTURBED = "\N{DAGGER}"
 
 
@@ -155,7 +154,6 @@ def _share_text(summary: Summary, share: float) -> str:
 
 
 def _published_lines(points: Sequence[PublishedPoint]) -> list[str]:
-    """A line for each series: the mean, the standard deviation, or both."""
     lines: dict[str, list[str]] = {}
     for point in sorted(points, key=lambda point: point.value.statistic):
         lines.setdefault(point.series, []).append(_published_text(point, named=False))

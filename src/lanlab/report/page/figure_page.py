@@ -25,7 +25,6 @@ class FigureOnPage:
     published_as: str
     wide: Drawing
     narrow: Drawing
-    #: Returns it as files, by their endings.
     files: Callable[[], dict[str, bytes]]
     table: Table
 

@@ -23,7 +23,6 @@ from lanlab.errors import StoreError, UsageError, system_hint
 LIST_NAME = "lanlab-files.sha256"
 #: Lists single files, which no report that is written into their folder removes.
 _EXPORTS_NAME = ".lanlab-exports.sha256"
-#: Of folders for files that are not complete yet.
 _PREFIX = ".lanlab-"
 _LIST_HEAD = (
     "# Files that lanlab wrote here. It replaces these while they are unchanged, and no others."
@@ -31,9 +30,7 @@ _LIST_HEAD = (
 _LISTED = re.compile(r"([0-9a-f]{64})  (.+)")
 _PAGE_MARK = re.compile(rb"<!-- lanlab sha256:([0-9a-f]{64}) -->\n\Z")
 _MARK_BYTES = 100
-#: Larger than any page or figure that lanlab writes.
 _MOST_BYTES = 2**28
-#: Names in a message.
 _MOST_NAMED = 5
 #: Digest of an empty file: a name is claimed by one before its file is moved there.
 _EMPTY = hashlib.sha256().hexdigest()

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     import jinja2
     from markupsafe import Markup
 
-#: Templates, style and script of all pages.
 ASSETS = Path(__file__).parent / "assets"
 #: Where the policy in a template is to have the hashes of the page's scripts.
 _SCRIPTS_PLACE = "SCRIPT-SOURCES"
@@ -87,7 +86,6 @@ def _unbroken(text: str) -> str:
 
 
 def _with_ids(text: str) -> Markup:
-    """A heading in which ids of runs are small and in one line."""
     from markupsafe import Markup, escape
 
     return Markup(re.sub(r"\(run (\S+)\)", r'(run <span class="id">\1</span>)', str(escape(text))))
@@ -120,7 +118,6 @@ _THEME = {
 
 
 def _themed(svg: str) -> str:
-    """A drawing in the page's colours."""
     for colour, name in _THEME.items():
         svg = svg.replace(colour, name)
     return svg

@@ -18,5 +18,4 @@ def _of(workload: str) -> Presentation:
     return found
 
 
-#: By workload.
 PRESENTATIONS: Mapping[str, Presentation] = Lazily({name: partial(_of, name) for name in ROLES})

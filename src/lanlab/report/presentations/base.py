@@ -20,20 +20,14 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class SeriesOf:
-    """What a series of means is of."""
-
     study: Study
-    #: A condition of the series.
     summary: Summary
-    #: Its factors, but for that of the range.
     rest: Mapping[str, Level]
     #: A condition in words, as the study calls its levels.
     words: Callable[[Mapping[str, Level]], str]
 
 
 class Presentation:
-    """How the results of a workload are shown."""
-
     #: Whether its sentences are the whole answer of an experiment, without ranges of a metric.
     answers_alone = False
     #: Whether means of several conditions are said as a range; if not, each is said.
@@ -110,7 +104,6 @@ class Presentation:
         return []
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        """What the row of a trial says of it."""
         return ()
 
     def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
@@ -119,12 +112,10 @@ class Presentation:
 
 
 def numeric_factors(experiment: Experiment) -> list[str]:
-    """The factors of an experiment whose levels are numbers."""
     return [key for key in experiment.factors if is_numeric(experiment.workload, key)]
 
 
 def figure(experiment: Experiment, name: str, title: str, **more: Any) -> Figure:
-    """A figure of one experiment."""
     return Figure(figure=name, title=title, experiments=(experiment.id,), **more)
 
 

@@ -33,17 +33,13 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class CopyPresentation(Presentation):
-    """Goodput by service and dataset."""
-
     # Files of other sizes are other conditions: no range goes over them.
     has_ranges = False
 
     def range_factor(self, experiment: Experiment) -> str:
-        """The files that are copied."""
         return "dataset"
 
     def series_text(self, of: SeriesOf) -> str:
-        """By service."""
         if "service" in of.rest:
             return over(of.words(of.rest))
         service = condition_text(of.study, {"service": of.summary.parameters["service"]})
@@ -65,15 +61,12 @@ class CopyPresentation(Presentation):
         yield figure(experiment, "goodput_against_file_size", "Goodput by size of files")
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        """What was copied, how quickly and how."""
         return copy_lines(trial)
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
-        """What was copied, and how."""
         return common_copy_lines(trials)
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        """Its time, rates and retries."""
         return _COLUMNS
 
 

@@ -29,25 +29,19 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class EchoPresentation(FlowPresentation):
-    """Round-trip times."""
-
     def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
-        """What round trips over a token bucket mean."""
         from lanlab.report.traffic.round_trips import round_trip_remark
 
         return round_trip_remark(run, study, trials)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """Their percentiles."""
         yield from super().figures(experiment)
         yield figure(experiment, "round_trip_percentiles", "Round-trip times")
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        """Round trips, replies and processor time."""
         return echo_lines(trial, with_modes=with_modes)
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        """Statistics of the round trips."""
         return _COLUMNS
 
 

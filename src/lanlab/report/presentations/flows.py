@@ -6,10 +6,7 @@ from lanlab.report.presentations.base import Presentation, SeriesOf, over
 
 
 class FlowPresentation(Presentation):
-    """Of workloads that exchange messages."""
-
     def series_text(self, of: SeriesOf) -> str:
-        """By message size and transport protocol."""
         from lanlab.report.saturation.saturation_text import messages_text
 
         # A size that several experiments have is what tells their sentences apart.

@@ -20,18 +20,15 @@ class LoadPresentation(Presentation):
     answers_alone = True
 
     def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
-        """By how much each load makes round trips grow."""
         return load_sentences(trials, study, experiment)
 
     def first_tables(
         self, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
-        """Round trips under each load."""
         table = load_table(trials, study, experiment)
         return [table] if table.rows else []
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """Round trips over time, and their percentiles."""
         yield from super().figures(experiment)
         yield figure(experiment, "round_trips_over_time", "Round trips over time")
         yield figure(experiment, "round_trip_percentiles", "Round-trip times")

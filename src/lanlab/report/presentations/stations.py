@@ -19,23 +19,17 @@ _NUMBER = "stations"
 
 
 class StationsPresentation(Presentation):
-    """Response time and throughput by number of stations."""
-
     def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
-        """How many users are served in time."""
         return station_sentences(study, experiment, trials)
 
     def range_factor(self, experiment: Experiment) -> str:
-        """The number of stations, where it is varied."""
         return _NUMBER if _NUMBER in experiment.factors else super().range_factor(experiment)
 
     def series_text(self, of: SeriesOf) -> str:
-        """By service, operation and size of a block."""
         others = {key: level for key, level in of.rest.items() if key not in IN_CARRIER}
         return over(carrier_of_stations(of.study, of.summary.parameters), of.words(others))
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """Each against the number of stations."""
         yield from map(Figure.model_validate, station_figures(experiment.id))
 
 

@@ -25,7 +25,6 @@ def _not_sent(trial: TrialRecord) -> str:
     return share_text(1 - trial.metrics["sent_messages"] / offered) if offered else ""
 
 
-#: By transport protocol.
 _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
     "udp": (
         GOODPUT,
@@ -45,8 +44,6 @@ _COLUMNS: Mapping[str, Sequence[TrialColumn]] = {
 
 
 class StreamPresentation(FlowPresentation):
-    """Goodput, with what was lost on the way."""
-
     def with_more_columns(
         self,
         table: Table,
@@ -55,28 +52,23 @@ class StreamPresentation(FlowPresentation):
         experiment: str,
         metric: str,
     ) -> Table:
-        """With the goodput, what arrived."""
         if metric != "goodput_bps":
             return table
         return with_arrival(table, run, trials, experiment)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """Goodput by condition and over time."""
         yield from super().figures(experiment)
         if experiment.factors and not numeric_factors(experiment):
             yield figure(experiment, "bars", "Goodput")
         yield figure(experiment, "goodput_over_time", "Goodput over time")
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        """Each direction by itself."""
         return stream_lines(run, trial, with_modes=with_modes)
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
-        """By transport protocol."""
         return _COLUMNS[str(trial.parameters["transport"])]
 
     def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
-        """Of a stream both ways, each."""
         return directions(trial)
 
 

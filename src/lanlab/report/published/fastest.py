@@ -22,19 +22,14 @@ _Found = tuple[Mapping[str, Level], Level, bool]
 
 @dataclass(frozen=True)
 class Fastest:
-    """What one body of evidence says."""
-
     #: `published`, `measured` or `simulated`.
     kind: str
     #: What it is, as in "run 2026…".
     on: str
-    #: One for each condition.
     found: tuple[_Found, ...]
-    #: In a sentence.
     text: str
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         found = [
             {"condition": dict(condition), "level": level, "is_shown": is_shown}
             for condition, level, is_shown in self.found
@@ -67,7 +62,6 @@ def fastest(loaded: LoadedStudy, runs: Sequence[Run]) -> list[Fastest]:
 
 
 def printed_conditions(published: Published) -> list[Mapping[str, Level]]:
-    """The conditions of which a mean is printed."""
     return [value.condition for value in printed_means(published, _METRIC)]
 
 
@@ -132,7 +126,6 @@ def _text(body: Verdicts, found: Sequence[_Found], published: Published, along: 
 
 
 def _places(found: Sequence[_Found], published: Published, along: str) -> list[str]:
-    """Each level with the conditions at which it is the fastest."""
     places: dict[Level, list[str]] = {}
     for condition, level, _ in found:
         named = (level_title(published, name, own) for name, own in condition.items())

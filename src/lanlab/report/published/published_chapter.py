@@ -57,7 +57,6 @@ def _figures(
 
 
 def discrepancy_table(found: Sequence[Checked]) -> Table:
-    """Every discrepancy with its place."""
     headings = ("id", "kind", "severity", "where", "the study says", "but", "correct")
     shown_by = "the published values show it"
     columns = (

@@ -20,7 +20,6 @@ TITLE = "Published and measured"
 NOT_YET = "not yet runnable here"
 #: A published row with a row of ours of the same levels.
 BELOW = "measured below"
-#: Compared where the publication printed means of them.
 _METRICS = ("elapsed_ns", "goodput_bps")
 #: Text in place of a time that cannot be compared with a published one.
 OTHER_AMOUNT = "another amount"
@@ -28,7 +27,6 @@ OTHER_AMOUNT = "another amount"
 
 @dataclass
 class _Row:
-    #: By published factor, what stands in its column.
     titles: dict[str, str]
     #: For the order: of the factors that both have, the place of the level.
     order: tuple[int, ...]
@@ -89,7 +87,6 @@ def published_comparison_table(
 
 
 def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence[_Row]) -> bool:
-    """Whether a published row has each level of ours that was published."""
     return all(
         one == other or all(row.order[place] != other for row in all_rows)
         for place, (one, other) in enumerate(zip(theirs, ours, strict=True))

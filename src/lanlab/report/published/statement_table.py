@@ -66,7 +66,6 @@ def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:
 
 
 def _as_read(value: PublishedValue, study: Study) -> str:
-    """A printed number as lanlab understands it."""
     bound = f"{BOUNDS[value.bound]} " if value.bound else ""
     texts = {
         "share_of_link": f"{plain(100 * value.si)} % of the link",

@@ -15,7 +15,6 @@ def study_page(loaded: LoadedStudy) -> str:
 
 
 def figure_files(loaded: LoadedStudy) -> dict[str, bytes]:
-    """Every figure of the published numbers as files, by name."""
     from lanlab.figures.render_matplotlib import to_files
 
     files = {}

@@ -23,7 +23,6 @@ from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import factors_told_apart
 
 TITLE = "Printed, measured and simulated"
-#: Rates compare where amounts differ.
 _METRIC = "goodput_bps"
 Run = tuple[RunRecord, Sequence[TrialRecord]]
 
@@ -40,7 +39,6 @@ class _Body:
     wire: Mapping[str, Sequence[Cost | None]]
 
     def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
-        """The condition that stands for a printed one."""
         own = ((c, o) for c, o in self.found if levels.items() <= c.levels.items())
         return next(own, None)
 
@@ -93,7 +91,6 @@ def printed_means(published: Published, metric: str) -> list[PublishedValue]:
 
 
 def level_title(published: Published, factor: str, level: Level) -> str:
-    """What a publication calls a level."""
     named = published.named_level(factor, level)
     return str(level) if named is None else named.title
 

@@ -25,8 +25,6 @@ _PAGE = "report.html"
 
 @dataclass(frozen=True)
 class ReportPaths:
-    """Where a report was written."""
-
     html: Path
     figures: tuple[Path, ...]
     tables: tuple[Path, ...]
@@ -80,7 +78,6 @@ _IN_PAGE = {".png": "image/png", ".pdf": "application/pdf"}
 
 
 def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Iterator[FigureOnPage]:
-    """Every figure of a page, once."""
     found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
     for page in pages:
         own = [figure for experiment in page.experiments for figure in experiment.figures]

@@ -36,14 +36,12 @@ class Overview:
     name: str
     title: str
     question: str | None
-    #: Who answers, and what.
     answers: tuple[tuple[str, tuple[str, ...]], ...]
     figure: FigureOnPage | None
     #: Printed, measured and simulated rates; without rows where no run has what was printed.
     values: Table
     #: Findings that a run tested, with a verdict of each body of evidence.
     evidence: Table
-    #: Claims that no run tested.
     untested: tuple[str, ...]
 
 
@@ -78,7 +76,6 @@ def with_overviews(
 
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:
-    """What each run is called: what sort it is, if that says it."""
     kinds = [kind_of(page.verdicts) for page in runs]
     if runs[0].is_built_in and len(set(kinds)) == len(kinds):
         return [_NAMES[kind] for kind in kinds]

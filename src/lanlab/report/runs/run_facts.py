@@ -18,7 +18,6 @@ _SIMULATED = "simulated"
 
 
 def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """Where, when and how much, in a line."""
     where = measured_where(run)
     kind = "Simulated" if where.testbed == _SIMULATED else "Measured"
     return (
@@ -107,7 +106,6 @@ def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
 
 
 def _flat(prefix: str, value: Any) -> list[tuple[str, str]]:
-    """Nested facts as dotted names and texts, all that stands in the record."""
     if isinstance(value, Mapping):
         return [
             pair

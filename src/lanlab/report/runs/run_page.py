@@ -74,8 +74,6 @@ class ExperimentOnPage:
 
 @dataclass(frozen=True)
 class RunOnPage:
-    """Everything that the page says of one run."""
-
     run: RunRecord
     study: Study
     #: Name of its places on the page and of its files.
@@ -89,7 +87,6 @@ class RunOnPage:
     remarks: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
-    #: Without rows where conditions are compared one by one.
     published_table: Table
     statements: Table
     #: On the findings of the study; empty where it has none.
@@ -113,19 +110,16 @@ class RunOnPage:
     published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
     command: str
-    #: Whether the study comes with lanlab.
     is_built_in: bool
     #: Whether it is of no study file, but of a command such as `lanlab stream`.
     is_single: bool
 
     @property
     def lead(self) -> FigureOnPage | None:
-        """The figure that stands with the answer."""
         return next((figure for one in self.experiments for figure in one.figures), None)
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """All tables, for CSV."""
         own = [t for e in self.experiments for t in e.tables]
         own += (
             *self.published_chapter.tables,
@@ -304,7 +298,6 @@ def _tables(
     published: Published,
     scaled: ExperimentAtScale,
 ) -> list[Table]:
-    """A table for each metric, and what else a workload has."""
     experiment = scaled.experiment
     own = [trial for trial in trials if trial.experiment == experiment.id]
     # The first metric always: that nothing was measured is worth a table too.

@@ -14,7 +14,6 @@ from lanlab.figures.wording import quantity
 from lanlab.store import RunRecord, Store, TrialRecord
 from lanlab.store.shape import reading_records
 
-#: Digits of a mean in a list.
 _DIGITS = 3
 
 

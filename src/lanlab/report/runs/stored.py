@@ -63,7 +63,6 @@ def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
 
 
 def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
-    """A run as lists have it."""
     from lanlab.analysis.alternation import LETTERS, place_of
     from lanlab.analysis.failures import missing_places
     from lanlab.analysis.measured_where import measured_where

@@ -11,7 +11,6 @@ from lanlab.report.document.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Ends of a search in a few words.
 ENDS = {
     "found": "found",
     "not_steady": "not steady",
@@ -27,7 +26,6 @@ OF_HOST = "not known: host disturbed"
 
 
 def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
-    """Where each search has ended, for each of its goals."""
     columns = (
         Column("experiment", "experiment", "search", is_number=False),
         Column("unit", is_number=False),

@@ -68,7 +68,6 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
 
 
 def _whose_losses(found: Saturation, *, has_random: bool) -> str:
-    """That losses may be of the hosts, where something says so."""
     said = ""
     if found.disturbed and not found.is_of_host:
         said += f" The host was disturbed in {_disturbed_text(found)}."
@@ -85,7 +84,6 @@ def _disturbed_text(found: Saturation) -> str:
 
 
 def messages_text(parameters: Mapping[str, Level]) -> str:
-    """What was sent, in a few words."""
     transport = str(parameters.get("transport", "")).upper()
     size = parameters.get("message_size_bytes")
     what = "writes" if transport == "TCP" else "messages"
@@ -103,7 +101,6 @@ def _loss_text(ratio: float) -> str:
 
 
 def _load_text(load: Load, shown: Quantity) -> str:
-    """A load with its interval."""
     if load.low is not None and load.high is not None:
         ends = shown.shown(load.low), shown.shown(load.high)
         return f"{with_interval(shown.shown(load.median), ends)} {shown.unit}"
@@ -131,7 +128,6 @@ def _random(
 def _goals(
     goals: Sequence[GoalFound], shown: Quantity, limit: float | None, titles: Mapping[str, str]
 ) -> str:
-    """Goals that ended alike, the strictest first."""
     first, last = goals[0].result, goals[-1].result
     verdict, load = goals[0].verdict, goals[0].load
     lost = goal_text(first.loss_ratio)

@@ -108,7 +108,6 @@ def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Pub
 
 
 def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
-    """What is to be known of these numbers."""
     if not found:
         return []
     bounds = sum(one.is_bound for one in found)

@@ -34,7 +34,6 @@ class Predicted:
     #: Means, in the metric's unit; `None` where no trial has it.
     before: float | None
     after: float | None
-    #: What limits.
     cause_before: str | None
     cause_after: str | None
     #: What the fit leaves open of each, in the metric's unit; `None`: not computed.
@@ -52,7 +51,6 @@ class Predicted:
 
     @property
     def ratio(self) -> float | None:
-        """After by before."""
         if self.before is None or self.after is None or not self.before:
             return None
         return self.after / self.before
@@ -99,7 +97,6 @@ def predictions(before: Run, after: Run) -> list[Predicted]:
 
 
 def _most(one: Summary) -> float | None:
-    """The link's limit or the offered load, whichever is less."""
     parameters = one.parameters
     rate = float(parameters.get("rate_messages_per_s") or 0)
     offered = {
@@ -188,7 +185,6 @@ def _widened(
 
 
 def intervals_sentence(members: int) -> str:
-    """What the intervals are made of."""
     if not members:
         return (
             "Intervals are of what the model misses, 95 %. What the fit leaves open was not "
@@ -204,7 +200,6 @@ def intervals_sentence(members: int) -> str:
 
 
 def prediction_tables(found: Sequence[Predicted], study: Study) -> list[Table]:
-    """A table for each experiment."""
     titles = {one.id: one.title for one in study.experiment}
     tables = []
     for experiment in dict.fromkeys(one.experiment for one in found):

@@ -10,7 +10,6 @@ from lanlab.store import Level, TrialRecord
 from lanlab.studies import Study
 from lanlab.units import format_size
 
-#: Factors that the carrier names.
 IN_CARRIER = ("service", "operation", "read_ratio", "message_size_bytes")
 _OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
 

@@ -51,7 +51,6 @@ def stations_table(trials: Sequence[TrialRecord]) -> Table:
 
 
 def level_table(trials: Sequence[TrialRecord]) -> Fitted:
-    """The same for the terminal."""
     from lanlab.report.document.fitted import Fitted
 
     return Fitted(stations_table(trials), "")
@@ -147,7 +146,6 @@ def _frames(trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def _thinned(trial: TrialRecord) -> int:
-    """Number of operations of a station for each single reading that was kept."""
     how = (trial.raw.get("client") or {}).get("thinned") or {}
     return int(how.get("every", 1))
 

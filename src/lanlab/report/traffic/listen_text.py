@@ -21,7 +21,6 @@ _SIGNS = {
 }
 #: What a question asked so shortly before the end may still be answered in, ns.
 _FRESH_NS = 2_000_000_000
-#: Stations of a framing that are shown.
 _MOST_SHOWN = 8
 
 
@@ -98,7 +97,6 @@ def _is_netware(protocol: str, kind: str) -> bool:
 
 
 def _who(mac: str, heard: dict[str, Any]) -> str:
-    """A station, and its name if it serves by one."""
     node = f":{mac.replace(':', '').upper()}:"
     names = [one["name"] for one in heard["servers"] if node in one["address"]]
     return f"{mac} ({names[0]})" if names else mac

@@ -12,7 +12,6 @@ from lanlab.report.document.table import Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.units import format_time
 
-#: A condition's means by metric.
 _Means = Mapping[str, float | None]
 
 

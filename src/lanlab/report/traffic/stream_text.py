@@ -23,7 +23,6 @@ from lanlab.workloads.processor_time import shares_a_kernel
 
 Metrics = Mapping[str, float | int]
 
-#: A label and the blanks after it.
 _LABEL = 12
 
 
@@ -90,12 +89,10 @@ def _is_tcp(trial: TrialRecord) -> bool:
 
 
 def line(label: str, text: str) -> str:
-    """A line of an answer."""
     return f"{label:<{_LABEL}}{text}"
 
 
 def medium_line(trial: TrialRecord) -> list[tuple[str, str]]:
-    """How late the link's medium was, where that matters."""
     words = medium_words(trial)
     return [] if words is None else [("medium", words)]
 
@@ -151,7 +148,6 @@ def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def _pacing(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """How even the sender was, where it had a rate to keep."""
     metrics = trial.metrics
     if "back_to_back_messages" not in metrics:
         return
@@ -212,7 +208,6 @@ def _processor(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def _cost(metrics: Metrics, name: str, doing: str) -> str:
-    """What one end took, in all and for what arrived."""
     if f"{name}_cpu_s" not in metrics:
         return ""
     parts = [f"{doing} {metrics[f'{name}_cpu_s']:.2f} s"]
@@ -224,7 +219,6 @@ def _cost(metrics: Metrics, name: str, doing: str) -> str:
 
 
 def interrupts(interrupt_cpu_s: float, setup: Mapping[str, Any]) -> str:
-    """Time in interrupts, and whose they are."""
     whose = "of the machine that both hosts share" if shares_a_kernel(setup) else "of both hosts"
     return f"interrupts {interrupt_cpu_s:.2f} s ({whose})"
 

@@ -59,7 +59,6 @@ def window_text(trial: TrialRecord) -> str:
 
 
 def _facts(trial: TrialRecord) -> list[Mapping[str, Any]]:
-    """What the sender's kernel knew of each connection."""
     flows = (trial.raw.get("sender") or {}).get("flows") or ()
     return [flow["tcp"] for flow in flows if flow.get("tcp") is not None]
 

@@ -19,30 +19,23 @@ _MOST_CHARACTERS = 200
 
 @dataclass(frozen=True)
 class FailedAnalysis:
-    """An analysis that raised."""
-
     name: str
     error: Exception
 
     @property
     def kind(self) -> str:
-        """What was raised."""
         return type(self.error).__name__
 
     @property
     def message(self) -> str:
-        """Its first line."""
         lines = (line.strip() for line in str(self.error).splitlines())
         return next(filter(None, lines), "no details")[:_MOST_CHARACTERS]
 
     def to_json(self) -> dict[str, str]:
-        """For programs."""
         return {"analysis": self.name, "kind": self.kind, "message": self.message}
 
 
 class Analyses:
-    """The analyses of one run, with those that failed."""
-
     def __init__(self) -> None:
         self.failed: list[FailedAnalysis] = []
 
@@ -68,7 +61,6 @@ class Analyses:
         return list(self.of(name, compute, found))
 
     def lines(self) -> list[str]:
-        """Which analyses failed and why, a line for each reason."""
         by_reason: dict[str, list[str]] = {}
         for one in self.failed:
             names = by_reason.setdefault(f"{one.kind}: {one.message}", [])

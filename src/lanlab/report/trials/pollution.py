@@ -15,7 +15,6 @@ from lanlab.store import TrialRecord
 
 
 def _in_means(disturbed: int, repeated: int) -> str:
-    """Which of the disturbed trials count."""
     kept = disturbed - repeated
     counted = f"{kept} are in means, which are marked {DISTURBED}"
     if not repeated:

@@ -14,7 +14,6 @@ from lanlab.store import TrialRecord
 from lanlab.studies import Study
 from lanlab.studies.model import Figure
 
-#: The second compares conditions.
 _DISTRIBUTIONS = {
     "round_trip_ecdf": "Round-trip times, how many are no longer",
     "round_trip_violins": "Round-trip times, distributions",

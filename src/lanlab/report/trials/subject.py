@@ -18,7 +18,6 @@ from lanlab.workloads.peers import STARTED
 _Of = Callable[[str], Any]
 _KIBI, _MEBI = 2**10, 2**20
 _LOOPBACK, _VIRTUAL, _SIMULATED = "loopback", "virtual", "simulated"
-#: Factors, in words.
 _VARIED = {
     "message_size_bytes": "message size",
     "rate_bps": "rate",
@@ -143,7 +142,6 @@ def _time(of: _Of) -> str:
 
 
 def _messages(of: _Of, varied: set[str]) -> tuple[str, str]:
-    """What is sent, and how quickly."""
     size, transport = of("message_size_bytes"), of("transport")
     what = "writes" if transport == "tcp" else "messages"
     sent = "" if size is None else f"{_size(size)} {what}"
@@ -213,7 +211,6 @@ def _load(of: _Of, varied: set[str]) -> list[str]:
 
 
 def _server(of: _Of) -> str:
-    """Which server, as far as it is known before it answers."""
     server = str(of("server") or "")
     if "://" in server:
         return server

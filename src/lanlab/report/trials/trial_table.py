@@ -110,7 +110,6 @@ def _microseconds(value: float | None) -> Cell:
 
 
 def _load(trial: TrialRecord) -> float | None:
-    """The highest load average of a host before a trial."""
     hosts = trial.raw.get("facts", {}).get("before", {}).get("hosts", {})
     loads = [facts.get("load_average") for facts in hosts.values() if isinstance(facts, dict)]
     return max((float(load) for load in loads if load is not None), default=None)

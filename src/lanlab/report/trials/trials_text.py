@@ -17,7 +17,6 @@ from lanlab.units import format_rate, format_time
 from lanlab.workloads import workload
 from lanlab.workloads.peers import shown_metric
 
-#: Blanks between two columns.
 _GAP = "  "
 
 
@@ -44,7 +43,6 @@ def measurement_lines(
 
 
 def title_of(run: RunRecord) -> str:
-    """What a run of a single measurement is of."""
     return str(run.study["title"])
 
 
@@ -88,7 +86,6 @@ def _shown(metric: str, value: float) -> str:
 
 
 def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
-    """A line for each trial and one for their mean, in each direction."""
     done = [trial for trial in trials if trial.status == "done"]
     shown = PRESENTATIONS[trials[0].workload]
     ways = [shown.directions(trial) for trial in done]

@@ -29,7 +29,6 @@ from lanlab.testbeds.tools import tool
 
 #: Time in which TCP connects to the host, or to the first jump host.
 _CONNECT_WITHIN_S = 10
-#: Time until the shell there has begun.
 _BEGIN_WITHIN_S = 30.0
 #: Time for anything that the shell there does, but for copying.
 _ANSWER_WITHIN_S = 20.0
@@ -84,7 +83,6 @@ class Connection:
         self._socket = folder / secrets.token_hex(4)
         self._mark = f"lanlab-{secrets.token_hex(8)}"
         self._buffer = bytearray()
-        #: Login scripts' words before the mark.
         self.prelude = ""
         self._closing = False
         words = [*self._client("-o", "ControlMaster=yes"), f"{HOLDER} {self._mark}"]
@@ -111,7 +109,6 @@ class Connection:
             raise
 
     def _client(self, *options: str) -> list[str]:
-        """The command of ssh up to its destination."""
         port = [] if self.destination.port is None else ["-p", str(self.destination.port)]
         fixed = {
             # No user could answer a question of ssh.
@@ -186,7 +183,6 @@ class Connection:
         return refusal(self.destination, said, self._holder.returncode)
 
     def _line(self, deadline: float) -> str:
-        """The next line that the holder says."""
         while b"\n" not in self._buffer:
             if len(self._buffer) > _MOST_LINE_BYTES:
                 # Each part of a longer line counts as a line.
@@ -243,7 +239,6 @@ class Connection:
 
     @property
     def label(self) -> str:
-        """What the host is called in messages."""
         return self.destination.label
 
     def why_ended(self) -> str | None:
@@ -259,7 +254,6 @@ class Connection:
         return f"the ssh connection ended{f': {last[:200]}' if last else ''}"
 
     def _is_ending(self) -> bool:
-        """Whether the connection's socket is gone: ssh removes it before it ends."""
         return not self._socket.exists()
 
     def settle(self) -> None:
@@ -314,6 +308,5 @@ class Heartbeat:
                     connection.send(b"\n", 0)
 
     def close(self) -> None:
-        """End it."""
         self._over.set()
         self._thread.join()

@@ -17,7 +17,6 @@ from lanlab.outside import toml_of
 from lanlab.roles import ROLES
 from lanlab.user_files import read_user_file
 
-#: This machine.
 HERE = "here"
 #: Before the file or the hosts, in the name of a testbed.
 PREFIX = "ssh:"
@@ -34,8 +33,6 @@ _KEYS = frozenset({"ssh", "address", "interface", "roles"})
 
 @dataclass(frozen=True)
 class Destination:
-    """A host, as its user names it."""
-
     #: As ssh takes it, for example `alice@nas`; `None` for this machine.
     ssh: str | None
     port: int | None = None
@@ -46,14 +43,12 @@ class Destination:
 
     @property
     def label(self) -> str:
-        """What it is called in messages."""
         if self.ssh is None:
             return HERE
         return self.ssh if self.port is None else f"{self.ssh}:{self.port}"
 
     @property
     def by_family(self) -> dict[AddressFamily, str]:
-        """The given addresses by family."""
         return {ip_family(ipaddress.ip_address(one).version): one for one in self.addresses}
 
     def __str__(self) -> str:

@@ -95,5 +95,4 @@ if [ -z "$made" ]; then echo "none $why"; exit 0; fi;
 "$made" hold --end-after-silence "$silence_s"
 """
 
-#: As the shell reads it.
 LINE = " ".join(_LINES.split("\n")).strip() + "\n"

@@ -15,13 +15,10 @@ from lanlab.testbeds.remote.connection import Connection
 
 #: Time without input after which an engine ends: its connection is dead, or lanlab is.
 END_AFTER_SILENCE_S = 45
-#: How often it hears something.
 HEARTBEAT_S = 12.0
-#: Set to anything, no engine stays on a host.
 REMOVE_VARIABLE = "LANLAB_REMOVE_ENGINE"
 #: A slow line takes a while: 16 MB at 1 Mbit/s are 130 s.
 _COPY_WITHIN_S = 600.0
-#: A path that no shell reads as anything else.
 _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./+:@-]{1,400}")
 
 
@@ -76,11 +73,8 @@ def _address(text: str) -> str | None:
 
 @dataclass(frozen=True)
 class InstalledEngine:
-    """An engine that is there."""
-
     path: str
     sha256: str
-    #: Whether it was copied now, and not found.
     was_copied: bool
 
 

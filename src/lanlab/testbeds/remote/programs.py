@@ -27,26 +27,19 @@ _SCRIPT = (
 
 @dataclass(frozen=True)
 class StartedThere:
-    """How a program of another host is started."""
-
-    #: A command of this machine.
     argv: tuple[str, ...]
     #: What it reads first. It ends when its standard input does.
     first_line: str
-    #: The line after which its output begins.
     mark: str
 
 
 @dataclass(frozen=True)
 class RemotePrograms:
-    """The programs of a host."""
-
     label: str
     #: Puts words of a command line there behind the client of ssh.
     command: Callable[..., tuple[str, ...]]
 
     def started(self, argv: Sequence[str]) -> StartedThere:
-        """What starts a program there, by its name."""
         mark = f"lanlab-{secrets.token_hex(8)}"
         words = self.command(_READ, mark, *map(shlex.quote, argv))
         return StartedThere(words, f"{_SCRIPT}\n", mark)

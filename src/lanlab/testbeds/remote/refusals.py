@@ -8,7 +8,6 @@ import shlex
 from lanlab.errors import LabError, RunError, UsageError
 from lanlab.testbeds.remote.destinations import Destination
 
-#: Longest part of what ssh said that is repeated.
 _MOST_CHARACTERS = 300
 
 

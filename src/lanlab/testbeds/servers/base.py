@@ -47,11 +47,8 @@ class Place:
     private: Path
     #: The directory that is served, by a path without spaces (a symbolic link in `private`).
     served: Path
-    #: The same directory by the path that was given.
     root: Path
-    #: Where to listen, and nowhere else.
     address: str
-    #: As many free ports as the server asked for.
     ports: tuple[int, ...]
     #: Whom to serve; `None`: any user.
     credentials: Credentials | None
@@ -79,7 +76,6 @@ class Place:
         return path
 
     def give(self, path: Path) -> None:
-        """Have a file or folder belong to the server's user."""
         if os.geteuid() == 0 and self.uid != 0:
             os.chown(path, self.uid, self.gid, follow_symlinks=False)
 
@@ -119,22 +115,17 @@ class Launch:
     credentials: Credentials | None = None
     #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
     trust_sha256: str | None = None
-    #: Further ports, by what they are for.
     other_ports: Mapping[str, int] = field(default_factory=dict)
     #: Files below `private` in which the server says what is wrong.
     logs: Sequence[Path] = ()
 
 
 class Server(ABC):
-    """One program."""
-
     #: As in `--server` and in study files.
     name: str
     #: What it can serve, by the names of `lanlab.services`, the usual first.
     services: tuple[str, ...]
-    #: Its programs, that with the version first.
     programs: tuple[str, ...]
-    #: What to do where one is missing.
     how_to_get: str
     #: As whom it acts where lanlab is root and so is the owner of the directory that it serves.
     nobody = "nobody"
@@ -142,9 +133,7 @@ class Server(ABC):
     needs_root = False
     #: Whether it needs a network of its own, as a host of the virtual testbed has.
     needs_own_network = False
-    #: Ports that it takes.
     ports = 1
-    #: How it is asked for its version.
     version_arguments: Sequence[str] = ("-V",)
 
     @abstractmethod

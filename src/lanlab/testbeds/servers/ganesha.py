@@ -60,8 +60,6 @@ exec "$@"
 
 
 class Ganesha(Server):
-    """See the module."""
-
     name = "ganesha"
     services = ("nfs",)
     programs = ("ganesha.nfsd", "rpcbind", "unshare", "mount")

@@ -14,8 +14,6 @@ from lanlab.testbeds.tools import tool
 
 @dataclass(frozen=True)
 class Identity:
-    """A key, and what it is known by."""
-
     key: Path
     public: Path
     #: Digest of the certificate (DER), or of the host key's public blob, in hexadecimal.

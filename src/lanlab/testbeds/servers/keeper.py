@@ -34,7 +34,6 @@ import time
 from pathlib import Path
 from typing import Any
 
-#: <linux/prctl.h>.
 _PR_SET_PDEATHSIG = 1
 _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
@@ -51,7 +50,6 @@ _NESTED = "nested"
 
 
 def main() -> int:
-    """Keep a server until the input closes."""
     settings: dict[str, Any] = json.loads(sys.argv[1])
     # A Ctrl-C in the terminal is for lanlab. SIGTERM is the same as lanlab's end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
@@ -95,7 +93,6 @@ def _say(line: dict[str, Any]) -> None:
 
 
 def _become(uid: int, gid: int) -> None:
-    """Give up the rights of root."""
     if os.geteuid() != 0 or sys.argv[2:] == [_NESTED]:
         return
     if _is_mapped("uid", uid) and _is_mapped("gid", gid):
@@ -216,7 +213,6 @@ def _listens(port: int) -> bool:
 
 
 def _descendants() -> list[int]:
-    """Every process that came of this one, and lives."""
     children: dict[int, list[int]] = {}
     for process in _PROC.iterdir():
         if process.name.isdecimal():
@@ -235,7 +231,6 @@ def _descendants() -> list[int]:
 
 
 def _reap() -> bool:
-    """Take leave of what has ended; whether any child is left."""
     while True:
         try:
             pid, status = os.waitpid(-1, os.WNOHANG)
@@ -248,7 +243,6 @@ def _reap() -> bool:
 
 
 def _wait(waking: int, ended: list[int]) -> None:
-    """Until the input closes."""
     while not ended:
         ready, _, _ = select.select([sys.stdin, waking], [], [])
         if sys.stdin in ready and not os.read(sys.stdin.fileno(), 4096):
@@ -259,7 +253,6 @@ def _wait(waking: int, ended: list[int]) -> None:
 
 
 def _end_all() -> None:
-    """End the server in order, then all that is left of it."""
     if _server is not None and _server.returncode is None:
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.kill(_server.pid, signal.SIGTERM)

@@ -27,7 +27,6 @@ _LISTEN = 10
 _INIT = 1
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
-#: Process id and start: an id is used again.
 _Key = tuple[int, int]
 
 
@@ -44,8 +43,6 @@ def is_this_machine(address: str) -> bool:
 
 @dataclass(frozen=True)
 class Socket:
-    """A TCP socket as the kernel lists it."""
-
     address: Address
     port: int
     is_listening: bool

@@ -57,8 +57,6 @@ http {{
 
 
 class Nginx(Server):
-    """See the module."""
-
     name = "nginx"
     services = ("webdav", "webdavs")
     programs = ("nginx",)

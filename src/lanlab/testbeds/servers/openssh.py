@@ -59,8 +59,6 @@ ForceCommand internal-sftp -d {served}
 
 
 class OpenSsh(Server):
-    """See the module."""
-
     name = "openssh"
     services = ("sftp",)
     programs = ("sshd", "ssh-keygen")

@@ -14,8 +14,6 @@ _PROC = Path("/proc")
 
 @dataclass(frozen=True)
 class Process:
-    """One process at one moment."""
-
     pid: int
     parent: int
     #: When it started, in ticks since boot: an id is used again.
@@ -27,7 +25,6 @@ class Process:
 
 
 def everything() -> dict[int, Process]:
-    """Every process that there is, by its id."""
     found: dict[int, Process] = {}
     for entry in _PROC.iterdir():
         if entry.name.isdecimal() and (process := _read(int(entry.name))) is not None:
@@ -73,7 +70,6 @@ def _threads_s(pid: int) -> float:
 
 
 def still_there(known: Sequence[Process]) -> list[Process]:
-    """Those that live, each the same process as it was."""
     now = {each.pid: _read(each.pid) for each in known}
     return [
         each

@@ -79,8 +79,6 @@ TLSLog {log}
 
 
 class ProFtpd(Server):
-    """See the module."""
-
     name = "proftpd"
     services = ("ftp", "ftps")
     programs = ("proftpd",)

@@ -38,18 +38,14 @@ _LOG_BYTES = 4096
 
 @dataclass(frozen=True)
 class ServerNeed:
-    """A server, and whether it can be had here."""
-
     name: str
     services: tuple[str, ...]
     found: bool
-    #: The version that it tells, or what is missing.
     detail: str
     how_to_get: str
 
 
 def server_needs() -> list[ServerNeed]:
-    """All servers, each looked for now."""
     return [_look(server) for server in SERVERS.values()]
 
 
@@ -212,7 +208,6 @@ class _Start:
         return RunningServer(server.name, self.service, version, keeper, launch)
 
     def _user(self) -> tuple[str, int, int]:
-        """As whom the server shall run, by name, user and group."""
         try:
             found = self.root.stat()
         except OSError as error:
@@ -271,7 +266,6 @@ class _Start:
 
 
 def _plain_folder() -> Path:
-    """Where private folders are made: a path that no configuration file needs quoted."""
     for folder in (Path(tempfile.gettempdir()), Path("/tmp")):
         if _PLAIN_PATH.fullmatch(str(folder)) and os.access(folder, os.W_OK | os.X_OK):
             return folder
@@ -305,7 +299,6 @@ def _hand_over(root: Path, uid: int, gid: int) -> None:
 
 
 def _last_words(launch: Launch | None) -> str:
-    """The last line of the server's logs, after a colon; or nothing."""
     for log in launch.logs if launch is not None else ():
         with contextlib.suppress(OSError, LabError):
             lines = log.read_bytes()[-_LOG_BYTES:].decode(errors="replace").splitlines()

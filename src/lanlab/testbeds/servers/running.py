@@ -81,7 +81,6 @@ class Keeper:
 
     @property
     def pid(self) -> int:
-        """Its process id."""
         return self._process.pid
 
     def start(self, argv: list[str], port: int) -> int:
@@ -170,7 +169,6 @@ class RunningServer:
     ) -> None:
         self.name = name
         self.service = service
-        #: What it tells of its version.
         self.version = version
         self.port = launch.port
         #: Share of SMB, export of NFS; `None` where the service has none.
@@ -185,7 +183,6 @@ class RunningServer:
 
     @property
     def host(self) -> Host:
-        """Where it runs."""
         return self._keeper.host
 
     @property

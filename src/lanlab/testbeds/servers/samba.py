@@ -74,8 +74,6 @@ server signing = auto"""
 
 
 class Samba(Server):
-    """See the module."""
-
     name = "samba"
     services = ("smb", "smb1")
     programs = ("smbd", "pdbedit")

@@ -77,8 +77,6 @@ _VERSION_WITHIN_S = 10.0
 
 
 class Vsftpd(Server):
-    """See the module."""
-
     name = "vsftpd"
     services = ("ftp", "ftps")
     programs = ("vsftpd", "unshare", "mount")

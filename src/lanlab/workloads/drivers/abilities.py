@@ -38,12 +38,9 @@ Transport = Literal["udp", "tcp"]
 
 @dataclass(frozen=True)
 class Abilities:
-    """What a program can measure of one workload."""
-
     #: Transports, with the shortest and the longest message of each, bytes.
     sizes: Mapping[Transport, tuple[int, int]]
     ip_versions: tuple[int, ...] = (4, 6)
-    #: Further parameters that it has an option for.
     takes: frozenset[str] = frozenset()
     #: The only values that it can do, for some parameters.
     values: Mapping[str, tuple[object, ...]] = field(default_factory=dict)

@@ -26,8 +26,6 @@ _VERSION_WITHIN_S = 5.0
 
 @dataclass(frozen=True)
 class Place:
-    """Where a trial of a driver takes place."""
-
     source_address: str
     target_address: str
     #: The first of as many consecutive ports as the driver asked for, free on the target.
@@ -50,8 +48,6 @@ class Commands:
 
 @dataclass(frozen=True)
 class Output:
-    """What a program left."""
-
     text: str
     #: User and system time of the whole process, its children's included, seconds; `None` where it
     #: is not known.
@@ -63,14 +59,12 @@ class Driver(ABC):
 
     #: As in `--tool` and in study files.
     name: str
-    #: What to do where it is missing.
     how_to_get: str
     #: What it can measure of each workload; `None`: nothing.
     stream: Abilities | None = None
     echo: Abilities | None = None
     #: Whether it can be started on hosts that are reached by ssh: its server ends by itself.
     runs_by_ssh = False
-    #: Consecutive ports that a trial takes, at most.
     ports = 2
     #: Prints its version, and what that line looks like is found by `version`.
     version_arguments: Sequence[str] = ("--version",)
@@ -112,7 +106,6 @@ class Driver(ABC):
         return found
 
     def abilities(self) -> Mapping[str, Abilities]:
-        """What it can measure, by workload."""
         found = {"stream": self.stream, "echo": self.echo}
         return {name: abilities for name, abilities in found.items() if abilities is not None}
 

@@ -13,11 +13,9 @@ from lanlab.workloads.drivers.base import Metrics, Output
 class StreamCounts:
     """What a program says of a stream. What it does not say is `None`."""
 
-    #: At the receiver.
     goodput_bps: float
     sent_messages: int | None = None
     received_messages: int | None = None
-    #: Over UDP, by the receiver's count.
     lost_messages: int | None = None
     sent_bps: float | None = None
     #: Warm-up included, where there was one: what the time on the processors was for.
@@ -25,7 +23,6 @@ class StreamCounts:
     all_received_messages: int | None = None
 
     def metrics(self, size_bytes: int, client: Output, server: Output) -> Metrics:
-        """By lanlab's keys."""
         metrics: Metrics = {
             "goodput_bps": self.goodput_bps,
             "received_messages_per_s": self.goodput_bps / 8 / size_bytes,
@@ -55,7 +52,6 @@ class StreamCounts:
 def _cpu(
     end: str, cpu_s: float | None, messages: int | None, all_messages: int | None, size_bytes: int
 ) -> Metrics:
-    """The process's time, and what of it is the measured messages' share."""
     if cpu_s is None:
         return {}
     if not messages or not all_messages:

@@ -10,8 +10,6 @@ from lanlab.workloads.drivers.registry import DRIVERS
 
 @dataclass(frozen=True)
 class DriverNeed:
-    """A driver, and whether its programs are here."""
-
     name: str
     found: bool
     #: The version that it tells, or which program is missing.
@@ -20,7 +18,6 @@ class DriverNeed:
 
 
 def driver_needs() -> list[DriverNeed]:
-    """All drivers, each looked for now."""
     return [_look(entry) for entry in DRIVERS.values()]
 
 

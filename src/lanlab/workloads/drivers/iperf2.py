@@ -96,7 +96,6 @@ class Iperf2(Driver):
 
 
 def _flows(text: str, end: str) -> list[re.Match[str]]:
-    """The summary of each flow; the sum of several is left out."""
     found = [match for line in text.splitlines() if (match := _FLOW.match(line))]
     if not found:
         lines = [line for line in text.splitlines() if line.strip()]

@@ -109,7 +109,6 @@ class Iperf3(Driver):
 
 
 def _run(text: str, end: str) -> dict[str, Any]:
-    """One end's JSON."""
     try:
         run = json_of(text)
     except BadValue as error:
@@ -123,7 +122,6 @@ def _run(text: str, end: str) -> dict[str, Any]:
 
 
 def _all_bytes(run: dict[str, Any]) -> int:
-    """Bytes of all intervals, those of the warm-up included."""
     return sum(int(interval["sum"]["bytes"]) for interval in run["intervals"])
 
 

@@ -41,7 +41,6 @@ class Netperf(Driver):
         values={"receive": ("auto", "block")},
         buffers="apart",
     )
-    #: Control, and data at either end.
     ports = 3
     version_arguments = ("-V",)
 
@@ -89,7 +88,6 @@ class Netperf(Driver):
 
 
 def _buffers(send: int | None, receive: int | None) -> str:
-    """As netperf reads them: one alone keeps its side of the comma."""
     if send is None and receive is None:
         return ""
     return f"{'' if send is None else send},{'' if receive is None else receive}"

@@ -10,7 +10,6 @@ from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Pla
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps, required
 
 _KIB = 1024
-#: What nuttcp calls a megabyte.
 _MIB = 2**20
 
 
@@ -28,7 +27,6 @@ class Nuttcp(Driver):
         buffers="apart",
         most_flows=128,
     )
-    #: Control, and one for each flow.
     ports = 129
     version_arguments = ("-V",)
 

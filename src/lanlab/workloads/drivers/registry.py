@@ -12,7 +12,6 @@ from lanlab.lazily import Lazily
 if TYPE_CHECKING:
     from lanlab.workloads.drivers.base import Driver
 
-#: The engine's own name among the drivers.
 OWN = "lanlab"
 
 

@@ -10,7 +10,6 @@ from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu, required
 
-#: Its shortest message is its header.
 _SIZES = (14, 65_507)
 #: What it leaves out of a ping-pong by itself, before and after the part that it evaluates.
 _WARMUP_S = 0.4

@@ -9,7 +9,6 @@ use lanlab_workloads::Guard;
 use crate::messages::CopySpec;
 use crate::running::Running;
 
-/// The host's clock; waiting is to the runtime's millisecond.
 #[derive(Debug, Clone, Copy)]
 pub struct RuntimeClock;
 
@@ -35,7 +34,6 @@ pub fn guard(running: &Running) -> Guard<'_, RuntimeClock> {
     Guard::new(RuntimeClock, &running.progress)
 }
 
-/// The same with the bounds of a copy, from now on.
 pub fn bounded<'a>(spec: &CopySpec, running: &'a Running) -> Guard<'a, RuntimeClock> {
     Guard::bounded(RuntimeClock, &running.progress, spec)
 }

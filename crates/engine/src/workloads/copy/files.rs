@@ -22,7 +22,6 @@ use crate::workloads::dataset::{self, MOST_FILES, first_difference, stop_if_canc
 /// Directories below each other at most.
 const MOST_DEPTH: usize = 64;
 
-/// All files of a trial.
 #[derive(Debug)]
 pub struct Files {
     pub entries: Vec<Entry>,
@@ -32,17 +31,14 @@ pub struct Files {
     origin: Origin,
 }
 
-/// One file.
 #[derive(Debug)]
 pub struct Entry {
-    /// From the directory of the files, at this host and at the service.
     pub path: ServicePath,
     pub bytes: u64,
     /// Of a file that could change; `None` of one whose content is known.
     modified: Option<SystemTime>,
 }
 
-/// Where content comes from.
 #[derive(Debug)]
 enum Origin {
     Dataset(DatasetSpec),
@@ -218,7 +214,6 @@ fn service_path(path: &str) -> Result<ServicePath, Failure> {
     })
 }
 
-/// What is to be in a file.
 #[derive(Debug)]
 pub enum Truth {
     Made(dataset::Content),
@@ -226,7 +221,6 @@ pub enum Truth {
 }
 
 impl Truth {
-    /// What is in a file of this host.
     pub fn open(below: &ConfinedDirectory, file: &ServicePath) -> Result<Self, Failure> {
         let path = below.place(Some(file));
         let file = below.file(file, Access::Read).map_err(|error| match error.kind() {
@@ -272,7 +266,6 @@ pub fn read_all(file: &File, path: &Path, offset: u64, buffer: &mut [u8]) -> Res
     read_whole(path, offset, buffer, |part, from| read_at(file, part, from))
 }
 
-/// The same, by a call that may give less than was asked for.
 fn read_whole(
     path: &Path,
     mut offset: u64,

@@ -15,7 +15,6 @@ pub struct Listing {
     /// Those that the service does not list, or not so that it is understood. What the trial wrote in
     /// them is removed by its names.
     unlisted: HashSet<ServicePath>,
-    /// Why, of the first.
     pub not_listed: Option<Fault>,
 }
 
@@ -77,7 +76,6 @@ impl Listing {
         self.kind_in(directory, name) == Some(true)
     }
 
-    /// Whether this was seen to be a directory, or is taken for one.
     pub fn is_directory(&self, path: &ServicePath) -> bool {
         self.directories.contains_key(path) || self.unlisted.contains(path)
     }
@@ -89,12 +87,10 @@ impl Listing {
         })
     }
 
-    /// Whether a file was seen there.
     pub fn is_file(&self, path: &ServicePath) -> bool {
         path.parent().and_then(|parent| self.kind_in(&parent, path.name())) == Some(false)
     }
 
-    /// Whether this was seen to be a directory, with nothing in it.
     pub fn is_empty(&self, path: &ServicePath) -> bool {
         self.directories.get(path).is_some_and(HashMap::is_empty)
     }

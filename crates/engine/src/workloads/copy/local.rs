@@ -19,15 +19,22 @@ use crate::paths::of_file;
 use crate::running::Running;
 use crate::workloads::dataset::stop_if_cancelled;
 
-/// Where the octets of a file go.
 #[derive(Debug)]
 pub enum Sink {
     /// Nowhere; the hash of each block is kept, to be compared once the copy is timed.
-    Hashes { block_bytes: u32, hashes: RefCell<Vec<u64>> },
-    /// To a file of this host.
-    File { file: File, path: PathBuf },
-    /// They are compared at once.
-    Compare { truth: Truth, scratch: RefCell<Vec<u8>>, name: String },
+    Hashes {
+        block_bytes: u32,
+        hashes: RefCell<Vec<u64>>,
+    },
+    File {
+        file: File,
+        path: PathBuf,
+    },
+    Compare {
+        truth: Truth,
+        scratch: RefCell<Vec<u8>>,
+        name: String,
+    },
 }
 
 impl Sink {
@@ -76,13 +83,11 @@ impl lanlab_workloads::copy::Sink for Sink {
     }
 }
 
-/// A copy is not what it should be.
 pub fn wrong(name: &str, octet: u64) -> Failure {
     Failure::new("copy.wrong", format!("`{name}`: the copy differs from octet {octet} on"))
         .hint("what moved or kept it has damaged it: no figure of this service can be trusted")
 }
 
-/// A copy is shorter or longer than it should be.
 pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
     let message = format!("`{name}`: the copy has {found} octets; the file has {expected}");
     Failure::new("copy.wrong", message)

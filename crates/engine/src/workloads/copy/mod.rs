@@ -46,7 +46,6 @@ const NAMES_BYTES: u64 = 32 << 20;
 /// Hashes of blocks that are kept until they are compared.
 const HASHES_BYTES: u64 = 64 << 20;
 
-/// A step of a trial, once its specification is checked.
 pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result<Task, Failure> {
     Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
 }

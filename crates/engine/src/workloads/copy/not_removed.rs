@@ -7,7 +7,6 @@ use crate::messages::LeftBehind;
 /// Names that are reported; all are counted.
 const MOST_NAMES: usize = 20;
 
-/// What could not be removed of a trial.
 #[derive(Debug, Default)]
 pub struct NotRemoved {
     names: Vec<String>,
@@ -23,12 +22,10 @@ impl NotRemoved {
         self.not_listed = fault.map(|fault| fault.message.clone());
     }
 
-    /// Why a directory was not listed, if one was not.
     pub fn why_not_listed(&self) -> Option<String> {
         self.not_listed.clone()
     }
 
-    /// The server has not removed it, and says so.
     pub fn refused(&mut self, path: &ServicePath, fault: &Fault) {
         self.refusal.get_or_insert_with(|| fault.message.clone());
         self.kept(path);
@@ -51,12 +48,10 @@ impl NotRemoved {
         }
     }
 
-    /// Whether the server has refused anything.
     pub fn has_refusal(&self) -> bool {
         self.refusal.is_some()
     }
 
-    /// Whether nothing is left.
     pub fn is_none(&self) -> bool {
         self.count == 0
     }

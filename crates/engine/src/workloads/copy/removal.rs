@@ -16,10 +16,8 @@ use lanlab_workloads::copy::CopyError;
 /// How long removal of a file is retried. A server may hold it open until it knows that its client is
 /// gone, within a round trip and a turn of its processor, and refuse or delay removal (SMB).
 pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
-/// Time between two attempts.
 pub const HELD_LOOK: Duration = Duration::from_millis(100);
 
-/// What the trial wrote, by its mark.
 #[derive(Debug, Default)]
 pub struct Written {
     pub files: Vec<ServicePath>,

@@ -10,12 +10,10 @@ const SHORT_MARK_NAME: &str = "mark.lab";
 /// End of the working name there.
 pub const SHORT: &str = ".lab";
 
-/// Where the files of a trial are at the service.
 pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
     path(format!("{}/files", spec.working_name))
 }
 
-/// Where one of them is.
 pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, Failure> {
     path(format!("{}/files/{file}", spec.working_name))
 }
@@ -24,7 +22,6 @@ pub fn path(text: String) -> Result<ServicePath, Failure> {
     ServicePath::new(text).map_err(|bad| Failure::new("copy.name", bad.message))
 }
 
-/// Where the mark of a trial is.
 pub fn mark_path(working_name: &str) -> Result<ServicePath, Failure> {
     let name = if working_name.ends_with(SHORT) { SHORT_MARK_NAME } else { MARK_NAME };
     path(format!("{working_name}/{name}"))

@@ -40,7 +40,6 @@ pub fn check(spec: &CopySpec) -> Result<(), Failure> {
     Ok(())
 }
 
-/// What the stack has counted for a target.
 pub fn facts(target: &Target) -> Option<StackFacts> {
     small::counted(target).as_ref().map(stack_facts)
 }

@@ -22,7 +22,6 @@ use lanlab_workloads::copy::{
     CopyError, Meters, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
 };
 
-/// How a mark begins; the token follows.
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
 /// Longest mark: the names of a tree's files stand in it.
 const MOST_MARK_BYTES: usize = 16 << 20;
@@ -192,7 +191,6 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
     Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
 }
 
-/// What stands in a mark.
 pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<String, CopyError> {
     let file = session.open(path, Access::Read).await?;
     let (mut text, mut piece) = (Vec::new(), vec![0; PIECE_BYTES]);
@@ -210,7 +208,6 @@ pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<Str
     String::from_utf8(text).map_err(|_| not_ours(path).into())
 }
 
-/// The error of a directory that is somebody else's.
 pub fn not_ours(path: &ServicePath) -> Failure {
     Failure::new("copy.not_ours", format!("`{path}` is not the mark of this trial"))
         .hint("nothing was removed; look what it is, and remove it yourself")
@@ -241,7 +238,6 @@ fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
     Ok(written)
 }
 
-/// What is written by its description, of a dataset; of a tree nothing.
 fn of_dataset(spec: &CopySpec) -> Result<Written, Failure> {
     let mut written = Written::default();
     if let CopiedFiles::Dataset(dataset) = &spec.files {

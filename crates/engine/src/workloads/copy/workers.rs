@@ -33,7 +33,6 @@ use crate::running::conclude;
 /// in yet (`MaxStartups` 10:30:100).
 const CONNECT_AT_ONCE: usize = 8;
 
-/// A runtime for one thread.
 pub fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread()
         .enable_all()
@@ -61,7 +60,6 @@ pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<ConfinedDirectory>>, F
     }
 }
 
-/// Copy all files, once armed.
 pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let files = Files::find(&spec.files, running)?;
     files.check_same(spec.files_digest.as_deref())?;
@@ -104,11 +102,9 @@ struct Job<'a> {
     /// Where files are sent from at this host, unless they are made as they are sent.
     source: Option<&'a ConfinedDirectory>,
     place: Option<&'a Place>,
-    /// Number of the next file that no worker has taken.
     next: AtomicUsize,
     guard: Guard<'a, RuntimeClock>,
     running: &'a Running,
-    /// One for each that may connect at once.
     connecting: Semaphore,
 }
 
@@ -119,7 +115,6 @@ struct Timed {
 }
 
 impl Job<'_> {
-    /// Connect all threads, wait for the start, copy.
     fn run(&self) -> Result<Timed, Failure> {
         thread::scope(|scope| {
             let (tell, results) = mpsc::channel();
@@ -160,7 +155,6 @@ impl Job<'_> {
         })
     }
 
-    /// One thread, from its connection to its last file.
     fn work(
         &self,
         tell: &mpsc::Sender<Result<(), Failure>>,
@@ -222,7 +216,6 @@ impl CopyEndpoints for Job<'_> {
         &self.files.entries[number].path
     }
 
-    /// From memory, or from the file of this host.
     fn source(&self, number: usize) -> Result<Truth, Failure> {
         match self.source {
             None => self.files.truth(number),

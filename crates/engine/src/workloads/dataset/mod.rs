@@ -27,7 +27,6 @@ const BLOCK_BYTES: usize = 1 << 20;
 /// Directories below each other that are looked into.
 const MOST_DEPTH: usize = 64;
 
-/// Make a dataset, or see that it is there.
 pub fn make(request: Dataset) -> Result<Task, Failure> {
     storage::check_place(&request.place)?;
     let sizes = sizes(&request.spec)?;
@@ -78,7 +77,6 @@ fn make_all(request: &Dataset, sizes: &[u64], running: &Running) -> Result<Datas
     Ok(made)
 }
 
-/// Whether a file is as it should be, octet for octet.
 fn is_right(
     path: &Path,
     content: Content,
@@ -141,7 +139,6 @@ fn write(
     os::close_file(file).map_err(|error| failed(&error))
 }
 
-/// End if the driver has cancelled.
 pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
     if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
 }

@@ -95,7 +95,6 @@ fn a_dataset_takes_three_blocks_and_a_number_for_each_file() {
     assert_eq!(task.cost.threads, OWN_THREADS);
 }
 
-/// How many files may still be forgotten afterwards.
 fn forget_at(directory: &Path, depth: usize, most: usize) -> Result<usize, Failure> {
     let mut left = most;
     forget(directory, depth, &mut left, &running()).map(|()| left)

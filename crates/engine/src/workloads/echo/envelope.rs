@@ -5,7 +5,6 @@ use lanlab_wire::icmp::{Echo, HEADER_LEN, Version};
 /// Longest header of IPv4, which a raw socket gives with what it receives (RFC 791, section 3.1).
 const MOST_IPV4_HEADER_BYTES: usize = 60;
 
-/// What a datagram travels in.
 #[derive(Debug, Clone, Copy)]
 pub enum Envelope {
     Udp,
@@ -17,7 +16,6 @@ pub enum Envelope {
 }
 
 impl Envelope {
-    /// Octets before the message in what is sent.
     pub fn header_bytes(self) -> usize {
         match self {
             Self::Udp => 0,
@@ -25,7 +23,6 @@ impl Envelope {
         }
     }
 
-    /// Most octets that are received in addition to the message.
     pub fn most_bytes(self) -> usize {
         match self {
             Self::Udp => 0,

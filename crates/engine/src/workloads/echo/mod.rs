@@ -27,7 +27,6 @@ pub(crate) use outstanding::REQUEST_BYTES;
 pub use peer::with_peer;
 pub(crate) use requester::outcome as requested;
 
-/// Check a specification.
 pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     check_common(
         spec.transport,
@@ -89,20 +88,17 @@ fn cost(plan: &Plan) -> Cost {
     Cost { memory_bytes, threads: 1 + OWN_THREADS }
 }
 
-/// What to do about a peer that does not send back what it gets.
 const NO_ECHO_HINT: &str = "name a service that sends back what it gets (RFC 862), as `lanlab serve --peer echo` or inetd's `echo`, and a size that it takes in one piece";
 
 /// Sleep of a polling end when no message is there.
 const POLL_NS: u64 = 200_000;
 
-/// No message was there: wait as the plan says.
 fn rest(plan: &Plan) {
     if plan.receive == Receive::Poll {
         os::sleep_until(os::monotonic().plus_nanos(POLL_NS));
     }
 }
 
-/// The failure for an end that is not a regular one.
 fn failure_of(ended_by: EndedBy) -> Option<Failure> {
     match ended_by {
         EndedBy::Finished | EndedBy::Unconfirmed => None,
@@ -113,13 +109,11 @@ fn failure_of(ended_by: EndedBy) -> Option<Failure> {
     }
 }
 
-/// The ports that a responder may listen on.
 fn ports_of(request: &EchoRespond) -> Ports {
     let range = (request.port, request.last_port);
     Ports::new(request.spec.transport, request.bind, range, 1)
 }
 
-/// Answer echo requests.
 pub fn respond(request: EchoRespond) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
     ports_of(&request).check(1)?;
@@ -135,7 +129,6 @@ pub fn respond(request: EchoRespond) -> Result<Task, Failure> {
     }))
 }
 
-/// Send echo requests and time their replies.
 pub fn request(request: EchoRequest) -> Result<Task, Failure> {
     check_addresses(request.bind, request.peer)?;
     let (plan, token) = (plan(&request.spec)?, parse_token(&request.session)?);

@@ -14,7 +14,6 @@ const MOST_TINY_REQUESTS: u64 = 64;
 /// with more bytes on their way, both ends could wait for room for ever.
 const MOST_TCP_BYTES: u64 = 65_536;
 
-/// Check the number of requests on their way.
 pub fn check(spec: &EchoSpec) -> Result<(), Failure> {
     let most = if spec.message_size_bytes == 1 { MOST_TINY_REQUESTS } else { MOST_REQUESTS };
     let requests = u64::from(spec.outstanding_requests);

@@ -99,14 +99,12 @@ pub(crate) fn outcome(
     }
 }
 
-/// Result of a requester.
 struct Requested {
     ended_by: EndedBy,
     usage: Usage,
     counts: Counts,
 }
 
-/// The next request when the reply is there or overdue.
 fn closed_loop(
     plan: &Plan,
     requests: &mut impl Requests,

@@ -20,7 +20,6 @@ use crate::workloads::setup::{
     tcp_facts,
 };
 
-/// Answer the peer's requests until it closes the connection.
 pub fn respond(
     request: &EchoRespond,
     plan: &Plan,
@@ -154,7 +153,6 @@ fn broken(what: &str, error: &io::Error) -> Result<EndedBy, Failure> {
     Err(Failure::system(what, error))
 }
 
-/// Send requests and time their replies.
 pub fn request(
     request: &EchoRequest,
     plan: &Plan,
@@ -230,9 +228,7 @@ struct StreamRequests<'a> {
     running: &'a Running,
     silence_ns: u64,
     message: Vec<u8>,
-    /// What numbers the requests, where the other end is no engine.
     content: Option<&'a Content>,
-    /// Why no more can be sent.
     closed: Option<EndedBy>,
 }
 
@@ -253,7 +249,6 @@ struct StreamReplies<'a> {
     buffer: Vec<u8>,
     /// What replies must be, where the other end is no engine.
     content: Option<&'a Content>,
-    /// Octets received that belong to no reply given out yet.
     received: usize,
     replied: u64,
 }

@@ -27,10 +27,8 @@ use crate::workloads::setup::{
     local_port, socket_address,
 };
 
-/// Shortest time-out of a socket.
 const MILLISECOND_NS: u64 = 1_000_000;
 
-/// Answer the peer's requests until the peer ends the session.
 pub fn respond(
     request: &EchoRespond,
     plan: &Plan,
@@ -112,12 +110,10 @@ fn answer(
     })
 }
 
-/// What a look at a socket found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum There {
     Datagram,
     Nothing,
-    /// The peer has closed its port.
     ClosedPort,
 }
 
@@ -163,7 +159,6 @@ pub(super) fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failur
         .map_err(|error| Failure::system("socket options", &error))
 }
 
-/// Send requests and time their replies.
 pub fn request(
     request: &EchoRequest,
     plan: &Plan,
@@ -266,11 +261,9 @@ fn agree_on_end(
     }
 }
 
-/// What a responder says to the end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum EndAnswer {
     Confirmed,
-    /// The responder has closed its port and cannot confirm.
     ClosedPort,
     None,
 }
@@ -295,7 +288,6 @@ struct DatagramRequests<'a> {
     token: Token,
     writer: RequestWriter,
     message: Vec<u8>,
-    /// A keep-alive message, likewise.
     word: Vec<u8>,
     /// Datagrams handed to the system, by which it numbers its stamps.
     sent: u32,

@@ -27,13 +27,11 @@ use crate::messages::{
 use crate::running::{Running, conclude};
 use crate::task::Task;
 
-/// Room for any datagram.
 const LONGEST: usize = 65_536;
 const TOKEN_LEN: usize = 16;
 const SHORT_LEN: usize = TOKEN_LEN + 2;
 /// The answering end ends after this time if the driver does not end it.
 const ANSWER_NS: u64 = 30_000_000_000;
-/// Shortest time-out of a socket.
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
 /// Octets of the IP and UDP headers (RFC 791, RFC 8200, RFC 768), and of a packet that every path
@@ -48,7 +46,6 @@ fn ports_of(request: &PathMtuAnswer) -> Ports {
     Ports::new(Transport::Udp, request.bind, (request.port, request.last_port), 1)
 }
 
-/// A socket that sends no fragments.
 fn open(address: HostAddress, port: u16) -> Result<DatagramSocket, Failure> {
     let socket = bind_datagram(address, port, &SocketOptions::default())?;
     socket.enable_path_probing().map_err(|error| not_probing(&error))?;
@@ -65,7 +62,6 @@ fn not_probing(error: &io::Error) -> Failure {
     Failure::system("path probing", error)
 }
 
-/// Answer until cancelled.
 pub fn answer(request: PathMtuAnswer) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
     let token = parse_token(&request.session)?;
@@ -78,7 +74,6 @@ pub fn answer(request: PathMtuAnswer) -> Result<Task, Failure> {
     }))
 }
 
-/// Answer datagrams; returns why it ended.
 fn answer_all(
     request: &PathMtuAnswer,
     token: &Token,
@@ -127,7 +122,6 @@ fn reply(socket: &DatagramSocket, datagram: &mut [u8], from: SocketAddr) {
     let _ = socket.plain().send_to(datagram, from);
 }
 
-/// Look for the largest packets.
 pub fn probe(request: PathMtuProbe) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
     let token = parse_token(&request.session)?;
@@ -193,12 +187,10 @@ fn search(
     })
 }
 
-/// What an error of a receive means.
 #[derive(Debug, PartialEq, Eq)]
 enum ReceiveError {
     /// A router has reported that a datagram was too long for its next link.
     TooLong,
-    /// Nothing came in time.
     Nothing,
     /// The port is not open, or a router has no route. Later datagrams may still be answered.
     NotThere,
@@ -221,7 +213,6 @@ fn is_told_of_another(mut send: impl FnMut() -> io::Result<usize>) -> bool {
     send().is_err_and(|error| DatagramSocket::is_too_long(&error)) && send().is_ok()
 }
 
-/// Handle an answer.
 fn take(search: &mut PathSearch, token: &Token, datagram: &[u8], header: u32) {
     let Some((octets, rest)) = datagram.split_first_chunk::<TOKEN_LEN>() else { return };
     if !Token(*octets).matches(token) {

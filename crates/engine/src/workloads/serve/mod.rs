@@ -33,7 +33,6 @@ const MOST_THREADS: usize = 4;
 /// way, up to 512: on few processors most of them wait for their turn with a call in their hands, whose
 /// stations stand still while those of the others go on.
 const FILE_THREADS: usize = 8;
-/// What connections may take at once, by the services' own bounds for each.
 const MEMORY_BYTES: u64 = 256 << 20;
 /// What no name of a server or share has ([MS-FSCC] 2.1.6).
 const FORBIDDEN: &[u8] = b"\"/\\[]:|<>+=;,?*";
@@ -60,7 +59,6 @@ pub fn serve(request: Serve) -> Result<Task, Failure> {
     }))
 }
 
-/// See that names that were asked for can be said.
 fn check_names(request: &Serve) -> Result<(), Failure> {
     use ServiceKind::{Ncp, Smb, Smb1};
     let says_share = matches!(request.service, Smb | Smb1 | Ncp);
@@ -80,7 +78,6 @@ fn check_names(request: &Serve) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Most descriptors that `connections` connections have at once.
 fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     match service {
         // Its clients open nothing; the server keeps at most 256 files open for all of them.
@@ -91,7 +88,6 @@ fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     }
 }
 
-/// What serves all connections.
 fn runtime() -> Result<Runtime, Failure> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from).min(MOST_THREADS);
     Builder::new_multi_thread()
@@ -102,7 +98,6 @@ fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("threads of the server", &error))
 }
 
-/// The station that serves, of a carrier on Ethernet.
 fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     match (request.carrier, &request.link, &request.station_name) {
         (Carrier::Tcp, None, None) if request.service.goes_over(Carrier::Tcp) => Ok(None),

@@ -26,7 +26,6 @@ pub fn any_address(peer: IpAddr) -> IpAddr {
     }
 }
 
-/// Options of a request as datagram sockets take them.
 pub fn datagram_options(options: &SocketOptions) -> DatagramOptions {
     DatagramOptions {
         send_buffer_bytes: options.send_buffer_bytes.map(|bytes| bytes as usize),
@@ -36,7 +35,6 @@ pub fn datagram_options(options: &SocketOptions) -> DatagramOptions {
     }
 }
 
-/// A UDP socket bound as the request says.
 pub fn bind_datagram(
     address: HostAddress,
     port: u16,
@@ -47,7 +45,6 @@ pub fn bind_datagram(
         .map_err(|error| Failure::system(format!("UDP port {port} on {}", address.ip()), &error))
 }
 
-/// The port that a socket is bound to.
 pub fn local_port(socket: &DatagramSocket) -> Result<u16, Failure> {
     let address = socket.plain().local_addr();
     address.map(|address| address.port()).map_err(|error| Failure::system("local port", &error))
@@ -229,7 +226,6 @@ impl Accepted {
         Ok(())
     }
 
-    /// Throw away all that is there.
     fn discard(
         &mut self,
         running: &Running,
@@ -242,7 +238,6 @@ impl Accepted {
         Ok(())
     }
 
-    /// Take a datagram from the socket, if one is there.
     fn take_one(&mut self, answer: bool) -> Result<bool, Failure> {
         let mut buffer = [0; RECEIVE_LEN];
         match self.socket.try_receive(&mut buffer) {
@@ -365,7 +360,6 @@ mod tests {
         assert_eq!(passed, [true, true, true, false]);
     }
 
-    /// What the peer asks of a receiver, and what it hears of it.
     fn answer(asking: &UdpSocket) -> Option<Message> {
         let mut octets = [0; 100];
         let length = asking.recv(&mut octets).ok()?;

@@ -39,12 +39,10 @@ fn accept_timeout_ns(silence_ns: u64) -> u64 {
     ACCEPT_TIMEOUT_NS.max(2 * silence_ns)
 }
 
-/// How long an end that connects waits for an answer.
 pub fn setup_ns(silence_ns: u64) -> u64 {
     SETUP_NS.max(silence_ns)
 }
 
-/// What to do about a peer that does not answer.
 const NO_ANSWER_HINT: &str = "see whether the other engine is ready, the link is up and no firewall is between; for a path whose round trip takes seconds, allow more by `--idle-timeout`";
 
 /// Check what `stream` and `echo` have in common.
@@ -82,7 +80,6 @@ pub fn check_range(key: &str, value: u64, least: u64, most: u64) -> Result<(), F
     Err(Failure::value(key, value, format!("{least} to {most}")))
 }
 
-/// The kernel's stamps are of datagrams, where it gives any.
 pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
     if transport == Transport::Tcp {
         return Err(Failure::value("timestamps", "kernel", "program over tcp"));
@@ -113,7 +110,6 @@ pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     })
 }
 
-/// Read a session's token.
 pub fn parse_token(text: &str) -> Result<Token, Failure> {
     let wrong = || Failure::value("session", "another text", "32 hexadecimal digits");
     // A sign is no digit, though an integer parser would take it.
@@ -128,7 +124,6 @@ pub fn parse_token(text: &str) -> Result<Token, Failure> {
     Ok(Token(octets))
 }
 
-/// An address of a request as sockets take it.
 pub fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr, Failure> {
     os::socket_address(address.ip(), address.zone(), port)
         .map_err(|error| Failure::new("bind.no_address", format!("address `{address}`: {error}")))
@@ -152,7 +147,6 @@ pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(
     }
 }
 
-/// Random octets.
 pub fn random_octets<const N: usize>() -> Result<[u8; N], Failure> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets)
@@ -164,7 +158,6 @@ fn random_u64() -> Result<u64, Failure> {
     getrandom::u64().map_err(|error| Failure::new("system.random", error.to_string()))
 }
 
-/// Whether a receive came back without anything, and will be tried again.
 pub fn is_idle(error: &io::Error) -> bool {
     use io::ErrorKind::{Interrupted, TimedOut, WouldBlock};
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
@@ -181,7 +174,6 @@ pub fn is_no_room(error: &io::Error) -> bool {
     error.raw_os_error() == Some(NO_BUFFER_SPACE)
 }
 
-/// Whether the peer has closed the connection.
 pub fn is_closed(error: &io::Error) -> bool {
     use io::ErrorKind::{BrokenPipe, ConnectionAborted, ConnectionReset};
     matches!(error.kind(), BrokenPipe | ConnectionAborted | ConnectionReset)

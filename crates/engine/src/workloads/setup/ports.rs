@@ -36,7 +36,6 @@ impl Ports {
         Self { transport, address, first, last, next: first.into() }
     }
 
-    /// Check that the range is large enough.
     pub fn check(&self, sockets: u16) -> Result<(), Failure> {
         if self.first == 0 && self.last == 0 {
             return Ok(());
@@ -117,7 +116,6 @@ fn holders(transport: Transport, ports: std::ops::RangeInclusive<u16>) -> Vec<St
     found
 }
 
-/// Whether a link of a process's descriptor is to one of these sockets.
 fn is_one_of(target: &Path, sockets: &[String]) -> bool {
     sockets.iter().any(|socket| target == Path::new(socket))
 }

@@ -55,7 +55,6 @@ fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
 /// Connections that wait to be accepted; systems grant fewer.
 const BACKLOG: i32 = 4096;
 
-/// Listen for the flows of a session over TCP.
 pub fn listen(
     address: HostAddress,
     port: u16,
@@ -89,12 +88,9 @@ struct Opening {
     deadline: Instant,
 }
 
-/// Where an opening is.
 enum Opened {
     Not,
-    /// The connection of this flow, and what it asked.
     Flow(Message),
-    /// It does not open as ours.
     Foreign,
 }
 
@@ -105,7 +101,6 @@ impl Opening {
         Ok(Self { stream, octets: [0; QUESTION_LEN], filled: 0, deadline })
     }
 
-    /// Read what is there, and no more than the question.
     fn read(&mut self, token: Token) -> Opened {
         while self.filled < QUESTION_LEN {
             match (&mut &self.stream).read(&mut self.octets[self.filled..]) {
@@ -124,7 +119,6 @@ impl Opening {
         }
     }
 
-    /// Accept the flow that has asked so.
     fn accept(self, message: &Message, options: &SocketOptions) -> io::Result<TcpStream> {
         let Kind::Hello { nonce } = message.kind else {
             return Err(io::ErrorKind::InvalidData.into());
@@ -140,7 +134,6 @@ impl Opening {
     }
 }
 
-/// Where an opening is of which nothing could be read.
 fn not_read(error: &io::Error, is_late: bool) -> Opened {
     if is_idle(error) && !is_late { Opened::Not } else { Opened::Foreign }
 }
@@ -202,7 +195,6 @@ fn unless_gone(error: &io::Error) -> Result<(), Failure> {
     Err(Failure::system("accept", error))
 }
 
-/// Leave out the oldest of too many.
 fn make_room<T>(opening: &mut VecDeque<T>) {
     if opening.len() > MAX_OPENING {
         opening.pop_front();
@@ -319,7 +311,6 @@ pub fn connect_to_peer(
     }
 }
 
-/// Whether an answer is that of the peer to this question.
 fn is_acceptance(octets: &[u8], nonce: u64, token: Token) -> bool {
     Message::parse(octets)
         .is_ok_and(|reply| reply.kind == Kind::Accept { nonce } && reply.token.matches(&token))
@@ -348,7 +339,6 @@ fn read_answer(
     Ok(())
 }
 
-/// What TCP knows of a connection, where the system tells.
 pub fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
     let info = os::tcp_info(stream).ok()?;
     Some(TcpFacts {

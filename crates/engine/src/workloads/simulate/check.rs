@@ -17,7 +17,6 @@ use crate::messages::{
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
 
-/// Of an IP packet on Ethernet.
 const MTU_BYTES: u32 = 1500;
 const UDP_HEADER_BYTES: u32 = 8;
 const TCP_HEADER_BYTES: u32 = 20;
@@ -44,24 +43,18 @@ const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
 /// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
 const SILENCE_NS: u64 = 600_000_000_000;
 
-/// A request that can be run.
 #[derive(Debug)]
 pub struct Checked {
     pub medium: MediumPlan,
-    /// What the programs do.
     pub work: Work,
-    /// When the world ends in any case, virtual time.
     pub latest_end_ns: u64,
-    /// What it takes of the host.
     pub cost: Cost,
 }
 
-/// What the programs do.
 #[derive(Debug)]
 pub enum Work {
     Stream(Box<stream::Plan>),
     Echo(echo::Plan),
-    /// The sizes of the files.
     #[cfg(feature = "services")]
     Copy(DatasetSpec, Vec<u64>),
     /// What all stations take of the host's memory, bytes.
@@ -267,7 +260,6 @@ fn check_outstanding(
     Ok(())
 }
 
-/// The stream as the real workload knows it.
 fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
     StreamSpec {
         transport: stream.transport,
@@ -289,7 +281,6 @@ fn stream_spec(stream: &SimulatedStream) -> StreamSpec {
     }
 }
 
-/// The echo as the real workload knows it.
 fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
     EchoSpec {
         transport: echo.transport,

@@ -22,29 +22,20 @@ use crate::messages::{
 use crate::running::Running;
 use crate::workloads::copy as real_copy;
 
-/// What a copy came to, and when it started.
 type Outcome = Result<(Totals, Instant), Failure>;
 
-/// What each machine has sent.
 type Sent = Rc<RefCell<Vec<SimulatedSent>>>;
 
-/// A copy that runs.
 pub struct Copying {
     task: Task<Outcome>,
-    /// What machines have of files.
     pub served: FileMachines,
-    /// Files and bytes that were copied.
     pub progress: Rc<Progress>,
-    /// What of these was reported.
     pub reported: Cell<(u64, u64)>,
-    /// What each machine sent while it was timed.
     pub sent: Sent,
     spec: Box<CopySpec>,
-    /// Names and bytes of the files.
     files: Rc<[(ServicePath, u64)]>,
 }
 
-/// What a client copies between: its own files, and the server.
 struct SimulatedEndpoints<C> {
     clients: C,
     host: Host<HostNode>,
@@ -53,7 +44,6 @@ struct SimulatedEndpoints<C> {
     disk: Option<ClientDisk>,
     contents: DatasetSpec,
     files: Rc<[(ServicePath, u64)]>,
-    /// What each machine had sent when copying began.
     before: RefCell<Vec<SimulatedSent>>,
     sent: Sent,
 }
@@ -72,7 +62,6 @@ pub fn check(asked: &SimulatedCopy) -> Result<(DatasetSpec, Vec<u64>), Failure> 
     Ok((dataset.clone(), sizes(dataset)?))
 }
 
-/// The files of a dataset, by their names.
 fn expected(dataset: &DatasetSpec, files: usize) -> Expected {
     let dataset = dataset.clone();
     Rc::new(move |path: &[String]| {
@@ -200,7 +189,6 @@ impl Copying {
 }
 
 impl SimulatedEndpoints<()> {
-    /// With clients of a service.
     fn of<C>(self, clients: C) -> SimulatedEndpoints<C> {
         let Self { clients: (), host, spec, server, disk, contents, files, before, sent } = self;
         SimulatedEndpoints { clients, host, spec, server, disk, contents, files, before, sent }
@@ -208,7 +196,6 @@ impl SimulatedEndpoints<()> {
 }
 
 impl<C> SimulatedEndpoints<C> {
-    /// What each machine has sent since the start of the world.
     fn sent_until_now(&self) -> Vec<SimulatedSent> {
         let counts = self.host.medium();
         let port = |port: &PortCounts| SimulatedSent {
@@ -218,7 +205,6 @@ impl<C> SimulatedEndpoints<C> {
         counts.ports.iter().map(port).collect()
     }
 
-    /// Copying is over: keep what was sent since it began.
     fn end(&self) {
         let since = |(now, before): (SimulatedSent, &SimulatedSent)| SimulatedSent {
             frames: now.frames - before.frames,
@@ -265,7 +251,6 @@ impl<C: Connects> CopyEndpoints for SimulatedEndpoints<C> {
     }
 }
 
-/// What is sent of a file.
 pub struct Pattern(Content);
 
 impl Source for Pattern {
@@ -275,7 +260,6 @@ impl Source for Pattern {
     }
 }
 
-/// What is received of a file: compared, and forgotten.
 pub struct Compared {
     content: Content,
     name: String,

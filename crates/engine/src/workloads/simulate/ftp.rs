@@ -33,7 +33,6 @@ const PATIENCE: Duration = Duration::from_mins(5);
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 
-/// A connection.
 pub struct Stream(ByteStream);
 
 impl fmt::Debug for Stream {
@@ -73,7 +72,6 @@ impl AsyncWrite for Stream {
     }
 }
 
-/// What a client on a simulated machine has.
 pub struct Machine {
     host: Host<HostNode>,
     patience: Duration,
@@ -138,7 +136,6 @@ impl client::Network for Machine {
     }
 }
 
-/// Serve files of a world to all who come.
 pub fn serve(host: &Host<HostNode>, files: &Served) {
     host.with_node(|node, _| node.ip.interface.listen(CONTROL_PORT));
     let (host, files) = (host.clone(), files.clone());
@@ -180,7 +177,6 @@ impl Server {
         }
     }
 
-    /// A call that moves no data.
     async fn ask(&self, call: FileCall) -> io::Result<FileAnswer> {
         self.call(call, &mut Vec::new()).await
     }
@@ -200,7 +196,6 @@ impl Server {
     }
 }
 
-/// What a refusal is as an error of a system.
 const fn error(refusal: FileRefusal) -> ErrorKind {
     match refusal {
         FileRefusal::Missing => ErrorKind::NotFound,
@@ -271,7 +266,6 @@ impl System for Server {
         Err(ErrorKind::Unsupported.into())
     }
 
-    /// Simulated machines let everyone in.
     fn admits(&self, _: &str, _: &str) -> bool {
         true
     }

@@ -17,7 +17,6 @@ pub fn world_plan(request: &Simulate, medium: lanlab_medium::Plan) -> WorldPlan 
     WorldPlan { medium, machines: machines.map(|(number, each)| machine(number, each)).collect() }
 }
 
-/// The store of a machine.
 #[cfg(feature = "services")]
 pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
     let disk = asked.disk;
@@ -57,7 +56,6 @@ pub fn store_plan(asked: &SimulatedStore) -> StorePlan {
     }
 }
 
-/// A cost is what a machine may have.
 pub fn check_cost(key: &str, cost: SimulatedCost) -> Result<(), Failure> {
     let SimulatedCost { each_ns, per_byte_ps } = cost;
     check_range(&format!("{key}.each_ns"), each_ns, 0, MOST_COST_NS)?;

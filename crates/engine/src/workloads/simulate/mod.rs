@@ -19,7 +19,6 @@ use lanlab_os as os;
 use crate::messages::{Failure, Simulate};
 use crate::task::Task;
 
-/// Check a request and run its world.
 pub fn run(request: Simulate) -> Result<Task, Failure> {
     let checked = check::check(&request)?;
     Ok(Task::new(checked.cost, move |running| {

@@ -66,13 +66,11 @@ pub fn facts(
     }
 }
 
-/// What the sender of a stream came to.
 pub fn sent(plan: &stream::Plan, Sent { sent, meters }: Sent) -> StreamSent {
     let cpu = meters.usage.used();
     sum_up_sent(plan, vec![sent], &[meters], cpu, None).0
 }
 
-/// What its receiver came to.
 pub fn received(
     plan: &stream::Plan,
     received: Received,
@@ -119,13 +117,11 @@ pub fn cpu(host: &Host<HostNode>) -> CpuTime {
     CpuTime { user_ns: cpu.program_ns, system_ns, ..CpuTime::default() }
 }
 
-/// What a requester came to.
 pub fn requested(plan: &echo::Plan, requested: Requested, cpu: CpuTime) -> EchoRequested {
     let Requested { ended_by, counts, tcp } = requested;
     EchoRequested { tcp, ..echo_requested(plan, 0, ended_by, &counts, cpu) }
 }
 
-/// What the responder came to.
 pub fn responded(plan: &echo::Plan, answered: &Answered, cpu: CpuTime) -> EchoResponded {
     EchoResponded {
         ended_by: EndedBy::Finished,

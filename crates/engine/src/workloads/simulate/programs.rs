@@ -26,7 +26,6 @@ use crate::messages::{
 };
 use crate::running::Running;
 
-/// The programs of a world, in its machines' order.
 pub enum Programs {
     Stream {
         sender: Task<Result<StreamSent, Refusal>>,
@@ -37,7 +36,6 @@ pub enum Programs {
     Echo {
         requesters: Vec<Task<Result<Requested, Refusal>>>,
         answered: Rc<Answered>,
-        /// Why there is no responder.
         refused: Option<Refusal>,
         progress: Rc<Progress>,
         reported: Cell<(u64, u64)>,
@@ -48,7 +46,6 @@ pub enum Programs {
     Stations(Stationing),
 }
 
-/// Receive and send buffer of a UDP socket.
 fn buffers(machine: &SimulatedMachine) -> (usize, usize) {
     (machine.receive_buffer_bytes as usize, machine.send_buffer_bytes as usize)
 }
@@ -141,7 +138,6 @@ impl Programs {
         }
     }
 
-    /// Count what has been moved since the last report.
     pub fn report(&self, running: &Running) {
         let ((messages, bytes), reported) = match self {
             Self::Stream { progress, reported, .. } | Self::Echo { progress, reported, .. } => {
@@ -208,7 +204,6 @@ impl Programs {
         }
     }
 
-    /// What the store of each machine did.
     #[cfg(feature = "services")]
     pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
         match self {
@@ -218,26 +213,22 @@ impl Programs {
         }
     }
 
-    /// What each machine sent while a copy was timed.
     #[cfg(feature = "services")]
     pub fn timed(&self) -> Vec<SimulatedSent> {
         if let Self::Copy(copying) = self { copying.sent.borrow().clone() } else { Vec::new() }
     }
 
-    /// These workloads do not say.
     #[cfg(not(feature = "services"))]
     pub fn timed(&self) -> Vec<SimulatedSent> {
         Vec::new()
     }
 
-    /// Machines of these workloads have no store.
     #[cfg(not(feature = "services"))]
     pub fn stores(&self) -> Vec<Option<SimulatedStoreFacts>> {
         Vec::new()
     }
 }
 
-/// What a program that has ended came to.
 fn result<T>(ended: Option<Result<T, Refusal>>) -> Result<T, Failure> {
     let defect = || Failure::new("engine.defect", "a program ended without a result");
     let refused = |refusal: Refusal| Failure::new("simulate.refused", refusal.to_string());

@@ -73,7 +73,6 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
     Ok(())
 }
 
-/// What a machine's store may be.
 pub fn check_store(store: &SimulatedStore) -> Result<(), Failure> {
     for (key, cost) in [
         ("store.open", store.open),
@@ -124,17 +123,13 @@ pub fn station(
     Some(Station::new(&config, is_server))
 }
 
-/// Bytes that the server's machine, the last, has room for.
 pub fn room_bytes(machines: &[SimulatedMachine]) -> u64 {
     let store = machines.last().and_then(|server| server.store);
     store.map_or(MEMORY_BYTES, |store| store_plan(&store).disk.bytes())
 }
 
-/// What machines have of files.
 pub struct FileMachines {
-    /// Of each machine that has one.
     stores: Vec<Option<Store>>,
-    /// What the server stores.
     pub contents: Rc<RefCell<Contents>>,
 }
 
@@ -173,12 +168,10 @@ impl FileMachines {
         Ok(Self { stores, contents })
     }
 
-    /// The disk of a machine, if it has one.
     pub fn disk(&self, host: HostId) -> Option<ClientDisk> {
         self.stores[usize::from(host)].clone().map(ClientDisk::new)
     }
 
-    /// What the store of each machine did.
     pub fn facts(&self) -> Vec<Option<SimulatedStoreFacts>> {
         let facts = |store: &Store| {
             let StoreFacts { disk, hits, misses, dirty_blocks } = store.facts();
@@ -243,7 +236,6 @@ pub trait Connects: Clone + 'static {
     ) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 }
 
-/// Clients of FTP.
 #[derive(Clone)]
 pub struct Ftp;
 
@@ -328,7 +320,6 @@ impl Connects for Ncp {
     }
 }
 
-/// A client's way to the server, for whole messages.
 async fn port_of(
     host: &Host<HostNode>,
     service: &Target,

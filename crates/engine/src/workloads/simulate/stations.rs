@@ -20,20 +20,16 @@ use crate::messages::{
 use crate::running::Running;
 use crate::workloads::stations as real_stations;
 
-/// What stations came to.
 type Outcome = Result<(Stationed, Vec<KeptReadings>), Failure>;
 
-/// Stations that work.
 pub struct Stationing {
     task: Task<Outcome>,
     pub files: FileMachines,
     totals: Arc<ThreadTotals>,
-    /// What of these was reported: operations and bytes.
     pub reported: Cell<(u64, u64)>,
     machines: u16,
 }
 
-/// Connects each station from its own machine.
 struct MachineConnector<C> {
     clients: C,
     hosts: Vec<Host<HostNode>>,
@@ -132,7 +128,6 @@ fn written(spec: &StationsSpec, room: u64) -> Result<Contents, Failure> {
 }
 
 impl Stationing {
-    /// Operations and bytes so far.
     pub fn counted(&self) -> (u64, u64) {
         let [operations, bytes, _] = self.totals.load();
         (operations, bytes)

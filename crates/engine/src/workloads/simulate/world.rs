@@ -22,9 +22,7 @@ use crate::workloads::pcap_file::PcapFile;
 
 /// Events between two checks whether the driver has cancelled: some hundredths of a second.
 const SLICE_EVENTS: u64 = 100_000;
-/// Longest file of frames.
 const MOST_PCAP_BYTES: u64 = 2 << 30;
-/// Of what waits, an error names this many.
 const MOST_NAMED: usize = 8;
 
 /// Run a world to its end, or until the driver cancels.
@@ -134,7 +132,6 @@ fn run_slices(
     }
 }
 
-/// What follows on the events of a slice.
 #[derive(Debug, PartialEq, Eq)]
 enum Next {
     Slice,
@@ -169,7 +166,6 @@ fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> 
     }
 }
 
-/// Without file services no work asks for one.
 #[cfg(not(feature = "services"))]
 const fn station(_: &SimulatedWork, _: HostId, _: HostId) -> Option<Station> {
     None
@@ -213,7 +209,6 @@ mod tests {
         assert_eq!([0, 1_000].map(delay), [None, Some(1_000)]);
     }
 
-    /// In several slices, each of which is counted once.
     #[test]
     fn progress_is_all_that_was_received() {
         let request = request(&[

@@ -10,14 +10,10 @@ use lanlab_units::{Clock, Instant};
 use super::timers::Timers;
 use crate::waiting::Waiter;
 
-/// How often a thread that waits looks whether it still should.
 const TICK_NS: u64 = 20_000_000;
 
-/// How stations of a thread wait.
 pub enum ThreadClock {
-    /// One station, which may keep its thread.
     Alone(RefCell<Waiter>),
-    /// Many: others go on meanwhile.
     Shared(Rc<Timers>),
 }
 
@@ -55,7 +51,6 @@ impl Clock for ThreadClock {
     }
 }
 
-/// How a station lets others go on.
 #[derive(Debug, PartialEq, Eq)]
 enum Way {
     Task,

@@ -40,7 +40,6 @@ fn descriptors(target: &Target, stations: u32) -> u64 {
     descriptors_each(target) * u64::from(stations)
 }
 
-/// Descriptors that a station has at once at most.
 fn descriptors_each(target: &Target) -> u64 {
     match target.service {
         ServiceKind::Memory => 0,
@@ -52,7 +51,6 @@ fn descriptors_each(target: &Target) -> u64 {
     }
 }
 
-/// How many ports a range has, both ends included.
 fn ports_in(range: &str) -> Option<u64> {
     let mut ends = range.split_whitespace().map(str::parse::<u64>);
     let (first, last) = (ends.next()?.ok()?, ends.next()?.ok()?);

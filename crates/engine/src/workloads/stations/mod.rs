@@ -34,14 +34,12 @@ pub use trial::{failure, tell, work};
 
 /// Stations of a trial at most.
 const MOST_STATIONS: u32 = 10_000;
-/// Of a service whose calls keep a thread.
 const MOST_ALONE: u32 = 1_000;
 /// Memory of a connection, its tasks and buffers in addition to the message.
 const SESSION_BYTES: u64 = 48 << 10;
 /// What a thread of its own takes of a station, of the stack what it uses.
 const THREAD_BYTES: u64 = 64 << 10;
 
-/// A step of a trial, once its specification is checked.
 pub fn task(
     spec: StationsSpec,
     step: fn(&StationsSpec, &Running) -> Measured,
@@ -156,7 +154,6 @@ fn is_alone(spec: &StationsSpec) -> bool {
     spec.service.service == ServiceKind::Directory
 }
 
-/// Threads that stations are spread over.
 fn threads(spec: &StationsSpec) -> u64 {
     let own = u64::from(spec.own.count);
     if is_alone(spec) {

@@ -90,7 +90,6 @@ fn check_sync(sync: StationSync, in_order: bool) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Blocks that are written at once.
 fn blocks_at_once(service_block_bytes: u32, message: usize) -> u32 {
     let blocks = (service_block_bytes as usize).min(MOST_PIECE_BYTES) / message;
     blocks.max(1) as u32
@@ -130,7 +129,6 @@ async fn write<S: Session>(
     Ok(size_bytes)
 }
 
-/// The files of a station.
 fn file_paths(
     spec: &StationsSpec,
     station: u32,
@@ -159,7 +157,6 @@ async fn by_hands(
     lanes::all((0..HANDS.min(spec.stations)).map(|_| one()).collect()).await
 }
 
-/// Remove what the trial wrote.
 pub fn empty(spec: &StationsSpec, running: &Running) -> Measured {
     let work = || {
         let guard = guard(running);
@@ -290,11 +287,8 @@ fn first_held<'a>(
 /// Why a directory of files that are removed is still there.
 #[derive(Debug, PartialEq, Eq)]
 enum Stays<'a> {
-    /// It may be gone at the next look.
     Awhile,
-    /// A file is still held open.
     Held(&'a str),
-    /// For what the server does not remove, or what is not ours.
     ForOthers,
 }
 

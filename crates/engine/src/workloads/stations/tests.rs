@@ -334,7 +334,6 @@ fn a_cancelled_trial_keeps_what_it_has() {
     assert!(os::monotonic().nanos_since(began) < 10_000_000_000);
 }
 
-/// Each has a thread of its own, which its calls keep.
 #[test]
 fn stations_of_a_directory_work_and_wait_on_threads_of_their_own() {
     let folder = tempfile::tempdir().unwrap();

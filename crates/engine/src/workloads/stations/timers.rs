@@ -15,7 +15,6 @@ use lanlab_units::Instant;
 
 use crate::waiting::Margin;
 
-/// One that waits.
 struct Sleeper {
     wake_at: Instant,
     waker: Waker,
@@ -35,14 +34,12 @@ impl PartialOrd for Sleeper {
     }
 }
 
-/// The first to be woken is the greatest.
 impl Ord for Sleeper {
     fn cmp(&self, other: &Self) -> Ordering {
         other.wake_at.cmp(&self.wake_at)
     }
 }
 
-/// The timers of one thread.
 pub struct Timers {
     sleepers: RefCell<BinaryHeap<Sleeper>>,
     margin: RefCell<Margin>,
@@ -50,7 +47,6 @@ pub struct Timers {
 }
 
 impl Timers {
-    /// On the runtime of this thread.
     pub fn new() -> io::Result<Rc<Self>> {
         Ok(Rc::new(Self {
             sleepers: RefCell::default(),
@@ -59,7 +55,6 @@ impl Timers {
         }))
     }
 
-    /// Wait until a moment, or until it is all over.
     pub async fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) {
         let mut wake_at = None;
         poll_fn(move |context| {
@@ -115,7 +110,6 @@ impl Timers {
         }
     }
 
-    /// Wake everybody: the job is stopped.
     pub fn wake_all(&self) {
         for sleeper in self.sleepers.borrow_mut().drain() {
             sleeper.waker.wake();
@@ -135,7 +129,6 @@ mod alarm {
     use lanlab_units::Instant;
     use tokio::io::unix::AsyncFd;
 
-    /// An alarm of the kernel, to the nanosecond.
     pub struct Alarm(AsyncFd<lanlab_os::Alarm>);
 
     impl Alarm {

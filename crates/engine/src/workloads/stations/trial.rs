@@ -22,12 +22,10 @@ use crate::running::{Measured, Running};
 
 /// How often it is looked how far stations are, and whether that is enough.
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
-/// What stands in a user's name for the number of the station.
 const STATION: &str = "{station}";
 /// Stack of a thread of one station: there are up to a thousand.
 const STACK_BYTES: usize = 1 << 20;
 
-/// Connects stations to the service of a trial.
 #[derive(Debug, Clone)]
 pub struct ServiceConnector {
     target: Arc<Target>,
@@ -53,14 +51,12 @@ pub fn of_station(target: &Target, station: u32) -> Cow<'_, Target> {
     }
 }
 
-/// Have this host's stations work, once armed.
 pub fn work(spec: &StationsSpec, running: &Running) -> Measured {
     limits::check(&spec.service, spec.own.count)?;
     let connector = ServiceConnector { target: Arc::new(spec.service.clone()) };
     work_with(spec, running, &connector)
 }
 
-/// The same with any connector.
 pub fn work_with<C: Connector + Clone + Send>(
     spec: &StationsSpec,
     running: &Running,
@@ -76,7 +72,6 @@ pub fn work_with<C: Connector + Clone + Send>(
     conclude(Outcome::Stationed(Box::new(stationed)), failure)
 }
 
-/// Tell the driver of all readings, by threads.
 pub fn tell(stationed: &Stationed, kept: Vec<KeptReadings>, running: &Running) {
     for of_thread in kept {
         for (count, octets) in readings::lines(&of_thread.all) {
@@ -90,7 +85,6 @@ pub fn tell(stationed: &Stationed, kept: Vec<KeptReadings>, running: &Running) {
     }
 }
 
-/// Why a trial failed, if it did.
 pub fn failure(stationed: &Stationed) -> Option<Failure> {
     match stationed.ended_by {
         StationsEnd::Cancelled => Some(Failure::cancelled()),
@@ -99,7 +93,6 @@ pub fn failure(stationed: &Stationed) -> Option<Failure> {
     }
 }
 
-/// The cells of a thread, by lines: how many, and their octets.
 fn lines_of_cells(octets: &[u8]) -> impl Iterator<Item = (u32, &[u8])> {
     let lines = octets.chunks(slices::CELL_BYTES * slices::CELLS_A_LINE);
     lines.map(|line| ((line.len() / slices::CELL_BYTES) as u32, line))
@@ -199,7 +192,6 @@ fn connects_each(connects_at_once: u16, threads: usize) -> usize {
     (usize::from(connects_at_once) / threads).max(1)
 }
 
-/// Whether there are more threads than can run at once.
 fn is_crowded(threads: usize, processors: usize) -> bool {
     threads > processors
 }

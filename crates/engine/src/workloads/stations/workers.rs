@@ -25,7 +25,6 @@ use crate::messages::Failure;
 use crate::waiting::Waiter;
 use crate::workloads::copy::runtime;
 
-/// How often a thread looks whether its stations are still wanted.
 const TICK: Duration = Duration::from_millis(20);
 /// Stations of a thread that take leave at once.
 const LEAVING: usize = 64;
@@ -33,17 +32,12 @@ const LEAVING: usize = 64;
 /// The stations of one thread, and what it talks to the others by.
 pub struct Worker {
     pub stations: Vec<u32>,
-    /// Connections that it may be making at once.
     pub connects: usize,
-    /// Readings that it has room for.
     pub room: usize,
-    /// Where there may be more than that: how far apart its stations are.
     pub step: u32,
-    /// Whether there are as many threads as stations, more than processors.
     pub is_crowded: bool,
     pub job: Arc<Job>,
     pub totals: Arc<ThreadTotals>,
-    /// That all are connected, or why not.
     pub connected: Sender<Result<(), Failure>>,
     /// The start; gone if there is none.
     pub starts: Receiver<Instant>,
@@ -54,7 +48,6 @@ pub struct Worker {
 }
 
 impl Worker {
-    /// A thread for one station whose calls keep it.
     pub fn work_alone<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
         os::prepare_thread();
         let clock = ThreadClock::Alone(Waiter::new().into());
@@ -150,7 +143,6 @@ impl Worker {
         StationContext::new(Arc::clone(&self.job), connector, clock, readings, totals)
     }
 
-    /// Wait for the start to be said.
     fn begun<C: Connector>(
         &self,
         context: &StationContext<C, ThreadClock>,

@@ -9,7 +9,6 @@ use lanlab_workloads::stream::{AcknowledgedCounter, Plan};
 
 use crate::messages::{Acknowledged, AcknowledgedFlow, Failure, StreamSent};
 
-/// How a sender learns that all has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
     /// The receiver, an engine, closes its end once it has read all.
@@ -18,26 +17,21 @@ pub enum Confirmation {
     ByAcknowledgement { closes: bool },
 }
 
-/// What came of sending.
 pub struct Over {
     pub sent: StreamSent,
-    /// What the peer's TCP acknowledged, where that was counted and the system tells.
     pub acknowledged: Option<Acknowledged>,
     pub failure: Option<Failure>,
 }
 
-/// Whether what was sent has arrived.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drained {
     /// Only the receiver can say.
     ByClosing,
     All,
     NotYet,
-    /// The connection is gone, and not all was acknowledged.
     Gone,
 }
 
-/// The acknowledgements of one flow.
 pub struct Acknowledgements {
     confirmation: Confirmation,
     /// `None`: not counted, or the system does not tell.
@@ -46,7 +40,6 @@ pub struct Acknowledgements {
 }
 
 impl Acknowledgements {
-    /// Of a connection over which nothing was sent yet.
     pub fn new(
         confirmation: Confirmation,
         stream: &TcpStream,
@@ -80,26 +73,22 @@ impl Acknowledgements {
         }
     }
 
-    /// The measured part begins with the last look.
     pub fn begin(&mut self) {
         if let Some(counter) = &mut self.counter {
             counter.begin();
         }
     }
 
-    /// It ends with the last look.
     pub fn end(&mut self) {
         if let Some(counter) = &mut self.counter {
             counter.end();
         }
     }
 
-    /// Whether this end is closed when all is sent.
     pub fn closes(&self) -> bool {
         self.confirmation != Confirmation::ByAcknowledgement { closes: false }
     }
 
-    /// Whether all has arrived, as of the last look.
     pub fn drained(&self, stream: &TcpStream) -> Drained {
         if self.confirmation == Confirmation::ByClosing {
             return Drained::ByClosing;

@@ -14,7 +14,6 @@ use lanlab_wire::session::{Kind, Message, Token};
 
 use crate::background::with_background;
 
-/// A receiver's side of one flow's session.
 pub struct Word {
     pub socket: Arc<DatagramSocket>,
     token: Token,
@@ -42,12 +41,10 @@ impl Word {
         let _ = self.socket.send_one(&message.emit(), false);
     }
 
-    /// Set the number of messages received so far.
     pub fn received(&self, messages: u64) {
         self.received_messages.store(messages, Ordering::Relaxed);
     }
 
-    /// The flow has ended: no more of it.
     pub fn end(&self) {
         self.is_over.store(true, Ordering::Relaxed);
     }

@@ -31,7 +31,6 @@ const SMALL_BYTES: usize = 512;
 const LARGE_BYTES: usize = 16_384;
 const LARGEST_PACKET_BYTES: u32 = 1472;
 
-/// What a choice depends on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Case {
     transport: Transport,
@@ -81,12 +80,10 @@ pub fn send(spec: &StreamSpec) -> (Io, Choice) {
     (WAYS_TO_SEND[chosen].1, choice)
 }
 
-/// How the sender sends while ways to receive are tried.
 fn sender_beside(spec: &StreamSpec) -> Io {
     if spec.io == Io::Auto { Io::Batch } else { spec.io }
 }
 
-/// How the receiver waits while ways to send are tried.
 fn receiver_beside(spec: &StreamSpec) -> Receive {
     if spec.receive == Receive::Auto { Receive::Poll } else { spec.receive }
 }
@@ -109,7 +106,6 @@ impl Case {
     }
 }
 
-/// What a few milliseconds show: two digits, thousands apart.
 fn rounded(messages_per_s: f64) -> String {
     let unit = 10_f64.powf(messages_per_s.max(1.0).log10().floor() - 1.0).max(1.0);
     let digits = format!("{:.0}", (messages_per_s / unit).round() * unit);

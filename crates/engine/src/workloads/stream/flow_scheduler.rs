@@ -30,11 +30,9 @@ pub fn waits_for_room(flows: usize) -> bool {
     flows == 1
 }
 
-/// How a sending thread waits for the next turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pause {
     None,
-    /// Until then, to the microsecond.
     Until(Instant),
     /// For room to write, at most this many nanoseconds.
     ForRoom(u64),
@@ -53,7 +51,6 @@ pub struct Agenda {
 }
 
 impl Agenda {
-    /// All flows are due.
     pub fn new(flows: usize, now: Instant) -> Self {
         let check_ns = check_interval_ns(flows);
         Self {
@@ -66,7 +63,6 @@ impl Agenda {
         }
     }
 
-    /// Whether all flows have ended.
     pub fn is_over(&self) -> bool {
         self.left == 0
     }
@@ -83,7 +79,6 @@ impl Agenda {
         }
     }
 
-    /// A flow that waits has room: it is due.
     pub fn has_room(&mut self, flow: usize, now: Instant) {
         if std::mem::take(&mut self.waiting[flow]) {
             self.waiting_count -= 1;
@@ -126,12 +121,9 @@ impl Agenda {
     }
 }
 
-/// Which flows a receiving thread asks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Look {
-    /// All of them: each sees whether it shall stop.
     All,
-    /// Those that are ready within this many nanoseconds.
     Ready(u64),
 }
 

@@ -24,12 +24,9 @@ const POLL_NS: u64 = 200_000;
 /// Turns that a flow has in a row at most, so that others have theirs.
 const TURNS_IN_A_ROW: usize = 16;
 
-/// What a flow did when it had its turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
-    /// Something; there may be more to do.
     Again,
-    /// Nothing, and nothing is due until then.
     Wait {
         until: Instant,
         exact: bool,
@@ -62,12 +59,10 @@ pub struct ThreadUsage {
 }
 
 impl CpuMeter for ThreadUsage {
-    /// A flow begins to be measured.
     fn begin(&mut self) {
         self.begun.get_or_insert_with(os::thread_usage);
     }
 
-    /// A flow is no longer measured.
     fn end(&mut self) {
         if let Some(begun) = self.begun {
             self.used = os::thread_usage().since(begun);
@@ -76,7 +71,6 @@ impl CpuMeter for ThreadUsage {
 }
 
 impl ThreadUsage {
-    /// Leave out work that was done for another purpose.
     pub fn leave_out(&mut self, user_ns: u64) {
         self.used.user_ns = self.used.user_ns.saturating_sub(user_ns);
     }
@@ -136,12 +130,9 @@ pub fn run<S: Send, R: Send>(
     Ok((results?, host))
 }
 
-/// What the flows of one thread came to.
 pub struct Driven<F, M> {
-    /// In the order of the thread's flows.
     pub flows: Vec<F>,
     pub meters: M,
-    /// What ended them before their time, if the system did.
     pub failure: Option<Failure>,
 }
 
@@ -156,7 +147,6 @@ pub fn gather<F, M>(threads: Vec<Driven<F, M>>) -> (Vec<F>, Vec<M>, Option<Failu
     (in_order(flows), meters, failure)
 }
 
-/// What the flows of each thread came to, in the order of the flows.
 fn in_order<T>(threads: Vec<Vec<T>>) -> Vec<T> {
     let mut threads: Vec<_> = threads.into_iter().map(Vec::into_iter).collect();
     let mut flows = Vec::new();
@@ -297,12 +287,9 @@ pub fn drive_receivers<F: Flow>(
     Ok(())
 }
 
-/// What several turns of a receiving flow came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Took {
-    /// Nothing is left to be read for now.
     All,
-    /// There may be more.
     Part,
     Over,
 }

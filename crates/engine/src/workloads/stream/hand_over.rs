@@ -7,12 +7,10 @@ use lanlab_os::{self as os, DatagramSocket, SendBatch};
 use super::segments_at_once;
 use crate::messages::Io;
 
-/// A system call that sends messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Call {
     One,
     Batch,
-    /// Several messages as one buffer that is cut up.
     Segments,
 }
 

@@ -40,9 +40,7 @@ pub(crate) use udp_receive::sum_up as sum_up_datagrams;
 
 const MAX_FLOWS: u16 = 1000;
 const MAX_THREADS: u16 = 64;
-/// Octets of payload in all.
 const MOST_BYTES: u64 = 1 << 50;
-/// Messages per second.
 const LEAST_RATE: f64 = 0.001;
 const MOST_RATE: f64 = 100_000_000.0;
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
@@ -51,7 +49,6 @@ const GROUP_FROM_MESSAGES_PER_S: f64 = 50_000.0;
 /// Longest buffer that is cut up for segmentation offload, octets.
 const MAX_SEGMENT_BUFFER_BYTES: usize = 65_000;
 
-/// Check a specification.
 pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
     check_common(
         spec.transport,
@@ -217,7 +214,6 @@ fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
     (plan.receive, plan.receive_choice) = choice::receive(spec, rate);
 }
 
-/// What a request says beyond the specification, checked.
 struct Session {
     plan: Plan,
     token: Token,
@@ -232,13 +228,11 @@ fn sockets_of(request: &StreamReceive, flows: u16) -> u16 {
     if request.spec.transport == Transport::Udp { flows } else { 1 }
 }
 
-/// The ports that a receiver may listen on.
 fn ports_of(request: &StreamReceive, flows: u16) -> Ports {
     let range = (request.port, request.last_port);
     Ports::new(request.spec.transport, request.bind, range, sockets_of(request, flows))
 }
 
-/// Receive a stream and count it.
 pub fn receive(request: StreamReceive) -> Result<Task, Failure> {
     check_addresses(Some(request.bind), request.peer)?;
     let mut session = check(&request.spec, &request.session)?;
@@ -289,7 +283,6 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
     }))
 }
 
-/// What to do about a peer that fell silent.
 const AFTER_SILENCE: &str = "see whether its engine still runs and the link is up; \
                              if the path is only interrupted, allow more by `--idle-timeout`";
 

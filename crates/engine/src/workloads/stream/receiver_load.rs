@@ -34,11 +34,9 @@ fn check_on(load: &ReceiverLoad, has_thread_usage: bool) -> Result<(), Failure> 
     }
 }
 
-/// The load of one receiving thread.
 pub struct AppliedLoad {
     load: ReceiverLoad,
     worked_ns: u64,
-    /// When the present stretch began, and the thread's CPU time then.
     period: Option<(Instant, u64)>,
     rivals: Vec<JoinHandle<()>>,
     over: Arc<AtomicBool>,
@@ -51,7 +49,6 @@ impl AppliedLoad {
         Ok(Self { load, worked_ns: 0, period: None, rivals: Vec::new(), over })
     }
 
-    /// Let the rivals loose, on the receiver's processor.
     pub fn begin(&mut self, processor: Option<u16>) -> Result<(), Failure> {
         for _ in 0..self.load.rivals {
             let over = Arc::clone(&self.over);
@@ -102,7 +99,6 @@ impl AppliedLoad {
         ((used_ns - used_then_ns) as f64 >= ratio * PERIOD_NS as f64).then_some(end)
     }
 
-    /// CPU time that was spent on messages on purpose.
     pub fn worked_ns(&self) -> u64 {
         self.worked_ns
     }

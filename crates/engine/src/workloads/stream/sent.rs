@@ -9,7 +9,6 @@ use super::worst_end;
 use crate::host::cpu_time;
 use crate::messages::{CpuTime, Distribution, Failure, FlowSent, HostWindow, StreamSent};
 
-/// CPU time of sending threads.
 pub fn cpu_of(threads: &[SharedMeters<ThreadUsage>]) -> CpuTime {
     cpu_time(threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())))
 }

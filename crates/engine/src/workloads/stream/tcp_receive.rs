@@ -21,7 +21,6 @@ use crate::messages::{
 use crate::running::Running;
 use crate::workloads::setup::{TICK, accept_streams, is_idle, listen, tcp_facts};
 
-/// Accept the sender's connections, then count until it closes them.
 pub fn receive(
     request: &StreamReceive,
     session: &Session,
@@ -49,10 +48,8 @@ pub fn receive(
     receive_over(plan, request.processor, streams, (ends, request.load), running, start)
 }
 
-/// What ends the flows of a receiver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
-    /// The sender closes its end when it has sent all.
     ByTheSender,
     /// This end, once the amount has come: the sender may have no end.
     ByTheAmount,
@@ -108,14 +105,12 @@ pub fn receive_over(
     Ok((received, failure.or(ended)))
 }
 
-/// What the threads of a receiver counted together.
 pub struct Threads {
     pub receive_calls: u64,
     pub intervals: Vec<IntervalMeter>,
     pub cpu: CpuTime,
 }
 
-/// All flows of a receiver together.
 pub fn sum_up(
     plan: &Plan,
     flows: Vec<Received>,
@@ -158,7 +153,6 @@ pub fn sum_up(
     }
 }
 
-/// What one flow came to.
 pub struct Received {
     pub ended_by: EndedBy,
     pub total_bytes: u64,
@@ -166,7 +160,6 @@ pub struct Received {
     pub facts: FlowReceived,
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     buffer: Vec<u8>,
     usage: ThreadUsage,
@@ -175,7 +168,6 @@ struct Shared {
     applied_load: AppliedLoad,
 }
 
-/// One flow while it receives.
 struct Receiver<'a> {
     plan: &'a Plan,
     stream: TcpStream,
@@ -184,7 +176,6 @@ struct Receiver<'a> {
     ends: Ends,
     running: &'a Running,
     counter: ByteCounter<'a>,
-    /// Latest end, even if the sender still sends.
     latest_end: Instant,
     ended_by: EndedBy,
 }

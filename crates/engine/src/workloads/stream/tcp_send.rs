@@ -26,7 +26,6 @@ use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 /// A blocked write comes back so often, to look whether the peer is still there.
 pub const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
-/// How often the receiver's end is looked for once all is sent.
 const END_LOOK_NS: u64 = 500_000;
 
 /// Connect, wait for the start, send, and wait until all has arrived.
@@ -98,23 +97,19 @@ pub fn send_over(
     Ok(Over { sent, acknowledged, failure: failure.or(ended) })
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     message: Arc<[u8]>,
     meters: SharedMeters<ThreadUsage>,
     acknowledged: IntervalMeter,
 }
 
-/// Where a flow is on its way.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Sending,
-    /// All is written; the receiver takes it and then closes its end.
     Draining,
     Over,
 }
 
-/// One flow while it sends.
 struct Sender<'a> {
     plan: &'a Plan,
     stream: TcpStream,
@@ -127,12 +122,9 @@ struct Sender<'a> {
     writing: Option<(u64, Instant, usize)>,
     next_check: Instant,
     last_progress: Instant,
-    /// As the system reported last.
     acknowledged_bytes: u64,
     confirmed: Acknowledgements,
-    /// Latest end, even if the receiver still reads.
     latest_end: Instant,
-    /// Since when the system has taken nothing.
     blocked_since: Option<Instant>,
 }
 
@@ -186,7 +178,6 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// What the flow came to, once it is over.
     fn finish(mut self) -> (Sent, Option<AcknowledgedFlow>) {
         self.schedule.sent.send_buffer_bytes =
             socket2::SockRef::from(&self.stream).send_buffer_size().unwrap_or(0) as u64;
@@ -208,7 +199,6 @@ impl<'a> Sender<'a> {
         Turn::Over
     }
 
-    /// Stop before the amount is reached.
     fn stop(&mut self, ended_by: EndedBy, now: Instant, shared: &mut Shared) -> Turn {
         self.schedule.close(now, &mut shared.meters);
         self.look(now, shared);
@@ -311,7 +301,6 @@ impl<'a> Sender<'a> {
         self.take(written, now, shared)
     }
 
-    /// Take in what came of writing what is left.
     fn take(
         &mut self,
         written: io::Result<usize>,
@@ -343,7 +332,6 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// The system took nothing for a while: is anybody there?
     fn blocked(&mut self, now: Instant) -> Option<EndedBy> {
         if self.running.is_cancelled() {
             return Some(EndedBy::Cancelled);

@@ -59,12 +59,10 @@ pub fn plain(transport: Transport) -> StreamSpec {
     }
 }
 
-/// A measurement whose driver listens to nothing.
 pub fn running() -> Running {
     Running::new(1, Output::new(io::sink()))
 }
 
-/// Both ends of a connection.
 pub fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -25,7 +25,6 @@ use crate::running::Running;
 use crate::workloads::setup::{Accepted, accept_datagram, bind_datagram, is_idle, local_port};
 use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
 
-/// How often a receiver looks whether it shall stop.
 const CHECK_NS: u64 = 10_000_000;
 /// Wait for the sender, then count until it says that it has sent all.
 pub fn receive(
@@ -122,7 +121,6 @@ pub fn buffer_bytes(plan: &Plan) -> usize {
     plan.message_bytes.max(QUESTION_LEN) + 1
 }
 
-/// The size of each buffer of a batch.
 pub fn read_bytes(plan: &Plan) -> usize {
     if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) }
 }
@@ -189,7 +187,6 @@ fn merged_intervals<U>(meters: &[Meters<U>]) -> Intervals {
     IntervalMeter::merge(meters.iter().map(|thread| thread.intervals.clone()).collect(), true)
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     batch: ReceiveBatch,
     meters: Meters<ThreadUsage>,
@@ -212,7 +209,6 @@ impl Shared {
     }
 }
 
-/// One flow while it receives.
 struct Receiver<'a> {
     plan: &'a Plan,
     word: Arc<Word>,
@@ -272,7 +268,6 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Take in what came of receiving.
     fn take(
         &mut self,
         received: io::Result<usize>,
@@ -295,7 +290,6 @@ impl<'a> Receiver<'a> {
         }
     }
 
-    /// Take in what the last call has brought.
     fn take_batch(&mut self, shared: &mut Shared) {
         let Shared { batch, meters, applied_load } = shared;
         let now = os::monotonic();
@@ -344,7 +338,6 @@ impl<'a> Receiver<'a> {
         applied_load.after(datagrams);
     }
 
-    /// See whether it is over.
     fn check(
         &mut self,
         now: Instant,

@@ -70,19 +70,16 @@ pub fn send(
     Ok((sent, failure.or(ended)))
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     batch: SendBatch,
     meters: SharedMeters<ThreadUsage>,
 }
 
-/// One flow while it sends.
 struct Sender<'a> {
     plan: &'a Plan,
     token: Token,
     flow: u16,
     socket: &'a DatagramSocket,
-    /// Whether the thread has no other flow, and may wait for room.
     alone: bool,
     outgoing: Outgoing<'a>,
 }
@@ -142,7 +139,6 @@ impl<'a> Sender<'a> {
         self.take(taken, now, shared)
     }
 
-    /// Take in what came of handing messages over.
     fn take(
         &mut self,
         taken: io::Result<usize>,
@@ -191,7 +187,6 @@ impl<'a> Sender<'a> {
         said(self.socket.plain().send(&message.emit()))
     }
 
-    /// Take in what the receiver has said.
     fn hear(&mut self, now: Instant) -> Result<(), Failure> {
         let mut buffer = [0; RECEIVE_LEN];
         loop {
@@ -227,7 +222,6 @@ impl<'a> Sender<'a> {
     }
 }
 
-/// What came of sending a word to the receiver.
 fn said(sent: io::Result<usize>) -> Result<(), Failure> {
     match sent {
         Ok(_) => Ok(()),

@@ -28,12 +28,10 @@ impl SendBatch {
         }
     }
 
-    /// How many messages there is room for.
     pub fn capacity(&self) -> usize {
         self.headers.len()
     }
 
-    /// Message `index`, to be written to.
     pub fn message(&mut self, index: usize) -> &mut [u8] {
         let start = index * self.message_bytes;
         &mut self.octets[start..start + self.message_bytes]
@@ -54,7 +52,6 @@ impl SendBatch {
     }
 }
 
-/// Buffers for many datagrams.
 #[derive(Debug)]
 pub struct ReceiveBatch {
     buffer_bytes: usize,
@@ -90,12 +87,10 @@ impl ReceiveBatch {
         Self { is_plain: true, ..Self::new(1, buffer_bytes) }
     }
 
-    /// How many buffers there are.
     pub fn capacity(&self) -> usize {
         self.headers.len()
     }
 
-    /// What the last receive brought.
     pub fn received(&self) -> impl Iterator<Item = Received<'_>> {
         self.headers[..self.received].iter().enumerate().map(|(index, header)| {
             let start = index * self.buffer_bytes;

@@ -15,7 +15,6 @@ impl std::fmt::Debug for Control {
     }
 }
 
-/// Values from the control messages of a datagram.
 #[derive(Default)]
 pub struct ControlNotes {
     pub segment_bytes: Option<usize>,

@@ -21,7 +21,6 @@ use crate::s3::request::Asked;
 /// Parameters that belong to what is signed, of those that are served.
 const SIGNED: [&str; 5] = ["location", "partNumber", "uploadId", "uploads", "versioning"];
 
-/// Whether a URL is signed so.
 pub fn is_signed(asked: &Asked) -> bool {
     ["AWSAccessKeyId", "Signature"].iter().all(|name| asked.parameter(name).is_some())
 }
@@ -58,7 +57,6 @@ pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(),
     mac.verify_slice(&signature).map_err(|_| Code::SignatureDoesNotMatch.into())
 }
 
-/// What is signed.
 fn text(asked: &Asked, expires: &str) -> String {
     // botocore moves these to the query after it has signed them as fields.
     let field = |name: &str| {

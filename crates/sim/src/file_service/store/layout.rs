@@ -13,7 +13,6 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// Whether a block has its place.
     pub(super) fn has(&self, (file, block): Block) -> bool {
         let before = |runs: &BTreeMap<u64, (u64, u64)>| {
             let (first, (_, count)) = runs.range(..=block).next_back()?;
@@ -22,7 +21,6 @@ impl Layout {
         self.runs.get(&file).and_then(before).unwrap_or(false)
     }
 
-    /// Place of a block on the disk.
     pub(super) fn place(&mut self, (file, block): Block) -> u64 {
         let runs = self.runs.entry(file).or_default();
         if let Some((first, (place, count))) = runs.range_mut(..=block).next_back() {

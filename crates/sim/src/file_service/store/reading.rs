@@ -7,7 +7,6 @@ use std::task::Poll;
 use super::{Block, Store};
 
 impl Store {
-    /// A client reads bytes that are there, of a file of this size.
     pub async fn read(&self, client: u32, file: u64, size_bytes: u64, offset: u64, count: u64) {
         self.work(self.0.plan.read, count).await;
         if count == 0 {

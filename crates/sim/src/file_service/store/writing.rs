@@ -10,7 +10,6 @@ use super::{Block, Cache, SECTOR_BYTES, Store};
 const MOST_WRITTEN_BLOCKS: u32 = 16;
 
 impl Store {
-    /// A client writes bytes.
     pub async fn write(&self, client: u32, file: u64, offset: u64, count: u64) {
         self.work(self.0.plan.write, count).await;
         if count == 0 {
@@ -75,7 +74,6 @@ impl Store {
         self.is_written(block, 1);
     }
 
-    /// Bring what was written of a file to the disk.
     pub async fn flush(&self, client: u32, file: u64) {
         self.work(self.0.plan.other, 0).await;
         for block in self.with_cache(client, |cache| cache.dirty_of(file)) {
@@ -109,7 +107,6 @@ impl Store {
         self.is_written((file, first), count);
     }
 
-    /// Blocks are on their way to the disk.
     fn goes(&self, (file, first): Block, count: u64) {
         let mut going = self.0.going.borrow_mut();
         for block in first..first + count {
@@ -117,7 +114,6 @@ impl Store {
         }
     }
 
-    /// They are there.
     fn is_written(&self, (file, first): Block, count: u64) {
         let mut going = self.0.going.borrow_mut();
         for block in first..first + count {

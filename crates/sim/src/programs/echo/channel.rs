@@ -21,7 +21,6 @@ pub(super) enum Way {
     Connection { id: ConnectionId, received_bytes: usize, replied: u64 },
 }
 
-/// A requester's way to its responder.
 pub(super) struct Channel {
     host: Host<HostNode>,
     echo: Echo,
@@ -32,7 +31,6 @@ pub(super) struct Channel {
 }
 
 impl Channel {
-    /// Open the way.
     pub async fn open(host: &Host<HostNode>, echo: &Echo) -> Result<Self, Refusal> {
         let way = match echo.plan.transport {
             Transport::Udp => {
@@ -57,7 +55,6 @@ impl Channel {
         Ok(Self { host: host.clone(), echo: echo.clone(), way, request, reply, patience })
     }
 
-    /// Send a request as soon as there is room.
     pub async fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Refusal> {
         let (host, to) = (&self.host, self.echo.to);
         host.call(host.send_call(), self.request.len()).await;

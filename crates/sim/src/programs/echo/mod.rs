@@ -14,21 +14,15 @@ use lanlab_workloads::echo::{Counts, Plan};
 pub use requester::request;
 pub use responder::{Answered, respond};
 
-/// An echo between hosts.
 #[derive(Clone)]
 pub struct Echo {
     pub plan: Rc<Plan>,
-    /// Payload of a reply.
     pub reply_bytes: usize,
-    /// How far its requester is, and whether it is still wanted.
     pub progress: Rc<Progress>,
-    /// Where the responder is.
     pub to: SocketAddr,
-    /// Receive and send buffer of this end's socket over UDP.
     pub buffers: (usize, usize),
 }
 
-/// What a requester came to.
 pub struct Requested {
     pub ended_by: EndedBy,
     pub counts: Counts,

@@ -14,14 +14,10 @@ use crate::programs::connection::{accept, await_bytes, write_all};
 use crate::programs::either::Patience;
 use crate::programs::keys::datagram_key;
 
-/// What a responder has counted so far.
 #[derive(Debug, Default)]
 pub struct Answered {
-    /// Requests sent back.
     pub answered: Cell<u64>,
-    /// Requests for whose reply there was no room.
     pub refused: Cell<u64>,
-    /// Datagrams that are no request.
     pub foreign: Cell<u64>,
 }
 

@@ -65,7 +65,6 @@ pub async fn send(
     Ok(StreamSent { sent: schedule.sent, meters })
 }
 
-/// What a connection counted, as the workload reports it.
 fn facts(host: &Host<HostNode>, connection: ConnectionId) -> TcpFacts {
     tcp_facts(&host.with_node(|node, _| node.ip.interface.facts(connection)))
 }

@@ -15,7 +15,6 @@ use crate::programs::either::Patience;
 use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostCpuMeter, HostNode};
 
-/// One clock shows the time at both ends.
 const SAME_CLOCK: ClockRelation = ClockRelation { offset_ns: 0, error_ns: 0 };
 const FLOW: u16 = 0;
 const SESSION: u32 = 0;

@@ -10,15 +10,12 @@ use super::super::frames::ip_header_bytes;
 use super::segments::PROBE_LENGTH;
 use super::{Connection, NANOS_PER_MICRO};
 
-/// What the peer's segments have shown.
 #[derive(Debug, Default)]
 pub(super) struct Peer {
-    /// Its initial sequence number.
     first: Option<TcpSeqNumber>,
     /// The shift of its windows, and the largest of them (RFC 5961, 5.2).
     window_shift: u8,
     largest_window: u32,
-    /// When its last data came.
     data_came: Option<Instant>,
 }
 

@@ -39,7 +39,6 @@ impl Connection {
     /// Itself, and its socket, which has the list of gaps in what was received.
     const FIXED_BYTES: usize = size_of::<Self>() + size_of::<SocketStorage<'static>>();
 
-    /// Give back the memory of its buffers. It stays closed.
     pub fn release(&mut self) {
         self.facts = self.facts();
         self.sockets.remove(self.handle);

@@ -30,7 +30,6 @@ impl Connection {
         socket.listen(from).is_ok()
     }
 
-    /// The peer has opened it.
     pub fn opened(&mut self) {
         self.is_half_open = false;
         let socket = self.socket_mut();

@@ -9,7 +9,6 @@ use super::Connection;
 /// What asks for a closed window is a byte, perhaps with the end of what is sent.
 pub(super) const PROBE_LENGTH: i32 = 2;
 
-/// What the peer was sent.
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     /// The sequence number of the SYN, and the one after the highest.
@@ -64,7 +63,6 @@ impl Connection {
         self.without_data(packet, tcp.seq_number() + bytes)
     }
 
-    /// The same segment with this number, and without its data.
     pub(super) fn without_data(&self, packet: &[u8], number: TcpSeqNumber) -> Option<Vec<u8>> {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let header = ip_header_bytes(self.local.ip());
@@ -83,7 +81,6 @@ impl Connection {
         Some(bare)
     }
 
-    /// Take the end from a segment.
     pub(super) fn without_end(&self, packet: &mut [u8]) {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
@@ -102,7 +99,6 @@ impl Connection {
         is_waiting && tcp.ack() && tcp.segment_len() == 0 && !tcp.rst() && self.is_at_its_end()
     }
 
-    /// Whether the peer has acknowledged all but the end of what was sent.
     fn is_at_its_end(&self) -> bool {
         let has_closed =
             matches!(self.socket().state(), State::FinWait1 | State::Closing | State::LastAck);

@@ -58,12 +58,10 @@ impl Interface {
         self.sockets[id.0].take(into)
     }
 
-    /// Whether a datagram has come.
     pub fn has_datagram(&self, id: SocketId) -> bool {
         self.sockets[id.0].has_received()
     }
 
-    /// Payload of the oldest datagram that has come.
     pub fn datagram_bytes(&self, id: SocketId) -> Option<usize> {
         self.sockets[id.0].next_bytes()
     }

@@ -15,7 +15,6 @@ impl Interface {
         self.most_connections = Some(most);
     }
 
-    /// Connections that hold memory.
     pub fn live_connections(&self) -> usize {
         self.by_ends.len()
     }

@@ -11,7 +11,6 @@ impl Interface {
         self.last_way = None;
     }
 
-    /// Whether the hardware address of one is known.
     pub fn knows(&self, address: IpAddr) -> bool {
         self.config.neighbours.contains_key(&address)
     }

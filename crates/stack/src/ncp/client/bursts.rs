@@ -29,7 +29,6 @@ impl Client {
         true
     }
 
-    /// The server agrees to bursts.
     pub(super) fn burst_accepted(&mut self, reply: &[u8]) -> Result<(), Refusal> {
         let accepted = Accepted::parse(reply).map_err(malformed)?;
         let packet = accepted.packet.min(packet_bytes(self.plan.carrier).into());
@@ -86,7 +85,6 @@ impl Client {
         self.ask_burst(call, (function::WRITE, Step::WriteBurst { count }), operation, parts)
     }
 
-    /// What answers a burst.
     pub(super) fn take_burst(&mut self, call: CallId, step: &Step, message: &mut Vec<u8>) {
         let outcome = match *step {
             Step::ReadBurst { count } => read(count, message),
@@ -103,7 +101,6 @@ impl Client {
     }
 }
 
-/// What was read, as octets of the reply.
 fn read(count: u32, reply: &[u8]) -> Result<Done, Refusal> {
     match burst::parse_result(reply).map_err(malformed)? {
         burst::result::OK => {}

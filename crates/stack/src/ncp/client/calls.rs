@@ -11,13 +11,11 @@ use super::refusals::{malformed, protocol};
 use super::{Client, Step, names};
 use crate::redirector::{Access, Call, CallId, Done, FileId, Reason, Refusal};
 
-/// What a file may be to be opened, erased or renamed.
 const ANY_FILE: u8 = attribute::HIDDEN | attribute::SYSTEM;
 /// Letter of a temporary handle, which no drive has.
 const NO_DRIVE: u8 = b'[';
 
 impl Client {
-    /// Begin a call of a session that is there.
     pub(super) fn begin(&mut self, id: CallId, call: Call<'_>) -> Result<(), Refusal> {
         if self.facts.is_none() {
             return Err(protocol("no session yet"));
@@ -176,7 +174,6 @@ impl Client {
         Ok(())
     }
 
-    /// There is such a directory: its handle is not needed any more.
     pub(super) fn checked(&mut self, id: CallId, reply: &[u8]) {
         match Allocated::parse(reply) {
             Ok(Allocated { handle, .. }) => {

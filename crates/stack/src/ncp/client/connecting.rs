@@ -13,7 +13,6 @@ use super::{Client, Step};
 use crate::ncp::{data_in_packet, keyed, packet_bytes};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
 
-/// Who logs in where no user is named.
 const GUEST: &str = "GUEST";
 /// The letter of a drive that the handle of the volume is for.
 const DRIVE: u8 = b'F';
@@ -21,7 +20,6 @@ const DRIVE: u8 = b'F';
 /// Version of NetWare that is asked for large packets; those before never have them.
 const LARGE_PACKETS_SINCE: (u8, u8) = (3, 11);
 
-/// How far the session is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Connecting {
     Buffer,
@@ -44,7 +42,6 @@ impl Client {
         self.ask_on(Self::CONNECTED, function, Step::Connecting(connecting), write);
     }
 
-    /// Propose how long data may be.
     pub(super) fn negotiate(&mut self) {
         // A request has its function before what it writes.
         let room = self.plan.carrier.longest_message.saturating_sub(1 + WRITE_LEN as u32);
@@ -62,7 +59,6 @@ impl Client {
         })
     }
 
-    /// The server has answered a step of the beginning.
     pub(super) fn connecting(
         &mut self,
         connecting: Connecting,

@@ -8,11 +8,9 @@ use super::refusals::{malformed, protocol, refused};
 use super::{Client, Request, Step};
 use crate::redirector::{Call, CallId, Done, FileId, Redirector, RedirectorFacts, Refusal};
 
-/// Messages whose memory is kept.
 const MAX_SPARE: usize = 8;
 
 impl Client {
-    /// Memory for a message.
     pub(super) fn memory(&mut self) -> Vec<u8> {
         let mut memory = self.spare.pop().unwrap_or_default();
         memory.clear();
@@ -37,7 +35,6 @@ impl Client {
         Request { call, function, step, message }
     }
 
-    /// Have a request sent when it is its turn.
     pub(super) fn ask(
         &mut self,
         call: CallId,

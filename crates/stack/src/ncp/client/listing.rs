@@ -10,11 +10,9 @@ use super::refusals::{malformed, protocol, refused};
 use super::{Client, Step, names};
 use crate::redirector::{CallId, Done, Listed, Refusal};
 
-/// A listing that is under way.
 #[derive(Debug)]
 pub(super) struct Listing {
     pattern: Vec<u8>,
-    /// Place of the entry before.
     after: u16,
     of_directories: bool,
     entries: Vec<Listed>,
@@ -27,7 +25,6 @@ impl Listing {
 }
 
 impl Client {
-    /// Ask for the next entry.
     pub(super) fn list(&mut self, id: CallId, listing: Listing) {
         let (handle, after) = (self.root, listing.after);
         let directory = if listing.of_directories { attribute::DIRECTORY } else { 0 };
@@ -37,7 +34,6 @@ impl Client {
         self.ask_on(id, function::SEARCH, Step::List(listing), |out| search.emit(out));
     }
 
-    /// The server has answered.
     pub(super) fn listed(&mut self, id: CallId, mut listing: Listing, code: u8, reply: &[u8]) {
         match code {
             completion::OK => match self.add(&mut listing, reply) {

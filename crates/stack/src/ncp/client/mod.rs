@@ -24,18 +24,14 @@ use listing::Listing;
 
 pub use super::server::User;
 
-/// To what, as whom and how to connect.
 #[derive(Debug, Clone)]
 pub struct Plan {
-    /// Name of the volume.
     pub volume: String,
     /// As whom; absent: as a guest.
     pub user: Option<User>,
-    /// Code page of both ends.
     pub code_page: CodePage,
     /// Octets of data of a read or write, at most.
     pub most_data_bytes: u16,
-    /// Whether to have packets as long as frames, where the server has them.
     pub large_packets: bool,
     /// Packets of a burst that is read, and of one that is written, where the server has bursts; absent: none are
     /// asked for.
@@ -43,7 +39,6 @@ pub struct Plan {
     pub carrier: CarrierFacts,
 }
 
-/// What a reply is awaited for.
 #[derive(Debug)]
 enum Step {
     Connecting(Connecting),
@@ -76,12 +71,9 @@ type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 pub struct Client {
     plan: Plan,
     facts: Option<RedirectorFacts>,
-    /// What the server said of itself.
     server: Option<(String, (u8, u8))>,
-    /// The handle of the volume's root.
     root: u8,
     data_bytes: u32,
-    /// Whether the server has agreed to packets as long as frames.
     has_large_packets: bool,
     /// Octets of data of a burst that is read, and of one that is written, once the server has agreed to bursts.
     bursts: Option<(u32, u32)>,
@@ -92,7 +84,6 @@ pub struct Client {
     current: Option<Request>,
     done: VecDeque<Ended>,
     spare: Vec<Vec<u8>>,
-    /// Why nothing more is possible.
     broken: Option<Refusal>,
 }
 

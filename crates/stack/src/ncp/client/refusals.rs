@@ -13,14 +13,12 @@ pub fn malformed(error: lanlab_wire::Error) -> Refusal {
     protocol(error.to_string())
 }
 
-/// Why a server refused a function.
 pub fn refused(asked: Function, code: u8) -> Refusal {
     let meaning = c::name(code).unwrap_or("unknown code");
     let message = format!("{}: {meaning} ({code:#04x})", asked.name());
     Refusal::new(reason(asked, code), message)
 }
 
-/// What kind of thing a code says went wrong.
 fn reason(asked: Function, code: u8) -> Reason {
     match code {
         // A directory that is made is there already, or one that is removed holds something.

@@ -15,16 +15,13 @@ use super::state::State;
 use crate::file_server::Remark;
 use crate::ncp::keyed;
 
-/// Numbers of the objects.
 const USER: u32 = 0x0001_0001;
 const SERVER: u32 = 0x0001_0002;
 /// Who may see an object: who is logged in. Who may change it: no one.
 const SECURITY: u8 = 0x31;
-/// What a user may see and change: what users may.
 const USER_ACCESS: u8 = 0x22;
 /// The property with the full name of a user.
 const FULL_NAME: &[u8] = b"IDENTIFICATION";
-/// What a server has room for, as it says.
 const MOST_CONNECTIONS: u16 = 254;
 
 impl State {
@@ -48,7 +45,6 @@ impl State {
         information.emit(&mut self.head);
     }
 
-    /// The number of an object with this kind and name.
     fn number(&self, kind: u16, name: &[u8]) -> Option<u32> {
         let is_user = kind == object::USER
             && self.offer.user.as_ref().is_none_or(|user| is_alike(name, &user.name));
@@ -165,7 +161,6 @@ impl State {
         self.logged_in(login.name.0, is_right)
     }
 
-    /// A key for one login.
     pub fn give_key(&mut self) -> Result<(), Refused> {
         if !self.offer.netware.has_keyed_logins.value {
             return Err(completion::UNSUPPORTED);
@@ -203,7 +198,6 @@ impl State {
     }
 }
 
-/// Whether a name or password is this one, in any case.
 fn is_alike(found: &[u8], expected: &str) -> bool {
     found.eq_ignore_ascii_case(expected.as_bytes())
 }

@@ -11,7 +11,6 @@ use crate::ncp::MOST_BURST;
 const BEFORE: usize = 1;
 
 impl State {
-    /// Carry out a burst.
     pub async fn burst(&mut self, message: &mut Vec<u8>) {
         self.head.clear();
         let result = match Operation::parse(&message[BEFORE..]).map_err(malformed) {

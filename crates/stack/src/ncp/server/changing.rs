@@ -86,7 +86,6 @@ impl State {
         self.rename_to(from, &found, to).await
     }
 
-    /// Refuse a directory in which files are open.
     pub async fn is_idle(&mut self, directory: &Names, found: &Found) -> Result<(), Refused> {
         for path in self.open_files.above_open_files(directory.len()) {
             // A path may be another case of its names, or short ones.
@@ -130,7 +129,6 @@ impl State {
         Ok(())
     }
 
-    /// Erase a file, or all that a pattern finds.
     pub async fn erase(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = OfPath::parse(data).map_err(malformed)?;
         let (directory, name) = self.pattern(asked.handle, asked.path.0)?;

@@ -41,7 +41,6 @@ impl State {
         Ok(handle)
     }
 
-    /// Give a handle another directory.
     pub async fn set_handle(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = SetHandle::parse(data).map_err(malformed)?;
         let path = self.path(asked.source, asked.path.0)?;

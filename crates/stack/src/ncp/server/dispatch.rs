@@ -161,7 +161,6 @@ impl State {
     }
 }
 
-/// A date and time of a server.
 pub fn moment(ticks: u64) -> Moment {
     Moment::from_unix((ticks_to_unix_ns(ticks).unwrap_or(0) / 1_000_000_000) as i64)
 }

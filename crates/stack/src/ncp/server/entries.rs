@@ -17,7 +17,6 @@ pub fn attributes_of(found: &Found) -> u8 {
     read_only | if found.is_directory { attribute::DIRECTORY } else { attribute::ARCHIVE }
 }
 
-/// A file, or a directory in its form.
 pub fn file_entry(found: &Found) -> FileEntry {
     let moment = |since_1970_s: u64| DateTime::from_unix(since_1970_s.cast_signed());
     let (written, accessed) = (moment(found.modified_s), moment(found.accessed_s));
@@ -33,7 +32,6 @@ pub fn file_entry(found: &Found) -> FileEntry {
     }
 }
 
-/// A directory in its own form.
 pub fn directory_entry(found: &Found, rights: u8) -> DirectoryEntry {
     let made = DateTime::from_unix(found.modified_s.cast_signed());
     DirectoryEntry {

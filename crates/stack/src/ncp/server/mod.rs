@@ -34,12 +34,9 @@ use crate::file_server::{FileServer, Session};
 use numbers::EntryNumbers;
 use state::State;
 
-/// A user of a server.
 #[derive(Clone)]
 pub struct User {
-    /// Name, of which case does not count.
     pub name: String,
-    /// Password, of which case does not count.
     pub password: String,
 }
 
@@ -49,22 +46,17 @@ impl fmt::Debug for User {
     }
 }
 
-/// What a server has, and to whom it gives it.
 #[derive(Debug, Clone)]
 pub struct Offer {
     pub name: String,
-    /// Name of the one volume.
     pub volume: String,
     /// Its only user; absent: anyone.
     pub user: Option<User>,
     pub read_only: bool,
-    /// Code page of both ends.
     pub code_page: CodePage,
-    /// Generation of NetWare.
     pub netware: NetWare,
 }
 
-/// What all sessions share.
 #[derive(Debug, Clone)]
 pub struct Server {
     offer: Arc<Offer>,
@@ -73,12 +65,10 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server to which no client is connected.
     pub fn new(offer: Offer) -> Self {
         Self { offer: Arc::new(offer), open_files: Arc::default(), numbers: Arc::default() }
     }
 
-    /// Files that are open, of all sessions.
     pub fn open_files(&self) -> usize {
         self.open_files.len()
     }

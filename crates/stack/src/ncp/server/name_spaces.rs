@@ -18,7 +18,6 @@ use crate::files::{FileCall, Found, Names};
 
 /// Octets of a reply around the entries of a search.
 const AROUND_ENTRIES: usize = 64;
-/// Octets of the longest entry with its name.
 const ENTRY_BYTES: usize = 76 + 1 + 12;
 /// Attributes of a search in old calls, of which higher ones are DOS's too.
 const SAYS_KIND: u16 = attribute::DIRECTORY as u16;

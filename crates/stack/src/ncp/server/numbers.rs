@@ -13,7 +13,6 @@ const MOST: usize = 1 << 17;
 
 #[derive(Debug, Default)]
 pub struct EntryNumbers {
-    /// Of each number the one of its directory, and its name in it.
     entries: BTreeMap<u32, (u32, String)>,
     numbers: BTreeMap<(u32, String), u32>,
     last: u32,

@@ -48,7 +48,6 @@ impl State {
         Ok(())
     }
 
-    /// Open a file that is there. Gives its handle.
     pub async fn open_at(
         &mut self,
         path: Names,

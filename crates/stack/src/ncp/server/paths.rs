@@ -17,12 +17,10 @@ const LOGIN: &str = "LOGIN";
 const MAX_DEPTH: usize = 25;
 
 impl State {
-    /// The path of a file or directory.
     pub fn path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
         self.pattern(handle, text).and_then(Self::without_pattern)
     }
 
-    /// The path of what has no pattern at its end.
     pub fn without_pattern((mut names, last): (Names, String)) -> Result<Names, Refused> {
         if wildcard::is_pattern(&last) {
             return Err(completion::BAD_NAME);
@@ -33,7 +31,6 @@ impl State {
         Ok(names)
     }
 
-    /// The same of one that is to be made, or gets this name.
     pub fn new_path(&self, handle: u8, text: &[u8]) -> Result<Names, Refused> {
         self.path(handle, text).and_then(Self::new_name)
     }
@@ -64,7 +61,6 @@ impl State {
         self.pattern_below(start, below)
     }
 
-    /// The same of a path below a directory.
     pub fn pattern_below(&self, mut names: Names, below: &str) -> Result<(Names, String), Refused> {
         let known = names.len();
         for name in below.split(['\\', '/']).filter(|name| !matches!(*name, "" | ".")) {
@@ -95,13 +91,11 @@ impl State {
         Ok((names, last))
     }
 
-    /// Text of a client, with plain wildcards.
     pub fn text(&self, octets: &[u8]) -> String {
         let code_page = self.offer.code_page;
         plain_pattern(octets).iter().map(|octet| code_page.character(*octet)).collect()
     }
 
-    /// Text for a client.
     pub fn octets(&self, text: &str) -> Result<Vec<u8>, Refused> {
         let octets = text.to_uppercase();
         let octets = octets.chars().map(|one| self.offer.code_page.octet(one)).collect();

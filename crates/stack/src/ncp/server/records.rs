@@ -18,7 +18,6 @@ const fn owner(open: &Open) -> Owner {
 }
 
 impl State {
-    /// Refuse a range that another client has locked.
     pub fn check_locks(
         &self,
         file: FileHandle,
@@ -104,12 +103,10 @@ impl State {
         Ok(())
     }
 
-    /// A file is closed, which unlocks it.
     pub fn forget_records(&mut self, file: u16) {
         self.logged.retain(|one| one.file != file);
     }
 
-    /// The same of all that is logged.
     pub fn release_records(&mut self, clears: bool) {
         for at in 0..self.logged.len() {
             self.unlock_logged(at);

@@ -9,7 +9,6 @@ use crate::files::FileRefusal;
 /// Why a request is not done, as a client hears it.
 pub type Refused = u8;
 
-/// What a file system says.
 pub const fn of_files(refusal: FileRefusal) -> Refused {
     match refusal {
         FileRefusal::Missing | FileRefusal::IsDirectory => c::FAILED,
@@ -25,7 +24,6 @@ pub const fn of_files(refusal: FileRefusal) -> Refused {
     }
 }
 
-/// What others who have the file open say.
 pub const fn of_open(refusal: OpenRefusal) -> Refused {
     match refusal {
         OpenRefusal::IsDoomed => c::FAILED,
@@ -33,7 +31,6 @@ pub const fn of_open(refusal: OpenRefusal) -> Refused {
     }
 }
 
-/// Every message that cannot be read is answered like this.
 pub const fn malformed(_: Error) -> Refused {
     c::BAD_PACKET
 }

@@ -15,21 +15,17 @@ use crate::files::{Found, Names};
 const MOST_CURSORS: usize = 8;
 const MOST_BEGUN: usize = 32;
 
-/// Where a walk of a directory has come to.
 #[derive(Debug, Default)]
 pub struct Cursor {
     pub directory: Names,
-    /// Entries before the next one.
     pub place: u32,
     pub page: VecDeque<Found>,
-    /// The last name of the page.
     pub after: String,
     pub is_at_end: bool,
 }
 
 #[derive(Debug, Default)]
 pub struct Searches {
-    /// The one that was used last is the last.
     cursors: Vec<Cursor>,
     pub begun: VecDeque<(u16, Names)>,
     last_begun: u16,

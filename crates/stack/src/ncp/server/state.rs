@@ -22,7 +22,6 @@ pub const MAX_OPENS: usize = 256;
 /// Octets of data before a client proposes others: every packet that passes a router.
 const FIRST_DATA_BYTES: u16 = 512;
 
-/// An open file of a session.
 #[derive(Debug)]
 pub struct Open {
     pub handle: Handle,
@@ -31,17 +30,13 @@ pub struct Open {
     pub writes: bool,
 }
 
-/// A directory handle.
 #[derive(Debug, Clone)]
 pub struct Directory {
     pub path: Names,
-    /// Letter of the drive that has it.
     pub letter: Option<u8>,
-    /// Whether the end of a job ends it.
     pub is_temporary: bool,
 }
 
-/// A range that a client has logged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Logged {
     pub file: u16,
@@ -60,7 +55,6 @@ pub struct State {
     /// Random octets, of which keys are made, and keys that were given.
     pub challenge: [u8; 8],
     pub keys: u64,
-    /// The key that was given last, until a login.
     pub key: Option<[u8; KEY_LEN]>,
     pub is_logged_in: bool,
     /// When that was, ticks since 1601.
@@ -74,7 +68,6 @@ pub struct State {
     pub opens: BTreeMap<u16, Open>,
     pub last_open: u16,
     pub searches: Searches,
-    /// Ranges of files that are logged, in their order.
     pub logged: Vec<Logged>,
     /// A reply: what follows its completion code, and what goes behind.
     pub head: Vec<u8>,
@@ -112,7 +105,6 @@ impl State {
         }
     }
 
-    /// Answer one message after another until the client has gone.
     pub async fn run(mut self) {
         let mut message = Vec::new();
         while let Some(next) = self.channel.next_message(message).await {
@@ -135,7 +127,6 @@ impl State {
         self.close_all().await;
     }
 
-    /// Have a call for files carried out.
     pub async fn ask(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
         match self.channel.call(call, &mut Vec::new()).await {
             FileAnswer::Refused(refusal) => Err(of_files(refusal)),
@@ -175,7 +166,6 @@ impl State {
         }
     }
 
-    /// The same of a directory.
     pub async fn look_at_directory(&mut self, path: &Names) -> Result<Found, Refused> {
         match self.look(path).await {
             Ok(found) if found.is_directory => Ok(found),
@@ -184,7 +174,6 @@ impl State {
         }
     }
 
-    /// Close all files, and end all handles.
     pub async fn close_all(&mut self) {
         self.logged.clear();
         while let Some((_, open)) = self.opens.pop_first() {

@@ -24,30 +24,21 @@ pub(super) struct Answerer {
     pub(super) id: SessionId,
     pub(super) client: Place,
     pub(super) connection: u16,
-    /// When the client is asked whether it is there.
     pub(super) deadline: Instant,
-    /// Questions to which it has not answered.
     pub(super) questions: u32,
-    /// When it sent its first request.
     pub(super) went_on: Option<Instant>,
-    /// Its requests so far, and when it was last heard.
     requests: u32,
     pub(super) heard: Instant,
-    /// Number of the last request, and its task.
     sequence: u8,
     task: u8,
     /// The reply to the last request; none while it is carried out.
     reply: Option<Vec<u8>>,
-    /// A request that waits until the session goes on.
     held: Option<Vec<u8>>,
     is_paused: bool,
-    /// Whether the server has bursts.
     offers_bursts: bool,
-    /// Those of a client that has agreed to them.
     pub(super) bursts: Option<Answering>,
 }
 
-/// Why a packet is not the next request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Turn {
     Next,
@@ -122,12 +113,10 @@ impl Answerer {
         }
     }
 
-    /// Whether nothing is carried out.
     pub(super) fn is_answered(&self) -> bool {
         self.reply.is_some() && !self.works_on_burst()
     }
 
-    /// Take a request of the session.
     pub(super) fn handle_request(
         &mut self,
         now: Instant,
@@ -178,7 +167,6 @@ impl Answerer {
         }
     }
 
-    /// Report a request to the program, once it goes on.
     pub(super) fn report(&mut self, message: Vec<u8>, common: &mut Common) {
         if self.is_paused {
             self.held = Some(message);
@@ -187,7 +175,6 @@ impl Answerer {
         }
     }
 
-    /// Send the reply to the request that is carried out.
     pub(super) fn send(
         &mut self,
         now: Instant,
@@ -232,7 +219,6 @@ impl Answerer {
     }
 }
 
-/// Answer by a completion code and a status alone.
 pub(super) fn push_reply(
     client: Place,
     envelope: Envelope,

@@ -12,7 +12,6 @@ use crate::carrier::NotSent;
 use crate::ncp::{BURST, MOST_BURST, burst_packet_bytes};
 
 impl Answerer {
-    /// The client offers bursts.
     pub(super) fn take_offer(&mut self, offer: &[u8], common: &mut Common) {
         let (own, longest) = (u32::from(self.connection), burst_packet_bytes(self.client.framing));
         let Ok(offer) = Offer::parse(offer) else {
@@ -26,7 +25,6 @@ impl Answerer {
         self.answer(completion::OK, &data, common);
     }
 
-    /// Whether a burst is carried out.
     pub(super) fn works_on_burst(&self) -> bool {
         self.bursts.as_ref().is_some_and(|bursts| bursts.stage == Stage::Working)
     }
@@ -40,12 +38,10 @@ impl Answerer {
         }
     }
 
-    /// Whether a packet is of the bursts of this session.
     pub(super) fn has_burst(&self, packet: &Packet<'_>) -> bool {
         self.bursts.as_ref().is_some_and(|bursts| bursts.burst.is_of(packet))
     }
 
-    /// Take a packet of a burst.
     pub(super) fn handle_burst(&mut self, now: Instant, packet: &Packet<'_>, common: &mut Common) {
         let (client, is_answered) = (self.client, self.is_answered());
         let Some(bursts) = &mut self.bursts else { return };
@@ -102,7 +98,6 @@ impl Answerer {
         }
     }
 
-    /// Send what answers the burst that is carried out.
     pub(super) fn answer_burst(
         &mut self,
         now: Instant,

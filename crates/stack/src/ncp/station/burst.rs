@@ -25,7 +25,6 @@ pub(super) struct Burst {
     packets: u32,
     /// Time between two packets, 100 µs.
     delay: u32,
-    /// What is sent, and which ranges of it are to be sent still.
     body: Vec<u8>,
     ranges: VecDeque<(usize, usize)>,
     numbers: (u16, u16),
@@ -34,7 +33,6 @@ pub(super) struct Burst {
     is_lossy: bool,
 }
 
-/// What has come of a burst.
 #[derive(Debug)]
 struct Got {
     body: Vec<u8>,
@@ -42,14 +40,10 @@ struct Got {
     ranges: Vec<(usize, usize)>,
 }
 
-/// What a packet has made of a burst.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Taken {
-    /// All of it is there.
     Whole(Vec<u8>),
-    /// There is more of it than before.
     More,
-    /// Nothing new.
     Nothing,
 }
 
@@ -72,7 +66,6 @@ impl Burst {
         }
     }
 
-    /// Whether a packet is of this connection.
     pub(super) const fn is_of(&self, packet: &Packet<'_>) -> bool {
         packet.header.source == self.other && packet.header.destination == self.own
     }
@@ -107,7 +100,6 @@ impl Burst {
         }
     }
 
-    /// Send what the other end misses.
     pub(super) fn send_missing(&mut self, packet: &Packet<'_>) {
         self.is_lossy = true;
         for Fragment { offset, length } in packet.missing() {
@@ -122,18 +114,15 @@ impl Burst {
         }
     }
 
-    /// The other end has all: nothing is sent any more.
     pub(super) fn is_heard(&mut self) {
         self.body = Vec::new();
         self.ranges.clear();
     }
 
-    /// When the next packet is due.
     pub(super) fn due(&self) -> Option<Instant> {
         if self.ranges.is_empty() { None } else { Some(self.next_at) }
     }
 
-    /// Send what is due.
     pub(super) fn send_due(&mut self, now: Instant, mut push: impl FnMut(&[u8])) {
         let mut packet = Vec::new();
         while self.next_at <= now
@@ -153,7 +142,6 @@ impl Burst {
         }
     }
 
-    /// The next packet's header.
     fn header(&mut self, flags: u8, (burst, ack): (u16, u16)) -> Header {
         let packet = self.packets;
         self.packets = self.packets.wrapping_add(1);
@@ -161,7 +149,6 @@ impl Burst {
         Header { flags, source, destination, packet, delay, burst, ack, ..Header::default() }
     }
 
-    /// Say that the server works still.
     pub(super) fn say_busy(&mut self, numbers: (u16, u16), push: impl FnOnce(&[u8])) {
         let mut packet = Vec::new();
         self.header(flag::SYSTEM | flag::BUSY, numbers).emit(&[], &[], &mut packet);
@@ -178,17 +165,14 @@ impl Burst {
         push(&packet);
     }
 
-    /// Whether a burst has begun to come, and is not whole.
     pub(super) const fn has_begun(&self) -> bool {
         self.got.is_some()
     }
 
-    /// Forget what has come of a burst.
     pub(super) fn forget(&mut self) {
         self.got = None;
     }
 
-    /// Take a part of a burst.
     pub(super) fn take(&mut self, packet: &Packet<'_>) -> Taken {
         let total = packet.header.total as usize;
         if total == 0 || total > MOST_BURST as usize || packet.data.is_empty() {
@@ -206,7 +190,6 @@ impl Burst {
 }
 
 impl Got {
-    /// Take octets. Whether there are more than before.
     fn take(&mut self, start: usize, data: &[u8]) -> bool {
         let end = start + data.len();
         let is_known = self.ranges.iter().any(|range| range.0 <= start && end <= range.1);
@@ -331,7 +314,6 @@ mod tests {
         assert_eq!(burst.delay, MOST_DELAY);
     }
 
-    /// Header and data of each packet that is due.
     fn due(burst: &mut Burst, at_ns: u64) -> Vec<(Header, Vec<u8>)> {
         let mut all = vec![];
         burst.send_due(Instant::from_nanos(at_ns), |octets| {

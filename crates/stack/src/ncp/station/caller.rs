@@ -17,18 +17,12 @@ const MOST_GOODBYES: u32 = 3;
 /// Task of every request: a session is one program.
 const TASK: u8 = 1;
 
-/// How far a session is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// The server is looked for.
     Looking,
-    /// The way to it is looked for.
     Routing,
-    /// A connection is asked for.
     Creating,
-    /// Requests are sent.
     Open,
-    /// The end is being said.
     Ending,
 }
 
@@ -40,13 +34,9 @@ pub(super) struct Caller {
     pub(super) stage: Stage,
     /// Name of the server that is looked for; `None`: the nearest one.
     pub(super) name: Option<Name>,
-    /// Address of the server, once it is known.
     pub(super) wanted: Option<Address>,
-    /// Where the server is.
     pub(super) server: Option<Place>,
-    /// Searches of the stage until now.
     pub(super) searches: u32,
-    /// When an answer is late.
     pub(super) deadline: Option<Instant>,
     most_tries: u32,
     pub(super) connection: u16,
@@ -83,18 +73,15 @@ impl Caller {
         (self.wanted, self.stage, self.searches) = (Some(address), Stage::Routing, 0);
     }
 
-    /// Whether the server, or the way there, is looked for.
     pub(super) const fn is_searching(&self) -> bool {
         matches!(self.stage, Stage::Looking | Stage::Routing)
     }
 
-    /// Whether a question of the watchdog is for this session.
     pub(super) fn is_asked(&self, connection: u8, from: &Place) -> bool {
         let is_server = self.server.is_some_and(|server| server.address.node == from.address.node);
         is_server && self.connection as u8 == connection && self.connection != NO_CONNECTION
     }
 
-    /// The server is found: ask it for a connection.
     pub(super) fn found(&mut self, now: Instant, server: Place, common: &mut Common) {
         self.server = Some(server);
         self.stage = Stage::Creating;
@@ -205,7 +192,6 @@ impl Caller {
         None
     }
 
-    /// Report what answers a request, and send the next one.
     pub(super) fn report(&mut self, now: Instant, message: Vec<u8>, common: &mut Common) {
         if self.exchange.is_closing() {
             common.keep(message);
@@ -216,7 +202,6 @@ impl Caller {
         self.begin_next(now, common);
     }
 
-    /// The server has answered the question for a connection.
     fn created(&mut self, now: Instant, reply: Reply, common: &mut Common) -> Option<Why> {
         let number = reply.envelope.connection;
         if reply.completion != completion::OK {

@@ -39,7 +39,6 @@ impl Caller {
         }
     }
 
-    /// Send a request as a burst.
     pub(super) fn begin_burst(&mut self, now: Instant, body: &[u8], common: &mut Common) {
         let Some(burst) = &mut self.bursts.burst else { return };
         let number = self.bursts.next;
@@ -66,7 +65,6 @@ impl Caller {
         });
     }
 
-    /// What answers a burst is late.
     pub(super) fn send_burst_again(&mut self, now: Instant, common: &mut Common) {
         if self.bursts.burst.as_ref().is_some_and(Burst::has_begun) {
             self.ask_for_missing(common);

@@ -5,7 +5,6 @@ use lanlab_wire::ncp::function::{self, Function};
 
 use super::answerer::Answerer;
 
-/// What a connection is, behind its address: one of NCP.
 const IS_NCP: u8 = 2;
 
 impl Answerer {

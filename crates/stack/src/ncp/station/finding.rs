@@ -146,7 +146,6 @@ impl Station {
     }
 }
 
-/// Whether a server has this name, in any case.
 fn is_named(server: &sap::Server, name: Name) -> bool {
     server.name.eq_ignore_ascii_case(&name.text())
 }

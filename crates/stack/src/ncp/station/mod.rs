@@ -29,7 +29,6 @@ use crate::responders::{may_answer_on_ipx, may_echo_on_ipx};
 use answerer::Answerer;
 use caller::Caller;
 
-/// What all sessions share. It counts what direct hosting counts.
 type Common = crate::ipx::Common<Counts>;
 
 /// Sockets that the first one of a station may be away from the first of all; even, as each session has two.
@@ -37,7 +36,6 @@ const SOCKETS_AWAY: u64 = 0x2000;
 /// Networks in servers have this bit set here: people number cables from one on.
 const INTERNAL: u32 = 0x4000_0000;
 
-/// A station with NetWare's core protocol. See the [module](super).
 #[derive(Debug)]
 pub struct Station {
     name: Name,
@@ -49,12 +47,9 @@ pub struct Station {
     answerers: Vec<Answerer>,
     last_socket: u16,
     last_connection: u16,
-    /// Number of the network in this station, if it serves.
     internal_network: u32,
-    /// When the server says again that it is there.
     announces_at: Option<Instant>,
     watchdog: WatchdogCounts,
-    /// The last time that the driver has said.
     now: Instant,
     common: Common,
 }

@@ -20,7 +20,6 @@ const MOST_SESSIONS: usize = 254;
 const MOST_OF_STATION: usize = 127;
 
 impl Station {
-    /// A packet for the server's socket.
     pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
         if packet.data.starts_with(&kind::BURST.to_be_bytes()) {
             return self.handle_burst(now, packet);
@@ -112,7 +111,6 @@ impl Station {
         }
     }
 
-    /// The client of a session has sent something.
     fn is_there(&mut self, now: Instant, index: usize, from: Place) {
         let session = &mut self.answerers[index];
         // It may have another router, or another adapter of the same address.
@@ -165,7 +163,6 @@ impl Station {
         true
     }
 
-    /// A client says that it is there.
     pub(super) fn handle_presence(&mut self, now: Instant, packet: &Packet<'_>) {
         let Ok(watchdog) = Watchdog::parse(packet.data) else {
             self.common.interface.counts.unreadable_packets += 1;

@@ -39,7 +39,6 @@ struct Pair {
 }
 
 impl Pair {
-    /// The second one listens, and learns its network.
     fn new(carriers: CarrierKinds) -> Self {
         let node = |end: usize| {
             let config = NodeConfig::new(mac(end), name(end), WINDOWS_NT, carriers);
@@ -94,7 +93,6 @@ impl Pair {
         is_any
     }
 
-    /// Call the second node by a carrier, and say something.
     fn talk(&mut self, carrier: CarrierKind, to: Peer) -> SessionId {
         let id = self.nodes[0].open(self.now, carrier, to).unwrap();
         self.run();

@@ -18,13 +18,10 @@ const LARGEST_BYTES: u32 = 120 << 10;
 /// Bit of the capabilities for these extensions.
 const UNIX_EXTENSIONS: u32 = 0x0080_0000;
 
-/// How a password is proved.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Login {
-    /// No user.
     Guest,
     Plain,
-    /// LM response.
     Lm,
     /// NTLM and LM responses of version 1.
     Version1,
@@ -49,18 +46,13 @@ impl Login {
     }
 }
 
-/// How files are read and written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Transfer {
-    /// Data has a header in its message.
     Framed,
-    /// Data is a message of its own.
     Raw,
-    /// Data is in several packets.
     Multiplexed,
 }
 
-/// What server and client agreed on.
 #[derive(Debug, Clone)]
 pub struct Agreed {
     pub dialect: Dialect,
@@ -68,24 +60,18 @@ pub struct Agreed {
     /// server of the newest lacks its own, as Windows 95, 98 and ME do.
     pub commands: Dialect,
     pub listings: Dialect,
-    /// Bits of every header.
     pub flags2: u16,
     /// Bits of [`capabilities`].
     pub capabilities: u32,
-    /// Longest message that the server takes.
     pub max_buffer: u32,
     pub max_mpx: u16,
     pub read_bytes: u32,
     pub write_bytes: u32,
-    /// The same of reads and writes that are not raw, where others are.
     pub framed_bytes: u32,
-    /// Whether the server has raw reads and writes.
     pub has_raw: bool,
-    /// Whether the server has multiplexed reads and writes.
     pub has_multiplexed: bool,
     pub transfer: Transfer,
     pub security_mode: u16,
-    /// Whether messages are signed from the login on.
     pub is_signed: bool,
     pub session_key: u32,
     pub challenge: Option<[u8; CHALLENGE_LEN]>,
@@ -113,12 +99,10 @@ impl Agreed {
         format!("{dialect} with {what} of {}", oldest.name())
     }
 
-    /// Whether users log in by tokens.
     pub const fn is_extended(&self) -> bool {
         self.flags2 & flags2::EXTENDED_SECURITY != 0
     }
 
-    /// How a read or write up to this octet of a file goes.
     pub fn transfer_up_to(&self, end: u64) -> Transfer {
         match self.transfer {
             // Their offsets have 32 bits.
@@ -168,14 +152,12 @@ impl Agreed {
         self.write_bytes = self.read_bytes;
     }
 
-    /// The server has it for other files or transports.
     pub const fn leave_multiplexed(&mut self) {
         self.transfer = Transfer::Framed;
         self.read_bytes = self.framed_bytes;
         self.write_bytes = self.framed_bytes;
     }
 
-    /// Read and write raw from here on.
     pub fn set_raw(&mut self) {
         self.transfer = Transfer::Raw;
         self.read_bytes = LARGE_BYTES;

@@ -9,17 +9,14 @@ use lanlab_wire::smb1::{
 use super::refusals::{malformed, protocol, refused};
 use crate::redirector::{Done, FileId, Refusal};
 
-/// The error that a response says, if it says one.
 fn check(block: &Block<'_>) -> Result<(), Refusal> {
     if block.header().status.is_success() { Ok(()) } else { Err(refused(block)) }
 }
 
-/// A response with nothing in it.
 pub fn nothing(block: &Block<'_>) -> Result<Done, Refusal> {
     check(block).map(|()| Done::Nothing)
 }
 
-/// An opened file.
 pub fn opened(block: &Block<'_>) -> Result<Done, Refusal> {
     check(block)?;
     let (fid, size_bytes) = match block.command() {
@@ -40,7 +37,6 @@ pub fn opened(block: &Block<'_>) -> Result<Done, Refusal> {
     Ok(Done::Opened { file: FileId(u32::from(fid)), size_bytes })
 }
 
-/// What was read, as octets of the message.
 pub fn read(block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
     check(block)?;
     let data = match block.command() {

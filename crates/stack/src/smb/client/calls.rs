@@ -21,7 +21,6 @@ const ANY_FILE: u16 = attributes::HIDDEN | attributes::SYSTEM;
 const DENY_NONE: u16 = open::access::DENY_NONE;
 
 impl Client {
-    /// Begin a call of a session that is there.
     pub(super) fn begin(&mut self, id: CallId, call: Call<'_>) -> Result<(), Refusal> {
         let Some(agreed) = self.agreed.clone() else { return Err(protocol("no session yet")) };
         match call {
@@ -187,7 +186,6 @@ impl Client {
         Ok(())
     }
 
-    /// Read with data in the response.
     pub(super) fn read_framed(
         &mut self,
         id: CallId,
@@ -241,7 +239,6 @@ impl Client {
         Ok(())
     }
 
-    /// Write with data in the request.
     pub(super) fn write_framed(
         &mut self,
         id: CallId,
@@ -296,7 +293,6 @@ fn check_end(agreed: &Agreed, offset: u64, count: u32) -> Result<(), Refusal> {
     Err(Refusal::new(Reason::Unsupported, message))
 }
 
-/// Number of a file on the wire.
 pub fn fid(file: FileId) -> u16 {
     file.0 as u16
 }
@@ -323,7 +319,6 @@ fn nt_open(access: Access) -> nt_create_andx::Request<'static> {
     }
 }
 
-/// A request that says nothing but its command.
 fn nothing(writer: &mut Writer<'_>) {
     writer.empty();
 }

@@ -21,7 +21,6 @@ impl Client {
         self.plan.dialect.map_or_else(|| Dialect::ALL.to_vec(), |dialect| vec![dialect])
     }
 
-    /// Offer dialects.
     pub(super) fn negotiate(&mut self) {
         let offered: Vec<_> = self.offered().into_iter().map(Dialect::name).collect();
         let newest = self.plan.dialect.is_none_or(|dialect| dialect == Dialect::Nt);
@@ -37,7 +36,6 @@ impl Client {
         });
     }
 
-    /// The server has chosen.
     pub(super) fn negotiated(&mut self, block: &Block<'_>) -> Result<(), Refusal> {
         if !block.header().status.is_success() {
             return Err(refused(block));
@@ -166,7 +164,6 @@ impl Client {
         Ok(())
     }
 
-    /// The share is there, or is not.
     pub(super) fn connected(&mut self, header: &Header, block: &Block<'_>) -> Result<(), Refusal> {
         if !header.status.is_success() {
             return Err(refused(block));

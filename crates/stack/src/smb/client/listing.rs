@@ -15,9 +15,7 @@ use crate::smb::Dialect;
 
 /// Octets of a search entry and of what stands before the entries.
 const SEARCH_ENTRY: u32 = search::ENTRY_LEN as u32;
-/// Octets of a page.
 const MAX_PAGE: u32 = 16_384;
-/// A listing that is under way.
 pub struct Listing {
     session: Dialect,
     pub dialect: Dialect,
@@ -30,15 +28,12 @@ pub struct Listing {
     pub entries: Vec<Listed>,
     /// Where `SEARCH` goes on.
     pub resume_key: Option<ResumeKey>,
-    /// Where transactions go on: the search and the last name.
     pub search: Option<(u16, Encoded)>,
-    /// A page whose end has not come.
     parameters: Vec<u8>,
     data: Vec<u8>,
 }
 
 impl Listing {
-    /// Begin to list a directory.
     pub fn new(agreed: &Agreed, code_page: CodePage, path: &str) -> Result<Self, Refusal> {
         let mut pattern = String::new();
         for name in path.split('/').filter(|name| !name.is_empty()) {
@@ -93,7 +88,6 @@ impl Listing {
         }
     }
 
-    /// Take a page of `SEARCH`. Whether there may be more.
     pub fn take_search(&mut self, block: &Block<'_>) -> Result<bool, Refusal> {
         let status = block.header().status;
         if status.is(error::NO_MORE_FILES) || status.is(error::NO_SUCH_FILE) {

@@ -13,7 +13,6 @@ use super::state::{Client, Step};
 use crate::redirector::{CallId, Done};
 use crate::smb::Dialect;
 
-/// What a listing shows.
 const ANY: u16 = attributes::HIDDEN | attributes::SYSTEM | attributes::DIRECTORY;
 /// Entries that are asked for at once by transactions.
 const MAX_COUNT: u16 = 1000;
@@ -21,7 +20,6 @@ const MAX_COUNT: u16 = 1000;
 const MAX_ENTRIES: usize = 1 << 20;
 
 impl Client {
-    /// Ask for the first or the next page.
     pub(super) fn list(&mut self, id: CallId, listing: Box<Listing>) {
         if names::are_short(listing.dialect) {
             let request = search::Request {
@@ -81,7 +79,6 @@ impl Client {
         self.send(id, command::TRANSACTION2, Step::List(listing), message);
     }
 
-    /// A message of a listing has come.
     pub(super) fn listed(
         &mut self,
         id: CallId,

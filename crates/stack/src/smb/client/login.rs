@@ -21,7 +21,6 @@ use crate::smb::responses::{self, CHALLENGE_LEN};
 use crate::smb::signing::Signing;
 
 impl Client {
-    /// How the password is proved at first.
     pub(super) fn first_login(&self, agreed: &Agreed) -> Result<Login, Refusal> {
         let Some(user) = &self.plan.user else { return Ok(Login::Guest) };
         if agreed.is_extended() {
@@ -137,7 +136,6 @@ impl Client {
         self.prove(&agreed, login, proof)
     }
 
-    /// Send what proves who the user is.
     fn prove(&mut self, agreed: &Agreed, login: Login, proof: Proof) -> Result<(), Refusal> {
         let user = self.plan.user.clone();
         let (name, domain) = user.map(|user| (user.name, user.domain)).unwrap_or_default();
@@ -177,7 +175,6 @@ impl Client {
         Ok(())
     }
 
-    /// The server has judged a login.
     pub(super) fn logged_in(
         &mut self,
         header: &Header,
@@ -225,7 +222,6 @@ impl Client {
         self.connect()
     }
 
-    /// The server has asked by extended security.
     fn challenged(&mut self, header: &Header, block: &Block<'_>) -> Result<(), Refusal> {
         let response = session_setup_andx::Response::parse(block).map_err(malformed)?;
         let challenge = response.blob.and_then(ntlmssp::Challenge::parse);
@@ -242,7 +238,6 @@ impl Client {
     }
 }
 
-/// What proves a password.
 #[derive(Default)]
 pub struct Proof {
     pub lm: Vec<u8>,

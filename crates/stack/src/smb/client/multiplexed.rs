@@ -54,7 +54,6 @@ impl Client {
         Some(Arc::clone(agreed))
     }
 
-    /// What was read has come; gives it as octets of the message.
     pub(super) fn took_multiplexed(
         &mut self,
         block: &Block<'_>,
@@ -67,7 +66,6 @@ impl Client {
         Some(answers::read(block, count))
     }
 
-    /// All parts have come, or the write is refused.
     pub(super) fn wrote_multiplexed(
         &mut self,
         block: &Block<'_>,

@@ -13,7 +13,6 @@ use super::state::{Client, Step};
 use crate::redirector::{CallId, Done, FileId, Refusal};
 
 impl Client {
-    /// Ask for data in a message of its own.
     pub(super) fn read_raw(
         &mut self,
         id: CallId,
@@ -101,7 +100,6 @@ impl Client {
         Ok(())
     }
 
-    /// What came of the data.
     pub(super) fn wrote_raw(&mut self, block: &Block<'_>, count: u32) -> Result<Done, Refusal> {
         self.raw_is_over();
         if !block.header().status.is_success() {
@@ -114,7 +112,6 @@ impl Client {
         Ok(Done::Written(written))
     }
 
-    /// Others may have their turn again.
     fn raw_is_over(&mut self) {
         self.raw = None;
     }

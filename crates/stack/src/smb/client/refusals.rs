@@ -14,7 +14,6 @@ pub fn malformed(error: lanlab_wire::Error) -> Refusal {
     protocol(error.to_string())
 }
 
-/// Why a server refused a command.
 pub fn refused(block: &Block<'_>) -> Refusal {
     let found = block.header().status;
     // DOS says "access denied" of a directory that is there, and of one that is not empty.
@@ -25,7 +24,6 @@ pub fn refused(block: &Block<'_>) -> Refusal {
     Refusal::new(reason, format!("{}: {found}", block.format()))
 }
 
-/// What kind of thing a status says went wrong.
 pub fn reason(found: Status) -> Reason {
     use status::error as e;
     // Denied stands before the rest: errors of DOS have one code for it and for directories.

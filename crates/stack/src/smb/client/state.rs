@@ -13,57 +13,29 @@ use crate::smb::Dialect;
 use crate::smb::plan::Plan;
 use crate::smb::signing::Signing;
 
-/// Messages whose memory is kept.
 const MAX_SPARE: usize = 64;
 
-/// What a response is awaited for.
 pub enum Step {
     Negotiate,
     Login(Login),
     Connect,
     Open,
-    Read {
-        count: u32,
-    },
-    Write {
-        count: u32,
-    },
-    ReadRaw {
-        file: FileId,
-        offset: u64,
-        count: u32,
-    },
-    /// The server is asked to wait for data.
-    WriteRaw {
-        file: FileId,
-        offset: u64,
-        data: Vec<u8>,
-    },
-    /// The data is sent.
-    WriteRest {
-        count: u32,
-    },
-    ReadMultiplexed {
-        file: FileId,
-        offset: u64,
-        count: u32,
-    },
-    WriteMultiplexed {
-        file: FileId,
-        offset: u64,
-        data: Vec<u8>,
-    },
+    Read { count: u32 },
+    Write { count: u32 },
+    ReadRaw { file: FileId, offset: u64, count: u32 },
+    WriteRaw { file: FileId, offset: u64, data: Vec<u8> },
+    WriteRest { count: u32 },
+    ReadMultiplexed { file: FileId, offset: u64, count: u32 },
+    WriteMultiplexed { file: FileId, offset: u64, data: Vec<u8> },
     DiskSpace,
     List(Box<Listing>),
     Other,
 }
 
-/// A request that is not answered yet.
 pub struct Pending {
     pub call: CallId,
     pub command: u8,
     pub step: Step,
-    /// Number that the signature of the response has.
     pub number: Option<u32>,
 }
 
@@ -82,16 +54,13 @@ pub struct Client {
     pub(super) next_mid: u16,
     pub(super) next_call: u64,
     pub(super) pending: BTreeMap<u16, Pending>,
-    /// Requests that wait for their turn, with their number.
     pub(super) waiting: VecDeque<(u16, Vec<u8>)>,
     pub(super) sent: usize,
     /// Number of the raw read or write that is under way, which is alone.
     pub(super) raw: Option<u16>,
-    /// Data of a raw write that the server waits for.
     pub(super) raw_rest: Option<Vec<u8>>,
     pub(super) done: VecDeque<Ended>,
     pub(super) spare: Vec<Vec<u8>>,
-    /// Why nothing more is possible.
     pub(super) broken: Option<Refusal>,
 }
 
@@ -130,7 +99,6 @@ impl Client {
         client
     }
 
-    /// Header of a request.
     pub(super) fn header(&self, command: u8) -> Header {
         let (flags, mut flags2) = match self.agreed.as_ref().map(|agreed| agreed.dialect) {
             None | Some(Dialect::Core) => (0, 0),
@@ -148,7 +116,6 @@ impl Client {
         Header { pid: 1, tid: self.tid, uid: self.uid, ..Header::request(command, flags, flags2) }
     }
 
-    /// Memory for a message.
     pub(super) fn memory(&mut self) -> Vec<u8> {
         let mut memory = self.spare.pop().unwrap_or_default();
         memory.clear();
@@ -161,7 +128,6 @@ impl Client {
         }
     }
 
-    /// Have a request sent when it is its turn.
     pub(super) fn send(&mut self, call: CallId, command: u8, step: Step, mut message: Vec<u8>) {
         let mut mid = self.next_mid;
         // 0xffff is what a server says of its own accord ([MS-CIFS] 2.2.1.6.2).
@@ -174,7 +140,6 @@ impl Client {
         self.waiting.push_back((mid, message));
     }
 
-    /// Wait for another message of the same response.
     pub(super) fn wait_for_more(
         &mut self,
         mid: u16,
@@ -185,7 +150,6 @@ impl Client {
         self.await_again(mid, call, command, Step::List(listing));
     }
 
-    /// Wait for another response with the same number.
     pub(super) fn await_again(&mut self, mid: u16, call: CallId, command: u8, step: Step) {
         self.sent += 1;
         self.pending.insert(mid, Pending { call, command, step, number: None });
@@ -205,12 +169,10 @@ impl Client {
         }
     }
 
-    /// Requests that may be outstanding.
     pub(super) fn depth(&self) -> usize {
         self.agreed.as_ref().map_or(1, |agreed| usize::from(agreed.max_mpx))
     }
 
-    /// Send a request of one block.
     pub(super) fn ask(
         &mut self,
         id: CallId,
@@ -222,7 +184,6 @@ impl Client {
         self.ask_as(&header, id, step, emit);
     }
 
-    /// The same with a header of its own.
     pub(super) fn ask_as(
         &mut self,
         header: &Header,

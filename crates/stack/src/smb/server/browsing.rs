@@ -21,7 +21,6 @@ const KINDS: u32 = server_type::WORKSTATION | server_type::SERVER;
 const NO_KIND: u32 = server_type::DOMAIN_ENUM | server_type::LOCAL_LIST_ONLY;
 
 impl State {
-    /// Answer a transaction on the share of pipes.
     pub fn administer(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         if self.dialect() == Dialect::Core {
             return Err(error::SMB_BAD_COMMAND);

@@ -17,13 +17,11 @@ use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
 impl State {
-    /// Ask for a change of files.
     pub async fn change(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
         self.may_change()?;
         self.ask(call).await
     }
 
-    /// See that changes are allowed.
     pub fn may_change(&self) -> Result<(), Refused> {
         if !self.offer.read_only {
             return Ok(());
@@ -154,7 +152,6 @@ impl State {
         Ok(())
     }
 
-    /// Octets of the disk in all, and free ones.
     pub async fn space(&mut self) -> Result<(u64, u64), Refused> {
         match self.ask(FileCall::Space).await? {
             FileAnswer::Space { total_bytes, free_bytes } => Ok((total_bytes, free_bytes)),

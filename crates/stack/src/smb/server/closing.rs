@@ -65,7 +65,6 @@ impl State {
         closed
     }
 
-    /// Whether there is nothing in a directory.
     pub async fn is_empty(&mut self, path: &Names) -> Result<bool, Refused> {
         let call = FileCall::List { path: path.clone(), after: String::new(), most: 1 };
         match self.ask(call).await? {
@@ -74,7 +73,6 @@ impl State {
         }
     }
 
-    /// Close all files of which `is_meant` says so.
     pub async fn close_all(&mut self, is_meant: impl Fn(&Open) -> bool) {
         let meant = self.opens.iter().filter(|(_, open)| is_meant(open));
         for fid in meant.map(|(fid, _)| *fid).collect::<Vec<_>>() {

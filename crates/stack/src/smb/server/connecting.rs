@@ -18,7 +18,6 @@ use dialect::CORE_PLUS;
 
 /// Requests that a client may have outstanding. They are answered one after another.
 const MAX_MPX: u16 = 50;
-/// Longest raw read or write.
 const MAX_RAW: u32 = 65_535;
 /// The workgroup that the server says it is in.
 pub const WORKGROUP: &str = "WORKGROUP";
@@ -151,7 +150,6 @@ impl State {
         self.put(|writer| negotiate::Response::NtLm(response).emit(writer));
     }
 
-    /// Identifier of the server: its name, as Samba makes it.
     fn guid(&self) -> [u8; 16] {
         let mut guid = [0; 16];
         for (place, octet) in guid.iter_mut().zip(self.offer.name.bytes()) {
@@ -160,7 +158,6 @@ impl State {
         guid
     }
 
-    /// A name of the server, which is ASCII.
     pub fn name_text(&self, name: &str, unicode: bool) -> Encoded {
         Encoded::new(name, unicode, self.offer.code_page).unwrap_or_default()
     }
@@ -243,7 +240,6 @@ impl State {
     }
 }
 
-/// Whether a share's password is right. DOS writes it in upper case.
 fn is_password(found: Text<'_>, expected: &str, code_page: CodePage) -> bool {
     let found = found.decode(code_page).to_uppercase();
     same(expected.to_uppercase().as_bytes(), found.as_bytes())

@@ -27,7 +27,6 @@ impl State {
         self.close_all(|_| true).await;
     }
 
-    /// Answer a message. Whether the connection goes on.
     async fn answer(&mut self, message: &mut Vec<u8>) -> bool {
         let Ok(header) = Header::parse(message) else { return false };
         if header.is_response() || (self.dialect.is_none() && header.command != command::NEGOTIATE)

@@ -12,7 +12,6 @@ use super::search::{Position, Search};
 use super::state::State;
 use crate::files::Found;
 
-/// How a response is filled.
 struct Filling {
     level: u16,
     has_keys: bool,
@@ -22,7 +21,6 @@ struct Filling {
     room: usize,
     data: Vec<u8>,
     count: u16,
-    /// Where the last entry begins.
     last: Option<usize>,
 }
 
@@ -152,7 +150,6 @@ impl State {
         })
     }
 
-    /// Fill a response. Whether all was listed.
     async fn fill(
         &mut self,
         mut filling: Filling,

@@ -5,7 +5,6 @@ use lanlab_wire::smb1::time::{DateTime, seconds_in_zone, ticks_from_unix};
 
 use crate::files::Found;
 
-/// Attributes as DOS has them.
 pub fn attributes_of(found: &Found) -> u16 {
     let read_only = if found.is_read_only { attributes::READ_ONLY } else { 0 };
     read_only | if found.is_directory { attributes::DIRECTORY } else { attributes::ARCHIVE }
@@ -21,7 +20,6 @@ pub fn written_s(found: &Found) -> u32 {
     seconds_in_zone(found.modified_s.cast_signed(), 0)
 }
 
-/// Ticks of Windows NT.
 pub fn ticks(since_1970_s: u64) -> u64 {
     ticks_from_unix(u32::try_from(since_1970_s).unwrap_or(u32::MAX))
 }
@@ -31,13 +29,11 @@ pub fn time_to_set(since_1970_s: Option<impl TryInto<u64>>) -> Option<u64> {
     since_1970_s?.try_into().ok()
 }
 
-/// Whether a file may not be written, where these attributes change that.
 pub fn read_only_to_set(found: &Found, attributes: u16) -> Option<bool> {
     let is_read_only = attributes & attributes::READ_ONLY != 0;
     (!found.is_directory && found.is_read_only != is_read_only).then_some(is_read_only)
 }
 
-/// A time as DOS has it.
 pub fn moment(since_1970_s: u64) -> DateTime {
     DateTime::from_unix(since_1970_s.cast_signed())
 }

@@ -61,7 +61,6 @@ fn sizes(found: &Found, delete_pending: bool) -> Sizes {
     }
 }
 
-/// A name after its length.
 fn put_name(name: &Encoded, data: &mut Vec<u8>) {
     let octets = name.text().octets();
     data.extend_from_slice(&(octets.len() as u32).to_le_bytes());
@@ -90,7 +89,6 @@ impl State {
         self.nt_name(&name)
     }
 
-    /// What is known of a file, which may be about to be removed.
     pub fn file_level(
         &self,
         level: u16,
@@ -177,7 +175,6 @@ impl State {
     }
 }
 
-/// What does not fit is refused: half a level would say something else.
 fn fits(data: Vec<u8>, whole: &Whole) -> Result<Vec<u8>, Refused> {
     if data.len() > whole.max_data { Err(error::BUFFER_OVERFLOW) } else { Ok(data) }
 }

@@ -187,7 +187,6 @@ impl State {
         }
     }
 
-    /// A wait that has ended, by its place.
     fn ended_wait(&self) -> Option<usize> {
         let now = self.channel.now();
         for wait in &self.waits {

@@ -21,10 +21,8 @@ use crate::smb::spnego;
 
 /// Messages of a client are at least this long.
 const MIN_BUFFER: u16 = 512;
-/// What the server calls itself.
 const SOFTWARE: &str = "lanlab";
 
-/// What a client says of its user.
 struct Claim<'a> {
     account: String,
     domain: String,

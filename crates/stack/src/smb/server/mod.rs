@@ -45,22 +45,18 @@ pub use names::can_be_asked_for;
 
 use state::State;
 
-/// What a server has, and to whom it gives it.
 #[derive(Debug, Clone)]
 pub struct Offer {
     pub name: String,
-    /// Name of the one share.
     pub share: String,
     /// Its only user, whose password is that of the share too; absent: anyone.
     pub user: Option<User>,
     pub read_only: bool,
     /// Code page of both ends where strings are not UTF-16LE.
     pub code_page: CodePage,
-    /// The dialects to speak.
     pub dialects: RangeInclusive<Dialect>,
 }
 
-/// What all sessions share.
 #[derive(Debug, Clone)]
 pub struct Server {
     offer: Arc<Offer>,
@@ -71,7 +67,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// A server to which no client is connected.
     pub fn new(offer: Offer) -> Self {
         let (offer, open_files) = (Arc::new(offer), Arc::default());
         Self { offer, open_files, requires_signatures: false, longest_message: u32::MAX }
@@ -98,7 +93,6 @@ impl Server {
         Self { requires_signatures: true, ..self }
     }
 
-    /// Files that are open, of all sessions.
     pub fn open_files(&self) -> usize {
         self.open_files.len()
     }

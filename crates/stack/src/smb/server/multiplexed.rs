@@ -36,7 +36,6 @@ impl State {
         Ok(Answer::Sent)
     }
 
-    /// Carry out one packet of a write.
     pub async fn write_multiplexed(
         &mut self,
         writing: &Writing,

@@ -17,7 +17,6 @@ const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];
 const DEVICES: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];
 
 impl State {
-    /// The path of a file or directory.
     pub fn path(&self, text: Text<'_>) -> Result<Names, Refused> {
         let (mut names, last) = self.pattern(text)?;
         if wildcard::is_pattern(&last) {
@@ -48,7 +47,6 @@ impl State {
     }
 }
 
-/// The path of a name in a directory.
 pub fn below(directory: &[String], name: &str) -> Names {
     directory.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
 }
@@ -77,7 +75,6 @@ pub fn can_be_asked_for(name: &str) -> bool {
     !is_another && !wildcard::is_pattern(name) && check(name).is_ok()
 }
 
-/// Whether DOS and Windows take a name for a device.
 pub fn is_device(name: &str) -> bool {
     let base = name.split('.').next().unwrap_or(name).trim_end().to_ascii_uppercase();
     let numbered = base.strip_prefix("COM").or_else(|| base.strip_prefix("LPT"));

@@ -16,7 +16,6 @@ use crate::files::{FileAnswer, FileCall, Found, Handle, Names, Presence};
 /// Names of temporary files that are tried.
 const MAX_TEMPORARY: u32 = 100;
 
-/// What is to be done with what is there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Existing {
     Refuse,
@@ -24,22 +23,18 @@ enum Existing {
     Truncate,
 }
 
-/// What is to be opened and how.
 #[derive(Debug, Clone)]
 struct Wish {
     path: Names,
     sharing: Sharing,
     existing: Existing,
-    /// Whether it is made if it is not there.
     creates: bool,
     /// Whether it has to be a directory, or must not be one.
     directory: Option<bool>,
     is_read_only: bool,
-    /// Whether its close removes it.
     dies: bool,
 }
 
-/// What was done about it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Outcome {
     Opened,

@@ -19,7 +19,6 @@ const PIPE_STATUS: u16 = 0x05ff;
 const PIPE: u16 = 2;
 
 impl State {
-    /// Whether the request is for a pipe.
     pub fn is_for_pipe(&self) -> bool {
         self.trees.get(&self.tid) == Some(&Tree::Pipes)
             && matches!(

@@ -9,7 +9,6 @@ use super::state::{Answer, State};
 use super::transferring::Writing;
 
 impl State {
-    /// Raw data have no place for a signature.
     fn has_raw(&self) -> bool {
         self.carrier.keeps_raw && self.signing.is_none()
     }

@@ -48,7 +48,6 @@ impl From<LockRefusal> for Refused {
     }
 }
 
-/// Every message that cannot be read is answered like this.
 pub fn malformed(_: Error) -> Refused {
     error::INVALID_SMB
 }

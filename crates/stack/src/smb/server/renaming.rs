@@ -43,7 +43,6 @@ impl State {
         Ok(())
     }
 
-    /// Names of all that a search finds, at least one.
     async fn names_of(&mut self, mut search: Search) -> Result<Vec<String>, Refused> {
         let (mut names, mut bytes) = (Vec::new(), 0);
         loop {

@@ -8,37 +8,29 @@ use crate::files::{Found, Names};
 /// Attributes that a search may insist on and that files here have. The others are not kept.
 const MUST_HAVE: u16 = attributes::READ_ONLY | attributes::DIRECTORY | attributes::ARCHIVE;
 
-/// Label of the volume.
 pub const LABEL: &str = "LANLAB";
 
-/// Where a search has come to.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
     /// Of `.` and `..`, those that were listed.
     pub dots: u8,
-    /// The name that was listed last.
     pub after: String,
 }
 
-/// A search that goes on.
 #[derive(Debug, Clone)]
 pub struct Search {
     pub tid: u16,
     pub directory: Names,
-    /// As the client wrote it.
     pub pattern: String,
-    /// In the characters of Windows NT.
     wide_pattern: String,
     pub attributes: u16,
     pub position: Position,
     /// Where each entry of the last response was, and the key or name that a client knows it by.
     pub batch: Vec<(Position, String)>,
-    /// When it was used, as a count of uses.
     pub used: u64,
 }
 
 impl Search {
-    /// A search that has listed nothing yet.
     pub fn new(directory: Names, pattern: &str, attributes: u16, tid: u16) -> Self {
         let is_wide = pattern.contains(['<', '>', '"']);
         let wide_pattern = if is_wide { pattern.to_owned() } else { wildcard::from_dos(pattern) };

@@ -28,35 +28,28 @@ const MAX_TREES: usize = 32;
 const MAX_SEARCHES: usize = 32;
 const MAX_OPENS: usize = 256;
 
-/// A connection to a share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tree {
     Disk,
     Pipes,
 }
 
-/// What a command has done about its answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Block,
     /// It was sent, or there is to be none.
     Sent,
-    /// There is no command left.
     Over,
 }
 
-/// An open file or directory of a session.
 #[derive(Debug)]
 #[expect(clippy::struct_excessive_bools, reason = "rights that a client has each alone")]
 pub struct Open {
-    /// Nothing of a directory.
     pub handle: Option<Handle>,
     pub opened: Opened,
     pub reads: bool,
     pub writes: bool,
-    /// Whether it may have the file removed.
     pub deletes: bool,
-    /// Whether its close has the file removed.
     pub dies: bool,
     /// Whether it is read only where the client says that it reads to execute.
     pub only_executes: bool,
@@ -65,39 +58,31 @@ pub struct Open {
     /// As [`State::user`] says it.
     pub uid: u16,
     pub pid: u32,
-    /// Where the last lock began that was refused to this open.
     pub refused_lock: Option<u64>,
     /// What `SEEK` moves.
     pub position: u64,
-    /// Why a write failed that was answered before.
     pub deferred: Option<Refused>,
 }
 
-/// An open pipe.
 #[derive(Debug)]
 pub struct Pipe {
     pub tid: u16,
     pub uid: u16,
-    /// Of the answer, what was not read yet.
     pub unread: Vec<u8>,
 }
 
 pub struct State {
     pub offer: Arc<Offer>,
     pub open_files: Arc<OpenFiles>,
-    /// Its number, of all sessions of the server.
     pub number: u64,
     pub carrier: CarrierFacts,
     pub challenge: [u8; 8],
     pub time: u64,
-    /// Whether every message after the login has to be signed.
     pub requires_signatures: bool,
     pub channel: SessionChannel,
     pub dialect: Option<Dialect>,
-    /// Longest message that the client takes outside large reads.
     pub client_buffer: usize,
     pub has_large_reads: bool,
-    /// Whether users log in by tokens.
     pub is_extended: bool,
     /// The user that a token was sent to, until it is answered.
     pub challenged: Option<u16>,
@@ -109,19 +94,16 @@ pub struct State {
     pub pipes: BTreeMap<u16, Pipe>,
     pub searches: BTreeMap<u16, Search>,
     pub pending: Option<Pending>,
-    /// Requests that wait for locks.
     pub waits: Vec<Wait>,
     next: u16,
     // Of the request that is being answered:
     pub request: Header,
     pub command: u8,
-    /// Number of its response in signatures.
     pub answer_number: u32,
     pub uid: u16,
     pub tid: u16,
     pub chained_fid: Option<u16>,
     head: Vec<u8>,
-    /// What goes behind the head.
     pub data: Vec<u8>,
     place: Option<Place>,
 }
@@ -136,12 +118,10 @@ const fn longest(carrier: CarrierFacts) -> u16 {
 }
 
 impl State {
-    /// Longest message that is taken outside large writes, and announced.
     pub const fn max_buffer(&self) -> u16 {
         longest(self.carrier)
     }
 
-    /// Whether reads and writes can be longer than that.
     pub const fn carries_large(&self) -> bool {
         self.carrier.longest_message > MAX_BUFFER as u32
     }
@@ -189,7 +169,6 @@ impl State {
         }
     }
 
-    /// Begin to answer a request.
     pub fn begin(&mut self, request: Header) {
         self.request = request;
         (self.uid, self.tid) = (request.uid, request.tid);
@@ -219,7 +198,6 @@ impl State {
         }
     }
 
-    /// Add a block to the response.
     pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) {
         // Data of a block in the middle of a chain.
         self.head.append(&mut self.data);
@@ -237,7 +215,6 @@ impl State {
         self.place = Some(writer.pause());
     }
 
-    /// Add a block of neither words nor octets.
     pub fn put_nothing(&mut self) {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -246,7 +223,6 @@ impl State {
         self.put(|writer| writer.empty());
     }
 
-    /// Send the response, which says how the request ended.
     pub async fn finish(&mut self, ended: Result<(), Refused>) {
         self.finish_as(self.request.command, ended).await;
     }
@@ -266,14 +242,12 @@ impl State {
         self.send_raw().await;
     }
 
-    /// Send what there is without a header of its own.
     pub async fn send_raw(&mut self) {
         let (head, data) = (std::mem::take(&mut self.head), std::mem::take(&mut self.data));
         self.channel.send(head, data).await;
         self.place = None;
     }
 
-    /// Have a call for files carried out.
     pub async fn ask(&mut self, call: FileCall) -> Result<FileAnswer, Refused> {
         match self.channel.call(call, &mut Vec::new()).await {
             FileAnswer::Refused(refusal) => Err(refusal.into()),
@@ -294,7 +268,6 @@ impl State {
         if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
     }
 
-    /// The dialect, once there is one.
     pub fn dialect(&self) -> Dialect {
         self.dialect.unwrap_or(Dialect::Core)
     }
@@ -323,7 +296,6 @@ impl State {
         }
     }
 
-    /// A number for another user.
     pub fn number_of_user(&mut self) -> Result<u16, Refused> {
         if self.users.len() >= MAX_USERS {
             return Err(error::TOO_MANY_SESSIONS);
@@ -355,7 +327,6 @@ impl State {
         Ok(tid)
     }
 
-    /// Whether another file can be open.
     pub fn has_room(&self) -> Result<(), Refused> {
         if self.opens.len() >= MAX_OPENS { Err(error::TOO_MANY_OPENED_FILES) } else { Ok(()) }
     }

@@ -90,7 +90,6 @@ impl State {
         Ok(None)
     }
 
-    /// Octets of data that fit the response to a request.
     pub fn room(&self, whole: &Whole) -> usize {
         // Header, words, parameters and what aligns them.
         whole.max_data.min(self.client_buffer.saturating_sub(2 * AROUND_DATA))
@@ -146,7 +145,6 @@ impl State {
     }
 }
 
-/// What answers a query, change or create: no extended attribute was wrong.
 fn known(data: Vec<u8>) -> Parts {
     Parts { parameters: NO_EA_ERROR.to_vec(), data }
 }

@@ -17,20 +17,15 @@ use crate::files::{FileAnswer, FileCall, Handle};
 /// Longest data of a large read: what 17 bits of length hold with a header, and clients ask for.
 pub const MAX_DATA: u32 = 64 << 10;
 
-/// A write, by any command.
 #[derive(Debug, Clone)]
 pub struct Writing {
     pub command: u8,
     pub fid: u16,
     pub offset: u64,
-    /// Where its data are in the message.
     pub data: Range<usize>,
-    /// Octets of a raw write in all.
     pub total: u32,
     pub is_through: bool,
-    /// What the response to a packet of a multiplexed write says.
     pub mask: u32,
-    /// Time to set when the file is closed.
     pub last_write_time: u32,
 }
 
@@ -164,7 +159,6 @@ impl State {
         Ok(())
     }
 
-    /// Write octets of a message. How many were.
     pub async fn store(
         &mut self,
         writing: &Writing,

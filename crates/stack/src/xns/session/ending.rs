@@ -31,7 +31,6 @@ impl Session {
         self.set_timer(now, true, true);
     }
 
-    /// Say, or say again, that it ends.
     pub(super) fn push_last(&mut self, common: &mut Common) {
         let is_end = self.phase == Phase::Ending;
         let kind = if is_end { stream::END } else { stream::END_REPLY };

@@ -27,7 +27,6 @@ impl Session {
         self.push_call(common);
     }
 
-    /// The other end has called: the session is open.
     pub(in super::super) fn accept(
         &mut self,
         now: Instant,
@@ -40,7 +39,6 @@ impl Session {
         self.set_timer(now, true, true);
     }
 
-    /// Say that the call is taken.
     pub(in super::super) fn answer_call(&mut self, common: &mut Common) {
         self.acknowledge(common);
     }

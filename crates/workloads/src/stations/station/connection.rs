@@ -62,7 +62,6 @@ impl<C: Connector> Station<C> {
         unreachable!("the loop ends with an attempt")
     }
 
-    /// Open the file, where it stays open.
     async fn open(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
         if let Some(session) = &self.session
             && !self.whole_files
@@ -73,7 +72,6 @@ impl<C: Connector> Station<C> {
         Ok(())
     }
 
-    /// Connect anew, as often as an operation is tried.
     pub(super) async fn reconnect(&mut self, context: &Context<C, impl Clock>) -> Result<()> {
         let mut pause_ns = FIRST_PAUSE_NS;
         for attempt in 0.. {

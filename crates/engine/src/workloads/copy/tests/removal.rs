@@ -39,7 +39,6 @@ fn served(others: &[&str]) -> Scripted {
     Scripted::with(&[W, FILES], &files)
 }
 
-/// How many files were removed apart from the mark, and what is left.
 fn emptied(session: &Scripted) -> (Result<u64, CopyError>, Option<LeftBehind>) {
     let written = Written { files: vec![at("a"), at("b")], directories: Vec::new() };
     let mut left = NotRemoved::default();
@@ -257,7 +256,6 @@ fn a_mark_is_read_up_to_its_longest() {
     assert_eq!(failure.code, "copy.too_many");
 }
 
-/// A trial of a dataset of two files, marked.
 fn trial() -> Scripted {
     let mark = format!("{MARK_LINE}{TOKEN}\n");
     Scripted::with(

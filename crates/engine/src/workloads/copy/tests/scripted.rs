@@ -7,11 +7,9 @@ use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Session, TransferCapabilities,
 };
 
-/// How a call is answered that is not done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Fault(Class),
-    /// With success.
     Nothing,
 }
 
@@ -19,7 +17,6 @@ pub enum Answer {
 pub struct Scripted {
     /// What is in a file; `None` of a directory.
     pub entries: RefCell<BTreeMap<String, Option<Vec<u8>>>>,
-    /// What was written, by its offset.
     pub writes: RefCell<Vec<(u64, Vec<u8>)>>,
     pub in_order: bool,
     pub block_bytes: u32,

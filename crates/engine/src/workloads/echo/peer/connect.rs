@@ -133,7 +133,6 @@ struct Opened<'a> {
     peer: SocketAddr,
     opening: &'a Mutex<Opening>,
     readiness: Readiness,
-    /// Places that are to be looked at.
     ready: VecDeque<usize>,
     wait: Duration,
 }

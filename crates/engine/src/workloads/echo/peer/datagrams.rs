@@ -52,7 +52,6 @@ pub fn request(
     Ok((requested, icmp_socket))
 }
 
-/// The socket, and what its datagrams travel in.
 fn open(
     request: &PeerEcho,
     peer: SocketAddr,

@@ -14,7 +14,6 @@ use crate::running::conclude;
 use crate::task::Task;
 use crate::workloads::setup::{check_addresses, check_processor, check_range};
 
-/// Time round trips to a peer that is no engine.
 pub fn with_peer(request: PeerEcho) -> Result<Task, Failure> {
     check_addresses(request.bind, request.peer)?;
     let (needed, ports) = match request.protocol {
@@ -88,7 +87,6 @@ fn failure_of(
     }
 }
 
-/// The place that is asked, in words.
 fn place_of(request: &PeerEcho) -> String {
     let transport = if request.spec.transport == Transport::Tcp { "TCP" } else { "UDP" };
     match request.protocol {
@@ -97,7 +95,6 @@ fn place_of(request: &PeerEcho) -> String {
     }
 }
 
-/// What to do about a peer that does not answer.
 fn hint_of(protocol: PeerEchoProtocol) -> &'static str {
     match protocol {
         PeerEchoProtocol::Echo => super::NO_ECHO_HINT,

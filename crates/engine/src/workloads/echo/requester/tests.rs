@@ -11,7 +11,6 @@ fn running() -> Running {
     Running::new(1, Output::new(io::sink()))
 }
 
-/// Requests and replies over a path without stamps.
 struct Plain;
 
 impl Requests for Plain {

@@ -31,7 +31,6 @@ fn pair() -> (TcpStream, TcpStream) {
     (near, listener.accept().unwrap().0)
 }
 
-/// Wait until what the other end did last is here.
 fn arrived(near: &TcpStream) {
     assert!((0..1_500).any(|_| near.peek(&mut [0]).is_ok()), "nothing came in 30 s");
 }

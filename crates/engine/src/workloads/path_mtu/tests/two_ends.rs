@@ -14,7 +14,6 @@ fn running() -> Running {
     Running::new(1, Output::new(io::sink()))
 }
 
-/// Lines of an engine, as they come.
 struct Lines(Sender<Vec<u8>>);
 
 impl Write for Lines {

@@ -21,7 +21,6 @@ pub fn request(changes: &[(&str, &str)]) -> Simulate {
     changed(request, changes)
 }
 
-/// What comes of a request that is allowed.
 pub fn run(request: &Simulate) -> Result<Box<Simulated>, Failure> {
     let checked = check(request).unwrap();
     let running = Running::new(1, Output::new(std::io::sink()));

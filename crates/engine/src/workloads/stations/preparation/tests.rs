@@ -38,7 +38,6 @@ fn emptied(spec: &StationsSpec) -> Result<StationsEmptied, Box<Failed>> {
     })
 }
 
-/// Do something at the service.
 fn at_service<T>(
     spec: &StationsSpec,
     work: impl AsyncFnOnce(&AnySession) -> FileResult<T>,
@@ -154,7 +153,6 @@ fn a_mark_that_cannot_be_read_is_an_error() {
     assert_eq!(emptied(&spec).unwrap_err().failure.code, "service.exists");
 }
 
-/// A service that takes pieces of two blocks.
 fn scripted(in_order: bool) -> Scripted {
     let mut session = Scripted::default();
     (session.in_order, session.block_bytes) = (in_order, 1500);

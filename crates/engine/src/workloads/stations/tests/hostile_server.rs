@@ -11,35 +11,26 @@ use lanlab_files::{
 };
 use lanlab_workloads::stations::Connector;
 
-/// What is wrong with a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malice {
     None,
     /// From the tenth read on it gives the block behind the one asked for.
     WrongBlock,
-    /// It gives what it had in the beginning, and confirms every write.
     Stale,
-    /// It turns over one bit.
     Corrupt,
-    /// It gives half of a block, and then says that the file ends.
     Short,
-    /// It resets every tenth call's connection.
     Resets,
     /// From the tenth call on it never answers.
     Silent,
     /// At the ninth call of all it dies, and refuses connections.
     Dies,
-    /// It refuses the first three connections of every station.
     Reluctant,
-    /// There is no space.
     Full,
-    /// A connection takes several looks of who waits for it.
     Slow,
     /// It never says whether it takes a connection.
     Deaf,
 }
 
-/// What a malicious server remembers.
 #[derive(Debug, Default)]
 pub struct Memory {
     pub calls: AtomicU64,
@@ -84,7 +75,6 @@ impl Connector for Hostile {
     }
 }
 
-/// A session with it.
 pub struct Sly {
     inner: AnySession,
     malice: Malice,

@@ -32,7 +32,6 @@ impl Write for Lines {
     }
 }
 
-/// A reading as a driver has it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reading {
     pub intended_ns: u64,
@@ -49,7 +48,6 @@ pub struct Reading {
 pub struct Trial {
     pub stationed: Stationed,
     pub readings: Vec<Reading>,
-    /// Operations that the sums of slices have.
     pub summed: u64,
     pub code: Option<&'static str>,
     pub memory: Arc<Memory>,
@@ -60,7 +58,6 @@ pub fn trial(name: &str, malice: Malice, spec: StationsSpec) -> Trial {
     trial_until(name, malice, spec, None)
 }
 
-/// The same; cancelled once a number of calls have begun.
 pub fn trial_until(
     name: &str,
     malice: Malice,
@@ -93,7 +90,6 @@ pub fn timed_trial(name: &str, spec: &StationsSpec, least: u64) -> (u64, Trial) 
     panic!("{least} operations took a minute");
 }
 
-/// Cancel a trial while it connects; gives why it ended.
 pub fn cancelled_at_once(name: &str, malice: Malice, mut spec: StationsSpec) -> Measured {
     spec.service.directory = name.to_owned();
     let running = Running::new(1, Output::new(std::io::sink()));
@@ -151,7 +147,6 @@ fn run(
     Trial { stationed: *stationed, readings, summed, code, memory }
 }
 
-/// The readings in lines, by what their description says.
 fn readings(lines: &[u8]) -> Vec<Reading> {
     let mut found = Vec::new();
     for line in lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty()) {
@@ -181,7 +176,6 @@ fn readings(lines: &[u8]) -> Vec<Reading> {
     found
 }
 
-/// Operations of all cells in lines.
 fn summed(lines: &[u8]) -> u64 {
     let mut operations = 0;
     for line in lines.split(|octet| *octet == b'\n').filter(|line| !line.is_empty()) {

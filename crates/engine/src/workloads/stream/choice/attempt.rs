@@ -29,7 +29,6 @@ pub(super) fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(
     Ok(rate_and_cost(messages, usage))
 }
 
-/// Of a round: messages per second, and CPU time for each, nanoseconds.
 fn rate_and_cost(messages: f64, usage: Usage) -> (f64, f64) {
     let cpu_ns = (usage.user_ns + usage.system_ns) as f64;
     (messages * 1e9 / ROUND_NS as f64, cpu_ns / messages.max(1.0))

@@ -5,9 +5,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use super::{Case, ways_of};
 use crate::messages::{Candidate, Failure, KnownWays, Outcome, ShareWays, TriedWays};
 
-/// Cases that are remembered.
 pub(super) const MOST_KNOWN: usize = 64;
-/// What this engine tells of itself: one that is not optimised is another.
 pub(super) const ENGINE: &str = if cfg!(debug_assertions) {
     concat!(env!("CARGO_PKG_VERSION"), " debug")
 } else {
@@ -17,7 +15,6 @@ pub(super) const ENGINE: &str = if cfg!(debug_assertions) {
 /// What was tried, so that it is tried once: the kernel does not change while the host is up.
 static KNOWN: Mutex<Memory> = Mutex::new(Memory { found: Vec::new() });
 
-/// What was found out about the ways of a case.
 #[derive(Debug, Clone, PartialEq)]
 pub(super) struct Found {
     pub candidates: Vec<Candidate>,
@@ -25,11 +22,9 @@ pub(super) struct Found {
     /// another series tries anew.
     pub is_sure: bool,
     pub tried_at_s: u64,
-    /// Whether another engine tried them.
     pub earlier: bool,
 }
 
-/// What was found out, by case.
 #[derive(Debug, Default)]
 pub(super) struct Memory {
     found: Vec<(Case, Found)>,
@@ -99,7 +94,6 @@ impl Memory {
         Ok(())
     }
 
-    /// What the next engine need not try; the driver keeps what is sure.
     pub(super) fn known(&self) -> Vec<TriedWays> {
         let all = self.found.iter();
         all.map(|(case, found)| TriedWays {

@@ -15,7 +15,6 @@ use crate::workloads::setup::is_idle;
 pub const BUFFER_BYTES: usize = 256 * 1024;
 /// Reads of a connection in a row, so that others have their turn.
 const READS_IN_A_ROW: usize = 16;
-/// How often the end of the work is looked for.
 const LOOK: Duration = Duration::from_millis(5);
 /// What comes back after the work is waited for until this time has brought nothing.
 const LAST_WORDS_NS: u64 = 200_000_000;

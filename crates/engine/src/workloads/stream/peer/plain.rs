@@ -12,7 +12,6 @@ use crate::workloads::stream::acknowledged::Confirmation;
 use crate::workloads::stream::tcp_receive::{Ends, receive_over};
 use crate::workloads::stream::tcp_send::{BLOCKED, send_over};
 
-/// Connect, wait for the start, and send or receive.
 pub fn run(
     request: &PeerStream,
     plan: &Plan,
@@ -64,7 +63,6 @@ pub fn connect_all(request: &PeerStream, plan: &Plan) -> Result<(Vec<TcpStream>,
     Ok((streams, round_trip_ns))
 }
 
-/// The same connections once more, for the thread that reads while others write.
 pub fn another_of_each(streams: &[TcpStream]) -> Result<Vec<TcpStream>, Failure> {
     let each = streams.iter().map(TcpStream::try_clone).collect::<Result<_, _>>();
     each.map_err(|error| Failure::system("another descriptor of a connection", &error))

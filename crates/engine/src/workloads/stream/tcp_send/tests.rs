@@ -16,14 +16,12 @@ fn of(change: impl Fn(&mut StreamSpec)) -> Plan {
     plan(&spec).unwrap()
 }
 
-/// Messages whose octets tell their place.
 fn shared(plan: &Plan) -> Shared {
     let message = (0..plan.message_bytes).map(|place| (place % 251) as u8).collect();
     let acknowledged = IntervalMeter::new(plan.interval_ns);
     Shared { message, meters: SharedMeters::new(), acknowledged }
 }
 
-/// A flow that begins to measure at the start.
 fn begun<'a>(
     plan: &'a Plan,
     (stream, alone): (TcpStream, bool),
@@ -245,7 +243,6 @@ fn with_draining(then: impl FnOnce(Sender, &Plan, &Running, TcpStream)) {
     then(sender, &plan, &running, far);
 }
 
-/// How it ends soon after all is sent.
 fn drained_by(far: impl FnOnce(TcpStream, &Running) -> Option<TcpStream>) -> EndedBy {
     let mut ended_by = None;
     with_draining(|mut sender, _, running, stream| {

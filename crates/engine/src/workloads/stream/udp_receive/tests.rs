@@ -17,7 +17,6 @@ const TOKEN: Token = Token([7; 16]);
 /// Longer than a thread of these tests waits for a processor.
 const SILENCE_NS: u64 = 30_000_000_000;
 
-/// Messages of four bytes, which are their numbers.
 fn spec() -> StreamSpec {
     StreamSpec {
         message_size_bytes: 4,

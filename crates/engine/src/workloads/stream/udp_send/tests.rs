@@ -10,7 +10,6 @@ use crate::messages::{Amount, Rate, StreamSpec, Transport};
 const TOKEN: Token = Token([7; 16]);
 const START: Instant = Instant::from_nanos(1_000_000_000);
 
-/// Messages of four bytes, which are their numbers.
 fn of(io: Io, rate: Option<f64>) -> Plan {
     let spec = StreamSpec {
         message_size_bytes: 4,

@@ -14,9 +14,7 @@ use crate::messages::{Failure, PeerReport};
 use crate::running::Running;
 use crate::workloads::setup::{is_closed, is_idle};
 
-/// Octets that one read asks for.
 const READ_BYTES: usize = 16 * 1024;
-/// To take the few octets of a dialogue.
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
 /// Answers of a server that is not busy take a round trip; one that serves many flows a few.
 const ANSWER_NS: u64 = 10_000_000_000;
@@ -27,11 +25,9 @@ pub fn answer_ns(round_trip_ns: u64) -> u64 {
     ANSWER_NS.saturating_add(2 * ROUND_TRIPS_OF_SILENCE * round_trip_ns)
 }
 
-/// A client and its connection.
 pub struct Control<'a> {
     stream: TcpStream,
     client: Client,
-    /// How long an answer is waited for.
     patience_ns: u64,
     /// Whether the server has ended the test or its connection, or speaks another protocol.
     pub has_ended: bool,
@@ -93,7 +89,6 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// Take an error for the end.
     fn seen<T>(&mut self, said: Result<T, Failure>) -> Result<T, Failure> {
         self.has_ended |= said.is_err();
         said

@@ -17,7 +17,6 @@ use crate::workloads::stream::Plan;
 use crate::workloads::stream::acknowledged::Over;
 use crate::workloads::stream::peer::plain::by_the_system;
 
-/// How often it is looked at whether the amount is reached.
 const LOOK_NS: u64 = 1_000_000;
 /// What has left this end the server's program has read within this time and a round trip, or it does not
 /// read at all.
@@ -31,7 +30,6 @@ const CLOSES_NS: u64 = 500_000_000;
 pub type Sending = Result<Over, Failure>;
 pub type Receiving = Result<(StreamReceived, Option<Failure>), Failure>;
 
-/// What moves the messages of a test.
 pub struct Flows<'a, S, R> {
     /// Sends until the amount is reached; `None`: nothing is to be sent.
     pub send: Option<S>,
@@ -39,7 +37,6 @@ pub struct Flows<'a, S, R> {
     pub receive: Option<R>,
     /// What has come over each flow so far, in the words of the protocol.
     pub received: &'a dyn Fn() -> Vec<PeerReportFlow>,
-    /// The test is over.
     pub close: &'a dyn Fn(),
 }
 
@@ -97,13 +94,11 @@ where
     Ok((streamed, said.or(failure)))
 }
 
-/// A test under way, as the dialogue sees it.
 struct Test<'a> {
     plan: &'a Plan,
     start: Instant,
     sends: bool,
     receives: bool,
-    /// What became of sending and receiving, once they have ended.
     sent: &'a OnceLock<Sending>,
     taken: &'a OnceLock<Receiving>,
     received: &'a dyn Fn() -> Vec<PeerReportFlow>,
@@ -167,7 +162,6 @@ impl Test<'_> {
         (!self.sends || self.sent.get().is_some()) && (!self.receives || self.has_come())
     }
 
-    /// Whether the amount has come.
     fn has_come(&self) -> bool {
         let plan = self.plan;
         match (plan.end(plan.arrivals_from(self.start)), plan.messages()) {
@@ -180,7 +174,6 @@ impl Test<'_> {
         }
     }
 
-    /// What has come when nothing more comes.
     fn settled(&self) -> Vec<PeerReportFlow> {
         let began = os::monotonic();
         let (mut last, mut since) = ((self.received)(), began);

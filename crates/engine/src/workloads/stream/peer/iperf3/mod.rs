@@ -73,7 +73,6 @@ pub fn run(
     Ok((streamed, sent.or(received).or(failure)))
 }
 
-/// What the server is asked for.
 fn test(request: &PeerStream, plan: &Plan) -> Test {
     let receives = request.direction != PeerDirection::Send;
     let sends = request.direction != PeerDirection::Receive;

@@ -67,7 +67,6 @@ pub fn stream(
     dialogue::run(control, (plan, start), flows)
 }
 
-/// What has come over a connection, as the system counts it.
 fn received(stream: &TcpStream) -> PeerReportFlow {
     let bytes = os::tcp_info(stream).map_or(0, |info| info.received_bytes);
     PeerReportFlow { bytes, ..PeerReportFlow::default() }

@@ -139,7 +139,6 @@ pub fn stream(
     dialogue::run(control, (plan, start), flows)
 }
 
-/// What has come of a flow.
 fn received(flow: &WatchedFlow, plan: &Plan) -> PeerReportFlow {
     let messages = flow.messages.load(Ordering::Acquire);
     PeerReportFlow {

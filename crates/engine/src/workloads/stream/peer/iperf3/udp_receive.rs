@@ -26,28 +26,22 @@ const CHECK_NS: u64 = 10_000_000;
 /// No flow has as many messages; numbers below can be added up.
 const MOST_MESSAGES: u64 = 1 << 62;
 
-/// What the dialogue sees of the flows, and tells all of them.
 #[derive(Default)]
 pub struct Watched {
     pub flows: Vec<WatchedFlow>,
-    /// The test is over.
     pub is_over: AtomicBool,
 }
 
-/// What is seen of a flow.
 #[derive(Default)]
 pub struct WatchedFlow {
     pub messages: AtomicU64,
-    /// Those that were sent up to the newest.
     pub expected: AtomicU64,
-    /// Those of them that were sent before the measured part.
     pub first_measured: AtomicU64,
     /// Jitter as in RFC 3550, section 6.4.1.
     pub jitter_ns: AtomicU64,
 }
 
 impl Watched {
-    /// Of this number of flows.
     pub fn of(flows: usize) -> Self {
         Self { flows: (0..flows).map(|_| WatchedFlow::default()).collect(), ..Self::default() }
     }
@@ -114,13 +108,11 @@ pub fn receive_over(
     Ok((received, failure.or(ended)))
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     batch: ReceiveBatch,
     meters: Meters<ThreadUsage>,
 }
 
-/// One flow while it receives.
 struct Receiver<'a> {
     plan: &'a Plan,
     socket: &'a DatagramSocket,
@@ -134,7 +126,6 @@ struct Receiver<'a> {
     window_start: Instant,
     last_arrival: Instant,
     next_check: Instant,
-    /// Latest end, even if the peer goes on.
     latest_end: Instant,
     ended_by: EndedBy,
     is_over: bool,
@@ -173,7 +164,6 @@ impl Flow for Receiver<'_> {
 }
 
 impl Receiver<'_> {
-    /// Take in what the last call has brought.
     fn take(&mut self, Shared { batch, meters }: &mut Shared) {
         let now = os::monotonic();
         if now >= self.window_start {
@@ -216,7 +206,6 @@ impl Receiver<'_> {
         self.counter.count(Run { first, count: 1, sent_ns, arrival }, meters);
     }
 
-    /// See whether it is over.
     fn check(
         &mut self,
         now: Instant,

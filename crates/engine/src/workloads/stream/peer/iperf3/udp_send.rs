@@ -72,25 +72,20 @@ pub fn send_over(
     Ok(Over { sent, acknowledged: None, failure: failure.or(ended) })
 }
 
-/// What the flows of one thread have in common.
 struct Shared {
     batch: SendBatch,
     meters: SharedMeters<ThreadUsage>,
 }
 
-/// One flow while it sends.
 struct Sender<'a> {
     plan: &'a Plan,
     socket: &'a DatagramSocket,
-    /// Whether the thread has no other flow, and may wait for room.
     alone: bool,
     is_wide: bool,
     running: &'a Running,
     schedule: Schedule<'a>,
     next_check: Instant,
-    /// Latest end, even if the amount is not reached.
     latest_end: Instant,
-    /// Since when the system has taken nothing.
     blocked_since: Option<Instant>,
     is_over: bool,
 }
@@ -179,7 +174,6 @@ impl Sender<'_> {
         Turn::Over
     }
 
-    /// What the flow came to, once it is over.
     fn finish(mut self) -> Sent {
         let buffer_bytes = socket2::SockRef::from(self.socket.plain()).send_buffer_size();
         self.schedule.sent.send_buffer_bytes = buffer_bytes.unwrap_or(0) as u64;

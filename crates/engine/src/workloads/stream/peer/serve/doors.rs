@@ -13,7 +13,6 @@ use lanlab_wire::iperf3::{HELLO_ANSWER, HELLO_BYTES};
 /// Datagrams taken in a row, so that others have their turn.
 const TAKES_IN_A_ROW: usize = 256;
 
-/// The socket that hears of new flows.
 pub struct Door {
     socket: DatagramSocket,
     address: SocketAddr,
@@ -27,7 +26,6 @@ impl Door {
         Ok(Self { socket, address })
     }
 
-    /// Where questions have come from.
     pub fn askers(&self) -> Vec<SocketAddr> {
         askers(self.socket.plain())
     }
@@ -56,7 +54,6 @@ impl Door {
     }
 }
 
-/// Take what a socket has; gives where questions came from.
 fn askers(socket: &UdpSocket) -> Vec<SocketAddr> {
     let mut found = Vec::new();
     // One more octet than a question has shows what is longer.

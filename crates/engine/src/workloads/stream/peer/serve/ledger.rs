@@ -15,12 +15,10 @@ use crate::running::Running;
 const SERVED_BYTES: u64 = 64 << 10;
 const IDLE_NS: u64 = 500_000_000;
 
-/// What a client's messages are counted by while they go.
 pub struct Moving {
     pub sending: Running,
     pub receiving: Running,
     pub is_going: AtomicBool,
-    /// It was ended for another client.
     pub is_crowded_out: AtomicBool,
 }
 
@@ -58,7 +56,6 @@ struct Entry {
 #[derive(Default)]
 pub struct Ledger {
     entries: Vec<Entry>,
-    /// Octets that were moved for all.
     pub moved_bytes: u64,
     /// The numbers of those that go now, what was moved for each since they are the same, and since when.
     going: Vec<(u64, u64)>,
@@ -81,7 +78,6 @@ impl Ledger {
         });
     }
 
-    /// Count what was moved since the last look.
     pub fn look(&mut self, now: Instant) {
         let mut all_bytes = 0;
         let mut going = Vec::with_capacity(self.entries.len());
@@ -116,7 +112,6 @@ impl Ledger {
         }
     }
 
-    /// End clients that move nothing, for as many others.
     pub fn make_room(&self, now: Instant, others: usize) {
         let address = |stream: &TcpStream| stream.peer_addr().ok().map(|address| address.ip());
         let standing = |entry: &Entry| {
@@ -145,7 +140,6 @@ impl Ledger {
         }
     }
 
-    /// The clients that go are no longer the same.
     fn close(&mut self, now: Instant) {
         let Some(since) = self.since.take() else { return };
         let time_ns = now.nanos_since(since);
@@ -168,7 +162,6 @@ impl Ledger {
         }
     }
 
-    /// The server has ended.
     pub fn finish(mut self, now: Instant) -> (u64, Option<PeersTogether>) {
         self.close(now);
         (self.moved_bytes, self.together)

@@ -9,16 +9,13 @@ use lanlab_workloads::iperf3::{Refused, Served, Server};
 use crate::messages::Failure;
 use crate::workloads::setup::{is_closed, is_idle};
 
-/// Octets that one read asks for.
 const READ_BYTES: usize = 16 * 1024;
-/// To take the few octets of a dialogue.
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
 /// After this time a read of a test under way returns, to look whether the server ends.
 const LOOK: Duration = Duration::from_millis(50);
 /// The sentence of stock clients for a control connection that is closed, which it does not reach.
 const CLOSED: i32 = 109;
 
-/// A dialogue and its connection.
 pub struct Line {
     stream: TcpStream,
     pub server: Server,
@@ -30,7 +27,6 @@ impl Line {
         Self { stream, server }
     }
 
-    /// From now on reads wait for a while.
     pub fn wait_from_now_on(&self) -> Result<(), Failure> {
         self.stream
             .set_nonblocking(false)
@@ -56,7 +52,6 @@ impl Line {
         }
     }
 
-    /// Send what there is to be sent.
     pub fn flush(&mut self) -> Result<(), Refused> {
         let octets = self.server.take_output();
         self.stream.write_all(&octets).map_err(|error| gone(&error))
@@ -68,7 +63,6 @@ impl Line {
         let _ = self.flush();
     }
 
-    /// End a test that is under way.
     pub fn terminate(&mut self) {
         self.server.terminate();
         let _ = self.flush();

@@ -48,7 +48,6 @@ const MOST_RATE_BPS: u64 = 400_000_000_000;
 const NO_ROOM: i32 = 121;
 /// Ports that are tried where any will do.
 const MOST_ATTEMPTS: u32 = 16;
-/// Sockets of all clients together.
 const MOST_SOCKETS: usize = 2048;
 /// Memory of a client: buffers of 64 of the longest datagrams in both directions, and meters.
 const CLIENT_BYTES: u64 = 2 * (64 * 65_536 + METERS_BYTES);
@@ -64,7 +63,6 @@ fn crowded_out() -> Failure {
     Failure::new("client.crowded_out", "it did not go on, and made room for another client")
 }
 
-/// Serve until cancelled.
 pub fn serve(request: PeerServe) -> Result<Task, Failure> {
     let ip = request.bind.ip();
     if ip.is_unspecified() || ip.is_multicast() {
@@ -262,7 +260,6 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
     }
 
-    /// Answer who opens flows over UDP.
     fn answer(&mut self, door: &Door) {
         let mut askers = door.askers();
         while let Some(from) = askers.pop() {
@@ -286,7 +283,6 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
     }
 
-    /// Let the messages of clients go whose flows are open.
     fn begin<'scope>(&mut self, scope: &'scope Scope<'scope, '_>)
     where
         'a: 'scope,
@@ -305,7 +301,6 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
     }
 
-    /// A client that cannot be served.
     fn refuse(&mut self, place: usize, Refused { failure, number }: Refused) {
         let mut visitor = self.visitors.remove(place);
         visitor.line.refuse(number);

@@ -20,7 +20,6 @@ const ACCEPTS_IN_A_ROW: usize = 64;
 
 pub type Cookie = [u8; COOKIE_BYTES];
 
-/// A connection whose cookie has come.
 pub struct Opened {
     pub stream: TcpStream,
     pub address: SocketAddr,
@@ -33,7 +32,6 @@ struct Opening {
     deadline: Instant,
 }
 
-/// All that are being opened.
 #[derive(Default)]
 pub struct Openings(VecDeque<Opening>);
 
@@ -42,7 +40,6 @@ impl Openings {
         self.0.is_empty()
     }
 
-    /// Take in what has come to the listener.
     pub fn accept(&mut self, listener: &TcpListener) {
         for _ in 0..ACCEPTS_IN_A_ROW {
             // One that was gone before it was accepted is none, and what the system refuses now, as for want
@@ -60,7 +57,6 @@ impl Openings {
         }
     }
 
-    /// Those whose cookie is whole now. Closed and silent ones are forgotten.
     pub fn take_opened(&mut self) -> Vec<Opened> {
         let now = os::monotonic();
         let mut found = Vec::new();

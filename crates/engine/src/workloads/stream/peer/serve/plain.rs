@@ -23,7 +23,6 @@ use crate::messages::{Failure, PeerClient, PeerError, PeerServe, PeerService};
 use crate::running::Running;
 use crate::workloads::setup::{is_closed, is_idle};
 
-/// Key of the listener.
 const LISTENER: usize = 0;
 /// Octets that one read or write asks for.
 const BUFFER_BYTES: usize = 128 << 10;
@@ -34,7 +33,6 @@ const CHARACTERS: usize = 95;
 const LINE_CHARACTERS: usize = 72;
 const FIRST_CHARACTER: u8 = b' ';
 
-/// Serve until cancelled.
 pub fn serve<'a: 'scope, 'scope>(
     request: &'a PeerServe,
     listener: &TcpListener,
@@ -117,7 +115,6 @@ impl Arrivals {
     }
 }
 
-/// Serve one client to its end.
 fn talk(
     request: &PeerServe,
     stream: &TcpStream,
@@ -236,7 +233,6 @@ impl Conversation<'_> {
         Ok(())
     }
 
-    /// See that it may go on.
     fn check(&self) -> Result<(), Failure> {
         if self.running.is_cancelled() {
             return Err(Failure::new("cancelled", "the server was ended before the client"));
@@ -248,7 +244,6 @@ impl Conversation<'_> {
         Err(Failure::new("client.too_long", format!("the client was there for {seconds} s")))
     }
 
-    /// Wait until what was moved is within the rate.
     fn keep_the_rate(&self, moved: &Running) {
         let Some(rate_bps) = self.rate_bps else { return };
         let due_ns = u128::from(moved.progress.counted().1) * 8_000_000_000 / u128::from(rate_bps);
@@ -260,7 +255,6 @@ impl Conversation<'_> {
     }
 }
 
-/// How an error ends a client.
 fn ended_by(error: &io::Error) -> Result<(), Failure> {
     Err(if is_closed(error) {
         Failure::new("client.gone", "the client reset its connection")
@@ -269,7 +263,6 @@ fn ended_by(error: &io::Error) -> Result<(), Failure> {
     })
 }
 
-/// What is sent again and again.
 fn characters() -> Vec<u8> {
     let character = |place: usize| FIRST_CHARACTER + (place % CHARACTERS) as u8;
     let line = |first: usize| {

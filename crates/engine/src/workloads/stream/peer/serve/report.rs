@@ -14,10 +14,8 @@ use crate::workloads::stream::peer::iperf3::udp_receive::{Watched, WatchedFlow};
 const ACKNOWLEDGES_WITHIN_NS: u64 = 1_000_000_000;
 const LOOK_NS: u64 = 1_000_000;
 
-/// A test that is over, as this end counted it.
 pub struct Counted<'a> {
     pub asked: &'a Asked,
-    /// Of the measured part.
     pub elapsed_ns: u64,
     pub sent: Option<Over>,
     pub taken: Option<StreamReceived>,
@@ -25,7 +23,6 @@ pub struct Counted<'a> {
 }
 
 impl Counted<'_> {
-    /// Flows that this end received; they are the first.
     pub fn received_flows(&self) -> usize {
         self.taken.as_ref().map_or(0, |taken| taken.flows.len())
     }
@@ -87,7 +84,6 @@ pub fn report(counted: &Counted, acknowledged: &[Option<u64>]) -> PeerReport {
     }
 }
 
-/// Flows that this end received.
 fn received(counted: &Counted) -> Vec<PeerReportFlow> {
     let Some(taken) = &counted.taken else { return Vec::new() };
     let size = counted.asked.test.message_bytes as u64;
@@ -123,7 +119,6 @@ fn received(counted: &Counted) -> Vec<PeerReportFlow> {
     flows.collect()
 }
 
-/// Flows that this end sent.
 fn sent(counted: &Counted, acknowledged: &[Option<u64>]) -> Vec<PeerReportFlow> {
     let Some(over) = &counted.sent else { return Vec::new() };
     let size = counted.asked.test.message_bytes as u64;

@@ -12,7 +12,6 @@ use super::ledger::{Ledger, Moving};
 use crate::messages::{PeerClient, PeerServeEnded};
 use crate::running::Running;
 
-/// What threads of clients are given.
 pub struct Entered {
     pub number: u64,
     pub moving: Arc<Moving>,
@@ -20,7 +19,6 @@ pub struct Entered {
 }
 
 impl Entered {
-    /// It has ended so.
     pub fn end(self, client: PeerClient) {
         // Who waits for it is there until all have ended.
         let _ = self.results.send(client);
@@ -30,12 +28,9 @@ impl Entered {
 pub struct Roll<'a> {
     pub begin: Instant,
     pub running: &'a Running,
-    /// Clients that were let in so far.
     pub clients: u64,
     pub refused: u64,
-    /// Connections on which nothing has come.
     pub silent: u64,
-    /// Of clients whose messages go, by their numbers.
     sockets: Vec<(u64, usize)>,
     ledger: Ledger,
     results: Sender<PeerClient>,
@@ -60,17 +55,14 @@ impl<'a> Roll<'a> {
         }
     }
 
-    /// Clients whose messages go.
     pub fn len(&self) -> usize {
         self.sockets.len()
     }
 
-    /// Sockets of all of them.
     pub fn sockets(&self) -> usize {
         self.sockets.iter().map(|(_, sockets)| sockets).sum()
     }
 
-    /// The messages of a client begin to go.
     pub fn enter(
         &mut self,
         number: u64,
@@ -92,7 +84,6 @@ impl<'a> Roll<'a> {
         false
     }
 
-    /// What is known of a client that comes now.
     pub fn client(&self, number: u64, address: String, cookie: String) -> PeerClient {
         let began_ns = os::monotonic().nanos_since(self.begin);
         PeerClient::new(self.running.id(), number, address, cookie, began_ns)
@@ -110,7 +101,6 @@ impl<'a> Roll<'a> {
         }
     }
 
-    /// The server ends: so do tests under way, by themselves.
     pub fn finish(mut self, look: Duration) -> PeerServeEnded {
         while !self.sockets.is_empty() {
             self.take_results(look);

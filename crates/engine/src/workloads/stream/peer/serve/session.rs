@@ -36,7 +36,6 @@ const RESENT_NS: u64 = 3_000_000_000;
 /// At the latest all has come after this time.
 const MOST_SETTLING_NS: u64 = 30_000_000_000;
 const LOOK_NS: u64 = 2_000_000;
-/// To answer in the exchange of results.
 const ANSWERS_WITHIN_NS: u64 = 10_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 /// Sentences of stock clients: this end failed, the server has ended, results did not come.
@@ -44,7 +43,6 @@ const FAILED: i32 = 100;
 const ENDED: i32 = 120;
 const SILENT: i32 = 117;
 
-/// A client whose flows are open.
 pub struct Session {
     pub line: Line,
     pub test: Test,
@@ -185,7 +183,6 @@ impl Session {
     }
 }
 
-/// Wait until the client says that the test is over.
 fn wait_for_end(
     line: &mut Line,
     server: &Running,
@@ -228,7 +225,6 @@ fn settle(receiving: &Running, wanted_bytes: Option<u64>) {
     }
 }
 
-/// What the client counted.
 fn results_of(line: &mut Line, server: &Running) -> Result<PeerReport, Refused> {
     line.server.exchange();
     line.flush()?;
@@ -249,7 +245,6 @@ fn give_results(line: &mut Line, ours: &PeerReport, server: &Running) -> Result<
     }
 }
 
-/// Wait for what the client says next.
 fn wait_for<T>(
     line: &mut Line,
     server: &Running,

@@ -16,7 +16,6 @@ use crate::messages::{
 };
 use crate::workloads::stream::{Plan, choose_sending, plan};
 
-/// To say what is asked for, and then to open each flow.
 const OPENS_WITHIN_NS: u64 = 15_000_000_000;
 /// A client ends its test itself; one that does not within this time after its own is ended.
 pub const GRACE_S: u64 = 10;
@@ -28,7 +27,6 @@ const INTERVAL_NS: u64 = 1_000_000_000;
 const SILENCE_NS: u64 = 600_000_000_000;
 /// A receiver of more messages a second takes those of 200 µs at once.
 const BLOCKS_TO_PER_S: u64 = 20_000;
-/// Sentences of stock clients.
 const NOT_POSSIBLE: i32 = 13;
 const NO_CONNECTION: i32 = 104;
 
@@ -48,7 +46,6 @@ impl Test {
         Ok(Self { asked, plan, streams: Vec::new(), sockets: Vec::new() })
     }
 
-    /// Sockets of all flows.
     pub fn all_flows(&self) -> usize {
         let (sends, receives) = self.asked.test.directions;
         usize::from(self.asked.test.flows) * (usize::from(sends) + usize::from(receives))
@@ -58,7 +55,6 @@ impl Test {
         self.all_flows() - self.streams.len() - self.sockets.len()
     }
 
-    /// What was asked for, for the driver.
     pub fn facts(&self) -> PeerAsked {
         let (test, (sends, receives)) = (&self.asked.test, self.asked.test.directions);
         PeerAsked {
@@ -99,7 +95,6 @@ impl Visitor {
         }
     }
 
-    /// The cookie as clients print it.
     pub fn cookie_text(&self) -> String {
         let shown = |octet: &u8| if octet.is_ascii_graphic() { char::from(*octet) } else { '?' };
         self.cookie[..self.cookie.len() - 1].iter().map(shown).collect()
@@ -134,7 +129,6 @@ impl Visitor {
         self.test.is_some() && !self.is_asked_to_open
     }
 
-    /// Whether it opens flows over UDP now.
     pub fn opens_datagrams(&self) -> bool {
         self.is_asked_to_open && self.is_udp() && !self.is_complete()
     }
@@ -154,7 +148,6 @@ impl Visitor {
         self.is_asked_to_open && self.test.as_ref().is_some_and(|test| test.missing() == 0)
     }
 
-    /// Whether this connection is one of its flows.
     pub fn awaits(&self, opened: &Opened) -> bool {
         self.is_asked_to_open
             && !self.is_udp()
@@ -163,7 +156,6 @@ impl Visitor {
             && self.address.ip() == opened.address.ip()
     }
 
-    /// Take a flow over TCP.
     pub fn take_stream(&mut self, stream: TcpStream) -> Result<(), Refused> {
         let Some(test) = &mut self.test else { return Ok(()) };
         prepare(&stream, &test.asked).map_err(|failure| {
@@ -175,7 +167,6 @@ impl Visitor {
         Ok(())
     }
 
-    /// Options of a flow over UDP.
     pub fn datagram_options(&self) -> DatagramOptions {
         let Some(test) = &self.test else { return DatagramOptions::default() };
         let buffer_bytes = test.asked.test.buffer_bytes.map(|bytes| bytes as usize);
@@ -187,7 +178,6 @@ impl Visitor {
         }
     }
 
-    /// Whether a flow over UDP from there is open.
     pub fn has_flow_from(&self, from: SocketAddr) -> bool {
         self.test
             .iter()
@@ -195,7 +185,6 @@ impl Visitor {
             .any(|socket| socket.plain().peer_addr().is_ok_and(|peer| peer == from))
     }
 
-    /// Take a flow over UDP.
     pub fn take_socket(&mut self, socket: DatagramSocket) {
         if let Some(test) = &mut self.test {
             test.sockets.push(socket);
@@ -203,7 +192,6 @@ impl Visitor {
         }
     }
 
-    /// It has done a part: on a long path each takes its time.
     fn goes_on(&mut self) {
         self.deadline = os::monotonic().plus_nanos(OPENS_WITHIN_NS);
     }
@@ -229,7 +217,6 @@ fn prepare(stream: &TcpStream, asked: &Asked) -> Result<(), Failure> {
     Ok(())
 }
 
-/// A test as streams have it.
 fn spec(asked: &Asked) -> StreamSpec {
     let test = &asked.test;
     let flows = u64::from(test.flows);

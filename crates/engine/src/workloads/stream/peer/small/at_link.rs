@@ -18,7 +18,6 @@ use crate::workloads::setup::random_octets;
 /// Frames taken in one turn, so that flows have theirs.
 const TURN_FRAMES: usize = 64;
 
-/// A station at its link.
 pub struct AtLink {
     pub framed: FramedStation,
     pub random: u64,
@@ -139,7 +138,6 @@ impl AtLink {
         Ok(())
     }
 
-    /// Size of the buffer of each connection.
     pub fn receive_buffer_bytes(&self) -> usize {
         self.framed.facts.tcp.receive_buffer_bytes
     }

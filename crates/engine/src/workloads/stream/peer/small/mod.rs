@@ -22,10 +22,8 @@ use at_link::AtLink;
 
 /// A turn at the link waits no longer than this, to look whether the driver cancels.
 const LOOK_NS: u64 = 10_000_000;
-/// How long connections may take to close at the end.
 const CLOSING_NS: u64 = 500_000_000;
 
-/// How TCP behaves with the options of a request.
 fn profile(request: &PeerStream, stack: &OwnStack) -> Result<TcpProfile, Failure> {
     let options = &request.spec.socket;
     stack.profile(options.receive_buffer_bytes, options.send_buffer_bytes, options.nodelay).map_err(
@@ -108,7 +106,6 @@ pub fn run(
     Ok((streamed, ended(ended_by)))
 }
 
-/// A connection for each flow.
 fn connect(
     at_link: &mut AtLink,
     request: &PeerStream,
@@ -181,7 +178,6 @@ fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpF
     }
 }
 
-/// What the flows came to: of one direction.
 enum Outcome {
     Sent(Box<sending::Sending>),
     Received(Box<receiving::Receiving>),

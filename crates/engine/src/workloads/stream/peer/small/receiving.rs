@@ -16,7 +16,6 @@ use crate::workloads::stream::flow_threads::ThreadUsage;
 use crate::workloads::stream::tcp_receive::{Received, Threads, sum_up};
 use crate::workloads::stream::{Plan, worst_end};
 
-/// What all flows came to.
 pub struct Receiving {
     flows: Vec<Received>,
     threads: Threads,
@@ -107,7 +106,6 @@ pub fn receive(
 }
 
 impl Receiving {
-    /// All flows together, and why they ended.
     pub fn sum_up(
         mut self,
         plan: &Plan,

@@ -21,13 +21,11 @@ use crate::workloads::stream::sent::{cpu_of, sum_up};
 use crate::workloads::stream::worst_end;
 use lanlab_workloads::stream::Sent;
 
-/// What all flows came to.
 pub struct Sending {
     flows: Vec<(Sent, AcknowledgedFlow)>,
     shared: Shared,
 }
 
-/// What they have in common.
 struct Shared {
     message: Arc<[u8]>,
     meters: SharedMeters<ThreadUsage>,
@@ -56,7 +54,6 @@ struct Flow<'a> {
     blocked_since: Option<Instant>,
 }
 
-/// Send all flows from `start` on.
 pub fn send(
     plan: &Plan,
     at_link: &mut AtLink,
@@ -192,7 +189,6 @@ impl Flow<'_> {
         Turn::Again
     }
 
-    /// Look at what the peer has acknowledged.
     fn look(&mut self, now: Instant, at_link: &AtLink, shared: &mut Shared) {
         let facts = at_link.framed.station.interface.facts(self.id);
         let acknowledged_bytes = facts.accepted_bytes - facts.unacknowledged_bytes;
@@ -204,7 +200,6 @@ impl Flow<'_> {
         self.counter.look(acknowledged_bytes, written_bytes, now, &mut shared.acknowledged);
     }
 
-    /// Wait until all is acknowledged.
     fn drain(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
         self.look(now, at_link, shared);
         let facts = at_link.framed.station.interface.facts(self.id);
@@ -218,7 +213,6 @@ impl Flow<'_> {
         Turn::Blocked
     }
 
-    /// Stop before the amount is reached.
     fn stop(
         &mut self,
         ended_by: EndedBy,
@@ -243,7 +237,6 @@ impl Flow<'_> {
 }
 
 impl Sending {
-    /// All flows together, and why they ended.
     pub fn sum_up(
         self,
         plan: &Plan,
