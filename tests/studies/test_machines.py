@@ -356,7 +356,7 @@ def test_an_engine_is_told_a_store_in_its_own_units() -> None:
 
 def test_the_documentation_lists_every_number() -> None:
     """With its range as it is checked."""
-    text = (Path(__file__).parents[2] / "docs" / "simulation.md").read_text()
+    text = (Path(__file__).parents[2] / "docs" / "reference.md").read_text()
     for name, kind in NUMBERS.items():
         assert f"| `{name}` | {kind.unit} | " in text and kind.help in text
 

@@ -43,19 +43,19 @@ class NumberKind:
 
 #: What the processor does, by the name of its cost, and where it does it.
 STEPS: Mapping[str, str] = {
-    "interrupt": "for each received frame, before all else",
-    "protocol": "for each received frame, after all interrupts and before programs",
-    "receive_call": "for each call of a program that takes in data",
-    "send_call": "for each call of a program that hands over a message",
-    "transmit": "for each sent frame, in turn with `protocol`",
+    "interrupt": "per received frame, at interrupt level",
+    "protocol": "per received frame, at protocol level",
+    "receive_call": "per receive call of a program",
+    "send_call": "per send call of a program",
+    "transmit": "per sent frame, at protocol level",
 }
 #: What calls for files take of the processor, by the name of the cost.
 FILE_STEPS: Mapping[str, str] = {
-    "open": "to open or make a file",
-    "read": "to read from a file",
-    "write": "to write to a file",
-    "close": "to close a file",
-    "other": "for any other call for files",
+    "open": "per file opened or created",
+    "read": "per read call",
+    "write": "per write call",
+    "close": "per file closed",
+    "other": "per other file call",
 }
 _MOVES = ("read", "write")
 _MOST_US, _MOST_NS_PER_BYTE = 10_000_000, 1_000_000
@@ -65,21 +65,19 @@ def _costs() -> dict[str, NumberKind]:
     found = {}
     for step, when in STEPS.items():
         of_bytes = "message" if step.endswith("_call") else "IP packet"
-        found[f"{step}_us"] = NumberKind(f"Processor time {when}.", "µs", 0, _MOST_US, is_cost=True)
+        found[f"{step}_us"] = NumberKind(f"CPU time {when}.", "µs", 0, _MOST_US, is_cost=True)
         found[f"{step}_ns_per_byte"] = NumberKind(
-            f"The same for each byte of the {of_bytes}.",
+            f"CPU time per byte of the {of_bytes}.",
             "ns/B",
             0,
             _MOST_NS_PER_BYTE,
             is_cost=True,
         )
     for step, when in FILE_STEPS.items():
-        found[f"file_{step}_us"] = NumberKind(
-            f"Processor time {when}.", "µs", 0, _MOST_US, is_cost=True
-        )
+        found[f"file_{step}_us"] = NumberKind(f"CPU time {when}.", "µs", 0, _MOST_US, is_cost=True)
         if step in _MOVES:
             found[f"file_{step}_ns_per_byte"] = NumberKind(
-                "The same for each byte.", "ns/B", 0, _MOST_NS_PER_BYTE, is_cost=True
+                "CPU time per byte.", "ns/B", 0, _MOST_NS_PER_BYTE, is_cost=True
             )
     return found
 
@@ -99,107 +97,98 @@ def _size(help_: str, unit: str, most: int, least: int = 1) -> NumberKind:
 NUMBERS: Mapping[str, NumberKind] = {
     **_costs(),
     "clock_mhz": NumberKind(
-        "Clock of the processor. A machine that is like another has its costs by the ratio of "
-        "their clocks.",
+        "Processor clock. Scales the costs taken from the machine of `like`.",
         "MHz",
         0,
         100_000,
         is_above_least=True,
     ),
     "clock_exponent": NumberKind(
-        "Costs go with (clock of the one / clock of the other) to this power.", "", 0, 3
+        "Exponent of (other clock / own clock) for costs of `like`.", "", 0, 3
     ),
     "cost_ratio": NumberKind(
-        "Costs taken over from the machine that it is like are multiplied by this.",
+        "Factor for costs of `like`.",
         "",
         0,
         1000,
         is_above_least=True,
     ),
-    "ring_frames": _size(
-        "Received frames that the adapter holds until the interrupt takes them.", "frames", 65_536
-    ),
-    "queue_frames": _size("Received frames that wait for protocol processing.", "frames", 65_536),
-    "transmit_queue_frames": _size("Frames to send that the adapter holds.", "frames", 65_536),
-    "receive_buffer_bytes": _size(
-        "Payload that the receive buffer of a UDP socket holds.", "B", 2**24
-    ),
-    "send_buffer_bytes": _size("Payload that the send buffer of a socket holds.", "B", 2**24),
+    "ring_frames": _size("Received frames that the adapter buffers.", "frames", 65_536),
+    "queue_frames": _size("Received frames queued for protocol processing.", "frames", 65_536),
+    "transmit_queue_frames": _size("Outgoing frames that the adapter buffers.", "frames", 65_536),
+    "receive_buffer_bytes": _size("Payload capacity of a UDP receive buffer.", "B", 2**24),
+    "send_buffer_bytes": _size("Payload capacity of a send buffer.", "B", 2**24),
     "adapter_rate_ratio": NumberKind(
-        "Share of the link's rate at which the adapter sends. Default: 1.",
+        "Sending rate as a share of the link's. Default: 1.",
         "",
         0,
         1,
         is_above_least=True,
     ),
     "jitter_ratio": NumberKind(
-        "Each cost is drawn evenly from this share below to this share above itself. Default: 0.",
+        "Random variation of each cost, as a share up and down. Default: 0.",
         "",
         0,
         1,
     ),
     "freeze_after_ms": NumberKind(
-        "A fault: the machine stops this time after its start. Default: it does not.",
+        "Fault: freeze this long after the start. Default: never.",
         "ms",
         0,
         3_600_000,
     ),
     "freeze_ms": NumberKind(
-        "How long it stops then. Default: an hour, in which all that waits has given up.",
+        "Duration of the freeze. Default: an hour.",
         "ms",
         0,
         3_600_000,
         is_above_least=True,
     ),
     "outstanding_requests": NumberKind(
-        "Requests that its program keeps on their way in an `echo` whose condition does not say "
-        "how many. Default: 1.",
+        "Requests in flight of an `echo` that does not set them. Default: 1.",
         "requests",
         1,
         16_384,
         is_whole=True,
     ),
     "sessions": _count(
-        "Sessions that it has as a server. More stations are refused before anything runs. "
-        "Default: as many as there are machines.",
+        "Server: sessions; more stations are refused. Default: number of machines.",
         "sessions",
         1,
         65_536,
     ),
     "message_bytes": _count(
-        "As a server of SMB 1: longest message that it takes, and says so. Default: that of its "
-        "system, or of its carrier.",
+        "SMB 1 server: longest message accepted. Default: that of its system or carrier.",
         "B",
         512,
         65_535,
     ),
     "patience_ms": NumberKind(
-        "As a station: time that it waits for a call for files before it tries again. Default: "
-        "that of the workload, `timeout_s`.",
+        "Station: timeout of a file call. Default: `timeout_s`.",
         "ms",
         1,
         600_000,
     ),
     "retries": _count(
-        "As a station: how often it tries again. Default: that of the workload.", "retries", 0, 100
+        "Station: retries of a file call. Default: those of the workload.", "retries", 0, 100
     ),
     "waits_on": _is(
-        "As a station: 1: a call that is late is waited for further, and counted as an error each "
-        "time. 0: it is given up, and made anew over a new session. Default: 0."
+        "Station: 1: count a late call as an error and keep waiting. 0: repeat it over a new "
+        "session. Default: 0."
     ),
     "mss_bytes": NumberKind(
-        "Longest TCP segment that it takes. Default: what fits into a frame.",
+        "Largest TCP segment accepted. Default: a full frame.",
         "B",
         64,
         1460,
         is_whole=True,
     ),
-    "window_bytes": _size("Receive buffer of TCP, and so its largest window.", "B", 2**20, 536),
+    "window_bytes": _size("TCP receive buffer, and so the largest window.", "B", 2**20, 536),
     "delayed_ack_ms": NumberKind(
-        "Longest time that a TCP acknowledgement waits.", "ms", 0, 500, is_required=True
+        "Longest delay of a TCP acknowledgement.", "ms", 0, 500, is_required=True
     ),
     "nagle": NumberKind(
-        "1: a short TCP segment waits until all before it is acknowledged. 0: it does not.",
+        "1: a short segment waits until all data is acknowledged (Nagle). 0: it does not.",
         "",
         0,
         1,
@@ -207,64 +196,56 @@ NUMBERS: Mapping[str, NumberKind] = {
         is_required=True,
     ),
     "files_overlap": _is(
-        "1: the processor works for one client while the disk works for another. 0: calls for "
-        "files are carried out one after the other. Default: 1."
+        "1: processor and disk serve different clients at once. 0: file calls run one by one. "
+        "Default: 1."
     ),
     "cache_block_bytes": _count(
-        "Bytes of a block of the cache of files, whole sectors of 512. Default: 4096.",
+        "Block size of the file cache, a multiple of 512. Default: 4096.",
         "B",
         512,
         2**20,
     ),
-    "cache_blocks": _count("Blocks that the cache holds. Default: 0.", "blocks", 0, 2**20),
-    "cache_of_client": _is("1: each client has a cache of its own, of that size. Default: 0."),
-    "read_ahead_blocks": _count(
-        "Blocks that are read beyond those asked for. Default: 0.", "blocks", 0, 1024
-    ),
+    "cache_blocks": _count("Cache size. Default: 0.", "blocks", 0, 2**20),
+    "cache_of_client": _is("1: one cache of that size per client. Default: 0."),
+    "read_ahead_blocks": _count("Blocks read ahead. Default: 0.", "blocks", 0, 1024),
     "write_behind_blocks": _count(
-        "Blocks that may wait to be written. 0: a write is answered when it is on the disk. "
-        "Default: 0.",
+        "Blocks that may be written later. 0: a write is answered when it is on disk. Default: 0.",
         "blocks",
         0,
         2**20,
     ),
-    "write_behind_ms": NumberKind("How long they wait at most. Default: 1000.", "ms", 0, 600_000),
+    "write_behind_ms": NumberKind("Longest delay of a write. Default: 1000.", "ms", 0, 600_000),
     "write_behind_full": _is(
-        "1: a block that waits is written as soon as it is full, and the write that filled it "
-        "answered then. Default: 0."
+        "1: write a full block at once, and answer its last write then. Default: 0."
     ),
     "write_behind_parts": _is(
-        "1: a block that is written in part waits in the cache until it leaves, as in buffers of "
-        "DOS, where `write_behind_blocks` is 0. Default: 0."
+        "1: keep partly written blocks in the cache until evicted, as DOS does, if "
+        "`write_behind_blocks` is 0. Default: 0."
     ),
     "name_sectors": _count(
-        "Sectors of directories that are read to find a name. Default: 0.", "sectors", 0, 1024
+        "Directory sectors read to find a name. Default: 0.", "sectors", 0, 1024
     ),
     "change_sectors": _count(
-        "Sectors of directories that are written when one changes. Default: 0.", "sectors", 0, 1024
+        "Directory sectors written per change. Default: 0.", "sectors", 0, 1024
     ),
-    "disk_cylinders": _count("Positions of the disk's arm. Default: 1024.", "", 1, 2**32 - 1),
-    "disk_heads": _count("Tracks of a cylinder. Default: 64.", "", 1, 65_536),
-    "disk_sectors_per_track": _count("Sectors of a track. Default: 64.", "", 1, 4096),
-    "disk_interleave": _count("Places from a sector to the next. Default: 1.", "", 1, 4096),
-    "disk_turn_ms": NumberKind(
-        "Time of a turn. 0: a disk of memory, without an arm. Default: 0.", "ms", 0, 10_000
-    ),
-    "disk_seek_ms": NumberKind("Time to move the arm at all. Default: 0.", "ms", 0, 10_000),
+    "disk_cylinders": _count("Cylinders. Default: 1024.", "", 1, 2**32 - 1),
+    "disk_heads": _count("Tracks per cylinder. Default: 64.", "", 1, 65_536),
+    "disk_sectors_per_track": _count("Sectors per track. Default: 64.", "", 1, 4096),
+    "disk_interleave": _count("Interleave factor. Default: 1.", "", 1, 4096),
+    "disk_turn_ms": NumberKind("Time per revolution. 0: a RAM disk. Default: 0.", "ms", 0, 10_000),
+    "disk_seek_ms": NumberKind("Fixed time per seek. Default: 0.", "ms", 0, 10_000),
     "disk_seek_root_ms": NumberKind(
-        "Added for the square root of the cylinders that it moves over. Default: 0.",
+        "Seek time per square root of the cylinders crossed. Default: 0.",
         "ms",
         0,
         10_000,
     ),
-    "disk_overhead_us": NumberKind(
-        "Time of the controller before each access. Default: 0.", "µs", 0, _MOST_US
-    ),
+    "disk_overhead_us": NumberKind("Controller time per access. Default: 0.", "µs", 0, _MOST_US),
     "disk_ns_per_byte": NumberKind(
-        "Time of the controller for each byte. Default: 0.", "ns/B", 0, _MOST_NS_PER_BYTE
+        "Controller time per byte. Default: 0.", "ns/B", 0, _MOST_NS_PER_BYTE
     ),
-    "disk_elevator": _is("1: the nearest access in the arm's direction is next. Default: 0."),
-    "disk_verifies": _is("1: what was written is read once more. Default: 0."),
+    "disk_elevator": _is("1: serve the nearest access in the arm's direction first. Default: 0."),
+    "disk_verifies": _is("1: read back each write. Default: 0."),
 }
 #: The numbers of files: with any of these a machine has a store.
 STORE = tuple(
