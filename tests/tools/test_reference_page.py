@@ -30,8 +30,7 @@ def test_a_row_says_what_its_definition_says() -> None:
 
     assert (
         "| `silence_s` | `--idle-timeout` | 0.1 to 600 s | 3 s | "
-        "Longest outage of the path: give up on a peer that is silent for longer. Over TCP, which "
-        "retries after waits that double, after twice this time and 1 s. |"
+        "Give up on a peer that is silent for this time; over TCP, for twice this time plus 1 s. |"
     ) in rows
     assert "| `flows` | `--flows`, `-P` | 1 to 1,000 | 1 | Parallel flows. |" in rows
     assert "| `blocked_ratio` | ratio |  | less |" in rows
