@@ -49,7 +49,7 @@ IS_THERE: dict[str, Callable[[], bool]] = {
     ),
     r"latency under load|beside streams": lambda: "lanlab load" in help_text(),
     r"delay or loss|links with": lambda: "--link" in help_text(),
-    r"[Mm]any client hosts": lambda: "spread the stations" in help_text(),
+    r"[Mm]any client hosts": lambda: "--client-hosts" in help_text(),
     r"\ba simulator": lambda: "--machines" in help_text(),
 }
 
