@@ -106,16 +106,16 @@ def _print_bodies_as_json(
     from lanlab.analysis.findings import verdicts_as_data
     from lanlab.cli.terminal import print_json
     from lanlab.report.findings.evidence_table import kind_of
-    from lanlab.report.published.fastest import fastest
+    from lanlab.report.published.question import question_answers
     from lanlab.report.published.values_table import values_table
 
     values = values_table(loaded.published, runs)
-    answers = fastest(loaded, runs) if values.rows else []
+    answers = question_answers(loaded, runs)
     evidence = [
         {"kind": kind_of(one), "run": name or None, **verdicts_as_data(one)}
         for name, one in bodies.items()
     ]
-    asked = {"fastest": [one.to_json() for one in answers], "values": values.to_json()}
+    asked = {"question": [one.to_json() for one in answers], "values": values.to_json()}
     print_json({"study": loaded.study.id, "evidence": evidence, **(asked if answers else {})})
 
 
@@ -126,16 +126,16 @@ def _print_bodies(
     *,
     verbose: bool,
 ) -> None:
-    """Several bodies of evidence, a column each: what is fastest, its numbers, and the verdicts."""
+    """Several bodies of evidence, a column each: the answers, its numbers, and the verdicts."""
     from lanlab.cli.terminal import answer, print_lines
     from lanlab.report.document.fitted import Fitted
     from lanlab.report.findings.evidence_table import evidence_table, findings_in, tested_by_runs
     from lanlab.report.findings.finding_text import untested_line
-    from lanlab.report.published.fastest import fastest
+    from lanlab.report.published.question import question_answers
     from lanlab.report.published.values_table import values_table
 
     values = values_table(loaded.published, runs)
-    for one in fastest(loaded, runs) if values.rows else ():
+    for one in question_answers(loaded, runs):
         print_lines(one.text)
     if values.rows:
         answer(markup=True).print(Fitted(values, values.title))

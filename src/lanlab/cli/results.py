@@ -11,9 +11,16 @@ from typing import TYPE_CHECKING, Any
 from lanlab.cli.terminal import answer, print_json, say
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.shape import reading_records
+from lanlab.units import lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from lanlab.report.trials.analyses import Analyses
+    from lanlab.store import Store
+
+#: Lines of sentences above the first table.
+_MOST_LINES = 5
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
@@ -49,6 +56,7 @@ def run_as_json(
     """
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
+    from lanlab.report.published.question import question_lines
     from lanlab.report.trials.analyses import Analyses
     from lanlab.workloads.option_words import by_option
 
@@ -99,6 +107,8 @@ def run_as_json(
             for trial in trials
         ],
     }
+    if question := parts.each("answers to the question", lambda: question_lines((run, trials))):
+        found["question"] = question
     if parts.failed:
         found["failed_analyses"] = [one.to_json() for one in parts.failed]
     return found
@@ -200,13 +210,23 @@ def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[st
     ]
 
 
-def print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
-    """The answer of a run: sentences and tables, or one JSON object."""
+def print_run(
+    run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None = None
+) -> None:
+    """
+    The answer of a run: sentences, then tables; or one JSON object.
+
+    Args:
+        run, trials, as_json: What is printed.
+        store: Where a run of the same study on the other kind of testbed is looked for.
+    """
     with reading_records(run.id):
-        _print_run(run, trials, as_json)
+        _print_run(run, trials, as_json, store)
 
 
-def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None:
+def _print_run(
+    run: RunRecord, trials: list[TrialRecord], as_json: bool, store: Store | None
+) -> None:
     from lanlab.report.trials.analyses import Analyses
 
     analyses = Analyses()
@@ -216,18 +236,30 @@ def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None
         return
     from lanlab.analysis.failures import missing_places
     from lanlab.report.answer.answers import sentences
+    from lanlab.report.published.question import question_lines
     from lanlab.report.runs.run_text import table_of_trials, tables
+    from lanlab.report.runs.stored import other_kind_in
 
     console, table_console = answer(), answer(markup=True)
-    shown = tables(run, trials, analyses)
-    said = sentences(run, trials, analyses=analyses)
+
+    others = other_kind_in(store, run) if store else ()
+    question = partial(question_lines, (run, trials), others)
+    said = analyses.each("answers to the question", question)
+    said += sentences(run, trials, analyses=analyses)
+    shown = tables(run, trials, analyses, others)
+    # What is read first, with a table in sight; the rest stands below the tables.
+    first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
     if analyses.failed:
         shown.append(table_of_trials(run, trials))
+    for sentence in said[:first]:
+        console.print(sentence)
     for table in shown:
-        table_console.print(table)
         console.print()
-    for sentence in said:
+        table_console.print(table)
+    if shown and first:
+        console.print()
+    for sentence in said[first:]:
         console.print(sentence)
     failed = sum(trial.status == "failed" for trial in trials)
     lacking = f", {missing} missing" if missing else ""
@@ -236,6 +268,17 @@ def _print_run(run: RunRecord, trials: list[TrialRecord], as_json: bool) -> None
         f"`lanlab report {run.id}` writes a report with figures"
     )
     warn_of_failed(analyses)
+
+
+def _first(said: Sequence[str]) -> int:
+    """How many sentences stand above the tables: at least one, and in all `_MOST_LINES` lines."""
+    width = answer().width
+    lines = 0
+    for place, sentence in enumerate(said):
+        lines += len(list(lines_of(sentence, width)))
+        if lines > _MOST_LINES and place:
+            return place
+    return len(said)
 
 
 def warn_of_failed(analyses: Analyses) -> None:

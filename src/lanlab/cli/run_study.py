@@ -170,8 +170,9 @@ def run(
             request = RunRequest(chosen, scale, testbed, link, seed, command=typed_command())
             record = new_run(request, records, watch)
         trials = records.trials(record.id)
+        if not check:
+            print_run(record, trials, as_json, records)
     if not check:
-        print_run(record, trials, as_json)
         # In text the answer says how many were disturbed.
         warn(trials, verbose=verbose, summary=as_json)
         if record.status != "done":

@@ -116,8 +116,7 @@ def _show_run(
             )
     with open_store(store) as records:
         run = records.run(name)
-        trials = records.trials(run.id)
-    print_run(run, trials, as_json)
+        print_run(run, records.trials(run.id), as_json, records)
 
 
 def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from lanlab.analysis.measured_where import measured_where
@@ -15,7 +16,7 @@ from lanlab.store import Level, RunRecord
 from lanlab.workloads.metrics import METRICS
 
 if TYPE_CHECKING:
-    from lanlab.studies import PublishedValue, Study
+    from lanlab.studies import Published, PublishedValue, Study
 
 BOUNDS = {
     ">=": "at least",
@@ -125,6 +126,22 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
     return ", ".join(level_text(study, key, level) for key, level in factors.items())
 
 
+def _published_of(study: Study) -> Published:
+    """What the study calls its levels: of one that comes with lanlab, as it was published."""
+    from lanlab.studies import Published, known_studies
+
+    if study.id in known_studies():
+        return _published_by_id(study.id)
+    return Published.model_validate(study.published or {"schema": 1})
+
+
+@lru_cache(maxsize=8)
+def _published_by_id(study_id: str) -> Published:
+    from lanlab.studies import load_study
+
+    return load_study(study_id).published
+
+
 def level_text(study: Study, key: str, level: Level) -> str:
     if key == "ip_version":
         return f"IPv{level}"
@@ -138,7 +155,8 @@ def level_text(study: Study, key: str, level: Level) -> str:
     if isinstance(level, bool):
         return name_of(key) if level else f"no {name_of(key)}"
     if isinstance(level, str):
-        return f"{name_of(key)} {level}"
+        named = _published_of(study).named_level(key, level)
+        return f"{name_of(key)} {level}" if named is None else named.title
     if key == "stations":
         return f"{level} station{'' if level == 1 else 's'}"
     shown = quantity(study, key)

@@ -169,6 +169,30 @@ class Counterpart(Data):
     only_at: dict[str, dict[str, Level]] = Field(default_factory=dict)
 
 
+class Answer(Data):
+    """What answers the study's question, said by print, by simulated runs and by runs here."""
+
+    #: `best`: the level with the best value; `range`: the least and the greatest value; `ratio`:
+    #: the first of two levels over the second; `onset`: from which load on messages are lost.
+    form: Literal["best", "range", "ratio", "onset"]
+    metric: str
+    #: The published factor whose levels are ranked, divided, or told one after another.
+    factor: str = ""
+    #: A numeric factor: its greatest value counts (`best`, `range`), both its ends (`ratio`), or it
+    #: is the load (`onset`).
+    along: str = ""
+    #: Only conditions at these levels.
+    at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    def _has_what_its_form_needs(self) -> Answer:
+        needed = {"best": ("factor",), "ratio": ("factor", "along"), "onset": ("along",)}
+        for name in needed.get(self.form, ()):
+            if not getattr(self, name):
+                raise ValueError(f"`{self.form}` needs `{name}`")
+        return self
+
+
 class TrialPolicy(Data):
     """How many trials a condition gets, and when it has had enough."""
 
@@ -225,6 +249,8 @@ class Study(Data):
     id: Identifier
     title: str
     question: str = ""
+    #: What answers it.
+    answer: Several[Answer] = ()
     source: Source | None = None
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.

@@ -50,7 +50,7 @@ def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
     )  # fmt: skip
     assert row(found) == {
         "id": ("a.b", "a.b"),
-        "about": ("os xp, IPv6", "os xp, IPv6"),
+        "about": ("Windows XP, IPv6", "Windows XP, IPv6"),
         "published": (None, "about 80.00 Mbit/s"),
         "bound": ("about", ""),
         "simulated": (None, "84.00 Mbit/s"),

@@ -86,9 +86,8 @@ def result_sentences(
         if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
-    # Which is best is what was asked, wherever something is varied that can be; of a simulated
-    # study, how near each machine comes to what was printed of it.
-    return [*said, *ranked] if study.is_simulated else [*ranked, *said]
+    # Which is best is what was asked, wherever something is varied that can be.
+    return [*ranked, *said]
 
 
 def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analyses) -> list[str]:

@@ -3,6 +3,7 @@ runs had on the medium."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -11,6 +12,7 @@ from lanlab.analysis.findings.evidence import Cell as Numbers
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
 from lanlab.analysis.findings.systems import THIS_SYSTEM
+from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import quantity
@@ -21,6 +23,7 @@ from lanlab.report.document.table import EMPTY, NO_TABLE, Cell, Column, Table, w
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import factors_told_apart
+from lanlab.units import format_size
 
 TITLE = "Printed, measured and simulated"
 _METRIC = "goodput_bps"
@@ -37,6 +40,8 @@ class _Body:
     found: tuple[tuple[Numbers, Condition], ...]
     #: By condition: frames and bytes for each byte and each file.
     wire: Mapping[str, Sequence[Cost | None]]
+    #: By condition: bytes that a trial copied.
+    copied_bytes: Mapping[str, float]
 
     def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
         own = ((c, o) for c, o in self.found if levels.items() <= c.levels.items())
@@ -74,7 +79,11 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
             *(words(level_title(published, name, value.condition[name])) for name in factors),
             Cell(value.si, ""),
             Cell(None, value.published),
-            *(cell for body in bodies for cell in _cells(body, value)),
+            *(
+                cell
+                for body in bodies
+                for cell in _cells(body, value, amount_of(published, value.condition))
+            ),
         )
         for value in printed
     )
@@ -107,7 +116,15 @@ def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
         for key, costs in wire_costs(run, trials, name).items()
     }
     kind = "simulated" if evidence.is_model else "measured"
-    return _Body(kind, run.id, evidence.study, tuple(found), wire)
+    copied = {
+        _key(condition, condition.factors): own.sample.mean
+        for own, condition in evidence.with_conditions("copied_bytes")
+    }
+    return _Body(kind, run.id, evidence.study, tuple(found), wire, copied)
+
+
+def _key(condition: Condition, factors: Mapping[str, Level]) -> str:
+    return f"{condition.experiment}: {sorted(factors.items())!r}"
 
 
 def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...]:
@@ -117,12 +134,12 @@ def _columns(name: str, head: str, si_unit: str, unit: str) -> tuple[Column, ...
         Column(f"{name}, 95 % high ({si_unit})"),
         Column("", f"{head} ({unit})", f"{head} ({unit})"),
         *(Column(f"{name}: {each}") for each in WIRE_NAMES),
-        Column("", f"{head}: frames per kB + per file", "frames/kB + /file"),
-        Column("", f"{head}: bytes per byte + per file", "bytes/B + /file"),
+        Column("", f"{head}: frames per kB + per file"),
+        Column("", f"{head}: bytes per byte + per file"),
     )
 
 
-def _cells(body: _Body, value: PublishedValue) -> tuple[Cell, ...]:
+def _cells(body: _Body, value: PublishedValue, printed_bytes: float | None) -> tuple[Cell, ...]:
     own = body.at(value.condition)
     if own is None:
         return (EMPTY,) * (6 + len(WIRE_NAMES))
@@ -135,9 +152,11 @@ def _cells(body: _Body, value: PublishedValue) -> tuple[Cell, ...]:
         shown.interval(low, high),
         is_simulated=body.kind == "simulated",
     )
+    copied = body.copied_bytes.get(_key(condition, condition.factors))
+    if copied and printed_bytes and not math.isclose(copied, printed_bytes, rel_tol=0.01):
+        text = f"{text}, of {format_size(round(copied))}"
     rest = {name: level for name, level in condition.factors.items() if name != DATASET}
-    key = f"{condition.experiment}: {sorted(rest.items())!r}"
-    costs = body.wire.get(key, (None,) * len(WIRE_NAMES))
+    costs = body.wire.get(_key(condition, rest), (None,) * len(WIRE_NAMES))
     said = [
         "" if cost is None else number(factor * cost.value, 3)
         for cost, factor in zip(costs, WIRE_FACTORS, strict=True)

@@ -23,7 +23,7 @@ from lanlab.studies import load_study
 #: Claims of the authors, and sentences of each run, that stand before the first figure.
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
-_FASTEST = "Which is fastest"
+_QUESTION = "The question"
 #: Who answers, where one run of a kind does, and its series in a figure.
 _NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
 _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
@@ -64,7 +64,7 @@ def with_overviews(
     for runs in by_study.values():
         if len(runs) > 1:
             runs = [
-                replace(page, heading=f"{page.study.title}: {name}", evidence=NO_TABLE)
+                replace(page, heading=f"{page.study.title}: {name}", evidence=NO_TABLE, question=())
                 for page, name in zip(runs, _names(runs), strict=True)
             ]
             overview = _overview(runs, trials)
@@ -89,13 +89,14 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
     read = [(page.run, trials[page.run.id]) for page in runs]
     values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
     if first.is_built_in:
-        from lanlab.report.published.fastest import fastest
+        from lanlab.report.published.question import lacking_answers, question_answers
         from lanlab.report.published.values_table import values_table
 
         loaded = load_study(first.run.study_id)
         values = values_table(loaded.published, read)
-        if values.rows and (found := fastest(loaded, read)):
-            answers = [(_FASTEST, tuple(one.text for one in found))]
+        if found := question_answers(loaded, read):
+            lacking = lacking_answers(loaded.study, [one.kind for one in found])
+            answers = [(_QUESTION, (*(one.text for one in found), *lacking))]
     answers += [(_AUTHORS, tuple(one.claim for one in tested[:_MOST_SENTENCES]))]
     answers += [
         (f"{name[0].upper()}{name[1:]}", page.answer[:_MOST_SENTENCES])

@@ -28,6 +28,7 @@ from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.published_chapter import PublishedChapter, published_chapter
 from lanlab.report.published.published_comparison import published_comparison_table
+from lanlab.report.published.question import question_lines
 from lanlab.report.published.statement_table import statement_table
 from lanlab.report.runs.run_facts import SINGLE, command_of, environment_of, facts_of, measured_text
 from lanlab.report.saturation.saturation_table import saturation_table
@@ -82,6 +83,8 @@ class RunOnPage:
     #: From where to where, when and how much, in a line.
     measured: str
     facts: tuple[tuple[str, str], ...]
+    #: Answers to the study's question by each body of evidence.
+    question: tuple[str, ...]
     answer: tuple[str, ...]
     #: What is to be known of the trials: what failed, what was disturbed, what is missing.
     remarks: tuple[str, ...]
@@ -151,6 +154,7 @@ def run_on_page(
     """Gather what the page says of a run; `name` is unique on the page."""
     study = Study.model_validate(run.study)
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
+    question = parts.each("answers to the question", lambda: question_lines((run, trials)))
     answer = tuple(result_sentences(run, trials, published, parts))
     remarks = remark_sentences(run, trials, parts)
     verdicts = parts.of("findings", lambda: _judged(run, trials), no_verdicts)
@@ -171,6 +175,7 @@ def run_on_page(
         heading=study.title,
         measured=measured_text(run, trials),
         facts=tuple(facts_of(run, trials, study)),
+        question=tuple(question),
         answer=(),
         remarks=(),
         experiments=tuple(_experiments(run, trials, study, published, name, parts)),

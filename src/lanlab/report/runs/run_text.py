@@ -12,6 +12,7 @@ from lanlab.report.document.table import Table
 from lanlab.report.metrics.metric_table import metric_table
 from lanlab.report.presentations import PRESENTATIONS
 from lanlab.report.published.published_comparison import published_comparison_table
+from lanlab.report.published.values_table import Run, values_table
 from lanlab.report.saturation.saturation_table import saturation_table
 from lanlab.report.stations.host_table import host_table
 from lanlab.report.traffic.loss_table import loss_table
@@ -25,7 +26,12 @@ if TYPE_CHECKING:
     from lanlab.report.document.fitted import Fitted
 
 
-def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) -> list[Fitted]:
+def tables(
+    run: RunRecord,
+    trials: Sequence[TrialRecord],
+    analyses: Analyses,
+    others: Sequence[Run] = (),
+) -> list[Fitted]:
     """
     The first metric of each experiment that has trials, with what was lost where the study draws
     that, and of copies what a byte and a file cost and how they went; then what was published
@@ -33,6 +39,7 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
 
     Args:
         analyses: Keeps those that fail.
+        others: Runs of the same study elsewhere: their rates stand beside those of this one.
     """
     study = Study.model_validate(run.study)
     published = published_numbers(run)
@@ -45,7 +52,11 @@ def tables(run: RunRecord, trials: Sequence[TrialRecord], analyses: Analyses) ->
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        return [published_comparison_table(run, trials, study, published)]
+        # A row for each published condition; where nothing stands for one, rows of either side.
+        values = values_table(published, [(run, trials), *others])
+        return [
+            values if values.rows else published_comparison_table(run, trials, study, published)
+        ]
 
     def accuracy() -> list[Table]:
         # It brings in the findings, and with them the statistics.

@@ -40,6 +40,20 @@ def others_in(store: Store, runs: Sequence[RunRecord]) -> list[tuple[RunRecord, 
     return [(run, store.trials(run.id)) for run in found[-_MOST_OTHERS:]]
 
 
+def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[TrialRecord]]]:
+    """The newest finished run of the same study on the other kind of testbed, with its trials."""
+
+    def is_model(one: RunRecord) -> bool:
+        return bool(one.study.get("simulation"))
+
+    found = [
+        one
+        for one in store.runs()
+        if one.study_id == run.study_id and one.status == "done" and is_model(one) != is_model(run)
+    ]
+    return [(one, store.trials(one.id)) for one in found[-1:]]
+
+
 def is_killed(run: RunRecord, store: Store) -> bool:
     """Whether a run is marked as running and no process executes it."""
     return run.status == "running" and not store.is_executing(run.id)

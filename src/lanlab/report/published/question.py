@@ -1,0 +1,172 @@
+"""The answer to a study's question: by print, by simulated runs and by runs here, each with how
+sure it is. What answers it is data of the study (`[[answer]]`)."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from lanlab.analysis.findings.published_evidence import PublishedEvidence
+from lanlab.analysis.findings.run_evidence import RunEvidence
+from lanlab.analysis.findings.sample import Trials
+from lanlab.analysis.findings.systems import THIS_SYSTEM
+from lanlab.analysis.model_error import model_error_log
+from lanlab.analysis.published import published_numbers
+from lanlab.figures.number_text import number
+from lanlab.figures.wording import quantity
+from lanlab.frozen import dataclass
+from lanlab.report.published.question_body import Body
+from lanlab.report.published.question_forms import (
+    Found,
+    best,
+    best_text,
+    onset_text,
+    range_text,
+    ratio_text,
+)
+from lanlab.report.published.values_table import Run
+from lanlab.studies import (
+    LoadedStudy,
+    Published,
+    Study,
+    known_studies,
+    load_study,
+)
+from lanlab.studies.counterparts import factors_told_apart
+from lanlab.studies.model import Answer
+
+#: How each body of evidence begins, in the order in which they are said.
+_OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
+_TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
+
+
+@dataclass(frozen=True)
+class QuestionAnswer:
+    """What one body of evidence answers."""
+
+    #: `published`, `simulated` or `measured`.
+    kind: str
+    #: What it is, as in "run 2026…".
+    on: str
+    #: Where levels are ranked.
+    found: tuple[Found, ...]
+    #: In a sentence.
+    text: str
+
+    def to_json(self) -> dict[str, Any]:
+        """For programs."""
+        best = [
+            {"condition": dict(condition), "level": level, "is_shown": is_shown}
+            for condition, level, is_shown in self.found
+        ]
+        return {"kind": self.kind, "on": self.on, "best": best, "text": self.text}
+
+
+def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
+    """
+    What print and each run answer, print first, then simulated runs, then those here.
+
+    Returns:
+        None of a study that does not say what answers its question.
+    """
+    if not loaded.study.answer:
+        return []
+    bodies = [Body("published", PublishedEvidence(loaded), loaded.study, loaded.published)]
+    bodies += [_body_of(run, loaded.published) for run in runs]
+    bodies.sort(key=lambda body: list(_OPENINGS).index(body.kind))
+    return [one for body in bodies if (one := _answered(loaded.study.answer, body)) is not None]
+
+
+def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
+    """
+    The answers to the question of a run's study, a line for each body of evidence.
+
+    Args:
+        run: A run with its trials.
+        others: Runs that answer as well, as of the same study elsewhere.
+    """
+    record, trials = run
+    if record.study_id in known_studies():
+        loaded = load_study(record.study_id)
+    else:
+        study = Study.model_validate(record.study)
+        loaded = LoadedStudy(study, published_numbers(record), (), Path(), "")
+    if not loaded.study.answer or not trials:
+        return []
+    found = question_answers(loaded, [run, *others])
+    return [*(one.text for one in found), *lacking_answers(loaded.study, [o.kind for o in found])]
+
+
+def lacking_answers(study: Study, kinds: Sequence[str]) -> list[str]:
+    """A line for each kind of run that could answer the question, and was not made."""
+    could = {
+        "simulated": any("simulated" in one.on for one in study.experiment),
+        "measured": any("real" in one.on for one in study.experiment),
+    }
+    options = {"simulated": " --testbed simulated", "measured": ""}
+    return [
+        f"{_OPENINGS[kind]}: not run yet; `lanlab run {study.id}{options[kind]}` answers it."
+        for kind, is_possible in could.items()
+        if is_possible and kind not in kinds and study.answer
+    ]
+
+
+def _body_of(run: Run, published: Published) -> Body:
+    record, trials = run
+    evidence = RunEvidence.of(record, trials)
+    if evidence.is_model:
+        from lanlab.report.simulation.accuracy_table import held_out_of
+
+        error = model_error_log(held_out_of(record, trials))
+        return Body("simulated", evidence, evidence.study, published, error)
+    # A run on today's system has no system of the publication, but the transport of each.
+    unknown = factors_told_apart(evidence.study) - evidence.factors
+    evidence = replace(evidence, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
+    return Body("measured", evidence, evidence.study, published)
+
+
+def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
+    found: list[Found] = []
+    said: list[str] = []
+    lacking: list[str] = []
+    for ask in asked:
+        if ask.form == "best":
+            own = best(ask, body)
+            found += own
+            told = list(best_text(ask, body, own))
+        else:
+            told = list(
+                {"range": range_text, "ratio": ratio_text, "onset": onset_text}[ask.form](ask, body)
+            )
+        said += told
+        if not told and body.kind == "published":
+            lacking.append(f"no {quantity(body.study, ask.metric).name} is printed")
+    if not said:
+        return None
+    said += lacking
+    text = f"{_OPENINGS[body.kind]}: {'; '.join(said)} ({_certainty(asked, body)})."
+    return QuestionAnswer(body.kind, body.evidence.title, tuple(found), text)
+
+
+def _certainty(asked: Sequence[Answer], body: Body) -> str:
+    """What the numbers of a body rest on."""
+    if body.kind == "simulated":
+        if body.error_log is None:
+            return "the model's error is not known"
+        return f"right within a factor of {number(math.exp(body.error_log), 3)}, 95 %"
+    samples = [p.sample for ask in asked for p in body.points(ask, ask.metric)]
+    counts = [
+        len(one.values) + len(one.missing) if isinstance(one, Trials) else getattr(one, "n", 1)
+        for one in samples
+    ]
+    if body.kind == "published" and min(counts, default=1) == 1:
+        return (
+            f"printed numbers, {'some' if max(counts, default=1) > 1 else 'all'} without a spread"
+        )
+    few = "" if min(counts) == max(counts) else f"{min(counts)} to "
+    which = "comparisons corrected together" if any(a.form == "best" for a in asked) else ""
+    plural = "" if max(counts) == 1 else "s"
+    return ", ".join(filter(None, (f"{few}{max(counts)} trial{plural} each", which)))

@@ -1,0 +1,253 @@
+"""The forms of an answer to a study's question, each of one body of evidence."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+
+from lanlab.analysis.findings.sample import Sample, Trials
+from lanlab.figures.number_text import number, plain
+from lanlab.figures.published_values import level_title, levels_text
+from lanlab.figures.wording import quantity
+from lanlab.report.published.question_body import Body, Levels, Point
+from lanlab.studies import (
+    Finding,
+    Level,
+)
+from lanlab.studies.base import is_level
+from lanlab.studies.model import Answer
+from lanlab.studies.plain_level import plain_level
+from lanlab.workloads.metrics import metric_direction
+
+#: Conditions that are named each; of more only how many they are.
+_MOST_PLACES = 4
+#: A share of messages below which the rest counts as lost.
+_WHOLE_RATIO = 0.99
+#: A condition, the best level there, and whether it is shown to be the best.
+Found = tuple[Levels, Level, bool]
+
+
+def _rest(levels: Levels, *without: str | None) -> dict[str, Level]:
+    return {name: level for name, level in levels.items() if name not in without}
+
+
+def best(ask: Answer, body: Body) -> list[Found]:
+    """At each condition of the other factors the best level, and whether that is shown: by a test
+    of it against all others, and in a simulation by a difference beyond the model's error."""
+    groups: dict[str, tuple[dict[str, Level], dict[Level, float]]] = {}
+    for point in body.points(ask, ask.metric):
+        if ask.factor not in point.levels:
+            continue
+        rest = _rest(point.levels, ask.factor, ask.along)
+        known = groups.setdefault(repr(sorted(rest.items())), (rest, {}))[1]
+        level = point.levels[ask.factor]
+        # Along stations or loads what counts is the greatest: of throughput, or of waiting.
+        known[level] = max(known.get(level, -math.inf), point.sample.mean)
+    sign = 1 if metric_direction(ask.metric) == "more" else -1
+    tops = []
+    for rest, means in groups.values():
+        printed = {k: v for k, v in means.items() if body.published.named_level(ask.factor, k)}
+        own = printed if len(printed) > 1 else means
+        if len(own) > 1:
+            tops.append((rest, sorted(own, key=lambda level: -sign * own[level]), own))
+    if body.kind == "simulated":
+        least = math.exp(math.sqrt(2) * (body.error_log or math.inf))
+        return [
+            (rest, order[0], (own[order[0]] / own[order[1]]) ** sign > least)
+            for rest, order, own in tops
+        ]
+    from lanlab.analysis.findings.judge import judge
+
+    findings = [_is_extreme(ask, place, rest, order) for place, (rest, order, _) in enumerate(tops)]
+    judged = judge(findings, body.evidence).judgements
+    return [
+        (rest, order[0], one.verdict == "holds")
+        for (rest, order, _), one in zip(tops, judged, strict=True)
+    ]
+
+
+def _is_extreme(ask: Answer, place: int, rest: Levels, order: Sequence[Level]) -> Finding:
+    take = {"take": "greatest"} if ask.along else {}
+    statement = {
+        "form": "extreme",
+        "metric": ask.metric,
+        "at": {**ask.at, **rest, ask.factor: list(order), **take},
+        "along": ask.factor,
+        "at_level": order[0],
+        "kind": "greatest" if metric_direction(ask.metric) == "more" else "least",
+    }
+    claim = {"id": f"q{place}", "claim": f"{order[0]} is best", "statement": statement}
+    return Finding.model_validate(claim)
+
+
+def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
+    """By level, where it is shown to be the best, and where its mean is the best."""
+    if not found:
+        return
+    is_more = metric_direction(ask.metric) == "more"
+    most, name = "highest" if is_more else "shortest", quantity(body.study, ask.metric).name
+    varied = {
+        name
+        for name in found[0][0]
+        if len(found) == 1 or len({repr(one[0].get(name)) for one in found}) > 1
+    }
+
+    def best(is_shown: bool) -> str:
+        places: dict[Level, list[str]] = {}
+        for condition, level, is_so in found:
+            if is_so == is_shown:
+                places.setdefault(level, []).append(body.words(condition, varied))
+        return ", ".join(
+            f"{level_title(body.published, ask.factor, level)}{_where(own, len(found))}"
+            for level, own in places.items()
+        )
+
+    shown, open_ones = best(True), best(False)
+    if shown:
+        rest = f"; not shown, by the means alone: {open_ones}" if open_ones else ""
+        yield f"{most} {name}: {shown}{rest}"
+    else:
+        yield f"no order by {name} is shown; {most} by the means alone: {open_ones}"
+
+
+def _where(places: Sequence[str], count: int) -> str:
+    if not any(places):
+        return ""
+    if len(places) == count > 1:
+        return f" in all {count} conditions"
+    if len(places) > _MOST_PLACES:
+        return f" in {len(places)} of {count} conditions"
+    return f" ({'; '.join(places)})"
+
+
+def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
+    """Points by level of the factor, in the order of the study; all under "" without one."""
+    found: dict[str, list[Point]] = {}
+    points = body.points(ask, metric)
+    levels = [one for f in body.published.factor if f.name == ask.factor for one in f.levels]
+    for one in levels:
+        own = [
+            p
+            for p in points
+            if ask.factor in p.levels
+            and is_level(p.levels[ask.factor], plain_level(ask.factor, one.level))
+        ]
+        if own:
+            found[level_title(body.published, ask.factor, one.level)] = own
+    return found if levels else {"": points}
+
+
+def range_text(ask: Answer, body: Body) -> Iterator[str]:
+    """The least and the greatest of each level; along loads the greatest of each."""
+    shown = quantity(body.study, ask.metric)
+    for title, points in _by_level(ask, body, ask.metric).items():
+        tops: dict[str, Point] = {}
+        for point in points:
+            key = repr(sorted(_rest(point.levels, ask.along).items()))
+            if key not in tops or (ask.along and point.sample.mean > tops[key].sample.mean):
+                tops[key] = point
+        if not tops:
+            continue
+        ordered = sorted(tops.values(), key=lambda point: point.sample.mean)
+        ends = ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
+        in_unit = shown.readable(point.sample.mean for point in ends)
+        each = [
+            body.value(in_unit, p.sample)
+            + _named(body.words(p.levels, p.varied, ask.factor, ask.along))
+            for p in ends
+        ]
+        yield f"{f'{title}: ' if title else ''}{shown.name} {' to '.join(each)}"
+
+
+def _named(condition: str) -> str:
+    return f" ({condition})" if condition else ""
+
+
+def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
+    """One level over the other, at both ends of a factor."""
+    shown = quantity(body.study, ask.metric)
+    levels = [
+        plain_level(ask.factor, one.level)
+        for f in body.published.factor
+        if f.name == ask.factor
+        for one in f.levels
+    ][:2]
+    groups: dict[str, tuple[dict[str, Level], dict[Level, dict[Level, Point]]]] = {}
+    for point in body.points(ask, ask.metric):
+        rest = _rest(point.levels, ask.factor, ask.along)
+        own = groups.setdefault(repr(sorted(rest.items())), (rest, {}))[1]
+        at = point.levels.get(ask.along, point.stands)
+        own.setdefault(at, {})[point.levels[ask.factor]] = point
+    names = [level_title(body.published, ask.factor, level) for level in levels]
+    for rest, by_place in groups.values():
+        both = {at: own for at, own in by_place.items() if len(own) == 2}
+        sizes = sorted((at for at in both if not isinstance(at, str)), key=float)
+        # Printed ends of a range stand where no pair at one size is printed.
+        ends = [e for e in ("least", "greatest") if e in both] or sizes
+        chosen = ends if len(ends) < 2 else (ends[0], ends[-1])
+        each = [
+            f"{_ratio_text(body, *(both[at][level].sample for level in levels))} "
+            + (f"at the {at} value" if isinstance(at, str) else f"at {_level_text(body, ask, at)}")
+            for at in chosen
+        ]
+        if each:
+            over = f"{shown.name} over {names[0]} against {names[1]}"
+            varied = next(iter(both[chosen[0]].values())).varied
+            yield f"{over}{_named(body.words(rest, varied))}: {' and '.join(each)}"
+
+
+def _level_text(body: Body, ask: Answer, at: Level) -> str:
+    shown = quantity(body.study, ask.along)
+    return f"{plain(shown.shown(float(at)))} {shown.unit}"
+
+
+def _ratio_text(body: Body, a: Sample, b: Sample) -> str:
+    text = f"{number(a.mean / b.mean, 3)} \N{MULTIPLICATION SIGN}"
+    if body.kind != "measured" or not isinstance(a, Trials) or not isinstance(b, Trials):
+        return text
+    from lanlab.analysis.statistics import paired_by_block
+    from lanlab.errors import LabError
+
+    sides = [dict(zip(one.blocks, one.values, strict=False)) for one in (a, b)]
+    try:
+        test = paired_by_block(*sides, scale="log")
+    except LabError:  # too few trials, or equal ones
+        return text
+    return f"{text} ({number(test.low, 3)} to {number(test.high, 3)})"
+
+
+def onset_text(ask: Answer, body: Body) -> Iterator[str]:
+    """From which load on more than 1 % is lost."""
+    load = quantity(body.study, ask.along)
+
+    def text(value: float) -> str:
+        return f"{plain(load.shown(value))} {load.unit}"
+
+    if body.kind == "published":
+        for value in body.published.value:
+            if value.metric == ask.along and value.statistic == "level" and value.bound is None:
+                where = levels_text(body.published, value.condition, value.condition)
+                yield f"received and sent speed part at {text(value.si)} ({where})"
+        return
+    for title, points in _by_level(ask, body, ask.metric).items():
+        series: dict[str, list[Point]] = {}
+        for point in sorted(points, key=lambda p: float(p.levels.get(ask.along, 0))):
+            rest = _rest(point.levels, ask.factor, ask.along)
+            series.setdefault(repr(sorted(rest.items())), []).append(point)
+        lossy = [
+            next((p for p in own if p.sample.mean < _WHOLE_RATIO), None) for own in series.values()
+        ]
+        ordered = sorted((float(p.levels[ask.along]), n) for n, p in enumerate(lossy) if p)
+        ends = ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
+        each = []
+        for at, place in ends:
+            first = lossy[place]
+            assert first is not None
+            named = body.words(first.levels, first.varied, ask.factor, ask.along)
+            each.append(f"{text(at)}{_named(named)}")
+        opening = f"{title}: " if title else ""
+        if each:
+            yield f"{opening}more than 1 % lost from {' to '.join(each)}"
+        elif points:
+            top = max(float(point.levels.get(ask.along, 0)) for point in points)
+            yield f"{opening}no more than 1 % lost up to {text(top)}"

@@ -1,0 +1,71 @@
+"""The question of each study is answered by what it published, and by runs."""
+
+from __future__ import annotations
+
+import pytest
+from copy_runs import copy_run
+
+from lanlab.report.published.question import lacking_answers, question_answers, question_lines
+from lanlab.studies import known_studies, load_study
+from lanlab.studies.runs_on import study_on
+
+
+@pytest.mark.parametrize("name", known_studies())
+def test_every_study_is_answered_by_print(name: str) -> None:
+    loaded = load_study(name)
+    (printed,) = question_answers(loaded, [])
+    assert printed.kind == "published" and printed.text.startswith("Published: ")
+    kinds = [line.partition(":")[0] for line in lacking_answers(loaded.study, [printed.kind])]
+    assert kinds == ["Simulated", "Here"]
+
+
+def test_print_says_which_protocol_is_fastest_where() -> None:
+    (printed,) = question_answers(load_study("schomer-claason"), [])
+    assert printed.text == (
+        "Published: shortest transfer time: NWLink (IPX/SPX) (Windows 98 SE, 198 files, 472 MB), "
+        "TCP/IP (Windows 2000 SP2, 1 file, 623 MB; Windows 2000 SP2, 198 files, 472 MB); not "
+        "shown, by the means alone: TCP/IP (Windows 98 SE, 1 file, 623 MB) (5 trials each, "
+        "comparisons corrected together)."
+    )
+
+
+def test_print_ranks_systems_whose_numbers_follow_from_printed_ratios() -> None:
+    (printed,) = question_answers(load_study("poo-tan"), [])
+    assert printed.found[0][1:] == ("novell-an286", True)
+    assert printed.text.endswith(
+        "; no mean response time is printed (printed numbers, all without a spread)."
+    )
+
+
+def test_print_gives_the_range_of_speeds_within_the_link() -> None:
+    """A ratio that is printed below saturation gives no speed above that of the link."""
+    (printed,) = question_answers(load_study("milanovic-srbljic"), [])
+    assert "500 bytes: receiving speed 110 kB/s (486 DX2-66" in printed.text
+    assert "to 1,104 kB/s" in printed.text and "2,208" not in printed.text
+    assert "received and sent speed part at 500 kB/s" in printed.text
+
+
+def test_print_holds_ipv4_against_ipv6_at_both_ends() -> None:
+    (printed,) = question_answers(load_study("manford-kolahi"), [])
+    # 26.5 / 24.0 and 85.6 / 84.6 Mbit/s.
+    assert (
+        "(Windows Vista SP1): 1.10 \N{MULTIPLICATION SIGN} at the least value and 1.01 "
+        "\N{MULTIPLICATION SIGN} at the greatest value" in printed.text
+    )
+
+
+def test_a_run_of_transports_ranks_nwlink_beside_the_others() -> None:
+    study = study_on(load_study("schomer-claason").study, "real", "transports")
+    costs = {
+        "smb1": (2e-7, 0.1, 0.0),
+        "smb1+nbf": (2e-7, 0.12, 0.0),
+        "smb1+ipx": (1e-7, 0.01, 0.0),
+        "smb1+nbipx": (1e-7, 0.02, 0.0),
+    }
+    run, trials = copy_run(study, costs, 0.003, scale="transports")
+    lines = question_lines((run, trials))
+    assert [line.partition(":")[0] for line in lines] == ["Published", "Here", "Simulated"]
+    assert lines[1].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in all 4 conditions")
+    assert lines[2] == (
+        "Simulated: not run yet; `lanlab run schomer-claason --testbed simulated` answers it."
+    )
