@@ -17,7 +17,7 @@ of them is written as [[prediction]].
 
     python bench/ensemble.py milanovic-srbljic               # draws, writes, prints
     python bench/ensemble.py milanovic-srbljic --check       # writes nothing
-    python bench/ensemble.py milanovic-srbljic --held-out    # only these, with the kept ranges
+    python bench/ensemble.py milanovic-srbljic --held-out    # only these, with the kept ranges; writes nothing
 """
 
 from __future__ import annotations
@@ -219,8 +219,6 @@ def main() -> None:
             own = lab.accuracy(simulation, metric=given.metric) if simulation.held_out else []
             held_out = with_kept(own, lab.loaded)
             print_held_out(held_out)
-            if not given.check:
-                write_held_out(held_out, lab.loaded)
             return
         found = lab.accuracy(simulation, metric=given.metric)
         at = np.log([one.simulated for one in found])

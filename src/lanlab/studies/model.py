@@ -176,7 +176,7 @@ class Answer(Data):
     #: the first of two levels over the second; `onset`: from which load on messages are lost.
     form: Literal["best", "range", "ratio", "onset"]
     metric: str
-    #: The published factor whose levels are ranked, divided, or told one after another.
+    #: The published factor whose levels are ranked, divided, or named one after another.
     factor: str = ""
     #: A numeric factor: its greatest value counts (`best`, `range`), both its ends (`ratio`), or it
     #: is the load (`onset`).

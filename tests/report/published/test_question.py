@@ -64,8 +64,8 @@ def test_a_run_of_transports_ranks_nwlink_beside_the_others() -> None:
     }
     run, trials = copy_run(study, costs, 0.003, scale="transports")
     lines = question_lines((run, trials))
-    assert [line.partition(":")[0] for line in lines] == ["Published", "Here", "Simulated"]
-    assert lines[1].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in all 4 conditions")
+    assert [line.partition(":")[0] for line in lines] == ["Here", "Published", "Simulated"]
+    assert lines[0].startswith("Here: shortest transfer time: NWLink (IPX/SPX) in all 4 conditions")
     assert lines[2] == (
         "Simulated: not run yet; `lanlab run schomer-claason --testbed simulated` answers it."
     )

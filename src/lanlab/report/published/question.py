@@ -82,7 +82,7 @@ def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionA
 
 def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
     """
-    The answers to the question of a run's study, a line for each body of evidence.
+    The answers to the question of a run's study, a line for each body of evidence, the run first.
 
     Args:
         run: A run with its trials.
@@ -97,6 +97,7 @@ def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
     if not loaded.study.answer or not trials:
         return []
     found = question_answers(loaded, [run, *others])
+    found.sort(key=lambda one: record.id not in one.on)
     return [*(one.text for one in found), *lacking_answers(loaded.study, [o.kind for o in found])]
 
 
@@ -136,13 +137,13 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
         if ask.form == "best":
             own = best(ask, body)
             found += own
-            told = list(best_text(ask, body, own))
+            texts = list(best_text(ask, body, own))
         else:
-            told = list(
+            texts = list(
                 {"range": range_text, "ratio": ratio_text, "onset": onset_text}[ask.form](ask, body)
             )
-        said += told
-        if not told and body.kind == "published":
+        said += texts
+        if not texts and body.kind == "published":
             lacking.append(f"no {quantity(body.study, ask.metric).name} is printed")
     if not said:
         return None

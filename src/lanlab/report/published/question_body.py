@@ -1,4 +1,4 @@
-"""What a body of evidence says of a study's question: its numbers, and how they are told."""
+"""What a body of evidence says of a study's question: its numbers, and how they are worded."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Point:
 
 @dataclass(frozen=True)
 class Body:
-    """Evidence, and how its numbers are told."""
+    """Evidence, and how its numbers are worded."""
 
     kind: str
     evidence: Evidence

@@ -39,7 +39,7 @@ def tables(
 
     Args:
         analyses: Keeps those that fail.
-        others: Runs of the same study elsewhere: their rates stand beside those of this one.
+        others: Runs of the same study elsewhere: their rates stand next to those of this one.
     """
     study = Study.model_validate(run.study)
     published = published_numbers(run)
