@@ -39,7 +39,7 @@ In `machines.toml` of a [study](simulation.md#machines).
 """
 #: What a key says by itself, as `_p50_`.
 _STATISTIC = re.compile(
-    r", (mean|median|minimum|maximum|[\d.]+th percentile|standard deviation|user|system)$"
+    r", (mean|median|minimum|maximum|[\d.]+(?:st|th) percentile|standard deviation|user|system)$"
 )
 _BETTER = {"more": "more", "less": "less", None: ""}
 
