@@ -54,6 +54,13 @@ class Load:
         low, high = (None if end is None else end * ratio for end in (self.low, self.high))
         return Load(self.median * ratio, low, high, self.spread_ratio)
 
+    def at_most(self, limit: float | None) -> Load:
+        """The load within what is possible."""
+        if limit is None:
+            return self
+        low, high = (None if end is None else min(end, limit) for end in (self.low, self.high))
+        return Load(min(self.median, limit), low, high, self.spread_ratio)
+
     def not_below(self, bound: float | None) -> Load:
         """The load, raised to what most full-length trials at one load met: where trials vary,
         the estimate from all of them can lie below that."""

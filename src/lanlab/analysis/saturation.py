@@ -82,6 +82,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
         link = wire_of(run)
         parameters = steps[0].parameters if steps else {}
         judged = capacity(result, scaled.search.width_ratio)
+        limit = limit_of(scaled.search.factor, parameters, link) if steps else None
         goals = tuple(
             _goal(goal, *ends, _confirmed(steps, scaled.search, goal.lower), judged, sweep)
             for goal, ends in zip(result.goals, judged.goals, strict=True)
@@ -94,11 +95,11 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
                 experiment=scaled.experiment.id,
                 factor=scaled.search.factor,
                 metric=scaled.search.metric,
-                goals=goals,
+                goals=tuple(_possible(goal, limit) for goal in goals),
                 sender_limit=result.sender_limit,
-                limit=limit_of(scaled.search.factor, parameters, link) if steps else None,
+                limit=limit,
                 # Nothing is concluded from trials that a sweep contradicts.
-                capacity=None if is_refuted else judged.load,
+                capacity=None if is_refuted or judged.load is None else judged.load.at_most(limit),
                 random_loss=judged.random_loss,
                 is_gradual=judged.is_gradual and not is_refuted,
                 steps=steps,
@@ -142,6 +143,14 @@ def _goal(
     if sweep is not None and _is_refuted(result, verdict, load, judged, sweep):
         return GoalFound(result, "refuted", None, confirmed, sweep)
     return GoalFound(result, verdict, load, confirmed)
+
+
+def _possible(goal: GoalFound, limit: float | None) -> GoalFound:
+    """The goal within what the link carries and what may be lost beyond it."""
+    if goal.load is None or limit is None:
+        return goal
+    most = limit / (1 - goal.result.loss_ratio)
+    return replace(goal, load=goal.load.at_most(most))
 
 
 def _is_refuted(

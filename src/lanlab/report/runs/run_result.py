@@ -64,17 +64,16 @@ def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
 
 
 def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """Up to what load the strictest goal is met, where the host was not disturbed."""
+    """Up to what load the strictest goal is met; on a disturbed host at least."""
     from lanlab.analysis.saturation import saturations
-    from lanlab.report.saturation.saturation_table import OF_HOST, goal_text, highest
+    from lanlab.report.saturation.saturation_table import goal_text, highest
 
     for found in saturations(run, trials):
-        if found.is_of_host:
-            return OF_HOST
         for goal in found.goals:
             load = highest(goal)
             if load is not None:
                 shown = quantity(None, found.factor)
                 lost = goal_text(goal.result.loss_ratio)
-                return f"{lost} lost up to {shown.text(load, _DIGITS)}"
+                at_least = "at least " if found.is_of_host else ""
+                return f"{lost} lost up to {at_least}{shown.text(load, _DIGITS)}"
     return ""

@@ -22,7 +22,7 @@ ENDS = {
     "refuted": "refuted by a sweep",
 }
 #: In place of an end, where most trials of the search were disturbed.
-OF_HOST = "not known: host disturbed"
+OF_HOST = "at least: host disturbed"
 
 
 def saturation_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
@@ -91,7 +91,7 @@ def _row(found: Saturation, goal: GoalFound, title: str, shown: Quantity) -> tup
 
     loss, median = found.random_loss, highest(goal)
     met = None if goal.sweep is None else goal.sweep.load
-    share = median / found.limit if median is not None and found.limit else None
+    share = min(median / found.limit, 1.0) if median is not None and found.limit else None
     seen = None if goal.confirmed is None else goal.confirmed.mean
     end = ENDS[goal.verdict] if found.drift is None else f"{ENDS[goal.verdict]}, drifts"
     order = found.drift and found.drift.correlation

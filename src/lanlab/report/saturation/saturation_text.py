@@ -43,11 +43,7 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
     sent = messages_text(found.steps[0].parameters)
     text = f"With {sent}, {'; '.join(said)}."
     if found.is_of_host:
-        text = (
-            f"What the network carries of {sent} is not known, as the host was disturbed in "
-            f"{_disturbed_text(found)}. Stop other programs and search again. What was seen: "
-            f"{'; '.join(said)}."
-        )
+        text = _at_least(found, shown, sent)
     if found.is_gradual:
         text += (
             " Loss rises gradually and begins far below the highest received rate, or capacity "
@@ -65,6 +61,31 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
         limited = any(goal.verdict == "sender_limited" for goal in found.goals)
         text += "; the network may carry more." if limited else "."
     return text + _whose_losses(found, has_random=bool(random))
+
+
+def _at_least(found: Saturation, shown: Quantity, sent: str) -> str:
+    """What is known on a disturbed host: it may have lost what the network carried."""
+    why = f"the host was disturbed in {_disturbed_text(found)}"
+    met = [(load, goal) for goal in found.goals if (load := highest(goal)) is not None]
+    if not met:
+        return (
+            f"What the network carries of {sent} is not known: {why}. Stop other programs and "
+            "search again."
+        )
+    load, goal = met[0]
+    lost = "without loss" if not goal.result.loss_ratio else ""
+    lost = lost or f"with at most {goal_text(goal.result.loss_ratio)} lost"
+    return (
+        f"The network carries at least {shown.text(load)} of {sent} {lost}"
+        f"{_share(load, found.limit)}; an exact limit needs a quieter machine: {why}."
+    )
+
+
+def _share(load: float | None, limit: float | None) -> str:
+    if load is None or not limit:
+        return ""
+    # With some messages lost, more may be sent than is carried.
+    return f" ({percent(min(load / limit, 1.0))} of what this Ethernet can carry)"
 
 
 def _whose_losses(found: Saturation, *, has_random: bool) -> str:
@@ -133,9 +154,7 @@ def _goals(
     lost = goal_text(first.loss_ratio)
     lost = f"at most {lost}" if first.loss_ratio else lost
     median = highest(goals[0])
-    share = ""
-    if median is not None and limit:
-        share = f" ({percent(median / limit)} of what this Ethernet can carry)"
+    share = _share(median, limit)
     sweep = goals[0].sweep
     if sweep is not None:
         return (
