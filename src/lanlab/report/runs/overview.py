@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
+from lanlab.analysis.measured_where import measured_where
 from lanlab.figures.overlaid import overlaid
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import NO_TABLE, Table
@@ -16,7 +17,7 @@ from lanlab.report.findings.evidence_table import (
 )
 from lanlab.report.page.figure_page import FigureOnPage, figure_on_page
 from lanlab.report.runs.run_page import RunOnPage, bodies_of
-from lanlab.store import TrialRecord
+from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_of
 from lanlab.studies import load_study
 
@@ -64,7 +65,7 @@ def with_overviews(
     for runs in by_study.values():
         if len(runs) > 1:
             runs = [
-                replace(page, heading=f"{page.study.title}: {name}", evidence=NO_TABLE, question=())
+                replace(page, heading=_heading(page, name), evidence=NO_TABLE, question=())
                 for page, name in zip(runs, _names(runs), strict=True)
             ]
             overview = _overview(runs, trials)
@@ -75,11 +76,35 @@ def with_overviews(
     return found, overviews
 
 
+def _heading(page: RunOnPage, name: str) -> str:
+    title = page.study.title
+    return name if name.startswith(title) else f"{title}: {name}"
+
+
 def _names(runs: Sequence[RunOnPage]) -> list[str]:
     kinds = [kind_of(page.verdicts) for page in runs]
     if runs[0].is_built_in and len(set(kinds)) == len(kinds):
         return [_NAMES[kind] for kind in kinds]
-    return [f"run {label_of(page.run).name or page.run.id}" for page in runs]
+    return names_apart([page.run for page in runs])
+
+
+def names_apart(runs: Sequence[RunRecord]) -> list[str]:
+    """What tells runs of one study apart: the names that they were given, or how they were run, and
+    where that is alike when they began."""
+    given = [label_of(run).name for run in runs]
+    if all(given) and len(set(given)) == len(given):
+        return [f"run {name}" for name in given]
+    where = [measured_where(run) for run in runs]
+    facts = [
+        [str(run.study.get("title", "")) for run in runs],
+        [f"scale {run.scale}" for run in runs],
+        [f"testbed {one.testbed}" for one in where],
+        [f"link {one.link}" for one in where],
+    ]
+    differing = [one for one in facts if len(set(one)) > 1]
+    if len(set(zip(*differing, strict=True))) < len(runs):
+        differing.append([f"begun {run.started_at[:19].replace('T', ' ')}" for run in runs])
+    return [", ".join(one) for one in zip(*differing, strict=True)]
 
 
 def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]) -> Overview:
