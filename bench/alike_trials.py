@@ -3,8 +3,8 @@ How often intervals hold where each trial is like the one before, as under load 
 
     .venv/bin/python bench/alike_trials.py [--draws 6000]
 
-Prints the table of docs/statistics.md: of a mean, and of the ratio of two single runs. Seeds are
-fixed. Takes 30 s.
+Prints a table of bench/results/statistics.md: of a mean, and of the ratio of two single runs.
+Seeds are fixed. Takes 30 s.
 """
 
 from __future__ import annotations

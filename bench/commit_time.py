@@ -1,5 +1,5 @@
 """
-Measure how long it takes to commit a trial, and print it as Markdown for docs/reliability.md.
+Measure how long it takes to commit a trial, and print a table of bench/results/reliability.md.
 
     .venv/bin/python bench/commit_time.py > commit-time.md
 

@@ -1,5 +1,5 @@
 """
-Simulate the statistics and print the table of docs/statistics.md.
+Simulate the statistics and print the table of bench/results/statistics.md.
 
     .venv/bin/python bench/coverage.py --times 5 > coverage.md
 

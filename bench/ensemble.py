@@ -17,7 +17,7 @@ of them is written as [[prediction]].
 
     python bench/ensemble.py milanovic-srbljic               # draws, writes, prints
     python bench/ensemble.py milanovic-srbljic --check       # writes nothing
-    python bench/ensemble.py milanovic-srbljic --held-out    # only these, with the kept ranges; writes nothing
+    python bench/ensemble.py milanovic-srbljic --held-out    # only these; writes nothing
 """
 
 from __future__ import annotations

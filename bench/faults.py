@@ -1,5 +1,5 @@
 """
-Play every fault of tests/faults and print the table of docs/reliability.md as Markdown.
+Play every fault of tests/faults and print the table of bench/results/reliability.md as Markdown.
 
     .venv/bin/python bench/faults.py > faults.md
 

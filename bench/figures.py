@@ -1,5 +1,5 @@
 """
-Measure the figures of docs/results.md on this machine and print them as Markdown.
+Measure the figures of bench/results/performance.md on this machine and print them as Markdown.
 
     .venv/bin/python bench/figures.py > figures.md
 
@@ -176,7 +176,7 @@ PARTS = {"start-up": "Start-up", "link": "Goodput on a shaped link", "pacing": "
 
 def main() -> int:
     """Print the tables that are asked for."""
-    parser = argparse.ArgumentParser(description="Measure the figures of docs/results.md.")
+    parser = argparse.ArgumentParser(description="Measure lanlab's own performance.")
     parser.add_argument(
         "--only", metavar="PART,...", default=",".join(PARTS), help=f"of {', '.join(PARTS)}"
     )

@@ -3,8 +3,7 @@ Judge the findings of all studies by print, and simulate how often verdicts are 
 
     .venv/bin/python bench/findings.py --times 5
 
-Prints the tables of docs/studies.md. Seeds are fixed: it prints the same each time, but for the
-times.
+Prints the tables of bench/results/findings.md. Seeds are fixed: only the times differ.
 """
 
 from __future__ import annotations

@@ -1,5 +1,5 @@
 """
-Simulate comparisons of runs and print the table of docs/statistics.md.
+Simulate comparisons of runs and print the table of bench/results/statistics.md.
 
     .venv/bin/python bench/runs.py --times 5 > runs.md
 

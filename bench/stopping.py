@@ -1,5 +1,5 @@
 """
-Simulate the stopping rule and print its table of docs/statistics.md.
+Simulate the stopping rule and print its table of bench/results/statistics.md.
 
     .venv/bin/python bench/stopping.py > stopping.md
     .venv/bin/python bench/stopping.py --shape normal --draws 4000

@@ -1,5 +1,5 @@
 """
-Measure the live page in a real Chromium, and print Markdown for docs/studies.md.
+Measure the live page in a real Chromium, and print Markdown for bench/results/web.md.
 
     .venv/bin/python bench/web.py > web.md
 

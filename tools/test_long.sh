@@ -41,7 +41,7 @@ fuzz_share() {
 }
 
 # A sample of small faults, other ones each day. A missed one is printed and no failure: it asks for a
-# test (docs/reliability.md).
+# test (bench/results/reliability.md).
 mutants() {
     local code=0
     nice -n 19 .venv/bin/python tools/mutants.py "$@" --seed "$(date +%j)" || code=$?

@@ -45,7 +45,7 @@ class Noise:
 
 @pytest.fixture(scope="module")
 def ten_minutes() -> Noise:
-    """Recorded on the machine that docs/reliability.md names."""
+    """Recorded on the machine that bench/results/reliability.md names."""
     data = json.loads((Path(__file__).parent / "soak_of_ten_minutes.json").read_text())
     return Noise({name: Life(each["trials"], each["values"]) for name, each in data.items()})
 

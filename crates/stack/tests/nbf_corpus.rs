@@ -35,7 +35,7 @@ fn nbf_station() {
 
 /// Seeded random octets, as many times as `EXECUTIONS` says for each target; `EXECUTIONS_SEED` is the first.
 #[test]
-#[ignore = "takes as long as it is asked for: docs/reliability.md has what came of it"]
+#[ignore = "takes as long as it is asked for: bench/results/reliability.md has the results"]
 fn random_octets() {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)

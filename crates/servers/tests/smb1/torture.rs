@@ -1,6 +1,6 @@
 //! The tests of Samba's smbtorture that our server passes.
 //!
-//! docs/servers.md says which it does not, and why.
+//! bench/results/smbtorture.md lists the others, with reasons.
 
 use std::process::Command;
 

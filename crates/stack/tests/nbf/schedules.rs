@@ -38,7 +38,7 @@ fn what_arrives_is_an_exact_prefix_under_random_faults() {
 
 /// `SCHEDULES=1000000 SCHEDULE_SEED=1000 cargo test --release -p lanlab-stack --test nbf -- --ignored million`
 #[test]
-#[ignore = "a million schedules take minutes: docs/reliability.md has what came of it"]
+#[ignore = "a million schedules take minutes: bench/results/reliability.md has the results"]
 fn a_million_schedules() {
     run_many(&NBF);
 }
