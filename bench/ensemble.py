@@ -39,6 +39,7 @@ from lanlab.analysis.model_error import (
     cross_validated,
     held_out_values,
     model_error_log,
+    with_others,
 )
 from lanlab.analysis.simulated import Accuracy, kept_accuracies
 from lanlab.analysis.statistics.intervals import t_half_width
@@ -155,10 +156,8 @@ def _ensemble_row(one: Ensemble) -> str:
 def with_kept(found: Sequence[Accuracy], loaded: LoadedStudy) -> list[Accuracy]:
     """The held-out values of these, and those that are kept with the study of others."""
     assert loaded.study.simulation is not None
-    own = held_out_values(found)
-    simulated = {one.value.id for one in own}
     kept = kept_accuracies(loaded.published, loaded.study.simulation)
-    return [*own, *(one for one in held_out_values(kept) if one.value.id not in simulated)]
+    return with_others(held_out_values(found), kept)
 
 
 def print_held_out(found: Sequence[Accuracy]) -> None:

@@ -18,6 +18,7 @@ from lanlab.analysis.model_error import (
     held_out_values,
     model_error_log,
     widened,
+    with_others,
 )
 from lanlab.analysis.simulated import Accuracy, freedoms, kept_accuracies
 from lanlab.report.simulation.accuracy_table import (
@@ -235,3 +236,18 @@ def test_the_sentence_has_the_numbers_that_the_interval_is_made_of() -> None:
         "4 to say how far it errs, so no interval is given."
     )
     assert missed_sentence([]).startswith("No printed value of this study was predicted")
+
+
+def test_held_out_values_of_a_run_count_once_next_to_those_that_are_kept() -> None:
+    kept, own = held_out(0.1, -0.1), held_out(0.2, 0.3, -0.2)
+    found = with_others(kept, own)
+    assert [one.error_ratio for one in found] == pytest.approx([0.1, -0.1, -0.2])
+    assert [one.value.id for one in found] == [one.value.id for one in own]
+
+
+def test_free_numbers_are_counted_as_the_docs_count_them() -> None:
+    """Five machines have IBM's cost of a call in common, which one ratio chose."""
+    poo = load_study("poo-tan")
+    assert poo.study.simulation is not None
+    found = {one.metric: one.free for one in freedoms(poo.published, poo.study.simulation)}
+    assert found == {"goodput_bps": 4, "stations": 1, "message_size_bytes": 2}

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +16,7 @@ if not (BENCH / "ensemble.py").is_file():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
 sys.path.insert(0, str(BENCH))
 
+import ensemble  # noqa: E402
 from ensemble import interval_of, walk  # noqa: E402
 from laboratory import write_rows  # noqa: E402
 from sensitivity import assumed_numbers, moved  # noqa: E402
@@ -90,3 +94,24 @@ def test_the_value_that_is_moved_most_is_named() -> None:
     assumed = {str(one) for one in assumed_numbers(STUDY.study.simulation)}
     assert "pentium-nt4.ring_frames" in assumed
     assert not {"pentium-nt4.interrupt_us", "sender.send_call_us"} & assumed
+
+
+def test_looking_at_held_out_values_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    machines = STUDY.path.with_name("machines.toml")
+    before = machines.read_bytes()
+
+    class Lab:
+        loaded = STUDY
+
+        def accuracy(self, simulation: object, metric: str) -> list[Accuracy]:
+            # Simulated anew, other than what is kept.
+            return [replace(of(name, 1.5), standing="held out") for name in ("t2.cel_pen",)]
+
+    @contextmanager
+    def opened(*_: object) -> Iterator[tuple[Lab, object]]:
+        yield Lab(), STUDY.study.simulation
+
+    monkeypatch.setattr(ensemble, "opened", opened)
+    monkeypatch.setattr(sys, "argv", ["ensemble.py", "milanovic-srbljic", "--held-out"])
+    ensemble.main()
+    assert machines.read_bytes() == before

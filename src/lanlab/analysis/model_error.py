@@ -48,6 +48,12 @@ def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
     return [one for one in found if one.standing in PREDICTED and one.can_fail]
 
 
+def with_others(first: Sequence[Accuracy], others: Iterable[Accuracy]) -> list[Accuracy]:
+    """These held-out values, and the held-out ones of others that are not among them."""
+    known = {one.value.id for one in first}
+    return [*first, *(one for one in held_out_values(others) if one.value.id not in known)]
+
+
 def model_error_log(found: Sequence[Accuracy]) -> float | None:
     """
     `half_width_log` of all of these values.

@@ -215,17 +215,18 @@ class Freedom:
 
 
 def freedoms(published: Published, simulation: Simulation) -> list[Freedom]:
-    """What was free where printed values were fitted, a row for each metric."""
+    """What was free where printed values were fitted, a row for each metric. A number that several
+    machines have in common was chosen once."""
     metrics = {value.id: value.metric for value in published.value}
-    free: dict[str, int] = {}
+    free: dict[str, set[object]] = {}
     values: dict[str, set[str]] = {}
     for machine in simulation.machine:
-        for number in machine.numbers.values():
+        for name, number in machine.numbers.items():
             if number.fitted:
                 metric = metrics[number.fitted[0]]
-                free[metric] = free.get(metric, 0) + 1
+                free.setdefault(metric, set()).add((name, number.value, number.fitted))
                 values.setdefault(metric, set()).update(number.fitted)
-    return [Freedom(metric, count, len(values[metric])) for metric, count in free.items()]
+    return [Freedom(metric, len(own), len(values[metric])) for metric, own in free.items()]
 
 
 def read_off(

@@ -12,6 +12,7 @@ from lanlab.analysis.model_error import (
     cross_validated,
     held_out_values,
     model_error_log,
+    with_others,
 )
 from lanlab.analysis.published import published_numbers
 from lanlab.analysis.simulated import (
@@ -135,10 +136,10 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
 
 def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]:
     """The printed values that the model of a simulated run could have missed: all that are kept
-    with its study, also those that the run does not simulate; without any, those of the run."""
+    with its study, and those of the run that are not."""
     simulation, published = Study.model_validate(run.study).simulation, published_numbers(run)
     kept = [] if simulation is None else kept_accuracies(published, simulation)
-    return held_out_values(kept or run_accuracies(run, trials, published))
+    return with_others(held_out_values(kept), run_accuracies(run, trials, published))
 
 
 def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
