@@ -151,7 +151,7 @@ def words_of(text: str) -> list[str]:
 def _parse(text: str, what: str, units: Mapping[str, float], example: str) -> float:
     match = _NUMBER.fullmatch(text)
     if match is None or match[3] not in units:
-        hint = f"write it as in `{example}`"
+        hint = f"write e.g. `{example}`"
         if problem := _problem(text):
             raise UsageError(f"{what}: `{text}` {problem}", hint=hint)
         if match is not None and (meant := _meant(match[3], what)):
@@ -225,7 +225,7 @@ def parse_share(text: str) -> float:
     match = _SHARE.fullmatch(text)
     if match is None:
         problem = _COMMA if _WITH_COMMA.fullmatch(text.strip()) else "is not a share"
-        raise UsageError(f"share: `{text}` {problem}", hint="write it as in `5%` or `0.05`")
+        raise UsageError(f"share: `{text}` {problem}", hint="write e.g. `5%` or `0.05`")
     value = float(f"{match[1]}e{match[2] or 0}")
     # As a person writes it: 0.001, not 0.0010000000000000002.
     return round(value / 100, 15) if match[3] else value

@@ -96,12 +96,14 @@ def _check_regular(mode: int, name: str) -> None:
         return
     raise UsageError(
         f"{name}: found {found}; allowed: a regular file",
-        hint="name a file" if stat.S_ISDIR(mode) else "save its content in a file, and name that",
+        hint="name a file"
+        if stat.S_ISDIR(mode)
+        else "save its content to a file, and name that file",
     )
 
 
 def _too_long(name: str, found_bytes: int, most_bytes: int) -> UsageError:
     return UsageError(
         f"{name}: found {found_bytes} bytes or more; allowed: at most {most_bytes}",
-        hint="see whether it is the right file",
+        hint="check that it is the right file",
     )

@@ -270,7 +270,7 @@ def test_what_cannot_be_compared_is_refused(manford: PlannedRun) -> None:
     others = planned_run("milanovic-srbljic")
     with pytest.raises(UsageError, match="nothing to compare"):
         pair_runs([own])
-    with pytest.raises(UsageError, match="named twice"):
+    with pytest.raises(UsageError, match="listed twice"):
         pair_runs([own, own])
     with pytest.raises(UsageError, match="different studies"):
         pair_runs([own, (replace(others.run, id="m"), others.trials)])
@@ -387,5 +387,5 @@ def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None
 
 
 def test_a_study_that_printed_nothing_there_is_refused(quick: PlannedRun) -> None:
-    with pytest.raises(UsageError, match="printed no mean"):
+    with pytest.raises(UsageError, match="published no mean"):
         compare_with_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))

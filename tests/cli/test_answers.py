@@ -173,7 +173,7 @@ def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, fol
 
     assert (said.code, said.out) == (2, "")
     assert said.err == (
-        f"error: study `old` {missing}\nhint: `lanlab show old` prints what it published\n"
+        f"error: study `old` {missing}\nhint: `lanlab show old` prints its published values\n"
     )
     assert sorted(path.name for path in folder.iterdir()) == ["old.toml", "small.toml"]
 

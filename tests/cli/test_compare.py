@@ -215,7 +215,7 @@ def test_a_real_run_can_be_compared_with_the_next(folder: Path, lanlab: Lanlab) 
     [
         (("compare", "nothing", "second-run"), "no run named `nothing`"),
         (("compare", "first-run"), "nothing to compare first-run with"),
-        (("compare", "first-run", "first-run"), "run first-run is named twice"),
+        (("compare", "first-run", "first-run"), "run first-run is listed twice"),
         (("compare", "first-run", "other-run"), "different studies"),
         (
             ("compare", "first-run", "second-run", "--base", "other-run"),
@@ -231,7 +231,7 @@ def test_a_real_run_can_be_compared_with_the_next(folder: Path, lanlab: Lanlab) 
         (("compare", "first-run", "second-run", "--published"), "--published takes one run"),
         (("compare", "first-run", "--published", "--by", "ip_version"), "cannot be used with --by"),
         (("compare", "first-run", "--published", "--margin", "2%"), "cannot be used with --margin"),
-        (("compare", "tiny-run", "--published"), "printed no mean at a condition"),
+        (("compare", "tiny-run", "--published"), "published no mean at any condition"),
     ],
 )
 def test_what_cannot_be_compared_is_refused_with_a_reason(

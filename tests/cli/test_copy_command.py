@@ -63,13 +63,13 @@ def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["smb://nas/share"], "found a URL and no files"),
+        (["smb://nas/share"], "found a URL but no files"),
         (["smb://nas/share", "ftp://nas/"], "found two URLs; allowed: files, then one server"),
         (["ftp://nas/", "one", "two"], "found a URL as SOURCE and several TARGETs"),
         (["many-small", "ftp://nas/", "ftp://nas/"], "found `ftp://nas/` twice"),
         (["many-small", "ftp://nas/", "smb1+nbf://NAS/DATA"], "NetBIOS over IPX or XNS alone"),
         (["many-small", "ftp://nas/", "sftp://me@nas/"], "no password for `sftp://me@nas/`"),
-        (["many-small", "smb://me:pw1@nas/share"], "a URL with a password in it"),
+        (["many-small", "smb://me:pw1@nas/share"], "a URL with a password"),
         (["many-small", "sftp://me@nas/"], "no password for"),
         (["many-small", "gopher://nas/"], "no such file service"),
         (["/no/such/directory", "ftp://nas/"], "no such directory"),
@@ -77,8 +77,8 @@ def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
         (["many-small", "--service", "gopher"], "--service: found `gopher`"),
         (["many-small", "--service", "ftp", "--server", "nonsense"], "no server named"),
         (["many-small", "--parallel", "65"], "--parallel: found `65`"),
-        (["many-small", "ftp://nas/", "--service", "ftp"], "leave TARGET out"),
-        (["many-small", "--password-file", "x"], "no URL with a user"),
+        (["many-small", "ftp://nas/", "--service", "ftp"], "omit TARGET"),
+        (["many-small", "--password-file", "x"], "needs a URL with a user"),
     ],
 )
 def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:

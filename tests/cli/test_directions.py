@@ -92,10 +92,10 @@ def test_both_directions_are_told_apart_in_words(lanlab: Lanlab) -> None:
 def test_directions_that_exclude_each_other_are_refused(lanlab: Lanlab) -> None:
     """As are those that no other program is asked for."""
     for args, words in (
-        (("-R", "--bidirectional"), "--reverse and --bidirectional exclude each other"),
-        (("-R", "--direction", "both"), "--reverse and --direction exclude each other"),
-        (("-4", "-6"), "-4 and -6 exclude each other"),
-        (("-u", "--transport", "tcp"), "-u and --transport exclude each other"),
+        (("-R", "--bidirectional"), "--reverse and --bidirectional cannot be used together"),
+        (("-R", "--direction", "both"), "--reverse and --direction cannot be used together"),
+        (("-4", "-6"), "-4 and -6 cannot be used together"),
+        (("-u", "--transport", "tcp"), "-u and --transport cannot be used together"),
         (
             ("-R", "--tool", "iperf3", "--warmup", "0"),
             "found --direction reverse; allowed: forward",

@@ -65,7 +65,7 @@ def test_a_run_that_is_ended_can_be_gone_on_with(
     *_, error, hint = said.err.splitlines()
     run = error.split()[2]
     assert error == f"error: run {run} was interrupted; the trials that had ended are saved"
-    assert hint == f"hint: go on with `lanlab run --resume {run}`"
+    assert hint == f"hint: continue with `lanlab run --resume {run}`"
     assert left == []
     if number == signal.SIGINT:
         completed(lanlab, kept=2)
@@ -126,7 +126,7 @@ def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
         said = command.end()
 
     assert (said.code, said.out) == (1, "")
-    assert "hint: go on with `lanlab run --resume " in said.err
+    assert "hint: continue with `lanlab run --resume " in said.err
     (row,) = lanlab("runs", "--json").json()["runs"]
     assert (row["study"], row["status"]) == ("stream", "interrupted")
 
@@ -141,7 +141,7 @@ def test_a_cleanup_outlasts_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
         said = command.end()
 
     assert said.code == 1
-    assert "hint: go on with `lanlab run --resume " in said.err
+    assert "hint: continue with `lanlab run --resume " in said.err
     assert said.err.endswith(" --allow-commands`\n")
     assert (folder / "cleanup").read_text() == "begun\nended\n"
     (trial,) = lanlab("show", "last", "--json").json()["trials"]

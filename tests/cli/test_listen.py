@@ -245,7 +245,7 @@ def test_it_ends_by_itself(pair: tuple[Namespace, Namespace]) -> None:
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (["--interface", "lefd"], "no Ethernet interface named `lefd`\nhint: there are: left"),
+        (["--interface", "lefd"], "no Ethernet interface named `lefd`\nhint: interfaces: left"),
         (["--interface", "left", "--time", "0s"], "--time: "),
         (["--interface", "left", "--time", "25h"], "allowed: 1 ms to 1 day"),
     ],

@@ -72,7 +72,7 @@ def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
     for args, words in (
         (("-i", "0.1"), "--interval: found `0.1`; allowed: 0, or 0.25 s to"),
         (("--live",), "--live needs --json"),
-        (("--live", "--json", "-i", "0"), "--live and --interval 0 exclude each other"),
+        (("--live", "--json", "-i", "0"), "--live and --interval 0 cannot be used together"),
     ):
         said = lanlab("stream", *QUICK, *args)
         assert (said.code, words in said.err) == (2, True), said.err

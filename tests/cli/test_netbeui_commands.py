@@ -112,7 +112,7 @@ def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
         (("--service", "smb1+nbf", "--server", "samba"), "for --server `samba`"),
         (("--service", "smb1+nbf", "--ip", "6"), "--ip: found 6"),
         (("--service", "smb1+nbf", "--testbed", "loopback"), "goes straight over Ethernet"),
-        (("--service", "smb1+nbf", "--interface", "eth1"), "--interface: found one"),
+        (("--service", "smb1+nbf", "--interface", "eth1"), "--interface has no effect here"),
         (("smb1+nbf://SERVER/DATA",), "no interface was named"),
         (("smb1+nbf://SERVER:139/DATA",), "found a port"),
         (("smb1+nbf://SERVER/DATA", "--interface", "none"), "no Ethernet interface named `none`"),

@@ -182,7 +182,7 @@ def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, fol
     assert (said.code, (folder / "ours.json").read_text()) == (2, "changed")
     assert lanlab("echo", *QUICK, "--export-json", "x", "--export-csv", "x").code == 2
 
-    for file, words in (("-", "found `-`"), ("new.sqlite", "for an export and for the store")):
+    for file, words in (("-", "found `-`"), ("new.sqlite", "both the store and an export")):
         said = lanlab("echo", *QUICK, "--export-json", file, "--store", "new.sqlite")
         assert (said.code, words in said.err) == (2, True), said.err
         assert not (folder / file).exists()

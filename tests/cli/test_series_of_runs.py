@@ -93,7 +93,7 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
     *_, error, hint = said.err.splitlines()
     series = error.split()[2]
     assert error.startswith(f"error: series {series} was interrupted after 1 of 4 runs; what had")
-    assert hint == f"hint: go on with `lanlab run --resume {series}`"
+    assert hint == f"hint: continue with `lanlab run --resume {series}`"
     early = lanlab("compare", series)
     assert "is interrupted: only the trials that had ended" in early.out
 
@@ -115,7 +115,7 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
         (("run", "before.toml", "--with", "io=batch"), "--with needs --alternate"),
         (
             ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),
-            "--with takes one study, found 2",
+            "--with needs exactly one study, found 2",
         ),
         (("run", "before.toml", "after.toml", "--alternate", "1"), "--alternate: found 1;"),
         (

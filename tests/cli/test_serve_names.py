@@ -112,13 +112,16 @@ def test_smbclient_lists_them_too(argv: tuple[str, ...]) -> None:
 @pytest.mark.parametrize(
     ("options", "found"),
     [
-        (["--service", "sftp", "--as", "NAS"], "whose server says no name; allowed: smb1"),
+        (["--service", "sftp", "--as", "NAS"], "which has no server name; allowed: smb1"),
         (["--service", "smb1", "--as", "A NAME"], "1 to 15 characters of ASCII"),
         (["--service", "smb1", "--as", "A" * 16], "1 to 15 characters of ASCII"),
         (["--service", "nfs", "--share", "DATA"], "which has no shares; allowed: smb, smb1"),
         (["--service", "smb1", "--share", "ALONGSHARENAME"], "1 to 12 characters of ASCII"),
         (["--service", "smb1", "--share", "IPC$"], "1 to 12 characters of ASCII"),
-        (["--service", "smb1", "--guest", "--user", "cnc"], "--user: found a server without"),
+        (
+            ["--service", "smb1", "--guest", "--user", "cnc"],
+            "--user has no effect on a server without",
+        ),
         (["--service", "smb1", "--user", " "], "--user: found"),
     ],
 )

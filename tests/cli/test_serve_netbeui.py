@@ -72,7 +72,7 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
         before = pcap.read_bytes()
         refused = run(here, *argv, password=password, store=store)
         assert (refused.returncode, refused.stdout) == (2, "")
-        assert "already exists: it is not replaced" in refused.stderr
+        assert "already exists and is not replaced" in refused.stderr
         assert pcap.read_bytes() == before
         # Another server by that name is refused: the first one objects.
         other = run(here, *_SERVE[:-1], "left", str(served), "--name", "CNCFILES",
@@ -119,13 +119,13 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
     [
         (("--service", "smb1", "--carrier", "nbf"), "needs --interface"),
         (("--service", "smb1+nbf"), "needs --interface"),
-        (("--service", "sftp", "--ipx-network", "7"), "have no effect for `sftp`, which is not on"),
-        (("--service", "smb1+nbf", "--ipx-framing", "snap"), "have no effect for `smb1+nbf`"),
+        (("--service", "sftp", "--ipx-network", "7"), "have no effect on `sftp`, which is not on"),
+        (("--service", "smb1+nbf", "--ipx-framing", "snap"), "have no effect on `smb1+nbf`"),
         (("--service", "ncp", "--ipx-framing", "llc"), "`llc`"),
         (("--service", "smb1+ipx", "--ipx-network", "x1"), "--ipx-network: found `x1`; allowed:"),
         (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`"),
         (("--service", "sftp", "--carrier", "nbf"), "--carrier: found `nbf` for service `sftp`"),
-        (("--service", "sftp", "--interface", "eth1"), "have no effect for `sftp`"),
+        (("--service", "sftp", "--interface", "eth1"), "have no effect on `sftp`"),
         (
             ("--service", "smb1", "--profile", "pc-lan-program"),
             "--profile: found `pc-lan-program` for service `smb1`; allowed: pc-lan-program over",
@@ -135,7 +135,7 @@ def test_what_is_served_is_read_only_unless_told_otherwise(
             "--profile: found `three-plus` for service `smb1+nbf`",
         ),
         (("--service", "smb1+nbf", "--interface", "none"), "no Ethernet interface named `none`"),
-        (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "goes without IP"),
+        (("--service", "smb1+nbf", "--interface", "lo", "--port", "139"), "a service without IP"),
         (("--service", "smb1+nbf", "--interface", "lo", "--name", "x" * 16), "1 to 15 characters"),
     ],
 )

@@ -154,7 +154,7 @@ def test_clients_that_say_nothing_or_vanish_make_room(
     ("argv", "said"),
     [
         (["--service", "sftp", "--stack", "small"], "allowed: ftp"),
-        (["--service", "ftp", "--stack", "small"], "without an address of its own"),
+        (["--service", "ftp", "--stack", "small"], "needs an address of its own"),
         (["--stack-address", "192.168.7.77"], "have no effect with the system's TCP"),
         (["--service", "ftp", "--stack", "tiny"], "tiny"),
         (
@@ -163,11 +163,11 @@ def test_clients_that_say_nothing_or_vanish_make_room(
         ),
         (
             ["--service", "ftp", "--stack", "small", "--stack-address", "nas"],
-            "found `nas`; allowed: an IPv4 address",
+            "found `nas`; allowed: an unused IPv4 address",
         ),
         (
             ["--service", "ftp", "--stack", "small", "--address", "192.168.7.2"],
-            "has one of its own",
+            "has its own address",
         ),
     ],
 )

@@ -75,7 +75,7 @@ def test_what_cannot_be_simulated_is_refused(
     """With nothing stored."""
     refused = lanlab(*SINGLE, *options)
     assert refused.code == 2 and said in refused.err
-    assert "there is no store" in lanlab("runs").err
+    assert "no results yet" in lanlab("runs").err
 
 
 def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:

@@ -68,7 +68,7 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
 @pytest.mark.parametrize(
     ("args", "said"),
     [
-        (["smb://me:pw1@nas/share"], "a URL with a password in it"),
+        (["smb://me:pw1@nas/share"], "a URL with a password"),
         (["sftp://me@nas/"], "no password for"),
         (["gopher://nas/"], "no such file service"),
         (["/no/such/directory"], "no such directory"),
@@ -78,13 +78,13 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
         (["--stations", "0"], "--stations: found `0`"),
         (["--stations", "10001"], "--stations: found `10001`"),
         (["--stations", "1-500"], "allowed: 100 numbers"),
-        (["--read", "--write"], "exclude each other: give one"),
+        (["--read", "--write"], "cannot be used together"),
         (["--statistic", "p42"], "--statistic: found `p42`"),
         (["--limit", "0"], "--limit must be greater than 0"),
         (["--interval", "2"], "--interval: found `2`"),
         (["--size", "65MiB"], "--size: found"),
         (["--read-ratio", "1.5"], "--read-ratio: found"),
-        (["--password-file", "x"], "no URL with a user"),
+        (["--password-file", "x"], "needs a URL with a user"),
     ],
 )
 def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:

@@ -71,7 +71,7 @@ def test_a_file_that_a_busy_server_does_not_take_is_sent_again(root: Path, lanla
     ("scheme", "hint"),
     [
         ("Digest SHA-256", "name or password are not those of this server (by Digest SHA-256)"),
-        ("Basic", "name or password are not those of this server (by the Basic scheme)"),
+        ("Basic", "the server rejected the user name or password (Basic scheme)"),
     ],
 )
 def test_a_wrong_password_is_said_with_the_scheme(

@@ -243,12 +243,12 @@ def test_outcomes_of_another_plan_are_refused() -> None:
     first = plan.next_trial()
     assert first is not None
 
-    with pytest.raises(UsageError, match="trial 0: block is 5, where the plan has 0"):
+    with pytest.raises(UsageError, match="trial 0: block is 5; the plan has 0"):
         plan.record(ran(first, block=5))
     with pytest.raises(UsageError, match="trial 0: factors is"):
         plan.record(ran(first, factors={"message_size_bytes": 77}))
     history = run_out(plan, ran)
-    with pytest.raises(UsageError, match=f"trial {len(history)}: the plan has ended"):
+    with pytest.raises(UsageError, match=f"trial {len(history)} is beyond the end of the plan"):
         Plan(study(), "quick", 1, history=[*history, history[-1]])
 
 
@@ -259,7 +259,7 @@ def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
         plan.record(ran(trial))
     assert trial is not None
 
-    with pytest.raises(UsageError, match=r"trial 7: time_s is 1\.0, where the plan has 0\.25"):
+    with pytest.raises(UsageError, match=r"trial 7: time_s is 1\.0; the plan has 0\.25"):
         plan.record(ran(trial, parameters={**trial.parameters, "time_s": 1.0}))
 
 

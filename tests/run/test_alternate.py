@@ -66,7 +66,7 @@ def test_a_series_runs_every_side_in_every_turn_and_can_be_gone_on_with(tmp_path
             new_series(sides, 2, 7, store, Watched(interrupted=3))
         kept = store.runs()
         series = kept[0].alternation["id"] if kept[0].alternation else ""
-        assert error.value.hint == f"go on with `lanlab run --resume {series}`"
+        assert error.value.hint == f"continue with `lanlab run --resume {series}`"
         assert [run.status for run in kept] == ["done", "done", "interrupted"]
 
         watched = Watched()

@@ -140,7 +140,7 @@ def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
         run = store.run("last")
 
         assert ended.value.message == (
-            "the testbed was damaged (host0: gone) and cannot be made again: no more namespaces"
+            "the testbed was damaged (host0: gone) and cannot be set up again: no more namespaces"
         )
         assert ended.value.hint == "free some"
         assert (run.status, len(store.trials(run.id))) == ("interrupted", 1)
@@ -214,7 +214,7 @@ def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path:
         with pytest.raises(UsageError) as refused:
             resume_run("older", store, Watching())
         assert refused.value.message == (
-            "run older was begun by a lanlab that went on otherwise after failed trials"
+            "run older was started by a lanlab that handled failed trials differently"
         )
         assert resume_run("clean", store, Watching()).status == "done"
 
@@ -246,6 +246,6 @@ def test_numbers_that_no_series_holds_cost_their_trial_alone(
         run = new_run(on_loopback(small_study()), store, Watching())
         failed, *others = store.trials(run.id)
         assert failed.status == "failed" and failed.error is not None
-        assert failed.error["message"].startswith("an engine said what cannot be kept: series")
+        assert failed.error["message"].startswith("invalid message from an engine: series")
         assert "receiver" not in failed.raw and "facts" in failed.raw
         assert {trial.status for trial in others} == {"done"}

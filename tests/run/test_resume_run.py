@@ -70,7 +70,7 @@ def test_ctrl_c_in_mid_trial_keeps_what_had_ended(
 
         assert run.status == "interrupted"
         assert run.ended_at is not None
-        assert ended.value.hint == f"go on with `lanlab run --resume {run.id}`"
+        assert ended.value.hint == f"continue with `lanlab run --resume {run.id}`"
         assert [trial.number for trial in store.trials(run.id)] == [0]
     assert not any(alive(pid) for pid in engines.pids())
 
@@ -141,7 +141,7 @@ def test_a_run_of_another_version_is_not_resumed(part: str, tmp_path: Path) -> N
             resume_run("older", store, Watching())
 
         assert refused.value.message.startswith(
-            f"run older was begun with {part} 0.0.9, this is {run.versions[part]}"
+            f"run older was started with {part} 0.0.9, this is {run.versions[part]}"
         )
         assert store.run("older") == older
 
@@ -154,7 +154,7 @@ def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_pat
             dataclasses.replace(run, id="newer", versions={"lanlab": "9.0"}, study={"schema": 9})
         )
 
-        with pytest.raises(UsageError, match=r"was begun with lanlab 9\.0"):
+        with pytest.raises(UsageError, match=r"was started with lanlab 9\.0"):
             resume_run("newer", store, Watching())
 
 

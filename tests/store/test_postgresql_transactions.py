@@ -117,7 +117,7 @@ def test_reading_makes_no_tables_and_carries_old_ones_forward(
     """And a session that is of no use is closed."""
     nothing = Server(version=None)
     with (
-        pytest.raises(StoreError, match="there is no store"),
+        pytest.raises(StoreError, match="no results yet"),
         database(monkeypatch, nothing).reading(),
     ):
         pass

@@ -106,8 +106,8 @@ def test_a_name_by_which_another_run_could_be_meant_is_refused() -> None:
     check_name("other", "2027-two", [one, two])
     for run_id, name, said in (
         ("2027-two", "mine", "run 2026-one has the name `mine`"),
-        ("2026-one", "2027", "the id of run 2027-two begins with `2027`"),
-        ("2026-one", "2026-one", "the id of run 2026-one begins with `2026-one`"),
+        ("2026-one", "2027", "`2027` is a prefix of the id of run 2027-two"),
+        ("2026-one", "2026-one", "`2026-one` is a prefix of the id of run 2026-one"),
     ):
         with pytest.raises(UsageError, match=said):
             check_name(name, run_id, [two, one])

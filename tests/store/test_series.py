@@ -133,16 +133,16 @@ def test_buffers_are_taken_without_being_copied() -> None:
         ("../x", {"n": np.zeros(1)}, {}, "cannot have the name `../x`"),
         ("s", {}, {}, "has no column"),
         ("s", {"N": np.zeros(1)}, {}, "allowed in its name: lower-case"),
-        ("s", {"a": np.zeros(1), "b": np.zeros(2)}, {}, "unlike length: a 1, b 2"),
+        ("s", {"a": np.zeros(1), "b": np.zeros(2)}, {}, "different lengths: a 1, b 2"),
         ("s", {"a": np.zeros((1, 1))}, {}, "has 2 dimensions; allowed: 1"),
         ("s", {"a": np.array([None])}, {}, "of type object; allowed: whole numbers"),
         ("s", {"a": np.zeros(1, ">i8")}, {}, "of type >i8"),
         ("s", {"a": np.zeros(1, np.float16)}, {}, "of type float16"),
-        ("s", {"a": np.array([0.0, np.nan])}, {}, "is nan in row 1, which is not a number"),
+        ("s", {"a": np.array([0.0, np.nan])}, {}, "is nan in row 1, not a number"),
         ("s", {"a": np.array([np.inf])}, {}, "is inf in row 0"),
         ("s", {"a": Words(np.array([2]), ("x", "y"))}, {}, "a code outside its 2 values"),
         ("s", {"a": Words(np.array([0]), ("\ud800",))}, {}, "which is not text"),
-        ("s", {"a": np.zeros(1)}, {"b": "ns"}, "a unit for `b`, no column of it"),
+        ("s", {"a": np.zeros(1)}, {"b": "ns"}, "a unit for the unknown column `b`"),
     ],
 )
 def test_what_cannot_be_kept_exactly_is_refused(
@@ -175,7 +175,7 @@ def test_every_block_of_a_long_column_is_looked_at() -> None:
     for row in (0, BLOCK_ROWS - 1, BLOCK_ROWS, rows - 1):
         numbers = np.zeros(rows)
         numbers[row] = np.nan
-        with pytest.raises(StoreError, match=f"is nan in row {row}, which"):
+        with pytest.raises(StoreError, match=f"is nan in row {row}, not"):
             Series("s", {"a": numbers})
         masked = np.ma.MaskedArray(numbers, np.isnan(numbers))
         assert Series("s", {"a": masked}).rows == rows
@@ -229,9 +229,9 @@ def test_a_file_that_another_program_wrote_is_no_series() -> None:
             file = io.BytesIO()
             pyarrow.parquet.write_table(written, file)
             file.seek(0)
-        with pytest.raises(StoreError, match="file: is not a series that lanlab wrote") as refused:
+        with pytest.raises(StoreError, match="file: not a lanlab series") as refused:
             parquet.read(file, "file")
-        assert "everything else of the run can still be read" in str(refused.value.hint)
+        assert "the rest of the run is readable" in str(refused.value.hint)
 
 
 def test_a_short_series_has_columns_of_one_length_and_gaps_for_what_is_not_there() -> None:
@@ -244,7 +244,7 @@ def test_a_short_series_has_columns_of_one_length_and_gaps_for_what_is_not_there
     }
     assert short.in_arrays().units == {"b": "B"}
     assert ShortSeries("s", {"a": []}, {}).rows == 0
-    with pytest.raises(StoreError, match="series `s` has columns of unlike length: b 2, c 1"):
+    with pytest.raises(StoreError, match="series `s` has columns of different lengths: b 2, c 1"):
         ShortSeries("s", {"a": None, "b": [1, 2], "c": [3]}, {})
 
 
@@ -261,11 +261,11 @@ def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> Non
         store.create_run(a_run())
         store.commit_trial(a_trial(0), [READINGS])
         for series in ([other], [], [ODD], [ODD, other]):
-            with pytest.raises(StoreError, match="has a trial 0 already; nothing is overwritten"):
+            with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
                 store.commit_trial(a_trial(0, elapsed_s=9.0), series)
-        with pytest.raises(StoreError, match="there is no run `other`"):
+        with pytest.raises(StoreError, match="unknown run `other`"):
             store.commit_trial(a_trial(0, run_id="other"), [other])
-        with pytest.raises(StoreError, match="two series of one name"):
+        with pytest.raises(StoreError, match="two series with the same name"):
             store.commit_trial(a_trial(1), [other, other])
 
         assert store.trials("last") == [a_trial(0)]

@@ -68,7 +68,7 @@ def test_a_harmed_series_is_named_and_all_else_is_read(
                 store.series("last", 0, names)
             assert message in found.value.message
             assert str(path) in found.value.message
-            assert "everything else of the run can still be read" in str(found.value.hint)
+            assert "the rest of the run is readable" in str(found.value.hint)
         assert store.trials("last") == [a_trial(0)]
         assert store.series("last", 0, ["other"])["other"].rows == 100
         with store.acquire_run("last"):
@@ -124,7 +124,7 @@ def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
 
     with open_store(where) as store:
         assert store.trials("last") == [a_trial(0)]
-        with pytest.raises(StoreError, match="is left of an interrupted commit") as told:
+        with pytest.raises(StoreError, match="was left by an interrupted commit") as told:
             store.commit_trial(a_trial(1), [readings()])
         assert "lanlab run --resume" in str(told.value.hint)
         with store.acquire_run("last"):

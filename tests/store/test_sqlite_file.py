@@ -81,7 +81,7 @@ def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None
 def test_reading_no_store_says_so_and_makes_nothing(tmp_path: Path) -> None:
     """Neither opening nor reading leaves a file or a folder."""
     where = tmp_path / "folder" / "store.sqlite"
-    with open_store(str(where)) as store, pytest.raises(StoreError, match="there is no store") as e:
+    with open_store(str(where)) as store, pytest.raises(StoreError, match="no results yet") as e:
         store.runs()
 
     assert e.value.hint is not None
@@ -312,10 +312,10 @@ def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    """As `mktemp` makes them; reading one says that there is no store."""
+    """As `mktemp` makes them; reading one says that no results yet."""
     (tmp_path / "s").touch()
     with open_store(str(tmp_path / "s")) as store:
-        with pytest.raises(StoreError, match="there is no store"):
+        with pytest.raises(StoreError, match="no results yet"):
             store.runs()
         store.create_run(a_run())
         assert store.runs() == [a_run()]

@@ -138,7 +138,7 @@ def test_a_field_of_another_type_is_named_with_its_record() -> None:
         trial_record(trial)
     for field in ("status", "purpose"):
         trial = vars(a_trial(7, **{field: "x"}))
-        with pytest.raises(StoreError, match="trial 7 has a status or purpose that there is not"):
+        with pytest.raises(StoreError, match="trial 7: unknown status or purpose"):
             trial_record(trial)
 
 
@@ -165,7 +165,7 @@ def test_a_connection_reads_no_value_without_end_and_trusts_no_schema(tmp_path: 
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        (b"{}", "is no text"),
+        (b"{}", "is not text"),
         ("{", "is not JSON"),
         ("", "is not JSON"),
         ("[" * 100_000, "nested too deeply"),

@@ -42,7 +42,7 @@ def sqlite_error(code: int, text: str = "said") -> sqlite3.OperationalError:
         (sqlite3.SQLITE_CANTOPEN_ISDIR, "cannot be opened", "check the owner"),
         (sqlite3.SQLITE_BUSY_SNAPSHOT, "another process kept it locked for 10 s", "end the other"),
         (sqlite3.SQLITE_IOERR_WRITE, "the disk failed, or is full", "look at its free space"),
-        (sqlite3.SQLITE_CORRUPT, "is damaged", "put a copy of it in its place"),
+        (sqlite3.SQLITE_CORRUPT, "is damaged", "restore a backup"),
         (sqlite3.SQLITE_NOTADB, "is not an SQLite file", "name another file"),
         (sqlite3.SQLITE_ERROR, "said", None),
     ],
@@ -102,7 +102,7 @@ def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_pat
             database._errors(),
         ):
             raise error
-        assert "put a copy of it in its place" in str(told.value.hint)
+        assert "restore a backup" in str(told.value.hint)
     with pytest.raises(StoreError, match="the disk is full"), database._errors():
         raise sqlite_error(sqlite3.SQLITE_FULL)
 
@@ -274,7 +274,7 @@ def test_shares_of_other_machines_are_refused_and_unknown_ones_are_not(
     mounts.write_text("1 0 8:1 / / rw - ext4 d rw\n")
     refuse_network_share(tmp_path / "s")
     mounts.write_text(f"1 0 8:1 / / rw - {kind} d rw\n")
-    with pytest.raises(StoreError, match=rf"lies on a network share \({kind}\)"):
+    with pytest.raises(StoreError, match=rf"is on a network share \({kind}\)"):
         refuse_network_share(tmp_path / "s")
 
 

@@ -63,7 +63,7 @@ def test_a_trial_number_is_never_used_twice(where: str) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
-        with pytest.raises(StoreError, match="has a trial 0 already; nothing is overwritten"):
+        with pytest.raises(StoreError, match="already has a trial 0; nothing was overwritten"):
             store.commit_trial(a_trial(0, elapsed_s=9.0))
 
         assert store.trials("last") == [a_trial(0)]
@@ -73,7 +73,7 @@ def test_a_run_id_is_never_used_twice(where: str) -> None:
     """The second run of an id is refused."""
     with open_store(where) as store:
         store.create_run(a_run())
-        with pytest.raises(StoreError, match="exists already"):
+        with pytest.raises(StoreError, match="already exists"):
             store.create_run(a_run(seed=1))
 
         assert store.run("last").seed == a_run().seed
@@ -90,7 +90,7 @@ def test_a_trial_of_no_run_is_refused(where: str) -> None:
     """Foreign keys are enforced."""
     with open_store(where) as store:
         store.create_run(a_run())
-        with pytest.raises(StoreError, match="there is no run `other`"):
+        with pytest.raises(StoreError, match="unknown run `other`"):
             store.commit_trial(a_trial(0, run_id="other"))
 
 
@@ -142,7 +142,7 @@ def test_a_beginning_of_several_runs_lists_them(where: str) -> None:
     with open_store(where) as store:
         for run_id in ("20260101-a", "20260101-b", "2027"):
             store.create_run(a_run(id=run_id))
-        with pytest.raises(UsageError, match="2 runs: 20260101-a, 20260101-b"):
+        with pytest.raises(UsageError, match="2 run ids: 20260101-a, 20260101-b"):
             store.run("2026")
 
 
@@ -179,7 +179,7 @@ def test_reading_no_store_says_so_and_makes_none(where: str) -> None:
     """Neither opening nor reading leaves anything."""
     for _ in range(2):
         with open_store(where) as store:
-            with pytest.raises(StoreError, match="there is no store") as refused:
+            with pytest.raises(StoreError, match="no results yet") as refused:
                 store.runs()
             assert "lanlab run" in str(refused.value.hint)
 

@@ -49,7 +49,7 @@ def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> No
     assert caught.value.message == (
         "study `files` needs workload `historic-copy`, which this version does not have"
     )
-    assert caught.value.hint == "`lanlab show files` prints what it published"
+    assert caught.value.hint == "`lanlab show files` prints its published values"
 
 
 def test_what_a_study_without_experiments_must_say() -> None:

@@ -51,7 +51,9 @@ def test_an_address_that_every_link_has_is_refused_without_its_zone() -> None:
         lambda: read_destinations("pc1,root@[fe80::2]"),
         lambda: parse_url("nfs://[fe80::2]/export"),
     ):
-        with pytest.raises(UsageError, match="every link has the address") as refused:
+        with pytest.raises(
+            UsageError, match="is a link-local address without an interface"
+        ) as refused:
             refuse()
         assert "%" in (refused.value.hint or "")
 

@@ -240,10 +240,10 @@ def test_frames_are_written_to_a_new_file(open_bed: Open, tmp_path: Path) -> Non
 @pytest.mark.parametrize(
     ("name", "link", "message"),
     [
-        ("virtual", "unshaped", "link `unshaped` has no medium"),
-        ("virtual", "1G", "link `1G` has no medium"),
-        ("virtual", "10M+tbf", "link `10M+tbf` has no medium"),
-        ("loopback", "unshaped", "testbed `loopback` has no medium"),
+        ("virtual", "unshaped", "cannot capture frames on link `unshaped`"),
+        ("virtual", "1G", "cannot capture frames on link `1G`"),
+        ("virtual", "10M+tbf", "cannot capture frames on link `10M+tbf`"),
+        ("loopback", "unshaped", "cannot capture frames on testbed `loopback`"),
     ],
 )
 def test_frames_are_refused_where_there_is_no_medium(
@@ -258,9 +258,9 @@ def test_a_file_of_the_users_is_not_replaced(tmp_path: Path) -> None:
     """Nor is anything made."""
     path = tmp_path / "mine.pcap"
     path.write_text("mine")
-    with pytest.raises(UsageError, match="already exists: it is not replaced"):
+    with pytest.raises(UsageError, match="already exists and is not replaced"):
         open_testbed("virtual", 2, "10M", path)
     assert path.read_text() == "mine"
-    with pytest.raises(UsageError, match="is no folder"):
+    with pytest.raises(UsageError, match="is not a folder"):
         open_testbed("virtual", 2, "10M", tmp_path / "none" / "frames.pcap")
     assert marked_by(os.getpid()) == []

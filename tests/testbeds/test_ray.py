@@ -164,7 +164,7 @@ NOT_JOINED: dict[str, tuple[str, str, dict[str, str], str, str]] = {
     ),
     "version": (
         *("", "import ray; ray.__version__ = '2.0.0'; ", {}),
-        *("the cluster has another version", "the same of Python"),
+        *("the cluster has another version", "the same versions of Ray and Python"),
     ),
     "not installed": (
         *("", "import sys; sys.modules['ray'] = None; ", {}),

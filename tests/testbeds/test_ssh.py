@@ -134,14 +134,14 @@ def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) 
     [
         (["--to", "no-such-host.invalid"], "no host named `no-such-host.invalid`", "ssh/config"),
         (["--to", "nas:2222"], "nas:2222: no ssh server listens there", "start sshd there"),
-        (["--to", "-oProxyCommand=x"], "host: found `-oProxyCommand=x`", "write it as"),
+        (["--to", "-oProxyCommand=x"], "host: found `-oProxyCommand=x`", "write"),
         (["--to", "nas", "--address", "nas"], "found address `nas`", None),
         (["--to", "nas=10.0.0.1,pc1"], "found address `10.0.0.1,pc1`", None),
-        (["--to", "nas", "--link", "10M"], "--link cannot be used", "leave it out"),
+        (["--to", "nas", "--link", "10M"], "--link cannot be used", "omit it"),
         (["--address", "10.0.0.1"], "--address needs --to or --from", "name the host"),
         (["--to", "nas", "--tool", "qperf"], "--tool qperf cannot be used", "use --tool iperf3"),
         (["--to", "nas%eth7"], "nas: no interface named `eth7`; allowed: eth0, lo, mgmt0", None),
-        (["--testbed", "ssh"], "testbed `ssh` names no hosts", "ssh:here,alice@nas"),
+        (["--testbed", "ssh"], "testbed `ssh` has no hosts", "ssh:here,alice@nas"),
         (["--testbed", "ssh:nas"], "1 hosts; allowed: 2 or more", "this machine is `here`"),
     ],
 )

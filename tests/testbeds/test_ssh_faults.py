@@ -237,10 +237,10 @@ def test_where_no_engine_can_be_kept_another_directory_is_taken(
     with ssh_lan(tmp_path / "b", home=home, others=home) as lan:
         code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
         assert code == 2
-        assert "error: nas: the engine cannot be kept there: /root/.cache/lanlab: " in err
+        assert "error: nas: cannot store the engine: /root/.cache/lanlab: " in err
         assert err.count(reason) == 5
         # Room helps only where it is short.
-        room = "make room there, or " if reason == "KiB free" else ""
+        room = "free some space, or " if reason == "KiB free" else ""
         assert f"hint: {room}set XDG_CACHE_HOME" in err
         assert lan.hosts[1].files() == []
         lan.hosts[1].await_nothing_left()
@@ -273,7 +273,7 @@ def test_another_architecture_is_named(
         if system == "Linux":
             code, _, err = lan.run("echo", "--to", "nas", "--engine", f"{machine}={sys.executable}")
             assert code == 2
-            assert "is no Linux program for aarch64" in err
+            assert "is not a Linux program for aarch64" in err
 
 
 def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
@@ -287,7 +287,7 @@ def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
         machine = os.uname().machine
         code, _, err = lan.run("echo", "--to", "nas", "--engine", f"{machine}={broken}")
         assert code == 2
-        assert "nas: the engine does not start there: " in err
+        assert "nas: the engine does not start: " in err
         assert lan.hosts[1].files() == []
         lan.hosts[1].await_nothing_left()
 
@@ -313,7 +313,7 @@ exec /usr/bin/chmod "$@"
     with ssh_lan(tmp_path, more=FAKE, programs={"chmod": chmod}) as lan:
         code, _, err = lan.run("echo", "--to", "nas")
         assert code == 2
-        assert "error: nas: the engine does not start there: its kernel is too old" in err
+        assert "error: nas: the engine does not start: the host's kernel is too old" in err
         assert lan.hosts[1].files() == []
         lan.hosts[1].await_nothing_left()
 
@@ -346,7 +346,7 @@ def test_a_login_that_runs_no_command_is_reported(tmp_path: Path) -> None:
     with ssh_lan(tmp_path, more="ForceCommand echo only files here") as lan:
         code, _, err = lan.run("echo", "--to", "nas")
         assert code == 2
-        assert "nas: the login there runs no command: it said `only files here`" in err
+        assert "nas: the login does not run commands: it printed `only files here`" in err
         assert "must print `hello`" in err
 
 

@@ -110,7 +110,7 @@ def test_roles_put_hosts_in_order(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("ssh", "testbed `ssh` names no hosts"),
+        ("ssh", "testbed `ssh` has no hosts"),
         ("ssh:", "0 hosts; allowed: 2 or more"),
         ("ssh:nas", "1 hosts; allowed: 2 or more"),
         ("ssh:no-such-file.toml", "no-such-file.toml"),
@@ -142,7 +142,7 @@ def test_an_engine_is_named_for_its_architecture(
     text = tmp_path / "engine"
     text.write_text("#!/bin/sh\n")
     monkeypatch.setenv("LANLAB_ENGINE_RISCV64", str(text))
-    with pytest.raises(UsageError, match="is no Linux program for riscv64"):
+    with pytest.raises(UsageError, match="is not a Linux program for riscv64"):
         travelling_engine("riscv64", "nas")
     text.unlink()
     with pytest.raises(UsageError, match="cannot be read"):
@@ -208,7 +208,7 @@ def test_a_file_of_hosts_is_named_by_the_testbed(option: str) -> None:
         UsageError, match=r": found `lab.toml`, which is a file; allowed: an? "
     ) as said:
         host_options.testbed_of("loopback", None, **given)
-    assert said.value.hint == "a file of hosts is named by `--testbed ssh:lab.toml`"
+    assert said.value.hint == "for a file of hosts, use `--testbed ssh:lab.toml`"
     with pytest.raises(UsageError) as said:
         open_testbed("lab.toml")
-    assert said.value.hint == "a file of hosts is named as in `--testbed ssh:lab.toml`"
+    assert said.value.hint == "for a file of hosts, use `--testbed ssh:lab.toml`"

@@ -84,7 +84,7 @@ def test_an_echo_without_a_reply_fails() -> None:
     assert "doctor" in (caught.value.hint or "")
     with pytest.raises(EngineError, match=r"answered within 0\.5 s; 3 were later") as caught:
         check_echo(1400, 0.5, {**REQUESTED, "late_replies": 3}, QUIET)
-    assert caught.value.hint == "allow more by --timeout"
+    assert caught.value.hint == "raise --timeout"
     check_echo(1400, 1.0, {**REQUESTED, "replies": 1}, QUIET)
 
 

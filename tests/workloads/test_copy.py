@@ -293,7 +293,7 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
         ({"server": "gopher://host/"}, "no such file service"),
         ({"server": "smb://host/"}, "no share"),
         ({"driver": "iperf3"}, "allowed: lanlab"),
-        ({"trust": "sha256:00"}, "a server that lanlab starts"),
+        ({"trust": "sha256:00"}, "it needs a URL"),
         ({"server": "ftps://h/", "trust": "sha256:00"}, "64 hexadecimal digits"),
     ]:
         with pytest.raises(ValidationError, match=said):
@@ -315,7 +315,7 @@ def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None
     path.chmod(0o600)
     assert server_url.read_password_file(path) == SECRET
     path.chmod(0o644)
-    with pytest.raises(UsageError, match="others may read"):
+    with pytest.raises(UsageError, match="readable by other users"):
         server_url.read_password_file(path)
 
 

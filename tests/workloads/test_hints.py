@@ -35,9 +35,14 @@ def ftp_server(answers: Sequence[bytes]) -> Iterator[int]:
 @pytest.mark.parametrize(
     ("user", "answers", "code", "hint"),
     [
-        ("me", [b"421 Too many connections"], "service.refused", "takes no further session now"),
-        ("me", [b"220 x", b"331 x", b"421 Too many"], "service.refused", "no further session"),
-        ("me", [b"220 x", b"331 x", b"530 Login incorrect."], "service.login", "name and password"),
+        ("me", [b"421 Too many connections"], "service.refused", "accepts no more sessions now"),
+        ("me", [b"220 x", b"331 x", b"421 Too many"], "service.refused", "no more sessions"),
+        (
+            "me",
+            [b"220 x", b"331 x", b"530 Login incorrect."],
+            "service.login",
+            "the user name and the password",
+        ),
         (
             "me",
             [b"220 x", b"530 Non-anonymous sessions must use encryption."],

@@ -305,7 +305,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
 def test_what_is_no_url_of_a_peer_is_refused(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as raised:
         parse_peer(url)
-    assert "write it as in" in raised.value.__notes__[0]
+    assert "write e.g." in raised.value.__notes__[0]
 
 
 @pytest.mark.parametrize(

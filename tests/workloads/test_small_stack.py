@@ -229,7 +229,7 @@ def test_memory_that_the_buffers_do_not_fit_into_is_refused(one_pair: Pair) -> N
 @pytest.mark.parametrize(
     ("given", "said"),
     [
-        ({"stack_address": None}, "without an address"),
+        ({"stack_address": None}, "needs an address"),
         ({"stack_profile": "mtpc"}, "allowed: mtcp, "),
         ({"peer": "tcp", "flows": 101}, "allowed with a peer: 1 to 100"),
         ({"stack_address": "::1"}, "allowed: an IPv4 address"),

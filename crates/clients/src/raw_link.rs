@@ -23,7 +23,7 @@ pub fn link_fault(what: impl Display, error: &Error) -> Fault {
         ErrorKind::PermissionDenied => {
             fault.hint("raw frames need the rights of root on that host")
         }
-        ErrorKind::NetworkDown => fault.hint("take the interface up"),
+        ErrorKind::NetworkDown => fault.hint("enable the interface"),
         _ => fault,
     }
 }

@@ -65,7 +65,7 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
         }
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
             Fault::new(Class::Protocol, format!("{what}: found an answer that is not TLS"))
-                .hint("this port takes no TLS: use another, or the service without TLS")
+                .hint("this port does not support TLS: use another, or the service without TLS")
         }
         Some(_) => Fault::new(Class::Protocol, format!("{what}: {error}")),
         None => Fault::of_connection(what, error),

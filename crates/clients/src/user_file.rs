@@ -35,7 +35,7 @@ fn check(path: &Path, facts: &Metadata, most_bytes: u64) -> Result<()> {
     }
     let found = if facts.is_dir() { "a directory" } else { "a FIFO, socket or device" };
     let message = format!("{}: found {found}; allowed: a regular file", path.display());
-    Err(Fault::new(Class::Local, message).hint("save its content in a file, and name that"))
+    Err(Fault::new(Class::Local, message).hint("save its content to a file, and name that file"))
 }
 
 fn check_length(path: &Path, found: u64, most_bytes: u64) -> Result<()> {
@@ -44,7 +44,7 @@ fn check_length(path: &Path, found: u64, most_bytes: u64) -> Result<()> {
     }
     let message =
         format!("{}: found {found} bytes or more; allowed: at most {most_bytes}", path.display());
-    Err(Fault::new(Class::Local, message).hint("see whether it is the right file"))
+    Err(Fault::new(Class::Local, message).hint("check that it is the right file"))
 }
 
 fn open(path: &Path) -> io::Result<File> {

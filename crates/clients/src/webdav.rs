@@ -216,9 +216,7 @@ impl Session {
         match elsewhere {
             Some(hint) => fault.hint(hint),
             // A page of the place.
-            None if status == StatusCode::OK => {
-                fault.hint("it has no WebDAV there: give the path where it has")
-            }
+            None if status == StatusCode::OK => fault.hint("give the path of its WebDAV directory"),
             None => fault,
         }
     }
@@ -231,7 +229,7 @@ impl Session {
         match &self.authorization {
             Authorization::None => fault.hint("name a user, as in `webdav://USER@HOST/`"),
             Authorization::Basic(_) => {
-                fault.hint("name or password are not those of this server (by the Basic scheme)")
+                fault.hint("the server rejected the user name or password (Basic scheme)")
             }
             // A file is not sent twice here: it is tried again as after a connection that ended.
             Authorization::Digest(_) if self.is_let_in => {

@@ -286,7 +286,7 @@ fn measure(
             Err(_) => output.error(
                 Some(id),
                 Failure::new("engine.defect", "the measurement stopped by a defect of the engine")
-                    .hint("its standard error says where; please report it"),
+                    .hint("its standard error shows where; please report this"),
                 None,
             ),
         }

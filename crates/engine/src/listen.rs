@@ -65,8 +65,8 @@ pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
     };
     let failure = Failure::new("link.open", format!("{what}: {error}"));
     match error.kind() {
-        std::io::ErrorKind::PermissionDenied => failure.hint("run lanlab as root, as by sudo"),
-        std::io::ErrorKind::NetworkDown => failure.hint("take it up: `ip link set dev NAME up`"),
+        std::io::ErrorKind::PermissionDenied => failure.hint("run lanlab as root, e.g. with sudo"),
+        std::io::ErrorKind::NetworkDown => failure.hint("enable it: `ip link set dev NAME up`"),
         _ => failure,
     }
 }

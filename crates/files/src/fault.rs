@@ -58,7 +58,7 @@ impl Fault {
 
     #[must_use]
     pub fn wrong_login(self) -> Self {
-        self.hint("see whether name and password are right")
+        self.hint("check the user name and the password")
     }
 
     /// That nothing answered the attempt to `what` in time.

@@ -35,7 +35,7 @@ impl Failure {
 
     pub fn peer_gone(how: impl fmt::Display) -> Self {
         Self::new("peer.gone", format!("the other host stopped answering: {how}"))
-            .hint("see whether its engine still runs and the link is up")
+            .hint("check that its engine still runs and the link is up")
     }
 
     /// What the system said to the attempt to `what`.
@@ -43,7 +43,7 @@ impl Failure {
         let message = format!("{what}: {error}");
         match error.kind() {
             io::ErrorKind::AddrInUse => Self::new("bind.in_use", message)
-                .hint("give port 0 to let the system choose, or end what listens there"),
+                .hint("use port 0 for any free port, or stop the program on this port"),
             io::ErrorKind::AddrNotAvailable => {
                 Self::new("bind.no_address", message).hint("bind to an address that this host has")
             }
@@ -52,7 +52,7 @@ impl Failure {
             // is about anything, as an address without its zone.
             io::ErrorKind::InvalidInput if error.raw_os_error().is_none() => {
                 Self::new("socket.option", message)
-                    .hint("ask for less, or raise net.core.rmem_max and net.core.wmem_max")
+                    .hint("use smaller buffers, or raise net.core.rmem_max and net.core.wmem_max")
             }
             io::ErrorKind::InvalidInput => Self::new("system.invalid", message),
             io::ErrorKind::NetworkUnreachable | io::ErrorKind::HostUnreachable => {

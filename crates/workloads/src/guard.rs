@@ -52,7 +52,7 @@ impl<'a, K: Clock> Guard<'a, K> {
             Some((until, longest_ns)) if self.clock.now() >= until => {
                 let message = format!("not done within {} s", longest_ns / 1_000_000_000);
                 Err(Failure::new(TOO_LONG, message)
-                    .hint("see why the server is so slow, or allow more by `--longest`"))
+                    .hint("find out why the server is so slow, or raise `--longest`"))
             }
             _ => Ok(()),
         }

@@ -33,7 +33,7 @@ def place_of(run: RunRecord) -> Place | None:
         str(found["id"]), int(found["turn"]), int(found["side"]), int(found["turns"]), sides
     )
     if not (0 <= place.side < len(sides) <= len(LETTERS) and 0 <= place.turn < place.turns):
-        raise ValueError("a place in a series that there is not")
+        raise ValueError("a place in a nonexistent series")
     return place
 
 
@@ -54,8 +54,8 @@ def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
         ]
     if len(found) > 1:
         raise UsageError(
-            f"`{name}` begins the ids of {len(found)} series: {', '.join(found)}",
-            hint="write more of the one that you mean",
+            f"`{name}` is a prefix of {len(found)} series ids: {', '.join(found)}",
+            hint="write a longer prefix",
         )
     return [run for run in runs if found and series_id(run) == found[0]]
 

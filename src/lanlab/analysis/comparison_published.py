@@ -70,7 +70,7 @@ def compare_with_published(
     if not found:
         which = f" of {', '.join(metrics)}" if metrics else ""
         raise UsageError(
-            f"study `{run.study_id}` printed no mean{which} at a condition of run {run.id}",
+            f"study `{run.study_id}` published no mean{which} at any condition of run {run.id}",
             hint="`lanlab report` shows its other published values",
         )
     return tuple(found)

@@ -89,7 +89,7 @@ def check_named_once(ids: Sequence[str]) -> None:
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice is not None:
         raise UsageError(
-            f"run {twice} is named twice", hint="`lanlab runs` lists the runs in the store"
+            f"run {twice} is listed twice", hint="`lanlab runs` lists the runs in the store"
         )
 
 

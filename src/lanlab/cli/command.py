@@ -146,8 +146,8 @@ def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
     for number, unit in pairwise(args):
         if unit in rest and _DIGITS.fullmatch(number) and _UNIT.fullmatch(unit):
             raise UsageError(
-                f"found `{unit}` apart from `{number}`",
-                hint=f"write a number and its unit together, as in `{number}{_short(unit)}`",
+                f"unexpected argument: {unit}",
+                hint=f"omit the space between number and unit, e.g. `{number}{_short(unit)}`",
             )
 
 
@@ -157,11 +157,13 @@ def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
         word = rest[0]
         is_host = _HOST.fullmatch(word) is not None
         raise UsageError(
-            f"found `{word}`, which belongs to no option",
-            hint=f"to measure to a host write `--to {word}`"
+            f"unexpected argument: {word}",
+            hint=f"to measure to a host, use `--to {word}`"
             if is_host
-            else "hosts are named by --to and --from; `lanlab copy` and `lanlab stations` take "
-            "servers",
+            else (
+                "name hosts with --to and --from; `lanlab copy` and `lanlab stations` accept "
+                "servers"
+            ),
         )
 
 
@@ -170,13 +172,13 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
     if not value.strip():
         raise UsageError(
             f"{option}: found nothing; allowed: {param.metavar or 'a value'}",
-            hint=f"write a value after {option}, or leave it out",
+            hint=f"add a value after {option}, or omit it",
         )
     follows = any(first in param.opts and second == value for first, second in pairwise(args))
     if value in known and follows:
         raise UsageError(
             f"{option}: found `{value}`, which is an option; allowed: {param.metavar or 'a value'}",
-            hint=f"write a value after {option}, or leave it out",
+            hint=f"add a value after {option}, or omit it",
         )
 
 
@@ -192,7 +194,7 @@ def check_number(option: str, value: str, kind: Any) -> None:
         if pattern is not None and not pattern.fullmatch(value):
             raise UsageError(
                 f"{option}: found `{value}`; allowed: {allowed}, in digits 0 to 9",
-                hint=f"write it as in `{option} 2`",
+                hint=f"write e.g. `{option} 2`",
             )
 
 

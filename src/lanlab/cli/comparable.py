@@ -30,7 +30,7 @@ def sides_of_series(runs: Sequence[RunRecord], store: Store) -> list[Side]:
     if len(sides) < 2:
         raise UsageError(
             f"series {places[0].series if places[0] is not None else ''} has runs of one side only",
-            hint="go on with it by `lanlab run --resume`",
+            hint="continue it with `lanlab run --resume`",
         )
     return sides
 

@@ -183,7 +183,7 @@ def _refuse(option: str, others: dict[str, object]) -> None:
     given = [name for name, value in others.items() if value is not None]
     if given:
         raise UsageError(
-            f"{option} cannot be used with {' and '.join(given)}", hint="leave one of them out"
+            f"{option} cannot be used with {' and '.join(given)}", hint="use only one of them"
         )
 
 
@@ -214,7 +214,7 @@ def _between(
             if wanted not in ids:
                 raise UsageError(
                     f"--base: run {wanted} is not one of the runs to compare",
-                    hint=f"name one of {', '.join(ids)}",
+                    hint=f"allowed: {', '.join(ids)}",
                 )
             place = ids.index(wanted)
         read = [(run, records.trials(run.id)) for run in found]

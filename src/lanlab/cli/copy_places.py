@@ -47,17 +47,15 @@ class Endpoints:
             return
         if self.is_users_server:
             raise UsageError(
-                f"--link: found `{link}`, which has no effect here; lanlab does not make the "
-                "link to a server of yours",
-                hint="leave --link out; or leave TARGET out to measure a built-in server",
+                "--link has no effect here: lanlab does not create the link to a server of yours",
+                hint="omit --link, or omit TARGET to measure a built-in server",
             )
         named = str(self.parameters.get("service", "")).split(",")
         local = [name for name in named if (known := SERVICES.get(name)) and known.is_local]
         if local:
             raise UsageError(
-                f"--link: found `{link}`, which has no effect here; service "
-                f"`{local[0]}` uses no link",
-                hint="name a service that does, as in `--service sftp`",
+                f"--link has no effect here: service `{local[0]}` uses no link",
+                hint="name a service that does, e.g. `--service sftp`",
             )
 
     def testbed(
@@ -91,9 +89,9 @@ class Endpoints:
         has_effect = any(map(_goes_without_ip, self.servers))
         if interface is None or not has_effect or is_of_real_hosts(asked):
             raise UsageError(
-                "--interface: found one, which has no effect here; it is for a server over "
-                f"{FRAME_TITLES}, reached from this machine",
-                hint="name such a server, as in `smb1+nbf://SERVER/SHARE`",
+                f"--interface has no effect here; it needs a server over {FRAME_TITLES}, reached "
+                "from this machine",
+                hint="name such a server, e.g. `smb1+nbf://SERVER/SHARE`",
             )
         from lanlab.testbeds.raw_links import check_interface
 
@@ -110,7 +108,7 @@ class Endpoints:
         if service is not None and service.is_local and not self.is_users_server:
             raise UsageError(
                 f"service `{service.name}` uses no network between hosts",
-                hint="name a service that does, as in `--service sftp`",
+                hint="name a service that does, e.g. `--service sftp`",
             )
         from lanlab.testbeds.registry import listed_hosts
 
@@ -136,7 +134,7 @@ class Endpoints:
         from lanlab.workloads import server_url
 
         if not self.urls and password_file is not None:
-            raise UsageError("--password-file: found no URL with a user that it is for")
+            raise UsageError("--password-file needs a URL with a user name")
         typed: dict[tuple[str | None, str], str] = {}
         for named in self.urls:
             url = server_url.parse_url(named)
@@ -154,7 +152,7 @@ class Endpoints:
                     key = ", which may be a private key; or start an ssh-agent" if is_sftp else ""
                     raise UsageError(
                         f"no password for `{named}`",
-                        hint=f"give it in LANLAB_PASSWORD, or by --password-file{key}",
+                        hint=f"set LANLAB_PASSWORD, or use --password-file{key}",
                     )
                 import getpass
 
@@ -220,8 +218,8 @@ def endpoints(
     if not targets:
         if server_url.is_url(source):
             raise UsageError(
-                "found a URL and no files",
-                hint="name a directory or dataset, as in `lanlab copy many-small URL`",
+                "found a URL but no files",
+                hint="name a directory or dataset, e.g. `lanlab copy many-small URL`",
             )
         return Endpoints(
             {
@@ -233,8 +231,8 @@ def endpoints(
         )
     if service is not None or server is not None:
         raise UsageError(
-            "--service and --server start a server, and cannot be used with TARGET",
-            hint="leave TARGET out, or leave them out",
+            "--service and --server cannot be used with TARGET: they start a server",
+            hint="omit TARGET, or omit --service and --server",
         )
     if server_url.is_url(source):
         if len(targets) > 1 or server_url.is_url(targets[0]):
@@ -290,7 +288,7 @@ def _check_each_once(places: Sequence[str]) -> None:
         raise UsageError(
             f"TARGET: found `{without_ip[0]}` among others; allowed: a server over "
             f"{FRAME_TITLES} alone",
-            hint="measure it in a run of its own, and compare the runs",
+            hint="measure it in a separate run, and compare the runs",
         )
 
 
@@ -303,7 +301,7 @@ def check_given(what: str, place: str | None) -> None:
     if place is not None and not place.strip():
         raise UsageError(
             f"{what}: found an empty name; allowed: a directory, a dataset or a URL",
-            hint="see whether a variable of the shell is empty; this directory is `.`",
+            hint="check whether a shell variable is empty; this directory is `.`",
         )
     if place is not None:
         _refuse_other_notations(what, place)
@@ -335,8 +333,8 @@ def _refuse_other_notations(what: str, place: str) -> None:
         url = f"smb://{share['host']}/{below}"
     hint = f"write it as `{url}`"
     raise UsageError(
-        f"{what}: found `{place}`, a share as Windows writes it; allowed: its URL",
-        hint=hint if share else f"{hint}; a shell takes backslashes away",
+        f"{what}: found the Windows share `{place}`; allowed: its URL",
+        hint=hint if share else f"{hint}; a shell removes backslashes",
     )
 
 
@@ -381,7 +379,7 @@ def _directory(what: str, place: str) -> Path | None:
     found = "a file" if stat.S_ISREG(mode) else "something else"
     raise UsageError(
         f"{what}: `{place}`: found {found}; allowed: a directory",
-        hint=f"name the directory that it is in, `{path.parent}`",
+        hint=f"name its directory, `{path.parent}`",
     )
 
 
@@ -397,7 +395,7 @@ def _check_apart(dataset: str, served: str) -> None:
     if target == source or source in target.parents:
         how = "is" if target == source else "lies in"
         raise UsageError(
-            f"TARGET {how} SOURCE: what is written would be part of what is copied",
+            f"TARGET {how} SOURCE: the copy would include its own output",
             hint="name a TARGET outside of SOURCE",
         )
 

@@ -41,14 +41,12 @@ def delete(
             if records.is_executing(run.id):
                 raise StoreError(
                     f"run {run.id} is still running in another process",
-                    hint="wait for it to end, or end it; nothing was deleted",
+                    hint="wait until it ends, or stop it; nothing was deleted",
                 )
         if not yes:
             if not (sys.stdin.isatty() and sys.stderr.isatty()):
                 raise UsageError(
-                    f"deleting {_how_many(len(found), 'run')} takes --yes where there is no "
-                    f"terminal to "
-                    "ask on",
+                    f"deleting {_how_many(len(found), 'run')} needs --yes without a terminal",
                     hint="add --yes",
                 )
             for run in found:

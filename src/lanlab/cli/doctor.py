@@ -46,9 +46,9 @@ def doctor(
         _check_hosts(testbed, as_json)
     elif testbed != DEFAULT_TESTBED:
         raise UsageError(
-            f"--testbed: found `{testbed}`; allowed: hosts to be reached by ssh, as in "
+            f"--testbed: found `{testbed}`; allowed: hosts reached by ssh, e.g. "
             "`ssh:here,alice@nas`",
-            hint="leave it out: all testbeds of this machine are checked",
+            hint="omit it: all testbeds of this machine are checked",
         )
     else:
         _check_this_machine(store, as_json)

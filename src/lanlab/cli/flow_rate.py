@@ -30,13 +30,15 @@ def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | No
 
     for key, option in (("rate_bps", "--rate"), ("rate_messages_per_s", "--message-rate")):
         if given[key] is not None:
-            raise UsageError(f"{_OPTION} and {option} exclude each other", hint="give one of them")
+            raise UsageError(
+                f"{_OPTION} and {option} cannot be used together", hint="use only one of them"
+            )
     known = definitions(workload("stream").Parameters)
     flows = list(levels_of(known["flows"], given["flows"] or 1))
     if len(flows) > 1:
         raise UsageError(
-            f"{_OPTION} needs one number of flows; found {len(flows)}",
-            hint="give --rate, which is that of all flows together",
+            f"{_OPTION} needs a single number of flows; found {len(flows)}",
+            hint="give --rate, the total of all flows",
         )
     levels = levels_of(known["rate_bps"], text)
     if levels.count > _MOST_RATES:

@@ -137,17 +137,17 @@ def testbed_of(
     if testbed != DEFAULT_TESTBED:
         raise UsageError(
             "--to and --from cannot be used with --testbed",
-            hint=f"write both hosts as in `--testbed {PREFIX}here,alice@nas`, or leave it out",
+            hint=f"write both hosts as in `--testbed {PREFIX}here,alice@nas`, or omit it",
         )
     if link not in (None, "unshaped"):
         raise UsageError(
             "--link cannot be used with --to and --from: lanlab does not shape a real link",
-            hint="leave it out",
+            hint="omit it",
         )
     if len(from_hosts) > 1 and from_address is not None:
         raise UsageError(
             f"--from-address names one address; --from names {len(from_hosts)} hosts",
-            hint="write each with its own, as in `--from pc1=192.168.7.1,pc2=192.168.7.2`",
+            hint="write each with its own, e.g. `--from pc1=192.168.7.1,pc2=192.168.7.2`",
         )
     first, *others = from_hosts or [HERE]
     ends = [first if from_address is None else f"{first}={from_address}"]
@@ -169,7 +169,7 @@ def _refuse_file(option: str, text: str) -> None:
         allowed = "an address" if option.endswith("address") else "a host, as in alice@nas"
         raise UsageError(
             f"{option}: found `{text}`, which is a file; allowed: {allowed}",
-            hint=f"a file of hosts is named by `--testbed {PREFIX}{text}`",
+            hint=f"for a file of hosts, use `--testbed {PREFIX}{text}`",
         )
 
 

@@ -100,7 +100,7 @@ def levels_of(one: Definition, given: Any) -> Levels:
         raise UsageError(
             f"{option}: found `{given}`, which has an empty part; allowed: values separated by "
             f"`{separator}`",
-            hint=f"remove the `{separator}` that is too many",
+            hint=f"remove the extra `{separator}`",
         )
     if separator == "," and one.kind in (int, float) and not one.choices:
         check_commas(option, parts, None if one.unit is None else one.unit.metavar)

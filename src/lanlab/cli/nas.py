@@ -81,7 +81,7 @@ def nas(
         listening = ", ".join(left_out) or "no file service at a usual port"
         raise UsageError(
             f"{host}: nothing to measure (found: {listening})",
-            hint=f"name a share or folder by its URL, as in `lanlab nas {host} smb://me@{host}/data`",
+            hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{host}/data`",
         )
     check_trust(trust, targets)
     _ask_passwords(targets, password_file)
@@ -94,8 +94,8 @@ def nas(
     usable = [url for url in targets if url not in refused]
     if not usable or speed is None:
         raise UsageError(
-            f"{host}: no target can be measured",
-            hint="see the reasons above; `lanlab copy 1x1kB URL` tries one again",
+            f"{host}: nothing can be measured",
+            hint="see the reasons above; `lanlab copy 1x1kB URL` tests a single target",
         )
     tasks = plan.tasks(scale, speed, len(usable))
     needed_mb = plan.bytes_needed(tasks) / 1e6
@@ -237,9 +237,7 @@ def _confirm(yes: bool) -> None:
     if yes:
         return
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
-        raise UsageError(
-            "starting needs a yes, and there is no terminal to ask on", hint="add --yes"
-        )
+        raise UsageError("cannot ask whether to start: no terminal", hint="add --yes")
     if not typer.confirm("Start?", default=True, err=True):
         raise typer.Exit(1)
 

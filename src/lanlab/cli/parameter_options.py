@@ -119,7 +119,9 @@ def _take_flags(one: Definition, are_set: Sequence[bool], given: Given) -> None:
     if given[one.key] is not None and names:
         names.append(str(one.option))
     if len(names) > 1:
-        raise UsageError(f"{' and '.join(names)} exclude each other", hint="give one of them")
+        raise UsageError(
+            f"{' and '.join(names)} cannot be used together", hint="use only one of them"
+        )
     if names:
         given[one.key] = next(
             flag.value for flag, is_set in zip(one.flags, are_set, strict=True) if is_set

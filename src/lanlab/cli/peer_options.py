@@ -37,7 +37,7 @@ def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings
             raise UsageError(
                 f"{option} cannot be used with --peer: lanlab does not make the link to a program "
                 "of yours",
-                hint="leave it out",
+                hint="omit it",
             )
     protocols = PEERS[workload]
     try:
@@ -54,14 +54,14 @@ def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings
     if not is_of_real_hosts(testbed):
         if testbed not in (DEFAULT_TESTBED, _HERE):
             raise UsageError(
-                f"--testbed {testbed} cannot be used with --peer: it has both ends",
-                hint="leave it out, or measure from another host by --from alice@pc",
+                f"--testbed {testbed} cannot be used with --peer: the testbed provides both ends",
+                hint="omit it, or measure from another host by --from alice@pc",
             )
         return replace(settings, testbed=_HERE)
     if (listed_hosts(testbed) or [None, ""])[1] is not None:
         raise UsageError(
             "--to cannot be used with --peer, which names the other end",
-            hint="leave it out; --from says which host measures",
+            hint="omit it; --from says which host measures",
         )
     return settings
 
@@ -89,7 +89,7 @@ def at_interface(
         if given["stack"] not in (None, "system"):
             raise UsageError(
                 f"--stack: found `{given['stack']}`; allowed: `system`, or `small` alone",
-                hint="measure each in a run of its own, and compare the runs",
+                hint="measure each in a separate run, and compare the runs",
             )
         raise UsageError(
             "--interface and --allow-default-route need --stack small",
@@ -97,9 +97,9 @@ def at_interface(
         )
     if given["peer"] is None or settings.testbed != _HERE:
         raise UsageError(
-            "--stack small: it measures from this machine, with a program that listens at the "
+            "--stack small measures from this machine, against a program that listens at the "
             "other end",
-            hint="name it as in `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
+            hint="write e.g. `--peer tcp://192.168.7.9:5001`, without --from and --testbed",
         )
     testbed = small_interface(interface, allow_default_route=allow_default_route)
     return replace(settings, testbed=testbed)
@@ -118,13 +118,13 @@ def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
     if interface is None:
         raise UsageError(
             "--stack small needs --interface, the Ethernet interface that leads to the other end",
-            hint="add as in `--interface eth1`",
+            hint="add e.g. `--interface eth1`",
         )
     check_interface(interface, allow_default_route=allow_default_route)
     if forwards(interface):
         raise UsageError(
-            f"--interface: `{interface}` forwards what comes for other addresses, so that this "
-            "system would also act on what is for the small stack",
-            hint=f"switch it off there: `sysctl net.ipv4.conf.{interface}.forwarding=0`",
+            f"--interface: `{interface}` forwards packets for other addresses, so this system "
+            "would also act on what is for the small stack",
+            hint=f"switch it off: `sysctl net.ipv4.conf.{interface}.forwarding=0`",
         )
     return f"{INTERFACE}{interface}"

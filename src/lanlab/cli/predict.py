@@ -187,7 +187,7 @@ def _members(wanted: int | None, there: int) -> int:
         return min(_MEMBERS, there)
     if wanted > there:
         raise UsageError(
-            f"--ensemble: found {wanted}; allowed: 0 to {there}, those that the study has",
+            f"--ensemble: found {wanted}; allowed: 0 to {there}, the study's number of fits",
             hint="`bench/ensemble.py STUDY` draws them",
         )
     return wanted

@@ -109,9 +109,9 @@ class RunHooks:
         place = store_place(store)
         for path in paths:
             if not isinstance(place, str) and path.resolve() == place.resolve():
-                raise UsageError(f"{path} is named for an export and for the store", hint=_OTHER)
+                raise UsageError(f"{path} is both the store and an export", hint=_OTHER)
             if paths.count(path) > 1:
-                raise UsageError(f"{path} is named for two exports", hint=_OTHER)
+                raise UsageError(f"{path} is used for two exports", hint=_OTHER)
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
@@ -205,9 +205,7 @@ def _hooks(
     }
     timeout = given["command_timeout"]
     if timeout is not None and not commands:
-        raise UsageError(
-            "--command-timeout needs --setup, --prepare or --cleanup", hint="leave it out"
-        )
+        raise UsageError("--command-timeout needs --setup, --prepare or --cleanup", hint="omit it")
     if commands:
         commands["timeout_s"] = _timeout_s(timeout or _TIMEOUT)
     for name in _FORMATS:
@@ -235,7 +233,7 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
 
     if is_live and not is_json:
         raise UsageError(
-            "--live needs --json", hint=f"{option} 1 prints lines for people, on any terminal"
+            "--live needs --json", hint=f"{option} 1 prints readable lines on any output"
         )
     interval_s = None if interval is None else parse_time_s(interval)
     if interval_s is not None and interval_s != 0 and not _SHORTEST_S <= interval_s <= _LONGEST_S:
@@ -243,7 +241,9 @@ def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) ->
             f"{option}: found `{interval}`; allowed: 0, or {_SHORTEST_S:g} s to {_LONGEST_S:g} s"
         )
     if is_live and interval_s == 0:
-        raise UsageError(f"--live and {option} 0 exclude each other", hint="leave one of them out")
+        raise UsageError(
+            f"--live and {option} 0 cannot be used together", hint="use only one of them"
+        )
     if is_live:
         from lanlab.cli.terminal import print_json_in_one_line
 

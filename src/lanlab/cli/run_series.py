@@ -63,14 +63,14 @@ def begin_series(
     if len(sides) == 1 and not settings:
         raise UsageError(
             "--alternate: found one study; allowed: two or more, or one --with another setting",
-            hint="add --with KEY=VALUE, or name a second study; name the same study twice to see "
-            "how much runs vary",
+            hint="add --with KEY=VALUE, or a second study; repeat the study to see how much runs "
+            "vary",
         )
     if settings:
         if len(sides) != 1:
             raise UsageError(
-                f"--with takes one study, found {len(sides)}; it is run with and without the "
-                f"setting",
+                f"--with needs exactly one study, found {len(sides)}; lanlab runs it with and "
+                "without the setting",
                 hint="put the difference into the study files",
             )
         sides.append(with_settings(sides[0], settings))

@@ -110,11 +110,11 @@ def run(
     names = study or []
     if bool(names) == (resume is not None):
         raise UsageError(
-            "give a study or --resume RUN, one of the two",
+            "give either a study or --resume RUN",
             hint="`lanlab studies` lists the studies, `lanlab runs` the runs",
         )
     if allow_commands and resume is None:
-        raise UsageError("--allow-commands needs --resume", hint="leave it out")
+        raise UsageError("--allow-commands needs --resume", hint="omit it")
     if settings and alternate is None:
         raise UsageError(
             "--with needs --alternate", hint="add --alternate 5 to alternate both settings"
@@ -137,7 +137,7 @@ def run(
         if given:
             raise UsageError(
                 f"{', '.join(given)} cannot be used with --resume: a run keeps its settings",
-                hint="leave it out, or start a new run",
+                hint="omit it, or start a new run",
             )
     if alternate is not None:
         begin_series(

@@ -58,7 +58,7 @@ def runs(
     wanted = {name: pair for name, pair in changes.items() if pair is not None}
     if len(wanted) > 1:
         names = " and ".join(f"--{name}" for name in wanted)
-        raise UsageError(f"{names} cannot be used together", hint="give one of them")
+        raise UsageError(f"{names} cannot be used together", hint="use only one of them")
     if tagged is not None and wanted:
         other = next(iter(wanted))
         raise UsageError(

@@ -136,6 +136,6 @@ def _share(option: str, text: str) -> float:
     if not 0 <= share < 1 or (option == "--width" and not share):
         raise UsageError(
             f"{option}: found `{text.strip()}`; allowed: a share below 100 %",
-            hint="write it as in `0.1%` or `0.001`",
+            hint="write e.g. `0.1%` or `0.001`",
         )
     return share

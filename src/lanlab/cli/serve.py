@@ -53,12 +53,13 @@ def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Addre
     if wanted_address.is_unspecified or wanted_address.is_multicast:
         raise UsageError(
             f"--address: found `{address}`; allowed: one address of this machine",
-            hint="name the address of the network that shall reach it",
+            hint="give this machine's address on the network to serve",
         )
     if is_of_one_link(address) and not zone_of(address):
         raise UsageError(
-            f"--address: found `{address}`, which every link has; allowed: it with its interface",
-            hint=f"write it as in `{address}%eth1`; `ip -6 address` says which interface has it",
+            f"--address: found the link-local address `{address}`; allowed: the address with its "
+            "interface",
+            hint=f"write e.g. `{address}%eth1`; `ip -6 address` shows the interface",
         )
     return wanted_address
 
@@ -291,20 +292,21 @@ def serve(
     check_unused(None, bounds)
     if directory is None:
         raise UsageError(
-            "DIRECTORY is missing: what to serve",
-            hint="write it as in `lanlab serve ~/photos`, or serve tests by `--peer iperf3`",
+            "DIRECTORY is missing",
+            hint="write e.g. `lanlab serve ~/photos`, or serve a test protocol with `--peer "
+            "iperf3`",
         )
     check_given("DIRECTORY", directory)
     offered = carried(of_name("file service", service, SERVICES), carrier)
     if offered.is_local:
         raise UsageError(
             f"service `{service}` has no server",
-            hint="name one that has, as in `--service sftp`",
+            hint="name one that has, e.g. `--service sftp`",
         )
     if require_signing and "signing" not in offered.own_parameters:
         raise UsageError(
             f"--require-signing: found service `{service}`; allowed: smb1",
-            hint="leave it out, or serve by `--service smb1`",
+            hint="omit it, or serve by `--service smb1`",
         )
     system = system_of(offered, profile)
     called, shared = server_name(offered, name), share_name(offered, share)

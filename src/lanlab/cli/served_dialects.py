@@ -40,14 +40,14 @@ def dialects_of(
         raise UsageError(
             f"--require-signing: found a profile, whose dialect `{system.dialect}` has no "
             "signatures",
-            hint="leave one of both out",
+            hint="use only one of them",
         )
     if wanted is None:
         return (known[0], known[0]) if len(known) == 1 else None
     if not known:
         raise UsageError(
             f"--dialect: found service `{offered.name}`; allowed: smb1",
-            hint="leave it out, or serve by `--service smb1`",
+            hint="omit it, or serve by `--service smb1`",
         )
     oldest, dots, newest = (part.strip() for part in wanted.partition(".."))
     newest = newest or (known[-1] if dots else oldest)
@@ -66,7 +66,7 @@ def dialects_of(
     if require_signing and newest != known[-1]:
         raise UsageError(
             f"--require-signing: found `--dialect {wanted}`; allowed with signatures: {known[-1]}",
-            hint="leave one of both out",
+            hint="use only one of them",
         )
     return oldest, newest
 
@@ -91,18 +91,18 @@ def credentials_of(
     if guest and not offered.has_guests:
         raise UsageError(
             f"--guest: found service `{offered.name}`; allowed: smb1, ncp",
-            hint="leave it out: others log in with the password that is printed",
+            hint="omit it: other services use the printed password",
         )
     if guest and (require_signing or password_file is not None):
         other = "--require-signing" if require_signing else "--password-file"
         raise UsageError(
-            f"--guest: found `{other}` too; allowed: one of both",
-            hint="a guest has no password, and so no key for signatures",
+            f"--guest: found `{other}` too; allowed: one of them",
+            hint="guests have no password and thus no signing key",
         )
     if not offered.has_users and password_file is not None:
         raise UsageError(
             f"--password-file: found service `{offered.name}`, which has no logins",
-            hint="leave it out",
+            hint="omit it",
         )
     if guest or not offered.has_users:
         return None, False
@@ -119,7 +119,7 @@ def credentials_of(
         limit = "a password" if most is None else f"1 to {most} characters of ASCII"
         raise UsageError(
             f"password: found {len(secret)} characters; allowed for {offered.name}: {limit}",
-            hint="give another in LANLAB_PASSWORD or by --password-file",
+            hint="give another with LANLAB_PASSWORD or --password-file",
         )
     return {"user": named, "secret": secret}, True
 

@@ -29,15 +29,14 @@ def server_name(offered: Service, name: str | None) -> str | None:
         return None
     if not offered.has_guests:
         raise UsageError(
-            f"--name: found service `{offered.name}`, whose server says no name; allowed: smb1, "
-            "ncp",
-            hint="leave it out, or serve by `--service smb1`",
+            f"--name: found service `{offered.name}`, which has no server name; allowed: smb1, ncp",
+            hint="omit it, or serve by `--service smb1`",
         )
     if not _NAME.fullmatch(name) or len(name) > _MOST_OF_SERVER:
         raise UsageError(
             f"--name: found `{name}`; allowed: 1 to {_MOST_OF_SERVER} characters of ASCII, without "
             "blanks",
-            hint="write it as in `--name CNCFILES`",
+            hint="write e.g. `--name CNCFILES`",
         )
     return name.upper()
 
@@ -60,14 +59,14 @@ def share_name(offered: Service, name: str | None) -> str | None:
         raise UsageError(
             f"--share: found service `{offered.name}`, which has no shares; allowed: "
             f"{', '.join(allowed)}",
-            hint="leave it out, or serve by `--service smb1`",
+            hint="omit it, or serve by `--service smb1`",
         )
     is_name = _NAME.fullmatch(name) and len(name) <= _MOST_OF_SHARE
     if not is_name or name.upper() == _PIPES:
         raise UsageError(
             f"--share: found `{name}`; allowed: 1 to {_MOST_OF_SHARE} characters of ASCII, without "
             "blanks",
-            hint="write it as in `--share DATA`; old clients hold no longer name",
+            hint="write e.g. `--share DATA`; old clients do not support longer names",
         )
     return name
 
@@ -83,11 +82,11 @@ def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
         return
     if guest or not offered.has_users:
         raise UsageError(
-            "--user: found a server without logins; allowed: one that asks for a password",
-            hint="leave it out, or leave --guest out",
+            "--user has no effect on a server without logins",
+            hint="omit it, or omit --guest",
         )
     if not user.isascii() or not user.isprintable() or not 0 < len(user.strip()) <= 20:
         raise UsageError(
             f"--user: found `{user}`; allowed: 1 to 20 characters of ASCII",
-            hint="write it as in `--user cnc`",
+            hint="write e.g. `--user cnc`",
         )

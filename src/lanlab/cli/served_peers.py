@@ -62,12 +62,12 @@ def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]])
     found = [option for option, (value, default) in options.items() if value != default]
     if found and peer is None:
         raise UsageError(
-            f"{found[0]} has no effect without --peer", hint="leave it out, or add `--peer iperf3`"
+            f"{found[0]} has no effect without --peer", hint="omit it, or add `--peer iperf3`"
         )
     if found:
         raise UsageError(
-            f"{found[0]} cannot be used with --peer, which serves no files",
-            hint="leave one of both out",
+            f"{found[0]} cannot be used with --peer: it serves no files",
+            hint="use only one of them",
         )
 
 

@@ -74,18 +74,18 @@ def own_stack_of(
         if address is not None or memory != MEMORY:
             raise UsageError(
                 "--stack-address and --stack-memory have no effect with the system's TCP",
-                hint="leave them out, or add `--stack small`",
+                hint="omit them, or add `--stack small`",
             )
         return None
     if offered.name != "ftp":
         raise UsageError(
             f"--stack: found `small` for service `{offered.name}`; allowed: ftp",
-            hint="serve as in `--service ftp --stack small`",
+            hint="serve e.g. with `--service ftp --stack small`",
         )
     if given_address != "127.0.0.1":
         raise UsageError(
-            "--address is one of this machine, and the small stack has one of its own",
-            hint="give it by --stack-address, one that no host has",
+            "--address cannot be used with --stack small, which has its own address",
+            hint="give an unused one with --stack-address",
         )
     if address is None:
         problem = without_address()
@@ -94,12 +94,12 @@ def own_stack_of(
         ipaddress.IPv4Address(address)
     except ValueError:
         raise UsageError(
-            f"--stack-address: found `{address}`; allowed: an IPv4 address that no host has"
+            f"--stack-address: found `{address}`; allowed: an unused IPv4 address"
         ) from None
     if interface is None:
         raise UsageError(
-            "the small stack needs --interface, the Ethernet interface to serve on",
-            hint="add as in `--interface eth1`",
+            "--stack small needs --interface",
+            hint="add e.g. `--interface eth1`",
         )
     check_interface(interface, allow_default_route=allow_default_route)
     return OwnStack(interface, address, parse_size_bytes(memory))

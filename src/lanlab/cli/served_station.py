@@ -26,7 +26,7 @@ def carried(offered: Service, carrier: str | None) -> Service:
         raise UsageError(
             f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
             f"{', and '.join([USUAL_CARRIER, *framed])}",
-            hint="leave it out, or serve as in `--service smb1 --carrier nbf --interface eth1`",
+            hint="omit it, or serve e.g. with `--service smb1 --carrier nbf --interface eth1`",
         )
     return found
 
@@ -45,7 +45,7 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
         allowed = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
         raise UsageError(
             f"--profile: found `{profile}` for service `{offered.name}`; allowed: {allowed}",
-            hint="serve as in `--service smb1 --carrier nbf --profile pc-lan-program "
+            hint="serve e.g. with `--service smb1 --carrier nbf --profile pc-lan-program "
             "--interface eth1`",
         )
     return found
@@ -60,9 +60,9 @@ def _segment(offered: Service, framing: str, network: str | None) -> dict[str, A
         return {}
     if not has_segment(offered):
         raise UsageError(
-            f"--ipx-framing and --ipx-network have no effect for `{offered.name}`, which is not "
-            "on IPX",
-            hint="leave them out, or serve as in `--service smb1 --carrier ipx --interface eth1`",
+            f"--ipx-framing and --ipx-network have no effect on `{offered.name}`, which is not on "
+            "IPX",
+            hint="omit them, or serve e.g. with `--service smb1 --carrier ipx --interface eth1`",
         )
     try:
         return segment(offered, framing, None if network is None else network_text(network))
@@ -96,13 +96,13 @@ def station_of(
         return None
     if place != _USUAL_PLACE:
         raise UsageError(
-            f"--address and --port have no effect for `{offered.name}`, which goes without IP",
-            hint="leave them out; --interface says where it serves",
+            f"--address and --port have no effect on `{offered.name}`, a service without IP",
+            hint="omit them; --interface says where it serves",
         )
     if interface is None:
         raise UsageError(
             f"`{offered.name}` needs --interface, the Ethernet interface to serve on",
-            hint="add as in `--interface eth1`",
+            hint="add e.g. `--interface eth1`",
         )
     check_interface(interface, allow_default_route=allow_default_route)
     return Station(interface, name or _NAME, said, profile)

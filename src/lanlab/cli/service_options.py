@@ -64,7 +64,7 @@ def check_trust(trust: str | None, servers: Sequence[str]) -> None:
     if len(without) == len(urls):
         raise UsageError(
             f"--trust: {named} {have} no certificate or host key to check",
-            hint="leave it out, or name a server that has one, as in `sftp://NAS/PATH`",
+            hint="omit it, or name a server that has one, e.g. `sftp://NAS/PATH`",
         )
     if without:
         from lanlab.cli.terminal import say

@@ -133,7 +133,7 @@ def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> No
     if not loaded.published.value:
         raise UsageError(
             f"study `{loaded.study.id}` has no published values to draw",
-            hint="add them in a published.toml next to its study.toml",
+            hint="add them to a published.toml next to its study.toml",
         )
     if figures is not None:
         files = figure_files(loaded)

@@ -103,7 +103,7 @@ def _simulation(workload_name: str, settings: RunSettings) -> tuple[Mapping[str,
     named = machines_named(machines, workload(workload_name).roles)
     if link is None and named.link is None:
         raise UsageError(
-            "--machines from a file need a link", hint="add one, as in `--link 10M:hub`"
+            "--machines from a file needs --link", hint="add one, e.g. `--link 10M:hub`"
         )
     return named.simulation.model_dump(exclude_none=True), link or str(named.link)
 

@@ -28,8 +28,8 @@ def station_place(target: str | None, service: str | None, server: str | None) -
         )
     if service is not None or server is not None:
         raise UsageError(
-            "--service and --server start a server, and cannot be used with TARGET",
-            hint="leave TARGET out, or leave them out",
+            "--service and --server cannot be used with TARGET: they start a server",
+            hint="omit TARGET, or omit --service and --server",
         )
     check_given("TARGET", target)
     if not server_url.is_url(target):
@@ -53,9 +53,9 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
     if client_hosts is not None:
         if testbed.partition(":")[0] not in WITH_ANY_HOSTS:
             raise UsageError(
-                f"--client-hosts is of the testbeds {' and '.join(WITH_ANY_HOSTS)}; found "
+                f"--client-hosts works only on the testbeds {' and '.join(WITH_ANY_HOSTS)}; found "
                 f"`{testbed}`",
-                hint="name each real host, as in `--from bob@pc1 --from carol@pc2`",
+                hint="name each real host, e.g. `--from bob@pc1 --from carol@pc2`",
             )
         return 1 + client_hosts
     listed = listed_hosts(testbed)
@@ -93,5 +93,5 @@ def level_list(text: str) -> tuple[int, ...]:
 def _no_level(part: str) -> UsageError:
     return UsageError(
         f"--stations: found `{part.strip()}`; allowed: numbers from 1 to 10000",
-        hint="write them as in `1,2,4,8-15`",
+        hint="write e.g. `1,2,4,8-15`",
     )

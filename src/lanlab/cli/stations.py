@@ -103,7 +103,7 @@ def stations(
         raise UsageError(f"--statistic: found `{statistic}`; allowed: {allowed}")
     mixed = given["read_ratio"] is not None
     if read + write + mixed > 1:
-        raise UsageError("--read, --write and --read-ratio exclude each other: give one")
+        raise UsageError("--read, --write and --read-ratio cannot be used together")
     numbers = level_list(stations)
     if settings.machines is not None and given["service"] is None:
         # Of the services of simulated machines, most of what was published is of this one.

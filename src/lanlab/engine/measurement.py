@@ -74,7 +74,7 @@ class Measurement:
         """The error of an engine that has not answered this request in this time."""
         return EngineOverdue(
             f"{self._engine.label}: no answer within {timeout_s:.0f} s",
-            hint="see whether the host is overloaded",
+            hint="check whether the host is overloaded",
             host=self._engine.name,
         )
 

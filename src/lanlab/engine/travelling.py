@@ -79,7 +79,7 @@ def parse_named_engines(texts: list[str]) -> dict[str, str]:
                 f"--engine: found `{text}`; allowed: ARCH=PATH, as in aarch64=./lanlab-engine"
             )
         if not Path(path).expanduser().is_file():
-            raise UsageError(f"--engine: `{path}` is no file")
+            raise UsageError(f"--engine: `{path}` is not a file")
         found[machine_name(architecture)] = str(Path(path).expanduser().resolve())
     return found
 
@@ -128,8 +128,8 @@ def _read(path: str, architecture: str, _version: tuple[int, int]) -> Travelling
     wanted = _ELF_MACHINES.get(architecture)
     if machine is None or (wanted is not None and machine != wanted):
         raise UsageError(
-            f"engine `{path}` is no Linux program for {architecture}",
-            hint="`file PATH` says what it is",
+            f"engine `{path}` is not a Linux program for {architecture}",
+            hint="`file PATH` shows its type",
         )
     sha256 = hashlib.sha256(content).hexdigest()
     return TravellingEngine(path, architecture, content, sha256, _is_static(content))

@@ -116,7 +116,7 @@ class Hosts:
         if address is None:
             raise UnmetNeed(
                 f"{host.name} has no {FAMILY_NAMES[family]} address",
-                hint="enable it on this system, or leave its conditions out",
+                hint="enable it on this system, or omit its conditions",
             )
         facts = self._facts[host.name]
         # A clock that begins with its process is of no other engine, also within one boot.

@@ -324,7 +324,7 @@ def free_ports(prefix: Sequence[str], count: int) -> int:
     if prefix:
         text = _tables_of(prefix, [name for names in _PROTOCOL_FILES.values() for name in names])
         if not text:
-            raise RunError("the ports of a host cannot be listed: it has no /proc/net/tcp")
+            raise RunError("cannot list the ports of a host without /proc/net/tcp")
         found = _parsed(text)
     else:
         tables = [f"/proc/net/{name}" for names in _PROTOCOL_FILES.values() for name in names]

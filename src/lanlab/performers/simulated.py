@@ -148,7 +148,7 @@ def check_simulated(parameters: Any) -> None:
             known = " or ".join("none" if one is None else str(one) for one in allowed)
             raise UsageError(
                 f"{name}: found `{found}`; allowed on testbed `simulated`: {known}",
-                hint="leave it out, or run it on testbed `virtual`",
+                hint="omit it, or run it on testbed `virtual`",
             )
 
 
@@ -182,7 +182,7 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
         raise UsageError(
             f"link `{link}` {problem}, which testbed `simulated` cannot have; allowed: a stated "
             "speed with a topology, delay, propagation and independent losses",
-            hint="write it as in `--link 10M:hub`",
+            hint="write e.g. `--link 10M:hub`",
         )
     topology = {None: "cable", "cable": "cable", "switch": "switch"}.get(link.topology, "bus")
     return {

@@ -56,7 +56,7 @@ def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], Non
             stack.enter_context(lock_files.held(path, text.encode()))
         except OSError as error:
             raise RunError(
-                f"{path}: {error.strerror}", hint="name a place by LANLAB_CACHE"
+                f"{path}: {error.strerror}", hint="set LANLAB_CACHE to a folder"
             ) from None
         try:
             yield lambda: is_emptied.append(True)

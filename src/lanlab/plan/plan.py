@@ -252,7 +252,7 @@ class Plan:
     def _check_is_next(self, outcome: Outcome) -> None:
         planned = self._next
         if planned is None:
-            raise UsageError(f"trial {self._recorded}: the plan has ended before it")
+            raise UsageError(f"trial {self._recorded} is beyond the end of the plan")
         compared = {
             name: (getattr(planned, name), getattr(outcome, name))
             for name in ("experiment", "factors", "block", "purpose")
@@ -264,6 +264,6 @@ class Plan:
         for name, (expected, found) in compared.items():
             if expected != found:
                 raise UsageError(
-                    f"trial {planned.number}: {name} is {found}, where the plan has {expected}",
-                    hint="resume a run with the study, scale and seed that it was started with",
+                    f"trial {planned.number}: {name} is {found}; the plan has {expected}",
+                    hint="resume a run with its original study, scale and seed",
                 )

@@ -134,7 +134,7 @@ def resume_series(runs: Sequence[RunRecord], store: Store, watching: Watching) -
         if engine is not None and _engine_facts(engine["path"]) != engine:
             raise UsageError(
                 f"the engine {engine['path']} is not the one that series {plan['id']} began with",
-                hint="put that one back, or start a new series",
+                hint="restore the original, or start a new series",
             )
     return _go_on(plan, _by_place(runs), store, watching)
 
@@ -179,7 +179,7 @@ def _go_on(
         raise RunInterrupted(
             f"series {plan['id']} was interrupted after {ended} of {total} runs; what had ended is "
             "saved",
-            hint=f"go on with `lanlab run --resume {plan['id']}`",
+            hint=f"continue with `lanlab run --resume {plan['id']}`",
         ) from None
     return sorted(runs.values(), key=lambda run: run.started_at)
 
@@ -222,7 +222,7 @@ def _check(sides: Sequence[SideRequest], turns: int) -> None:
         common = own if common is None else common & own
     if not common:
         raise UsageError(
-            "the sides have no condition in common: nothing could be compared",
+            "the sides have no condition in common",
             hint="give experiments and factors the same names and levels in both studies",
         )
 
@@ -270,7 +270,7 @@ def with_settings(side: SideRequest, settings: Sequence[str]) -> SideRequest:
         key, equals, value = (part.strip() for part in setting.partition("="))
         if not (key and equals and value):
             raise UsageError(
-                f"--with: found `{setting}`; allowed: KEY=VALUE", hint="write it as in io=batch"
+                f"--with: found `{setting}`; allowed: KEY=VALUE", hint="write e.g. io=batch"
             )
         (own if key in ("scale", "testbed", "link", "engine") else parameters)[key] = value
     engine = own.pop("engine", side.engine)

@@ -121,7 +121,7 @@ class TrialCommands:
         if problem is not None:
             raise CommandFailed(
                 f"--{when} `{text}` {problem}",
-                hint="run it by itself to see why; --command-timeout is the time it may take"
+                hint="run it by itself to see why; --command-timeout sets its time limit"
                 if record["is_overdue"]
                 else "run it by itself to see why; it must end with exit code 0",
             )

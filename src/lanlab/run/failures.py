@@ -39,7 +39,7 @@ def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabE
         return cause
     return TestbedDamaged(
         f"{damage}; seen as: {cause.message}",
-        hint="the testbed is made anew for the next trial",
+        hint="lanlab sets the testbed up again for the next trial",
         host=damage.partition(":")[0],
     )
 

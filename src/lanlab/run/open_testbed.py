@@ -84,7 +84,7 @@ class OpenTestbed:
             self._make()
         except LabError as error:
             raise RunError(
-                f"the testbed was damaged ({damage}) and cannot be made again: {error.message}",
+                f"the testbed was damaged ({damage}) and cannot be set up again: {error.message}",
                 hint=error.hint,
             ) from error
         self.made_because = damage

@@ -171,8 +171,8 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
         if missing and is_real:
             raise UsageError(
                 f"{', '.join(missing)}: no {FAMILY_NAMES[family]} address is known to measure at",
-                hint="give one by --address or --from-address, or ask for the other version of IP "
-                "by --ip",
+                hint="give one with --address or --from-address, or choose the other IP version "
+                "with --ip",
             )
         if missing:
             raise UsageError(
@@ -244,9 +244,9 @@ def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
         (option, value), *_ = others.items()
         raise UsageError(
             f"{option} {value} cannot be used with {host}: only engines are started there",
-            hint=f"leave {option} out, use --tool iperf3, or measure on testbed `virtual`"
+            hint=f"omit {option}, use --tool iperf3, or measure on testbed `virtual`"
             if option == "--tool" and any(one.programs_there for one in bed.hosts)
-            else f"leave {option} out, or measure on testbed `virtual`",
+            else f"omit {option}, or measure on testbed `virtual`",
         )
 
 
@@ -280,7 +280,7 @@ def _execute(
         store.finish_run(run.id, "interrupted")
         raise RunInterrupted(
             f"run {run.id} was interrupted; the trials that had ended are saved",
-            hint=f"go on with `lanlab run --resume {run.id}{allowed}`",
+            hint=f"continue with `lanlab run --resume {run.id}{allowed}`",
         ) from None
     except StoreError:
         # The run stays as it is in the store: it can be resumed once there is room again.
@@ -303,8 +303,8 @@ def _check_commands(study: Study, is_allowed: bool) -> None:
     given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)
     said = ", ".join(f"{when} `{command}`" for when, command in given.items())
     raise UsageError(
-        f"the record has commands to run on this machine around its trials: {said}",
-        hint="if they are yours, add --allow-commands",
+        f"the run's record contains shell commands to run on this machine: {said}",
+        hint="add --allow-commands if you trust them",
     )
 
 
@@ -313,7 +313,7 @@ def _check_same_version(run: RunRecord, name: str, now: str) -> None:
     then = run.versions.get(name)
     if then != now:
         raise UsageError(
-            f"run {run.id} was begun with {name} {then}, this is {now}",
+            f"run {run.id} was started with {name} {then}, this is {now}",
             hint="install that version to go on, or start a new run",
         )
 
@@ -323,8 +323,8 @@ def _check_same_policy(run: RunRecord, trials: list[TrialRecord]) -> None:
     is_older = any("retry_failed" not in policy for policy in policies)
     if is_older and any(trial.status == "failed" for trial in trials):
         raise UsageError(
-            f"run {run.id} was begun by a lanlab that went on otherwise after failed trials",
-            hint=f"see what it has with `lanlab report {run.id}`, or start a new run",
+            f"run {run.id} was started by a lanlab that handled failed trials differently",
+            hint=f"`lanlab report {run.id}` shows its results; or start a new run",
         )
 
 

@@ -90,7 +90,7 @@ def _check_sessions(server: KnownMachine, stations: Level) -> None:
         raise UsageError(
             f"stations: found {stations}; allowed: 1 to {most.value:g}, the sessions of "
             f"`{server.id}`",
-            hint=f"raise `sessions` of machine `{server.id}` to ask what more would do",
+            hint=f"raise `sessions` of machine `{server.id}` to simulate more",
         )
 
 

@@ -144,7 +144,7 @@ def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]
         return take_intervals(trial)
     except (StoreError, ArithmeticError, LookupError, TypeError, ValueError) as error:
         said = str(error) or type(error).__name__
-        cause = RunError(f"an engine said what cannot be kept: {said}")
+        cause = RunError(f"invalid message from an engine: {said}")
         ours = {
             key: part for key, part in trial.raw.items() if key not in result_roles(trial.workload)
         }

@@ -32,7 +32,7 @@ class Lease(ABC):
 def is_executed(what: str) -> StoreError:
     return StoreError(
         f"{what} is still running in another process",
-        hint="wait for it to end, or end it; then resume the run",
+        hint="wait until it ends, or stop it; then resume the run",
     )
 
 

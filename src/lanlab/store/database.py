@@ -137,7 +137,7 @@ class DatabaseStore:
         except StoreError as error:
             raise StoreError(
                 f"{self._database.place}: is damaged, or not written by lanlab: {error.message}",
-                hint="put a copy of it in its place, or name another store with --store",
+                hint="restore a backup, or name another store with --store",
             ) from None
 
     # Writing
@@ -150,7 +150,9 @@ class DatabaseStore:
             try:
                 session.execute(insert("run", RUN_COLUMNS), **row)
             except DuplicateRow:
-                raise StoreError(f"run `{run.id}` exists already; nothing is overwritten") from None
+                raise StoreError(
+                    f"run `{run.id}` already exists; nothing was overwritten"
+                ) from None
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
         """See `Store.commit_trial`."""
@@ -158,7 +160,9 @@ class DatabaseStore:
         row = rows.to_row(trial)
         names = [each.name for each in series]
         if len(set(names)) < len(names):
-            raise StoreError(f"trial {trial.number} has two series of one name: {', '.join(names)}")
+            raise StoreError(
+                f"trial {trial.number} has two series with the same name: {', '.join(names)}"
+            )
         with (
             self._database.placed(trial.run_id, trial.number, series) as placed,
             self._database.transaction(trial.run_id) as session,
@@ -168,7 +172,9 @@ class DatabaseStore:
             except DuplicateRow:
                 raise already_there(trial.run_id, trial.number) from None
             except MissingRow:
-                raise StoreError(f"there is no run `{trial.run_id}` to add a trial to") from None
+                raise StoreError(
+                    f"cannot add a trial to the unknown run `{trial.run_id}`"
+                ) from None
             for entry in placed.entries:
                 session.execute(
                     insert("series", ("run_id", "number", *ENTRY_COLUMNS)),
@@ -264,7 +270,7 @@ class DatabaseStore:
             found = self._rows_of(run_id)
         with self._read_here():
             if not found:
-                raise StoreError(f"run `{run_id}` is in its index and not in its table")
+                raise StoreError(f"run `{run_id}` is in the index but not in the table")
             return rows.to_run(found[0])
 
     def _rows_of(self, run_id: str) -> list[Sequence[Any]]:
@@ -376,14 +382,14 @@ class DatabaseStore:
 
 def no_store(place: object) -> StoreError:
     return StoreError(
-        f"{place}: there is no store",
-        hint="measure first, as by `lanlab stream` or `lanlab run STUDY`, or name another by "
-        "--store",
+        f"no results yet: {place} does not exist",
+        hint="measure first, e.g. with `lanlab stream` or `lanlab run STUDY`, or name another "
+        "store with --store",
     )
 
 
 def already_there(run_id: str, number: int) -> StoreError:
-    return StoreError(f"run `{run_id}` has a trial {number} already; nothing is overwritten")
+    return StoreError(f"run `{run_id}` already has a trial {number}; nothing was overwritten")
 
 
 def _find(name: str, ids: list[str]) -> str:
@@ -392,8 +398,8 @@ def _find(name: str, ids: list[str]) -> str:
         found = [run_id for run_id in ids if run_id.startswith(name)]
     if len(found) > 1:
         raise UsageError(
-            f"`{name}` begins the ids of {len(found)} runs: {', '.join(found)}",
-            hint="write more of the one that you mean",
+            f"`{name}` is a prefix of {len(found)} run ids: {', '.join(found)}",
+            hint="write a longer prefix",
         )
     if not found:
         # Only the newest of hundreds of runs are worth listing.

@@ -22,8 +22,8 @@ def _check(value: Any, where: str) -> None:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise StoreError(
-                f"`{where}` is {value}, which cannot be saved as a number",
-                hint="leave out what was not measured",
+                f"`{where}` is {value}, which JSON cannot represent",
+                hint="omit missing values",
             )
     elif isinstance(value, dict):
         for key, item in value.items():
@@ -55,7 +55,7 @@ def from_json(text: object) -> Any:
             infinite or of thousands of digits.
     """
     if not isinstance(text, str):
-        raise StoreError("a value that should be JSON is no text")
+        raise StoreError("a JSON value is not text")
     try:
         return json_of(text)
     except BadValue as error:

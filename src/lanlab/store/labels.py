@@ -93,7 +93,7 @@ def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
             raise UsageError(f"run {run.id} has the name `{name}`", hint="choose another one")
         if run.id.startswith(name):
             raise UsageError(
-                f"the id of run {run.id} begins with `{name}`", hint="choose another name"
+                f"`{name}` is a prefix of the id of run {run.id}", hint="choose another name"
             )
 
 

@@ -168,9 +168,9 @@ def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
     if (size_bytes, digest.hexdigest()) != (entry.size_bytes, entry.sha256):
         found = f"{size_bytes} bytes" if size_bytes != entry.size_bytes else "another checksum"
         raise StoreError(
-            f"{what}: is damaged: found {found}, kept were {entry.size_bytes} bytes with SHA-256 "
+            f"{what} is damaged: found {found}, expected {entry.size_bytes} bytes with SHA-256 "
             f"{entry.sha256[:16]}…",
-            hint="put a copy of it in its place; everything else of the run can still be read",
+            hint="restore a backup of it; the rest of the run is readable",
         )
     file.seek(0)
 
@@ -199,8 +199,8 @@ def read(file: IO[bytes], what: str) -> Series:
         columns = {column: _values(table.column(column)) for column in table.column_names}
     except (pyarrow.ArrowException, KeyError, ValueError) as error:
         raise StoreError(
-            f"{what}: is not a series that lanlab wrote: {error}",
-            hint="put a copy of it in its place; everything else of the run can still be read",
+            f"{what}: not a lanlab series: {error}",
+            hint="restore a backup of it; the rest of the run is readable",
         ) from error
     return Series(name, columns, units, facts)
 

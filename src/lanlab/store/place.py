@@ -40,12 +40,12 @@ def store_place(where: str | None) -> Path | str:
         raise UsageError(
             f"no store of the kind `{scheme}://`; allowed: a path, `sqlite://` and a path, or "
             "`postgresql://` and a database",
-            hint="name a file, as in `--store results.sqlite`",
+            hint="name a file, e.g. `--store results.sqlite`",
         )
     if not rest or "\0" in rest:
         raise UsageError(
             "the store's path is empty or has a NUL byte in it",
-            hint="name a file, as in `--store results.sqlite`",
+            hint="name a file, e.g. `--store results.sqlite`",
         )
     return Path(rest).expanduser()
 
@@ -97,6 +97,6 @@ def refuse_network_share(path: Path) -> None:
     kind = file_system_of(path.absolute(), mountinfo)
     if kind in _NETWORK_FILE_SYSTEMS:
         raise StoreError(
-            f"{path}: lies on a network share ({kind}), where records are not safe",
+            f"{path} is on a network share ({kind}), where records are not safe",
             hint="name a file on a local disk with --store or LANLAB_STORE",
         )

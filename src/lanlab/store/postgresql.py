@@ -322,10 +322,10 @@ class PostgresqlDatabase(Database):
         )[0]
         if not count:
             raise StoreError(
-                f"{self._target}: run `{run_id}` lost its lease: the session that held it has "
-                "ended, and another process may be executing the run",
-                hint="look at `lanlab runs` and the server's log; then go on with "
-                f"`lanlab run --resume {run_id}`",
+                f"{self._target}: run `{run_id}` lost its lease: its session has ended, and "
+                "another process may be executing the run",
+                hint="check `lanlab runs` and the server's log; then continue with `lanlab run "
+                f"--resume {run_id}`",
             )
 
     # Series

@@ -126,8 +126,8 @@ class PostgresqlSession:
     def _lost(self) -> StoreError:
         return StoreError(
             f"{self._target}: the connection with the server was lost",
-            hint="see that it runs and can be reached, then go on with `lanlab run --resume`; "
-            "what was committed before is safe",
+            hint="check that it runs and is reachable, then continue with `lanlab run --resume`; "
+            "committed trials are safe",
         )
 
     def abandon(self) -> None:
@@ -173,9 +173,7 @@ def _connect(target: Target) -> Any:
         fields = error.args[0] if error.args and isinstance(error.args[0], dict) else {}
         sqlstate, message = str(fields.get("C", "")), str(fields.get("M", error))
         if sqlstate.startswith("28"):
-            raise StoreError(
-                f"{target}: the server did not let us in ({message})", hint=password.advice
-            ) from error
+            raise StoreError(f"{target}: login failed ({message})", hint=password.advice) from error
         cause, hint = cause_of(sqlstate, message)
         raise StoreError(f"{target}: {cause}", hint=hint) from error
     except ssl.SSLError as error:

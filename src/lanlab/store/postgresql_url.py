@@ -118,7 +118,7 @@ def parse_url(url: str) -> Target:
     }
     for name in given:
         if given[name] and options.get(name):
-            raise UsageError(f"the store's URL says `{name}` twice", hint="leave one of them out")
+            raise UsageError(f"the store's URL says `{name}` twice", hint="use only one of them")
     return _target({**options, **{name: text for name, text in given.items() if text}})
 
 
@@ -136,7 +136,7 @@ def _query(query: str) -> dict[str, str]:
         if name not in (*_OPTIONS, "password", "passfile"):
             raise UsageError(
                 f"the store's URL has the option `{name}`; allowed: {', '.join(_OPTIONS)}",
-                hint="leave it out",
+                hint="omit it",
             )
         options[name] = value
     return options
@@ -163,7 +163,7 @@ def _target(options: Mapping[str, str]) -> Target:
     if mode not in SSL_MODES:
         raise UsageError(
             f"sslmode is `{mode}`; allowed: {', '.join(SSL_MODES)}",
-            hint="leave it out for `prefer`; over networks that others share take `verify-full`",
+            hint="omit it for `prefer`; on shared networks use `verify-full`",
         )
     certificate, key = path("sslcert"), path("sslkey")
     if (key is None) != (certificate is None) or (certificate and mode in ("disable", "prefer")):
@@ -176,7 +176,7 @@ def _target(options: Mapping[str, str]) -> Target:
         raise UsageError(
             f"schema is `{schema}`; allowed: up to 63 lower-case letters, digits and `_`, "
             "not beginning with a digit or `pg_`",
-            hint="leave it out for `lanlab`",
+            hint="omit it for `lanlab`",
         )
     return Target(
         host=host,
@@ -195,7 +195,7 @@ def _target(options: Mapping[str, str]) -> Target:
 def _number(name: str, text: str, low: int, high: int) -> int:
     if not (text.isascii() and text.isdigit() and low <= int(text) <= high):
         raise UsageError(
-            f"{name} is `{text}`; allowed: {low} to {high}", hint="correct it, or leave it out"
+            f"{name} is `{text}`; allowed: {low} to {high}", hint="correct it, or omit it"
         )
     return int(text)
 

@@ -79,7 +79,9 @@ class Series:
                 raise StoreError(f"series `{self.name}` has a fact `{fact}`; allowed: as a column")
         strange = [name for name in self.units if name not in columns]
         if strange:
-            raise StoreError(f"series `{self.name}` has a unit for `{strange[0]}`, no column of it")
+            raise StoreError(
+                f"series `{self.name}` has a unit for the unknown column `{strange[0]}`"
+            )
 
     @property
     def rows(self) -> int:
@@ -155,7 +157,7 @@ AnySeries = Series | ShortSeries
 def _check_alike(series: str, rows: Mapping[str, int]) -> None:
     if len(set(rows.values())) > 1:
         found = ", ".join(f"{name} {count}" for name, count in rows.items())
-        raise StoreError(f"series `{series}` has columns of unlike length: {found}")
+        raise StoreError(f"series `{series}` has columns of different lengths: {found}")
 
 
 def _numbers(column: Any) -> Any:
@@ -185,9 +187,8 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
         wrong = np.flatnonzero(~np.isfinite(block))
         if len(wrong):
             raise StoreError(
-                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}, which is not a "
-                "number to keep",
-                hint="mask what was not measured, as `numpy.ma` does",
+                f"{what} is {block[wrong[0]]} in row {first + int(wrong[0])}, not a number to keep",
+                hint="mask missing values, as `numpy.ma` does",
             )
 
 

@@ -88,14 +88,14 @@ class SeriesFiles:
                 yield file
         except FileNotFoundError:
             raise StoreError(
-                f"{path}: is missing; the store says that trial {number} has this series",
-                hint=f"keep `{self.directory.name}` next to the store when you copy or move it; "
-                "everything else of the run can still be read",
+                f"{path} is missing, a series of trial {number}",
+                hint=f"keep `{self.directory.name}` next to the store when you move it; the rest "
+                "of the run is readable",
             ) from None
         except OSError as error:
             raise StoreError(
                 f"{path}: cannot be read: {error.strerror or error}",
-                hint=system_hint(error, "read the rest of the run, which does not need it"),
+                hint=system_hint(error, "the rest of the run is readable without it"),
             ) from error
 
     def tidy(self, run_id: str, referred: Collection[tuple[int, str]]) -> None:

@@ -51,7 +51,7 @@ def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Pat
         return
     names = sorted({name[:40] for _, name, _ in found ^ expected})
     raise StoreError(
-        f"{path}: is not as lanlab makes a store: `{'`, `'.join(names[:3])}` differ",
+        f"{path}: not a lanlab store: `{'`, `'.join(names[:3])}` differ",
         hint="name another file with --store; this one was not touched",
     )
 
@@ -84,9 +84,9 @@ def run_record(fields: Mapping[str, Any]) -> RunRecord:
     """
     run = _record(RunRecord, fields)
     if not RUN_ID.fullmatch(run.id) or run.id == "last":
-        raise StoreError("a run has an id that lanlab does not give")
+        raise StoreError("a run has an invalid id")
     if run.status not in RUN_STATUSES:
-        raise StoreError(f"run `{run.id}` has a status that there is not")
+        raise StoreError(f"run `{run.id}`: unknown status")
     return run
 
 
@@ -99,7 +99,7 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
     """
     trial = _record(TrialRecord, fields)
     if trial.status not in TRIAL_STATUSES or trial.purpose not in TRIAL_PURPOSES:
-        raise StoreError(f"trial {trial.number} has a status or purpose that there is not")
+        raise StoreError(f"trial {trial.number}: unknown status or purpose")
     return trial
 
 
@@ -168,7 +168,6 @@ def reading_records(run_id: str) -> Iterator[None]:
 
 def _misshapen(run_id: str, error: Exception) -> StoreError:
     return StoreError(
-        f"the records of run `{run_id}` are not as lanlab writes them: "
-        f"{type(error).__name__} while reading them",
-        hint="if lanlab itself wrote this store, that is a defect: please report it",
+        f"the records of run `{run_id}` are malformed: {type(error).__name__} while reading them",
+        hint="if lanlab wrote this store, please report this as a bug",
     )

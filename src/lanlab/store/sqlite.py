@@ -176,7 +176,7 @@ class SqliteDatabase(Database):
             make_folders(self.path.parent)
         except OSError as error:
             raise StoreError(
-                f"{self.path.parent}: cannot make the store's directory: {error.strerror}",
+                f"{self.path.parent}: cannot create the store's directory: {error.strerror}",
                 hint="name a file elsewhere with --store or LANLAB_STORE",
             ) from None
         with lease.acquire(self._beside(".lock"), "the store", patience_s=BUSY_TIMEOUT_S):
@@ -327,8 +327,8 @@ class SqliteDatabase(Database):
         except StoreError as error:
             raise StoreError(
                 f"run `{run_id}` is deleted, but not its series: {error.message}",
-                hint=f"look at {self._files.directory / run_id}: what lanlab wrote there is no "
-                "longer needed",
+                hint=f"files that lanlab wrote to {self._files.directory / run_id} are no longer "
+                "needed",
             ) from error
         self._files.remove_empty_folders(run_id)
 
@@ -360,7 +360,7 @@ class SqliteDatabase(Database):
         if name in self._names(run_id, number):
             return already_there(run_id, number)
         return StoreError(
-            f"{self._files.path(run_id, number, name)}: is left of an interrupted commit",
+            f"{self._files.path(run_id, number, name)} was left by an interrupted commit",
             hint=f"it is removed by `lanlab run --resume {run_id}`",
         )
 
@@ -392,7 +392,7 @@ def _runs(unfinished: Path) -> bool:
 
 def _in_the_way_of_a_store(path: Path) -> StoreError:
     return StoreError(
-        f"{path}: is in the way of a new store",
+        f"{path} is in the way of a new store",
         hint="move it away, or name another file with --store",
     )
 

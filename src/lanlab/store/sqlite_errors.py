@@ -35,7 +35,7 @@ CAUSES: Mapping[int, tuple[str, str]] = {
     ),
     sqlite3.SQLITE_CORRUPT: (
         "is damaged",
-        "put a copy of it in its place, or save what is readable: `sqlite3 FILE .recover`",
+        "restore a backup, or save what is readable: `sqlite3 FILE .recover`",
     ),
     sqlite3.SQLITE_NOTADB: ("is not an SQLite file", "name another file with --store"),
 }

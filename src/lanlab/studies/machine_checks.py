@@ -81,7 +81,7 @@ def _origin_problems(place: str, origin: Origin) -> Iterator[Problem]:
     kinds = origin.kinds
     if len(kinds) != 1:
         found = " and ".join(f"`{kind}`" for kind in kinds) or "no origin"
-        hint = None if kinds else 'say where the number comes from, as in `assumed = "why"`'
+        hint = None if kinds else 'say where the number comes from, e.g. `assumed = "why"`'
         yield Problem(place, found, _ORIGINS, hint)
 
 

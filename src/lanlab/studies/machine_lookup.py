@@ -50,7 +50,7 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
         raise UsageError(
             f"--machines: found {len(names)} machines; allowed: {len(roles)}, "
             f"for {' and '.join(roles)}",
-            hint="name one twice if both ends are alike, as in `vista-ipv4,vista-ipv4`",
+            hint="repeat the name if both ends are alike, e.g. `vista-ipv4,vista-ipv4`",
         )
     known = known_machines()
     machines: dict[str, Machine] = {}

@@ -63,7 +63,7 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
     if not study.experiment:
         raise NothingToRun(
             f"study `{study.id}` {waits_for(study.waiting)}",
-            hint=f"`lanlab show {study.id}` prints what it published",
+            hint=f"`lanlab show {study.id}` prints its published values",
         )
     scale = of_name("scale", scale_name, study.scale)
     done = done_at(study.experiment, scale_name)

@@ -103,7 +103,7 @@ def _core(statement: Any, units: Mapping[str, str], metric: str) -> str:
             return f"{factor} explains {bound} of the variation"
         case forms.Untestable(why=why):
             return f"nothing to compute: {why}"
-    raise TypeError(f"no words for form {statement!r}")
+    raise TypeError(f"unknown statement form {statement!r}")
 
 
 def _selection(selection: Selection) -> str:

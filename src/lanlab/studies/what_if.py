@@ -22,7 +22,7 @@ from lanlab.user_files import read_user_file
 
 #: Ends the id of a changed study, so that its results are not taken for those of the study.
 SUFFIX = "-what-if"
-_HOW = "write it as in `machine.486dx2-nt4.interrupt_us=100`"
+_HOW = "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
 _MAX_FILE_BYTES = 2**20
 
 
@@ -159,7 +159,7 @@ def _check_waiting(machine: str, numbers: Mapping[str, MachineNumber]) -> None:
         raise UsageError(
             f"--set: machine.{machine}: found write_behind_blocks {found:g} with cache_blocks "
             f"{most:g}; allowed: no more blocks that wait than the cache holds",
-            hint=f"set both, as in `--set machine.{machine}.write_behind_blocks={most:g}`",
+            hint=f"set both, e.g. `--set machine.{machine}.write_behind_blocks={most:g}`",
         )
 
 
@@ -230,7 +230,7 @@ def _changed(
         exponent = changes.get("clock_exponent", None if known is None else known.value)
         if now is None or exponent is None:
             raise UsageError(
-                f"--set: machine `{machine.id}` has no clock that its costs go with",
+                f"--set: machine `{machine.id}` has no clock parameter",
                 hint="set its costs instead, as `interrupt_us`",
             )
         factor = (now.value / clock) ** exponent
@@ -279,7 +279,7 @@ def affected(study: Study, changes: Sequence[Change]) -> Study:
         )
     )
     if changes and not kept:
-        raise UsageError(f"no simulated condition of `{study.id}` is on {', '.join(sorted(names))}")
+        raise UsageError(f"`{study.id}` has no simulated condition on {', '.join(sorted(names))}")
     ids = {one.id for one in kept}
     scales = {
         name: scale.model_copy(

@@ -135,8 +135,8 @@ def parse_link(text: str) -> LinkRequest:
         # No setting begins with a digit.
         if after.lstrip()[:1].isdigit():
             raise UsageError(
-                f"link: `{before},{after}` has a comma in its number; allowed: a decimal point",
-                hint=f"write it as in `{before.strip()}.{after.strip()}`",
+                f"link: `{before},{after}` has a decimal comma; allowed: a decimal point",
+                hint=f"write e.g. `{before.strip()}.{after.strip()}`",
             )
     kept = _KEPT_BY.fullmatch(head)
     if kept is not None:
@@ -145,7 +145,7 @@ def parse_link(text: str) -> LinkRequest:
             raise UsageError(
                 f"link: found `+{kept[2]}`; allowed: +{_TOKEN_BUCKET}, a token bucket in place of "
                 "the medium",
-                hint="write it as in `100M:cable+tbf`, or leave it out",
+                hint="write e.g. `100M:cable+tbf`, or omit it",
             )
     speed, separator, topology = head.partition(":")
     joined_by = _topology(topology.strip(), speed.strip()) if separator else None
@@ -168,7 +168,7 @@ def _topology(word: str, speed: str) -> JoinedBy:
     close = difflib.get_close_matches(word.lower(), known, 1)
     raise UsageError(
         f"link: no topology named `{word}`; allowed: {', '.join(known)}",
-        hint=f"did you mean `{speed}:{close[0]}`?" if close else "write it as in `10M:switch`",
+        hint=f"did you mean `{speed}:{close[0]}`?" if close else "write e.g. `10M:switch`",
     )
 
 
@@ -184,7 +184,7 @@ def _rate_bps(speed: str) -> int | None:
             f"link: {error.message.removeprefix('rate: ')}",
             hint=meant
             if meant.startswith("did you mean")
-            else "write it as in `10M`, `unshaped`, `100M:switch` or `10M:cable,delay=5ms`",
+            else "write e.g. `10M`, `unshaped`, `100M:switch` or `10M:cable,delay=5ms`",
         ) from None
     if not MIN_RATE_BPS <= rate_bps <= MAX_RATE_BPS:
         raise UsageError(
@@ -248,12 +248,12 @@ def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
                 said = error.message.partition(": ")[2]
                 hint = error.hint if "did you mean" in (error.hint or "") else None
                 raise UsageError(
-                    f"link: {name}: {said}", hint=hint or f"write it as in `{example}`"
+                    f"link: {name}: {said}", hint=hint or f"write e.g. `{example}`"
                 ) from None
         else:
             raise _unknown_setting(part.strip(), name, speed)
         if field in found:
-            raise UsageError(f"link: `{name}` is set twice; allowed: once", hint="leave one out")
+            raise UsageError(f"link: `{name}` is set twice; allowed: once", hint="omit one")
         found[field] = setting
     return found
 
@@ -261,7 +261,7 @@ def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
 def _unknown_setting(part: str, name: str, speed: str) -> UsageError:
     known = (*_SETTINGS, _PRECISE)
     allowed = ", ".join((*(example for *_, example in _SETTINGS.values()), _PRECISE))
-    hint = f"write it as in {_EXAMPLES}"
+    hint = f"write e.g. {_EXAMPLES}"
     if part in get_args(JoinedBy):
         hint = f"did you mean `{speed}:{part}`?"
     elif name in _SETTINGS:
@@ -281,7 +281,7 @@ def _check(request: LinkRequest) -> None:
     if request.rate_bps is None and request.token_bucket:
         raise UsageError(
             "link: `+tbf` keeps a speed, and `unshaped` has none",
-            hint="leave `+tbf` out, or name a speed, as in `100M+tbf`",
+            hint="omit `+tbf`, or name a speed, e.g. `100M+tbf`",
         )
     if only_medium and request.shape != "medium":
         words = ", ".join(f"`{word}`" for word in only_medium)
@@ -290,7 +290,7 @@ def _check(request: LinkRequest) -> None:
         _check_propagation(request, request.propagation_ns)
     if request.loss_burst_frames > 1 and not request.loss_ratio:
         raise UsageError(
-            "link: `burst` without `loss` has no effect", hint="write it as in `loss=1%,burst=8`"
+            "link: `burst` without `loss` has no effect", hint="write e.g. `loss=1%,burst=8`"
         )
     # In the mean at least one frame lies between two bursts.
     most = request.loss_burst_frames / (request.loss_burst_frames + 1)
@@ -299,7 +299,7 @@ def _check(request: LinkRequest) -> None:
             f"link: bursts of {request.loss_burst_frames:g} frames cannot lose "
             f"{100 * request.loss_ratio:.4g} %; allowed: at most {100 * most:.4g} %, as a frame "
             "lies between two bursts",
-            hint="ask for longer bursts or less loss",
+            hint="use longer bursts or less loss",
         )
 
 
@@ -309,7 +309,7 @@ def _why_no_medium(request: LinkRequest) -> str:
         return f"needs a speed; allowed: with one of at most {most}"
     if request.rate_bps > MAX_MEDIUM_RATE_BPS:
         return f"cannot be had at {format_rate(request.rate_bps)}; allowed: up to {most}"
-    return "cannot be had with a token bucket; allowed: without `+tbf`"
+    return "cannot be combined with a token bucket; allowed: without `+tbf`"
 
 
 def _without(request: LinkRequest) -> str:
@@ -317,7 +317,7 @@ def _without(request: LinkRequest) -> str:
     if request.shape == "none":
         return f"name a speed, as in {_EXAMPLES}"
     if request.token_bucket and (request.rate_bps or 0) <= MAX_MEDIUM_RATE_BPS:
-        return "leave `+tbf` out"
+        return "omit `+tbf`"
     return "ask for `100M`, or for a cable or switch without delay and loss"
 
 
@@ -325,7 +325,7 @@ def _check_propagation(request: LinkRequest, propagation_ns: int) -> None:
     if not request.is_shared or request.rate_bps is None:
         raise UsageError(
             f"link: `propagation` decides collisions; allowed: with {', '.join(SHARED)}",
-            hint="use `delay` on a cable or switch, as in `100M:cable,delay=1ms`",
+            hint="use `delay` on a cable or switch, e.g. `100M:cable,delay=1ms`",
         )
     most_ns = half_slot_ns(request.rate_bps)
     if propagation_ns > most_ns:

@@ -155,6 +155,6 @@ class Namespaces:
         if stuck := process_leftovers.end(others):
             pids = ", ".join(str(each.pid) for each in stuck)
             raise RunError(
-                f"processes of the virtual testbed cannot be ended: {pids}",
-                hint="the kernel holds them; the next virtual testbed tries again",
+                f"cannot end processes of the virtual testbed: {pids}",
+                hint="the kernel keeps them alive; the next virtual testbed tries again",
             )

@@ -87,7 +87,7 @@ def _namespace_command() -> tuple[list[str] | None, Need]:
             return before, Need(name, True, f"by {rights}")
     settings = ", ".join(f"{k}={v}" for k in _USER_NAMESPACE_SETTINGS if (v := _sysctl(k)))
     how = (
-        "allow user namespaces, as in `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, "
+        "allow user namespaces, e.g. `sysctl -w kernel.apparmor_restrict_unprivileged_userns=0`, "
         "or run as root"
     )
     return None, Need(name, False, f"{said}; {settings}" if settings else said, how)

@@ -103,7 +103,7 @@ class Opening:
             raise self._failed
         made, self._made = self._made, None
         if made is None:
-            raise RuntimeError("a testbed is taken once")
+            raise RuntimeError("a testbed can be entered only once")
         return made
 
     def __enter__(self) -> Self:

@@ -29,11 +29,12 @@ def check_pcap(pcap: Path) -> Path:
     path = pcap.absolute()
     if os.path.lexists(path):
         raise UsageError(
-            f"--pcap: {pcap} already exists: it is not replaced",
+            f"--pcap: {pcap} already exists and is not replaced",
             hint="name another file, or move it away",
         )
     if not path.parent.is_dir():
         raise UsageError(
-            f"--pcap: {path.parent} is no folder", hint="make it, or name a file in another folder"
+            f"--pcap: {path.parent} is not a folder",
+            hint="make it, or name a file in another folder",
         )
     return path

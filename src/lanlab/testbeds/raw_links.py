@@ -104,13 +104,14 @@ def check_interface(interface: str, *, allow_default_route: bool, sends: bool = 
     if interface not in known:
         names = ", ".join(known) or "none"
         raise UsageError(
-            f"--interface: no Ethernet interface named `{interface}`", hint=f"there are: {names}"
+            f"--interface: no Ethernet interface named `{interface}`", hint=f"interfaces: {names}"
         )
     if not allow_default_route and has_default_route(interface):
         raise UsageError(
             f"--interface: `{interface}` has the default route, so that it is the way to the rest "
             "of the network",
-            hint="name another interface, or add --allow-default-route if you may do this there",
+            hint="name another interface, or add --allow-default-route if you are allowed to do "
+            "this on that network",
         )
     (mtu_bytes,) = struct.unpack_from("i", _ask(interface, _GET_MTU), _NAME_BYTES)
     if sends and mtu_bytes < _FULL_FRAME_BYTES:
@@ -146,7 +147,7 @@ def raw_link(interface: str) -> Iterator[RawLink]:
         if not _is_up(interface):
             raise UsageError(
                 f"--interface: `{interface}` is down",
-                hint=f"take it up: `ip link set dev {interface} up`",
+                hint=f"enable it: `ip link set dev {interface} up`",
             )
         yield RawLink(interface, opened.fileno())
 

@@ -73,9 +73,9 @@ class _Place:
             path = self.actor.call("keep_engine", sha256, content, within_s=_COPY_WITHIN_S)
         except ActorError as error:
             raise RunError(
-                f"{self.node.address}: the engine cannot be kept there: {error}",
-                hint="make room there, or set XDG_CACHE_HOME of Ray to a directory that lets "
-                f"programs start; it takes {len(self.engine.content) // 1_000_000 + 1} MB",
+                f"{self.node.address}: cannot store the engine: {error}",
+                hint="free some space, or set XDG_CACHE_HOME of Ray to a directory that lets "
+                f"programs start; it takes {len(self.engine.content) // 1000000 + 1} MB",
             ) from None
         self.path, self.was_copied = path, True
 
@@ -149,7 +149,7 @@ class RayTestbed:
                 if not isinstance(error, ActorLost):
                     raise
                 if not left:
-                    raise RunError(f"{self.name}: no actor of lanlab starts: {error}") from error
+                    raise RunError(f"{self.name}: cannot start an actor: {error}") from error
                 # Ray may list a node for some time after it died.
                 time.sleep(_POLL_S)
 

@@ -61,7 +61,7 @@ class Cluster:
             ) from None
         if ray.is_initialized():
             raise UsageError(
-                "this process has joined a Ray cluster already",
+                "this process has already joined a Ray cluster",
                 hint="close the other testbed, or call `ray.shutdown()`",
             )
         self.ray: ModuleType = ray
@@ -127,14 +127,14 @@ def _check_listening(address: str) -> None:
     if not host or "/" in host or not port.isascii() or not port.isdigit():
         raise UsageError(
             f"testbed ray: found `{address}`; allowed: HOST:PORT of the cluster's head node",
-            hint="write it as in `ray:10.0.0.1:6379`",
+            hint="write e.g. `ray:10.0.0.1:6379`",
         )
     try:
         connected = socket.create_connection((host.strip("[]"), int(port)), _CONNECT_WITHIN_S)
     except (OSError, OverflowError) as error:
         said = getattr(error, "strerror", None) or str(error)
         raise UsageError(
-            f"ray:{address}: no Ray cluster is reached there: {said}",
+            f"ray:{address}: no Ray cluster at this address: {said}",
             hint=_ADDRESS_HINT,
         ) from None
     connected.close()
@@ -154,12 +154,12 @@ def _refusal(address: str, error: BaseException) -> LabError:
         _, _, versions = said.partition(":")
         return UsageError(
             f"ray:{address}: the cluster has another version: {_in_one_line(versions)}",
-            hint="use the same version of Ray, and the same of Python, as the cluster",
+            hint="use the same versions of Ray and Python as the cluster",
         )
     lines = [line for line in str(error).splitlines() if line.strip()] or [repr(error)]
     return RunError(
-        f"ray:{address}: Ray did not let this process join: {_in_one_line(lines[0])}",
-        hint="see whether `ray status` lists this machine as a node of the cluster",
+        f"ray:{address}: the cluster refused this process: {_in_one_line(lines[0])}",
+        hint="check that `ray status` lists this machine as a node of the cluster",
     )
 
 

@@ -142,20 +142,18 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
         if name in with_frames:
             return with_frames[name](hosts, link, pcap)
         raise UsageError(
-            f"--pcap: testbed `{name}` has no medium whose frames could be written; allowed: "
-            "`simulated`, `virtual` with a link of a stated speed up to 100 Mbit/s, --interface",
-            hint="add as in `--testbed virtual --link 100M`, or leave --pcap out",
+            f"--pcap: cannot capture frames on testbed `{name}`; allowed: `simulated`, `virtual` "
+            "with a link of a stated speed up to 100 Mbit/s, --interface",
+            hint="add e.g. `--testbed virtual --link 100M`, or omit --pcap",
         )
     if (kind := real_hosts(name)) is not None:
         _, colon, text = name.partition(":")
         if not colon:
-            raise UsageError(
-                f"testbed `{name}` names no hosts", hint=f"write it as in {kind.example}"
-            )
+            raise UsageError(f"testbed `{name}` has no hosts", hint=f"write e.g. {kind.example}")
         return kind.open(text, hosts, link)
     if name.endswith(".toml") and name not in TESTBEDS:
         raise UsageError(
             f"testbed `{name}` is a file",
-            hint=f"a file of hosts is named as in `--testbed ssh:{name}`",
+            hint=f"for a file of hosts, use `--testbed ssh:{name}`",
         )
     return of_name("testbed", name, TESTBEDS)(hosts, link)

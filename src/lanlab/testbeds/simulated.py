@@ -50,7 +50,7 @@ class SimulatedTestbed:
         if request.rate_bps is None:
             raise UsageError(
                 f"simulated: link `{link}` has no speed; allowed: a link of a stated speed",
-                hint="give one, as in `--link 100M` or `--link 10M:hub`",
+                hint="give one, e.g. `--link 100M` or `--link 10M:hub`",
             )
         topology = request.topology or "cable"
         self.link = LinkFacts(

@@ -277,7 +277,7 @@ def _addresses(
     if remote is not None:
         if remote.arrival.address is None:
             raise UsageError(
-                f"{destination.label}: the ssh server there does not tell its address",
+                f"{destination.label}: the ssh server does not report its address",
                 hint="give it by --address, or as `address` in the host file",
             )
         return _by_family(remote.arrival.address)

@@ -34,7 +34,7 @@ def _topology(hosts: int, request: LinkRequest) -> JoinedBy:
     if request.topology == "cable" and hosts > 2:
         raise UsageError(
             f"virtual: a cable joins 2 hosts, not {hosts}",
-            hint="ask for a switch, as in `10M:switch`",
+            hint="ask for a switch, e.g. `10M:switch`",
         )
     return request.topology or ("cable" if hosts == 2 else "switch")
 
@@ -65,9 +65,9 @@ def link_facts(request: LinkRequest, topology: JoinedBy) -> LinkFacts:
 def _check_capture(pcap: Path, request: LinkRequest) -> Path:
     if request.shape != "medium":
         raise UsageError(
-            f"--pcap: link `{request}` has no medium whose frames could be written; allowed: a "
-            "stated speed up to 100 Mbit/s, kept by the medium",
-            hint="add as in `--link 100M`, or leave --pcap out",
+            f"--pcap: cannot capture frames on link `{request}`; allowed: a stated speed up to 100 "
+            "Mbit/s, kept by the medium",
+            hint="add e.g. `--link 100M`, or omit --pcap",
         )
     return check_pcap(pcap)
 

@@ -66,7 +66,7 @@ class WebServer(HTTPServer):
         except OSError as error:
             raise UsageError(
                 f"--port: {port} cannot be used: {error.strerror}",
-                hint="name another, or leave --port out to take one that is free",
+                hint="name another, or omit --port to use any free port",
             ) from None
         self._token = new_token()
         self.answers = Answers(where, self._token)

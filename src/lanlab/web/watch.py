@@ -111,8 +111,8 @@ def _as_errors(what: str) -> Iterator[None]:
         raise
     except Exception as error:
         raise StoreError(
-            f"{what} cannot be shown: {type(error).__name__} while reading it",
-            hint="if lanlab itself wrote this store, that is a defect: please report it",
+            f"cannot show {what}: {type(error).__name__} while reading it",
+            hint="if lanlab wrote this store, please report this as a bug",
         ) from error
 
 

@@ -94,8 +94,8 @@ def check_echo(
         raise EngineError(
             "echo.nothing_sent",
             "no request was sent in the measured time",
-            hint="measure longer by --time, wait less for a reply by --timeout, or send less often "
-            "by --rate",
+            hint="measure longer (--time), wait less for replies (--timeout), or send less often "
+            "(--rate)",
         )
     late = requested["late_replies"]
     if late > 0:
@@ -103,7 +103,7 @@ def check_echo(
         raise EngineError(
             "echo.nothing_in_time",
             f"none of the {count} requests was answered {within}; {late} were later",
-            hint="allow more by --timeout",
+            hint="raise --timeout",
         )
     lost = (lost_in_the_medium(changes.swapped(("sender", end)), count) for end in _ENDS)
     if any(sum(each.values()) > 0 for each in lost):

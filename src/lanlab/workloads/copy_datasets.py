@@ -76,8 +76,7 @@ def groups(dataset: str) -> tuple[Group, ...]:
         if match is None:
             raise UsageError(
                 f"dataset: found `{part}`; allowed: a name, or COUNTxSIZE, COUNTxLEAST..MOST=TOTAL",
-                hint=f"write it as in `1000x6kB` or `198x10kB..40MB=472MB`; names: "
-                f"{', '.join(NAMED)}",
+                hint=f"write e.g. `1000x6kB` or `198x10kB..40MB=472MB`; names: {', '.join(NAMED)}",
             )
         count, least = int(match[1]), parse_size_bytes(match[2])
         most = parse_size_bytes(match[3]) if match[3] else least
@@ -95,21 +94,21 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
     if not 1 <= files <= MOST_FILES:
         raise UsageError(
             f"{what}: found {files} files; allowed: 1 to {MOST_FILES}",
-            hint="write it as in `1000x6kB`",
+            hint="write e.g. `1000x6kB`",
         )
     for group in found:
         least, most = group["least_bytes"] or 0, group["most_bytes"] or 0
         if least > most or (least == 0 and most > 0):
             raise UsageError(
                 f"{what}: found sizes from {least} to {most}; allowed: least first",
-                hint="write it as in `198x10kB..40MB=472MB`",
+                hint="write e.g. `198x10kB..40MB=472MB`",
             )
         count, total = group["count"] or 0, group["total_bytes"]
         if total is not None and not count * least <= total <= count * most:
             raise UsageError(
                 f"{what}: found {total} bytes in {count} files from {least} to {most} bytes; "
                 f"allowed: {count * least} to {count * most} bytes",
-                hint="write it as in `198x10kB..40MB=472MB`",
+                hint="write e.g. `198x10kB..40MB=472MB`",
             )
     return found
 

@@ -85,7 +85,7 @@ class EchoParameters(FlowParameters):
         requests, size = self.outstanding_requests or 1, self.message_size_bytes
         if size == 1 and requests > MOST_TINY_REQUESTS:
             raise ValueError(
-                f"outstanding_requests {requests} is above what messages of 1 byte can number "
+                f"outstanding_requests {requests} is above the limit for messages of 1 byte "
                 f"({MOST_TINY_REQUESTS})"
             )
         if self.transport == "tcp" and requests > 1 and requests * size > MOST_TCP_BYTES:

@@ -111,8 +111,8 @@ class LoadParameters(FlowParameters):
     @model_validator(mode="after")
     def _fits(self) -> LoadParameters:
         if self.transport == "udp" and self.rate_bps is None:
-            problem = ValueError("transport udp needs a rate, as nothing else limits what is sent")
-            problem.add_note("add a rate a little above that of the link, or use tcp")
+            problem = ValueError("transport udp needs a rate: nothing else limits the sender")
+            problem.add_note("add a rate slightly above the link's, or use tcp")
             raise problem
         # What does not fit either of them is refused as theirs.
         self.echo()

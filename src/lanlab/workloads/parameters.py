@@ -50,7 +50,7 @@ def _ports(value: Any) -> Any:
         problem = ValueError(
             f"port: found `{value}`; allowed: 1 to {MAX_PORT}, or a range of these"
         )
-        problem.add_note("write a range as in `5201-5210`")
+        problem.add_note("write a range, e.g. `5201-5210`")
         raise problem
     return f"{numbers[0]}-{numbers[1]}" if dash else str(numbers[0])
 

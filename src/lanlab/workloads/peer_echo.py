@@ -25,7 +25,7 @@ _REQUESTER = ROLES["echo"][0]
 _PROTOCOLS = {"echo": "echo", "tcp": "connect", "icmp": "icmp"}
 _HINTS = {
     "echo": "name a service that sends back what it gets (RFC 862); a smaller --size may pass",
-    "tcp": "see whether a firewall is between; allow more by --timeout",
+    "tcp": "see whether a firewall is between; raise --timeout",
     "icmp": "a first, short request was answered: a smaller --size may pass",
 }
 

@@ -131,7 +131,7 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
 
 def _problem(text: str, example: str) -> ValueError:
     problem = ValueError(f"peer: {text}")
-    problem.add_note(f"write it as in `{example}`")
+    problem.add_note(f"write e.g. `{example}`")
     return problem
 
 
@@ -157,9 +157,7 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
     for key in unused:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:
-            raise ValueError(
-                f"{key}: found {value}, which has no effect here; the other end is the peer's"
-            )
+            raise ValueError(f"{key} cannot be used with peer's")
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those

@@ -72,13 +72,12 @@ def parse_url(text: str) -> ServerUrl:
         parts = urlsplit(text)
         port = parts.port
     except ValueError as error:
-        raise UsageError(f"`{text}` is no URL: {error}") from None
+        raise UsageError(f"`{text}` is not a URL: {error}") from None
     if parts.password is not None:
         # It is not repeated.
         raise UsageError(
-            "a URL with a password in it, which the shell keeps in its history and every user of "
-            "this machine may see",
-            hint="leave it out; give it in LANLAB_PASSWORD, by --password-file, or when asked",
+            "a URL with a password, which the shell history and every user of this machine may see",
+            hint="omit it; use LANLAB_PASSWORD, --password-file, or the prompt",
         )
     known = schemes()
     found = known.get(parts.scheme.lower())
@@ -105,8 +104,8 @@ def parse_url(text: str) -> ServerUrl:
     host = f"{address}{percent}{unquote(zone.removeprefix('25'))}"
     if is_of_one_link(host) and not zone_of(host):
         raise UsageError(
-            f"`{text}`: every link has the address {host}",
-            hint=f"write it with the interface here that leads there, as in `[{host}%25eth0]`",
+            f"`{text}`: {host} is a link-local address without an interface",
+            hint=f"add this host's interface to it, e.g. `[{host}%25eth0]`",
         )
     if found.port == 0 and port is not None:
         raise UsageError(f"`{text}`: found a port; a server of {found.title} has none")
@@ -205,8 +204,8 @@ def check_password(secret: str, service: str) -> str:
     """
     if private_keys.is_private_key(secret):
         raise UsageError(
-            f"the password is a private key, which {service} cannot use; it was not sent",
-            hint="give the password of the user; a private key logs in by sftp://",
+            f"{service} cannot use a private key as a password; it was not sent",
+            hint="give the user's password; only sftp:// uses private keys",
         )
     return secret
 
@@ -226,7 +225,7 @@ def read_password_file(path: Path) -> str:
     content = read_user_file(path, "password file", _MOST_PASSWORD_BYTES)
     if os.name == "posix" and path.stat().st_mode & 0o077:
         hint = f"chmod 600 {shlex.quote(str(path))}"
-        raise UsageError(f"password file `{path}`: others may read it", hint=hint)
+        raise UsageError(f"password file `{path}` is readable by other users", hint=hint)
     try:
         return text_of(content).removesuffix("\n").removesuffix("\r")
     except UnicodeDecodeError as error:
@@ -319,8 +318,8 @@ def _digits_of(fingerprint: str) -> str:
     if re.fullmatch(r"[A-Za-z0-9+/]{43}", base64):
         return binascii.a2b_base64(f"{base64}=").hex()
     raise UsageError(
-        "trust: found another text; allowed: sha256: and 64 hexadecimal digits, or SHA256: and 43 "
+        "trust: malformed text; allowed: sha256: and 64 hexadecimal digits, or SHA256: and 43 "
         "characters of base64",
-        hint="`ssh-keygen -lf KEY.pub` prints it of a host key, `openssl x509 -noout -fingerprint "
-        "-sha256` of a certificate",
+        hint="`ssh-keygen -lf KEY.pub` prints it for a host key, `openssl x509 -noout -fingerprint "
+        "-sha256` for a certificate",
     )

@@ -170,11 +170,11 @@ class ServiceParameters(TrialParameters):
                 given = getattr(self, key)
                 if given not in (None, value):
                     raise ValueError(
-                        f"{key}: found `{given}`, and `{value}` in the URL; allowed: one of them"
+                        f"{key}: found `{given}`, but `{value}` in the URL; allowed: one of them"
                     )
                 object.__setattr__(self, key, value)
         elif self.trust is not None:
-            raise ValueError("trust: found one for a server that lanlab starts; allowed: none")
+            raise ValueError("trust has no effect here; it needs a URL")
         return self
 
     @model_validator(mode="after")

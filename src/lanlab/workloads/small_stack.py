@@ -56,8 +56,8 @@ ADDRESS_HELP = "Unused IPv4 address for the small TCP. Default on the virtual LA
 
 def without_address() -> ValueError:
     """What is wrong with a small stack that is given no address where lanlab knows of none."""
-    problem = ValueError("stack: found `small` without an address of its own")
-    problem.add_note("give one that no host has, as in `--stack-address 192.168.7.77`")
+    problem = ValueError("stack `small` needs an address of its own")
+    problem.add_note("give an unused one, e.g. `--stack-address 192.168.7.77`")
     return problem
 
 
@@ -100,7 +100,7 @@ def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
     if link is None:
         raise UnmetNeed(
             "the small stack is a station of its own on an Ethernet, and no interface was named",
-            hint="name the one that leads to the peer, as in `--interface eth1`",
+            hint="give the interface to the peer, e.g. `--interface eth1`",
         )
     address = parameters.stack_address or stage.spare_address(role)
     if address is None:

@@ -147,11 +147,11 @@ class StationsParameters(ServiceParameters):
     def _loop_fits(self) -> StationsParameters:
         if self.loop == "open":
             if self.rate_operations_per_s is None:
-                raise ValueError("rate_operations_per_s: found none; an open loop needs one")
+                raise ValueError("an open loop needs rate_operations_per_s")
             if self.think_time_s:
-                raise ValueError("think_time_s: an open loop has none; it has a rate")
+                raise ValueError("think_time_s needs a closed loop")
         elif self.rate_operations_per_s is not None:
-            raise ValueError("rate_operations_per_s: a closed loop has none; see loop `open`")
+            raise ValueError("rate_operations_per_s needs loop `open`")
         refuse_without_effect(self, STATIONS_NEEDS)
         return self
 

@@ -79,9 +79,8 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     if wrong := int(metrics["wrong_data"]):
         blocks = "1 block" if wrong == 1 else f"{wrong:,} blocks"
         raise RunError(
-            f"wrong data: {blocks} came back other than written",
-            hint="what moved or kept them has damaged them: no figure of this service can be "
-            "trusted",
+            f"data corruption in {blocks}",
+            hint="the data was corrupted in transit or storage; discard these results",
         )
     connect, lateness = result["setup"]["connect"], result["own_lateness"]
     metrics |= time_metrics("connect", connect, ("p50", "max"), "s")

@@ -185,7 +185,7 @@ def _check_room(parameters: StationsParameters, server: Server, stage: Stage) ->
         raise UnmetNeed(
             f"{parameters.stations} stations have files of {needed / 1e6:.0f} MB; "
             f"{server.root} has room for {free / 1e6:.0f} MB",
-            hint="give a smaller file_size_bytes, or ask for fewer stations",
+            hint="use a smaller file_size_bytes or fewer stations",
         )
 
 

@@ -22,7 +22,7 @@ Request = dict[str, Any]
 Line = dict[str, Any]
 
 #: What to do about a file server that is slow.
-TOO_LONG_HINT = "see why the server is so slow, or allow more by `--longest`"
+TOO_LONG_HINT = "find out why the server is so slow, or raise `--longest`"
 #: Beyond the time that the timed step must take, and the silence its parts allow, it may take this
 #: long.
 MARGIN_S = 15.0

@@ -157,7 +157,7 @@ class StreamParameters(FlowParameters):
                 f"need exactly one of time_s, bytes, messages; got {', '.join(given) or 'none'}"
             )
         if self.rate_bps is not None and self.rate_messages_per_s is not None:
-            raise ValueError("give rate_bps or rate_messages_per_s, not both")
+            raise ValueError("give either rate_bps or rate_messages_per_s")
         if self.io == "segment" and self.transport == "tcp":
             raise ValueError("io `segment` applies to udp; tcp takes single, batch or auto")
         refuse_without_effect(self, STREAM_NEEDS)

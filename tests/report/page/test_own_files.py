@@ -216,6 +216,6 @@ def test_a_page_is_replaced_until_it_is_changed(tmp_path: Path) -> None:
     write_page("<p>two</p>\n", page)
     assert page.read_text().startswith("<p>two</p>\n<!-- lanlab sha256:")
     page.write_text(page.read_text().replace("two", "my own words"))
-    with pytest.raises(UsageError, match="was changed since lanlab wrote it: it is not replaced"):
+    with pytest.raises(UsageError, match="was changed since lanlab wrote it; it was not replaced"):
         write_page("<p>three</p>\n", page)
     assert "my own words" in page.read_text()

@@ -239,7 +239,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -
     occupied = tmp_path / "occupied"
     occupied.write_text("a file, no folder")
     synthetic = synthetic_run("manford-kolahi", most_trials=1)
-    with pytest.raises(UsageError, match="occupied is no folder"):
+    with pytest.raises(UsageError, match="occupied is not a folder"):
         build_report([synthetic.pair()], occupied)
     assert [path.name for path in tmp_path.iterdir()] == ["occupied"]
     assert occupied.read_text() == "a file, no folder"

@@ -211,7 +211,7 @@ def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_p
     """Not a name that somebody gave: there is none to choose instead."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "scale": {"other": run.study["scale"]["tiny"]}})
-    with pytest.raises(StoreError, match="are not as lanlab writes them: UnknownName"):
+    with pytest.raises(StoreError, match="are malformed: UnknownName"):
         build_report([(run, trials)], tmp_path / "report")
 
 
@@ -219,9 +219,7 @@ def test_a_defect_is_told_with_its_cause(tmp_path: Path) -> None:
     """So that somebody whose own store it is can report it."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={"schema": 1})
-    with pytest.raises(
-        StoreError, match="are not as lanlab writes them: ValidationError"
-    ) as caught:
+    with pytest.raises(StoreError, match="are malformed: ValidationError") as caught:
         build_report([(run, trials)], tmp_path / "report")
     assert caught.value.__cause__ is not None
     assert json.dumps(run.study) == '{"schema": 1}'
@@ -231,5 +229,5 @@ def test_a_record_whose_study_has_no_experiment_is_named(tmp_path: Path) -> None
     """Something was run: it is the record that is wrong, not what the user asks for."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "experiment": []})
-    with pytest.raises(StoreError, match="are not as lanlab writes them"):
+    with pytest.raises(StoreError, match="are malformed"):
         build_report([(run, trials)], tmp_path / "report")

@@ -124,7 +124,7 @@ def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
     assert error.hint == f"chown -R nobody {served}"
     (served / "precious").unlink()
     served.parent.chmod(0o700)
-    assert "cannot be reached and written by user" in refused(served).message
+    assert "cannot read and write" in refused(served).message
 
 
 def test_a_server_that_does_not_start_says_why_and_leaves_nothing(

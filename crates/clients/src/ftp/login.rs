@@ -106,7 +106,7 @@ async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result
     if reply.code != 234 {
         let fault = reply.fault("AUTH TLS", Class::Unsupported);
         return Err(Fault { class: Class::Unsupported, ..fault }
-            .hint("this server speaks no TLS: use another, or plain FTP"));
+            .hint("this server does not support TLS: use another, or plain FTP"));
     }
     let wire = network.secure("FTP over TLS", control.into_wire()?).await?;
     Ok(Control::new(Arc::clone(network), wire, false))
@@ -115,7 +115,7 @@ async fn secure<N: Network>(network: &Arc<N>, mut control: Control<N>) -> Result
 /// What a server says that takes no session now (421, RFC 959 section 4.2.1).
 fn full(fault: Fault) -> Fault {
     Fault { class: Class::Refused, ..fault }
-        .hint("it takes no further session now: try later, or copy fewer files at a time")
+        .hint("the server accepts no more sessions now: try later, or copy fewer files at once")
 }
 
 async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -> Result<()> {
@@ -128,7 +128,7 @@ async fn log_in(control: &mut Control<impl Network>, user: &str, secret: &str) -
             530 if ["too many", "maximum"].iter().any(|word| words.contains(word)) => full(fault),
             500..=599 if ["tls", "ssl", "encrypt"].iter().any(|word| words.contains(word)) => {
                 Fault { class: Class::Login, ..fault }
-                    .hint("this server takes logins over TLS alone: use ftps://")
+                    .hint("this server requires TLS for logins: use ftps://")
             }
             530 if user == ANONYMOUS.0 => {
                 Fault { class: Class::Login, ..fault }.hint("name a user, as in `ftp://USER@HOST/`")

@@ -111,7 +111,7 @@ impl<N: Network> Transfer<N> {
                 Class::Length,
                 format!("{what}: found {position} octets; the server had said {said}"),
             )
-            .hint("the file was changed while it was read, or the server does not tell the truth")),
+            .hint("the file changed during the read, or the server is faulty")),
         }
     }
 

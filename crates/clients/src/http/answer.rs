@@ -200,11 +200,9 @@ pub fn refusal(what: &str, status: StatusCode) -> Fault {
     };
     let fault = Fault::new(class, format!("{what}: the server answers {status}"));
     match status.as_u16() {
-        301 | 302 | 303 | 307 | 308 => {
-            fault.hint("it is elsewhere; give the address that the server answers at")
-        }
-        413 => fault.hint("the server takes no file of this size"),
-        429 | 503 => fault.hint("it takes no more now: try later, or copy fewer files at a time"),
+        301 | 302 | 303 | 307 | 308 => fault.hint("the resource moved; give its new address"),
+        413 => fault.hint("the server accepts no file of this size"),
+        429 | 503 => fault.hint("the server is overloaded: try later, or copy fewer files at once"),
         _ => fault,
     }
 }

@@ -61,7 +61,7 @@ impl Broken {
                 if found != head::IN_TLS {
                     return fault;
                 }
-                fault.hint("this port takes TLS alone: use `webdavs://`, or `s3s://` for S3")
+                fault.hint("this port requires TLS: use `webdavs://`, or `s3s://` for S3")
             }
         }
     }

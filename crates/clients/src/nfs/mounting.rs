@@ -73,7 +73,7 @@ pub fn read_root(reader: &mut Reader<'_>, is_from_low_port: bool) -> Result<Vec<
             ));
         }
         status @ (Status::ACCES | Status::PERM) => {
-            return Err(fault_of(status).hint("see whether the export allows this host"));
+            return Err(fault_of(status).hint("check that the export allows this host"));
         }
         status => return Err(fault_of(status)),
     }
@@ -119,7 +119,7 @@ async fn ask_port(target: &Target, program: (u32, u32), name: &str) -> Result<u1
         Ok(0) => {
             let message = format!("{name} version {} over TCP is not registered there", program.1);
             Err(Fault::new(Class::Refused, message)
-                .hint("see whether an NFS server of version 3 runs there, or give its port"))
+                .hint("check that an NFSv3 server runs there, or give its port"))
         }
         Ok(port) => Ok(port),
         Err(_) => Err(Fault::new(Class::Protocol, format!("{name} has no port"))),
@@ -153,6 +153,6 @@ mod tests {
             read_root(&mut Reader::new(&refused), is_from_low_port).unwrap_err().hint.unwrap()
         };
         assert!(hint(false).contains("CAP_NET_BIND_SERVICE"));
-        assert_eq!(hint(true), "see whether the export allows this host");
+        assert_eq!(hint(true), "check that the export allows this host");
     }
 }

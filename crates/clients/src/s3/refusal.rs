@@ -37,7 +37,7 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     let fault = Fault::new(class, format!("{what}: the server answers {code}: {said}"));
     match code.as_str() {
         "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
-            fault.hint("see whether access key and secret key are right")
+            fault.hint("check the access key and the secret key")
         }
         "RequestTimeTooSkewed" => fault.hint("set the clock of this host or of the server"),
         "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError" => {

@@ -242,7 +242,8 @@ fn take(
     loop {
         let message = frames.next_message().map_err(|length| {
             let message = format!("found an SFTP message of {length} octets");
-            Fault::new(Class::Protocol, message).hint("does the server's shell print something?")
+            Fault::new(Class::Protocol, message)
+                .hint("check whether the server's login shell prints anything")
         })?;
         let Some(message) = message else { return Ok(()) };
         if let Some(version) = version.take() {

@@ -81,7 +81,7 @@ fn prepare(
     let recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
     let made = os::make_ports(plans, kind(request.interfaces)).map_err(|error| {
         Failure::new("medium.interface", format!("an interface of a host cannot be made: {error}"))
-            .hint("`lanlab doctor` says what this machine lacks")
+            .hint("`lanlab doctor` lists what this machine lacks")
     })?;
     let (ports, mut queues): (Vec<os::Port>, Vec<PortQueue>) = made.into_iter().unzip();
     let is_shared = request.topology == MediumTopology::Bus;

@@ -71,7 +71,7 @@ impl Plan {
         if plan.timeout_ns <= round_trip_ns {
             let message = format!("{path}, a reply may take {}", seconds(plan.timeout_ns));
             return Err(Failure::new("echo.timeout_below_path", message)
-                .hint("allow more by `--timeout`, or leave it to the path"));
+                .hint("raise `--timeout`, or omit it to use the path's round-trip time"));
         }
         if let (EchoAmount::TimeNs(time_ns), None) = (self.amount, self.pace)
             && self.warmup_ns > 0

@@ -61,5 +61,5 @@ impl Inbox {
 /// The peer says what no iperf3 says.
 pub fn not_iperf3(found: impl std::fmt::Display) -> Failure {
     Failure::new("peer.protocol", format!("the peer does not speak iperf3's protocol: {found}"))
-        .hint("see what listens on that port; `iperf3 -s` listens on 5201")
+        .hint("check the program on that port; `iperf3 -s` listens on 5201")
 }

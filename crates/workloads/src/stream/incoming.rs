@@ -114,7 +114,7 @@ impl<'a> Incoming<'a> {
                 "peer.too_much",
                 "the other host sent more messages than the amount to be measured",
             )
-            .hint("see whether it is lanlab's engine, and of the same trial"));
+            .hint("check that it is lanlab's engine, in the same trial"));
         }
         let is_silent = now.nanos_since(self.last_heard) > self.plan.longest_silence_ns();
         Ok(is_silent.then_some(EndedBy::Silence))

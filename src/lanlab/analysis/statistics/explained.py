@@ -69,7 +69,7 @@ def explained_share(
     if equal or left <= 1e-24 * float(centred @ centred):
         raise NoSpread(
             "values: at every level all trials are equal",
-            hint="without chance there is nothing to compare with; look at the means",
+            hint="without random variation no test applies; compare the means",
         )
     df, df_left = len(known) - 1, n - len(known)
     low, high = _interval(between / df / (left / df_left), df, df_left, n, confidence)

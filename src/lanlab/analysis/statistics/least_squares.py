@@ -109,7 +109,7 @@ def fit_groups(
     if not identified(columns):
         raise UnfitValues(
             f"the {len(known)} groups do not tell {', '.join(columns)} apart",
-            hint="measure groups of other proportions",
+            hint="use groups of other sizes",
         )
     means = np.array([float(group.mean()) for group in known])
     if (means == 0).any():

@@ -108,7 +108,7 @@ def trials_to_detect(
     """
     away = abs(_on_scale("difference", difference, scale))
     if away == 0:
-        raise UsageError("difference: that of two equal conditions cannot be detected")
+        raise UsageError("difference: a difference of zero cannot be detected")
     spread = _Spread(sd, sd if sd_b is None else sd_b, design)
 
     def chance(n: int) -> float:
@@ -241,7 +241,7 @@ class _Spread:
         if not all(math.isfinite(sd) and sd > 0 for sd in (self.a, self.b)):
             raise UsageError(
                 f"sd: need a number above 0, got {self.a:g} and {self.b:g}",
-                hint="trials without any spread say nothing about how many are needed",
+                hint="trials without any spread give no basis for a sample size",
             )
 
     def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:

@@ -41,14 +41,14 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
         at = int(np.flatnonzero(~np.isfinite(array))[0])
         raise UnfitValues(
             f"{name}: every value must be finite; found {array[at]} at position {at}",
-            hint="leave out trials that have not measured this metric",
+            hint="omit trials without this metric",
         )
     if scale == "log" and array.min() <= 0:
         at = int(np.flatnonzero(array <= 0)[0])
         raise UnfitValues(
             f"{name}: on a log scale every value must be above 0; found {array[at]:g}"
             f" at position {at}",
-            hint="take the linear scale, and a difference instead of a ratio",
+            hint="use the linear scale and a difference",
         )
     return array
 
@@ -175,7 +175,7 @@ class PrintedMean:
         if self.mean <= 0:
             raise UnfitValues(
                 f"printed mean: on a log scale it must be above 0, got {self.mean:g}",
-                hint="take the linear scale, and a difference instead of a ratio",
+                hint="use the linear scale and a difference",
             )
         variance = math.log1p((self.sd / self.mean) ** 2)
         return Moments(math.log(self.mean) - variance / 2, math.sqrt(variance), self.n, scale)

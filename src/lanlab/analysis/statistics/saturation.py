@@ -77,7 +77,7 @@ def two_lines(
     one_line = float(rest @ rest)
     bits = float(y.size) * (8 * np.finfo(float).eps * float(np.abs(y).max())) ** 2
     if least <= max(1e-12 * one_line, bits):
-        raise NoSpread("responses: two lines leave no error", hint="give single trials, no means")
+        raise NoSpread("responses: two lines leave no error", hint="give single trials, not means")
     df = x.size - 4
     bound = least * (1 + float(fdtri(1, df, confidence)) / df)
     inside = np.flatnonzero(left <= bound)

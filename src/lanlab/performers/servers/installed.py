@@ -74,7 +74,7 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
             return
         raise UnmetNeed(
             f"{title} goes straight over Ethernet, and no interface was named",
-            hint="name the one that leads to the server, as in `--interface eth1`",
+            hint="give the interface to the server, e.g. `--interface eth1`",
         )
     if client.raw_link is None or host.raw_link is None:
         raise UnmetNeed(

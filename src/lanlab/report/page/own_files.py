@@ -97,7 +97,7 @@ def write_page(text: str, path: Path) -> None:
     with _reading(path):
         if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
             raise UsageError(
-                f"{path} already exists, and {why}: it is not replaced",
+                f"{path} already exists, and {why}; it was not replaced",
                 hint="name another file, or move it away",
             )
     content = text.encode()
@@ -131,7 +131,7 @@ def check_file(path: Path) -> None:
         else:
             why = "lanlab did not write it as it is now"
     raise UsageError(
-        f"{path} already exists, and {why}: it is not replaced",
+        f"{path} already exists, and {why}; it was not replaced",
         hint="name another file, or move it away",
     )
 
@@ -218,7 +218,8 @@ def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
     """
     if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(
-            f"{folder} is no folder", hint="name a folder; it is made if it does not exist"
+            f"{folder} is not a folder",
+            hint="name a folder; lanlab creates it if it does not exist",
         )
     foreign = list(dict.fromkeys(_in_the_way(names, folder, listed)))
     if foreign:
@@ -312,7 +313,7 @@ def _reading(path: Path) -> Iterator[None]:
         yield
     except (OSError, ValueError) as error:
         raise StoreError(
-            f"{path} cannot be looked at: {getattr(error, 'strerror', None) or error}",
+            f"cannot read {path}: {getattr(error, 'strerror', None) or error}",
             hint=system_hint(error, "name another place"),
         ) from error
 

@@ -159,8 +159,8 @@ class Connection:
                 octets += len(line)
                 if octets > _MOST_PRELUDE_BYTES:
                     raise UsageError(
-                        f"{self.label}: the login scripts there print without end",
-                        hint=f"see what `{by_hand_command(self.destination)}` prints",
+                        f"{self.label}: the host's login scripts print endlessly",
+                        hint=f"check the output of `{by_hand_command(self.destination)}`",
                     )
         except Silent:
             raise self._not_begun(prelude) from None
@@ -177,7 +177,7 @@ class Connection:
         if prelude or self._holder.returncode not in (None, SSH_FAILURE):
             found = (prelude or said.splitlines() or ["nothing"])[-1]
             return UsageError(
-                f"{self.label}: the login there runs no command: it said `{found[:200]}`",
+                f"{self.label}: the login does not run commands: it printed `{found[:200]}`",
                 hint=f"`{by_hand_command(self.destination, _HELLO)}` must print `hello`",
             )
         return refusal(self.destination, said, self._holder.returncode)

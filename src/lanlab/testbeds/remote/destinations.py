@@ -95,8 +95,7 @@ def parse_destination(text: str) -> Destination:
     if found is None:
         raise UsageError(
             f"host: found `{text}`; allowed: `{HERE}` or [USER@]HOST[:PORT]",
-            hint="write it as ssh takes it, as in `alice@nas` or `alice@nas:2222`; an IPv6 "
-            "address in brackets",
+            hint="write e.g. `alice@nas` or `alice@nas:2222`, with IPv6 addresses in brackets",
         )
     for one in given:
         _check_address(one, text)
@@ -118,11 +117,11 @@ def _check_address(address: str, text: str) -> None:
             f"host: `{text}`: found address `{address}`; allowed: an IPv4 or IPv6 address"
         ) from None
     if found.is_multicast or found.is_unspecified:
-        raise UsageError(f"host: `{text}`: `{address}` is the address of no single host")
+        raise UsageError(f"host: `{text}`: `{address}` is not the address of a single host")
     if addresses.is_of_one_link(address) and not addresses.zone_of(address):
         raise UsageError(
-            f"host: `{text}`: every link has the address `{address}`",
-            hint=f"write it with the interface of that host, as in `{address}%eth0`",
+            f"host: `{text}`: `{address}` is a link-local address without an interface",
+            hint=f"add that host's interface, e.g. `{address}%eth0`",
         )
 
 
@@ -174,7 +173,7 @@ def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[D
         raise UsageError(
             f"{path}: {second.label} and {too_many[0].label} both have a role of the end that "
             "answers; allowed: one host",
-            hint="give the others a role of the end that begins, as `client`",
+            hint="give the other hosts the role of the end that begins, e.g. `client`",
         )
     return [first, second, *others, *free]
 
@@ -200,7 +199,7 @@ def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]
     texts = [ssh, *([] if interface is None else [interface]), *addresses, *roles]
     if not all(isinstance(each, str) for each in texts):
         raise UsageError(
-            f'{where}: needs `ssh`, a text as in "alice@nas" or "{HERE}"; `address`, `interface` '
+            f'{where}: needs `ssh`, a text, e.g. "alice@nas" or "{HERE}"; `address`, `interface` '
             "and `roles` are texts, too"
         )
     unknown = [role for role in roles if role not in _PLACES]
@@ -227,9 +226,8 @@ def _with_zones(found: list[Destination]) -> list[Destination]:
         if addresses.is_of_one_link(host) and not addresses.zone_of(host):
             if own is None:
                 raise UsageError(
-                    f"host: every link has the address `{host}`",
-                    hint="write it with the interface here that leads there, as in "
-                    f"`[{host}%eth0]`",
+                    f"host: `{host}` is a link-local address without an interface",
+                    hint=f"add this host's interface to it, e.g. `[{host}%eth0]`",
                 )
             one = replace(one, ssh=f"{user}{at}{host}%{own}")
         complete.append(one)

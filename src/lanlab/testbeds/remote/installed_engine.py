@@ -46,8 +46,8 @@ def arrive(connection: Connection) -> Arrival:
     words = line.split()
     if len(words) < 4 or words[0] != "facts":
         raise UsageError(
-            f"{connection.label}: the shell there said `{line[:200]}`",
-            hint="lanlab needs a POSIX `sh`, `uname` and `head` there",
+            f"{connection.label}: unexpected output from the host's shell: `{line[:200]}`",
+            hint="lanlab needs a POSIX `sh`, `uname` and `head` on that host",
         )
     _, system, architecture, kernel, *ends = words
     if system != "Linux":
@@ -101,7 +101,9 @@ def install(connection: Connection, arrival: Arrival, *, keep: bool) -> Installe
     if word not in ("there", "sent"):
         raise _not_installed(connection, engine, rest)
     if not _PLAIN_PATH.fullmatch(path):
-        raise UsageError(f"{connection.label}: the shell there named the engine `{path[:200]}`")
+        raise UsageError(
+            f"{connection.label}: invalid engine path from the host's shell: `{path[:200]}`"
+        )
     return InstalledEngine(path, engine.sha256, was_copied)
 
 
@@ -110,20 +112,20 @@ def _not_installed(connection: Connection, engine: TravellingEngine, reasons: st
     if "kernel too old" in found:
         # So says the C library that the engine brings along.
         return UsageError(
-            f"{connection.label}: the engine does not start there: its kernel is too old",
-            hint="an engine for older kernels is one that was built with an older C library; give "
-            f"it by `--engine {engine.architecture}=PATH`",
+            f"{connection.label}: the engine does not start: the host's kernel is too old",
+            hint="use an engine built with an older C library: `--engine "
+            f"{engine.architecture}=PATH`",
         )
     if "not start" in found:
         built = "" if engine.is_static else ", and is linked to a C library"
         return UsageError(
-            f"{connection.label}: the engine does not start there: {found[:600]}",
+            f"{connection.label}: the engine does not start: {found[:600]}",
             hint=f"the one sent is {engine.path}{built}; give one that runs there by "
             f"`--engine {engine.architecture}=PATH`",
         )
     return UsageError(
-        f"{connection.label}: the engine cannot be kept there: {found[:600]}",
-        hint=("make room there, or " if "KiB free" in found else "")
+        f"{connection.label}: cannot store the engine: {found[:600]}",
+        hint=("free some space, or " if "KiB free" in found else "")
         + "set XDG_CACHE_HOME for ssh sessions to a directory of that user alone that lets "
         f"programs start; it takes {len(engine.content) // 1_000_000 + 1} MB",
     )

@@ -30,7 +30,7 @@ def refusal(destination: Destination, said: str, exit_code: int | None) -> LabEr
     how = f"ssh ended with exit code {exit_code}" if exit_code is not None else "no answer"
     return RunError(
         f"{label}: cannot be reached by ssh: {last[:_MOST_CHARACTERS] or how}",
-        hint=f"see that `{by_hand}` works without a question",
+        hint=f"check that `{by_hand}` works without a prompt",
     )
 
 

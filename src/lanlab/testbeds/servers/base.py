@@ -206,7 +206,7 @@ class Server(ABC):
         if self.needs_root and os.geteuid() != 0:
             raise UnmetNeed(
                 f"server `{self.name}` works for root only, and lanlab runs as user {os.geteuid()}",
-                hint="run as root, or take another server of the service",
+                hint="run as root, or use another server of the service",
             )
         if self.needs_own_network and host is not None and not host.command_prefix:
             raise UnmetNeed(

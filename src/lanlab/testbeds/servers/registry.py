@@ -146,8 +146,7 @@ def _check_credentials(credentials: Credentials) -> None:
         )
     if not re.fullmatch(r"[!-9;-~]{1,100}", credentials.secret):
         raise UsageError(
-            "the password cannot be used; allowed: 1 to 100 printable ASCII characters without "
-            "space and `:`"
+            "invalid password; allowed: 1 to 100 printable ASCII characters without space and `:`"
         )
 
 
@@ -242,7 +241,7 @@ class _Start:
     def _place(self, folders: Sequence[Path], keeper: Keeper, user: str) -> Place:
         acting = processes.user_of(keeper.pid)
         if acting is None:
-            raise RunError("what keeps it is gone", host=self.host.name)
+            raise RunError("the process that holds it has ended", host=self.host.name)
         private, *further = folders
         served = private / "served"
         served.symlink_to(self.root)
@@ -293,8 +292,8 @@ def _hand_over(root: Path, uid: int, gid: int) -> None:
     )
     if can.returncode:
         raise UsageError(
-            f"`{root}` cannot be reached and written by user {uid}, as whom the server acts",
-            hint="take a directory of that user's, in folders that it may enter",
+            f"user {uid}, who runs the server, cannot read and write `{root}`",
+            hint="use a directory of that user, in folders accessible to it",
         )
 
 

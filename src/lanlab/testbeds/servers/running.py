@@ -155,7 +155,7 @@ class Keeper:
         ):
             pids = ", ".join(str(each.pid) for each in stuck)
             raise RunError(
-                f"processes of a server cannot be ended: {pids}",
+                f"cannot end processes of a server: {pids}",
                 hint="the kernel holds them",
                 host=self.host.name,
             )

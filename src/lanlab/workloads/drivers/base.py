@@ -97,8 +97,7 @@ class Driver(ABC):
             found = self.metrics(workload, parameters, client, server)
         except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
             raise RunError(
-                f"`{self.name}` wrote other results than it is known to write: "
-                f"{type(error).__name__}: {error!s:.80}"
+                f"unknown output format of `{self.name}`: {type(error).__name__}: {error!s:.80}"
             ) from None
         for key, value in found.items():
             if type(value) not in (int, float) or not in_range(abs(value)):

@@ -81,7 +81,7 @@ def required(pattern: str, text: str, program: str) -> re.Match[str]:
     if found is None:
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         said = lines[-1] if lines else "nothing"
-        raise RunError(f"`{program}` wrote no `{pattern}`; the last it wrote: {said}")
+        raise RunError(f"`{program}` printed no `{pattern}`; its last output: {said}")
     return found
 
 

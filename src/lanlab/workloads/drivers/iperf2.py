@@ -100,5 +100,5 @@ def _flows(text: str, end: str) -> list[re.Match[str]]:
     if not found:
         lines = [line for line in text.splitlines() if line.strip()]
         last = lines[-1] if lines else "nothing"
-        raise RunError(f"`iperf2 {end}` wrote no summary; the last it wrote: {last}")
+        raise RunError(f"`iperf2 {end}` printed no summary; its last output: {last}")
     return found

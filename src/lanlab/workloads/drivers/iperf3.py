@@ -87,7 +87,7 @@ class Iperf3(Driver):
         size = parameters.message_size_bytes
         sent, received = sent_run["end"]["sum_sent"], received_run["end"]["sum_received"]
         if not received.get("seconds"):
-            raise RunError("`iperf3 server` counted no time")
+            raise RunError("`iperf3 server` reported no measured time")
         counts = StreamCounts(
             goodput_bps=8 * received["bytes"] / received["seconds"],
             sent_messages=sent["bytes"] // size,

@@ -85,7 +85,7 @@ impl lanlab_workloads::copy::Sink for Sink {
 
 pub fn wrong(name: &str, octet: u64) -> Failure {
     Failure::new("copy.wrong", format!("`{name}`: the copy differs from octet {octet} on"))
-        .hint("what moved or kept it has damaged it: no figure of this service can be trusted")
+        .hint("the data was corrupted in transit or storage; discard these results")
 }
 
 pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {

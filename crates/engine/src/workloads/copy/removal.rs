@@ -109,5 +109,5 @@ pub fn is_refusal(fault: &Fault) -> bool {
 /// What was removed is still there, after it has been asked for long enough.
 pub fn held_open(file: &str) -> Failure {
     Failure::new("copy.held", format!("`{file}`: still there after its removal"))
-        .hint("see who has it open; the next copy to that server removes it")
+        .hint("find out who has it open; the next copy to that server removes it")
 }

@@ -119,8 +119,9 @@ pub fn check_size(session: &impl Session, name: &str, bytes: u64) -> Result<(), 
     let protocol = session.facts().protocol;
     let message =
         format!("`{name}`: {bytes} bytes; allowed: {largest} at this service ({protocol})");
-    Err(Failure::new("copy.too_large", message)
-        .hint("copy smaller files, or by a service or dialect that holds them, as `--dialect nt1`"))
+    Err(Failure::new("copy.too_large", message).hint(
+        "copy smaller files, or use a service or dialect that supports them, e.g. `--dialect nt1`",
+    ))
 }
 
 /// Make the directory of a trial, and mark it. Nothing is at a service that refuses the directory.
@@ -210,7 +211,7 @@ pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<Str
 
 pub fn not_ours(path: &ServicePath) -> Failure {
     Failure::new("copy.not_ours", format!("`{path}` is not the mark of this trial"))
-        .hint("nothing was removed; look what it is, and remove it yourself")
+        .hint("nothing was removed; check it, and remove it yourself")
 }
 
 pub fn is_of(mark: &str, token: &str) -> bool {

@@ -234,7 +234,7 @@ impl CopyEndpoints for Job<'_> {
 
 fn thread_is_gone() -> Failure {
     Failure::new("engine.defect", "a thread of the copy stopped by a defect of the engine")
-        .hint("its standard error says where; please report it")
+        .hint("its standard error shows where; please report this")
 }
 
 /// See at this host that what was copied is right: that no file has changed and, of a download, that

@@ -106,7 +106,7 @@ pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     let Some(processor) = processor else { return Ok(()) };
     os::bind_to_processor(processor.into()).map_err(|error| {
         Failure::new("processor.unusable", format!("processor {processor}: {error}"))
-            .hint("the first processor is 0; `nproc --all` says how many there are")
+            .hint("the first processor is 0; `nproc --all` prints their number")
     })
 }
 
@@ -186,7 +186,7 @@ fn check_waiting(running: &Running, began: Instant, longest_ns: u64) -> Result<(
     if os::monotonic().nanos_since(began) >= longest_ns {
         let seconds = longest_ns / 1_000_000_000;
         return Err(Failure::new("peer.no_answer", format!("no sender came in {seconds} s"))
-            .hint("see whether the other engine was started and the link is up; for a path that takes long, allow more by `--idle-timeout`"));
+            .hint("check that the other engine was started and the link is up; on a slow path, raise `--idle-timeout`"));
     }
     Ok(())
 }

@@ -306,7 +306,7 @@ pub fn connect_to_peer(
         Err(error) => {
             let (port, address) = (peer.port(), peer.ip());
             Err(Failure::new("peer.no_answer", format!("TCP port {port} of {address}: {error}"))
-                .hint("see whether a program listens there and no firewall is between"))
+                .hint("check that a program listens there and no firewall blocks it"))
         }
     }
 }

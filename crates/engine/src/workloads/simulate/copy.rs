@@ -90,7 +90,7 @@ pub fn start(
     let total = sizes.iter().fold(0, |sum: u64, bytes| sum.saturating_add(*bytes));
     let full = || {
         let message = format!("files of {total} bytes on a disk of {room} bytes");
-        Failure::new("request.value", message).hint("take a smaller dataset")
+        Failure::new("request.value", message).hint("use a smaller dataset")
     };
     if total > room {
         return Err(full());

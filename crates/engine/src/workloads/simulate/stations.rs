@@ -120,7 +120,7 @@ fn written(spec: &StationsSpec, room: u64) -> Result<Contents, Failure> {
                 let total = spec.stations as usize * count as usize * message;
                 let message = format!("files of {total} bytes on a disk of {room} bytes");
                 Failure::new("request.value", message)
-                    .hint("ask for smaller files, as by `--file-size`, or fewer stations")
+                    .hint("use smaller files (`--file-size`) or fewer stations")
             })?;
         }
     }

@@ -103,7 +103,7 @@ fn run_slices(
                              {virtual_s} s of virtual time"
                         );
                         let failure = Failure::new("simulate.events", message)
-                            .hint("ask for less, or allow more by `world.bounds.events`");
+                            .hint("simulate less, or raise `world.bounds.events`");
                         (SimulationEnd::Events, Some(failure))
                     }
                 }
@@ -113,7 +113,7 @@ fn run_slices(
                     "the world has not come to its end after {virtual_s} s of virtual time"
                 );
                 let failure = Failure::new("simulate.time", message)
-                    .hint("ask for less, or allow more by `world.bounds.virtual_time_ns`");
+                    .hint("simulate less, or raise `world.bounds.virtual_time_ns`");
                 (SimulationEnd::Time, Some(failure))
             }
             Ended::Deadlock(waiting) => {

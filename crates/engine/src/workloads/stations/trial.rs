@@ -102,7 +102,7 @@ fn none_left(ended: &[crate::messages::StationEnded]) -> Failure {
     let why = ended.first().map_or("", |first| first.message.as_str());
     let message = format!("all stations ended before their time, the first as: {why}");
     Failure::new("stations.none_left", message)
-        .hint("see whether the server still runs; what was measured until then is kept")
+        .hint("check that the server still runs; results so far are saved")
 }
 
 /// Connect all threads, wait for the start, work, and take leave.

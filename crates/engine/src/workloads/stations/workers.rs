@@ -233,7 +233,7 @@ fn came_to<C>(context: StationContext<C, ThreadClock>, cpu: os::Usage) -> Worked
 
 pub fn station_is_gone() -> Failure {
     Failure::new("engine.defect", "a station stopped by a defect of the engine")
-        .hint("its standard error says where; please report it")
+        .hint("its standard error shows where; please report this")
 }
 
 /// Run to its end what never waits for anybody but the system.

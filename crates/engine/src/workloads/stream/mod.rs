@@ -283,7 +283,7 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
     }))
 }
 
-const AFTER_SILENCE: &str = "see whether its engine still runs and the link is up; \
+const AFTER_SILENCE: &str = "check that its engine still runs and the link is up; \
                              if the path is only interrupted, allow more by `--idle-timeout`";
 
 /// The worst of several flows' ends, and the failure that it is, if it is one.

@@ -139,7 +139,7 @@ fn first_round_trip(
             Err(error) if is_idle(&error) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 return Err(Failure::new("peer.no_answer", format!("{place}: {error}"))
-                    .hint("see whether a program listens there and no firewall is between"));
+                    .hint("check that a program listens there and no firewall blocks it"));
             }
             Err(error) => return Err(system(&error)),
         }

@@ -82,7 +82,7 @@ fn failure_of(
                     _ => format!("{place} closed the connection before the end of the trial"),
                 },
             )
-            .hint("see what its program says"),
+            .hint("check the output of its program"),
         ),
     }
 }

@@ -70,7 +70,7 @@ fn failure_of(ended_by: EndedBy, direction: PeerDirection, silence_ns: u64) -> O
         (EndedBy::PeerClosed, _) => (
             "peer.closed",
             "the peer closed the connection before the end of the trial".to_owned(),
-            "see what its program says; one that takes or sends a stated amount ends so: it must go on for longer than \
+            "check the output of its program; one that takes or sends a stated amount ends so: it must go on for longer than \
              the warm-up (`--warmup`)",
         ),
         (EndedBy::Silence | EndedBy::Unconfirmed, PeerDirection::Send) => (

@@ -140,7 +140,7 @@ impl<'a> Control<'a> {
             "peer.no_answer",
             format!("the peer answered nothing on its control connection for {seconds} s"),
         )
-        .hint("see whether it is an iperf3 server; `iperf3 -s` listens on 5201"))
+        .hint("check that it is an iperf3 server; `iperf3 -s` listens on 5201"))
     }
 
     fn flush(&mut self) -> Result<(), Failure> {

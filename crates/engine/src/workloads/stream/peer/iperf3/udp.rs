@@ -76,7 +76,7 @@ fn open_one(
     }
     let found = format!("UDP port {} of {}: no answer", peer.port(), peer.ip());
     Err(Failure::new("peer.no_answer", found)
-        .hint("see whether a firewall lets UDP pass to that port"))
+        .hint("check that no firewall blocks UDP to that port"))
 }
 
 /// Ask for a flow until the server answers or the deadline has come; gives whether it did.

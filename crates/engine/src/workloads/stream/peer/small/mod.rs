@@ -131,14 +131,14 @@ fn connect(
         }
         if connections.iter().any(|&id| at_link.framed.station.interface.is_over(id)) {
             return Err(Failure::new("peer.refused", format!("{peer} refuses connections"))
-                .hint("see that its program listens on this port"));
+                .hint("check that its program listens on this port"));
         }
         if now > deadline {
             return Err(Failure::new(
                 "peer.no_answer",
                 format!("{peer} does not answer: no connection in time"),
             )
-            .hint("see that its program listens, and that no firewall drops what comes"));
+            .hint("check that its program listens and no firewall drops the packets"));
         }
         if !at_link.turn(now)? {
             at_link.wait(now, now.plus_nanos(LOOK_NS))?;
