@@ -9,8 +9,9 @@ import time
 
 from fault import Fault, Outcome, completed
 from fault_counting import network_of
-from fault_scene import Scene, until
+from fault_scene import Scene
 from fault_studies import REPEATS
+from held import until
 
 from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
@@ -62,7 +63,7 @@ def _interrupted(scene: Scene) -> Outcome:
     """A cable of the switch is out for 0.2 s, and both ends wait for longer: the trial ends well,
     and is known to be disturbed; another counts in its place, on a new testbed."""
     command = scene.run()
-    scene.reach_mid_trial(command, after=1)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     disturbed = scene.before
     assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "down")
     time.sleep(0.2)
@@ -82,7 +83,7 @@ def _interrupted(scene: Scene) -> Outcome:
 def _down_and_up(scene: Scene) -> Outcome:
     """A host's own interface is taken down and up: the host loses what was set beforehand."""
     command = scene.run()
-    scene.reach_mid_trial(command, after=1)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     disturbed = scene.before
     assert _on_host(scene, 0, "ip", "link", "set", "eth0", "down")
     time.sleep(0.1)
@@ -98,7 +99,7 @@ def _cut(scene: Scene) -> Outcome:
     """A cable of the switch stays out: the trial fails with what was seen until then, and the run
     goes on with a new testbed."""
     command = scene.run()
-    scene.reach_mid_trial(command, after=1)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     disturbed = scene.before
     assert _on_host(scene, _SWITCH, "ip", "link", "set", "port1", "down")
     said = command.end()
@@ -114,7 +115,7 @@ def _cut(scene: Scene) -> Outcome:
 def _interface_removed(scene: Scene) -> Outcome:
     """The interface of a host is deleted in mid-trial, and with it both ends of the cable."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, measuring=True)
     disturbed = scene.before
     assert _on_host(scene, 0, "ip", "link", "delete", "eth0")
     said = command.end()
@@ -140,7 +141,7 @@ def _holder_killed(scene: Scene) -> Outcome:
 def _namespace_emptied(scene: Scene) -> Outcome:
     """Holder and engine of a host are killed: with them its namespace and the cable are gone."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     disturbed = scene.before
     doomed = [scene.holders[1].pid, scene.engines[1].pid]
     network = network_of(doomed[0])
@@ -159,7 +160,7 @@ def _namespace_emptied(scene: Scene) -> Outcome:
 def _medium_killed(scene: Scene) -> Outcome:
     """What carries the frames is gone, and with it the interface of every host."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, measuring=True)
     disturbed = scene.before
     os.kill(scene.medium.pid, signal.SIGKILL)
     said = command.end()
@@ -173,7 +174,7 @@ def _medium_stopped(scene: Scene) -> Outcome:
     """Nothing is carried for half a second: the trial ends well. Its record says so where a frame
     was due then; one that a host has sent meanwhile is taken later, and not known to be late."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, measuring=True)
     disturbed = scene.before
     pid = scene.medium.pid
     os.kill(pid, signal.SIGSTOP)
@@ -236,6 +237,7 @@ LINKS = (
         _medium_killed,
         testbed="virtual",
         link="10M:hub",
+        study="slow",
     ),
     Fault(
         "medium-stopped",
@@ -259,6 +261,7 @@ LINKS = (
         _NEW_TESTBED,
         _interface_removed,
         testbed="virtual",
+        study="slow",
     ),
     Fault(
         "holder-killed",
@@ -281,5 +284,6 @@ LINKS = (
         _NEW_TESTBED,
         _namespace_emptied,
         testbed="virtual",
+        study="slow",
     ),
 )

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fault import Fault, Outcome, completed
 from fault_scene import Scene
-from fault_studies import TIME_S
+from fault_studies import SLOW_TIME_S
 from preloadable_engine import preloadable_engine
 
 from lanlab.engine import engine_path
@@ -32,7 +32,7 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
         "FAULT_CLOCK_STEP_S": str(step_s),
     }
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, measuring=True)
     moment.touch()
     said = command.end()
     assert said.code == 0, said
@@ -40,10 +40,10 @@ def _clock_stepped(scene: Scene, step_s: int) -> Outcome:
     for trial in scene.trials():
         findings = trial.raw["pollution"]["findings"]
         stepped[trial.number] = [f["found"] for f in findings if f["code"] == "clock_step"]
-        assert TIME_S <= trial.elapsed_s < 10, trial.elapsed_s
+        assert SLOW_TIME_S <= trial.elapsed_s < 1000, trial.elapsed_s
         # Whatever this machine does meanwhile; an hour in any of these would show.
         if trial.workload == "stream":
-            assert trial.raw["receiver"]["window_ns"] == round(1e9 * TIME_S)
+            assert trial.raw["receiver"]["window_ns"] == round(1e9 * SLOW_TIME_S)
             assert 0 < trial.metrics["goodput_bps"] <= 1.2e6, trial.metrics["goodput_bps"]
         else:
             assert 0 < trial.metrics["rtt_mean_ns"] < 1e9, trial.metrics["rtt_mean_ns"]
@@ -89,9 +89,10 @@ def _dead_in_mid_trial(scene: Scene) -> Outcome:
     _silent_engine(scene)
     mute = scene.folder / "mute"
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     disturbed = scene.before
     mute.touch()
+    command.trials.let_go()
     # New engines may speak again.
     while len(scene.trials()) == disturbed and command.process.poll() is None:
         if len(scene.engines) < 2:
@@ -138,6 +139,7 @@ OTHERS = (
         "the clock set an hour forward",
         "the trial is flagged, no figure changes",
         partial(_clock_stepped, step_s=3600),
+        study="slow",
         needs=("cc",),
     ),
     Fault(
@@ -145,6 +147,7 @@ OTHERS = (
         "the clock set an hour back",
         "the trial is flagged, no figure changes",
         partial(_clock_stepped, step_s=-3600),
+        study="slow",
         needs=("cc",),
     ),
     Fault(
@@ -158,6 +161,7 @@ OTHERS = (
         "engines that fall silent in mid-trial",
         "the trial fails by its time-out; new engines, retried, done",
         _dead_in_mid_trial,
+        study="slow",
     ),
     Fault(
         "output-closed",

@@ -9,13 +9,13 @@ import subprocess
 import sys
 import time
 import uuid
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 from fault_counting import Left, Process, Seen, left_of, marked, sockets_of
 from fault_studies import study_text
+from held import PATIENCE_S, Held
 
 from lanlab.store import TrialRecord, open_store
 from lanlab.testbeds.link import parse_link
@@ -27,17 +27,7 @@ _SIGNALS = "import signal as s; s.signal(s.SIGINT, s.default_int_handler); " + "
 _MAIN = "from lanlab.cli import main; main()"
 #: What lanlab asks is answered as to a user who is not root.
 _AS_USER = "import os; os.geteuid = lambda: 1000; "
-_PATIENCE_S = 60.0
 _POLL_S = 0.01
-
-
-def until(condition: Callable[[], bool], what: str, patience_s: float = _PATIENCE_S) -> None:
-    """Wait for another process, which has no other way to tell."""
-    deadline = time.monotonic() + patience_s
-    while not condition():
-        if time.monotonic() > deadline:
-            raise AssertionError(f"waited {patience_s:g} s for {what}")
-        time.sleep(_POLL_S)
 
 
 @dataclass(frozen=True)
@@ -51,17 +41,27 @@ class Said:
 
 
 class Command:
-    """A command under way."""
+    """A command under way, each of whose trials waits for leave to go on."""
 
-    def __init__(self, process: subprocess.Popen[str]) -> None:
+    def __init__(self, process: subprocess.Popen[str], trials: Held) -> None:
         self.process = process
+        self.trials = trials
+
+    def reach_trial(self) -> None:
+        """Wait until the next trial is under way; it goes on when it may."""
+
+        def is_running() -> None:
+            assert self.process.poll() is None, self.end()
+
+        self.trials.reach(is_running)
 
     def send(self, number: signal.Signals) -> None:
         """As the system or the terminal does."""
         self.process.send_signal(number)
 
-    def end(self, patience_s: float = _PATIENCE_S) -> Said:
-        """Wait for its end; one that does not end is killed, which is a failure."""
+    def end(self, patience_s: float = PATIENCE_S) -> Said:
+        """Let it go on, and wait for its end; if it does not end it is killed: a failure."""
+        self.trials.let_go()
         try:
             out, err = self.process.communicate(timeout=patience_s)
         except subprocess.TimeoutExpired:
@@ -101,9 +101,10 @@ class Scene:
         name, _, value = self.mark.partition("=")
         others = ("LANLAB_ENGINE", "LD_PRELOAD", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
         kept = {key: value for key, value in os.environ.items() if key not in others}
+        trials = Held(self.folder / f"trials-{uuid.uuid4().hex}")
         return Command(
             subprocess.Popen(
-                [sys.executable, "-c", self._program(), *args],
+                [sys.executable, "-c", self._program(trials), *args],
                 cwd=self.folder,
                 env={
                     **kept,
@@ -120,11 +121,12 @@ class Scene:
                     "stderr": subprocess.PIPE,
                     **streams,
                 },
-            )
+            ),
+            trials,
         )
 
-    def _program(self) -> str:
-        return _SIGNALS + (_AS_USER if self.as_user else "") + _MAIN
+    def _program(self, trials: Held) -> str:
+        return _SIGNALS + (_AS_USER if self.as_user else "") + trials.code + _MAIN
 
     def run(self, *options: str, **streams: Any) -> Command:
         """Start the study's run, with a seed of its own. As JSON the answer takes less time."""
@@ -183,26 +185,25 @@ class Scene:
 
     # Moments
 
-    def reach_mid_trial(self, command: Command, after: int = 2) -> None:
-        """Wait until so many trials are kept, and one more is under way for 0.15 s."""
+    def reach_mid_trial(self, command: Command, after: int = 2, measuring: bool = False) -> None:
+        """
+        Wait until so many trials are kept, and one more is under way. Its engines measure; lanlab
+        takes their results when the command may go on.
 
-        def under_way() -> bool:
-            assert command.process.poll() is None, command.end()
-            if len(self.trials()) < after:
-                return False
-            # Engines have sockets while they measure, and else none.
-            engines = self.engines
-            return len(engines) == 2 and all(sockets_of(engine.pid) for engine in engines)
-
+        Args:
+            measuring: The engines have not ended what they measure. Study `slow` has time for it.
+        """
         while True:
-            until(under_way, "a trial under way")
-            self.before = len(self.trials())
-            self.seen.look()
-            time.sleep(0.15)
-            # On a busy machine it may have ended meanwhile: then the next one.
-            if len(self.trials()) == self.before:
-                return
-            after = self.before + 1
+            command.reach_trial()
+            self.before = command.trials.ended
+            if self.before >= after:
+                self.seen.look()
+                time.sleep(0.1 if measuring else 0.0)
+                # Engines have sockets while they measure, and else none.
+                if not measuring or all(sockets_of(engine.pid) for engine in self.engines):
+                    return
+            # On a busy machine they may have ended meanwhile: then the next one.
+            command.trials.let_end()
 
     # Counting
 

@@ -9,7 +9,8 @@ from collections.abc import Callable
 
 from fault import Fault, Outcome, completed
 from fault_counting import beside_a_used_store
-from fault_scene import Scene, until
+from fault_scene import Scene
+from held import until
 
 from lanlab.roles import ROLES
 
@@ -48,7 +49,7 @@ def _killed(scene: Scene) -> Outcome:
 def _all_killed(scene: Scene) -> Outcome:
     """The command line and both engines at once, as when memory is short."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     for pid in (command.process.pid, *(engine.pid for engine in scene.engines)):
         os.kill(pid, _KILL)
     command.end()
@@ -60,7 +61,7 @@ def _all_killed(scene: Scene) -> Outcome:
 def _engines_killed(scene: Scene, *which: int) -> Outcome:
     """Its trial fails, by the cause; new engines run what is left, a retry included."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     killed = [scene.engines[index].pid for index in which]
     for pid in killed:
         os.kill(pid, _KILL)
@@ -85,15 +86,10 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
     """A hang: the trial ends by its time-outs, and the run goes on."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, measuring=True)
     stopped = [scene.engines[index].pid for index in which]
     _signal(stopped, _STOP)
-    time.sleep(0.3)
-    if len(scene.trials()) > scene.before:
-        # It had just measured its last, and stood still between two trials: the next one.
-        _signal(stopped, _CONTINUE)
-        scene.reach_mid_trial(command, after=scene.before + 2)
-        _signal(stopped, _STOP)
+    command.trials.let_go()
     if goes_on:
         time.sleep(3.0)
         _signal(stopped, _CONTINUE)
@@ -113,6 +109,7 @@ def _lanlab_stopped(scene: Scene) -> Outcome:
     command = scene.run()
     scene.reach_mid_trial(command)
     command.send(_STOP)
+    command.trials.let_go()
     time.sleep(2.0)
     command.send(_CONTINUE)
     said = command.end()
@@ -123,7 +120,7 @@ def _lanlab_stopped(scene: Scene) -> Outcome:
 def _killed_with_a_stopped_engine(scene: Scene) -> Outcome:
     """The engine that cannot notice is ended when the next virtual LAN is made."""
     command = scene.run()
-    scene.reach_mid_trial(command)
+    scene.reach_mid_trial(command, after=1, measuring=True)
     stopped = scene.engines[0].pid
     os.kill(stopped, _STOP)
     command.send(_KILL)
@@ -174,19 +171,40 @@ SIGNALS = (
         as_user=True,
     ),
     Fault(
-        "all-killed", "`kill -9` of lanlab and both engines", "`--resume` completes it", _all_killed
+        "all-killed",
+        "`kill -9` of lanlab and both engines",
+        "`--resume` completes it",
+        _all_killed,
+        study="slow",
     ),
-    Fault("sender-killed", "`kill -9` of the sender's engine", _RETRIED, _each(_engines_killed, 0)),
     Fault(
-        "receiver-killed", "`kill -9` of the receiver's engine", _RETRIED, _each(_engines_killed, 1)
+        "sender-killed",
+        "`kill -9` of the sender's engine",
+        _RETRIED,
+        _each(_engines_killed, 0),
+        study="slow",
     ),
-    Fault("both-killed", "`kill -9` of both engines", _RETRIED, _each(_engines_killed, 0, 1)),
+    Fault(
+        "receiver-killed",
+        "`kill -9` of the receiver's engine",
+        _RETRIED,
+        _each(_engines_killed, 1),
+        study="slow",
+    ),
+    Fault(
+        "both-killed",
+        "`kill -9` of both engines",
+        _RETRIED,
+        _each(_engines_killed, 0, 1),
+        study="slow",
+    ),
     Fault(
         "receiver-killed-virtual",
         "`kill -9` of the receiver's engine, virtual LAN",
         _RETRIED,
         _each(_engines_killed, 1),
         testbed="virtual",
+        study="slow",
     ),
     Fault(
         "sender-stopped",
@@ -223,5 +241,6 @@ SIGNALS = (
         "the next run ends the engine; `--resume` completes it",
         _killed_with_a_stopped_engine,
         testbed="virtual",
+        study="slow",
     ),
 )

@@ -12,7 +12,8 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from fault import Fault, Outcome, completed, places
-from fault_scene import Said, Scene, until
+from fault_scene import Said, Scene
+from held import until
 
 from lanlab.store import open_store
 
@@ -88,6 +89,8 @@ def _resumed_twice(scene: Scene) -> Outcome:
     command.end()
     lost = scene.lost()
     both = [scene.start("run", "--resume", "last", "--json") for _ in range(2)]
+    # The one that goes on is held in its first trial until the other has ended.
+    until(lambda: any(each.process.poll() is not None for each in both), "one to be refused")
     said = [command.end() for command in both]
     assert sorted(each.code for each in said) == [0, 1], said
     (refused,) = [each for each in said if each.code == 1]
@@ -107,11 +110,13 @@ def _read_meanwhile(scene: Scene) -> Outcome:
         while command.process.poll() is None and len(read) < 50:
             read.append(scene.said("runs", "--json"))
             read.append(scene.said("report", "last", "--out", out))
+            command.trials.let_go()
 
     reader = threading.Thread(target=read_on)
     reader.start()
-    said = command.end()
+    # From the first reports on, which are made while a trial is held, until it has ended.
     reader.join()
+    said = command.end()
     assert said.code == 0, said
     assert len(read) >= 2 and all(each.code == 0 for each in read), read[-1]
     counts = [json.loads(each.out)["runs"][0]["trials"] for each in read[::2]]

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 #: Of the trials of `mixed`: long enough to be in the middle of one, on a busy machine too.
 TIME_S = 0.6
+#: Of the trials of `slow`: what comes into the middle of one has time for it.
+SLOW_TIME_S = 2.5
 #: Of disturbed trials, in the studies of one workload.
 REPEATS = 2
-STUDIES = ("mixed", "udp", "tcp", "echo")
+STUDIES = ("mixed", "slow", "udp", "tcp", "echo")
 
 _FRAME = """
 schema = 1
@@ -49,16 +51,18 @@ def study_text(name: str) -> str:
     A study file.
 
     Args:
-        name: `mixed` has all workloads and gives up on silence after half a second; `udp`, `tcp`
-            and `echo` have one of them, wait for a second and a half, and repeat disturbed trials.
+        name: `mixed` has all workloads and gives up on silence after half a second; `slow` is the
+            same with longer trials; `udp`, `tcp` and `echo` have one workload, wait for a second
+            and a half, and repeat disturbed trials.
     """
     parts = {"udp": _UDP, "tcp": _TCP, "echo": _ECHO}
-    mixed = name == "mixed"
+    mixed = name in ("mixed", "slow")
+    time_s = TIME_S if name == "mixed" else SLOW_TIME_S
     experiments = "".join(parts.values()) if mixed else parts[name]
     return _FRAME.format(
         name=name,
         experiments=experiments.replace("LEVELS", "100" if mixed else "100, 200"),
-        time_s=TIME_S if mixed else 2 * TIME_S,
+        time_s=time_s,
         repeats=0 if mixed else REPEATS,
         silence_s=0.5 if mixed else 1.5,
     )

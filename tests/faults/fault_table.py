@@ -20,7 +20,8 @@ from fault_studies import STUDIES
 from lanlab.testbeds.needs import needs
 
 FAULTS: tuple[Fault, ...] = (*SIGNALS, *LINKS, *STORES, *OTHERS)
-#: Those that are another fault once more: with other rights, elsewhere, or in another workload.
+#: Those that are another fault once more: with other rights, elsewhere, in another workload, or by
+#: a signal of the same kind.
 VARIANTS = frozenset(
     {
         "killed-as-user",
@@ -31,6 +32,18 @@ VARIANTS = frozenset(
         "link-cut-echo",
         "link-interrupted-tcp",
         "link-interrupted-echo",
+        "sigterm",
+        "sighup",
+        "two-sigints",
+        "killed-virtual",
+        "receiver-killed",
+        "receiver-hangs",
+        "sender-stopped",
+        "lanlab-stopped",
+        "medium-stopped",
+        "interface-down-and-up",
+        "clock-back",
+        "all-output-closed",
     }
 )
 

@@ -14,6 +14,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from held import BEFORE_TRIAL, Held
 from ssh_hosts import SshHost, SshLan, finished, ssh_lan
 
 from lanlab.engine import engine_path
@@ -170,15 +171,16 @@ def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Pat
     """The last is measured over a new one."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
+        trials = Held(tmp_path / "trials", BEFORE_TRIAL)
         command = lan.start(
             "stream", "--to", "nas", "--rate", "10M", "--time", "1", "--idle-timeout", "1",
-            "--trials", "4", "--json",
+            "--trials", "3", "--json", before=trials.code,
         )  # fmt: skip
-        pid = await_trial(lan, nas)
-        count = 0
-        while count != (count := received(nas)):
-            time.sleep(0.1)
-        cut_connection(lan, nas, pid)
+        trials.reach()
+        trials.let_end()
+        trials.reach()
+        cut_connection(lan, nas, 0)
+        trials.let_go()
         _, out, err = finished(command)
         statuses = [trial["status"] for trial in json.loads(out)["trials"]]
         assert statuses[-1] == "done", err

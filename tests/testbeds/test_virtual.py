@@ -7,11 +7,9 @@ import os
 import re
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -201,22 +199,24 @@ def test_ctrl_c_while_opening_leaves_nothing(open_bed: Open) -> None:
     """At whatever step it comes."""
     open_bed("virtual", 2, "unshaped").close()
     code = """
-import sys
+import itertools, os, signal, sys
 from lanlab.testbeds.registry import testbed
-print("go", flush=True)
+steps = itertools.count(1)
+
+def step(event, _):
+    if next(steps) == int(sys.argv[1]):
+        os.kill(os.getpid(), signal.SIGINT)
+
+# What Python does of files, processes and sockets.
+sys.addaudithook(step)
 for _ in range(1000):
     testbed("virtual", 3, "unshaped").close()
 """
-    for delay_s in (0.001, 0.005, 0.009, 0.013, 0.017, 0.021):
+    for step in (1, 10, 40, 90, 150, 220):
         child = subprocess.Popen(
-            [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+            [sys.executable, "-c", code, str(step)], stderr=subprocess.PIPE, text=True
         )
-        assert child.stdout is not None
-        child.stdout.readline()
-        # Not awaiting anything: the point is to hit a step that nobody chose.
-        time.sleep(delay_s)
-        child.send_signal(signal.SIGINT)
-        errors = child.communicate(timeout=60)[1]
+        errors = child.communicate(timeout=180)[1]
         assert "KeyboardInterrupt" in errors
         await_end([each.pid for each in marked_by(child.pid)])
         assert marked_by(child.pid) == []

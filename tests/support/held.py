@@ -1,0 +1,90 @@
+"""
+A command held at a call: it reports by a file that it got there, and waits for another to go on.
+
+So a test disturbs a trial, or what is between two of them, however busy the machine is.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+_POLL_S = 0.01
+#: Only what hangs takes it.
+PATIENCE_S = 180.0
+_CODE = """
+import importlib, itertools, pathlib, time
+
+def hold(owner, name, folder=pathlib.Path({folder!r}), numbers=itertools.count()):
+    call = getattr(owner, name)
+    def held(*args, **kwargs):
+        number, until_s = next(numbers), time.monotonic() + {patience_s}
+        (folder / f"reached-{{number}}").touch()
+        while not any((folder / name).exists() for name in ("go", f"go-{{number}}")):
+            assert time.monotonic() < until_s, "held for too long"
+            time.sleep({poll_s})
+        return call(*args, **kwargs)
+    setattr(owner, name, held)
+
+owner = importlib.import_module({module!r})
+for part in {path!r}:
+    owner = getattr(owner, part)
+hold(owner, {name!r})
+"""
+#: Engines measure, and lanlab is about to take their results.
+MEASURING = ("lanlab.performers.conductor", "_TimedRun._take_results")
+#: A trial is about to begin.
+BEFORE_TRIAL = ("lanlab.run.runner", "run_trial")
+
+
+def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
+    """Wait for another process, which has no other way to report."""
+    deadline = time.monotonic() + patience_s
+    while not condition():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"waited {patience_s:g} s for {what}")
+        time.sleep(_POLL_S)
+
+
+class Held:
+    """Calls of one command, each of which waits for leave to go on."""
+
+    def __init__(self, folder: Path, call: tuple[str, str] = MEASURING) -> None:
+        folder.mkdir()
+        self._folder, self._call = folder, call
+        #: Calls that were let go on, one by one.
+        self.ended = 0
+
+    @property
+    def code(self) -> str:
+        """Python for the command to run first."""
+        module, name = self._call
+        *path, name = name.split(".")
+        return _CODE.format(
+            folder=str(self._folder),
+            module=module,
+            path=path,
+            name=name,
+            patience_s=PATIENCE_S,
+            poll_s=_POLL_S,
+        )
+
+    def reach(self, check: Callable[[], None] = lambda: None) -> None:
+        """Wait until the next call; `check` raises when it cannot come any more."""
+        reached = self._folder / f"reached-{self.ended}"
+
+        def is_reached() -> bool:
+            check()
+            return reached.exists()
+
+        until(is_reached, "a call that is held")
+
+    def let_end(self) -> None:
+        """Let the call go on that was reached."""
+        (self._folder / f"go-{self.ended}").touch()
+        self.ended += 1
+
+    def let_go(self) -> None:
+        """Let all calls go on, this and those to come."""
+        (self._folder / "go").touch()
