@@ -4,7 +4,7 @@
 # Tests and figures measure: a compiler beside them would be measured, too.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help setup tour test test-long snapshots lint generated messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
+.PHONY: help setup tour test test-long test-programs snapshots lint generated messages reference manual lock licences audit wheels reproducible soak fuzz mutants format clean
 
 BIN := .venv/bin
 # Arguments for pytest, as in `make test PYTEST="-k pacing"`.
@@ -16,6 +16,8 @@ SOAK ?= --time 600
 # Arguments for the small faults, as in `make mutants MUTANTS="statistics measure --seed 3"`.
 MUTANTS ?=
 CARGO_FLAGS := --workspace --locked
+# Many tests wait for peers and clocks: three a processor.
+RUST_TESTS = $(BIN)/cargo-nextest nextest run $(CARGO_FLAGS) --test-threads $$((3 * $$(getconf _NPROCESSORS_ONLN)))
 
 help: ## Print this
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/  make \1 \t\2/p' Makefile | expand -t 18
@@ -26,13 +28,18 @@ setup: ## Build .venv with the engine, the packages and lanlab
 tour: setup ## Measure two studies on a virtual LAN, simulate them, and write the report
 	@$(BIN)/lanlab tour
 
-test: setup ## Run every test that decides correctness, Rust and Python
-	$(BIN)/python tools/test_rust.py
+test: setup test-programs ## Run every test that decides correctness, Rust and Python
+	RUST_TEST_THREADS=$$((3 * $$(getconf _NPROCESSORS_ONLN))) cargo test $(CARGO_FLAGS) --quiet --no-fail-fast --lib --bins --tests
 	bash tools/test_python.sh $(PYTEST)
 
-test-long: setup ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
-	LANLAB_LONG=all $(MAKE) test
-	bash tools/test_long.sh all
+test-long: setup test-programs ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
+	$(RUST_TESTS) --profile long --run-ignored all
+	bash tools/test_python.sh --long
+	bash tools/test_long.sh
+
+test-programs: setup
+	@$(BIN)/python -m pip --quiet --disable-pip-version-check --no-input install --no-deps \
+		--require-hashes --only-binary :all: --requirement requirements-tests.lock
 
 snapshots: setup ## Accept the wording of today: read the diff of tests/cli/__snapshots__ after it
 	$(BIN)/python -m pytest tests/cli/test_*_texts.py --snapshot-update
@@ -76,7 +83,7 @@ manual: setup ## Write the manual page from the help of all commands into dist
 licences: setup ## List the licences of all that lanlab is delivered with, in dist/licences.md
 	$(BIN)/python tools/licences.py
 
-audit: setup ## Look for known vulnerabilities of what lanlab is made of
+audit: setup test-programs ## Look for known vulnerabilities of what lanlab is made of
 	$(BIN)/python tools/audit.py
 
 wheels: licences ## Build both wheels into dist, the same bytes everywhere, and the list of licences

@@ -5,7 +5,7 @@ Measure the live page in a real Chromium, and print Markdown for bench/results/w
 
 Makes a store of 10,000 trials (a real one of `lanlab stream`, repeated with made-up results), has
 `lanlab web` show it, opens its page, and commits further trials as a run would. It takes Chromium,
-and for the row of axe-core `requirements-browser.lock`. Takes about two minutes.
+and for the row of axe-core `requirements-tests.lock`. Takes about two minutes.
 """
 
 from __future__ import annotations

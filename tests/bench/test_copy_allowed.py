@@ -13,7 +13,10 @@ BENCH = Path(__file__).parents[2] / "bench"
 
 if not BENCH.is_dir():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
+pytestmark = [
+    pytest.mark.long,
+    pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only"),
+]
 
 
 def _run(*argv: str | Path) -> str:

@@ -16,6 +16,8 @@ sys.path.insert(0, str(BENCH))
 from copy_peers import same_content  # noqa: E402
 from copy_tables import OWN, Trial, tables  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 def trial(block: int, label: str, elapsed_s: float, service: str = "ftp") -> Trial:
     return Trial(block, service, "many-small", "upload", label, 6_000_000, 1000, elapsed_s)

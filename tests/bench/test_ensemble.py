@@ -24,6 +24,8 @@ from sensitivity import assumed_numbers, moved  # noqa: E402
 from lanlab.analysis.simulated import Accuracy  # noqa: E402
 from lanlab.studies import load_study  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 STUDY = load_study("milanovic-srbljic")
 
 

@@ -17,6 +17,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "run"))
 
 from small_runs import Watching, a_store  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 if not FIT.is_file():
     pytest.skip("the bench is not part of what is installed", allow_module_level=True)
 

@@ -20,6 +20,8 @@ sys.path.insert(0, str(BENCH))
 import load_flent  # noqa: E402
 from load_judge import Seen, judge, seen_of  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 LINK = "10M:cable+tbf"
 ASKED = Namespace(load="up", flows=2, time=2, congestion_control="cubic")
 #: What a double of flent writes: pings of 1 ms until 103 s, then streams and pings of 9 ms.

@@ -13,6 +13,8 @@ from missing import missing
 from lanlab.testbeds.needs import needs
 from lanlab.testbeds.tools import find_tool
 
+pytestmark = pytest.mark.long
+
 BENCH = Path(__file__).parents[2] / "bench"
 
 if not BENCH.is_dir():

@@ -22,6 +22,8 @@ from medium_charts import (  # noqa: E402
     utilisation_chart,
 )
 
+pytestmark = pytest.mark.long
+
 LOADS = [
     LoadedMedium(15, 0.9, (0.80, 0.82), (5e6, 7e6)),
     LoadedMedium(2, 0.9, (0.90, 0.90), (1e6, 1e6)),

@@ -25,6 +25,8 @@ import peer_wire as wire  # noqa: E402
 from peer_cells import CELLS, contenders  # noqa: E402
 from peer_tables import Measured  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 def test_the_interval_of_a_median_holds_it_in_at_least_95_of_100_samples() -> None:
     """Of a skewed distribution, for every number of runs that gives one."""

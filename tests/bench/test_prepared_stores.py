@@ -18,6 +18,8 @@ from hostile_stores import RUN, changed_by, make_good  # noqa: E402
 from lanlab.errors import StoreError  # noqa: E402
 from lanlab.store import open_store  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 @pytest.fixture
 def good(tmp_path: Path) -> Path:

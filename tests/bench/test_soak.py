@@ -29,6 +29,8 @@ from soak_verdict import table  # noqa: E402
 
 from lanlab.plan import expand  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 needs_proc = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
 )

@@ -28,6 +28,8 @@ from soak_verdict import judge  # noqa: E402
 
 from lanlab.store import Series, Store, TrialRecord  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 needs_proc = pytest.mark.skipif(
     not sys.platform.startswith("linux"), reason="descriptors and engines are seen by /proc (Linux)"
 )

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 from missing import missing
 
+pytestmark = pytest.mark.long
+
 BENCH = Path(__file__).parents[2] / "bench"
 
 if not BENCH.is_dir():

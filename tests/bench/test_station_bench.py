@@ -16,6 +16,8 @@ sys.path.insert(0, str(BENCH))
 from memory_speed import copy_and_compare_ns  # noqa: E402
 from station_peers import Cell, Found, table  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 def test_the_last_column_is_over_the_better_of_those_that_could() -> None:
     """Medians, not means; who tells no fairness is named so, and who cannot do it has no number."""

@@ -12,7 +12,6 @@ import pytest
 from command_line import Lanlab, Running, running, until
 from copying import mark_of, working_directories
 from file_servers import SECRET, Relay, Served, closed_port
-from quiet_machine import figure_test
 
 from lanlab.engine import Engine
 
@@ -131,7 +130,7 @@ def test_a_wrong_octet_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Pat
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     """With who waits for whom, and its share."""
     with (

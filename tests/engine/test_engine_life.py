@@ -16,7 +16,6 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from quiet_machine import figure_test
 from raw_engine import Line, RawEngine, run_echo, run_stream
 
 #: How soon an engine ends is what is asked here.
@@ -201,7 +200,7 @@ def test_an_engine_whose_output_nobody_reads_ends() -> None:
     process.stdin.close()
 
 
-@figure_test
+@pytest.mark.figures
 def test_an_engine_starts_quickly() -> None:
     """From its start to its first line: 20 ms, the best of five, for others measure here too."""
     times_s = []

@@ -17,7 +17,6 @@ from pathlib import Path
 import pytest
 from file_servers import KINDS
 from hostile_peer import resident_bytes
-from quiet_machine import figure_test
 from raw_engine import SESSION, Line, RawEngine
 
 #: Connections of a crowd; each has begun something that it does not end.
@@ -227,7 +226,7 @@ def test_silent_connections_and_half_bodies_cost_little_and_keep_nobody_out(
 
 
 @pytest.mark.long
-@figure_test
+@pytest.mark.figures
 @pytest.mark.parametrize("service", DISTINGUISHING)
 def test_somebody_is_let_in_within_a_second_of_a_crowd(service: str, tmp_path: Path) -> None:
     """On a machine that does nothing else."""

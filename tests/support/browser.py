@@ -23,7 +23,7 @@ from typing import Any
 from missing import missing
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome")
-#: The package that has axe-core in it; nothing else of it is used (`requirements-browser.lock`).
+#: The package that has axe-core in it; nothing else of it is used (`requirements-tests.lock`).
 _AXE_PACKAGE = "axe_playwright_python"
 _OPTIONS = (
     "--headless",
@@ -50,7 +50,7 @@ def axe_script() -> str:
     """The source of axe-core, or the test is skipped."""
     found = importlib.util.find_spec(_AXE_PACKAGE)
     if found is None or found.origin is None:
-        missing("axe-core is not installed (pip install -r requirements-browser.lock)")
+        missing("axe-core is not installed (pip install -r requirements-tests.lock)")
     return (Path(found.origin).parent / "axe.min.js").read_text(encoding="utf-8")
 
 

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import pytest
 from missing import missing
-from quiet_machine import figure_test
 from test_medium import medium_pid, settled
 from test_shaping import BLAST, check_goodput, features
 from testbed_opening import Open, opening
@@ -50,7 +49,7 @@ def open_bed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
         ("2M", 4, 18, 84),
     ],
 )
-@figure_test
+@pytest.mark.figures
 def test_goodput_is_that_of_real_ethernet(
     open_bed: Open, link: str, version: int, size: int, wire_bytes: int
 ) -> None:

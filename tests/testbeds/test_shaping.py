@@ -12,7 +12,6 @@ from typing import NamedTuple, Self
 
 import pytest
 from missing import missing
-from quiet_machine import figure_test
 from testbed_opening import Open, opening
 
 from lanlab.addresses import ip_family
@@ -212,7 +211,7 @@ MORE_SHAPES = [
 @pytest.mark.parametrize(
     "shape", [*SHAPES, *(pytest.param(more, marks=pytest.mark.long) for more in MORE_SHAPES)]
 )
-@figure_test
+@pytest.mark.figures
 def test_goodput_is_that_of_real_ethernet(open_bed: Open, shape: Shape) -> None:
     """Within 1 % of frame and gap arithmetic."""
     check_goodput(open_bed("virtual", 2, shape.link), *shape)
@@ -266,7 +265,7 @@ def by_tcp(bed: Bed) -> Goodput:
 
 
 @pytest.mark.parametrize("link", ["10M", "10M+tbf"])
-@figure_test
+@pytest.mark.figures
 def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open, link: str) -> None:
     """Within 1 %: TCP's packets of many segments are not taken for one frame."""
     bed = open_bed("virtual", 2, link)

@@ -11,7 +11,6 @@ from pathlib import Path
 
 import pytest
 from captures import captured, iperf3_goodput_bps
-from quiet_machine import figure_test
 from ssh_hosts import SshHost, SshLan, finished, ssh_lan
 
 import lanlab.studies
@@ -48,7 +47,7 @@ def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
     assert found["received_messages"] == len(received) == 300
 
 
-@figure_test
+@pytest.mark.figures
 def test_iperf3_finds_the_same(lan: SshLan) -> None:
     """As fast as the link takes it, one after the other: within 1 %."""
     pc1, nas = lan.hosts
@@ -77,7 +76,7 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
     }
 
 
-@figure_test
+@pytest.mark.figures
 def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
     """Less than 1 kB/s, headers of Ethernet, IP, TCP and ssh included."""
     command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "5")
@@ -88,7 +87,7 @@ def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
         assert 100 < rate < MOST_CONTROL_BYTES_PER_S, f"{host}: {rate:.0f} bytes/s"
 
 
-@figure_test
+@pytest.mark.figures
 def test_offsets_are_right_and_starts_together(lan: SshLan) -> None:
     """The hosts have one clock: an offset that is found is the error."""
     found = lan.measured(
@@ -118,7 +117,7 @@ NEGLIGIBLE = 0.01
 NEGLIGIBLE_FOR_ROUND_TRIPS = 0.5
 
 
-@figure_test
+@pytest.mark.figures
 @pytest.mark.long
 def test_a_study_by_ssh_agrees_with_the_virtual_testbed(tmp_path: Path) -> None:
     """The same cable, once between hosts that are reached, once between hosts that are made: the

@@ -17,8 +17,10 @@ sys.path.insert(0, str(TOOLS))
 
 import audit  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 needs_deny = pytest.mark.skipif(
-    audit._cargo_deny() is None, reason="needs cargo-deny (`cargo install cargo-deny`)"
+    audit._cargo_deny() is None, reason="needs cargo-deny (`make test-programs`)"
 )
 
 #: As RustSec writes one; of a crate that the engine has, and all its versions.

@@ -14,6 +14,8 @@ sys.path.insert(0, str(TOOLS))
 
 from check_disk_calls import ALLOWED, ROOT, main, places  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 def test_no_other_module_removes_or_replaces() -> None:
     assert main() == 0

@@ -5,10 +5,14 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "tools"))
 
 from check_import_circles import circles, imports, main  # noqa: E402
+
+pytestmark = pytest.mark.long
 
 
 def crate(folder: Path, files: dict[str, str]) -> Path:

@@ -18,6 +18,8 @@ import licences  # noqa: E402
 from licence_sources import Part, Unstated, packages  # noqa: E402
 from spdx import used  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 ALLOWED = ("MIT", "Apache-2.0", "Unicode-3.0")
 
 

@@ -15,6 +15,8 @@ from mutants_engine import _TESTS, outlasts
 from mutants_rust import _is_alike
 from mutants_together import with_faults
 
+pytestmark = pytest.mark.long
+
 ROOT = Path(__file__).parents[2]
 
 

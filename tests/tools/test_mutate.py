@@ -11,6 +11,8 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[2] / "tools"))
 
 from mutate import mutants
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("line", "faults"),

@@ -15,6 +15,8 @@ sys.path.insert(0, str(TOOLS))
 
 from plain_words import LEFT_IN_RUST, WORDS, places, product  # noqa: E402
 
+pytestmark = pytest.mark.long
+
 
 @pytest.mark.parametrize(
     ("text", "found"),

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 from copying import before_request, copy, failure_of, mark_of, metrics_of, working_directories
 from file_servers import EMBEDDED, Relay, Served, each_at_three
-from quiet_machine import figure_test
 from trial_running import Pair
 
 from lanlab.workloads import TrialOutcome
@@ -158,7 +157,7 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
 
 
 @pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
-@figure_test
+@pytest.mark.figures
 def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
     """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
     with (

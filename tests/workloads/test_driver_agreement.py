@@ -14,7 +14,6 @@ from pathlib import Path
 import pytest
 from missing import missing
 from peer_finding import peer_program
-from quiet_machine import figure_test
 
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.cli.run_settings import RunSettings
@@ -95,7 +94,7 @@ UDP: Mapping[str, Level] = {"transport": "udp", "message_size_bytes": 500, "time
         ),
     ],
 )
-@figure_test
+@pytest.mark.figures
 def test_iperf3_and_lanlab_agree_on_goodput(
     parameters: Mapping[str, Level], tmp_path: Path
 ) -> None:
@@ -111,7 +110,7 @@ def test_iperf3_and_lanlab_agree_on_goodput(
         check_blocks_and_records(trials)
 
 
-@figure_test
+@pytest.mark.figures
 def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
     """A whole one: half of it, as sockperf shows by default, would be far outside."""
     peer_program("sockperf")
@@ -136,7 +135,7 @@ EVERY = [
     EVERY,
     ids=[f"{name} {workload} {condition['transport']}" for _, name, workload, condition in EVERY],
 )
-@figure_test
+@pytest.mark.figures
 @pytest.mark.long
 def test_other_drivers_come_near_lanlab_s_figures(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path

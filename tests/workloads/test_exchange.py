@@ -13,7 +13,6 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, cast
 
 import pytest
-from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.engine import Engine, Measurement
@@ -74,7 +73,7 @@ def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-@figure_test
+@pytest.mark.figures
 def test_both_ends_start_at_the_time_sent_ahead(pair: Pair, transport: str) -> None:
     """The skew is what the sender says of itself: not before, and soon after."""
     skews_ns = []

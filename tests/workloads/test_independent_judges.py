@@ -11,7 +11,6 @@ from collections.abc import Iterator
 
 import pytest
 from captures import captured, iperf3_goodput_bps
-from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
@@ -32,7 +31,7 @@ def fastest(lan: Pair, size: int) -> float:
 
 
 @pytest.mark.parametrize("size", [18, 1408])
-@figure_test
+@pytest.mark.figures
 def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     """By arithmetic: beside the payload a datagram takes UDP 8, IPv4 20, Ethernet 38 octets."""
     limit_bps = 10e6 * size / (size + 66)
@@ -40,7 +39,7 @@ def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
     assert found_bps == pytest.approx(limit_bps, rel=0.01), f"{found_bps:.0f}"
 
 
-@figure_test
+@pytest.mark.figures
 def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
     """One after the other: within 2 %."""
     size = 500

@@ -13,7 +13,6 @@ from typing import Any
 
 import pytest
 from pydantic import ValidationError
-from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError, LabError
@@ -129,7 +128,7 @@ def test_what_the_echo_cannot_have_is_refused() -> None:
         WORKLOADS["load"].Parameters.model_validate({"echo_size_bytes": 70_000})
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_full_queue_adds_its_length_over_the_rate() -> None:
     """A token bucket of 10 Mbit/s with room for B octets on the wire. Sixteen senders have more in
     their sockets' buffers than it takes, so that it is full: a request waits B / R."""
@@ -152,7 +151,7 @@ def test_a_full_queue_adds_its_length_over_the_rate() -> None:
     assert 0.98 * longest_ns <= trial.metrics["rtt_p50_ns"] <= 1.01 * longest_ns
 
 
-@figure_test
+@pytest.mark.figures
 def test_the_kernels_own_round_trips_of_the_streams_judge_the_echo() -> None:
     """Segments of TCP and requests wait in one queue: what TCP_INFO smooths over the same time is
     about the median of the echo, which is far from that of an empty link."""

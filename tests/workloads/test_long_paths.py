@@ -12,7 +12,6 @@ import sys
 from typing import Any
 
 import pytest
-from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
@@ -50,7 +49,7 @@ def check_echo(pair: Pair, delay_s: float, **amount: Any) -> None:
     assert trial.metrics["rtt_min_ns"] == pytest.approx(2e9 * delay_s, rel=0.1, abs=5e6)
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_stream_and_an_echo_over_a_satellite_are_what_they_are() -> None:
     with opened("300ms") as pair:
         check_stream(pair, 0.5)

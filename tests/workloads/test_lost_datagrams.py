@@ -15,7 +15,6 @@ from pathlib import Path
 
 import pytest
 from datagram_relay import Way, relayed_trial
-from quiet_machine import figure_test
 from trial_running import Pair, Trial, opened_pair
 
 from lanlab.testbeds.tools import tool
@@ -64,7 +63,7 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
     return found[place]
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
     """Twice the link's rate into a queue of two frames: what has no room, the sender hears of."""
     tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
@@ -74,7 +73,7 @@ def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
     assert refused == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
     """A queue that makes room by dropping its oldest says nothing to the sender; it counts."""
     tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
@@ -86,7 +85,7 @@ def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
     assert dropped == pytest.approx(0.56 * trial.metrics["offered_messages"], rel=0.15)
 
 
-@figure_test
+@pytest.mark.figures
 def test_what_a_switch_drops_was_lost_on_the_link() -> None:
     """Its port to the receiver has half the speed and little room."""
     with opened_pair("virtual", "10M:switch+tbf") as pair:
@@ -129,7 +128,7 @@ def least_backlog() -> Iterator[None]:
 
 
 @pytest.mark.skipif(not os.access(BACKLOG, os.W_OK), reason="needs root of the whole machine")
-@figure_test
+@pytest.mark.figures
 def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
     """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
     with opened_pair("virtual", "unshaped") as pair:
@@ -182,7 +181,7 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
     assert lost - 5 <= trial.target["socket_dropped_datagrams"] <= lost + 100
 
 
-@figure_test
+@pytest.mark.figures
 def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
     """What waits in the sender's queue when the time is over comes, but too late to count."""
     parameters = {"message_size_bytes": 500, "rate_bps": "20M", "time_s": 0.4, "warmup_s": 0.1}
@@ -195,7 +194,7 @@ def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
     assert patient.metrics["lost_messages"] == 0
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
     """At twice the link's rate it waits for room, and leaves out what is overdue then."""
     trial = lan.trial(

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from quiet_machine import figure_test
 from trial_running import Pair, opened_pair
 
 from lanlab.errors import EngineError
@@ -59,7 +58,7 @@ def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, recei
         assert trial.metrics["rtt_p50_ns"] > 150_000
 
 
-@figure_test
+@pytest.mark.figures
 def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> None:
     """That is what they are: at ten messages a second nothing else needs a processor."""
     used = {}
@@ -111,7 +110,7 @@ def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) ->
     assert trial.target["receive_calls"] >= 20_000 / read_bytes
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
     """A twentieth of a processor, and 0.2 ms of work on a message: a quarter of 1000/s."""
     trial = pair.trial(
@@ -129,7 +128,7 @@ def test_a_quota_bounds_what_the_receiver_gets(pair: Pair) -> None:
     assert 0.15 < ratio < 0.35, f"received {ratio:.2f}"
 
 
-@figure_test
+@pytest.mark.figures
 @pytest.mark.skipif(not hasattr(os, "sched_getaffinity"), reason="processors are bound on Linux")
 def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
     """With three threads that never rest beside it, of 0.5 ms of work on each of 1500/s a part
@@ -166,7 +165,7 @@ def test_what_cannot_be_is_refused(pair: Pair, parameters: dict[str, Any], says:
     assert exchange.error.code == "processor.unusable"
 
 
-@figure_test
+@pytest.mark.figures
 def test_the_kernels_stamps_see_through_a_slow_receiver(pair: Pair) -> None:
     """A receiver that sleeps between looks: by its own clock messages of one look arrive together,
     by the kernel's as they were sent."""
@@ -194,7 +193,7 @@ def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
     assert pair.trial("echo", requests=10).source["kernel_round_trip"] is None
 
 
-@figure_test
+@pytest.mark.figures
 def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     """A thousand messages a second: in the median a millisecond, and none back to back."""
     trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
@@ -207,7 +206,7 @@ def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
     assert pair.trial("stream", message_size_bytes=500, messages=100).source["gap"] is None
 
 
-@figure_test
+@pytest.mark.figures
 def test_the_host_window_covers_the_measured_part(pair: Pair) -> None:
     """With CPU time by kind, the engine's own, and UDP counters of that stretch alone."""
     trial = pair.trial(

@@ -7,7 +7,6 @@ import threading
 from pathlib import Path
 
 import pytest
-from quiet_machine import figure_test
 from trial_running import LEAD_S, opened_pair
 
 from lanlab.performers import perform_between
@@ -17,7 +16,7 @@ from lanlab.workloads import WORKLOADS, CounterChanges
 MOST_THREADS = 24
 
 
-@figure_test
+@pytest.mark.figures
 @pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 def test_a_hundred_stations_are_served_evenly_by_few_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch

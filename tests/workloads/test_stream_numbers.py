@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
-from quiet_machine import figure_test
 from trial_running import Pair, Trial, opened_pair
 
 from lanlab.workloads import workload
@@ -56,7 +55,7 @@ def test_an_amount_is_exact(
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("flows", [1, 3])
 @pytest.mark.parametrize("amount", [{"time_s": 0.2}, {"messages": 120}], ids=str)
-@figure_test
+@pytest.mark.figures
 def test_the_warm_up_is_kept_out(
     pair: Pair, transport: str, flows: int, amount: dict[str, Any]
 ) -> None:
@@ -166,7 +165,7 @@ def test_the_most_flows_that_there_can_be(pair: Pair, transport: str, rated: boo
     assert trial.source["threads"] == trial.target["threads"] == 2
 
 
-@figure_test
+@pytest.mark.figures
 def test_pacing_is_even(pair: Pair) -> None:
     """1000 messages a second: every tenth of a second within 10 %, the whole within 1 %."""
     trial = pair.trial(
@@ -193,7 +192,7 @@ def test_pacing_is_even(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize(("rate_bps", "size"), [(20_000, 125), (100_000_000, 1408)])
-@figure_test
+@pytest.mark.figures
 def test_pacing_keeps_its_rate_from_slow_to_fast(pair: Pair, rate_bps: int, size: int) -> None:
     """Within 1 % at the sender, and in single messages where these can follow."""
     trial = pair.trial("stream", message_size_bytes=size, rate_bps=rate_bps, time_s=0.5)
@@ -211,7 +210,7 @@ def test_a_fast_rate_states_its_burst(pair: Pair) -> None:
     assert trial.source["offered_messages"] == 40_000
 
 
-@figure_test
+@pytest.mark.figures
 def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
     """70,000 messages of 2 octets: their numbers begin anew after 65,536."""
     trial = pair.trial("stream", message_size_bytes=2, messages=70_000, rate_messages_per_s=70_000)
@@ -225,7 +224,7 @@ def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("messages", [10, 100])
-@figure_test
+@pytest.mark.figures
 def test_few_messages_are_not_too_fast(pair: Pair, messages: int) -> None:
     """Each has its share of the time, the last one too."""
     trial = pair.trial("stream", message_size_bytes=500, messages=messages, rate_messages_per_s=500)
