@@ -14,6 +14,7 @@ use smb2::client::Cipher;
 use smb2::crypto::signing::SigningAlgorithm;
 use smb2::msg::create::CreateDisposition;
 use smb2::msg::directory_info::parse_entries;
+use smb2::msg::echo::EchoRequest;
 use smb2::msg::flush::FlushRequest;
 use smb2::msg::logoff::LogoffRequest;
 use smb2::msg::query_directory::{
@@ -32,6 +33,7 @@ mod protect;
 mod status;
 
 use calls::{Calls, Opening};
+use handshake::CREDIT_OCTETS;
 
 /// Octets of the longest data of a call: what Windows and Samba take at most.
 const MAX_DATA_OCTETS: u32 = 8 << 20;
@@ -82,7 +84,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         base.push('\\');
     }
     let agreed = handshake::agree(target).await?;
-    let session = Session {
+    let mut session = Session {
         base,
         facts: facts(&agreed),
         read_octets: agreed.read_octets as usize,
@@ -90,6 +92,7 @@ pub async fn connect(target: &Target) -> Result<Session> {
         list_octets: agreed.list_octets,
         calls: Calls::new(agreed, Duration::from_nanos(target.timeout_ns)),
     };
+    session.keep_to_credits().await?;
     if !session.base.is_empty() {
         let looked = session.open_directory(session.base.trim_end_matches('\\'), 0).await;
         let id = looked.map_err(during("directory", &target.directory))?;
@@ -138,6 +141,26 @@ fn check_name(name: &str) -> Result<()> {
 }
 
 impl Session {
+    /// Have the server grant what a call of a whole block takes. One that never does has shorter calls: it would be
+    /// waited for in vain.
+    async fn keep_to_credits(&mut self) -> Result<()> {
+        let block = self.read_octets.max(self.write_octets).min(BLOCK_BYTES as usize);
+        let wanted = block.div_ceil(CREDIT_OCTETS as usize);
+        let mut credits = self.calls.protection().credits.available_permits();
+        while credits < wanted {
+            self.calls.small(Command::Echo, &EchoRequest).await?;
+            let now = self.calls.protection().credits.available_permits();
+            if now <= credits {
+                let most = now.max(1) * CREDIT_OCTETS as usize;
+                self.read_octets = self.read_octets.min(most);
+                self.write_octets = self.write_octets.min(most);
+                break;
+            }
+            credits = now;
+        }
+        Ok(())
+    }
+
     fn name(&self, path: &ServicePath) -> Result<String> {
         path.names().try_for_each(check_name)?;
         Ok(format!("{}{}", self.base, path.as_str().replace('/', "\\")))

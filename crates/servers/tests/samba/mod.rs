@@ -139,6 +139,8 @@ fn each_dialect_and_protection_of_samba_is_spoken() {
         ("server max protocol = SMB2_10", "SMB 2.1", "none"),
         ("server max protocol = SMB3_00", "SMB 3.0", "none"),
         ("server max protocol = SMB3_02", "SMB 3.0.2", "none"),
+        // Never the 16 credits of a block.
+        ("smb2 max credits = 2", "SMB 3.1.1", "none"),
         ("server signing = mandatory", "SMB 3.1.1", "signed, AES-128-GMAC"),
         (
             "server signing = mandatory\nserver max protocol = SMB3_00",
