@@ -110,6 +110,7 @@ def _tried(client: Client, folder: Path) -> Outcome | str:
         local.mkdir()
         (local / "up.bin").write_bytes(_CONTENT)
         environment = os.environ | {"PYTHONPATH": str(packages), "HOME": str(work)}
+        environment["HOME_OF_USER"] = str(Path.home())
         if "go" in client.programs:
             go = subprocess.run(["go", "env", "GOPATH"], capture_output=True, text=True, check=True)
             environment |= {"GOPATH": go.stdout.strip(), "GOCACHE": str(folder / "go-build")}

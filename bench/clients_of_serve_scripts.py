@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+import clients_of_serve_java as java
+
 
 @dataclass(frozen=True)
 class Client:
@@ -384,6 +386,7 @@ CLIENTS: tuple[Client, ...] = (
     _of_package("impacket", "smb", "impacket==0.13.1", "DIALECT = None\n" + _IMPACKET),
     _of_package("pysmb", "smb", "pysmb==1.2.15", "SMB2 = True\n" + _PYSMB),
     _of_package("smbprotocol", "smb", "smbprotocol==1.17.0", _SMBPROTOCOL),
+    *(Client(n, "smb", r"version (\S+)", s, ("java", "mvn")) for n, s in java.SCRIPTS.items()),
     _smbclient("smb1", "NT1"),
     _of_package(
         "impacket",
