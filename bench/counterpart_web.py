@@ -220,6 +220,14 @@ jclouds.filesystem.basedir={place.root}
     return Launch([*argv, "--properties", str(file)], place.url(_BUCKET))
 
 
+def _minio(place: Place) -> Launch:
+    drive = place.private / "drive"
+    (drive / _BUCKET).mkdir(parents=True)
+    argv = [place.program("minio"), "server", "--quiet", "--address", f"{HOST}:{place.port}"]
+    login = {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": PASSWORD}
+    return Launch([*argv, str(drive)], place.url(_BUCKET), login)
+
+
 _APACHE = debian("apache2-bin", "libapr1", "libaprutil1")
 _NGINX = installed("nginx", "nginx-light libnginx-mod-http-dav-ext")
 
@@ -282,6 +290,13 @@ ROWS = (
         "Its own folders for locks and for uploads under way stay in its directory.",
         (".vgwlocks", ".sgwtmp"),
         needs_root=True,
+    ),
+    Row(
+        "MinIO",
+        "20260212201848",
+        go("github.com/minio/minio@v0.0.0-20260212201848-7aac2a2c5b7c"),
+        _S3,
+        _minio,
     ),
     Row("s3rver", "3.7.1", npm("s3rver@3.7.1"), _S3, _s3rver),
     Row("s3proxy", "2.9.0", maven("org.gaul:s3proxy:2.9.0"), _S3, _s3proxy),
