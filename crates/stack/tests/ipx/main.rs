@@ -16,6 +16,9 @@ mod pair;
 #[path = "../nbf/peer.rs"]
 #[allow(dead_code, reason = "what tests of NetBEUI need of it besides")]
 mod peer;
+#[path = "../replay/mod.rs"]
+mod replay;
+mod replayed;
 #[path = "../nbf/schedule.rs"]
 mod schedule;
 mod schedules;
