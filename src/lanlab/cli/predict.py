@@ -91,6 +91,7 @@ def predict(
     from lanlab.report.simulation.accuracy_table import held_out_of, missed_sentence
     from lanlab.report.simulation.prediction_table import (
         intervals_sentence,
+        prediction_sentence,
         prediction_tables,
         predictions,
         with_intervals,
@@ -146,6 +147,10 @@ def predict(
     held_out = held_out_of(*both[0])
     half_log, worth = model_error_log(held_out), missed_sentence(held_out)
     found = with_intervals(found, half_log)
+    change = ", ".join(
+        [*map(str, settings or []), *([f"link {changed_link}"] if changed_link else [])]
+    )
+    said = prediction_sentence(found, chosen, change or str(changes_file))
     if folder is not None:
         build_report(both, folder)
     if as_json:
@@ -153,6 +158,7 @@ def predict(
             {
                 "study": chosen.id,
                 "runs": [run.id for run, _ in both],
+                "answer": said,
                 "assumptions": assumed,
                 "ensemble": members,
                 "model_error": worth,
@@ -160,9 +166,11 @@ def predict(
             }
         )
     else:
+        answer().print(said, soft_wrap=True)
         for table in prediction_tables(found, chosen):
-            answer(markup=True).print(Fitted(table, table.title))
             answer().print()
+            answer(markup=True).print(Fitted(table, table.title))
+        answer().print()
         answer().print("assumed:")
         for line in assumed:
             answer().print(f"  {line}", soft_wrap=True)

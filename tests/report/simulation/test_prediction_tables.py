@@ -11,6 +11,7 @@ from planned_runs import PlannedRun, planned_run
 from lanlab.analysis.summary import condition_key
 from lanlab.report.simulation.prediction_table import (
     Predicted,
+    prediction_sentence,
     prediction_tables,
     predictions,
     with_intervals,
@@ -192,3 +193,16 @@ def test_a_search_is_no_prediction() -> None:
     predicted = predictions((found.run, found.trials), (found.run, found.trials))
     wanted = [one for one in experiments if one not in searched]
     assert list(dict.fromkeys(one.experiment for one in predicted)) == wanted
+
+
+def test_one_sentence_says_what_a_change_makes_of_the_results() -> None:
+    changed = replace(ONE, interval_ratio=(0.4, 0.6))
+    other = replace(ONE, experiment="udp-2", before=8e6, after=7e6, interval_ratio=(0.8, 1.1))
+    assert prediction_sentence([changed, other], STUDY, "half the clock") == (
+        "half the clock: receiving speed 0.50 \N{MULTIPLICATION SIGN} (UDP, 500-byte messages, "
+        "500 B); everything else stays within the model's error."
+    )
+    assert prediction_sentence([other], STUDY, "half the clock") == (
+        "half the clock: everything stays within the model's error."
+    )
+    assert "no difference is shown" in prediction_sentence([ONE], STUDY, "half the clock")

@@ -184,6 +184,40 @@ def _widened(
     return low, high if most is None else max(value, min(high, most))
 
 
+def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -> str:
+    """What a change makes of the results, beyond the model's error, in one sentence."""
+    if all(one.interval_ratio is None for one in found if one.ratio != 1.0):
+        ratios = [one.ratio for one in found if one.ratio is not None]
+        seen = _times(ratios) if ratios else "nothing"
+        return (
+            f"{change}: simulated results are {seen} those of the study; the model's error is not "
+            "known, so no difference is shown."
+        )
+    titles = {one.id: one.title for one in study.experiment}
+    said = []
+    for experiment in dict.fromkeys(one.experiment for one in found):
+        own = [one for one in found if one.experiment == experiment]
+        beyond = [
+            one
+            for one in own
+            if (ends := one.interval_ratio) is not None and not ends[0] <= 1 <= ends[1]
+        ]
+        if beyond:
+            ratios = [one.ratio for one in beyond if one.ratio is not None]
+            where = f"in {len(beyond)} of {len(own)} conditions of {titles[experiment]}"
+            if len(beyond) == 1:
+                where = f"{titles[experiment]}, {condition_text(study, beyond[0].factors)}"
+            said.append(f"{quantity(study, own[0].metric).name} {_times(ratios)} ({where})")
+    if not said:
+        return f"{change}: everything stays within the model's error."
+    return f"{change}: {'; '.join(said)}; everything else stays within the model's error."
+
+
+def _times(ratios: Sequence[float]) -> str:
+    ends = dict.fromkeys(number(one, 2) for one in (min(ratios), max(ratios)))
+    return f"{' to '.join(ends)} \N{MULTIPLICATION SIGN}"
+
+
 def intervals_sentence(members: int) -> str:
     if not members:
         return (
