@@ -8,6 +8,7 @@ import signal
 import socket
 import struct
 import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import suppress
 from typing import Any
@@ -236,6 +237,24 @@ def test_what_comes_at_the_very_start_is_counted(server: Server) -> None:
             assert exactly(connection, 1) == b"\x0d"
             connection.sendall(report(1_000))
     assert server.client(cookie)["received_bytes"] == 1_000
+
+
+def test_the_window_ends_with_the_last_byte_and_not_with_the_word_that_it_is_over(
+    server: Server,
+) -> None:
+    connection, cookie = server.connect()
+    with connection:
+        connection.sendall(asking(time=1))
+        assert exactly(connection, 2) == b"\x09\x0a"
+        with socket.create_connection((server.address, server.port), WITHIN_S) as flow:
+            flow.sendall(cookie.encode() + b"\0" + bytes(1_000))
+            assert exactly(connection, 2) == b"\x01\x02"
+            time.sleep(1.3)
+            connection.sendall(b"\x04")
+            assert exactly(connection, 1) == b"\x0d"
+            connection.sendall(report(1_000))
+    # The second that was asked for counts whole, even if its last bytes came early.
+    assert server.client(cookie)["elapsed_ns"] == 1_000_000_000
 
 
 def report(sent_bytes: int) -> bytes:

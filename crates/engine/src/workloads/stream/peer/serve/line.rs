@@ -11,8 +11,9 @@ use crate::workloads::setup::{is_closed, is_idle};
 
 const READ_BYTES: usize = 16 * 1024;
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
-/// After this time a read of a test under way returns, to look whether the server ends.
-const LOOK: Duration = Duration::from_millis(50);
+/// After this time a read of a test under way returns, to look whether the server ends and whether bytes of the
+/// client still arrive: it is the precision to which the end of its window is known.
+const LOOK: Duration = Duration::from_millis(10);
 /// The sentence of stock clients for a control connection that is closed, which it does not reach.
 const CLOSED: i32 = 109;
 
