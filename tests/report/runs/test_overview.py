@@ -21,3 +21,5 @@ def test_runs_are_told_apart_by_what_differs_and_not_by_their_ids() -> None:
     assert names_apart([run, later]) == [f"begun {begun}", "begun 2026-11-29 01:02:03"]
     titled = replace(run, id="titled", study={**run.study, "title": "Another measurement"})
     assert names_apart([run, titled]) == [study.title, "Another measurement"]
+    changed = replace(run, id="changed", study_id=f"{run.study_id}-what-if")
+    assert names_apart([run, changed]) == ["as in the study", "changed"]

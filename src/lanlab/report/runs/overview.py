@@ -20,6 +20,7 @@ from lanlab.report.runs.run_page import RunOnPage, bodies_of
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_of
 from lanlab.studies import load_study
+from lanlab.studies.what_if import SUFFIX
 
 #: Claims of the authors, and sentences of each run, that stand before the first figure.
 _MOST_SENTENCES = 2
@@ -59,7 +60,8 @@ def with_overviews(
     """
     by_study: dict[str, list[RunOnPage]] = {}
     for page in pages:
-        by_study.setdefault(page.run.study_id, []).append(page)
+        # A prediction stands next to what its study gives.
+        by_study.setdefault(page.run.study_id.removesuffix(SUFFIX), []).append(page)
     found: list[RunOnPage] = []
     overviews = {}
     for runs in by_study.values():
@@ -83,7 +85,8 @@ def _heading(page: RunOnPage, name: str) -> str:
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:
     kinds = [kind_of(page.verdicts) for page in runs]
-    if runs[0].is_built_in and len(set(kinds)) == len(kinds):
+    # A changed study has no findings, and so no kind.
+    if all(page.is_built_in for page in runs) and len(set(kinds)) == len(kinds):
         return [_NAMES[kind] for kind in kinds]
     return names_apart([page.run for page in runs])
 
@@ -100,6 +103,7 @@ def names_apart(runs: Sequence[RunRecord]) -> list[str]:
         [f"scale {run.scale}" for run in runs],
         [f"testbed {one.testbed}" for one in where],
         [f"link {one.link}" for one in where],
+        ["changed" if run.study_id.endswith(SUFFIX) else "as in the study" for run in runs],
     ]
     differing = [one for one in facts if len(set(one)) > 1]
     if len(set(zip(*differing, strict=True))) < len(runs):
@@ -111,7 +115,8 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
     first, names = runs[0], _names(runs)
     bodies = bodies_of(runs)
     tested = tested_by_runs(bodies)
-    read = [(page.run, trials[page.run.id]) for page in runs]
+    own = [page.run for page in runs if not page.run.study_id.endswith(SUFFIX)]
+    read = [(run, trials[run.id]) for run in own]
     values, answers = NO_TABLE, list[tuple[str, tuple[str, ...]]]()
     if first.is_built_in:
         from lanlab.report.published.question import lacking_answers, question_answers
