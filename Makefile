@@ -29,7 +29,7 @@ tour: setup ## Measure two studies on a virtual LAN, simulate them, and write th
 	@$(BIN)/lanlab tour
 
 test: setup test-programs ## Run every test that decides correctness, Rust and Python
-	RUST_TEST_THREADS=$$((3 * $$(getconf _NPROCESSORS_ONLN))) cargo test $(CARGO_FLAGS) --quiet --no-fail-fast --lib --bins --tests
+	$(RUST_TESTS)
 	bash tools/test_python.sh $(PYTEST)
 
 test-long: setup test-programs ## Run all tests, the long ones too, releases, fuzzing and small faults: hours
