@@ -211,7 +211,6 @@ def entries(folder: Path, name: str) -> Iterator[dict[str, Entry]]:
 
 @contextlib.contextmanager
 def if_there() -> Iterator[None]:
-    """Pass over what is not there, or is reached by a link."""
     try:
         yield
     except OSError as error:

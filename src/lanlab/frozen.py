@@ -78,7 +78,6 @@ def _init(cls: type, fields: tuple[dataclasses.Field[Any], ...]) -> Callable[...
 
 
 def _values_of(names: list[str]) -> Callable[[Any], tuple[Any, ...]]:
-    """What is compared of an object; of one name `attrgetter` would give no tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda of: tuple(getattr(of, name) for name in names)

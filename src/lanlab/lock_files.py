@@ -65,7 +65,6 @@ def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:
 
 
 def _is_users(facts: os.stat_result) -> bool:
-    """Whether it is a plain file of this user, and under this name alone."""
     is_plain = stat.S_ISREG(facts.st_mode) and facts.st_nlink == 1
     return is_plain and (sys.platform == "win32" or facts.st_uid == os.getuid())
 

@@ -17,14 +17,12 @@ import time
 from collections.abc import Callable, Sequence
 from typing import IO, Any
 
-#: Length to keep of the end of what a program prints for people.
 KEPT_BYTES = 65_536
 #: One that prints more of it than this is ended.
 MOST_BYTES = 64 * 2**20
 #: What a program may print that is started for its answer alone.
 MOST_ANSWER_BYTES = 2**20
 _PIECE_BYTES = 65_536
-#: Time for what was written to be read, once the program has ended.
 _REST_WITHIN_S = 1.0
 
 
@@ -115,7 +113,6 @@ class Tail:
             return self._kept.decode(errors="replace")
 
     def last_line(self) -> str:
-        """The last line with something in it; empty if there is none."""
         lines = (line.strip() for line in reversed(self.text().splitlines()))
         return next((line for line in lines if line), "")
 

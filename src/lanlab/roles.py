@@ -17,7 +17,6 @@ ROLES: Mapping[str, tuple[str, str]] = {
     "copy": ("client", "server"),
     "stations": ("client", "server"),
 }
-#: Roles of the streams that a workload has next to its own exchange.
 _STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
 RECEIVER = "receiver"
 #: Direction of a stream from the second host to the first; of one both ways; and how the roles of

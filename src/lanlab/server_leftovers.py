@@ -68,7 +68,6 @@ def take() -> list[tuple[str, str, bool]]:
 
 
 def names_of(left: Mapping[str, Any]) -> str:
-    """What is left, by its first names and how many there are."""
     names, count = list(left["names"])[:_MOST_NAMES], int(left["count"])
     more = f" and {count - len(names)} more" if count > len(names) else ""
     return ", ".join(f"`{name}`" for name in names) + more

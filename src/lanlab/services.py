@@ -16,15 +16,11 @@ from lanlab.frozen import dataclass
 @dataclass(frozen=True)
 class Carrier:
     title: str
-    #: What it is, for people who do not know the title.
     about: str
-    #: Family of its servers' addresses: IP of either version, or no IP.
     family: Literal["ip", "mac", "ipx"]
-    #: Whether its messages have room for signatures, and may be nothing but data.
     has_signatures_and_raw: bool = True
     #: The service whose messages it carries; `None`: that of every service.
     service: str | None = "smb1"
-    #: The dialects that its stations have, where that is not all.
     dialects: tuple[str, ...] = ()
     #: Octets of messages in its fullest frame, and of the packet that holds them; `None` of IP.
     fullest_frame: tuple[int, int] | None = None
@@ -95,7 +91,6 @@ def frame_carriers_of(service: str) -> Mapping[str, Carrier]:
     return {name: one for name, one in FRAME_CARRIERS.items() if one.service == service}
 
 
-#: What stands for the name of a server that is not named.
 NEAREST = "the nearest server"
 
 #: The server that comes with the engine, in place of the name of an installed one.
@@ -104,7 +99,6 @@ EMBEDDED = "embedded"
 
 @dataclass(frozen=True)
 class Service:
-    #: As in URLs, in studies, and as engines call it.
     name: str
     title: str
     #: Where its servers usually listen; 0: its carrier has no ports, `None`: it has no connections.
@@ -126,14 +120,12 @@ class Service:
     #: Whether a server may know only names of 8 characters, a dot and 3 characters.
     has_short_names: bool = False
     has_domains: bool = False
-    #: The parameter of its URLs that says the domain of the user.
     domain_option: str | None = None
     #: Whether lanlab's own server may serve everybody, without a password.
     has_guests: bool = False
     #: Characters of its longest password, of ASCII, in which small letters may count as large ones;
     #: `None`: any password will do.
     most_password_characters: int | None = None
-    #: Parameters that have an effect for it, and not for every service.
     own_parameters: tuple[str, ...] = ()
     #: Parameters that a URL can say after `?`.
     url_options: tuple[str, ...] = ()
@@ -156,7 +148,6 @@ class Service:
 
     @property
     def engine_name(self) -> str:
-        """As engines call it, without its carrier."""
         return self.name.partition("+")[0]
 
     @property

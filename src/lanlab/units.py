@@ -166,7 +166,6 @@ def _parse(text: str, what: str, units: Mapping[str, float], example: str) -> fl
 
 
 def _problem(text: str) -> str | None:
-    """What is wrong with a text that is no quantity, where that is plain."""
     stripped = text.strip()
     if not stripped:
         return "is empty; a number must be given"

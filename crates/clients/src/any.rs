@@ -134,7 +134,6 @@ macro_rules! services {
     };
 }
 
-/// Refuse a private key where it would be sent as a password.
 fn check_secret(target: &Target) -> Result<()> {
     let is_key = target.credentials.as_ref().is_some_and(|login| login.private_key().is_some());
     if !is_key || target.service == ServiceKind::Sftp {

@@ -41,7 +41,6 @@ pub struct ConfinedDirectory {
     last: Mutex<Option<(PathBuf, Arc<Dir>)>>,
 }
 
-/// Something in a directory. What a link leads to is not looked at.
 #[derive(Debug)]
 pub struct Found {
     pub name: OsString,

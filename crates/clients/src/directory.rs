@@ -45,7 +45,6 @@ pub async fn connect(target: &Target) -> Result<Session> {
     Ok(Session { below })
 }
 
-/// Do something with a path, and name it if that fails.
 fn with<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T> {
     done.map_err(|error| Fault::of_file(format_args!("{what} {}", path.display()), &error))
 }

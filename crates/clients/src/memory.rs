@@ -10,7 +10,6 @@ use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Target, TransferCapabilities,
 };
 
-/// Octets of a call when a whole file is moved.
 const BLOCK_BYTES: u32 = 1 << 18;
 /// Octets that a file may have: a mistake must not take the memory of the host.
 const MAX_FILE_OCTETS: u64 = 1 << 30;

@@ -26,7 +26,6 @@ const COPIED_OCTETS: usize = 4 << 10;
 /// anew, page by page, costs as much as all else about a long answer.
 const REUSED_OCTETS: usize = 16 << 10;
 
-/// Long answers whose memory is kept.
 const MAX_SPARE: usize = 16;
 
 /// How answers are delimited on a connection, and to which calls they belong.
@@ -41,7 +40,6 @@ pub trait Wire: Send + Sync + 'static {
     fn accept(&self, answer: &mut Vec<u8>) -> Result<Option<u64>>;
 }
 
-/// A connection that calls are made on. It ends when this is dropped.
 pub struct Multiplex<W> {
     wire: Arc<W>,
     writer: tokio::sync::Mutex<Writer>,

@@ -6,7 +6,6 @@ use std::io::{Error, ErrorKind};
 use lanlab_files::{Fault, LinkPlace};
 use lanlab_os::RawLinkPlace;
 
-/// A link as the `os` crate names it.
 pub fn raw_place(link: &LinkPlace) -> RawLinkPlace {
     match link {
         LinkPlace::Interface(name) => RawLinkPlace::Interface(name.clone()),
@@ -16,7 +15,6 @@ pub fn raw_place(link: &LinkPlace) -> RawLinkPlace {
     }
 }
 
-/// Why `what` cannot be at its link.
 pub fn link_fault(what: impl Display, error: &Error) -> Fault {
     let fault = Fault::of_connection(what, error);
     match error.kind() {

@@ -31,7 +31,6 @@ use bucket::Bucket;
 use refusal::refusal;
 use writing::Writing;
 
-/// Region that servers of others than Amazon take for theirs.
 const USUAL_REGION: &str = "us-east-1";
 
 /// Entries of one directory at most, so that a server cannot fill the memory.
@@ -41,7 +40,6 @@ const MAX_ENTRIES: usize = 1_000_000;
 pub struct Session {
     http: Http,
     bucket: Bucket,
-    /// What every key begins with: empty, or names with `/` at their end.
     base: String,
     single_bytes: u64,
     part_bytes: u64,
@@ -275,12 +273,10 @@ impl files::Session for Session {
         Ok(entries)
     }
 
-    /// There are none: nothing is done.
     async fn make_directory(&self, _: &ServicePath) -> Result<()> {
         Ok(())
     }
 
-    /// There are none: nothing is done.
     async fn remove_directory(&self, _: &ServicePath) -> Result<()> {
         Ok(())
     }

@@ -48,7 +48,6 @@ fn server_of(target: &Target, carrier: CarrierKind) -> Result<Peer> {
     })
 }
 
-/// That no station of a segment of IPX has answered, with what was asked.
 fn not_found(mut fault: Fault, SegmentFacts { framing, network }: SegmentFacts) -> Fault {
     let network = network
         .map_or("a network without a number".to_owned(), |number| format!("network {number:08X}"));

@@ -10,13 +10,10 @@ use tokio::net::TcpStream;
 
 use crate::transport;
 
-/// Port of the `NetBIOS` session service.
 const SESSION_PORT: u16 = 139;
-/// Port of SMB without `NetBIOS`.
 const DIRECT_PORT: u16 = 445;
 /// Name that every server of Windows NT and Samba answers to in addition to its own.
 const ANY_SERVER: &str = "*SMBSERVER";
-/// Octets of the longest answer to a session request.
 const MAX_ANSWER_BYTES: usize = 6;
 /// Longest message that is taken: what 17 bits of length can say.
 pub const LONGEST_MESSAGE: usize = lanlab_wire::nbss::MAX_SESSION_LEN;

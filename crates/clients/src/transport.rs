@@ -19,10 +19,8 @@ use crate::trust;
 /// Ports that only privileged programs may have, and no service of today does.
 const LOW_PORTS: Range<u16> = 665..1024;
 
-/// Ports of those that are tried.
 const MOST_LOW_PORTS: u16 = 32;
 
-/// The address of the server, which every service but a directory needs.
 fn address(target: &Target) -> Result<HostAddress> {
     target.address.ok_or_else(|| {
         Fault::new(Class::Unreachable, format!("{:?}: found no address", target.service))
@@ -39,7 +37,6 @@ pub fn server_name(target: &Target) -> Result<String> {
     }
 }
 
-/// Bounded wait: `work`, within the time-out of `target`.
 pub async fn within<T>(
     target: &Target,
     what: &str,
@@ -154,7 +151,6 @@ fn limits(profile: TcpProfile) -> lanlab_os::TcpLimits {
     }
 }
 
-/// What came of the profile that the target asks for, if it asks for one.
 pub fn tcp_agreed(profile: Option<TcpProfile>, stream: &TcpStream) -> Option<TcpAgreed> {
     let (profile, info) = (profile?, lanlab_os::tcp_info(stream).ok()?);
     Some(TcpAgreed {

@@ -36,7 +36,6 @@ const PROPFIND: &str = concat!(
 #[derive(Debug)]
 pub struct Session {
     http: Http,
-    /// Path of the directory to work in, encoded, with `/` at its end.
     base: String,
     authorization: Authorization,
     is_let_in: bool,
@@ -186,7 +185,6 @@ impl Session {
         }
     }
 
-    /// Take one of the `good` for done.
     async fn settle(&self, what: &str, answer: Answer, good: &[u16]) -> Result<()> {
         if !good.contains(&answer.status().as_u16()) {
             return Err(self.refused(what, answer).await);
@@ -275,7 +273,6 @@ fn challenge_fields(answer: &Answer) -> impl Iterator<Item = &str> {
     answer.headers(WWW_AUTHENTICATE)
 }
 
-/// What to do where a server says that what is asked for is elsewhere.
 fn shown(place: &str) -> String {
     let place: String = place.chars().filter(|one| !one.is_control()).take(300).collect();
     if place.starts_with("https:") {

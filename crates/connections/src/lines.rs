@@ -12,7 +12,6 @@ const MAX_LINE_OCTETS: usize = 4096;
 #[derive(Debug)]
 pub struct Lines<W = Wire> {
     wire: W,
-    /// What has come and was not taken yet: no more than a line and one reading.
     pending: Vec<u8>,
 }
 

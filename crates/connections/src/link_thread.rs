@@ -11,9 +11,7 @@ use lanlab_os as os;
 use lanlab_os::{Interest, Readiness, Wake};
 use lanlab_units::Instant;
 
-/// Key of the event of a frame.
 pub const LINK: usize = 0;
-/// Key of the event by which another thread wakes it.
 const KICK: usize = LINK + 1;
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
 
@@ -90,7 +88,6 @@ impl<S: AtLink> Shared<S> {
     }
 }
 
-/// The thread of a link, which ends when this is dropped.
 pub struct LinkThread<S> {
     shared: Arc<Shared<S>>,
     thread: Option<JoinHandle<()>>,

@@ -18,7 +18,6 @@ pub struct Messages {
     framing: Framing,
     longest: usize,
     takes_requests: bool,
-    /// Octets of the message under way that were sent, with its header.
     sent: usize,
     ahead: Vec<u8>,
     taken: usize,
@@ -140,7 +139,6 @@ impl Messages {
         }
     }
 
-    /// Send what is left of the answer to a request for a session.
     fn poll_answer(&mut self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
         while !self.answer.is_empty() {
             match self.stream.try_write(&self.answer) {

@@ -9,7 +9,6 @@ pub struct SessionClock {
 }
 
 impl SessionClock {
-    /// At time zero.
     pub fn new() -> Self {
         Self { began: tokio::time::Instant::now() }
     }

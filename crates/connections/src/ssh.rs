@@ -28,7 +28,6 @@ impl Cut {
         Ok((cut, tokio::net::TcpStream::from_std(stream)?))
     }
 
-    /// Whether `TCP_NODELAY` is set.
     pub fn no_delay(&self) -> Option<bool> {
         self.0.nodelay().ok()
     }

@@ -27,7 +27,6 @@ impl Wire {
         }
     }
 
-    /// Whether it sends at once (`TCP_NODELAY`), where that is known.
     pub fn no_delay(&self) -> Option<bool> {
         self.socket()?.nodelay().ok()
     }

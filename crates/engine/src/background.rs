@@ -28,7 +28,6 @@ pub fn with_background<T, B: Send>(
     background: impl FnOnce(&Work) -> B + Send,
     work: impl FnOnce() -> T,
 ) -> (T, thread::Result<B>) {
-    /// Ends the thread even if the work panics.
     struct End<'a>(&'a Work, Thread);
     impl Drop for End<'_> {
         fn drop(&mut self) {

@@ -31,7 +31,6 @@ impl Cost {
         }
     }
 
-    /// Refuse what is too much in addition to the `running` measurements.
     pub fn check_beside(self, running: Self) -> Result<(), Failure> {
         const MIB: u64 = 1 << 20;
         let all = self.plus(running);

@@ -5,7 +5,6 @@ use lanlab_os as os;
 
 use crate::messages::Failure;
 
-/// Descriptors in addition to those requested: pipes, runtimes, other measurements.
 const OWN: u64 = 64;
 
 /// Raise the limit as far as needed and allowed; refuse a need above it.

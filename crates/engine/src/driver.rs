@@ -33,10 +33,8 @@ use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
 
-/// Longest message of an error that quotes its input, characters.
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
 
-/// Time for requests to end once the driver is gone.
 const END_NS: u64 = 2_000_000_000;
 const END_LOOK: Duration = Duration::from_millis(2);
 
@@ -252,7 +250,6 @@ fn find(measurements: &Measurements, target: u64) -> Result<Arc<Running>, Failur
     })
 }
 
-/// Run a task on a thread of its own, which ends the request.
 fn measure(
     id: u64,
     Task { cost, work }: Task,

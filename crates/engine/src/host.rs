@@ -50,7 +50,6 @@ pub fn field<'a>(table: &'a str, key: &str) -> Option<&'a str> {
     })
 }
 
-/// A line `key: value kB` of `/proc/meminfo`, in bytes.
 pub fn memory_bytes(meminfo: &str, key: &str) -> Option<u64> {
     let kibibytes: u64 = field(meminfo, key)?.split(' ').next()?.parse().ok()?;
     kibibytes.checked_mul(1024)

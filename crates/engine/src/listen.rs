@@ -40,7 +40,6 @@ pub fn listen(request: Listen) -> Result<Task, Failure> {
     Ok(Task::new(cost, move |running| run(&request, &place, running)))
 }
 
-/// A link as the `os` crate names it.
 pub fn place_of(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     match link {
         LinkPlace::Interface(name) => {

@@ -9,9 +9,7 @@ use crate::messages::{
 #[derive(Clone)]
 pub struct Output {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,
-    /// Called before a driver that no longer reads ends the engine.
     before_end: fn(),
-    /// Time between two `progress` lines of a request.
     pub progress_interval_ns: u64,
 }
 

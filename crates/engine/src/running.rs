@@ -25,7 +25,6 @@ use crate::waiting::Waiter;
 /// A request that is ready and not armed ends after this time: on a path of 10 s each flow of the others
 /// takes 40 s to be set up.
 const ARM_TIMEOUT_NS: u64 = 900_000_000_000;
-/// No path takes longer there and back.
 const MAX_ROUND_TRIP_NS: u64 = 600_000_000_000;
 /// A start is given at most so far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
@@ -56,7 +55,6 @@ pub fn conclude(outcome: Outcome, failure: Option<Failure>) -> Measured {
 
 pub type Answerer = Box<dyn Fn() -> Result<Outcome, Failure> + Send>;
 
-/// Shared between the thread that hears the driver and those that measure.
 pub struct Running {
     id: u64,
     output: Output,
@@ -126,7 +124,6 @@ impl Running {
         self.tell_ready(Ready::default());
     }
 
-    /// Whether the server has refused the first thing that was to be written there.
     #[cfg(feature = "services")]
     pub fn refused_to_write(&self, is_refused: bool) {
         self.wrote_nothing.store(is_refused, Ordering::Relaxed);
@@ -313,7 +310,6 @@ impl Running {
         }
     }
 
-    /// Count what has been moved, for `progress`.
     pub fn count(&self, messages: u64, bytes: u64) {
         self.progress.count(messages, bytes);
     }

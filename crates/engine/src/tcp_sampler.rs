@@ -18,7 +18,6 @@ const LOOK_NS: u64 = 15_000_000;
 /// Samples of all connections after which the time between two looks doubles, each time: one
 /// connection is looked at 66 times a second for 25 minutes.
 const SAMPLES_PER_PACE: usize = 100_000;
-/// Samples in one line, which is far below the longest.
 const SAMPLES_PER_LINE: usize = 1_000;
 
 #[derive(Default)]
@@ -33,7 +32,6 @@ pub struct TcpSampler {
 }
 
 impl TcpSampler {
-    /// Nothing is looked at before `start`.
     pub fn new(streams: Vec<TcpStream>, start: Instant) -> Self {
         let samples =
             (0..).zip(&streams).map(|(flow, _)| TcpSamples { flow, ..Default::default() });
@@ -119,7 +117,6 @@ fn push(samples: &mut TcpSamples, info: &os::TcpInfo, window_bytes: u64, at_ns: 
     samples.send_buffer_limited_ns.push(info.send_buffer_limited_ns);
 }
 
-/// The samples of one line, from number `first` on.
 fn part(samples: &TcpSamples, id: u64, first: usize) -> TcpSamples {
     let cut = |column: &[u64]| {
         column.iter().copied().skip(first).take(SAMPLES_PER_LINE).collect::<Vec<u64>>()

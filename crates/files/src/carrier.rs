@@ -13,14 +13,11 @@ use serde::{Serialize, Serializer};
 pub enum Carrier {
     #[default]
     Tcp,
-    /// Frames on Ethernet, by a protocol of the table of carriers.
     Frames(CarrierKind),
 }
 
 impl Carrier {
-    /// `NetBEUI`.
     pub const NBF: Self = Self::Frames(CarrierKind::Nbf);
-    /// `NetWare`'s core protocol.
     pub const NCP: Self = Self::Frames(CarrierKind::Ncp);
 
     pub fn all() -> impl Iterator<Item = Self> {

@@ -18,7 +18,6 @@ pub enum Class {
     TimedOut,
     Reset,
     Login,
-    /// The certificate or host key is not the one that is trusted.
     Certificate,
     Missing,
     Exists,
@@ -40,7 +39,6 @@ impl Class {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
     pub class: Class,
-    /// What was found and, where it can be said, what was allowed. Holds no password.
     pub message: String,
     pub hint: Option<String>,
 }
@@ -61,18 +59,15 @@ impl Fault {
         self.hint("check the user name and the password")
     }
 
-    /// That nothing answered the attempt to `what` in time.
     pub fn late(what: impl fmt::Display, patience: Duration) -> Self {
         let waited_s = patience.as_secs_f64();
         Self::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s"))
     }
 
-    /// What the system said of a connection to the attempt to `what`.
     pub fn of_connection(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::new(connection_class(error.kind()), format!("{what}: {error}"))
     }
 
-    /// What the system said of a file of this host to the attempt to `what`.
     pub fn of_file(what: impl fmt::Display, error: &io::Error) -> Self {
         Self::new(file_class(error), format!("{what}: {error}"))
     }

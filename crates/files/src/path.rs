@@ -8,7 +8,6 @@ const MAX_OCTETS: usize = 1024;
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct ServicePath(String);
 
-/// A path that could lead elsewhere, or that no service can hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadPath {
     pub message: String,
@@ -50,7 +49,6 @@ impl ServicePath {
         Self::new(format!("{}/{name}", self.0))
     }
 
-    /// Names joined by `/`.
     pub fn as_str(&self) -> &str {
         &self.0
     }

@@ -112,7 +112,6 @@ pub enum Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Manner")]
 pub struct TransferCapabilities {
-    /// Whether a file is one stream: its bytes in order, one call at a time.
     pub in_order: bool,
     pub block_bytes: u32,
     /// Calls under way at once then; 1 where [`TransferCapabilities::in_order`].
@@ -169,7 +168,6 @@ pub fn is_name(name: &str) -> bool {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Entry {
     pub name: String,
-    /// Bytes of a file; zero of a directory.
     pub size_bytes: u64,
     pub is_directory: bool,
 }

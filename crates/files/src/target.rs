@@ -17,7 +17,6 @@ use crate::{Carrier, HostAddress, IpxSegment, LinkPlace, OwnStack};
 pub enum ServiceKind {
     /// A directory of this host: local, or a file system that is mounted there.
     Directory,
-    /// The memory of this process, which answers at once: what measuring itself costs.
     Memory,
     /// FTP (RFC 959).
     Ftp,
@@ -34,7 +33,6 @@ pub enum ServiceKind {
     Smb,
     /// SMB 1 ([MS-CIFS]) over `NetBIOS` over TCP, or directly over TCP.
     Smb1,
-    /// `NetWare`'s core protocol over IPX.
     Ncp,
     /// The protocol of Amazon S3, over HTTP/1.1, addressed by path.
     S3,
@@ -69,7 +67,6 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Every dialect: the oldest and the newest.
     pub const ALL: (Self, Self) = (Self::Core, Self::Nt1);
 }
 
@@ -88,7 +85,6 @@ impl From<Dialect> for lanlab_stack::smb::Dialect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum SystemProfile {
-    /// IBM's PC LAN Program, over `NetBIOS` frames.
     PcLanProgram,
     /// 3Com's 3+, which is all that there is over XNS.
     ThreePlus,

@@ -22,7 +22,6 @@ impl Exact {
         Self { nanoseconds, part: 0 }
     }
 
-    /// The first whole nanosecond at which this point has been reached.
     pub(crate) const fn rounded_up(self) -> Instant {
         let up = if self.part > 0 { 1 } else { 0 };
         Instant::from_nanos(self.nanoseconds.saturating_add(up))
@@ -41,7 +40,6 @@ impl From<Instant> for Exact {
 
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct BitClock {
-    /// Of the time of one bit. Zero on a medium without a rate.
     numerator_ns: u64,
     denominator: u64,
 }
@@ -61,7 +59,6 @@ impl BitClock {
         }
     }
 
-    /// What `bits` take.
     pub(crate) fn bits(self, bits: u64) -> Exact {
         // Nearly always small enough for the faster division.
         if let Some(total) = bits.checked_mul(self.numerator_ns) {
@@ -73,12 +70,10 @@ impl BitClock {
         Exact { nanoseconds: (total / denominator) as u64, part: (total % denominator) as u64 }
     }
 
-    /// What `bytes` take.
     pub(crate) fn bytes(self, bytes: u32) -> Exact {
         self.bits(u64::from(bytes) * 8)
     }
 
-    /// The point `span` after `at`.
     pub(crate) fn after(self, at: Exact, span: Exact) -> Exact {
         let part = at.part + span.part;
         let carry = u64::from(part >= self.denominator);

@@ -51,7 +51,6 @@ pub(crate) struct Bus {
     gap_part1: Exact,
     preamble: Exact,
     jam: Exact,
-    /// By port; after the last one the listener, which has no port and hears all.
     stations: Vec<Station>,
     /// The stations whose state is kept, by their place in `stations`, in order; the listener is the last.
     kept: Vec<Port>,
@@ -71,11 +70,7 @@ struct Carrier {
 enum Step {
     CarrierOn(Port),
     CarrierOff(Port),
-    Own {
-        port: Port,
-        generation: u32,
-    },
-    /// The last bit of a frame has arrived at all others.
+    Own { port: Port, generation: u32 },
     Arrived(FrameId),
 }
 
@@ -93,7 +88,6 @@ impl Step {
 }
 
 impl Bus {
-    /// `random` makes the generator of each port.
     pub(crate) fn new(plan: &Plan, random: impl Fn(Port) -> Random) -> Self {
         let clock = BitClock::new(plan.rate_bps);
         Self {
@@ -186,7 +180,6 @@ impl Bus {
         }
     }
 
-    /// `port` hears another while it transmits.
     fn collide(&mut self, at: Exact, port: Port, traffic: &mut Traffic) {
         let Phase::Sending { start, has_collided, .. } = &mut self.station(port).phase else {
             return;
@@ -239,7 +232,6 @@ impl Bus {
         self.set_timer(self.clock.after(at, self.clock.bits(slots * SLOT_BITS)), port);
     }
 
-    /// The carrier of `from` reaches the others.
     fn carrier_on(&mut self, at: Exact, from: Port, traffic: &mut Traffic) {
         for place in 0..self.kept.len() {
             let port = self.kept[place];
@@ -265,7 +257,6 @@ impl Bus {
         self.forget_silent_stations(at);
     }
 
-    /// The carrier of `from` ends at the others.
     fn carrier_off(&mut self, at: Exact, from: Port) {
         self.station(from).own_carriers -= 1;
         for place in 0..self.kept.len() {
@@ -288,7 +279,6 @@ impl Bus {
         }
     }
 
-    /// Keep the state of `port`: it has a frame.
     fn keep(&mut self, port: Port) {
         let Err(place) = self.kept.binary_search(&port) else { return };
         let listener = &self.stations[self.stations.len() - 1];
@@ -297,7 +287,6 @@ impl Bus {
         self.kept.insert(place, port);
     }
 
-    /// Keep no longer the state of stations that have the listener's.
     fn forget_silent_stations(&mut self, at: Exact) {
         let Some((listener, stations)) = self.stations.split_last() else { return };
         self.kept.retain(|port| {
@@ -306,7 +295,6 @@ impl Bus {
         });
     }
 
-    /// The gap after a carrier that ends at `at`: when it is over.
     fn begin_gap(&mut self, at: Exact, port: Port, was_sending: bool) -> Exact {
         let part1_end = self.clock.after(at, self.gap_part1);
         let end = self.clock.after(at, self.gap);
@@ -319,7 +307,6 @@ impl Bus {
         self.schedule.add_ranked(at, rank, step);
     }
 
-    /// The next step of `port` itself; any other that was planned is void.
     fn set_timer(&mut self, at: Exact, port: Port) {
         let station = self.station(port);
         station.generation = station.generation.wrapping_add(1);

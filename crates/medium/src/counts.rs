@@ -15,7 +15,6 @@ pub struct PortCounts {
     pub offered_wire_bytes: u64,
     pub offered_copies: u64,
     pub delivered_copies: u64,
-    /// Bytes on the wire of the copies that arrived, preambles included.
     pub delivered_wire_bytes: u64,
     pub lost_chance: u64,
     /// Copies of the frames that were given up after 16 collisions.
@@ -70,7 +69,6 @@ pub struct Counts {
     /// How long the bus has been busy, ns: at least one port transmitted. It counts when the bus falls
     /// silent. Cable and switch have no common carrier: always 0, see [`PortCounts::busy_ns`].
     pub busy_ns: u64,
-    /// How often the bus was busy with a collision, however many ports took part.
     pub collisions: u64,
 }
 

@@ -4,7 +4,6 @@ use crate::event::Port;
 use crate::plan::{LossPlan, Plan};
 use crate::random::Random;
 
-/// Decides for each copy of a frame whether it is lost.
 #[derive(Debug)]
 pub(crate) struct LossProcess {
     kind: Kind,
@@ -45,7 +44,6 @@ impl LossProcess {
         Self { kind, random }
     }
 
-    /// Whether the copy that reaches `receiver` now is lost.
     pub(crate) fn takes_copy(&mut self, receiver: Port) -> bool {
         match &mut self.kind {
             Kind::Never => false,

@@ -10,15 +10,12 @@ pub const GAP_BITS: u64 = 96;
 pub const SLOT_BITS: u64 = 512;
 /// The shortest frame on the wire, bytes: preamble and SFD 8, frame 60, FCS 4.
 pub const MIN_WIRE_BYTES: u32 = 72;
-/// Most ports of a switch or bus.
 pub const MAX_PORTS: u16 = 256;
 pub const RATES_BPS: std::ops::RangeInclusive<u64> = 1_000..=100_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Topology {
-    /// A full-duplex cable between two ports. Each direction is independent of the other.
     Cable,
-    /// A full-duplex cable from each port to a switch that stores and forwards.
     Switch,
     /// A half-duplex bus or hub with CSMA/CD, as IEEE 802.3, clause 4, has it.
     ///
@@ -42,7 +39,6 @@ impl fmt::Display for Topology {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LossPlan {
     Never,
-    /// Each copy is lost with the same probability, independent of the others.
     Random {
         ratio: f64,
     },

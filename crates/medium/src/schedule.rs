@@ -48,7 +48,6 @@ impl<Step> Schedule<Step> {
 }
 
 impl<Step> Ord for Entry<Step> {
-    /// The earlier is the greater: a `BinaryHeap` gives the greatest first.
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.rank, other.number).cmp(&(self.at, self.rank, self.number))
     }

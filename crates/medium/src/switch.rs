@@ -22,7 +22,6 @@ pub(crate) struct Switch {
     schedule: Schedule<Step>,
 }
 
-/// An output of the switch: a queue of bounded length before a line.
 #[derive(Debug, Default)]
 struct Output {
     line: Line,

@@ -102,7 +102,6 @@ impl Traffic {
         self.end_copies(at, id, 1);
     }
 
-    /// The last bit has reached every receiver at the same time.
     pub(crate) fn arrive_at_all(&mut self, at: Exact, id: FrameId) {
         for receiver in self.receivers(id) {
             self.arrive(at, id, receiver);
@@ -124,7 +123,6 @@ impl Traffic {
         self.end_copies(at, id, 1);
     }
 
-    /// The whole frame is lost, none of its copies having arrived.
     pub(crate) fn lose_frame(&mut self, at: Exact, id: FrameId, loss: Loss) {
         let Frame { source, ticket, copies_on_their_way, .. } = *self.frame(id);
         self.counts.of(source).add_loss(loss, u64::from(copies_on_their_way));
@@ -132,7 +130,6 @@ impl Traffic {
         self.end_copies(at, id, copies_on_their_way);
     }
 
-    /// The adapter of `port` can take its next frame.
     pub(crate) fn free(&mut self, at: Exact, port: Port) {
         self.is_free[usize::from(port)] = true;
         self.say(at, Event::Free(port));

@@ -7,7 +7,6 @@ use serde::{Deserialize, Serialize};
 use crate::Served;
 use crate::{Capabilities, Outcome};
 
-/// When a request that is ready shall start.
 #[derive(Debug, Clone, Copy, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Arm {
@@ -53,9 +52,7 @@ pub struct Ready {
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Progress {
     pub id: u64,
-    /// Time since the start, warm-up included.
     pub elapsed_ns: u64,
-    /// Messages sent, received or answered so far, warm-up included.
     pub messages: u64,
     pub bytes: u64,
     /// Of a receiver of datagrams: messages up to the newest that has come, over all flows.
@@ -66,11 +63,9 @@ pub struct Progress {
     pub tcp: Option<TcpNow>,
 }
 
-/// What the kernel knows of several TCP connections at one moment.
 #[derive(Debug, Clone, Copy, Default, Serialize, JsonSchema)]
 pub struct TcpNow {
     pub connections: u64,
-    /// Segments sent again, of all.
     pub retransmitted_segments: u64,
     pub acknowledged_bytes: u64,
     pub congestion_window_bytes: u64,
@@ -83,7 +78,6 @@ pub struct TcpNow {
 pub struct TcpSamples {
     pub id: u64,
     pub flow: u64,
-    /// Time since the start.
     pub at_ns: Vec<u64>,
     pub congestion_window_bytes: Vec<u64>,
     pub round_trip_ns: Vec<u64>,
@@ -95,7 +89,6 @@ pub struct TcpSamples {
     pub delivery_rate_bps: Vec<u64>,
     pub acknowledged_bytes: Vec<u64>,
     pub received_bytes: Vec<u64>,
-    /// Segments that are sent and not acknowledged.
     pub unacknowledged_segments: Vec<u64>,
     /// Bytes that the program has written and the kernel has not sent.
     pub unsent_bytes: Vec<u64>,
@@ -123,7 +116,6 @@ pub struct Failed {
     /// Stable and dotted; what comes before the first dot says whose fault it is.
     pub code: String,
     pub message: String,
-    /// What to do, if anything can be done.
     pub hint: Option<String>,
     pub partial: Option<Outcome>,
 }

@@ -33,7 +33,6 @@ pub struct CopySpec {
     pub depth: Option<u16>,
     /// Whether a file counts as copied only when its receiver has it on its disk.
     pub sync: CopySync,
-    /// How it is seen that the copy is right.
     pub verify: CopyVerify,
     /// How often a file is tried again after a fault that may pass: 0 to 100.
     pub retries: u8,
@@ -84,13 +83,11 @@ pub enum CopySync {
     File,
 }
 
-/// How it is seen that a copy is right.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CopyVerify {
     Content,
     Size,
-    /// Not at all.
     None,
 }
 
@@ -150,13 +147,11 @@ pub struct Copied {
     pub bytes: u64,
     pub copied_files: u64,
     pub copied_bytes: u64,
-    /// Attempts beyond the first of a file.
     pub retries: u64,
     /// Faults of operations by their class, those that a retry mended included.
     pub faults: BTreeMap<String, u64>,
     /// How long each connection took, login included, before the start.
     pub connect_ns: Vec<u64>,
-    /// What the first connection agreed on with the server.
     pub facts: Facts,
     /// What this host's station counted from the first connection on, of a carrier on Ethernet.
     pub carrier: Option<CarrierCounts>,
@@ -178,7 +173,6 @@ pub struct Copied {
     pub left_out: LeftOut,
 }
 
-/// Times of the calls of a service, by what they are for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct OperationTimes {
     pub open: Distribution,
@@ -221,21 +215,17 @@ pub struct FileTimes {
     /// When its first byte was there or taken, in the attempt that succeeded.
     pub first_byte_ns: Vec<u64>,
     pub closed_ns: Vec<u64>,
-    /// Attempts beyond the first.
     pub retries: Vec<u64>,
 }
 
-/// What is at the service is what was to be there.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct CopyChecked {
     pub verified: Verified,
     pub elapsed_ns: u64,
 }
 
-/// What the trial wrote is gone, or what of it is left.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct CopyEmptied {
-    /// Files removed at the service, the mark left out.
     pub removed_files: u64,
     pub is_gone: bool,
     /// Why a directory could not be listed, or what in its listing was not understood: then what was
@@ -244,7 +234,6 @@ pub struct CopyEmptied {
     pub left: Option<LeftBehind>,
 }
 
-/// What of a trial could not be removed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct LeftBehind {
     /// Files and directories that are still there, from the directory that the service works in;

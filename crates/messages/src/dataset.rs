@@ -3,7 +3,6 @@ use serde::{Deserialize, Serialize};
 
 use super::Medium;
 
-/// Files whose sizes and content follow from a seed, the same on every system.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DatasetSpec {
@@ -65,7 +64,6 @@ pub struct DatasetMade {
     pub elapsed_ns: u64,
 }
 
-/// Have this host forget what it keeps of files in memory.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct DropCaches {

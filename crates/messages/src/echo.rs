@@ -7,11 +7,9 @@ use super::{
     Transport,
 };
 
-/// What an echo is, the same for both ends.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct EchoSpec {
-    /// UDP or TCP.
     pub transport: Transport,
     /// Payload of a request and of its reply: 1 to 65,507 over UDP, to 16,777,216 over TCP.
     pub message_size_bytes: u32,
@@ -115,7 +113,6 @@ pub struct RoundTripsOverTime {
     pub longest_ns: Vec<u64>,
 }
 
-/// What the requester measured. Counts are of the measured part.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EchoRequested {
     pub ended_by: EndedBy,
@@ -134,11 +131,8 @@ pub struct EchoRequested {
     pub offered_requests: u64,
     pub requests: u64,
     pub replies: u64,
-    /// Requests without a reply in time.
     pub timeouts: u64,
-    /// Replies that came after the time-out.
     pub late_replies: u64,
-    /// Replies that came again.
     pub duplicate_replies: u64,
     /// Requests that the system refused for want of room (`ENOBUFS`).
     pub refused_requests: u64,

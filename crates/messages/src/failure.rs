@@ -9,12 +9,10 @@ pub struct Failure {
     pub code: &'static str,
     /// What was found and, where it can be said, what is allowed.
     pub message: String,
-    /// What to do, if anything can be done.
     pub hint: Option<String>,
 }
 
 impl Failure {
-    /// A failure without a hint.
     pub fn new(code: &'static str, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }

@@ -5,7 +5,6 @@ use serde::Serialize;
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct Capabilities {
-    /// Many datagrams in one system call.
     pub batch: bool,
     pub segment: bool,
     /// The kernel tells of datagrams that it drops on the sending host.
@@ -31,7 +30,6 @@ pub struct HostFacts {
     /// Whether the monotonic clock is the kernel's, the same for all its processes outside of time
     /// namespaces; else it begins with each process.
     pub kernel_clock: bool,
-    /// Processor, as it names itself.
     pub processor: Option<String>,
     pub processors: u64,
     pub processors_online: Option<u64>,
@@ -40,7 +38,6 @@ pub struct HostFacts {
     pub memory_available_bytes: Option<u64>,
     pub clock: Option<ClockFacts>,
     pub clock_source: Option<String>,
-    /// CPU frequency governor of the first processor.
     pub governor: Option<String>,
     /// Processes that ran or wanted to run, mean over the last minute.
     pub load_average: Option<f64>,
@@ -67,7 +64,6 @@ pub struct HostFacts {
 /// How a host's clock is kept right: as the kernel knows (adjtimex(2)), and by what.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct ClockFacts {
-    /// Whether the kernel's clock is marked as synchronised.
     pub synchronised: bool,
     /// Correction that is still to be applied to the clock.
     pub offset_ns: i64,
@@ -91,7 +87,6 @@ pub struct InterfaceFacts {
     pub supported_speed_bps: Option<u64>,
     /// Whether it saves power between frames: Energy-Efficient Ethernet, or power save of a wireless one.
     pub power_saving: Option<bool>,
-    /// Number of its clock of the Precision Time Protocol.
     pub ptp_clock: Option<u32>,
     /// Its counters (`/proc/net/dev`): `rx_bytes`, `rx_packets`, `rx_errors`, `rx_drops`, and the
     /// same of `tx`.

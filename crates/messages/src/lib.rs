@@ -225,7 +225,6 @@ pub enum Request {
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
 pub enum Reply {
-    /// The first line.
     #[schemars(title = "HelloReply")]
     Hello(Hello),
     /// A measurement is set up and waits to be armed.
@@ -244,7 +243,6 @@ pub enum Reply {
     #[cfg(feature = "services")]
     #[schemars(title = "StationReadingsReply")]
     StationReadings(StationReadings),
-    /// Sums of stations' operations, where their readings are thinned.
     #[cfg(feature = "services")]
     #[schemars(title = "StationSlicesReply")]
     StationSlices(StationSlices),
@@ -361,7 +359,6 @@ pub enum Outcome {
     StationsEmptied(StationsEmptied),
 }
 
-/// The schema of both directions, as one document.
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "exists for its schema only")]
 pub struct Messages {

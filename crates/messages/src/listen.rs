@@ -27,7 +27,6 @@ pub struct Heard {
     pub frames: u64,
     /// Their bytes, from destination address to the end of the padding.
     pub bytes: u64,
-    /// Frames that the kernel dropped before they were read.
     pub kernel_drops: u64,
     /// Frames that are too short, or have neither a type nor a length.
     pub unreadable_frames: u64,
@@ -57,7 +56,6 @@ pub struct Heard {
 #[serde(rename_all = "snake_case")]
 pub enum FramingHeard {
     EthernetIi,
-    /// A length, then IPX without LLC.
     #[serde(rename = "raw_802_3")]
     Raw8023,
     /// A length, then LLC (IEEE 802.2).
@@ -97,10 +95,8 @@ pub struct StationHeard {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum NameSign {
-    /// As the sender of a datagram or question.
     Used,
     Claimed,
-    /// The station announced it as its own.
     Announced,
     Answered,
     Released,
@@ -122,7 +118,6 @@ pub struct NameHeard {
 pub struct ServerHeard {
     pub kind: String,
     pub name: String,
-    /// Protocol by which it is known.
     pub protocol: String,
     /// Where it is: a hardware address, or an address of IPX.
     pub address: String,

@@ -64,7 +64,6 @@ pub enum MediumTopology {
     Cable,
     /// A full-duplex cable to each host; frames are received whole before they are sent on.
     Switch,
-    /// All share one carrier by CSMA/CD, half duplex.
     Bus,
 }
 
@@ -75,7 +74,6 @@ pub struct ReadMedium {
     pub target: u64,
 }
 
-/// Counts of a medium since its start, and lateness since the last reading.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct MediumCounts {
     pub ports: Vec<MediumPortCounts>,
@@ -112,11 +110,9 @@ pub struct MediumPortCounts {
     /// A frame to one host is one copy, a broadcast one for each other host.
     pub offered_copies: u64,
     pub delivered_copies: u64,
-    /// Lost by chance, as the link's text says.
     pub lost_chance: u64,
     /// Given up after 16 collisions.
     pub lost_excessive_collisions: u64,
-    /// Dropped at a full output queue of the switch.
     pub lost_switch_queue: u64,
     /// Of the copies delivered to this host: not taken, as its interface was down.
     pub refused_copies: u64,

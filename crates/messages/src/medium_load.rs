@@ -3,7 +3,6 @@ use serde::{Deserialize, Serialize};
 
 use crate::MediumTopology;
 
-/// Compute in virtual time what a simulated Ethernet carries under a load.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MediumLoad {
@@ -25,7 +24,6 @@ pub struct MediumLoad {
     /// Most bytes that wait at each output of a switch, up to 16,777,216. Other topologies ignore it.
     #[serde(default)]
     pub switch_queue_bytes: u32,
-    /// Virtual time that is measured, after the warm-up.
     pub duration_ns: u64,
     /// Virtual time from the start that is kept out of the figures.
     pub warmup_ns: u64,

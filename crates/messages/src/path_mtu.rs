@@ -43,7 +43,6 @@ pub struct PathMtuAnswered {
     pub datagrams: u64,
 }
 
-/// The largest packet that passes in one direction, IP header included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PacketBounds {
     pub least_bytes: u32,

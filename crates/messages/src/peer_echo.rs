@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{EchoRequested, EchoSpec};
 
-/// Time round trips to a peer that is no engine.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerEcho {
@@ -26,7 +25,6 @@ pub struct PeerEcho {
     pub processor: Option<u16>,
 }
 
-/// What makes a round trip to a peer that is no engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerEchoProtocol {
@@ -37,13 +35,11 @@ pub enum PeerEchoProtocol {
     Icmp,
 }
 
-/// The kind of socket that ICMP was sent and received by.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum IcmpSocket {
     /// One that any user of certain groups may open (`net.ipv4.ping_group_range`).
     Datagram,
-    /// One that takes the right to raw sockets.
     Raw,
 }
 

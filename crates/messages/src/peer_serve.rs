@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{PeerStreamed, Transport};
 
-/// Serve programs that are no engines, several at once.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PeerServe {
@@ -38,7 +37,6 @@ pub enum PeerService {
     Chargen,
 }
 
-/// A client of a server for peers, once it has ended.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerClient {
     pub id: u64,
@@ -48,7 +46,6 @@ pub struct PeerClient {
     pub address: String,
     /// Its cookie, by which a client of iperf3 names its test in its own results too.
     pub cookie: String,
-    /// What it asked for, if that was taken.
     pub asked: Option<PeerAsked>,
     /// When its messages began to go, from the start of the server.
     pub began_ns: u64,
@@ -95,7 +92,6 @@ impl PeerClient {
 /// What a client of iperf3 asked for.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct PeerAsked {
-    /// UDP or TCP.
     pub transport: Transport,
     pub sends: bool,
     pub receives: bool,
@@ -103,13 +99,11 @@ pub struct PeerAsked {
     pub message_size_bytes: u64,
     /// Bit/s of each flow; 0: as fast as possible.
     pub rate_bps: u64,
-    /// Time at its start that does not count.
     pub omit_ns: u64,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PeerError {
-    /// As of errors of requests.
     pub code: String,
     pub message: String,
 }
@@ -119,12 +113,10 @@ pub struct PeerServeEnded {
     /// Clients that were served, whether their tests ended well or not.
     pub clients: u64,
     pub refused: u64,
-    /// Connections that were closed before anything came on them.
     pub silent: u64,
     pub elapsed_ns: u64,
     /// Processor time of the engine meanwhile, where the system tells.
     pub engine_cpu_ns: Option<u64>,
-    /// Bytes of payload that were moved for all clients.
     pub moved_bytes: u64,
     /// The time in which the same clients, most of all times and at least two, were served at once; the
     /// longest of these.

@@ -28,7 +28,6 @@ pub struct PeerStream {
     pub stack: Option<OwnStack>,
 }
 
-/// What a station of the engine's own counted, over all its connections.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 pub struct StackFacts {
     pub memory_bytes: u64,
@@ -37,7 +36,6 @@ pub struct StackFacts {
     pub sent_frames: u64,
     /// Frames that came: ARP, and IPv4 to its address.
     pub received_frames: u64,
-    /// Frames that the system dropped before they were received.
     pub dropped_frames: u64,
     pub mss_bytes: u64,
     /// Receive buffer of a connection, and so its largest window.
@@ -47,17 +45,14 @@ pub struct StackFacts {
     pub delayed_ack_ns: u64,
 }
 
-/// What a peer that is no engine speaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerProtocol {
-    /// Nothing beyond TCP: it reads, writes or does both.
     Tcp,
     /// iperf3's protocol: it is an iperf3 server.
     Iperf3,
 }
 
-/// Which way a stream goes, as this end sees it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum PeerDirection {
@@ -66,7 +61,6 @@ pub enum PeerDirection {
     Both,
 }
 
-/// What this end counted of a stream whose other end is no engine.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct PeerStreamed {
     pub sent: Option<StreamSent>,
@@ -85,7 +79,6 @@ pub struct PeerStreamed {
     pub stack: Option<StackFacts>,
 }
 
-/// What the TCP of a peer acknowledged, as this end's kernel knows it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Acknowledged {
     /// For an amount of time from the first measured message to the end of sending; else to the last
@@ -130,7 +123,6 @@ pub struct PeerReportFlow {
     /// Its number: 1, 3, 4 and so on.
     #[serde(deserialize_with = "signed")]
     pub id: i64,
-    /// Bytes of payload that it received, or sent.
     #[serde(deserialize_with = "whole")]
     pub bytes: u64,
     /// Segments sent again; -1: it does not know.
@@ -139,12 +131,10 @@ pub struct PeerReportFlow {
     /// Jitter as in RFC 1889, seconds (UDP).
     #[serde(deserialize_with = "amount")]
     pub jitter: f64,
-    /// Datagrams that did not arrive (UDP).
     #[serde(deserialize_with = "signed")]
     pub errors: i64,
     #[serde(deserialize_with = "signed")]
     pub omitted_errors: i64,
-    /// Datagrams sent or, by their numbers, expected (UDP).
     #[serde(deserialize_with = "signed")]
     pub packets: i64,
     #[serde(deserialize_with = "signed")]

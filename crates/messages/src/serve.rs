@@ -74,7 +74,6 @@ fn newest() -> Dialect {
     Dialect::ALL.1
 }
 
-/// How clients reach a server that has begun to serve.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Served {
     /// Share, bucket or export by which the directory goes there; `null` where there is none.
@@ -83,7 +82,6 @@ pub struct Served {
     pub trust_sha256: Option<String>,
 }
 
-/// What a client of a server did. Few such lines come in a second.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ClientSeen {
     pub id: u64,
@@ -91,7 +89,6 @@ pub struct ClientSeen {
     pub peer: String,
     pub what: String,
     pub times: u64,
-    /// Others that were left out before this one.
     pub left_out: u64,
 }
 

@@ -27,14 +27,12 @@ pub enum Receive {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Timestamps {
-    /// The program's, when the system's call returns.
     #[default]
     Program,
     /// The kernel's, when it takes a packet from the device or gives it to it (`SO_TIMESTAMPING`).
     Kernel,
 }
 
-/// What the engine chose where it was left to it, and why.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Choice {
     pub reason: String,
@@ -54,7 +52,6 @@ impl Choice {
 pub struct Candidate {
     /// Its name, as in `batch` or `poll`.
     pub name: String,
-    /// Messages received per second; the median of its rounds.
     pub messages_per_s: f64,
     /// CPU time of both threads for each message received, nanoseconds; likewise.
     pub cpu_ns_per_message: f64,
@@ -86,7 +83,6 @@ pub struct SocketOptions {
 pub struct CpuTime {
     pub user_ns: u64,
     pub system_ns: u64,
-    /// Times a thread gave up the CPU to wait.
     pub voluntary_switches: u64,
     pub involuntary_switches: u64,
 }
@@ -103,15 +99,12 @@ impl CpuTime {
     }
 }
 
-/// A distribution of times, from a histogram of three significant digits.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct Distribution {
     pub samples: u64,
     pub mean_ns: i64,
-    /// Standard deviation within the trial, from the exact times.
     pub sd_ns: u64,
     pub min_ns: i64,
-    /// First percentile.
     pub p1_ns: u64,
     pub p50_ns: u64,
     /// 90th percentile.
@@ -132,7 +125,6 @@ pub struct HostWindow {
     /// CPU time of all processors, by what it went to.
     pub processors: ProcessorTimes,
     pub engine_cpu_ns: u64,
-    /// Packets that the kernel took from its per-processor backlogs.
     pub softnet_processed: u64,
     /// Packets that it dropped because a backlog was full. Of the whole kernel, all namespaces.
     pub softnet_dropped: u64,
@@ -150,7 +142,6 @@ pub struct ProcessorTimes {
     pub user_ns: u64,
     pub system_ns: u64,
     pub interrupt_ns: u64,
-    /// Soft interrupts: most of what receiving packets takes.
     pub soft_interrupt_ns: u64,
     pub steal_ns: u64,
     pub idle_ns: u64,

@@ -129,7 +129,6 @@ pub struct SimulatedMachine {
 }
 
 impl Default for SimulatedMachine {
-    /// A machine that takes no time.
     fn default() -> Self {
         let cost = SimulatedCost::default();
         Self {
@@ -202,7 +201,6 @@ pub enum SimulatedWork {
     Stations(Box<SimulatedStations>),
 }
 
-/// Stations, each on a machine of its own, and a server, the last.
 #[cfg(feature = "services")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -215,7 +213,6 @@ pub struct SimulatedStations {
     pub profile: Option<String>,
 }
 
-/// A copy between a client, the first machine, and a server, the last.
 #[cfg(feature = "services")]
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -227,11 +224,9 @@ pub struct SimulatedCopy {
     pub profile: Option<String>,
 }
 
-/// One flow of messages from a sender to a receiver.
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedStream {
-    /// UDP or TCP.
     pub transport: Transport,
     /// 4 or 6.
     pub ip_version: u8,
@@ -267,7 +262,6 @@ fn default_drain_ns() -> u64 {
 #[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SimulatedEcho {
-    /// UDP or TCP.
     pub transport: Transport,
     /// 4 or 6.
     pub ip_version: u8,

@@ -58,7 +58,6 @@ pub struct StationsSpec {
     pub threads: Option<u16>,
 }
 
-/// Which of a trial's stations are a host's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OwnStations {
@@ -79,11 +78,9 @@ pub enum StationOperation {
 pub enum BlockAccess {
     /// The one behind the last, and after the last of the file its first.
     Sequential,
-    /// Any, each as likely.
     Random,
 }
 
-/// When operations are due, even if earlier ones have not ended.
 #[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct OpenLoop {
@@ -108,7 +105,6 @@ pub enum StationSync {
     Each,
 }
 
-/// When a trial ends: at whichever of these comes first. One is needed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Deserialize, Serialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StationsUntil {
@@ -153,7 +149,6 @@ pub struct StationsPrepared {
     pub elapsed_ns: u64,
 }
 
-/// Readings of stations, some thousand a line, before the result.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationReadings {
     pub id: u64,
@@ -199,15 +194,12 @@ pub struct Stationed {
     /// the longest time by which a station began its first one late.
     pub start_skew_ns: i64,
     pub ended_by: StationsEnd,
-    /// Readings in all, kept or not.
     pub readings: u64,
     pub thinned: Option<Thinned>,
     pub bytes: u64,
-    /// Names of outcomes, by the numbers that readings have.
     pub outcomes: Vec<String>,
     /// How many readings of each outcome but the first, which is that it went well.
     pub errors: BTreeMap<String, u64>,
-    /// Attempts beyond the first of an operation.
     pub retries: u64,
     /// Operations of an open loop that were due within the time and were not begun.
     pub unstarted: u64,
@@ -219,12 +211,10 @@ pub struct Stationed {
     pub checked: BlockCheck,
     /// How often a station had to connect anew, and why it could not, by class.
     pub reconnects: u64,
-    /// Why a station could not, by class.
     pub reconnect_errors: BTreeMap<String, u64>,
     /// Stations that ended before the others, and why; 64 of them at most.
     pub ended: Vec<StationEnded>,
     pub ended_stations: u32,
-    /// What the first connection agreed on with the server.
     pub facts: Facts,
     /// What this host's station of the carrier counted from the first connection on, of one on Ethernet.
     pub carrier: Option<CarrierCounts>,
@@ -246,12 +236,10 @@ pub enum StationsEnd {
     Time,
     Interval,
     Full,
-    /// No station was left.
     NoStation,
     Cancelled,
 }
 
-/// How stations came to their connections, before the start.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationSetup {
     /// How long each took, login and opening its file included.
@@ -260,10 +248,8 @@ pub struct StationSetup {
     pub errors: BTreeMap<String, u64>,
 }
 
-/// What was compared with what was written, and what was wrong.
 #[derive(Debug, Clone, Default, Serialize, JsonSchema)]
 pub struct BlockCheck {
-    /// Blocks compared as they were read.
     pub blocks: u64,
     /// Blocks read again and compared after the end, of those written last.
     pub read_back: u64,
@@ -273,7 +259,6 @@ pub struct BlockCheck {
     /// Wrong blocks that were those of another place or station.
     pub misplaced: u64,
     pub corrupt: u64,
-    /// The first of them, in words.
     pub first_wrong: Option<String>,
 }
 
@@ -286,10 +271,8 @@ pub struct StationEnded {
     pub message: String,
 }
 
-/// What the trial wrote is gone, or what of it is left.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StationsEmptied {
-    /// Files removed at the service, the mark left out.
     pub removed_files: u64,
     pub is_gone: bool,
     pub left: Option<LeftBehind>,

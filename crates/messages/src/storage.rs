@@ -29,7 +29,6 @@ pub struct TrialDirectoryRemoved {
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MeasureRoom {
-    /// A directory of this host by its absolute path.
     pub directory: String,
 }
 
@@ -67,7 +66,6 @@ pub enum AddressFamily {
     Ipv6,
 }
 
-/// Look up the address of a name, as this host sees it.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Resolve {

@@ -8,11 +8,9 @@ use super::{Receive, SocketOptions, Timestamps, Transport};
 
 pub use outcomes::*;
 
-/// What a stream is, the same for both ends.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct StreamSpec {
-    /// UDP or TCP.
     pub transport: Transport,
     /// Payload of a message: 1 to 65,507 over UDP, to 16,777,216 over TCP.
     pub message_size_bytes: u32,
@@ -59,7 +57,6 @@ fn default_drain_ns() -> u64 {
     500_000_000
 }
 
-/// What a sender with a rate does about messages whose slot has passed.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WhenLate {
@@ -88,7 +85,6 @@ pub enum Amount {
 pub enum Rate {
     #[schemars(title = "BitRate")]
     Bps(u64),
-    /// Messages per second, to a thousandth.
     #[schemars(title = "MessageRate")]
     MessagesPerS(f64),
 }
@@ -101,7 +97,6 @@ pub enum Io {
     Batch,
     /// Several messages in one buffer that the system or device cuts up. UDP only.
     Segment,
-    /// The engine chooses; the result says what.
     Auto,
 }
 
@@ -144,7 +139,6 @@ pub struct ReceiverLoad {
     pub rivals: u16,
 }
 
-/// How another host's monotonic clock stands to this one's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClockRelation {

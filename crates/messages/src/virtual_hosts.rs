@@ -36,7 +36,6 @@ pub struct HostAddress {
     pub prefix_bits: u8,
 }
 
-/// Read the current state of the interfaces of hosts.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadHosts {
@@ -58,7 +57,6 @@ pub struct HostInterface {
     pub queue: Option<HostQueue>,
 }
 
-/// The sending queue of an interface, and its counters.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct HostQueue {
     /// Its queueing discipline, as `tbf`.

@@ -6,7 +6,6 @@ use serde::{Deserialize, Serialize};
 
 use super::{Candidate, Io, Receive, Transport};
 
-/// What earlier engines found out, and a question for what is known then.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShareWays {
@@ -27,7 +26,6 @@ pub struct TriedWays {
     pub engine: String,
     /// When, seconds since 1970 by this host's clock.
     pub tried_at_s: u64,
-    /// UDP or TCP.
     pub transport: Transport,
     /// Size of the messages, of those that stand for all others.
     pub message_bytes: u32,
@@ -42,19 +40,15 @@ pub struct TriedWays {
     pub is_sure: bool,
 }
 
-/// Engines of earlier versions reported no others.
 const fn sure() -> bool {
     true
 }
 
-/// The end whose ways were tried, and what the other end did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
 #[serde(tag = "end", rename_all = "snake_case")]
 pub enum WaysOf {
-    /// Ways to receive, tried with one way to send.
     #[schemars(title = "WaysToReceive")]
     Receive { beside: Io },
-    /// Ways to send, tried with one way to receive.
     #[schemars(title = "WaysToSend")]
     Send { beside: Receive },
 }

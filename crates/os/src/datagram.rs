@@ -17,7 +17,6 @@ pub struct DatagramOptions {
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     pub bytes: &'a [u8],
-    /// Size of each datagram but the last, if several were joined.
     pub segment_bytes: Option<usize>,
     /// Datagrams that the kernel had dropped for want of room in the socket's buffer when it took
     /// this one in, if it was asked to count: of the socket's whole life, modulo 2³².

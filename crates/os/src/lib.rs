@@ -80,9 +80,7 @@ pub struct Discipline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct Capabilities {
-    /// Many datagrams in one system call (`sendmmsg`, `recvmmsg`).
     pub batch: bool,
-    /// Segmentation offload of UDP (`UDP_SEGMENT`, `UDP_GRO`).
     pub segment: bool,
     /// The kernel tells of datagrams that it drops on the sending host (`IP_RECVERR`).
     pub local_drop_reports: bool,
@@ -91,7 +89,6 @@ pub struct Capabilities {
     /// The kernel tells of datagrams dropped for want of room in a socket's buffer
     /// (`SO_RXQ_OVFL`, `SO_MEMINFO`).
     pub socket_drop_reports: bool,
-    /// The kernel's time stamps of packets (`SO_TIMESTAMPING`).
     pub kernel_timestamps: bool,
     pub processor_binding: bool,
 }

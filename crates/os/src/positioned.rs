@@ -4,7 +4,6 @@
 use std::fs::File;
 use std::io;
 
-/// Read what lies from `offset` on; zero at the end.
 #[cfg(unix)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
@@ -20,7 +19,6 @@ pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, data, offset)
 }
 
-/// Read what lies from `offset` on; zero at the end.
 #[cfg(windows)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::windows::fs::FileExt::seek_read(file, buffer, offset)

@@ -2,6 +2,5 @@
 pub enum Interest {
     Read,
     Write,
-    /// Nothing but its errors.
     Nothing,
 }

@@ -1,4 +1,3 @@
-/// What the kernel knows of a TCP connection, from `TCP_INFO` (Linux `include/uapi/linux/tcp.h`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct TcpInfo {
     pub segments_sent: u64,
@@ -36,7 +35,6 @@ pub struct TcpInfo {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum TcpState {
-    /// At least one end has not closed it.
     #[default]
     Open,
     Gone,

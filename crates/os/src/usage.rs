@@ -1,4 +1,3 @@
-/// CPU time that a thread has used, as the kernel accounts it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Usage {
     pub user_ns: u64,

@@ -26,7 +26,6 @@ pub struct HostInterface {
 
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostQueue {
-    /// Its queueing discipline, as `tbf`.
     pub kind: String,
     pub bytes: u64,
     pub packets: u64,

@@ -14,7 +14,6 @@ use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, H
 use crate::changes::Changes;
 use crate::directory::{Directory, Place};
 
-/// Bits of a mode that let someone write.
 #[cfg(unix)]
 const WRITE: u32 = 0o222;
 #[cfg(unix)]
@@ -228,7 +227,6 @@ impl Files {
         if place.found.is_none() { Err(FileRefusal::Missing) } else { Ok(place) }
     }
 
-    /// The same, to change its name or remove it; the directory itself is neither.
     fn to_change(&self, names: &[String]) -> Result<Place, FileRefusal> {
         if names.is_empty() { Err(FileRefusal::Denied) } else { self.there(names) }
     }

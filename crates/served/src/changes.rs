@@ -108,7 +108,6 @@ pub fn mode_of(found: &Metadata) -> u32 {
     }
 }
 
-/// As `ls -l` writes it.
 pub fn mode_text(is_directory: bool, mode: u32) -> String {
     let mut text = String::from(if is_directory { "d" } else { "-" });
     for (at, letter) in "rwxrwxrwx".chars().enumerate() {

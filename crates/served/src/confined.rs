@@ -26,7 +26,6 @@ pub struct Confined {
     read_only: bool,
 }
 
-/// Where something is below it: names, none of them special; none: the directory itself.
 pub type Names = Vec<String>;
 
 impl Confined {
@@ -307,7 +306,6 @@ impl Iterator for Entries {
 pub struct Found {
     pub name: String,
     pub is_directory: bool,
-    /// Octets of a file; zero of a directory.
     pub size_bytes: u64,
     pub mode: u32,
     /// Seconds since 1970 when it was changed last.

@@ -165,7 +165,6 @@ mod tests {
         }
     }
 
-    /// Three threads rename files of their own to one name, and a shared one to names of their own.
     #[test]
     fn of_those_who_want_one_name_or_one_file_exactly_one_gets_it() {
         const THREADS: usize = 3;

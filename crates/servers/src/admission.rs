@@ -39,7 +39,6 @@ pub struct Proof(Arc<Unproved>);
 
 #[derive(Debug)]
 struct Unproved {
-    /// What it takes, of one budget or of more; none once it is proved.
     holds: Mutex<Vec<Reservation>>,
     given: Notify,
     visitor: Visitor,
@@ -120,7 +119,6 @@ pub struct Admission {
 }
 
 impl Admission {
-    /// For strangers that take `each_bytes` of memory each, and all of them what `bounds` says.
     pub fn new(bounds: &Bounds, each_bytes: usize, visits: &Arc<Visits>) -> Self {
         let (bytes, crowded) = (bounds.strangers_bytes, bounds.crowded);
         let descriptors = lanlab_os::descriptor_limit().map_or(MAX_WAITING, |limit| limit as usize);

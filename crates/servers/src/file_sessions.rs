@@ -21,7 +21,6 @@ use crate::visits::READ_ONLY;
 /// stands before them.
 const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
 
-/// Wrong passwords after which a client is disconnected.
 const MAX_FAILED_LOGINS: u32 = 5;
 
 pub async fn serve_client(

@@ -53,7 +53,6 @@ pub struct Offer {
     /// The directory that is served, absolute; it must be there.
     pub root: PathBuf,
     pub bind: HostAddress,
-    /// Port; zero: the system chooses.
     pub port: u16,
     /// To whom; absent: to anybody who can reach the address.
     pub credentials: Option<Credentials>,
@@ -171,7 +170,6 @@ impl Serving {
         }
     }
 
-    /// End it and all its connections; the port is free then.
     pub async fn end(self) {
         self.task.abort();
         // Aborted or not, it is over.

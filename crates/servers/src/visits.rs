@@ -12,7 +12,6 @@ use crate::admission::locked;
 
 /// Entries that wait, and that are given out at once after a quiet time.
 const WAITING: usize = 20;
-/// Time for each entry beyond those.
 const EACH: Duration = Duration::from_millis(100);
 /// Characters of an entry: what a client calls itself can be long.
 const LONGEST: usize = 160;
@@ -103,7 +102,6 @@ impl Visitor {
         });
     }
 
-    /// Its client is served, as it gave the password of the share by this dialect.
     pub fn knew_the_share_password(&self, speaks: &str) {
         self.note(&format!("gave the password of the share ({speaks})"));
     }

@@ -61,7 +61,6 @@ struct Exchange<R, P> {
     redirector: R,
     port: P,
     outgoing: Vec<u8>,
-    /// Whether a message in `outgoing` is not sent yet.
     is_sending: bool,
     incoming: Vec<u8>,
     data: Vec<u8>,
@@ -93,7 +92,6 @@ impl<R: Redirector, P: MessagePort> Exchange<R, P> {
         }
     }
 
-    /// Keep what came of other calls; give what came of this one.
     fn drain(&mut self, id: CallId) -> Option<std::result::Result<Done, Refusal>> {
         while let Some((ended, outcome)) = self.redirector.poll_done(&mut self.data) {
             if ended == id {
@@ -104,7 +102,6 @@ impl<R: Redirector, P: MessagePort> Exchange<R, P> {
         None
     }
 
-    /// Send and receive what can be without waiting. Whether anything was received.
     fn transfer(&mut self, cx: &mut Context<'_>) -> io::Result<bool> {
         loop {
             if !self.is_sending {
@@ -172,7 +169,6 @@ impl<R: Redirector, P: MessagePort, K: Clock> Redirected<R, P, K> {
         Ok(session)
     }
 
-    /// Wait further for calls that are late, and count each time.
     #[must_use]
     pub fn waiting_on(self, waits_on: bool) -> Self {
         Self { waits_on, ..self }

@@ -20,7 +20,6 @@ pub(crate) struct Adapter {
 }
 
 impl Adapter {
-    /// An adapter that sends at `rate_ratio` of the medium's rate.
     pub(crate) fn new(queue_frames: u32, rate_ratio: f64, rate_bps: Option<u64>) -> Self {
         let bit_ns = rate_bps.map_or(0.0, |rate_bps| 1e9 / rate_bps as f64);
         let is_slower = rate_ratio < 1.0;

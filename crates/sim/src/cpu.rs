@@ -18,7 +18,6 @@ pub(crate) const LEVELS: usize = 3;
 pub(crate) struct Cpu<Job> {
     waiting: [VecDeque<Waiting<Job>>; LEVELS],
     running: Option<Running<Job>>,
-    /// Finished and interrupted work, without what `running` has done.
     busy_ns: [u64; LEVELS],
     /// Number of the running job: the end of one that was interrupted is void.
     turn: u32,

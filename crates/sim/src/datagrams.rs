@@ -30,7 +30,6 @@ pub struct Datagrams {
     unknown: u64,
 }
 
-/// Messages with the other end's address, in buffers that are used again.
 #[derive(Debug)]
 struct Buffer {
     messages: VecDeque<(Mac, Vec<u8>)>,
@@ -44,7 +43,6 @@ impl Buffer {
         Self { messages: VecDeque::new(), unused: Vec::new(), bytes: 0, most_bytes }
     }
 
-    /// `false` if it does not fit.
     fn push(&mut self, mac: Mac, message: &[u8]) -> bool {
         if self.bytes + message.len() > self.most_bytes {
             return false;
@@ -67,7 +65,6 @@ impl Buffer {
 }
 
 impl Datagrams {
-    /// The node of an adapter, with socket buffers of these sizes.
     pub fn new(mac: Mac, receive_buffer_bytes: usize, send_buffer_bytes: usize) -> Self {
         Self {
             mac,
@@ -98,12 +95,10 @@ impl Datagrams {
         self.received.pop(take)
     }
 
-    /// Messages that came and did not fit into the receive buffer.
     pub fn drops(&self) -> u64 {
         self.drops
     }
 
-    /// Frames that are none of these messages.
     pub fn unknown(&self) -> u64 {
         self.unknown
     }

@@ -16,7 +16,6 @@ pub struct CpuFacts {
 pub struct HostFacts {
     pub name: String,
     pub cpu: CpuFacts,
-    /// Time that it stood still, which is none of the processor's.
     pub frozen_ns: u64,
     pub frames_sent: u64,
     pub frames_arrived: u64,

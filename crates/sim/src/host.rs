@@ -92,7 +92,6 @@ impl<N> SimulatedHost<N> {
         self.cpu.add(Level::Program, Job::Call(call), time_ns);
     }
 
-    /// The processor does nothing else for this time, not even interrupts.
     pub(crate) fn stop(&mut self, now: Instant, call: CallId, time_ns: u64) {
         self.frozen = Some((now, time_ns));
         self.cpu.add(Level::Interrupt, Job::Call(call), time_ns);

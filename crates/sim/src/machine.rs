@@ -32,7 +32,6 @@ impl Cost {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Machine {
     pub name: String,
-    /// For each frame received, at interrupt level: from the ring to the receive queue.
     pub interrupt: Cost,
     pub protocol: Cost,
     pub transmit: Cost,

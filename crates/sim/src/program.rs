@@ -18,7 +18,6 @@ use crate::machine::{Cost, Machine};
 use crate::node::{Key, Node};
 use crate::shared::Shared;
 
-/// A host, as its programs use it. Clones are the same host.
 pub struct Host<N> {
     shared: Rc<Shared<N>>,
     id: HostId,

@@ -43,7 +43,6 @@ impl EventQueue {
     }
 }
 
-/// The earlier is the greater: a `BinaryHeap` gives the greatest first.
 impl Ord for Entry {
     fn cmp(&self, other: &Self) -> Ordering {
         (other.at, other.number).cmp(&(self.at, self.number))

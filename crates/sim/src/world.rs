@@ -183,7 +183,6 @@ impl<N: Node + 'static> World<N> {
     }
 }
 
-/// Programs hold their hosts, and so the world: they end with it.
 impl<N: Node + 'static> Drop for World<N> {
     fn drop(&mut self) {
         self.0.time.drop_tasks();

@@ -44,7 +44,6 @@ pub struct StationConfig {
     pub framing: Option<Framing>,
     /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.
     pub network: Option<u32>,
-    /// What a carrier says for the station on IPX; the node says it of each.
     pub ipx_part: IpxPart,
 }
 
@@ -54,11 +53,9 @@ pub enum IpxPart {
     /// It asks for framing and network, counts packets that are for no carrier, and says where its server is.
     First,
     Second,
-    /// Another carrier says where a server of the same type is, too.
     Silent,
 }
 
-/// A session, by its number, which no other one of the node ever has.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SessionId(pub u32);
 
@@ -96,7 +93,6 @@ pub struct QueryId(pub u32);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     Name(Name),
-    /// Network, node and socket of IPX, or of XNS, whose addresses are alike.
     Ipx(ipx::Address),
     Nearest,
 }
@@ -133,10 +129,8 @@ pub enum Why {
     ByPeerAbnormally,
     AddressFamily,
     NameNotFound,
-    /// The station has the name, and nothing takes calls for it.
     NotListening,
     NoResources,
-    /// The station did not go on with the session in time.
     NoAnswer,
     Link(llc::Ended),
     Protocol,
@@ -162,7 +156,6 @@ pub enum Stray {
     Malformed,
 }
 
-/// The segment of a station on IPX, as far as it is known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentFacts {
     /// The framing that it sends in; `None`: the one of each other station.
@@ -206,7 +199,6 @@ pub enum Event {
         station: Mac,
         status: Box<AdapterStatus>,
     },
-    /// A query was sent as often as it is; no more answers come.
     QueryFinished(QueryId),
     /// A datagram is in the buffer of [`Carrier::poll_event`].
     Datagram {

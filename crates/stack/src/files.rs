@@ -28,7 +28,6 @@ pub enum FileCall {
     },
     List {
         path: Names,
-        /// Only what comes after this name.
         after: String,
         most: u32,
     },
@@ -45,7 +44,6 @@ pub enum FileCall {
         offset: u64,
         count: u32,
     },
-    /// Write these octets of the data that comes with the request.
     Write {
         handle: Handle,
         /// From where, octets.
@@ -93,7 +91,6 @@ pub struct Found {
     pub number: u64,
     pub is_directory: bool,
     pub is_read_only: bool,
-    /// Octets of a file; zero of a directory.
     pub size_bytes: u64,
     /// Seconds since 1970 when it was written last.
     pub modified_s: u64,

@@ -3,7 +3,6 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {
     Observed,
-    /// A document of the maker, or two independent sources that agree.
     Primary,
     Secondary,
     Assumed,

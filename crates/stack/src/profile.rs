@@ -88,14 +88,12 @@ const IPX_9X: IpxProfile =
 pub struct Profile {
     pub name: &'static str,
     pub link: LinkProfile,
-    /// Its sessions over IPX. Of stacks that had none, those of Windows NT.
     pub ipx: &'static IpxProfile,
     /// Its sessions over XNS. Of stacks that had none, those of 3Com's 3+.
     pub xns: &'static XnsProfile,
     /// Number of queries: how often a name is claimed or looked for.
     pub query_count: Known<u32>,
     pub query_interval_ns: Known<u64>,
-    /// Whether a caller first looks for the name, then asks the station for a session.
     pub queries_name_first: Known<bool>,
     pub piggybacks: Known<bool>,
     /// How long an acknowledgement waits for data to come with, ns.
@@ -109,7 +107,6 @@ pub struct Profile {
     pub sessions: Known<u16>,
 }
 
-/// Sessions that the number of a session can tell apart.
 const MOST_SESSIONS: u16 = 254;
 
 /// IBM's NetBIOS on the LAN Support Program and its adapters.

@@ -20,7 +20,6 @@ pub struct FileId(pub u32);
 pub enum Access {
     Read,
     Create,
-    /// Write a new file in the place of what has the name.
     Replace,
     Update,
 }
@@ -86,7 +85,6 @@ pub enum Done {
     /// What was read: these octets of the `data` of [`Redirector::poll_done`].
     Read(Range<usize>),
     Written(u32),
-    /// What is in a directory, without `.` and `..`.
     Listed(Vec<Listed>),
     Space {
         total_bytes: u64,

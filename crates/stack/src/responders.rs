@@ -10,7 +10,6 @@ use crate::ncp::ECHO_SOCKET;
 /// Answers of one kind in a second, at most: more than any segment asks for.
 const MOST_IN_SECOND: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
-/// Highest of the sockets that Xerox gave to services.
 const LAST_WELL_KNOWN: u16 = 3_000;
 
 /// Whether a program at a socket of IPX answers what it is asked. Sockets of NetWare's watchdog and echo are among

@@ -13,7 +13,6 @@ impl Instant {
     /// Later than any time that can be reached (584 years).
     pub const FAR_FUTURE: Self = Self(u64::MAX);
 
-    /// The point `nanoseconds` after the clock's start.
     pub const fn from_nanos(nanoseconds: u64) -> Self {
         Self(nanoseconds)
     }
@@ -22,12 +21,10 @@ impl Instant {
         self.0
     }
 
-    /// Nanoseconds from `earlier` to `self`; zero if `earlier` is not earlier.
     pub const fn nanos_since(self, earlier: Self) -> u64 {
         self.0.saturating_sub(earlier.0)
     }
 
-    /// Signed nanoseconds from `reference` to `self`, negative if `self` is earlier.
     pub const fn signed_nanos_from(self, reference: Self) -> i64 {
         self.0.wrapping_sub(reference.0).cast_signed()
     }
@@ -56,7 +53,6 @@ impl Add<Duration> for Instant {
 impl Sub for Instant {
     type Output = Duration;
 
-    /// Zero if the right side is later.
     fn sub(self, earlier: Self) -> Duration {
         Duration::from_nanos(self.nanos_since(earlier))
     }

@@ -34,14 +34,11 @@ impl Pace {
         Self { period_numerator_ns, ..self }
     }
 
-    /// When message `index` is due, for a schedule that begins at `start`.
     pub fn slot(&self, start: Instant, index: u64) -> Instant {
         let offset_ns = u128::from(index) * self.period_numerator_ns / self.period_denominator;
         start.plus_nanos(u64::try_from(offset_ns).unwrap_or(u64::MAX))
     }
 
-    /// How many messages are due in the first `span_ns` of the schedule: the slots strictly before
-    /// its end.
     pub fn slots_within(&self, span_ns: u64) -> u64 {
         let slots =
             (u128::from(span_ns) * self.period_denominator).div_ceil(self.period_numerator_ns);

@@ -25,7 +25,6 @@ pub struct Packet {
     pub sender: Ipv4Addr,
     /// Hardware address of the target, as far as the sender knows it.
     pub target_mac: [u8; 6],
-    /// The address that is asked for; in a reply the asker's.
     pub target: Ipv4Addr,
 }
 

@@ -8,17 +8,14 @@ use crate::{Error, take};
 const FORMAT: &str = "browser";
 const SIGNATURE: [u8; 4] = *b"\xffSMB";
 const TRANSACTION: u8 = 0x25;
-/// Where a transaction without more than its fixed words says where its data is.
 const DATA_COUNT: usize = 33 + 22;
 const DATA_OFFSET: usize = 33 + 24;
 const MAILSLOT: &[u8] = b"\\MAILSLOT\\BROWSE\0";
-/// Octets of an announcement up to its comment.
 const ANNOUNCEMENT_LEN: usize = 32;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Kind {
     Host,
-    /// A workgroup or domain, by the computer that keeps its list.
     Domain,
     LocalMaster,
 }
@@ -26,7 +23,6 @@ pub enum Kind {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Announcement {
     pub kind: Kind,
-    /// Its name; octets outside printable ASCII are `?`.
     pub name: String,
     pub version: (u8, u8),
     /// What it does, as bits (`SV_TYPE_…`); 2 is a file server.

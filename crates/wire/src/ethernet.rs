@@ -21,13 +21,11 @@ pub const HEADER_LEN: usize = field::LENGTH_OR_TYPE.end;
 /// The shortest frame that adapters send, without check sequence.
 pub const MIN_FRAME_LEN: usize = 60;
 pub const MAX_PAYLOAD_LEN: usize = 1500;
-/// The longest frame, without check sequence.
 pub const MAX_FRAME_LEN: usize = HEADER_LEN + MAX_PAYLOAD_LEN;
 
 const FIRST_TYPE: u16 = 0x0600;
 /// The first octets of a raw IPX packet: it has no checksum.
 const RAW_START: [u8; 2] = [0xff, 0xff];
-/// LLC header of SNAP: SAP, SAP, UI.
 const SNAP_START: [u8; 3] = [0xaa, 0xaa, 0x03];
 /// LLC header of 3Com's framing: SAP, SAP, UI.
 const THREE_COM_START: [u8; 3] = [0x80, 0x80, 0x03];
@@ -63,7 +61,6 @@ pub enum Framing {
     Llc,
     /// SNAP: a length, the LLC header AA AA 03, an organization and its protocol.
     Snap {
-        /// Organization; zero for a type of Ethernet II.
         organization: [u8; 3],
         protocol: u16,
     },
@@ -92,13 +89,10 @@ pub struct Header {
 const TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 const OLD_SERVICE_TAG: u16 = 0x9100;
-/// Octets of a tag: its type, then priority and number.
 const TAG_LEN: usize = 4;
 const VLAN_NUMBER: u16 = 0x0fff;
-/// Most tags of a frame that are read.
 pub const MOST_TAGS: usize = 2;
 
-/// Numbers of the VLANs that a frame is in, the outermost first.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Vlans {
     numbers: [u16; MOST_TAGS],

@@ -85,7 +85,6 @@ impl<T: Field, const N: usize> Field for [T; N] {
     }
 }
 
-/// Fields one behind the other, for what is written by hand.
 macro_rules! tuples {
     ($($($field:ident)*;)*) => {$(
         impl<$($field: Field),*> Field for ($($field,)*) {
@@ -125,7 +124,6 @@ macro_rules! fields {
         }
 
         impl $name {
-            /// Read it from the start of `octets`.
             pub fn parse(octets: &[u8]) -> Result<Self, $crate::Error> {
                 <Self as $crate::fields::Field>::first(
                     $format, octets, $crate::fields::Order::$order,
@@ -200,7 +198,6 @@ pub(crate) mod strategy {
     use super::{Field, Order};
     use proptest::prelude::*;
 
-    /// Any value of a field or structure: all octets are allowed.
     pub(crate) fn any_value<T: Field + core::fmt::Debug>() -> impl Strategy<Value = T> {
         let octets = proptest::collection::vec(any::<u8>(), T::LEN);
         octets.prop_map(|octets| T::read(&octets, Order::Big))

@@ -39,7 +39,6 @@ enum State {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     More,
-    /// This many octets of the file, at least one.
     Data(u64),
     End,
 }
@@ -92,12 +91,10 @@ impl Chunks {
         }
     }
 
-    /// Whether no octet of the file is left in the chunk that has begun.
     pub fn is_between(&self) -> bool {
         self.state != State::Data
     }
 
-    /// What follows the size of the chunk that was begun last, with its `;`.
     pub fn extension(&self) -> &[u8] {
         &self.extension
     }

@@ -10,7 +10,6 @@ use crate::Error;
 
 /// Octets of a cookie: 36 characters and a zero.
 pub const COOKIE_BYTES: usize = 37;
-/// Octets before a text of JSON.
 pub const LENGTH_BYTES: usize = 4;
 /// Octets of a datagram that opens a flow, and of its answer.
 pub const HELLO_BYTES: usize = 4;
@@ -18,7 +17,6 @@ pub const HELLO_BYTES: usize = 4;
 const FORMAT: &str = "iperf3";
 const COOKIE_CHARACTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// What a client opens a flow over UDP with, and the answer of the server.
 pub const HELLO: [u8; HELLO_BYTES] = *b"9876";
 /// See [`HELLO`].
 pub const HELLO_ANSWER: [u8; HELLO_BYTES] = *b"6789";
@@ -81,7 +79,6 @@ pub fn cookie(random: [u8; COOKIE_BYTES - 1]) -> [u8; COOKIE_BYTES] {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Head {
-    /// Seconds of the sender's clock, which begins anywhere.
     pub seconds: u32,
     pub microseconds: u32,
     /// Counted from 1 in each flow.

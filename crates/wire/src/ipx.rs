@@ -24,7 +24,6 @@ pub mod packet_type {
     /// Packet exchange: service advertising, names, SMB, NetBIOS to one station.
     pub const EXCHANGE: u8 = 0x04;
     pub const NCP: u8 = 0x11;
-    /// Sent on by routers to all networks.
     pub const PROPAGATED: u8 = 0x14;
 }
 
@@ -46,7 +45,6 @@ pub mod socket {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
-    /// Network; zero is the one that the sender is on.
     pub network: u32,
     pub node: [u8; 6],
     pub socket: u16,
@@ -78,7 +76,6 @@ impl Address {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Sum of the packet; FFFF: none.
     pub checksum: u16,
     pub hops: u8,
     pub kind: u8,
@@ -96,7 +93,6 @@ impl Header {
         Self::parse_as(FORMAT, packet)
     }
 
-    /// The same, of a packet of the protocol that an error is to name.
     pub(crate) fn parse_as<'a>(
         format: &'static str,
         packet: &'a [u8],

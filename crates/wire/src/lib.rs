@@ -38,7 +38,6 @@ pub mod xns;
 
 pub use error::Error;
 
-/// The `N` octets at `range`, whose bounds the caller has checked.
 fn take<const N: usize>(bytes: &[u8], range: core::ops::Range<usize>) -> [u8; N] {
     let mut array = [0; N];
     array.copy_from_slice(&bytes[range]);

@@ -11,7 +11,6 @@ use crate::fields::codes;
 
 const FORMAT: &str = "llc";
 
-/// Numbers of I frames count modulo this.
 pub const MODULUS: u8 = 128;
 /// Octets of SAPs and control of an I or S frame.
 pub const NUMBERED_LEN: usize = 4;
@@ -31,7 +30,6 @@ pub mod sap {
 
 /// Bit of the SSAP that says that the PDU is a response.
 const RESPONSE: u8 = 0x01;
-/// Poll or final bit of a U frame.
 const UNNUMBERED_POLL: u8 = 0x10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,7 +96,6 @@ impl Control {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Destination SAP; the lowest bit says that it is a group.
     pub destination_sap: u8,
     /// Source SAP, without the bit that says what the PDU is.
     pub source_sap: u8,
@@ -106,7 +103,6 @@ pub struct Header {
     pub control: Control,
 }
 
-/// A PDU whose control field has no meaning: what FRMR says of it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownControl {
     pub destination_sap: u8,
@@ -193,15 +189,12 @@ impl UnknownControl {
 pub struct Reasons(pub u8);
 
 impl Reasons {
-    /// W: the control field has no meaning.
     pub const UNKNOWN_CONTROL: Self = Self(0x01);
     /// X, with W: the frame has information that it must not have, or the wrong number of octets of it.
     pub const UNEXPECTED_INFORMATION: Self = Self(0x03);
-    /// Y: the information is too long.
     pub const TOO_LONG: Self = Self(0x04);
     /// Z: N(R) does not lie between what was acknowledged and what was sent.
     pub const RECEIVE_NUMBER: Self = Self(0x08);
-    /// V: N(S) lies outside the window.
     pub const SEND_NUMBER: Self = Self(0x10);
 }
 
@@ -214,7 +207,6 @@ pub struct FrameReject {
     pub reasons: Reasons,
 }
 
-/// Octets of the information of FRMR.
 pub const FRAME_REJECT_LEN: usize = 5;
 
 impl FrameReject {
@@ -252,7 +244,6 @@ pub struct Identification {
     pub receive_window: u8,
 }
 
-/// Octets of the information of XID.
 pub const IDENTIFICATION_LEN: usize = 3;
 const BASIC_FORMAT: u8 = 0x81;
 

@@ -14,7 +14,6 @@ const FLAGS: usize = ROUTER_LIST_LEN;
 const COMMAND: usize = FLAGS + 1;
 const NAME: usize = COMMAND + 1;
 pub const NAME_PACKET_LEN: usize = NAME + NAME_LEN;
-/// Octets before the data of a session.
 pub const SESSION_HEADER_LEN: usize = 18;
 /// Connection at the other end, as long as it is not known.
 pub const NO_CONNECTION: u16 = 0xffff;
@@ -35,7 +34,6 @@ pub mod control {
 }
 
 pub mod stream {
-    /// Data, or nothing but what the header says.
     pub const DATA: u8 = 0x06;
     pub const END: u8 = 0x07;
     pub const END_ACKNOWLEDGED: u8 = 0x08;

@@ -33,7 +33,6 @@ const STATISTICS_LEN: usize = 46;
 
 /// Code of a response that the name does not exist (RFC 1002, section 4.2.14).
 pub const NAME_ERROR: u8 = 3;
-/// Flag of a name: it is a group's.
 pub const GROUP: u16 = 0x8000;
 /// Flag of a name in a status response: it is in use.
 pub const ACTIVE: u16 = 0x0400;
@@ -189,7 +188,6 @@ impl Request {
     }
 }
 
-/// A response, which names the query by `id`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
     pub id: u16,

@@ -128,7 +128,6 @@ impl Refusal {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packet<'a> {
     Message(&'a [u8]),
-    /// The caller asks for a session. Names are without a scope.
     Request {
         called: Name,
         calling: Name,

@@ -16,7 +16,6 @@ pub const PLAIN_LEN: usize = 34;
 pub const MAX_ENCODED_LEN: usize = 255;
 
 pub mod suffix {
-    /// A workstation's redirector; also a group of workstations.
     pub const WORKSTATION: u8 = 0x00;
     pub const SERVER: u8 = 0x20;
 }

@@ -2,10 +2,8 @@
 //! nanoseconds (draft-ietf-opsawg-pcap, sections 4 and 5), little-endian, Ethernet frames without
 //! check sequence.
 
-/// Magic number of a file whose times have nanoseconds.
 const MAGIC: u32 = 0xa1b2_3c4d;
 const VERSION: [u16; 2] = [2, 4];
-/// `LINKTYPE_ETHERNET`.
 const LINK_TYPE: u32 = 1;
 const SNAP_LENGTH: u32 = 262_144;
 

@@ -4,11 +4,9 @@ use std::borrow::Cow;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 
-/// All but letters, digits, `-._~`, and the `/` between names.
 const ENCODED: &AsciiSet =
     &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~').remove(b'/');
 
-/// Write names joined by `/` as the path of a URL.
 pub fn encode(path: &str) -> String {
     utf8_percent_encode(path, ENCODED).to_string()
 }

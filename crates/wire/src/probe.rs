@@ -150,11 +150,9 @@ impl Layout {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
-    /// Flow within the session, from zero.
     pub flow: u16,
     /// Low 32 bits of the session's token.
     pub session: u32,
-    /// Sequence number within the flow, from zero.
     pub sequence: u64,
     /// Sender's monotonic clock when the message was handed to the system, nanoseconds.
     pub send_time_ns: u64,

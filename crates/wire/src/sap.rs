@@ -7,13 +7,11 @@ use crate::ipx::{Address, Header, socket};
 use crate::{Error, rip, take};
 
 const FORMAT: &str = "sap";
-/// Octets of a server in a response.
 pub const SERVER_LEN: usize = 64;
 const NAME_LEN: usize = 48;
 pub const GOING_DOWN_HOPS: u16 = 16;
 pub const ANY_SERVER: u16 = 0xffff;
 pub const FILE_SERVER: u16 = 0x0004;
-/// Type of a server of Windows NT.
 pub const WINDOWS_SERVER: u16 = 0x0640;
 
 const GENERAL_QUERY: u16 = 1;
@@ -40,7 +38,6 @@ pub struct Servers<'a>(&'a [u8]);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Server {
     pub kind: u16,
-    /// Its name; octets outside printable ASCII are `?`.
     pub name: String,
     pub address: Address,
     pub hops: u16,

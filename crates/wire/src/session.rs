@@ -77,26 +77,20 @@ pub enum Kind {
         /// The sender's own random number, which `Accept` must bring back.
         nonce: u64,
     },
-    /// The receiver asks the sender to show that it receives at its address.
     Challenge {
         cookie: u64,
     },
     Prove {
-        /// From the `Challenge`.
         cookie: u64,
-        /// From the `Hello`.
         nonce: u64,
     },
     Accept {
-        /// From the `Hello`.
         nonce: u64,
     },
     Mark {
         first_measured: u64,
     },
-    /// The `Mark` has been seen.
     Marked {
-        /// From the `Mark`.
         first_measured: u64,
     },
     Alive {
@@ -106,7 +100,6 @@ pub enum Kind {
         first_measured: u64,
         sent_messages: u64,
     },
-    /// The `Finish` has been seen.
     Finished {
         received_messages: u64,
     },
@@ -160,7 +153,6 @@ impl Kind {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Message {
     pub token: Token,
-    /// Flow within the session, from zero.
     pub flow: u16,
     pub kind: Kind,
 }
@@ -203,7 +195,6 @@ impl Message {
         })
     }
 
-    /// Write the message. `parse(&emit())` gives `self` back.
     pub fn emit(&self) -> Octets {
         let (kind, first, second) = self.kind.to_wire();
         let mut bytes = [0; QUESTION_LEN];

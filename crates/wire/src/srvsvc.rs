@@ -16,7 +16,6 @@ const BIND: u8 = 11;
 const BIND_ACK: u8 = 12;
 const WHOLE: u8 = 3;
 const DATA_REPRESENTATION: [u8; 4] = [0x10, 0, 0, 0];
-/// Longest message, as Windows has it.
 const MAX_FRAGMENT: u16 = 4280;
 /// The interface, version 3.0, and the transfer syntax NDR, version 2.
 const INTERFACE: [u8; 20] = [
@@ -27,14 +26,10 @@ const NDR: [u8; 20] = [
     0x04, 0x5d, 0x88, 0x8a, 0xeb, 0x1c, 0xc9, 0x11, 0x9f, 0xe8, 0x08, 0x00, 0x2b, 0x10, 0x48, 0x60,
     2, 0, 0, 0,
 ];
-/// `NetrShareEnum` and `NetrShareEnumSticky`.
 const SHARE_ENUMS: [u16; 2] = [15, 36];
-/// `nca_s_op_rng_error`: there is no such call.
 const NO_SUCH_CALL: u32 = 0x1c01_0002;
-/// `nca_s_proto_error`.
 const PROTOCOL_ERROR: u32 = 0x1c01_000b;
 const INVALID_LEVEL: u32 = 124;
-/// Any value but zero points to something.
 const POINTER: u32 = 0x0002_0000;
 
 #[derive(Debug, Clone, Copy)]
@@ -114,7 +109,6 @@ fn level(stub: &[u8]) -> Option<u32> {
     word(stub, at)
 }
 
-/// What `NetrShareEnum` returns.
 fn listed(level: u32, shares: &[Share<'_>]) -> Vec<u8> {
     let mut out = Words::default();
     out.put(&[level, level]);

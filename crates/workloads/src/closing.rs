@@ -13,7 +13,6 @@ const QUICK_PAUSE_NS: u64 = 5_000_000;
 pub enum ClosingStep {
     Say,
     Listen(Instant),
-    /// The other end has confirmed it, or does not answer any more.
     Over(EndedBy),
 }
 

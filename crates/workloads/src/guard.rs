@@ -14,7 +14,6 @@ use lanlab_units::Clock;
 /// A request has taken longer than it may.
 pub const TOO_LONG: &str = "copy.too_long";
 const TICK_NS: u64 = 20_000_000;
-/// The usual time for an answer.
 const USUAL_TIMEOUT_NS: u64 = 30_000_000_000;
 
 pub struct Guard<'a, K> {
@@ -58,7 +57,6 @@ impl<'a, K: Clock> Guard<'a, K> {
         }
     }
 
-    /// Do `work` for as long as it is wanted.
     pub async fn unless_stopped<T>(
         &self,
         work: impl Future<Output = Result<T, CopyError>>,

@@ -101,7 +101,6 @@ impl Initiator {
         Some(Message { token: self.token, flow: self.flow, kind })
     }
 
-    /// When to call `handle_timeout`.
     pub fn poll_timeout(&self) -> Option<Instant> {
         (self.state == InitiatorState::Asking).then(|| self.transmit_at.min(self.deadline))
     }
@@ -154,7 +153,6 @@ pub struct Acceptor {
 }
 
 impl Acceptor {
-    /// `secret` is random and known to no peer.
     pub fn new(token: Token, flow: u16, secret: u64) -> Self {
         Self { token, flow, secret, peer: None, next_answer: Instant::ZERO }
     }
@@ -187,7 +185,6 @@ impl Acceptor {
         self.may_answer(now).then_some(Message { token: self.token, flow: self.flow, kind })
     }
 
-    /// Take in a message of the peer that has proved itself.
     pub fn handle_again(&mut self, message: &Message, now: Instant) -> Option<Message> {
         self.handle(message, self.peer()?, now)
     }

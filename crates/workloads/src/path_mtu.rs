@@ -12,7 +12,6 @@ use std::collections::VecDeque;
 
 use lanlab_units::Instant;
 
-/// Sizes that are tried at once.
 const AT_ONCE: u32 = 12;
 /// Shortest and longest time that a round waits for answers, and the time before the first answer.
 const LEAST_WAIT_NS: u64 = 20_000_000;
@@ -39,7 +38,6 @@ impl Way {
     }
 }
 
-/// The bounds of the largest packet that passes in one direction, both included.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub least: u32,
@@ -50,7 +48,6 @@ pub struct Bounds {
 pub struct PathSearch {
     there: Way,
     back: Way,
-    /// Sizes of this round, and those that are still to be sent.
     tried: Vec<u32>,
     queue: VecDeque<u32>,
     /// A size that passes, the last of this round and of no other, and whether it was answered.
@@ -109,7 +106,6 @@ impl PathSearch {
         self.queue.pop_front()
     }
 
-    /// A packet of this size has come to the other host.
     pub fn handle_seen(&mut self, size: u32, now: Instant) {
         self.is_answered |= size == self.control;
         if size == self.control || self.tried.contains(&size) {
@@ -127,7 +123,6 @@ impl PathSearch {
         }
     }
 
-    /// When to call `handle_timeout`.
     pub fn poll_timeout(&self) -> Instant {
         self.again_at.unwrap_or(self.round_ends).min(self.deadline)
     }

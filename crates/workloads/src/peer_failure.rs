@@ -2,7 +2,6 @@
 
 use crate::messages::Failure;
 
-/// The other host goes on beyond all that was agreed on.
 pub fn went_on_too_long() -> Failure {
     Failure::new("peer.too_long", "the other host had not ended an hour after its time")
         .hint("check that it is lanlab's engine, and that the link is fast enough for the amount")

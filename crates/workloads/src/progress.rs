@@ -2,7 +2,6 @@
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// State shared between the threads of a measurement and their driver.
 #[derive(Debug, Default)]
 pub struct Progress {
     cancelled: AtomicBool,
@@ -27,8 +26,6 @@ impl Progress {
         self.bytes.fetch_add(bytes, Ordering::Relaxed);
     }
 
-    /// Of a receiver of datagrams: the flow's newest number has risen by `more_expected`, and its
-    /// delay varies by `delay_variation_ns` now.
     #[inline]
     pub fn saw(&self, more_expected: u64, delay_variation_ns: u64) {
         self.expected.fetch_add(more_expected, Ordering::Relaxed);

@@ -4,7 +4,6 @@ use lanlab_files::{Class, Fault};
 
 use crate::messages::Failure;
 
-/// What a service said, as the engine says it: its class is the code.
 pub fn failure_of(fault: Fault) -> Failure {
     let Fault { class, message, hint } = fault;
     let code = match class {

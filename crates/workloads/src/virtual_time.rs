@@ -30,7 +30,6 @@ use tasks::Tasks;
 pub use tasks::Unfinished;
 pub use wakers::Wake;
 
-/// A virtual clock with its tasks. Clones are the same clock.
 #[derive(Clone, Default)]
 pub struct VirtualTime(Rc<Inner>);
 
@@ -99,14 +98,12 @@ impl<T> Future for Task<T> {
     }
 }
 
-/// Every task waits for another one, and none for a time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Deadlock {
     pub at: Instant,
 }
 
 impl VirtualTime {
-    /// At time zero.
     pub fn new() -> Self {
         Self::default()
     }

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from lanlab.store import Level, TrialRecord
 
-#: An experiment's condition in one block; of a search, one of its steps.
 Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 

@@ -55,7 +55,6 @@ class Load:
         return Load(self.median * ratio, low, high, self.spread_ratio)
 
     def at_most(self, limit: float | None) -> Load:
-        """The load within what is possible."""
         if limit is None:
             return self
         low, high = (None if end is None else min(end, limit) for end in (self.low, self.high))
@@ -147,7 +146,6 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
 
 
 def _least(load: Load) -> float:
-    """The load below which lossy trials are not explained by a lower capacity of these trials."""
     return (load.low or 0.0) * max(0.0, 1 - _FAR_SPREADS * load.spread_ratio)
 
 

@@ -68,7 +68,6 @@ class Sample:
 
     @property
     def tested(self) -> tuple[float, ...]:
-        """What is compared of each unit."""
         return self.centres or self.values
 
     @property
@@ -83,13 +82,9 @@ class Sample:
 
 @dataclass(frozen=True)
 class Compared:
-    """A side against the base, for one metric at one condition."""
-
     experiment: str
     metric: str
-    #: Levels that the sides have in common, those that the experiment varies.
     factors: Mapping[str, Level]
-    #: Parameters of the condition that the sides have in common.
     parameters: Mapping[str, Level]
     base_name: str
     other_name: str
@@ -326,7 +321,6 @@ def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
 
 
 def _plain_effect(base: Sample, other: Sample, scale: Scale) -> float | None:
-    """The effect without a test: of a single trial, or of equal ones."""
     if not base.n or not other.n:
         return None
     if scale == "linear":

@@ -12,7 +12,6 @@ from lanlab.store import RunRecord, TrialRecord
 
 #: Facts that say nothing of how a run was measured: counters as they stood, names of a boot.
 _PASSING = frozenset({"boot_id", "queues"})
-#: What one fact says, where a run does not have it.
 ABSENT = "not recorded"
 
 
@@ -66,7 +65,6 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
 
 
 def _of_hosts(hosts: Mapping[str, Any]) -> dict[str, str]:
-    """Facts of hosts: once where all hosts have the same, as those of one machine do."""
     by_host = {name: _flat("", facts) for name, facts in hosts.items()}
     found: dict[str, str] = {}
     for key in dict.fromkeys(key for facts in by_host.values() for key in facts):
@@ -89,7 +87,6 @@ def _programs(trials: Sequence[TrialRecord]) -> dict[str, str]:
 
 
 def _modes(trials: Sequence[TrialRecord]) -> str:
-    """The modes of finished trials, each once, without the reasons, which quote rates."""
     modes = (modes_of(trial) for trial in trials if trial.status == "done")
     words = sorted({one.words(with_reasons=False) for one in modes if one is not None})
     return "; or ".join(words)

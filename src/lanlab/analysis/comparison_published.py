@@ -19,7 +19,6 @@ class PublishedRatio:
     #: What the study varied and the run did not, as in `vista`; empty if nothing.
     series: str
     value: PublishedValue
-    #: The printed standard deviation of the same trials, and how many these were.
     sd: PublishedValue | None
     their_trials: int | None
     #: Our mean over theirs; `None` where nothing was measured, or theirs is zero.

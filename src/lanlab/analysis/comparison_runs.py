@@ -26,7 +26,6 @@ class Unlike:
 
     experiment: str
     factors: Mapping[str, Level]
-    #: Names of the runs that have it, and of those that lack it.
     has: tuple[str, ...]
     lacks: tuple[str, ...]
     #: Parameters that differ, with each run's value; empty where a run lacks the condition.
@@ -39,9 +38,7 @@ class Paired:
     unlike: tuple[Unlike, ...]
     #: Amounts (`time_s` and the like) that differ at conditions that were compared, by parameter.
     amounts: Mapping[str, tuple[Level | None, ...]]
-    #: Experiments that search along a load, which have no conditions in common.
     searches: tuple[str, ...]
-    #: Parameters that differ between the sides, as what is compared.
     settings: Mapping[str, tuple[Level | None, ...]] = field(default_factory=dict)
     #: Where sides were not taken in turns: the runs that show how much runs differ.
     yardsticks: tuple[Others, ...] = ()

@@ -39,7 +39,6 @@ def started_s(run: RunRecord) -> float:
 
 
 def basis_of(base: Side, other: Side) -> Basis:
-    """How two sides can be compared, by how their runs were taken."""
     if len(base.runs) == len(other.runs) == 1:
         return "single"
     turns = [{turn_of(run) for run, _ in side.runs} for side in (base, other)]

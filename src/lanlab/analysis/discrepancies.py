@@ -7,7 +7,6 @@ from lanlab.studies import Published
 from lanlab.studies.expressions import BadExpression, evaluate
 from lanlab.studies.published import Discrepancy
 
-#: Units first, as an error there changes every number; then the gravest kinds.
 KINDS = (
     "unit",
     "arithmetic",

@@ -28,7 +28,6 @@ class Ending:
     metric: str
     how: How
     trials: int
-    #: Places at which every trial failed. They are no trials.
     missing: int
     #: What half the interval may be, as a share of the mean; `None` without a goal.
     goal_ratio: float | None

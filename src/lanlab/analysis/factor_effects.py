@@ -26,7 +26,6 @@ class Effect:
     factor: str
     base: Level
     level: Level
-    #: Geometric mean over all conditions of the other factors, then over the blocks.
     ratio: float
     #: 95 % interval over the blocks; `None` of one block.
     interval: tuple[float, float] | None
@@ -39,11 +38,9 @@ class Spread:
     """How far a factor spreads a metric: its greatest level over its least, all else equal."""
 
     factor: str
-    #: Geometric mean over the conditions of the other crossed factors.
     ratio: float
     least: float
     greatest: float
-    #: The conditions of the others at which it is greatest.
     greatest_at: Mapping[str, Level]
 
 
@@ -57,8 +54,6 @@ class Case:
 
 @dataclass(frozen=True)
 class FactorEffects:
-    """Crossed factors of a run, and what each of them changes."""
-
     metric: str
     factors: tuple[str, ...]
     blocks: int
@@ -126,7 +121,6 @@ def _placing(one: ExperimentAtScale) -> dict[str, tuple[Level, ...]]:
 
 
 def _varied(experiments: Sequence[ExperimentAtScale]) -> dict[str, tuple[Level, ...]]:
-    """The factors that no workload has and of which there are several levels, in all."""
     levels: dict[str, dict[Level, None]] = {}
     for one in experiments:
         for name, own in _placing(one).items():

@@ -24,11 +24,9 @@ _COUNTS = {
 @dataclass(frozen=True)
 class Failure:
     trial: TrialRecord
-    #: The engine's code, or the name of the error; stable.
     code: str
     message: str
     hint: str | None
-    #: Role of the host where it failed, if that is known.
     end: str | None
     #: `retried`: another trial was run at its place. `polluted_counts`: a disturbed trial from
     #: before counts there. `missing`: nothing does.
@@ -73,7 +71,6 @@ def failures(trials: Sequence[TrialRecord]) -> list[Failure]:
 
 
 def missing_places(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The last trial of each place at which every trial failed."""
     return [
         at_place[-1]
         for at_place in _by_place(trials).values()
@@ -89,8 +86,6 @@ def _by_place(trials: Sequence[TrialRecord]) -> dict[Place, list[TrialRecord]]:
 
 
 def _seen(workload: str, raw: Mapping[str, Any]) -> str:
-    """What both ends had counted, warm-up included: by their results until then, or, where an end
-    could not report any more, by its last report."""
     said = []
     for role in ROLES[workload]:
         result = raw.get(role) or {}

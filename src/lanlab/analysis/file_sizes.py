@@ -31,7 +31,6 @@ class SizeClass:
     power: int
     files: int
     octets: int
-    #: Sum of what each took from its opening to its close.
     time_ns: int
 
 

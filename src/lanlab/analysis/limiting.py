@@ -12,7 +12,6 @@ from lanlab.store import TrialRecord
 
 #: A part that is busy for at least this share of the time is taken for the limit.
 BUSY_RATIO = 0.95
-#: Losses of a smaller share of the frames limit nothing.
 LOST_RATIO = 0.01
 #: Places of loss at the receiver, by the world's counts, with what they are called.
 _LOSSES = (
@@ -35,7 +34,6 @@ class Limiting:
     sender_busy_ratio: float
     receiver_busy_ratio: float
     wire_busy_ratio: float
-    #: Share of the frames that came to the receiver and were lost there.
     lost_ratio: float
 
 
@@ -79,7 +77,6 @@ def limiting(trial: TrialRecord) -> Limiting | None:
 
 
 def _is_from_last(world: Mapping[str, Any]) -> bool:
-    """Whether the last host, a server or receiver, sends more bytes than all others."""
     *others, last = (port["offered_bytes"] for port in world["medium"])
     return bool(last > sum(others))
 
@@ -122,8 +119,6 @@ def _busy_ns(host: Mapping[str, int]) -> int:
 
 
 def _active_ns(trial: TrialRecord, world: Mapping[str, Any]) -> float:
-    """Time in which something was sent: the warm-up and the measured part, without what a receiver
-    waits for late messages."""
     warmup_ns = 1e9 * float(trial.parameters.get("warmup_s") or 0)
     result = trial.raw.get("sender") or trial.raw.get("requester") or {}
     measured_ns = float(result.get("elapsed_ns") or 0)

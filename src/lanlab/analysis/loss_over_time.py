@@ -27,8 +27,6 @@ _MOST_INTERVALS = 60
 
 @dataclass(frozen=True)
 class IntervalLoss:
-    """What was lost in one interval, from the common start on."""
-
     start_ns: int
     width_ns: int
     #: Messages that arrived or were lost in it; some may have come late in a later one.
@@ -121,8 +119,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
 
 
 def _rows(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
-    """Start, width, messages and lost ones of each interval. Stores of earlier versions do not have
-    the last."""
     names = ("start_ns", "width_ns", "messages", "lost_messages")
     numbers = [columns[name].tolist() for name in names]
     return [list(row) for row in zip(*numbers, strict=True) if None not in row]

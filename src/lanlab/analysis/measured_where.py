@@ -12,7 +12,6 @@ from lanlab.services import NEAREST, schemes
 from lanlab.store import RunRecord
 
 _INTERFACE = "interface:"
-#: Parameters whose URL names a host outside of the testbed.
 _NAMING = ("server", "peer")
 _OWN_NETWORK = "network as it is"
 
@@ -23,7 +22,6 @@ class MeasuredWhere(NamedTuple):
 
 
 def measured_where(run: RunRecord) -> MeasuredWhere:
-    """The testbed and link of a run, as its user knows them."""
     name, link = str(run.testbed.get("name", "unknown")), str(run.testbed.get("link") or "")
     if name != "loopback" and not name.startswith(_INTERFACE):
         return MeasuredWhere(name, link)

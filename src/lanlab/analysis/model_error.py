@@ -38,13 +38,11 @@ class HeldOut:
 
     @property
     def is_inside_by_print(self) -> bool:
-        """Whether it lies in that around what print alone makes of it."""
         ends = self.by_print
         return ends is not None and ends[0] <= self.accuracy.published <= ends[1]
 
 
 def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
-    """Those that the model could have missed and was not fitted to."""
     return [one for one in found if one.standing in PREDICTED and one.can_fail]
 
 

@@ -20,7 +20,6 @@ class Modes:
     #: How the sender handed messages to the system: `single`, `batch` or `segment`.
     io: str | None
     io_reason: str | None
-    #: Messages that left back to back at most, as the sender stated before.
     burst_messages: int | None
     #: How the receiving end (of an echo: both) waited: `block`, `poll` or `spin`.
     receive: str | None

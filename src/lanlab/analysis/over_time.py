@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from lanlab.store.series import Series
 
 INTERVALS = "intervals"
-#: Who counts what arrives in each direction of a stream.
 REVERSE_RECEIVER = f"{REVERSE_PREFIX}{RECEIVER}"
 #: Most trials in a figure; more lines could not be distinguished.
 MOST_TRIALS = 4
@@ -29,8 +28,6 @@ _MOST_STEPS = 100
 
 @dataclass(frozen=True)
 class Step:
-    """A part of a trial's time, from the common start on."""
-
     start_ns: int
     width_ns: int
     octets: int

@@ -51,9 +51,7 @@ QUICK_CLOCK_SOURCES = (
 )
 
 REMARKS = ("load", "clock_source", "governor")
-#: Findings that need a host's own account of the measured time.
 _OF_WINDOW = ("steal", "foreign_cpu", "foreign_drops", "clock_step")
-#: Results of all workloads that say what a trial itself lost.
 _LOST_ONE_WAY = ("lost_messages", "retransmitted_segments", "timeouts")
 _LOST = (*_LOST_ONE_WAY, *(f"{REVERSE_PREFIX}{key}" for key in _LOST_ONE_WAY))
 
@@ -69,7 +67,6 @@ class Finding:
     #: `source` or `target`.
     end: str
     found: float | str
-    #: The greatest that is allowed; of names, those that are, with commas between.
     allowed: float | str
     repeat_helps: bool
     host: str | None = None
@@ -78,7 +75,6 @@ class Finding:
 @dataclass(frozen=True)
 class Judgement:
     findings: tuple[Finding, ...]
-    #: Codes that could not be judged, for want of readings.
     unknown: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
@@ -146,7 +142,6 @@ def judge(
 
 
 def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
-    """A link that was taken down and up again, a host that has lost its address."""
     damage = raw.get("facts", {}).get("after", {}).get("damage")
     if damage is not None:
         yield Finding("testbed", role, damage, "as it was made", True)
@@ -164,7 +159,6 @@ def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
 def _of_medium(
     raw: Mapping[str, Any], metrics: Mapping[str, float], role: str, is_echo: bool
 ) -> Iterator[Finding]:
-    """A medium that is later than a wire by more than the trial's result allows."""
     lateness = medium_lateness(raw)
     result = raw.get(role) or {}
     elapsed_ns = result.get("elapsed_ns") or (result.get("host") or {}).get("elapsed_ns")
@@ -304,7 +298,6 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
 
 
 def _own_cpu_ns(result: Mapping[str, Any]) -> int | None:
-    """CPU time of one end's own process; of its measuring threads, if it has no window."""
     if result.get("host") is not None:
         return int(result["host"]["engine_cpu_ns"])
     if result.get("cpu") is not None:

@@ -79,7 +79,6 @@ def printed_trials(published: Published) -> int | None:
 
 
 def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary]:
-    """Every condition of a run, of every metric that its experiments name."""
     study = Study.model_validate(run.study)
     return [
         summary
@@ -91,7 +90,6 @@ def all_summaries(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Summary
 
 
 def agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
-    """Whether a printed number names no other level of a parameter."""
     return all(
         parameters[key] == level for key, level in value.condition.items() if key in parameters
     )

@@ -19,8 +19,6 @@ _PAIRS = {
 
 @dataclass(frozen=True)
 class Statement:
-    """A printed number that belongs to several conditions, and our counterpart."""
-
     value: PublishedValue
     series: str
     #: In `value.si_unit`; `None` where the run has no counterpart.
@@ -66,7 +64,6 @@ def statements(
 def _judged(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> dict[str, tuple[float, str]]:
-    """By id of a printed number, its counterpart in a simulated run, in the number's unit."""
     if Study.model_validate(run.study).simulation is None:
         return {}
     from lanlab.analysis.simulated_run import run_accuracies
@@ -78,14 +75,12 @@ def _judged(
 
 
 def _as_printed(value: PublishedValue, ratio: float) -> float:
-    """A ratio as a gain or deficit is printed; all else as it is."""
     return {"gain": ratio - 1, "deficit": 1 - ratio}.get(value.statistic, ratio)
 
 
 def _between_levels(
     value: PublishedValue, matching: list[Summary], published: Published
 ) -> tuple[float, str] | None:
-    """Our number for one of theirs that compares two levels, if the run has both."""
     names = [value.condition.get(key) for key in _PAIRS.get(value.statistic, ())]
     for factor in published.factor if names else ():
         levels = [

@@ -25,7 +25,6 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
-#: Factors whose levels are ranked; of several in one experiment the first.
 RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
 #: Comparisons of one experiment beyond which hardly any is shown: that is a table, no ranking.
 _MOST_COMPARISONS = 400
@@ -43,14 +42,11 @@ class Ranked:
     worse: float | None
     low: float | None = None
     high: float | None = None
-    #: Levels of its own group that it is shown to be worse than.
     behind: tuple[Level, ...] = ()
 
 
 @dataclass(frozen=True)
 class Ranking:
-    """The levels of a factor under one condition of the others."""
-
     experiment: str
     metric: str
     factor: str
@@ -279,9 +275,6 @@ def grouped(
 def _by_model(
     groups: tuple[tuple[Ranked, ...], ...], error_log: float
 ) -> tuple[tuple[Ranked, ...], ...]:
-    """The same with intervals by the model's error, in place of those over seeds; without any where
-    that error is not known."""
-
     def ends(one: Ranked) -> tuple[float | None, float | None]:
         if not error_log or one.worse is None or one.worse == 1.0:
             return None, None
@@ -294,7 +287,6 @@ def _by_model(
 
 
 def _is_exact(one: Compared) -> bool:
-    """Whether each side gave one value in every trial, and these differ: as in virtual time."""
     sides = (one.base, one.other)
     constant = all(side.n > 1 and len(set(side.tested)) == 1 for side in sides)
     return constant and one.base.tested[0] != one.other.tested[0]

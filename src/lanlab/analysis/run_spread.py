@@ -26,7 +26,6 @@ LEAST_DF = 9
 #: Load has a memory: runs of one minute are more alike than runs of one day. Other runs must
 #: span at least this many times the time between both sides.
 SPAN = 10
-#: Facts of a host by which it is the same machine.
 _MACHINE = ("system", "architecture", "kernel", "processor", "processors", "memory_bytes")
 
 

@@ -25,7 +25,6 @@ class GoalFound:
     verdict: Verdict
     #: The load up to which the goal is met in the median trial; `None` where it is not known.
     load: Load | None
-    #: The searched metric in the full-length trials at the lower bound.
     confirmed: Summary | None
     #: What a sweep of the same run met, where that refutes the search; then there is no `load`.
     sweep: SweepBound | None = None
@@ -46,15 +45,12 @@ class Saturation:
     limit: float | None
     #: Where loss begins to rise with load; `None` if it was not reached, or loss rises gradually.
     capacity: Load | None
-    #: What is lost of every load, where that was seen.
     random_loss: RandomLoss | None
-    #: Whether loss begins far below the capacity, and rises gradually.
     is_gradual: bool
     steps: tuple[TrialRecord, ...]
     #: That the capacity drifted or hung together from trial to trial, where it is seen beyond doubt
     #: over all searches of the run.
     drift: Alike | None = None
-    #: Whether the link is one of this machine that loses nothing by itself.
     is_lossless_link: bool = False
 
     @property
@@ -68,7 +64,6 @@ class Saturation:
 
 
 def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturation, ...]:
-    """The searches of a run that have ended, in the study's order."""
     study = Study.model_validate(run.study)
     results = _results(study, run, trials)
     found: list[Saturation] = []
@@ -146,7 +141,6 @@ def _goal(
 
 
 def _possible(goal: GoalFound, limit: float | None) -> GoalFound:
-    """The goal within what the link carries and what may be lost beyond it."""
     if goal.load is None or limit is None:
         return goal
     most = limit / (1 - goal.result.loss_ratio)

@@ -32,8 +32,6 @@ _READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain
 
 @dataclass(frozen=True)
 class SimulatedCell:
-    """A metric at one simulated condition: the mean of its trials."""
-
     levels: Mapping[str, Level]
     mean: float
     #: What its link can carry, in the metric's unit; `None`: it has no limit.
@@ -258,8 +256,6 @@ def read_off(
 
 
 def _has_extremes(cells: Sequence[SimulatedCell]) -> bool:
-    """Whether the greatest or least of these cells is that of the study: not where the scale
-    leaves out levels of what varies between them."""
     return any(one.is_peak for one in cells) or not any(
         len({one.levels.get(factor) for one in cells}) > 1
         for factor in frozenset().union(*(one.thinned for one in cells))
@@ -267,7 +263,6 @@ def _has_extremes(cells: Sequence[SimulatedCell]) -> bool:
 
 
 def _greatest(cells: Sequence[SimulatedCell]) -> SimulatedCell:
-    """The peak over all loads, where one of them is it; else the greatest mean."""
     return max(cells, key=lambda one: (one.is_peak, one.mean))
 
 
@@ -326,8 +321,6 @@ def _ratio(
 def _alike(
     own: Sequence[SimulatedCell], factor: str, compared: Sequence[Level], simulation: Simulation
 ) -> list[SimulatedCell]:
-    """The cells that differ in the machines by the compared factor alone; none where it is not
-    clear which those are."""
     others = sorted(place_factors(simulation) - {factor})
 
     def place(cell: SimulatedCell) -> tuple[Level | None, ...]:
@@ -362,7 +355,6 @@ def _accuracy(
 def standing_of(
     value_id: str, simulation: Simulation, conditions: Iterable[Mapping[str, Level]]
 ) -> Standing:
-    """What a printed number was to the machines of these conditions."""
     for levels in conditions:
         place = place_of(simulation, levels)
         for name in () if place is None else place.machines:

@@ -71,7 +71,6 @@ def _thinned(evidence: RunEvidence) -> dict[str, frozenset[str]]:
 
 
 def _is_of_another_amount(cell: Cell, published: Published) -> bool:
-    """Whether a condition, with the bytes that it moved, moves less or more than was published."""
     assert isinstance(cell.sample, Trials)
     amount = amount_of(published, cell.levels)
     return amount is not None and not math.isclose(amount, cell.sample.mean, rel_tol=0.01)

@@ -35,7 +35,6 @@ class Summary:
     metric: str
     #: One for each finished trial that counts and has the metric, in order of execution.
     values: tuple[float, ...]
-    #: Failed trials of the condition. They are in no mean.
     failed: int
     #: Arithmetic; `None` without a value.
     mean: float | None
@@ -50,9 +49,7 @@ class Summary:
     disturbed: int = 0
     #: Disturbed trials that are not in the mean, as a repeat counts in their place.
     left_out: int = 0
-    #: Places in blocks at which every trial failed: trials that the mean lacks.
     missing: int = 0
-    #: Those factors that have one level in the whole experiment.
     constant: frozenset[str] = frozenset()
 
     @property

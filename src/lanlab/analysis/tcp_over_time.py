@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from lanlab.store.series import Series
 
 _KEY = "tcp_samples"
-#: Whose kernel was asked in each direction of a stream.
 SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
 _MOST_SAMPLES = 200
 #: Share of a step in which something must have limited the sender, to be named.
@@ -30,7 +29,6 @@ _STEP_NS = 100_000_000
 #: A receiver that acknowledges every second segment moves its window by two: a sender with room for
 #: this many segments or fewer has filled it.
 _WINDOW_MOVES_BY = 2
-#: Where the record does not tell it: that of Ethernet.
 _SEGMENT_BYTES = 1_448
 
 RECEIVE_WINDOW = "limited by the receiver's window"
@@ -181,7 +179,6 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
 
 
 def _first_flow(columns: Mapping[str, Any], _: Mapping[str, Any]) -> list[list[int]]:
-    """Some of the samples of the first flow, evenly apart: numbers in the order of `TcpSample`."""
     flows = columns["flow"].tolist()
     places = [place for place, flow in enumerate(flows) if flow == 0]
     kept = places[:: -(-len(places) // _MOST_SAMPLES) or 1]

@@ -31,7 +31,6 @@ class Alike(NamedTuple):
 class Neighbours:
     summary: Summary
     correlation: float
-    #: One-sided, by Holm over all conditions that were looked at.
     p: float
 
 
@@ -99,7 +98,6 @@ def lag_one(metric: str, values: Sequence[float]) -> Alike | None:
 
 
 def lag_one_of(own: Sequence[float]) -> Alike | None:
-    """The same of values on the scale on which they are compared."""
     from lanlab.analysis.statistics import neighbours
 
     correlation = neighbours.lag_one(own)

@@ -123,7 +123,6 @@ def wire_at(
 
 
 def limit_name(run: RunRecord) -> str:
-    """What the limit of a run is called where it is drawn."""
     link = wire_of(run)
     return "link limit" if link is None else link.limit_name
 

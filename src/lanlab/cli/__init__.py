@@ -27,7 +27,6 @@ def main() -> None:
 
 
 def _end(number: int, frame: "FrameType | None") -> None:
-    """Nothing has begun; `lanlab.cli.interrupts` takes over when it is loaded."""
     import os
 
     os.write(2, f"{INTERRUPTED}\n".encode())

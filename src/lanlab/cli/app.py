@@ -28,7 +28,6 @@ _TYPER_TEXTS = (
     (re.compile(r"^Got unexpected extra arguments? \((.*)\)$"), r"unexpected argument: \1"),
     (re.compile(r"^Option '(.*)' (requires|does not)"), r"\1 \2"),
 )
-#: The last lines of help are those that a terminal shows.
 _BEGIN = """\b
 First steps (`lanlab COMMAND --help` shows examples):
   lanlab stream --to HOST          how fast is the network to HOST, by ssh?

@@ -142,7 +142,6 @@ def _short(unit: str) -> str:
 
 
 def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
-    """Say how a value with a unit is written, where a blank stands between the two."""
     for number, unit in pairwise(args):
         if unit in rest and _DIGITS.fullmatch(number) and _UNIT.fullmatch(unit):
             raise UsageError(
@@ -152,7 +151,6 @@ def _refuse_loose_unit(rest: Sequence[str], args: Sequence[str]) -> None:
 
 
 def _refuse_bare_host(rest: Sequence[str], known: set[str]) -> None:
-    """Say by what option a host is named, where other programs take its bare name."""
     if rest and "--to" in known and not rest[0].startswith("-"):
         word = rest[0]
         is_host = _HOST.fullmatch(word) is not None

@@ -224,7 +224,6 @@ def _between(
 
 
 def _series(names: list[str], records: Any) -> list[Any]:
-    """The runs of the series that the only name means, or whose run it names."""
     from lanlab.analysis.alternation import series_id, series_named
 
     if len(names) != 1:

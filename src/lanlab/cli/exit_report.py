@@ -29,7 +29,6 @@ _OBJECTS_BEFORE_A_LOOK = 150_000
 #: How the system's loader and Python say that there is no memory, or no thread, to be had.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
-#: Errors outside a command's own work, to report after its answer.
 _after_the_answer: list[LabError] = []
 
 
@@ -156,8 +155,6 @@ def _print_error(error: BaseException) -> int:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """An error and what it came of: an import that failed says what it failed for, and packages
-    wrap that in texts of theirs."""
     seen: BaseException | None = error
     while seen is not None:
         yield seen
@@ -207,7 +204,6 @@ def _first_line(error: BaseException) -> str:
 
 
 def _details(error: BaseException) -> str:
-    """Write the traceback into a file of its own, for a report of the defect."""
     import traceback
 
     from lanlab.disk import new_temporary_file

@@ -20,13 +20,11 @@ _CODES = {"passed": 0, "failed": 1, "undecided": 3}
 @dataclass(frozen=True)
 class Check:
     passes_undecided: bool = False
-    #: Whether a finding that is undecided or not tested fails the check.
     is_strict: bool = False
 
     def outcome(
         self, verdicts: Verdicts
     ) -> tuple[Literal["passed", "failed", "undecided"], list[str]]:
-        """What the check came to, and the findings that are the reason."""
         failing = {"does not hold"} | ({"undecided", "not tested"} if self.is_strict else set())
         failed = _ids(verdicts, failing)
         if failed:

@@ -126,7 +126,6 @@ def _print_bodies(
     *,
     verbose: bool,
 ) -> None:
-    """Several bodies of evidence, a column each: the answers, its numbers, and the verdicts."""
     from lanlab.cli.terminal import answer, print_lines
     from lanlab.report.document.fitted import Fitted
     from lanlab.report.findings.evidence_table import evidence_table, findings_in, tested_by_runs

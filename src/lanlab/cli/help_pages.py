@@ -16,7 +16,6 @@ ALL = "all"
 _PAGE = "lanlab.help_page"
 _FLAGS = ("-h", "--help")
 _RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
-#: An upper bound set by the store alone, for whole numbers.
 NO_LIMIT = 2**63 - 1
 _TYPE = re.compile(r" <.*>$")
 _EXAMPLES = re.compile(r"Examples?: ")

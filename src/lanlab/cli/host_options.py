@@ -65,7 +65,6 @@ _OPTIONS: dict[str, Any] = {
         ),
     ],
 }
-#: Option of commands that can spread their work over several hosts.
 _FROM_HOSTS = Annotated[
     list[str] | None,
     typer.Option(
@@ -174,7 +173,6 @@ def _refuse_file(option: str, text: str) -> None:
 
 
 def _listed(given: str | list[str] | None) -> list[str]:
-    """Values of an option. Commas separate those of a repeated one, else they are of a name."""
     if isinstance(given, list):
         return [each.strip() for text in given for each in text.split(",")]
     return [] if given is None else [given]

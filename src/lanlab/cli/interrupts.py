@@ -15,13 +15,11 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any, NoReturn
 
-#: Signals within this time of one that was heeded belong to it.
 _ONE_PRESS_S = 1.0
 #: After which an interrupt is raised again that came where Python raises nothing (`__del__`), or in
 #: the middle of an import.
 _AGAIN_S = 0.02
 
-#: The exit code of every command that was ended so.
 EXIT_CODE = 1
 
 
@@ -97,7 +95,6 @@ class Interrupts:
             raise KeyboardInterrupt
 
     def _unraisable(self, unraisable: Any) -> None:
-        """An interrupt that came in the middle of a destructor is raised again a moment later."""
         if not issubclass(unraisable.exc_type, KeyboardInterrupt):
             sys.__unraisablehook__(unraisable)
         elif _can_come_again():

@@ -23,7 +23,6 @@ _PARSERS: Mapping[str, Callable[[str], float]] = {
     "TIME": parse_time_s,
     "SHARE": parse_share,
 }
-#: Parameters whose values have commas themselves; their levels are separated by semicolons.
 _WITH_COMMAS = frozenset({"congestion_control"})
 #: Digits to which a level of a range is rounded: 0.1 + 0.2 is to be 0.3.
 _DIGITS = 12

@@ -19,7 +19,6 @@ from lanlab.plan import PlannedTrial
 from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads import WORKLOADS, Progress
 
-#: Interval at a terminal, where nothing else was asked for.
 DEFAULT_INTERVAL_S = 1.0
 #: Shorter trials have no lines unless they were asked for.
 _SHORTEST_S = 2.0
@@ -34,7 +33,6 @@ class LiveLines:
         self._is_on = False
         self._last = Progress(0.0, 0, 0, 0)
         self._next_s = 0.0
-        #: Why a line could not be written; there are no more then.
         self.problem: OSError | None = None
 
     @property

@@ -7,7 +7,6 @@ from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
 _ALL = "none,up,down,both"
-#: A write of a TCP stream: small ones measure what calls cost.
 _BULK, _ONE_FRAME = "16KiB", "1408"
 _SIZES = "16 KiB over TCP, 1408 over UDP"
 _FIRST = ("load", "flows", "transport", "rate_bps", "time_s", "warmup_s")

@@ -17,13 +17,10 @@ _MIB = 2**20
 #: Memory that a library takes when it is loaded and used, rounded up (numpy 2.4, scipy 1.17,
 #: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB of addresses).
 _TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64, "pyarrow": 256}
-#: What each trial of a run is kept and judged with.
 _OF_A_RUN = ("numpy", "scipy", "pyarrow")
 
 
 class _Room:
-    """Asks for a library's memory before it is looked for, and gives it back."""
-
     def find_spec(
         self, name: str, path: Sequence[str] | None, target: ModuleType | None = None
     ) -> None:

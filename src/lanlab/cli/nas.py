@@ -143,7 +143,6 @@ def _targets(
     user: str | None,
     share: str | None,
 ) -> tuple[list[str], dict[str, str]]:
-    """URLs to measure, and services that are left out with the reason."""
     from lanlab.services import SERVICES
 
     place = f"[{host}]" if ":" in host else host
@@ -181,7 +180,6 @@ def _targets(
 
 
 def _ask_passwords(targets: Sequence[str], password_file: str | None) -> None:
-    """Ask for the passwords that are missing, once for each user."""
     from lanlab.cli.copy_places import Endpoints
     from lanlab.workloads.server_url import parse_url
 
@@ -190,8 +188,6 @@ def _ask_passwords(targets: Sequence[str], password_file: str | None) -> None:
 
 
 class _Silent:
-    """Watches a run without a word."""
-
     def run_started(self, run: RunRecord, estimate: Estimate) -> None: ...
     def trial_started(self, trial: PlannedTrial, estimate: Estimate) -> None: ...
     def trial_progress(self, trial: PlannedTrial, progress: Progress) -> None: ...

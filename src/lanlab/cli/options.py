@@ -14,7 +14,6 @@ DEFAULT_TESTBED = "virtual" if sys.platform == "linux" else "loopback"
 
 _STUDY = typer.Argument(help="Study name or file.", autocompletion=complete.studies)
 StudyArgument = Annotated[str, _STUDY]
-#: Where it can be left out, and several can be taken in turns.
 StudiesArgument = Annotated[
     list[str] | None,
     typer.Argument(

@@ -37,7 +37,6 @@ class _MadeOf:
     #: Only these, in this order; none: all that have an option and are not the command's own.
     only: Sequence[str]
     first: Sequence[str]
-    #: What is said of a default that is the command's own, by key.
     defaults: Mapping[str, str] = field(default_factory=dict)
     #: Whether a value may be a list or a range (`lanlab.cli.levels`), which the command reads.
     takes_lists: bool = False

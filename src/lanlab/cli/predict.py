@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from lanlab.studies import Study
     from lanlab.studies.what_if import Change
 
-#: Other machines that are simulated where it is not said how many.
 _MEMBERS = 6
 
 
@@ -209,8 +208,6 @@ def _on_members(
     links: tuple[str | None, str | None],
     seed: int,
 ) -> tuple[Sides, list[Sides]]:
-    """One trial of each condition, without and with the changes: on the study's own machines, and
-    on others that agree with print."""
     from lanlab.cli.terminal import talk
     from lanlab.run.simulated_conditions import SimulatedConditions, first_metrics
     from lanlab.studies.what_if import changed_study, with_member

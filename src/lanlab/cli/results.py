@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from lanlab.report.trials.analyses import Analyses
     from lanlab.store import Store
 
-#: Lines of sentences above the first table.
 _MOST_LINES = 5
 
 
@@ -135,7 +134,6 @@ def _missing_as_json(trials: list[TrialRecord]) -> list[dict[str, Any]]:
 
 
 def _rankings_as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
-    """Which level of a factor is best, under `rankings`; nothing where no factor has such."""
     from lanlab.report.answer.ranking_text import run_rankings
     from lanlab.studies import Study
 
@@ -163,7 +161,6 @@ def _ends_as_json(trial: TrialRecord) -> dict[str, Any]:
 
 
 def _hosts_as_json(trial: TrialRecord) -> dict[str, list[dict[str, Any]]]:
-    """What each client host did, under `hosts`; nothing where there was only one."""
     from lanlab.analysis.station_hosts import host_shares
 
     shares = host_shares(trial)
@@ -171,7 +168,6 @@ def _hosts_as_json(trial: TrialRecord) -> dict[str, list[dict[str, Any]]]:
 
 
 def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]:
-    """By how much round trips grow under load, under `loads`; nothing where none was measured."""
     from lanlab.analysis.load_increase import WORKLOAD, load_results
 
     experiments = dict.fromkeys(t.experiment for t in trials if t.workload == WORKLOAD)
@@ -182,7 +178,6 @@ def _loads_as_json(trials: list[TrialRecord]) -> dict[str, list[dict[str, Any]]]
 
 
 def _searches_as_json(run: RunRecord, trials: list[TrialRecord]) -> list[dict[str, Any]]:
-    """Where the searches have ended, loads in the unit of their factor."""
     from lanlab.analysis.saturation import saturations
 
     return [
@@ -271,7 +266,6 @@ def _print_run(
 
 
 def _first(said: Sequence[str]) -> int:
-    """How many sentences stand above the tables: at least one, and in all `_MOST_LINES` lines."""
     width = answer().width
     lines = 0
     for place, sentence in enumerate(said):

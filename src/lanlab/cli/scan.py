@@ -50,7 +50,6 @@ class Scan:
         }
 
     def _metrics(self) -> tuple[str, ...]:
-        """Of streams to a peer what this end could count, in place of what it could not."""
         from lanlab.workloads import workload
         from lanlab.workloads.peers import shown_metric
 

@@ -22,7 +22,6 @@ class _Served:
     #: Port where none is named; 0: one that is free.
     port: int
     title: str
-    #: What a client says, with the address and port put in.
     example: str
     transports: str
 
@@ -42,7 +41,6 @@ SERVED: Mapping[str, _Served] = {
         "chargen", 0, "by sending characters (RFC 864)", "nc -d {address} {port} > FILE", "TCP"
     ),
 }
-#: What a client moves at least whose line is always printed.
 _SERVED_BYTES = 64 << 10
 #: A plain TCP peer, as of `stream --peer tcp://`, reads.
 _SAME = {"tcp": "discard"}
@@ -142,7 +140,6 @@ def serve_peers(
 class BoundedLines:
     """Which lines of clients that did little are printed: strangers decide how many there are."""
 
-    #: At once after a quiet time, and then the time for each.
     AT_ONCE = 20
     EACH_S = 0.1
 
@@ -223,7 +220,6 @@ def _directions(client: _Line) -> list[str]:
 
 
 def _plain_directions(client: _Line) -> list[str]:
-    """What went each way of a client without a protocol, of which only this end knows."""
     seconds = client["elapsed_ns"] / 1e9
     return [
         f"{words} {format_size(client[key])}, {format_rate(8 * client[key] / seconds)}"

@@ -16,7 +16,6 @@ from lanlab.errors import UsageError
 if TYPE_CHECKING:
     from lanlab.studies import LoadedStudy
 
-#: Ids of runs begin with their date; no study's name does.
 _RUN = re.compile(r"last|[0-9]{8}[-0-9a-z]*")
 
 

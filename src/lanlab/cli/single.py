@@ -84,7 +84,6 @@ def measure(
 
 
 def _simulation(workload_name: str, settings: RunSettings) -> tuple[Mapping[str, Any] | None, str]:
-    """The machines at each end, as a study has them, if they are simulated, and the link."""
     machines, link = settings.machines, settings.link
     if settings.testbed != _SIMULATED:
         if machines is not None:

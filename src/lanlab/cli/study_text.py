@@ -294,7 +294,6 @@ def _machines(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
         console.print(simulation.note)
 
 
-#: Every section by its name, in the order in which they are printed.
 SECTIONS: Mapping[str, Section] = {
     "testbed": _testbed,
     "experiments": _experiments,
@@ -325,7 +324,6 @@ def _number(value: PublishedValue | MissingValue) -> str:
 
 
 def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str]) -> str:
-    """As printed, with the mark of its status; what is missing, with what it can have been."""
     if value is None:
         return ""
     if isinstance(value, MissingValue):

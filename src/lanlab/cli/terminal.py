@@ -23,7 +23,6 @@ _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2
 
 #: Columns of sentences where there is no terminal; tables are as wide as they need.
 _WIDE = 200
-#: What an answer says first of a line, with the blanks behind it.
 _LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
 
 
@@ -52,7 +51,6 @@ class Talk:
         )
 
     def print(self, text: str, *, is_warning: bool = False) -> None:
-        """A remark, in yellow if it warns and colour is wanted."""
         text = printable(text)
         if self.is_terminal:
             # A sentence is broken between words, and goes on indented.
@@ -81,7 +79,6 @@ class Talk:
         print(f"{_ERASED}\x1b[?7l{self._shown}\x1b[?7h", end="", file=sys.stderr, flush=True)
 
 
-#: Back to the beginning of the line, and nothing in it.
 _ERASED = "\r\x1b[2K"
 _TALK = Talk()
 

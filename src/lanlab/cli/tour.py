@@ -65,7 +65,6 @@ def tour(
 
 
 def _print(overview: Overview) -> None:
-    """What each body of evidence answers to the question of a study, and which claims hold."""
     from lanlab.cli.terminal import answer
     from lanlab.report.document.fitted import Fitted
 

@@ -22,11 +22,8 @@ from lanlab.studies import Study
 from lanlab.units import format_clock, format_rate
 from lanlab.workloads import Progress as TrialProgress
 
-#: Where standard error is no terminal, a line every so often.
 PLAIN_S = 10.0
-#: Setting of commands that run studies: their trials are many.
 NO_LINES = LiveOption(interval_s=0.0)
-#: Letters of the bar that shows how much of a run is done.
 _BAR = 20
 
 
@@ -83,15 +80,12 @@ class RunWatch:
     def __init__(self, live: LiveOption = NO_LINES) -> None:
         self._talk = talk()
         self._live = LiveLines(live)
-        #: What the live line says, but for how fast the trial is.
         self._before_now = self._after_now = ""
         self._study: Study | None = None
-        #: Whether it cannot be known how many trials there will be.
         self._is_open = False
         self._finished = 0
         #: When a simulated run began: how long its trials take is not known before they do.
         self._simulated_since: float | None = None
-        #: State of a trial, and the last report of its engines.
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None

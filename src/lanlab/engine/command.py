@@ -41,5 +41,4 @@ class EngineCommand:
     heartbeat_s: float
     #: Says why the connection ended; `None` while it stands.
     why_ended: Callable[[], str | None]
-    #: Starts the engine where no command of this machine does.
     begin: Callable[[], EngineProcess] | None = None

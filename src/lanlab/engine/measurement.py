@@ -12,7 +12,6 @@ from lanlab.errors import EngineError, EngineLost, EngineOverdue
 #: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
 _KEPT_LINES = 8
 ENDS = ("result", "error")
-#: Those that somebody waits for; all others but progress are data.
 _CONVERSATION = ("ready", *ENDS)
 
 #: A request that the engine cannot read. Its own hint is for who writes requests; here lanlab does.
@@ -38,8 +37,6 @@ class Asked(Protocol):
 
 
 class Measurement:
-    """A request under way. It ends in exactly one result or error."""
-
     def __init__(self, engine: Asked, request_id: int, kind: str) -> None:
         self.id = request_id
         self._kind = kind

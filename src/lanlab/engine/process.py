@@ -32,11 +32,9 @@ SCHEMA_VERSION = 8
 _ANSWER_S = 10.0
 #: Reading a clock takes no longer than this, unless so few readings do.
 _PINGS_S, _FEWEST_PINGS = 0.4, 4
-#: Time an engine has to end by itself when its input closes.
 _END_S = 2.0
 #: Time in which a process that was killed, or is ending, is gone, unless the kernel holds it.
 _ENDING_S = 0.2
-#: Longest line of its standard error that an error message repeats.
 _LONGEST_LINE = 4096
 
 
@@ -74,7 +72,6 @@ class Engine:
         self._lost = False
         self._closing = threading.Event()
         self._complaint = ""
-        #: For how long it had been silent when it was given up.
         self._silent_s: float | None = None
         self._awaited: set[int] = set()
         self._hello: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
@@ -87,7 +84,6 @@ class Engine:
         self._errors = Tail(self._process.stderr, f"{name} stderr", self._process.kill)
         self._reader = threading.Thread(target=self._read, name=f"{name} stdout", daemon=True)
         self._beater: threading.Thread | None = None
-        #: Held while something is written: a line is not cut by another.
         self._writing = threading.Lock()
         self._reader.start()
         if is_awaited:
@@ -120,7 +116,6 @@ class Engine:
                 return
 
     def _write(self, octets: bytes) -> None:
-        """Raises `OSError`: the engine is gone, or takes nothing."""
         assert self._process.stdin is not None
         with self._writing:
             write_within(self._process.stdin, octets, _ANSWER_S)
@@ -246,7 +241,6 @@ class Engine:
 
     @property
     def is_lost(self) -> bool:
-        """Whether the process has ended or can no longer be understood."""
         return self._lost
 
     @property

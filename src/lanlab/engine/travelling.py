@@ -26,7 +26,6 @@ _ELF_MACHINES = {
     "aarch64": 183,
     "riscv64": 243,
 }
-#: Targets of Rust that are not called as their architecture.
 _TARGETS = {
     "armv6l": "arm-unknown-linux-musleabihf",
     "armv7l": "armv7-unknown-linux-musleabihf",

@@ -80,7 +80,6 @@ def size_chart(
 
 
 def _named_once(limits: list[Limit], name: str) -> list[Limit]:
-    """Limits that are one curve are one limit, named by what their series have in common."""
     curves: dict[tuple[tuple[float, float], ...], list[Limit]] = {}
     for limit in limits:
         curves.setdefault(limit.points, []).append(limit)

@@ -75,7 +75,6 @@ def delay_throughput(data: FigureData) -> Chart:
 
 
 def _along(data: FigureData, metric: str, fitted_to: str) -> Chart:
-    """A metric against the number of stations, with bounds where a model of the server has it."""
     shown = quantity(data.study, metric)
 
     def value(curve: StationCurve, model: ServerModel, stations: int, asymptote: bool) -> float:

@@ -24,7 +24,6 @@ from lanlab.studies import Published
 
 Place = Callable[[Summary], float]
 
-#: How far the line of a limit stands out from its bar.
 _BEYOND = 0.02
 
 
@@ -61,7 +60,6 @@ def bars(data: FigureData) -> Chart:
 def _levels(
     found: Sequence[Summary], place: Place, published: Published, y: Quantity
 ) -> list[PublishedSeries]:
-    """Printed speeds and shares of the link, each at the bar that it belongs to."""
     marks: dict[str, list[PublishedMark]] = {}
     for summary in found:
         for level in published_levels([summary], published, y):

@@ -26,7 +26,6 @@ class Axis:
 
     @property
     def label(self) -> str:
-        """Name and unit, as written at the axis."""
         return f"{self.name} ({self.unit})" if self.unit else self.name
 
 
@@ -87,11 +86,9 @@ class Limit:
     series: int | None = None
     #: A `physical` limit bounds what can be measured, a `guide` only helps the eye.
     kind: Literal["physical", "guide"] = "physical"
-    #: Whether each two points are a short line of their own.
     in_pairs: bool = False
 
     def with_gaps(self) -> list[tuple[float, float]]:
-        """The points with a place that is nowhere behind each short line."""
         if not self.in_pairs:
             return list(self.points)
         pairs = zip(self.points[::2], self.points[1::2], strict=True)
@@ -162,7 +159,6 @@ class Chart:
     shapes: tuple[Shape, ...] = ()
     cells: Cells | None = None
     caption: str = ""
-    #: What the ends of a point are, as in tables and tooltips.
     interval: str = "95 %"
     #: Whether the categories of x are drawn as rows, and y across: for long names. Across is only
     #: what there is, not what is from zero on.
@@ -202,7 +198,6 @@ class Chart:
         return dict(sorted(floors.items()))
 
     def columns(self) -> tuple[str, ...]:
-        """Names of the table's columns, with units."""
         y = self.y.label
         x = self.x.label
         ends = (f"{y}, {self.interval} low", f"{y}, {self.interval} high")
@@ -210,7 +205,6 @@ class Chart:
         return ("series", "condition", x, y, *ends, "trials", *(across if self._is_plane else ()))
 
     def rows(self) -> Iterator[tuple[str | float | int | None, ...]]:
-        """Everything that is drawn but the guides, one number a row."""
         more = (None, None) if self._is_plane else ()
         for series in self.series:
             for point in series.points:

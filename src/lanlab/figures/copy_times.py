@@ -149,7 +149,6 @@ def _stands_for(study: Study, published: Published) -> list[str]:
 
 
 def _rates_of_trials(published: Published) -> list[PublishedValue]:
-    """Printed times of trials as rates, where the amount is known and no trial has a rate."""
     trials = [value for value in published.value if value.statistic == "trial"]
     if any(value.metric == "goodput_bps" for value in trials):
         return []
@@ -163,7 +162,6 @@ def _rates_of_trials(published: Published) -> list[PublishedValue]:
 
 
 def _text(value: PublishedValue) -> str:
-    """The number as it was printed; of a rate that was worked out, in which unit."""
     return (
         printed(value)
         if value.metric != "goodput_bps" or value.statistic != "trial"
@@ -177,6 +175,5 @@ def _words(published: Published, factors: Sequence[str], value: PublishedValue) 
 
 
 def _short_title(published: Published, factor: str, level: Level) -> str:
-    """The publication's name of a level, without what stands in brackets; else the level."""
     named = published.named_level(factor, level)
     return str(level) if named is None else named.title.partition(" (")[0]

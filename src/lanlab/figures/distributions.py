@@ -20,7 +20,6 @@ _MOST_POINTS = 160
 #: Lines of a figure; among more, none can be followed.
 _MOST_LINES = 8
 _MOST_GROUPS = 8
-#: Parts of the range of all violins of a figure.
 _SLICES = 60
 #: Half of the way from one category to the next is 0.5.
 _WIDEST = 0.4
@@ -57,8 +56,6 @@ def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]
 
 
 def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
-    """The highest value of some buckets, and the share of all values up to it; the first point is
-    the least value, with nothing below it."""
     total = sum(bucket.count for bucket in found)
     steps, below, last = [(float(found[0].low), 0.0)], 0, 0
     for bucket in found:
@@ -96,8 +93,6 @@ def trial_ecdf(data: FigureData) -> Chart:
 
 
 def _followed(series: Sequence[Series]) -> tuple[list[Series], str]:
-    """As many lines as can be followed, spread evenly by their medians, in their order; and a
-    sentence about the others."""
     if len(series) <= _MOST_LINES:
         return list(series), ""
     by_median = sorted(range(len(series)), key=lambda place: _half(series[place]))
@@ -134,7 +129,6 @@ def round_trip_violins(data: FigureData) -> Chart:
 
 
 def trial_violins(data: FigureData) -> Chart:
-    """The distribution of a metric's trials at each condition, with each trial."""
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
     own = [s for s in data.summaries(metric) if s.values]
@@ -213,7 +207,6 @@ def _medians(
 
 
 def _median(values: Weighted) -> float:
-    """The usual median of a few single values; for counted ones the value in the middle."""
     ordered = sorted(values)
     half, below = sum(weight for _, weight in ordered) / 2, 0.0
     for place, (value, weight) in enumerate(ordered):
@@ -226,7 +219,6 @@ def _median(values: Weighted) -> float:
 
 
 def _violins(weighted: Sequence[Weighted], *, logarithmic: bool = True) -> tuple[Shape, ...]:
-    """Smoothed densities over one common grid; each is as wide at its widest place."""
     scale, back = (math.log, math.exp) if logarithmic else (float, float)
     every = [scale(value) for one in weighted for value, _ in one]
     if not every or min(every) == max(every):

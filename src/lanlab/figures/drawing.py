@@ -23,7 +23,6 @@ from typing import Any
 from lanlab.figures.matplotlib_home import prepare
 from lanlab.processors import usable_processors
 
-#: A function of a module, and what it is called with.
 Job = tuple[Callable[..., Any], *tuple[Any, ...]]
 
 #: A process takes as long to load what draws as these jobs take.
@@ -133,7 +132,6 @@ def begin(job: Job) -> Callable[[], Any]:
 
 
 def work() -> None:
-    """Do the jobs that come by standard input, until it is closed."""
     # The parent answers Ctrl-C, and closes what this reads from.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = os.fdopen(os.dup(1), "wb")

@@ -38,7 +38,6 @@ def _least(limit: Limit) -> float:
 
 
 def _text(limits: Sequence[Limit], height: str) -> str:
-    """What the names of limits of one height have in common, and the height."""
     named = [limit.name.split(", ") for limit in limits]
     name = ", ".join(word for word in named[0] if all(word in words for words in named))
     return name if height in name else f"{name} ({height})"

@@ -73,7 +73,6 @@ def flow_shares(data: FigureData) -> Chart:
 
 
 def _controls(parameters: Mapping[str, Level]) -> list[str]:
-    """Those that the flows take in turn; one without a name is the system's."""
     return str(parameters.get("congestion_control", "")).split(",")
 
 
@@ -90,7 +89,6 @@ def _point(flow: int, values: Sequence[float], y: Quantity, condition: str) -> P
 
 
 def _fairness(trials: Sequence[TrialRecord]) -> str:
-    """Jain's index: of each trial by itself, as flows that take turns are not alike."""
     indices = [trial.metrics["jain_index"] for trial in trials if "jain_index" in trial.metrics]
     if not indices:
         return ""

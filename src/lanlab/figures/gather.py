@@ -41,7 +41,6 @@ class FigureData:
         return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
 
     def called(self, factors: Mapping[str, Level]) -> str:
-        """A condition in a few words; empty where nothing is varied."""
         return called(self.study, self.published, factors)
 
     def metric(self, beginning: str, default: str) -> str:
@@ -125,7 +124,6 @@ def published_of(
 
 
 def _their_words(published: Published, value: PublishedValue, known: Mapping[str, Level]) -> str:
-    """What a printed number is of beyond what is known here, as the study calls it."""
     keys = [key for key in value.condition if key not in known]
     return levels_text(published, value.condition, keys)
 
@@ -179,7 +177,6 @@ def _agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
 
 
 def far_apart(values: Collection[float]) -> bool:
-    """Whether a linear axis would hide the small ones of these numbers."""
     return bool(values) and min(values) > 0 and max(values) / min(values) > _MOST_ON_A_LINEAR_AXIS
 
 
@@ -195,7 +192,6 @@ def in_order(levels: Iterable[Level]) -> list[Level]:
 
 
 def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:
-    """An axis that shows a metric or factor as the study does."""
     shown = quantity(study, key)
     return Axis(shown.name, shown.unit, logarithmic)
 

@@ -22,7 +22,6 @@ _SAID = (
 
 
 def greatest_throughput_bars(data: FigureData) -> Chart:
-    """The greatest goodput: groups by message size, bars by the other factors."""
     shown = quantity(data.study, "goodput_bps")
     # The size is on the axis, so that it is in no name.
     unnamed = data.figure.model_copy(update={"at": {**data.figure.at, _SIZE: 0}})

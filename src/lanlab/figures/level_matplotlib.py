@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 _SMALL_LETTER_IN = 0.07
-#: What was published; neither that of a limit nor that of a guide.
 _DASHES: Any = (0, (4, 2))
 
 

@@ -93,7 +93,6 @@ def stack_look(own: int) -> dict[str, Any]:
 
 
 def legend_names(chart: Chart) -> list[str]:
-    """What the legend says: what was measured, limits, what was published."""
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
     # A level of the whole figure has its name at its line.
@@ -122,7 +121,6 @@ def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
 
 
 def draw_legend(figure: Figure, entries: list[tuple[str, str, Any]], columns: int) -> None:
-    """Below the axes: what was measured, then limits, then what was published."""
     if not entries:
         return
     named: dict[str, tuple[str, str, Any]] = {}

@@ -63,7 +63,6 @@ def loss_over_time_and_rate(data: FigureData) -> Chart:
 
 
 def _rows(data: FigureData, own: Sequence[TrialRecord], width_ns: int) -> list[Series]:
-    """Rows in order: by the levels of other factors as they come, then by the rate."""
     conditions: dict[tuple[tuple[str, Level], ...], list[TrialRecord]] = {}
     for trial in own:
         conditions.setdefault(tuple(trial.factors.items()), []).append(trial)

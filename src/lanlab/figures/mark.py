@@ -9,8 +9,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Mark:
-    """A place in a drawn figure that has something to say."""
-
     x: float
     y: float
     #: As in `series-0` or `published-1`.
@@ -39,6 +37,5 @@ def point_text(chart: Chart, series: Series, point: Point) -> str:
 
 
 def mark_text(chart: Chart, published: PublishedSeries, mark: PublishedMark) -> str:
-    """What a published mark says, with the number as it was printed."""
     unit = f" {chart.y.unit}" if chart.y.unit else ""
     return f"{published.label}: {number(mark.y)}{unit}; {mark.printed}"

@@ -6,7 +6,6 @@ import math
 
 _MINUS = "\N{MINUS SIGN}"
 _MOST_FACTOR = 1_000
-#: Most digits of a mean, however narrow its interval is.
 _MOST_DIGITS = 6
 
 

@@ -87,7 +87,6 @@ def _linear(chart: Chart) -> Chart:
 
 
 def _beside_axis(chart: Chart, study: Study, summary: Summary, x: float) -> str:
-    """What of a condition an axis of numbers does not say; rows say all."""
     if chart.x.categories:
         return ""
     rest = {key: level for key, level in summary.factors.items() if level != x}
@@ -190,7 +189,6 @@ class _Group:
     def _curves(
         self, x_key: str, in_columns: set[str], ends: Mapping[str, Ends | None]
     ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
-        """Along the numbers of a factor, a line for each combination of the others."""
         rest = [key for key in self.varied if key != x_key]
         lines: dict[str, list[Point]] = {}
         places = []
@@ -213,7 +211,6 @@ class _Group:
     def _rows(
         self, _: str, in_columns: set[str], ends: Mapping[str, Ends | None]
     ) -> tuple[Chart, tuple[tuple[float, PublishedValue], ...]]:
-        """A row for each condition, with a bar for each level of what the columns vary."""
         in_cell = [key for key in self.varied if key in in_columns]
         if len(in_cell) == len(self.varied):
             in_cell = []

@@ -26,11 +26,9 @@ _STATISTICS = {
 class Ends:
     low: float
     high: float
-    #: What the ends are, as tables and tooltips call them.
     name: str
     #: The printed trials that they come from; empty where they come from something else.
     trials: tuple[float, ...] = ()
-    #: Trials behind the mean, those included whose values are not printed.
     n: int | None = None
 
 
@@ -165,7 +163,6 @@ def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
 
 
 def printed_step(value: PublishedValue) -> float:
-    """One of the last digit of a published value, in SI units."""
     if value.value == 0:
         return 0.0
     digits = "".join(sign for sign in value.published.replace(" ", "") if sign in "0123456789.")

@@ -82,7 +82,6 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
 
 
 def published_forest(study: Study, found: Sequence[PublishedRatio]) -> Chart:
-    """Measured over published of one metric, a row for each printed number."""
     name = quantity(study, found[0].ours.metric).name
     rows = []
     for one in found:

@@ -10,7 +10,6 @@ from lanlab.figures.wording import readable_unit
 
 
 def in_readable_unit(chart: Chart) -> Chart:
-    """The chart in the unit in which all its means read best."""
     means = [point.y for one in chart.series for point in one.points]
     means += [mark.y for one in chart.published for mark in one.marks]
     unit, size = readable_unit(chart.y.unit, means)

@@ -22,7 +22,6 @@ RATES = ("rate_bps", "rate_messages_per_s")
 
 
 def received_against_sent(data: FigureData) -> Chart:
-    """Goodput at the receiver against the rate asked of the sender."""
     x, y = quantity(data.study, "rate_bps"), quantity(data.study, "goodput_bps")
     found = data.own_summaries("goodput_bps")
     series = _sweep(data, found, "goodput_bps")
@@ -79,7 +78,6 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
 
 
 def _sweep(data: FigureData, found: Sequence[Summary], metric: str) -> tuple[Series, ...]:
-    """A metric against the rate asked of the sender, a series for each level of other factors."""
     study = data.study
     x, y = quantity(study, "rate_bps"), quantity(study, metric)
 

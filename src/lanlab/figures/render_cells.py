@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: The greatest value of each shade but the last, percent.
 BOUNDS_PERCENT = (0.0, 0.1, 1.0, 5.0, 20.0, 50.0)
 _ROW_IN = 0.22
 _LEAST_IN = 1.1
@@ -43,7 +42,6 @@ def shade_of(percent: float) -> int:
 
 
 def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axes]:
-    """Draw the rows from the bottom, and a legend of all shades."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -81,7 +79,6 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axe
 
 
 def cell_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
-    """Where the cells of a drawn chart are, and what they say."""
     scale = 72 / axes.figure.dpi
     found = []
     for row, series in enumerate(chart.series):

@@ -40,7 +40,6 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Files of a figure: vectors for print, and pixels for slides.
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
 _PLOT_HEIGHT_IN = 3.1
@@ -57,7 +56,6 @@ class Drawing:
 
 
 def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
-    """A figure for print; the same chart gives the same bytes."""
     prepare()
     import matplotlib
 
@@ -189,7 +187,6 @@ def _draw_shapes(axes: Axes, chart: Chart) -> None:
 
 
 def _draw_bands(axes: Axes, chart: Chart) -> list[tuple[str, str, Any]]:
-    """Shades parts of the x axis, and gives what the legend shows of each kind."""
     names = chart.band_names()
     shown: dict[str, Any] = {}
     for index, band in enumerate(chart.bands):
@@ -246,7 +243,6 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
-    """As `_draw_points`."""
     series, count = chart.series[index], len(chart.series)
     left, right = bar_span(0, index, count)
     xs = [_bar_x(point, index, count) for point in series.points]
@@ -267,7 +263,6 @@ def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
-    """As `_draw_points`."""
     series, floors = chart.series[index], chart.floors(index)
     heights = {point.x: point.y for point in series.points}
     own = index if series.style is None else series.style

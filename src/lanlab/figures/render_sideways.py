@@ -101,7 +101,6 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
 
 
 def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
-    """Where the points of a drawn chart are, and what they say."""
     scale = 72 / axes.figure.dpi
 
     def place(row: float, value: float) -> tuple[float, float]:
@@ -209,7 +208,6 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
-    """Only what there is, with a little room: the lines to compare with are drawn."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
 
     ticks = max(3, int(width_in))
@@ -253,7 +251,6 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
 
 
 def _begin(chart: Chart) -> float:
-    """Where bars begin: at zero; on a logarithmic axis at the power of ten below all."""
     if not chart.y.logarithmic:
         return 0.0
     ends = [end for s in chart.series for p in s.points for end in (p.y, p.low or p.y)]

@@ -20,7 +20,6 @@ _PERCENTILES = {
 
 
 def round_trip_percentiles(data: FigureData) -> Chart:
-    """The percentiles of round-trip times within trials, a line for each condition."""
     known = {metric for trial in data.trials for metric in trial.metrics}
     metrics = [metric for metric in _PERCENTILES if metric in known]
     shown = quantity(data.study, "rtt_mean_ns")

@@ -51,8 +51,6 @@ def saturation_curve(data: FigureData) -> Chart:
 
 
 def _zoomed(shown: Axis, loads: Sequence[float], limits: Sequence[Limit]) -> Axis:
-    """From the last load before the knee to the next behind it, and a little more; the whole axis
-    where no knee was found."""
     ends = [x for limit in limits for x, _ in limit.points]
     if not ends:
         return shown
@@ -63,7 +61,6 @@ def _zoomed(shown: Axis, loads: Sequence[float], limits: Sequence[Limit]) -> Axi
 
 
 def _from_least(shown: Axis, series: Sequence[Series]) -> Axis:
-    """Not from zero: what is looked for is a small loss."""
     every = [y for one in series for point in one.points for y in (point.y, *point.trials)]
     if not every:
         return shown
@@ -73,8 +70,6 @@ def _from_least(shown: Axis, series: Sequence[Series]) -> Axis:
 
 
 def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bool) -> list[Limit]:
-    """Upright lines at the ends of each goal's interval, or at the bounds that were found; goals
-    between the same lines share theirs."""
     x, whole = quantity(study, found.factor), quantity(study, found.metric).shown(1.0)
     alike: dict[tuple[float, ...], list[float]] = {}
     for goal in found.goals:

@@ -18,7 +18,6 @@ LETTER_IN = 0.083
 _ROW_IN = 0.165
 #: What the layout leaves of a figure's width for its axes; the rest is for the y axis.
 _AXES_RATIO = 0.86
-#: Most levels of a logarithmic axis that have each its number.
 _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
 ROUND = (1, 2, 5, 10)
@@ -75,8 +74,6 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
 
 
 def _between_powers(value: float, axes: Axes) -> str:
-    """The number of a tick between powers of ten: of twice and five times, where there is little
-    more than one of them."""
     low, high = axes.get_ylim()
     digit = value / 10 ** math.floor(math.log10(value) + 1e-9)
     return plain(value) if high / low < _FEW_POWERS and round(digit, 6) in (2, 5) else ""
@@ -154,7 +151,6 @@ def _fit_side_by_side(xs: Sequence[float], axes: Axes) -> bool:
 
 
 def _has_ticks_at_levels(chart: Chart, xs: Sequence[float]) -> bool:
-    """Whether each level of a linear axis has its number: sizes, and small counts."""
     if not 0 < len(xs) <= _MOST_LEVELS:
         return False
     is_count = not chart.x.unit and all(x == int(x) for x in xs) and max(xs) <= 2 * _MOST_LEVELS
@@ -182,7 +178,6 @@ def _level_names(names: Sequence[str], width_in: float) -> list[str] | None:
 
 
 def _in_two_lines(name: str) -> str:
-    """A name broken at a comma, or else where both lines come nearest to the same length."""
     if ", " in name:
         first, rest = name.split(", ", 1)
         return f"{first},\n{rest}"

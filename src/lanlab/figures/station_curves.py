@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 STATIONS = "stations"
 #: Most curves with bounds; those of more would hide them.
 _MOST_BOUNDED = 4
-#: A logarithmic axis from such a range of stations on.
 _WIDE = 30
 _PLACES = 60
 
@@ -89,7 +88,6 @@ def stations_of(summary: Summary) -> float | None:
 
 
 def stations_axis(series: Sequence[Series]) -> Axis:
-    """The axis of numbers of stations; logarithmic if they reach far."""
     xs = [point.x for one in series for point in one.points]
     return Axis("stations", "", logarithmic=bool(xs) and max(xs) >= _WIDE * min(xs))
 
@@ -143,7 +141,6 @@ def _places(most: int) -> list[int]:
 
 
 def _name(study: Study, figure: Figure, experiment: str, factors: Mapping[str, Level]) -> str:
-    """What a line is of: all but the number of stations and what the figure fixes."""
     rest = {k: level for k, level in factors.items() if k != STATIONS and k not in figure.at}
     title = next(one.title for one in study.experiment if one.id == experiment)
     words = [title if len(figure.experiments) > 1 else "", condition_text(study, rest)]

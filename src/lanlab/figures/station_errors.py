@@ -11,7 +11,6 @@ _SAID = "Attempts that failed in all trials of all conditions, by the station th
 
 
 def station_errors_bars(data: FigureData) -> Chart:
-    """Errors of each station over the whole measurement, stacked by class."""
     from lanlab.analysis.stations import station_errors, station_record
 
     own = [t for t in data.trials if t.experiment in data.figure.experiments]

@@ -70,7 +70,6 @@ def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> 
 
 
 def within_text(found: StationsWithin) -> str:
-    """How many users keep to a limit, in a few words."""
     limit = format_time(found.limit_s)
     if found.basis == "fewest" or (found.basis == "measured" and not found.stations):
         return f"Even the smallest measured number of stations exceeds {limit}"

@@ -28,7 +28,6 @@ BOUNDS = {
 }
 #: A printed number with one of these says of itself that it is no exact one.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
-#: Names of factors, where they are not their keys in words.
 _FACTORS = {
     "rate_bps": "sending rate",
     "rate_messages_per_s": "sending rate",
@@ -36,7 +35,6 @@ _FACTORS = {
     "receive": "receiving",
     "ip_version": "IP version",
 }
-#: Factors whose levels say by themselves what they are of.
 _SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
 #: Unit shown, and its size in the inner unit, by inner unit.
 _UNITS = {
@@ -89,7 +87,6 @@ class Quantity:
     si_unit: str
 
     def shown(self, value: float) -> float:
-        """A value in the shown unit."""
         return value / self.si_per_unit
 
     def interval(self, low: float | None, high: float | None) -> tuple[float, float] | None:
@@ -102,7 +99,6 @@ class Quantity:
         return replace(self, unit=unit, si_per_unit=self.si_per_unit * size)
 
     def text(self, value: float, digits: int = 4) -> str:
-        """A measured value with its unit."""
         shown = self.readable([value])
         number_text = number(shown.shown(value), digits)
         return f"{number_text} {shown.unit}" if shown.unit else number_text
@@ -127,7 +123,6 @@ def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
 
 
 def _published_of(study: Study) -> Published:
-    """What the study calls its levels: of one that comes with lanlab, as it was published."""
     from lanlab.studies import Published, known_studies
 
     if study.id in known_studies():
@@ -165,7 +160,6 @@ def level_text(study: Study, key: str, level: Level) -> str:
 
 
 def link_text(run: RunRecord) -> str:
-    """The testbed and link of a run in a few words."""
     where = measured_where(run)
     if where.testbed != run.testbed.get("name"):
         return f"{where.testbed}, {where.link}"

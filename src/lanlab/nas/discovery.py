@@ -32,7 +32,6 @@ class Found:
     port: int
     #: Why it cannot be measured; `None`: it can.
     problem: str | None = None
-    #: Exports of NFS, in the server's order.
     exports: tuple[str, ...] = ()
 
 
@@ -83,7 +82,6 @@ def _probe(service: str, host: str, port: int) -> Found | None:
 
 
 def _lines(connection: socket.socket) -> Iterator[bytes]:
-    """Lines of a greeting, at most `_MOST_BYTES` of them."""
     with connection.makefile("rb") as file:
         left = _MOST_BYTES
         while left > 0 and (line := file.readline(left)):

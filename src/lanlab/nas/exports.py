@@ -60,7 +60,6 @@ def _call(
     *,
     may_refuse_version: bool = False,
 ) -> bytes:
-    """The results of a call without credentials."""
     transaction = secrets.randbits(32)
     call = struct.pack(">10I", transaction, 0, 2, program, version, procedure, 0, 0, 0, 0)
     connection.sendall(struct.pack(">I", 1 << 31 | len(call + arguments)) + call + arguments)
@@ -96,7 +95,6 @@ def _exactly(connection: socket.socket, length: int) -> bytes:
 
 
 def _paths(data: bytes) -> tuple[str, ...]:
-    """The paths of MOUNT's list of exports; the groups of each are skipped."""
     place = 0
 
     def number() -> int:

@@ -14,9 +14,7 @@ from lanlab.units import format_size
 #: Files of the check before the plan, which also shows how fast each target is.
 CHECK_DATASETS = ("1x2MB", "20x16kB")
 _SMALL_BYTES = 16_000
-#: What is copied, by the first part of a task's id.
 FILES: Mapping[str, str] = {"large": "large files", "small": "many small files"}
-#: Users at a time.
 USERS = (1, 8)
 _LARGE_BYTES = (256_000, 1_000_000_000)
 _SMALL_FILES = (16, 4_000)
@@ -26,9 +24,6 @@ _COPYING_RATIO = 0.4
 
 @dataclass(frozen=True)
 class Scale:
-    """How long the plan may take."""
-
-    #: Trials of each condition.
     trials: int
     #: All copies together, s.
     budget_s: float
@@ -40,16 +35,12 @@ USUAL = Scale(5, 600.0)
 
 @dataclass(frozen=True)
 class Speed:
-    """What the check found of the slowest target."""
-
     goodput_bps: float
     files_per_s: float
 
 
 @dataclass(frozen=True)
 class Task:
-    """One purpose: files, a direction and a number of users."""
-
     id: str
     #: For people, as in "one large file, up, 1 user".
     title: str
@@ -107,7 +98,6 @@ def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
 
 
 def bytes_needed(found: Sequence[Task]) -> int:
-    """Most bytes that the plan keeps on a target at a time."""
     from lanlab.workloads.copy_datasets import mean_bytes
 
     return int(max(mean_bytes(task.dataset) for task in found))
@@ -169,7 +159,6 @@ def check_study(host: str, targets: Sequence[str], common: Mapping[str, Any]) ->
 
 
 def in_words(found: Sequence[Task]) -> str:
-    """What is measured, in a line."""
     sizes: Mapping[str, str] = {task.id: task.dataset for task in found}
     large = format_size(int(sizes["large-upload-1"].partition("x")[2].removesuffix("B")))
     return (
@@ -183,7 +172,6 @@ def _within(value: float, low: int, high: int) -> float:
 
 
 def _round(value: float) -> int:
-    """To two digits, which people can read."""
     unit: int = 10 ** max(0, len(str(int(value))) - 2)
     return int(value) // unit * unit
 

@@ -14,7 +14,6 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.performers.engine_host import EngineHost
 
-#: Exchanges by which a clock is read, of which the shortest counts.
 _PINGS, _PINGS_ONE_KERNEL = 16, 4
 
 
@@ -34,7 +33,6 @@ class Relation:
     #: The one clock less the other at the same moment, as measured, right to within `bound_ns`.
     difference_ns: int
     bound_ns: int
-    #: Whether both are of one kernel, as far as is known.
     same_kernel: bool
 
     @property
@@ -71,7 +69,6 @@ class Clocks:
         ]
 
     def between(self, name: str, other: str) -> Relation:
-        """How the clock of one part stands to that of another."""
         pair = Clocks({other: self.readings[other], name: self.readings[name]})
         return pair.last()
 
@@ -90,7 +87,6 @@ class Clocks:
 
     @property
     def are_one_kernel(self) -> bool:
-        """Whether all are of one kernel, as far as is known."""
         return all(relation.same_kernel for relation in self.relations()[1:])
 
     def starts_ns(self, ours_ns: int) -> list[int]:

@@ -29,7 +29,6 @@ _OF_THE_PEER = "peer."
 _CANCELLED = "cancelled"
 #: Up to this number of hosts get the start one after the other, more of them at the same time.
 _ARMED_IN_TURN = 2
-#: Most hosts that get the start at the same time.
 _ARMED_AT_ONCE = 64
 #: Round trips that the set-up of a part may take beyond its time: those of one flow, and as many as
 #: one after the other needs again for each flow.
@@ -98,7 +97,6 @@ def conduct_timed(
 
 
 def _names(parts: Sequence[Part]) -> list[str]:
-    """Names of the parts for the record: their roles, those of one role numbered."""
     return [part.role if part.place == 0 else f"{part.role} {part.place}" for part in parts]
 
 
@@ -180,7 +178,6 @@ class _TimedRun:
 
     @contextlib.contextmanager
     def _keeping_partial(self, place: int) -> Iterator[None]:
-        """While a part is waited for: keep what it had measured until it failed."""
         try:
             yield
         except EngineError as error:
@@ -194,8 +191,6 @@ class _TimedRun:
             self._on_progress(self._steps.progress(self._progress))
 
     def _start_together(self, lead_s: float, round_trip_ns: int) -> dict[str, Any]:
-        """Give all parts the same start, and the round trip of their path. The record says how
-        sure the start is."""
         starts_ns = self._clocks.starts_ns(time.monotonic_ns() + round(lead_s * 1e9))
 
         def arm(place: int) -> int:

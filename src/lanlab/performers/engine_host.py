@@ -32,7 +32,6 @@ class EngineHost:
     command_prefix: tuple[str, ...] = ()
     #: See `lanlab.testbeds.base.Host.programs_there`.
     programs_there: RemotePrograms | None = None
-    #: Starts a real file server here: name, service, directory, address, credentials.
     start_server: Callable[..., Any] | None = None
     #: Least time that a frame takes from this host to another, as far as it is known before.
     delay_ns: int = 0

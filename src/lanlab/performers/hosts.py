@@ -99,7 +99,6 @@ class Hosts:
 
     @property
     def _are_real(self) -> bool:
-        """Whether hosts are there without the testbed, and their engines see what they have."""
         return any(host.start_engine for host in self._testbed.hosts)
 
     def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:

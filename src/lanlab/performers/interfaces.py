@@ -90,5 +90,4 @@ def lasting_facts(facts: Mapping[str, Any], name: str) -> dict[str, Any]:
 
 
 def counters_of(facts: Mapping[str, Any], name: str) -> dict[str, int]:
-    """The counters of an interface; empty if it is gone."""
     return dict((facts.get("interfaces") or {}).get(name, {}).get("counters", {}))

@@ -120,12 +120,10 @@ def _case(ways: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _is_sure(ways: Mapping[str, Any]) -> bool:
-    """Whether rounds agreed; earlier versions of the engine reported only such."""
     return ways.get("is_sure") is not False
 
 
 def _read() -> _Kept:
-    """What is kept and not too old; nothing if there is no file of ours."""
     try:
         with entry(cache_folder(), _KEPT) as place, place.open() as file:
             kept = json_of(file.read(_MOST_FILE_BYTES))

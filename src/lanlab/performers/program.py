@@ -38,7 +38,6 @@ _PORTS = (20_000, 32_000)
 #: Of `times` in a shell of POSIX, as in `0m1.250s 0m0.310s`: user and system time.
 _TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
 _PROTOCOL_FILES = {"tcp": ("tcp", "tcp6"), "udp": ("udp", "udp6")}
-#: States in /proc/net/tcp and udp (include/net/tcp_states.h in Linux): listening, bound.
 _WAITING_STATE = {"tcp": "0A", "udp": "07"}
 
 
@@ -133,7 +132,6 @@ class Program:
         return self._ended.wait(timeout_s)
 
     def wait_for(self, words: str, timeout_s: float) -> bool:
-        """Wait until it has written something to standard output, or has ended."""
         deadline = time.monotonic() + timeout_s
         while (found := words in self.output()[0]) is False and self.exit_code is None:
             if time.monotonic() > deadline:
@@ -158,7 +156,6 @@ class Program:
                 os.kill(self.pid, number)
 
     def end(self) -> None:
-        """End it and all that it has started in its session. Idempotent."""
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(self.pid, signal.SIGKILL)
         self._ended.wait(_END_WITHIN_S)
@@ -203,7 +200,6 @@ class ProgramThere(Program):
 
     @staticmethod
     def _errors_and_times(text: str) -> tuple[list[str], tuple[float, float] | None]:
-        """What the program wrote, and the time of `times`, whose first line is of the shell."""
         lines = text.splitlines()
         found = _TIMES.fullmatch(lines[-1]) if len(lines) > 1 else None
         if found is None:
@@ -290,7 +286,6 @@ def _parsed(text: str) -> list[tuple[int, str, str]]:
 
 
 def _tables_of(prefix: Sequence[str], names: Sequence[str]) -> str:
-    """Tables of a host, by its own `cat`."""
     # Without IPv6 some are missing; `cat` says so and shows the others.
     return run_briefly([*prefix, "cat", *(f"/proc/net/{one}" for one in names)], 10).stdout
 
@@ -340,7 +335,6 @@ def free_ports(prefix: Sequence[str], count: int) -> int:
 
 
 def failure(program: Program, what: str) -> RunError:
-    """An error that names a program and the last that it said."""
     if program.exit_code == -signal.SIGXFSZ:
         return RunError(f"`{program.name}` {flood(_MOST_FILE_BYTES)}")
     out, err = program.output()

@@ -134,8 +134,6 @@ def _run(
 
 
 def _started(name: str, host: EngineHost, argv: Sequence[str], processor: int | None) -> Program:
-    """A program on a host: one of this machine, or where it is reached over a connection, the
-    host's own of that name."""
     if host.programs_there is None:
         return Program(name, started_on(host.command_prefix, argv, processor))
     own = [Path(argv[0]).name, *argv[1:]]

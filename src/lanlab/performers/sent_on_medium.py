@@ -8,7 +8,6 @@ from typing import Any
 from lanlab.performers.engine_host import EngineHost
 from lanlab.testbeds.base import HasMedium
 
-#: Of each host: frames, and their bytes with padding and check sequence.
 _COUNTED = ("frames", "bytes")
 
 

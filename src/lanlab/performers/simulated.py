@@ -14,7 +14,6 @@ from lanlab.workloads.registry import WORKLOADS, Simulates, simulates
 
 #: Most events of a world: what makes more is taken to have no end. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
-#: Parameters that a simulation has no counterpart of, by what they may be.
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "driver": ("lanlab",),
     "traffic_direction": ("forward",),
@@ -153,7 +152,6 @@ def check_simulated(parameters: Any) -> None:
 
 
 def _with_options(machine: Mapping[str, Any], parameters: Any) -> dict[str, Any]:
-    """A machine with the socket options of a condition in place of its own."""
     changed = dict(machine)
     for name in ("send_buffer_bytes", "receive_buffer_bytes"):
         given = getattr(parameters, name, None)

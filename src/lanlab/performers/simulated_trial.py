@@ -15,7 +15,6 @@ from lanlab.frozen import dataclass
 class SimulatedTrial:
     """What a simulator is given in addition to the parameters of a trial."""
 
-    #: Names of the machines, in the order of the workload's roles.
     names: Sequence[str]
     machines: Sequence[Mapping[str, Any]]
     #: As `lanlab.testbeds.link.parse_link` reads it.

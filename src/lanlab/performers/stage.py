@@ -16,10 +16,8 @@ if TYPE_CHECKING:
     from lanlab.performers.servers.of_trial import Server
     from lanlab.workloads.service_parameters import ServiceParameters
 
-#: The directories of datasets that an engine has compared with their description.
 _whole: weakref.WeakKeyDictionary[Engine, dict[tuple[str, str], str]] = weakref.WeakKeyDictionary()
 _PAGE_BYTES = 4096
-#: To use and free three quarters of the memory that is free.
 _MEMORY_S = 150.0
 _LOOK_S = 30.0
 

@@ -29,7 +29,6 @@ Request = dict[str, Any]
 
 
 def _folder() -> Path:
-    """Where notes lie. Errors as of `cache_folder`."""
     return cache_folder() / "copies"
 
 
@@ -73,7 +72,6 @@ def _remove(note: Path) -> None:
 
 
 def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
-    """What processes that are gone have left at a server: the note, what removes it, the trial."""
     for path, file in lock_files.orphans(_folder(), "*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entry = json_of(file.read())

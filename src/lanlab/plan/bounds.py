@@ -30,8 +30,6 @@ class Tried(NamedTuple):
 
 
 class Bounds(NamedTuple):
-    """Between which loads a goal is met, as far as is known."""
-
     #: The highest load below `upper` that is a lower bound.
     lower: float | None
     upper: float | None
@@ -43,9 +41,7 @@ class Goal:
 
     #: Most that may be lost, 0 to 1.
     loss_ratio: float
-    #: Trials from this length on are full-length (Goal Final Trial Duration).
     full_time_s: float
-    #: Full-length time that decides about a load (Goal Duration Sum).
     sum_time_s: float
     #: Share of the time that may be lossy all the same, below 1 (Goal Exceed Ratio).
     exceed_ratio: float

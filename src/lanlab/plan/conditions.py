@@ -26,7 +26,6 @@ class Condition:
     expected_time_s: float
     #: Bits that a trial has to get over the link, where that says how long it lasts.
     carried_bits: float = 0.0
-    #: Levels that no workload has: on which machines a simulated condition is.
     placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property
@@ -63,8 +62,6 @@ def crossed(scaled: ExperimentAtScale) -> tuple[Condition, ...]:
 
 
 def _level(values: TrialParameters, key: str, level: Level) -> Level:
-    """A level in lanlab's units; as it was given where the condition has no such parameter, as one
-    without IP has no version of IP."""
     found: Level | None = getattr(values, key, None)
     return level if found is None else found
 

@@ -49,7 +49,6 @@ class PlannedTrial:
     number: int
     experiment: str
     workload: str
-    #: Levels that identify the condition; of a search, the level tried.
     factors: Mapping[str, Level]
     values: TrialParameters
     #: From 0; of a search, its step.
@@ -59,7 +58,6 @@ class PlannedTrial:
     #: How often it has been run at this place before, and was disturbed or failed.
     repeats: int
     expected_time_s: float
-    #: Levels that no workload has: on which machines a simulated condition is.
     placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property

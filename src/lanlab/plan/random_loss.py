@@ -38,7 +38,6 @@ class RandomLoss:
     #: 95 % interval of the share.
     low: float
     high: float
-    #: Trials so far below saturation, and how many of them were lossy.
     trials: int
     lossy_trials: int
     #: How many times more the counts vary than they would if each message were lost by itself.
@@ -91,7 +90,6 @@ def random_loss(observed: Sequence[Observation], up_to: float | None = None) -> 
 
 
 def _rises(below: Sequence[Observation], most: float, ratio: float) -> bool:
-    """Whether more is lost in the upper part of these loads, or only one part was tried."""
     parts: tuple[list[Observation], list[Observation]] = ([], [])
     for one in below:
         parts[one.load > _MIDDLE_RATIO * most].append(one)

@@ -59,19 +59,14 @@ class Estimate(NamedTuple):
 class Counting(NamedTuple):
     #: The results that count there; `None` if every trial failed.
     metrics: Mapping[str, float | int] | None
-    #: Whether no retry removes the cause of the last failure.
     is_lasting: bool = False
 
 
 @dataclass
 class Running:
-    """A condition or a search, with the time that its trials took."""
-
-    #: How often a disturbed trial is repeated, and a failed one retried.
     policy: TrialPolicy = field(kw_only=True)
     finished: int = 0
     elapsed_s: float = 0.0
-    #: Results of the disturbed trials at this place, none of which has counted.
     disturbed: list[Mapping[str, float | int]] = field(default_factory=list)
     failed: int = 0
 

@@ -65,7 +65,6 @@ _FAR_BELOW_RATIO = 0.9
 class SearchState:
     def __init__(self, rule: SearchRule) -> None:
         self.rule = rule
-        #: Steps recorded so far, those of which every trial failed too.
         self.steps = 0
         self._phase: Literal["short", "full", "curve", "around", "ended"] = "short"
         self._counts = {"search": 0, "confirm": 0}
@@ -77,7 +76,6 @@ class SearchState:
         self._sender_limits = 0
         #: What the sender offered where it fell short of the load that is asked for once more.
         self._fell_short: float | None = None
-        #: Where to look for each goal first: what the phase before has found.
         self._anchors: tuple[float | None, ...] = (None,) * len(rule.loss_goals)
         self._curve: deque[float] = deque()
         self._in_order: list[Observation] = []
@@ -250,7 +248,6 @@ class SearchState:
         return min(self.rule.low, self._top)
 
     def _next_level(self) -> float | None:
-        """The next load for the first goal whose bounds are not close enough yet."""
         short = self._phase == "short"
         time_s = self.rule.short_time_s if short else self.rule.full_time_s
         anchor: float | None = None
@@ -267,7 +264,6 @@ class SearchState:
         return None
 
     def _probe(self, level: float) -> float:
-        """A load far below saturation instead, while it is not known whether loss is random."""
         first = self._anchors[0]
         if first is None or level >= _FAR_BELOW_RATIO * first or self._bottom > first / 2:
             return level

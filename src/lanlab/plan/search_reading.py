@@ -11,7 +11,6 @@ _ON_TIME_S = 0.001
 
 
 class SearchReading(NamedTuple):
-    #: Share of the load really offered that did not arrive.
     loss_ratio: float
     #: The load that the sender could offer, as a share of the load it was asked for.
     offered_ratio: float

@@ -23,13 +23,11 @@ class SearchRule:
     #: `goodput_ratio` or `received_ratio`: what is lost is the rest to 1.
     metric: str
     loss_goals: tuple[float, ...]
-    #: Length of short and of full-length trials [Goal Initial and Final Trial Duration].
     short_time_s: float
     full_time_s: float
     #: Trials that decide about a load, short or full-length; times the length that is the time
     #: that does [Goal Duration Sum].
     trials: int = 3
-    #: Share of them that may be lossy [Goal Exceed Ratio].
     exceed_ratio: float = 0.5
     #: The bounds of a goal are close enough at this distance, as a share of the upper one
     #: [Goal Width].
@@ -56,7 +54,6 @@ class SearchRule:
 
     @property
     def deciding_trials(self) -> int:
-        """Trials without a loss that make a load a lower bound."""
         return max(1, math.ceil(self.trials * (1 - self.exceed_ratio) - 1e-9))
 
 
@@ -90,7 +87,6 @@ class SearchResult:
     #: The highest load that the sender really offered, if it could not offer the high end.
     sender_limit: float | None = None
     random_loss: RandomLoss | None = field(default=None, compare=False, repr=False)
-    #: All full-length trials as they were run, those of the curve too.
     full_length: tuple[Observation, ...] = field(default=(), compare=False, repr=False)
 
 

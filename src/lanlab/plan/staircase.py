@@ -31,11 +31,8 @@ class Start(NamedTuple):
 
 @dataclass
 class Staircase:
-    """The trials around the bounds, as far as they are recorded."""
-
     carried: float
     starts: Sequence[Start]
-    #: Trials far below the bounds if nothing is lost there.
     far: int
     count: int
     step_ratio: float

@@ -92,7 +92,6 @@ class Trials:
         self.done = 0
         #: Places at which every trial failed. They are no trials, and are not made up for.
         self.missing = 0
-        #: Trials that had the metric, and its values in the first of them.
         self._measured = 0
         self._first: list[float] = []
 

@@ -48,7 +48,6 @@ class Step:
     turns: int
     side: int
     name: str
-    #: Runs that are done, and all that there will be.
     done: int
     total: int
 
@@ -148,7 +147,6 @@ def _go_on(
     store: Store,
     watching: Watching,
 ) -> list[RunRecord]:
-    """Run what the series has left; `runs` are those that it has."""
     sides, total = plan["sides"], plan["turns"] * len(plan["sides"])
     done = 0
     places = [
@@ -190,7 +188,6 @@ def _by_place(runs: Sequence[RunRecord]) -> dict[tuple[int, int], RunRecord]:
 
 
 def _request(plan: dict[str, Any], turn: int, side: int) -> RunRequest:
-    """One run. Both sides of a turn have their conditions in orders of one seed."""
     own = plan["sides"][side]
     return RunRequest(
         study=Study.model_validate(own["study"]),
@@ -204,7 +201,6 @@ def _request(plan: dict[str, Any], turn: int, side: int) -> RunRequest:
 
 
 def _check(sides: Sequence[SideRequest], turns: int) -> None:
-    """Refuse what would fail only when the first side has been measured."""
     if not 2 <= turns <= MOST_TURNS:
         raise UsageError(
             f"--alternate: found {turns}; allowed: 2 to {MOST_TURNS} turns",
@@ -228,7 +224,6 @@ def _check(sides: Sequence[SideRequest], turns: int) -> None:
 
 
 def _engine_facts(path: str) -> dict[str, str]:
-    """What an engine is known by: its path, and what is in the file."""
     with _engine({"path": path}):
         full = Path(engine_path()).absolute()
     return {"path": str(full), "sha256": hashlib.sha256(full.read_bytes()).hexdigest()}
@@ -236,7 +231,6 @@ def _engine_facts(path: str) -> dict[str, str]:
 
 @contextlib.contextmanager
 def _engine(facts: dict[str, str] | None) -> Iterator[None]:
-    """Have runs take this engine; without one, what they would take."""
     before = os.environ.get(_ENGINE)
     if facts is not None:
         os.environ[_ENGINE] = facts["path"]

@@ -55,7 +55,6 @@ def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> 
 
 
 def _value(text: str) -> bool | int | float | str:
-    """A number or truth as such, all else as text, as TOML has it."""
     try:
         value = json_of(text)
     except ValueError:

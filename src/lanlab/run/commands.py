@@ -127,7 +127,6 @@ class TrialCommands:
             )
 
     def _environment(self, trial: PlannedTrial, testbed: OpenTestbed) -> dict[str, str]:
-        """What a command may need to know: the condition, and how to reach the hosts."""
         variables = {
             "LANLAB_RUN": self._run_id,
             "LANLAB_TRIAL": str(trial.number),
@@ -245,7 +244,6 @@ class _Output:
 def _watched(
     process: subprocess.Popen[bytes], descriptor: int, output: _Output, until: float
 ) -> bool:
-    """Take in what a command prints until it has ended; false: its time is over."""
     os.set_blocking(descriptor, False)
     is_open = True
     while True:
@@ -279,7 +277,6 @@ def _taken(descriptor: int, output: _Output, until: float) -> bool:
 
 
 def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
-    """End a command and what it has started, at once; what may go on, in words."""
     end_group(process)
     if sys.platform != "linux":
         return "what it has started in sessions of their own may go on"

@@ -73,7 +73,6 @@ def _reached(destination: Destination) -> Iterator[Need]:
 
 
 def _together(name: str, count: int) -> Iterator[tuple[str, list[Need]]]:
-    """What each host is, and whether messages go from the first to the second."""
     with testbed(name, count) as bed:
         hosts = Hosts(bed)
         try:
@@ -167,8 +166,6 @@ def _tried(
 
 
 def _longest(name: str, path: Mapping[str, Any]) -> Need:
-    """The longest packets that pass. Where longer ones are lost and nothing says so, long messages
-    and all of TCP but its beginning are lost, too."""
     if path["there"] is None or path["back"] is None:
         why = path.get("error", "no answer to any")
         return Need("packets", True, f"the longest are not known: {why}", required=False)

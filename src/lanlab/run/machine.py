@@ -38,7 +38,6 @@ def _check_processor(processor: int | None) -> None:
 
 
 def _check_control(name: str, testbed: str) -> None:
-    """By trying it, as the system loads some only when they are asked for."""
     import socket
 
     if not hasattr(socket, "TCP_CONGESTION"):

@@ -48,9 +48,7 @@ class RunRequest:
     opening: Opening | None = None
     #: The command as it was typed, without passwords; `None`: none was.
     command: str | None = None
-    #: Its place in a series of runs that are taken in turns.
     alternation: dict[str, Any] | None = None
-    #: Whether the study's commands were given by the user just now.
     allows_commands: bool = False
 
 
@@ -155,13 +153,11 @@ def resume_run(
 
 
 def _own_link(request: RunRequest) -> str:
-    """The link that the study asks for; loopback and real hosts have none but their own."""
     has_own = request.testbed == "loopback" or is_of_real_hosts(request.testbed)
     return "unshaped" if has_own else request.study.testbed.link
 
 
 def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None:
-    """Refuse a study with conditions that the testbed does not have or cannot measure rightly."""
     bed = testbed.bed
     for condition in conditions:
         parameters = condition.values
@@ -206,8 +202,6 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
 
 
 def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, dict[str, Any]]:
-    """The largest packets between real hosts, by the first condition that has traffic between
-    them."""
     if not is_of_real_hosts(testbed.bed.name):
         return {}
     from lanlab.performers.paths import probed_paths
@@ -224,7 +218,6 @@ def _paths(conditions: list[Condition], testbed: OpenTestbed) -> dict[str, dict[
 
 
 def _check_programs(workload: str, parameters: Any, bed: Testbed) -> None:
-    """Refuse what only engines can do where nothing else can be started."""
     others = {}
     if parameters.driver != OWN:
         entry = driver(parameters.driver)
@@ -333,7 +326,6 @@ def _versions(testbed: OpenTestbed) -> dict[str, str]:
 
 
 def new_id(study_id: str) -> str:
-    """Sorts by time, names the study, and is not given twice."""
     stamp = datetime.now(UTC).strftime("%Y%m%d-%H%M%S")
     name = re.sub(r"[^a-z0-9-]", "", study_id)
     return f"{stamp}-{name}-{secrets.token_hex(2)}"

@@ -84,7 +84,6 @@ def on_machines(
 
 
 def _check_sessions(server: KnownMachine, stations: Level) -> None:
-    """A server of the time refuses the session of a station beyond those that it has."""
     most = server.numbers.get("sessions")
     if most is not None and int(stations) > most.value:
         raise UsageError(
@@ -95,7 +94,6 @@ def _check_sessions(server: KnownMachine, stations: Level) -> None:
 
 
 def trial_on(machines: Sequence[KnownMachine], link: str, seed: int) -> SimulatedTrial:
-    """A trial on these machines, in the order of the roles."""
     of_station = machines[0].numbers
     patience, retries = of_station.get("patience_ms"), of_station.get("retries")
     return SimulatedTrial(

@@ -168,7 +168,6 @@ def _note_captures(testbed: OpenTestbed, outcome: TrialOutcome) -> None:
 
 
 def _damage(testbed: OpenTestbed, facts: dict[str, Any]) -> str | None:
-    """What of the testbed is not as it was made, noted with the facts after the trial."""
     try:
         damage = testbed.bed.damage()
     except LabError as error:

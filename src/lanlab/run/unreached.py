@@ -13,7 +13,6 @@ from lanlab.errors import EngineError, LabError
 from lanlab.testbeds.base import Testbed
 from lanlab.testbeds.registry import real_hosts
 
-#: Codes of an end that does not reach the other one.
 _NO_ROUTE = "peer.unreachable"
 _NO_ANSWER = "peer.no_answer"
 _NO_ADDRESS = "bind.no_address"

@@ -44,8 +44,6 @@ class MissingRow(Exception):
 
 
 class Placed(Protocol):
-    """Series of a trial that are written and wait for its rows."""
-
     @property
     def entries(self) -> Sequence[SeriesEntry]: ...
 
@@ -54,7 +52,6 @@ class Placed(Protocol):
 
 
 class Database(ABC):
-    #: Has the references between tables checked when the transaction ends.
     check_references_last: ClassVar[str]
     #: The part of a trial's `raw` that says what disturbed it, as JSON.
     pollution_alone: ClassVar[str]

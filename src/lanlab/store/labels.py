@@ -27,7 +27,6 @@ class RunLabel:
             are too many tags.
     """
 
-    #: By which the run can be named in place of its id.
     name: str | None = None
     note: str | None = None
     tags: tuple[str, ...] = ()
@@ -61,7 +60,6 @@ def label_of(run: RunRecord) -> RunLabel:
 
 
 def label_facts(run: RunRecord) -> list[tuple[str, str]]:
-    """Name, tags and note of a run that it has, for pages."""
     label = label_of(run)
     rows = (("Name", label.name), ("Tags", ", ".join(label.tags)), ("Note", label.note))
     return [(title, text) for title, text in rows if text]

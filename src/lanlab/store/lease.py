@@ -22,9 +22,7 @@ from lanlab.store.base import Lease, is_executed
 
 #: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
 _PATIENCE_S = 0.1
-#: Between two tries: many within that patience, and no busy loop.
 _RETRY_S = 0.005
-#: Neither follows a link nor waits for the other end of a FIFO.
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 

@@ -29,8 +29,6 @@ _MOST_FOOTER_BYTES = 2**20
 
 
 class _Counted:
-    """A file for pyarrow to write to, which counts and digests what goes through."""
-
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
         self.digest = hashlib.sha256()
@@ -122,7 +120,6 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
 
 
 def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
-    """Rows of a column as an Arrow array; numbers in one piece are not copied."""
     import numpy as np
     import pyarrow
 
@@ -144,7 +141,6 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
 
 
 def _texts(values: Sequence[str]) -> Any:
-    """Texts as an Arrow array: their bytes one behind the other, and where each begins."""
     import numpy as np
     import pyarrow
 
@@ -226,7 +222,6 @@ def _numbers(values: Any) -> NDArray[Any]:
 
 
 def _whole(values: Any) -> NDArray[Any]:
-    """Numbers of which none is missing. Not by pyarrow's own way, which loads all of pandas."""
     import numpy as np
     import pyarrow
 

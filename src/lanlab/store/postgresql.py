@@ -33,7 +33,6 @@ from lanlab.store.rows import Session
 from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_newer
 from lanlab.store.series import AnySeries, SeriesEntry
 
-#: The server needs a moment to notice that a killed process is gone.
 _LEASE_PATIENCE_S = 1.0
 #: Time between two tries: a small part of that patience, and long enough to be no load on the
 #: server.
@@ -64,8 +63,6 @@ class PostgresqlStore(DatabaseStore):
 
 
 class PostgresqlLease(Lease):
-    """An advisory lock, held by a session that does nothing else."""
-
     def __init__(self, session: PostgresqlSession, process_id: int) -> None:
         self._session = session
         self.process_id = process_id
@@ -196,7 +193,6 @@ class PostgresqlDatabase(Database):
         return int(version)
 
     def _migrate(self, session: PostgresqlSession) -> None:
-        """Bring the tables to `SCHEMA_VERSION`, all steps in one transaction."""
         key = _key(f"{self._target.schema}\0tables")
         try:
             session.script("BEGIN")
@@ -308,7 +304,6 @@ class PostgresqlDatabase(Database):
         return _key(f"{self._target.schema}\0run\0{run_id}")
 
     def _check_lease(self, session: PostgresqlSession, run_id: str) -> None:
-        """Raises `StoreError` if the run's lease, taken here, is held no longer."""
         lease = self._leases.get(run_id)
         if lease is None:
             return

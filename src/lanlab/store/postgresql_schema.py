@@ -128,5 +128,4 @@ _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation JSON;"
 #: As in `schema.py`.
 _VERSION_6 = "ALTER TABLE run ADD COLUMN label JSON;"
 
-#: Version to the script that leads to it from the version before.
 MIGRATIONS: Mapping[int, str] = {3: _VERSION_3, 4: _VERSION_4, 5: _VERSION_5, 6: _VERSION_6}

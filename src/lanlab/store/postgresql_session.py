@@ -107,7 +107,6 @@ class PostgresqlSession:
             raise
 
     def script(self, sql: str) -> None:
-        """Execute statements without values, several at once."""
         self.execute(sql)
 
     def _refused(self, error: Exception) -> Exception:

@@ -36,7 +36,6 @@ _OPTIONS: Mapping[str, str | None] = {
     "schema": None,
 }
 _SCHEMA = re.compile(r"(?!pg_)[a-z_][a-z0-9_]{0,62}")
-#: Where distributions and PostgreSQL itself put the server's local socket.
 _SOCKET_FOLDERS = (Path("/var/run/postgresql"), Path("/tmp"))
 WHERE_PASSWORDS_GO = (
     "put it into the environment as PGPASSWORD, or into the file ~/.pgpass "
@@ -62,7 +61,6 @@ class Target:
 
     @property
     def is_local_socket(self) -> bool:
-        """Whether the server is reached by a file of this machine."""
         return self.host.startswith("/")
 
     @property
@@ -201,7 +199,6 @@ def _number(name: str, text: str, low: int, high: int) -> int:
 
 
 def _local_host(port: int) -> str:
-    """As libpq does: the local socket if the system has such, else this machine by TCP."""
     for folder in _SOCKET_FOLDERS:
         if Path(folder, f".s.PGSQL.{port}").exists():
             return str(folder)

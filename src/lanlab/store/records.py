@@ -49,7 +49,6 @@ class TrialRecord:
 
     @property
     def is_disturbed(self) -> bool:
-        """Whether something disturbed it that another trial may be free of."""
         findings = self.raw.get("pollution", {}).get("findings", ())
         return any(finding["repeat_helps"] for finding in findings)
 

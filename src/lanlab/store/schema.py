@@ -99,7 +99,6 @@ CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
 BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
 """
 
-#: Series, which lie in files: here is by what to know them.
 _VERSION_3 = """
 CREATE TABLE series (
     run_id     TEXT NOT NULL,
@@ -137,7 +136,6 @@ _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
 #: What people call a run: its name, note and tags. A run's label may be changed, its trials never.
 _VERSION_6 = "ALTER TABLE run ADD COLUMN label TEXT;"
 
-#: Version to the script that leads to it from the version before.
 MIGRATIONS: Mapping[int, str] = {
     1: _VERSION_1,
     2: _VERSION_2,

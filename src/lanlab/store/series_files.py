@@ -24,7 +24,6 @@ from lanlab.store import parquet
 from lanlab.store.place import refuse_network_share
 from lanlab.store.series import AnySeries, SeriesEntry
 
-#: Names that are given here; other files there are left alone.
 _UNFINISHED = ".new"
 _OURS = re.compile(rf"\d+-[a-z0-9-]+\.parquet({re.escape(_UNFINISHED)})?")
 

@@ -28,7 +28,6 @@ RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 #: Longest value in a row, bytes. A trial with a thousand flows takes two megabytes.
 MOST_VALUE_BYTES = 64 << 20
 
-#: The types of the fields of each kind of record.
 _HINTS: Mapping[Any, Mapping[str, Any]] = {
     kind: get_type_hints(kind) for kind in (RunRecord, TrialRecord)
 }

@@ -104,7 +104,6 @@ class SqliteDatabase(Database):
         check_header(path)
         self._files = SeriesFiles(path)
         self._connection: sqlite3.Connection | None = None
-        #: The file that is open, to notice if another takes its place.
         self._opened: os.stat_result | None = None
 
     # Opening
@@ -408,7 +407,6 @@ _UNCHANGING = "immutable=1"
 
 
 def _migrate(connection: sqlite3.Connection) -> None:
-    """Bring the tables to `SCHEMA_VERSION`, each step in a transaction of its own."""
     (version,) = connection.execute("PRAGMA user_version").fetchone()
     for step in range(version + 1, SCHEMA_VERSION + 1):
         try:

@@ -11,7 +11,6 @@ from lanlab.errors import StoreError
 #: How long to wait for another process's transaction, which takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
 
-#: Primary result code (https://www.sqlite.org/rescode.html) to what it means and what to do.
 CAUSES: Mapping[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: (
         "the disk is full",
@@ -42,7 +41,6 @@ CAUSES: Mapping[int, tuple[str, str]] = {
 
 
 def explained(error: sqlite3.Error, path: Path) -> StoreError:
-    """An error of SQLite with what it means and what to do."""
     # The low eight bits are the primary code.
     code = getattr(error, "sqlite_errorcode", 0) & 0xFF
     cause, hint = CAUSES.get(code, (str(error), None))

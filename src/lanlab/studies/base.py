@@ -9,7 +9,6 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, Strict
 from lanlab.errors import UsageError
 from lanlab.units import parse_share
 
-#: One value of a factor or parameter, as a study file writes it.
 Level = bool | int | float | str
 
 Identifier = Annotated[str, Field(pattern=r"^[a-z0-9]+(-[a-z0-9]+)*$", max_length=64)]
@@ -29,7 +28,6 @@ def _share(value: Any) -> Any:
         raise ValueError("a share such as `5%` or `0.05`") from None
 
 
-#: A share, written as a number or in per cent.
 ShareRatio = Annotated[float, BeforeValidator(_share)]
 
 _T = TypeVar("_T")

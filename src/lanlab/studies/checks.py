@@ -157,7 +157,6 @@ def _experiment_problems(study: Study) -> Iterator[Problem]:
 
 
 def _place_factors(study: Study) -> frozenset[str]:
-    """See `lanlab.studies.machines.place_factors`; models of machines take a while to make."""
     from lanlab.studies.machines import place_factors
 
     return place_factors(study.simulation)
@@ -376,7 +375,6 @@ def _fit(
 
 
 def _source(study: Study, scale_name: str, scaled: ExperimentAtScale, key: str) -> str:
-    """The dotted key of the place that a value of an experiment at a scale came from."""
     experiment = scaled.experiment
     scale = study.scale[scale_name]
     own = scale.experiment.get(experiment.id)

@@ -129,7 +129,6 @@ def published_level(study: Study, factor: str, level: Level) -> Level:
 
 
 def names_of(study: Study, factors: Sequence[str]) -> tuple[str, ...]:
-    """Factors of an experiment as the publication names them, in their order."""
     by_ours: dict[str, list[str]] = {}
     for one in study.counterpart:
         by_ours.setdefault(one.factor, []).append(one.published)
@@ -152,7 +151,6 @@ def _ours(one: Counterpart, experiment: str, levels: Mapping[str, Level]) -> Lev
 
 
 def _is_itself(one: Counterpart, levels: Mapping[str, Level]) -> bool:
-    """Whether a condition has a level of the published factor, and needs none to stand for it."""
     return one.published != one.factor and one.published in levels
 
 

@@ -17,8 +17,6 @@ _MOST_MEMBERS = 200
 
 
 class Ensemble(Data):
-    """Sets of numbers that agree with what was printed of one metric."""
-
     metric: str
     #: `MACHINE.NUMBER` of each number that was fitted to it.
     numbers: Several[str] = Field(min_length=1, max_length=_MOST_NUMBERS)

@@ -17,7 +17,6 @@ from collections.abc import Callable
 #: Characters of an expression; the longest of a study that comes with lanlab has some 500.
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
-#: Nodes from the outermost to a name's or number's own.
 _MAX_NODES = MAX_DEPTH + 3
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[float, float], float]] = {
@@ -34,7 +33,6 @@ _COMPARISONS: dict[type[ast.cmpop], Callable[[float, float], bool]] = {
     ast.Eq: operator.eq,
     ast.NotEq: operator.ne,
 }
-#: Functions, with the least and the greatest number of their arguments.
 _FUNCTIONS: dict[str, tuple[Callable[..., float], int, int]] = {
     "abs": (abs, 1, 1),
     "min": (min, 2, 20),

@@ -56,7 +56,6 @@ def finding_problems(
 def recompute_problems(
     key: str, expression: str, numbers: Mapping[str, float]
 ) -> Iterator[Problem]:
-    """Why an expression does not show what it is there to show."""
     try:
         found = evaluate(expression, numbers.__getitem__)
     except BadExpression as error:

@@ -21,8 +21,6 @@ Direction = Literal["rising", "falling"]
 
 
 class _Statement(Data):
-    """What every statement may say. What an inner one says counts before what is around it."""
-
     metric: str | None = None
     at: Selection = Selection()
     #: The statement is judged for each combination of these factors' levels, and holds if it does
@@ -62,8 +60,6 @@ class Less(_Pair):
 
 
 class Order(_Along):
-    """The levels follow each other as listed, the lowest value first."""
-
     form: Literal["order"]
     levels: Several[OneLevel] = Field(min_length=2)
 
@@ -105,8 +101,6 @@ class Value(_Bounded):
 
 
 class Share(_Bounded):
-    """The metric as a share of a limit lies within bounds."""
-
     form: Literal["share"]
     of: Literal["link_limit"] = "link_limit"
 
@@ -117,8 +111,6 @@ class Monotone(_Along):
 
 
 class Trend(_Along):
-    """On the whole the metric rises or falls; single steps may not."""
-
     form: Literal["trend"]
     direction: Direction
 
@@ -131,8 +123,6 @@ class NoTrend(_Along):
 
 
 class PeakThenDecline(_Along):
-    """There is a greatest value, and the last level's lies below it."""
-
     form: Literal["peak_then_decline"]
     peak_at_most: OneLevel | None = None
     #: The share of the peak that is lost at the last level, at least.
@@ -219,7 +209,6 @@ class Widens(_Pair):
     form: Literal["widens"]
     along: str
     direction: Direction
-    #: What lies between them: a less b, or a divided by b.
     by: Literal["difference", "ratio"] = "difference"
 
 

@@ -30,7 +30,6 @@ _ORIGINS = "one of `published` (an id), `fitted` (ids) and `assumed` (why, 8 cha
 
 
 def machine_problems(simulation: Simulation) -> Iterator[Problem]:
-    """All that is wrong with the machines of a study by themselves."""
     yield from _twice("machine", [one.id for one in simulation.machine])
     yield from _twice("medium", [one.id for one in simulation.medium])
     plain = list(_plain_problems(simulation))
@@ -86,7 +85,6 @@ def _origin_problems(place: str, origin: Origin) -> Iterator[Problem]:
 
 
 def _like_problem(simulation: Simulation, machine: Machine) -> Problem | None:
-    """What is wrong with what a machine is like, and that with what it is like itself."""
     key = f"machine.{machine.id}.like"
     seen: set[str] = set()
     at: Machine | None = machine

@@ -15,7 +15,6 @@ class NumberKind:
     most: float
     #: Whether only whole numbers are allowed.
     is_whole: bool = False
-    #: Whether it is time of the processor, which another clock changes.
     is_cost: bool = False
     #: Whether `least` itself is not allowed.
     is_above_least: bool = False
@@ -36,7 +35,6 @@ class NumberKind:
         return low and value <= self.most
 
     def nearest(self, value: float) -> float:
-        """The number in the range that is nearest to a value."""
         whole = round(value) if self.is_whole else value
         return float(min(max(whole, self.least), self.most))
 
@@ -247,7 +245,6 @@ NUMBERS: Mapping[str, NumberKind] = {
     "disk_elevator": _is("1: serve the nearest access in the arm's direction first. Default: 0."),
     "disk_verifies": _is("1: read back each write. Default: 0."),
 }
-#: The numbers of files: with any of these a machine has a store.
 STORE = tuple(
     name
     for name in NUMBERS

@@ -27,7 +27,6 @@ MOST_LIKE = 16
 
 class Origin(Data):
     published: DottedIdentifier | None = None
-    #: The ids of the published numbers that it was fitted to.
     fitted: Several[DottedIdentifier] = ()
     assumed: str | None = Field(default=None, min_length=8)
 
@@ -42,8 +41,6 @@ class Origin(Data):
 
 
 class MachineNumber(Origin):
-    """A number of a machine, in the unit of its name."""
-
     value: float
     #: Why one that was fitted was so by hand, and is left by `bench/fit.py` as it is. A number that
     #: was chosen with printed values in view is fitted to them, also if by hand.
@@ -55,7 +52,6 @@ class MachineNumber(Origin):
 class Machine(Data):
     id: Identifier
     title: str
-    #: The machine whose numbers it has where it gives none of its own.
     like: Identifier | None = None
     #: By name; `lanlab.studies.machine_numbers` lists them.
     numbers: dict[str, MachineNumber] = Field(default_factory=dict)
@@ -132,7 +128,6 @@ class Simulation(Data):
     machine: Several[Machine] = Field(default=(), max_length=_MOST_MACHINES)
     place: Several[Place] = Field(default=(), max_length=_MOST_PLACES)
     reading: Several[Reading] = Field(default=(), max_length=_MOST_NAMED)
-    #: Published numbers that were set aside before anything was fitted.
     held_out: Several[DottedIdentifier] = Field(default=(), max_length=_MOST_NAMED)
     prediction: Several[Prediction] = Field(default=(), max_length=_MOST_NAMED)
     baseline: Several[Baseline] = Field(default=(), max_length=_MOST_NAMED)
@@ -147,7 +142,6 @@ class Simulation(Data):
 
     @property
     def fitted(self) -> frozenset[str]:
-        """All published numbers that a number of a machine was fitted to."""
         return frozenset(
             name
             for one in self.machine
@@ -193,7 +187,6 @@ class KnownMachine:
 
     @property
     def fitted(self) -> frozenset[str]:
-        """All published numbers that one of its numbers was fitted to."""
         return frozenset().union(*(one.fitted for one in self.numbers.values()))
 
     def request(self) -> dict[str, Any]:
@@ -247,8 +240,6 @@ def _cost(given: Mapping[str, float], name: str) -> dict[str, int]:
 
 
 def _store(given: Mapping[str, float]) -> dict[str, Any]:
-    """Files of a machine as an engine takes them; see `SimulatedStore` in its messages."""
-
     def number(name: str, usual: float = 0, factor: float = 1) -> int:
         return round(factor * given.get(name, usual))
 

@@ -26,7 +26,6 @@ def _read_findings(given: Any) -> tuple[Any, ...]:
 
 
 def _read_simulation(given: Any) -> Any:
-    """Its models are made only for a study that has machines."""
     if given is None:
         return None
     from lanlab.studies.machines import Simulation
@@ -59,7 +58,6 @@ class StudyTestbed(Data):
     hosts: int = Field(default=2, ge=2, le=256)
     #: Link speed as `lanlab.units.parse_rate_bps` reads it, or `unshaped`.
     link: str = "unshaped"
-    #: What the published test-bed was, in one or two sentences.
     published: str = ""
 
 
@@ -68,11 +66,9 @@ class DisplayUnit(Data):
 
     unit: str
     si_per_unit: float = Field(gt=0)
-    #: What the study calls the metric, as in "receiving speed".
     name: str | None = None
 
 
-#: A share of messages that may be lost, below all of them.
 _LossRatio = Annotated[ShareRatio, Field(ge=0, lt=1)]
 
 
@@ -90,11 +86,9 @@ class Search(Data):
     #: Length of short trials, as a share of `time_s`.
     short_ratio: ShareRatio = Field(default=0.25, gt=0, le=1)
     trials: int = Field(default=3, ge=1, le=99)
-    #: Share of them that may lose more than the goal.
     exceed_ratio: ShareRatio = Field(default=0.5, ge=0, lt=1)
     #: How close the bounds of a goal get, as a share of the upper one.
     width_ratio: ShareRatio = Field(default=0.01, gt=0, lt=1)
-    #: Loads at which the curve is measured afterwards, and full-length trials at each.
     curve: int = Field(default=12, ge=0, le=1000)
     curve_trials: int = Field(default=3, ge=1, le=99)
 
@@ -129,7 +123,6 @@ class Figure(Data):
     #: Largest allowed response time of stations, drawn as a line; how many stations keep to it is
     #: answered.
     within_s: float | None = Field(default=None, gt=0)
-    #: Only conditions at these levels of factors, as one message size.
     at: dict[str, Level] = Field(default_factory=dict)
 
 
@@ -143,7 +136,6 @@ class Experiment(Data):
     on: Several[RunsOn] = Field(default=("real",), min_length=1, max_length=2)
     #: Scales that it runs at, and at them nothing without them; none: all others.
     scales: Several[Identifier] = ()
-    #: Metrics that its tables show, keys of the trial's results.
     metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)
     factors: dict[str, Several[Level]] = Field(default_factory=dict)
@@ -153,7 +145,6 @@ class Experiment(Data):
 class Waiting(Data):
     id: Identifier
     title: str
-    #: The workload that it needs, which this version does not have.
     workload: Identifier
 
 
@@ -176,12 +167,10 @@ class Answer(Data):
     #: the first of two levels over the second; `onset`: from which load on messages are lost.
     form: Literal["best", "range", "ratio", "onset"]
     metric: str
-    #: The published factor whose levels are ranked, divided, or named one after another.
     factor: str = ""
     #: A numeric factor: its greatest value counts (`best`, `range`), both its ends (`ratio`), or it
     #: is the load (`onset`).
     along: str = ""
-    #: Only conditions at these levels.
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
 
     @model_validator(mode="after")
@@ -194,8 +183,6 @@ class Answer(Data):
 
 
 class TrialPolicy(Data):
-    """How many trials a condition gets, and when it has had enough."""
-
     min: int = Field(default=3, ge=1, le=10_000)
     max: int = Field(default=3, ge=1, le=10_000)
     #: The goal: half the 95 % interval of the experiment's first metric, as a share of the mean.
@@ -227,7 +214,6 @@ class ScaledExperiment(Data):
 class Scale(Data):
     title: str = ""
     trials: TrialPolicy = TrialPolicy()
-    #: Changes for every experiment of a workload that has these parameters.
     parameters: dict[str, Level] = Field(default_factory=dict)
     experiment: dict[Identifier, ScaledExperiment] = Field(default_factory=dict)
 
@@ -236,9 +222,7 @@ class Commands(Data):
     """Commands of the user's around trials, for `/bin/sh` of the machine that runs lanlab. They
     come from the command line alone: a study file may not have any, as studies are passed on."""
 
-    #: Before the first trial of a condition, and whenever another condition came between.
     setup: str | None = None
-    #: Before and after each trial, outside of what is measured.
     prepare: str | None = None
     cleanup: str | None = None
     timeout_s: float = Field(default=60.0, gt=0, le=86_400)
@@ -249,7 +233,6 @@ class Study(Data):
     id: Identifier
     title: str
     question: str = ""
-    #: What answers it.
     answer: Several[Answer] = ()
     source: Source | None = None
     testbed: StudyTestbed = StudyTestbed()
@@ -261,7 +244,6 @@ class Study(Data):
     counterpart: Several[Counterpart] = ()
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
-    #: What the study is to find out, as statements that its results decide.
     finding: _Findings = ()
     #: Commands of a run that was begun with such options; no study file has them.
     commands: Commands | None = None

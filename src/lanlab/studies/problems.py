@@ -41,7 +41,6 @@ class Problem:
 
 
 def bad_study(file: str, problems: Sequence[Problem]) -> BadStudy:
-    """The error for the first problem; its hint lists the next few."""
     first, *others = problems
     error = BadStudy(file, first.key, first.found, first.allowed)
     hints = [first.hint] if first.hint else []

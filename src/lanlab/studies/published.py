@@ -38,7 +38,6 @@ Statistic = Literal[
 #: from what is.
 Kind = Literal["table", "text", "restated", "testbed", "related", "cover", "derived"]
 
-#: In what state a number has come down. Absent: printed clearly and consistent.
 Status = Literal[
     "approximate",
     "heading lost",
@@ -208,5 +207,4 @@ class Published(Data):
         return None
 
     def numbers(self) -> dict[str, float]:
-        """The printed numbers by id, in their printed units."""
         return {value.id: value.value for value in self.value}

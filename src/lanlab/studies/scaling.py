@@ -72,7 +72,6 @@ def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
 
 
 def done_at(experiments: Sequence[Experiment], scale_name: str) -> list[Experiment]:
-    """Those that name the scale; where none does, those that name none."""
     own = [one for one in experiments if scale_name in one.scales]
     return own or [one for one in experiments if not one.scales]
 

@@ -118,8 +118,6 @@ def schema_problems(
 def _without_forms(
     location: tuple[str | int, ...], data: Any
 ) -> tuple[tuple[str | int, ...], str | None]:
-    """A location without the names that pydantic puts in for the form of a statement, and the
-    innermost of these."""
     kept: list[str | int] = []
     form = None
     for step in location:

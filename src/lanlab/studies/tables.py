@@ -21,7 +21,6 @@ Cell = PublishedValue | MissingValue | None
 @dataclass(frozen=True)
 class LaidOutTable:
     table: PublishedTable
-    #: Names of the leading columns, then those of the cells.
     headings: tuple[str, ...]
     #: For each row its leading words and its cells; `None` where the study has no number.
     rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """Metrics, and factors with their levels; none: any number is a level."""
-
     metrics: tuple[str, ...] = ()
     factors: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
 

@@ -28,8 +28,6 @@ _MAX_FILE_BYTES = 2**20
 
 @dataclass(frozen=True)
 class Change:
-    """A number of a machine that is set to another value."""
-
     machine: str
     number: str
     value: float
@@ -204,7 +202,6 @@ def _times(name: str, number: MachineNumber, factor: float) -> MachineNumber:
 
 
 def _is_like(simulation: Simulation, machine: Machine, changed: Container[str]) -> bool:
-    """Whether a machine that is not changed has its numbers from one that is."""
     at: Machine | None = machine
     while at is not None and at.id not in changed:
         at = simulation.machine_named(at.like) if at.like else None

@@ -31,12 +31,10 @@ Topology = Literal["loopback", "cable", "switch", "hub", "bus", "broadband", "ne
 class Host:
     #: `host0`, `host1`, …
     name: str
-    #: The addresses by which the other hosts reach it, by family.
     addresses: dict[AddressFamily, str]
     command_prefix: tuple[str, ...]
     #: Its interface to the measured network; `None` where that is not known.
     interface: str | None = None
-    #: What its user calls it, where that is not its name.
     called: str | None = None
     #: Starts its engine; `None`: `command_prefix` with the engine of this machine does.
     start_engine: Callable[[], EngineCommand] | None = None
@@ -47,7 +45,6 @@ class Host:
     spare_address: str | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
     runs_programs: bool = True
-    #: Its own programs, if they can be started there over a connection.
     programs_there: RemotePrograms | None = None
 
     @property
@@ -57,8 +54,6 @@ class Host:
 
 @dataclass(frozen=True)
 class LinkFacts:
-    """What joins the hosts, and what a frame costs on it."""
-
     #: `None` if nothing but the machine limits it.
     rate_bps: int | None
     #: How the rate is kept: `none`; `tbf`, a token bucket at every sending interface; `medium`, by
@@ -70,7 +65,6 @@ class LinkFacts:
     #: Octets that a frame takes on the wire beyond its IP packet; Ethernet: header 14, check
     #: sequence 4, preamble 8, gap 12.
     overhead_bytes: int
-    #: Octets that the shortest frame takes on the wire, preamble and gap included.
     minimum_wire_bytes: int
     #: Octets on the wire that a host's sending queue holds; what comes beyond is dropped.
     queue_bytes: int | None
@@ -79,15 +73,11 @@ class LinkFacts:
     mtu_bytes: int | None
     #: Segmentation, coalescing and checksum offloads: `off`, or `on` as the system has them.
     offloads: str
-    #: Added to the way of each frame, in each direction.
     delay_ns: int = 0
-    #: From one host to another over a shared wire, where it decides collisions.
     propagation_ns: int = 0
-    #: Share of the frames that the medium loses by chance.
     loss_ratio: float = 0.0
     #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
     loss_burst_frames: float = 1.0
-    #: Whether the medium spins before each deadline instead of sleeping.
     precise: bool = False
 
     @classmethod
@@ -154,8 +144,6 @@ class Testbed(Protocol):
 
 @runtime_checkable
 class HasMedium(Protocol):
-    """A testbed some of whose links are carried by lanlab's own medium."""
-
     def medium_read(self) -> dict[str, Any] | None:
         """What the medium said when the counters were last read: among others `lateness`, how late
         it was between that reading and the one before. `None` of a link without a medium."""
@@ -166,8 +154,6 @@ class HasMedium(Protocol):
 
 @runtime_checkable
 class Simulates(Protocol):
-    """A testbed whose hosts are simulated by an engine of its own."""
-
     @property
     def worlds(self) -> Worlds:
         """What computes its trials."""

@@ -6,7 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-#: Columns of /proc/net/dev (net/core/net-procfs.c in Linux) that are kept, by position.
 _COLUMNS = {
     "rx_bytes": 0,
     "rx_packets": 1,

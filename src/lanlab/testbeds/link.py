@@ -26,7 +26,6 @@ MIN_RATE_BPS = 1_000
 MAX_RATE_BPS = 10_000_000_000
 #: The greatest speed at which one process carries every frame in its own time.
 MAX_MEDIUM_RATE_BPS = 100_000_000
-#: All hosts share the wire and one sends at a time.
 SHARED: tuple[JoinedBy, ...] = ("hub", "bus", "broadband")
 
 #: IEEE 802.3, table 4-2: a collision must be noticed within a slot of 512 bits, so that the signal
@@ -55,16 +54,13 @@ class LinkRequest:
     rate_bps: int | None
     #: `None` for the one that fits the number of hosts.
     topology: JoinedBy | None = None
-    #: Whether a token bucket is to keep the speed where the medium would.
     token_bucket: bool = False
-    #: Added to the way of each frame, in each direction.
     delay_ns: int = 0
     #: From one host to another over a shared wire; `None` for that of the topology.
     propagation_ns: int | None = None
     loss_ratio: float = 0.0
     #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
     loss_burst_frames: float = 1.0
-    #: Whether the medium spins before each deadline instead of sleeping.
     precise: bool = False
 
     @property
@@ -313,7 +309,6 @@ def _why_no_medium(request: LinkRequest) -> str:
 
 
 def _without(request: LinkRequest) -> str:
-    """What to ask for instead of what only the medium has."""
     if request.shape == "none":
         return f"name a speed, as in {_EXAMPLES}"
     if request.token_bucket and (request.rate_bps or 0) <= MAX_MEDIUM_RATE_BPS:
@@ -342,7 +337,6 @@ _TIME_UNITS = ((10**9, "s"), (10**6, "ms"), (10**3, "us"))
 
 
 def _scaled(value: int, units: Sequence[tuple[int, str]]) -> str:
-    """A whole number, exactly, in the greatest unit that is not greater than it."""
     factor, unit = next((each for each in units if value >= each[0]), units[-1])
     whole, rest = divmod(value, factor)
     digits = f"{rest:0{len(str(factor)) - 1}d}".rstrip("0")

@@ -22,7 +22,6 @@ from lanlab.errors import EngineError, EngineLost, LabError, TestbedDamaged
 from lanlab.testbeds.base import Counters, LinkFacts
 from lanlab.testbeds.namespaces import Namespace
 
-#: The place of the medium among those of a testbed.
 MEDIUM = "medium"
 #: `tap`: a TAP is the interface of each host. `packet_socket`: it is the end of a virtual cable
 #: (veth) with a packet socket of the medium at the other end, which takes no device.

@@ -25,7 +25,6 @@ Privileges = Literal["root", "user namespace"]
 
 _HANDSHAKE = b"lanlab\n"
 _HANDSHAKE_WITHIN_S = 10.0
-#: How long processes have to end by themselves once their input is closed.
 _END_WITHIN_S = 2.0
 _POLL_S = 0.002
 
@@ -37,7 +36,6 @@ class Namespace:
 
     @property
     def pid(self) -> int:
-        """Process id of the holder, by which tools name the namespace."""
         return self.holder.pid
 
 
@@ -105,7 +103,6 @@ class Namespaces:
         return namespace
 
     def _await(self, namespace: Namespace) -> Namespace:
-        """Wait until `cat` answers: the namespace is in place then."""
         holder = namespace.holder
         assert holder.stdin is not None and holder.stdout is not None
         try:

@@ -36,8 +36,6 @@ _USER_NAMESPACE_SETTINGS = (
 
 @dataclass(frozen=True)
 class Need:
-    """One thing that a testbed needs, or can make use of."""
-
     name: str
     found: bool
     detail: str
@@ -96,7 +94,6 @@ def _namespace_command() -> tuple[list[str] | None, Need]:
 def _in_namespace(
     before: list[str] | None, name: str, script: str, how: str, required: bool = True
 ) -> Need:
-    """Try a shell script in a new namespace; `$IP`, `$TC` and so on are the tools."""
     if before is None:
         return Need(name, False, "not tried: needs network namespaces", required=required)
     tools = [f"{key.upper()}={find_tool(key) or key}" for key in ("ip", "tc", "bridge")]
@@ -127,7 +124,6 @@ def _offloads(before: list[str] | None) -> Need:
 
 
 def _medium(before: list[str] | None) -> Need:
-    """Whether a program can carry the frames of an interface, as the medium does, and how."""
     name = "medium (up to 100 Mbit/s)"
     if usable_interfaces() == "tap":
         works, how = "$IP tuntap add mode tap name eth0", "as `100M+tbf` a link does without"

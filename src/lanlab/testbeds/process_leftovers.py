@@ -53,7 +53,6 @@ def _start_ticks(pid: int) -> int | None:
 
 
 def _is_ending(process: Leftover) -> bool:
-    """Whether a process is there and can notice that its lanlab is gone: it is not stopped."""
     fields = _stat(process.pid)
     return fields is not None and fields[0] not in "Tt"
 

@@ -19,7 +19,6 @@ from lanlab.engine.command import EngineCommand
 from lanlab.errors import EngineLost, UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 
-#: Lines of /proc/net/route: name, destination, gateway, flags, …, mask in the eighth column.
 _ROUTES = Path("/proc/net/route")
 _IPV6_ROUTES = Path("/proc/net/ipv6_route")
 _SETTINGS = Path("/proc/sys/net/ipv4/conf")
@@ -36,14 +35,11 @@ _HEARTBEAT_S = 5.0
 
 @dataclass(frozen=True)
 class RawLink:
-    """A socket that is bound to an interface, and receives nothing yet."""
-
     interface: str
     descriptor: int
 
 
 def interfaces() -> list[str]:
-    """Names of the Ethernet interfaces in the network namespace of this process."""
     found = []
     for _, name in socket.if_nameindex():
         with contextlib.suppress(OSError):
@@ -64,7 +60,6 @@ def _ask(interface: str, request: int) -> bytes:
 
 
 def has_default_route(interface: str) -> bool:
-    """Whether packets to the rest of the world leave by an interface."""
     with contextlib.suppress(OSError):
         for line in _ROUTES.read_text().splitlines()[1:]:
             columns = line.split()

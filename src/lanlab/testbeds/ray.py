@@ -133,7 +133,6 @@ class RayTestbed:
         )
 
     def _occupy(self, hosts: int) -> None:
-        """Start an actor on each of `hosts` nodes. A node that dies meanwhile is replaced."""
         for left in reversed(range(_ATTEMPTS)):
             nodes = self._choose(hosts)
             actors = [self._start_actor(node) for node in nodes]
@@ -166,8 +165,6 @@ class RayTestbed:
         return nodes[:hosts]
 
     def _start_actor(self, node: Node) -> RemoteActor:
-        """Ask Ray for an actor on a node. Ray reserves a processor of the node for it, and restarts
-        it if its process ends."""
         ray = self._cluster.ray
         from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
@@ -180,7 +177,6 @@ class RayTestbed:
         return RemoteActor(ray, handle, node.address)
 
     def _copy_engines(self) -> None:
-        """See that every node has its engine. Ray brings it there, once for each architecture."""
         without = []
         for place in self._places:
             path = place.actor.call("find_engine", place.engine.sha256)

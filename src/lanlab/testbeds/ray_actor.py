@@ -20,7 +20,6 @@ import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
-#: How often the actor looks whether its node is there.
 _WATCH_S = 1.0
 _START_WITHIN_S = 20.0
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
@@ -130,7 +129,6 @@ async def _end_with_parent() -> None:
 
 
 def _folders() -> list[Path]:
-    """Where an engine may lie: the user's cache, then what is gone with the boot."""
     cache = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"
     session = os.environ.get("XDG_RUNTIME_DIR") or "/tmp"
     own = f"lanlab-engine-{os.getuid()}"
@@ -146,8 +144,6 @@ def _check_own(path: Path, is_kind: Callable[[int], bool]) -> None:
 
 
 def _check_held(folder: Path) -> None:
-    """See that a directory is this user's, and that no other user but root can write to it or put
-    another in its place."""
     _check_own(folder, stat.S_ISDIR)
     trusted = (0, os.getuid(), Path("/").stat().st_uid)
     for above in (folder.parent.resolve() / folder.name).parents:

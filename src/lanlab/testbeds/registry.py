@@ -49,19 +49,15 @@ def _ssh_hosts(text: str) -> list[str | None]:
 
 @dataclass(frozen=True)
 class RealHosts:
-    """A kind of testbed whose hosts and network are there, not made."""
-
     #: Opens one, given what follows the `:` in its name, the number of hosts and the link.
     open: Callable[[str, int, str], Testbed]
     example: str
-    #: What to do if its hosts do not reach each other.
     how_to_reach: str
     #: Labels of the hosts that a name lists, given what follows its `:`; `None` is this machine.
     #: Without it a name lists no hosts, and the testbed takes as many as it needs.
     listed_hosts: Callable[[str], list[str | None]] | None = None
 
 
-#: Name to what opens it, given the number of hosts and the link.
 TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
     "loopback": _loopback,
     "virtual": _virtual,

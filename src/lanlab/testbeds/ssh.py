@@ -262,8 +262,6 @@ def _is_alive(pid: int) -> bool:
 def _addresses(
     destinations: Sequence[Destination], remotes: Sequence[_Remote | None], number: int
 ) -> dict[AddressFamily, str]:
-    """The addresses of a host: those given, else those that ssh connected to; of this machine
-    that from which the other host is reached."""
     destination, remote = destinations[number], remotes[number]
     if destination.addresses:
         return destination.by_family

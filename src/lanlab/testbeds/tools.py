@@ -10,7 +10,6 @@ from collections.abc import Iterable, Sequence
 from lanlab.errors import RunError, UnmetNeed
 from lanlab.frozen import dataclass
 
-#: Tool to the package that has it, by its name in most distributions.
 PACKAGES = {
     "bridge": "iproute2",
     "ip": "iproute2",
@@ -107,7 +106,6 @@ def _finish(command: Command, process: subprocess.Popen[str]) -> str:
 
 
 def _end(process: subprocess.Popen[str]) -> None:
-    """Leave neither a process nor an open pipe; of a finished one, both are gone already."""
     if process.poll() is None:
         process.kill()
         process.wait()

@@ -72,7 +72,6 @@ def _check_capture(pcap: Path, request: LinkRequest) -> Path:
     return check_pcap(pcap)
 
 
-#: Place, then device, to what the engine has read of it.
 _Interfaces = dict[str, dict[str, dict[str, Any]]]
 
 
@@ -126,7 +125,6 @@ class VirtualTestbed:
 
         self.link = link_facts(request, topology)
         self._medium: Medium | None = None
-        #: Sets the hosts up and reads them; the medium, where there is one.
         self._engine: Engine | None = None
         self._namespaces = Namespaces()
         #: Label of each namespace (`host0`, `switch`) to the namespace.

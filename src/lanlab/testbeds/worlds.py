@@ -20,7 +20,6 @@ from lanlab.engine import Engine
 from lanlab.errors import EngineError, EngineLost
 from lanlab.processors import usable_processors
 
-#: A world that is not done by then is not waited for.
 _LONGEST_S = 3600.0
 
 _Request = Mapping[str, Any]
@@ -94,7 +93,6 @@ class Worlds:
                 self._free.put(engine)
 
     def _taken(self) -> Engine:
-        """An engine without work; another one in place of one that was lost."""
         while True:
             try:
                 engine = self._free.get_nowait()
@@ -120,7 +118,6 @@ class Worlds:
         engine.close()
 
     def close(self) -> None:
-        """End all engines, also those that simulate. Calling it again does nothing."""
         with self._lock:
             self._is_closed = True
             engines = list(self._engines)

@@ -73,7 +73,6 @@ def refusal(
 
 
 def has_token(head: bytes, token: str) -> bool:
-    """Whether the target in a request's first line begins with the token."""
     words = head.split(b"\n", 1)[0].split()
     return len(words) > 1 and _is(first_part(words[1].decode("latin-1")), token)
 
@@ -93,7 +92,6 @@ def first_part(path: str) -> str:
 
 
 def _name(host: str) -> str | None:
-    """The name or address in a Host field, which may have a port: a tunnel changes that."""
     try:
         parts = urlsplit(f"//{host}")
         _ = parts.port

@@ -21,7 +21,6 @@ from dataclasses import field
 #: Connections without a whole request, where the system allows as many. A busy client needs its
 #: place for the time that it takes to send, while others come.
 MOST_WAITING = 2048
-#: Fields included: cookies of other servers on this machine come along.
 MOST_HEAD_BYTES = 16_384
 #: For a whole request to arrive, for the next one of a client that has the token, and for a client
 #: that sends too much to end, seconds.
@@ -35,13 +34,10 @@ _END_OF_HEAD = re.compile(rb"\r?\n\r?\n")
 
 @dataclasses.dataclass(eq=False)
 class Waiting:
-    """A connection without a whole request."""
-
     connection: socket.socket
     address: str
     received: bytearray = field(default_factory=bytearray)
     is_known: bool = False
-    #: Bytes that are read and dropped, once no request is expected any more.
     drained_bytes: int | None = None
     deadline_s: float = 0.0
 
@@ -89,7 +85,6 @@ class Admission:
             self._selector.register(one, selectors.EVENT_READ)
 
     def give_back(self, waiting: Waiting) -> None:
-        """Wait for the next request of a connection, from any thread."""
         self._returned.append(waiting)
         self._wake()
 
@@ -203,7 +198,6 @@ class Admission:
 
 
 def _places_allowed() -> int:
-    """As many places as there may be files, with half of them left for other use."""
     try:
         import resource
     except ImportError:

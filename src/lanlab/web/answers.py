@@ -32,7 +32,6 @@ class Answers:
         self._where, self._home = where, f"/{token}/"
 
     def answer(self, parts: list[str], query: str) -> Answer:
-        """The answer to an address, by its parts after the token."""
         try:
             match parts:
                 case [""]:
@@ -144,7 +143,6 @@ class Answers:
 
 @lru_cache(64)
 def refused(status: int, sentence: str) -> Answer:
-    """A page for a stranger, without the address of the list."""
     text = pages.rendered("problem", home="", title="Refused", message=sentence, hint="")
     return Answer(status, "text/html; charset=utf-8", text.encode())
 

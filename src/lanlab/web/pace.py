@@ -25,7 +25,6 @@ class Pace:
         self._began_s = time.thread_time()
 
     def rest(self) -> None:
-        """Rest, if there has been enough work since the last rest."""
         worked_s = time.thread_time() - self._began_s
         if worked_s >= _WORK_S:
             time.sleep(worked_s / RATIO - worked_s)

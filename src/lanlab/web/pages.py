@@ -11,7 +11,6 @@ from lanlab.units import format_clock
 
 _ASSETS = Path(__file__).parent / "assets"
 
-#: Files that pages ask for, by name: where each lies, and its type.
 FILES = {
     "report.css": (rendering.ASSETS / "report.css", "text/css"),
     "report.js": (rendering.ASSETS / "report.js", "text/javascript"),

@@ -23,7 +23,6 @@ from lanlab.report.trials.trial_table import trial_table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Headings of the table of trials that the page has, in order.
 COLUMNS = (
     "no.",
     "condition",
@@ -76,7 +75,6 @@ class RunState:
         self.study = Study.model_validate(run.study)
         self.trials: list[TrialRecord] = []
         self.rows: list[Row] = []
-        #: Goes up by one whenever rows are added or changed.
         self.revision = 0
         self._last_of: dict[tuple[str, ...], TrialRecord] = {}
         self._at_place: dict[Place, list[int]] = {}
@@ -90,7 +88,6 @@ class RunState:
             return None
 
     def charts(self) -> list[dict[str, str]]:
-        """Titles and units of the figure of each experiment."""
         found = []
         for experiment in self.study.experiment:
             shown = quantity(self.study, experiment.metrics[0])
@@ -118,8 +115,6 @@ class RunState:
                 self.rows.append(row)
 
     def _kept(self, trial: TrialRecord) -> TrialRecord:
-        """A trial without what no table needs, and with what it has in common with the one before
-        it in its condition."""
         condition = (trial.experiment, *map(repr, trial.factors.items()))
         like = self._last_of.get(condition)
         kept = replace(
@@ -137,7 +132,6 @@ class RunState:
         return [row for row in self.rows if row.revision > revision]
 
     def progress(self) -> Progress:
-        """How far the run is, by the plan that it follows."""
         try:
             if self._plan is not None:
                 return self._progress(self._plan)
@@ -240,12 +234,10 @@ def _shared(value: Any, like: Any = None) -> Any:
 
 
 def _alike(value: dict[str, Any], like: dict[str, Any] | None) -> dict[str, Any]:
-    """Whole, as `requests` is a parameter, too; the other's if both are written alike."""
     return like if like is not None and repr(like) == repr(value) else value
 
 
 def _is_same(made: dict[str, Any], known: dict[str, Any], like: Any) -> bool:
-    """Whether all that was made is what is known already, in the same order."""
     return (
         known is like
         and len(made) == len(known)

@@ -28,7 +28,6 @@ from lanlab.web.pages import POLICY, rendered
 from lanlab.web.watch import Page, Watch
 
 ADDRESS = "127.0.0.1"
-#: Requests with the token that are answered at once; a tab holds one.
 _MOST_ANSWERED = 64
 #: For a browser to take a part of an answer, seconds.
 _PATIENCE_S = 20.0
@@ -92,7 +91,6 @@ class WebServer(HTTPServer):
         self._admission.stop()
 
     def _answer(self, waiting: Waiting, head: bytes | None) -> None:
-        """Have a thread answer a request with the token; what is beyond the bound is closed."""
         is_known = head is not None and has_token(head, self._token)
         if head is None or not is_known:
             # Short, so that no stranger can hold up the thread that writes it.
@@ -106,7 +104,6 @@ class WebServer(HTTPServer):
             self.shutdown_request(waiting.connection)
 
     def _refuse(self, waiting: Waiting, head: bytes | None) -> None:
-        """What any request without the token, or without an end, gets; made once."""
         fields, body = _refused(head is None)
         with contextlib.suppress(OSError):
             is_short = head is not None and head.startswith(b"HEAD")

@@ -29,7 +29,6 @@ class OverTime:
     #: Points of a line for each direction in a box of 640 by 160, as SVG has them.
     lines: tuple[str, ...]
     ways: tuple[str, ...]
-    #: Greatest rate and whole time, as texts for the axes.
     top: str
     end: str
     table: Table

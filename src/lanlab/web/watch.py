@@ -37,14 +37,12 @@ _FILE_POLL_S = 0.1
 _DATABASE_POLL_S = 1.0
 _AFTER_ERROR_S = 1.0
 _LEASE_POLL_S = 1.0
-#: Between two computations of tables while a run is executed.
 _TABLES_POLL_S = 2.0
 _CHUNK = 250
 _PACED_CHUNK = 10
 #: Events that wait for a page; one that reads nothing is given up, and asks again.
 _MOST_WAITING = 400
 
-#: An event of a page: its name, and its data as JSON.
 Event = tuple[str, str]
 
 
@@ -58,7 +56,6 @@ class Page:
     has_tables: int = -1
 
     def send(self, name: str, data: Any) -> None:
-        """Add an event; a page that lets too many wait is ended."""
         if self.is_lost:
             return
         try:
@@ -77,7 +74,6 @@ class _Followed:
     is_behind: bool = False
     is_executing: bool = False
     looked_at_s: float = -1e9
-    #: Tables as HTML, and the trials that are in them.
     tables: dict[str, Any] | None = None
     is_computing: bool = False
     next_tables_s: float = 0.0
@@ -146,7 +142,6 @@ class Watch:
         self._pages: list[Page] = []
         self._followed: dict[str, _Followed] = {}
         self._rows: dict[str, _Listed] = {}
-        #: When a run may be read again whose records could not be.
         self._unreadable: dict[str, float] = {}
         self._store: Store | None = None
         self._condition = threading.Condition()
@@ -178,7 +173,6 @@ class Watch:
             return tuple(self._pages)
 
     def open(self, page: Page) -> None:
-        """Send to a page from now on, first all that it lacks."""
         with self._condition:
             self._pages.append(page)
             self._condition.notify_all()
@@ -217,7 +211,6 @@ class Watch:
         self._forget()
 
     def _wait(self, known: int, wait_s: float) -> None:
-        """Until the next look, which is at once if a page has been opened."""
         self._condition.wait_for(lambda: self._is_over or len(self._pages) > known, wait_s)
 
     def _forget(self) -> None:

@@ -119,7 +119,6 @@ _ENDS = ("requester", "responder")
 
 
 def _hint(size_bytes: int) -> str | None:
-    """What to do, where short messages came through and none as long as these."""
     if size_bytes <= _SHORT_BYTES:
         return None
     return (

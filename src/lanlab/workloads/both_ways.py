@@ -36,7 +36,6 @@ class BothWays(TwoEnds):
 
 
 def of_reverse(outcome: TrialOutcome, roles: tuple[str, str]) -> TrialOutcome:
-    """The outcome of the second direction, under the roles of the first."""
     setup = dict(outcome.setup)
     capabilities = outcome.setup.get("capabilities") or {}
     setup["capabilities"] = {

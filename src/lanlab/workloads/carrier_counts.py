@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: Why a station discards a frame, by the engine's name.
 DISCARDED: Mapping[str, str] = {
     "malformed_frames": "malformed",
     "unknown_sap_frames": "for an unknown SAP",
@@ -17,7 +16,6 @@ DISCARDED: Mapping[str, str] = {
     "hops_exceeded": "past 16 routers",
     "other_address_packets": "for another network",
 }
-#: What else went wrong and was mended, or was lost.
 TROUBLES: Mapping[str, str] = {
     "information_sent_again": "sent again",
     "unsent_frames": "not taken by the interface",

@@ -136,7 +136,6 @@ class CopyParameters(ServiceParameters):
 
 
 def _moved_bits(parameters: CopyParameters) -> float:
-    """Bits of all files, twice where they are brought there before, or read back after."""
     if parameters.tree is None:
         octets = datasets.mean_bytes(parameters.dataset)
     else:
@@ -186,5 +185,4 @@ class Copy:
     def summarise(
         self, parameters: CopyParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what the client measured and the server used."""
         return copy_metrics(outcome)

@@ -15,7 +15,6 @@ from typing import Any
 from lanlab.errors import UnknownName, UsageError
 from lanlab.units import parse_size_bytes
 
-#: Files of a dataset at most; the engine has the same bound.
 MOST_FILES = 100_000
 DIRECTORY = "dir:"
 
@@ -148,7 +147,6 @@ def tree_bytes(directory: str) -> int:
 
 
 def spec(dataset: str, seed: int, compressible_ratio: float) -> dict[str, Any]:
-    """The specification of a dataset in a request to an engine."""
     return {
         "seed": seed,
         "groups": [dict(group) for group in groups(dataset)],

@@ -51,7 +51,6 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
 
 
 def _on_the_medium(outcome: TrialOutcome, octets: int) -> dict[str, float | int]:
-    """What both ends sent while they copied; empty where no medium counts it."""
     sent = (outcome.setup.get("medium") or {}).get("sent")
     if not sent:
         return {}

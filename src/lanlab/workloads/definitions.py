@@ -17,7 +17,6 @@ from lanlab.frozen import dataclass
 if TYPE_CHECKING:
     from pydantic import BaseModel
 
-#: Units at the end of keys, which options leave out.
 _SUFFIXES = ("_bytes", "_bps", "_ratio", "_s")
 
 
@@ -48,7 +47,6 @@ class Definition:
     is_hidden: bool
     #: `bool`, `int`, `float` or `str`.
     kind: type
-    #: The words that are allowed; none: it is no choice.
     choices: tuple[str, ...]
     unit: Unit | None
     #: What stands for a value in `--help`; empty: what its kind or choices say.
@@ -74,7 +72,6 @@ class Definition:
 
     @property
     def default_text(self) -> str:
-        """The default for people; empty: there is none."""
         if self.default is None or isinstance(self.default, bool):
             return ""
         if isinstance(self.default, str):

@@ -77,11 +77,9 @@ class EchoParameters(FlowParameters):
 
     @property
     def usual_timeout_s(self) -> float:
-        """Time to wait for each reply, on a path that takes little."""
         return self.default_timeout_s if self.timeout_s is None else self.timeout_s
 
     def _outstanding_fit(self) -> None:
-        """Refuse what the engine refuses, and why there: see `outstanding.rs`."""
         requests, size = self.outstanding_requests or 1, self.message_size_bytes
         if size == 1 and requests > MOST_TINY_REQUESTS:
             raise ValueError(
@@ -226,7 +224,6 @@ _SIMULATED = (
 
 
 def engine_spec(parameters: EchoParameters) -> dict[str, object]:
-    """The specification of a condition in a request to an engine."""
     amount: dict[str, int]
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}

@@ -25,9 +25,7 @@ from lanlab.workloads.parameters import (
 from lanlab.workloads.steps import Steps, TwoEnds
 from lanlab.workloads.stream import Stream, StreamParameters
 
-#: No streams; in the first direction, in the other, in both.
 ALONE = "none"
-#: The directions of the streams, by the beginning of their roles.
 DIRECTIONS: Mapping[str, tuple[str, ...]] = {
     ALONE: (),
     "up": ("",),
@@ -45,7 +43,6 @@ _MOST_IDLE_PARTS = 2
 _LONGEST_INTERVAL_S = 0.1
 #: A round trip that takes longer is the path's, and not that of a queue of the machine.
 _LONG_PATH_NS = 100_000_000
-#: What the streams have of the parameters by the same names.
 _OF_STREAMS = (
     *("ip_version", "transport", "message_size_bytes", "warmup_s", "nodelay", "flows"),
     *("congestion_control", "receive", "timestamps", "sender_processor", "receiver_processor"),
@@ -121,7 +118,6 @@ class LoadParameters(FlowParameters):
 
     @property
     def prefixes(self) -> tuple[str, ...]:
-        """How the roles of the streams begin, one for each direction."""
         return DIRECTIONS[self.load]
 
     def _ports(self) -> str | None:

@@ -56,5 +56,4 @@ class LoadSteps(Steps):
         return replace(found, reverse=self._streams.progress(pairs[1]))
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """As of streams, with what the kernels knew of TCP connections."""
         return self._streams.collect(reports)

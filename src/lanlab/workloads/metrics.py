@@ -76,10 +76,8 @@ _RETRIES = Metric("retries", "retries", "retries", "less")
 _ELAPSED = Metric("elapsed_s", "s", "elapsed time", "less")
 _JAIN = Metric("jain_index", "ratio", "Jain's index", "more", ("", 1.0))
 ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999", "max")
-#: The same of the times of files, and the calls that are timed.
 FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
 FILE_CALLS = ("open", "read", "write", "sync", "close")
-#: Percentiles of response times, by the names of their metrics.
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
 #: Fewest values that a percentile is given of: of fewer it is their minimum or maximum.
 LEAST_SAMPLES = {"p1": 100, "p90": 10, "p99": 100, "p999": 1000}
@@ -284,9 +282,7 @@ STATIONS = _table(
     _ELAPSED,
 )
 
-#: Metrics of all workloads; a key means the same in each.
 METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
-#: Other metrics that are better when lower: what publications measured otherwise.
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 

@@ -24,7 +24,6 @@ class Progress:
     delay_variation_ns: int | None = None
     #: What the sender's kernel knows of its TCP connections now, as the engine's `TcpNow`.
     tcp: Mapping[str, int] | None = None
-    #: The same of the second direction, where there are two.
     reverse: Progress | None = None
 
 
@@ -56,7 +55,6 @@ class CounterChanges:
     between: Mapping[str, int] = field(default_factory=dict)
 
     def swapped(self, roles: tuple[str, str]) -> CounterChanges:
-        """The same, with the hosts of two roles in each other's."""
         first, second = roles
         names = {first: second, second: first}
         return CounterChanges(

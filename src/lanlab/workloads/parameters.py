@@ -92,7 +92,6 @@ class TrialParameters(BaseModel):
 
     @property
     def address_family(self) -> AddressFamily:
-        """Family of the addresses by which the hosts reach each other."""
         # Every workload says its own; there is none without addresses.
         raise NotImplementedError
 
@@ -111,8 +110,6 @@ def ip_version_parameter() -> Any:
 
 
 class FlowParameters(TrialParameters):
-    """Parameters of any workload that exchanges messages over UDP or TCP."""
-
     ip_version: Literal[4, 6] = ip_version_parameter()
     transport: Literal["udp", "tcp"] = parameter(
         "udp",
@@ -184,7 +181,6 @@ class FlowParameters(TrialParameters):
     @model_validator(mode="before")
     @classmethod
     def _warmup_of_driver(cls, given: Any) -> Any:
-        """A condition that names no warm-up gets one that its driver can leave out."""
         if not isinstance(given, dict) or given.get("warmup_s") is not None:
             return given
         found = DRIVERS.get(str(given.get("driver", OWN)))

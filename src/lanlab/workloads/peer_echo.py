@@ -18,10 +18,8 @@ from lanlab.workloads.peer_steps import OneEnd
 from lanlab.workloads.peers import ECHO, check_ip_version, check_unused, parse_peer
 from lanlab.workloads.steps import EngineReport, Line
 
-#: Most connections that are opened at once, as the engine has it.
 MOST_CONNECTIONS = 100
 _REQUESTER = ROLES["echo"][0]
-#: By scheme: what makes the round trip, as the engine calls it.
 _PROTOCOLS = {"echo": "echo", "tcp": "connect", "icmp": "icmp"}
 _HINTS = {
     "echo": "name a service that sends back what it gets (RFC 862); a smaller --size may pass",

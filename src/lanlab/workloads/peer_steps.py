@@ -93,7 +93,6 @@ class PeerSteps(OneEnd):
         super().__init__(role, peer, parameters.address_family, request, longest_s)
 
     def open(self, stage: Stage) -> None:
-        """Find the Ethernet of the small stack, and start the peer, too."""
         if self._parameters.stack == "small":
             self._request["stack"] = requested(self._parameters, stage, self._role)
         if self._peer.is_started:

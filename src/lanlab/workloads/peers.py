@@ -43,7 +43,6 @@ class _Protocol:
 
 
 Protocols = Mapping[str, _Protocol]
-#: Of streams, by the scheme of URLs; the first is an example.
 PROTOCOLS: Protocols = {
     "tcp": _Protocol(None, ("tcp",), "tcp://192.168.7.2:5001", ("forward", "reverse")),
     "iperf3": _Protocol(

@@ -14,7 +14,6 @@ _ENCRYPTED = re.compile(
     r"^(Proc-Type: *4, *ENCRYPTED|-----BEGIN ENCRYPTED |Encryption: (?!none))", re.MULTILINE
 )
 _OPENSSH = re.compile(r"-----BEGIN OPENSSH PRIVATE KEY-----(.*?)-----END", re.DOTALL)
-#: Before the name of the cipher in a key of OpenSSH (PROTOCOL.key).
 _OPENSSH_MAGIC = b"openssh-key-v1\0"
 
 

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
 
 
 class Workload(Protocol):
-    """What the runner and the study loader need of a workload."""
-
     @property
     def name(self) -> str:
         """Its name in study files."""

@@ -134,7 +134,6 @@ def _from_login(path: str, names: list[str]) -> str:
 
 
 def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
-    """Parameters in the query of a URL. Their values are checked with those of options."""
     options: dict[str, str] = {}
     for part in query.split("&") if query else ():
         key, is_given, value = part.partition("=")
@@ -151,7 +150,6 @@ def _options(text: str, query: str, allowed: tuple[str, ...]) -> dict[str, str]:
 
 
 def is_address(host: str) -> bool:
-    """Whether the host of a URL is an address, not a name."""
     with contextlib.suppress(ValueError):
         ipaddress.ip_address(host)
         return True

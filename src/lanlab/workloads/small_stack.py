@@ -30,7 +30,6 @@ class StackProfile:
 
 
 def _mtcp(title: str) -> StackProfile:
-    """The machines of `brutman-mtcp` have the same, as its `machines.toml` says."""
     return StackProfile(title, 1460, 8192, 8192, 0, no_delay=True)
 
 

@@ -34,7 +34,6 @@ class Slices:
     when they ended. One element a cell, of those that have an operation.
     """
 
-    #: Width of a slice: slice n begins n times this after the start.
     width_ns: int
     station: NDArray[np.int64]
     slice: NDArray[np.int64]

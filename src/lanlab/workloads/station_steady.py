@@ -31,7 +31,6 @@ from numpy.typing import NDArray
 from lanlab.frozen import dataclass
 from lanlab.workloads.mser import best_cuts
 
-#: Columns of readings by name, as a trial's series has them.
 Columns = Mapping[str, NDArray[Any]]
 OK = 0
 #: Values averaged before the search: the five of MSER-5.
@@ -175,7 +174,6 @@ def least_readings() -> int:
 
 
 def _cut(readings: Columns, start_ns: int, end_ns: int) -> tuple[int, int] | str:
-    """Start and end of what is steady within that time, or why nothing is."""
     starts, ends = readings["start_ns"], readings["end_ns"]
     well = readings["outcome"] == OK
     ended = well & (ends > start_ns) & (ends <= end_ns)
@@ -221,7 +219,6 @@ def _cut_of_rates(
 def _cut_of_responses(
     starts: _Numbers, response: _Numbers, end_ns: int, values: int
 ) -> tuple[int, int] | None:
-    """By means of equally many response times, in the order in which the operations began."""
     places = np.linspace(0, len(starts), values + 1).astype(np.int64)
     cuts = _cuts(np.add.reduceat(response, places[:-1]) / np.diff(places))
     if cuts is None:
@@ -247,7 +244,6 @@ def _cuts(values: _Floats) -> tuple[int, int] | None:
 
 
 def _differs(batches: _Floats, cut: _Floats, left: _Floats) -> bool:
-    """Whether the mean of what was cut off differs from that of what is left."""
     if cut.size == 0:
         return False
     noise = float(np.square(np.diff(batches)).mean()) / 2

@@ -240,7 +240,6 @@ def _by_station(
 def spread_metrics(
     means: _Floats, deviations: _Floats, counts: NDArray[np.int64]
 ) -> dict[str, float]:
-    """How response times spread at each station, and from station to station."""
     known = means[counts > 0]
     if not len(known):
         return {}

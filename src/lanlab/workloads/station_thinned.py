@@ -161,7 +161,6 @@ def _percentiles(
 
 
 def _over_time(slices: Slices) -> dict[str, list[Any]]:
-    """The trial slice by slice, as `over_time` of its readings."""
     if len(slices.slice) == 0:
         return {"at_ns": [], "operations_per_s": [], "response_mean_ns": []}
     steps = int(slices.slice.max()) + 1

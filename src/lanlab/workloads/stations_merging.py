@@ -7,7 +7,6 @@ from typing import Any
 
 Result = dict[str, Any]
 
-#: Why a trial ended, the gravest first: of several hosts that counts.
 _ENDS = ("no_station", "cancelled", "full", "interval", "time", "readings")
 _SUMS = (
     "stations",
@@ -69,8 +68,6 @@ def merged(parts: Sequence[Result], names: Sequence[str]) -> Result:
 
 
 def _most_thinned(parts: Sequence[Result]) -> Result | None:
-    """How far readings are thinned once those of all hosts are as much as those of the one that
-    had to the most."""
     thinned = [how for part in parts if (how := part["thinned"]) is not None]
     if not thinned:
         return None

@@ -31,10 +31,8 @@ from lanlab.workloads.steps import (
 if TYPE_CHECKING:
     from lanlab.workloads.stations import StationsParameters
 
-#: Most time for connecting and preparing, and the addition per station.
 _SETUP_S = 120.0
 _SETUP_EACH_S = 0.5
-#: Files are written and removed at least at this speed.
 _SLOWEST_BPS = 1e6
 #: A station that does fewer operations a second is given up with its trial.
 _SLOWEST_PER_S = 1.0
@@ -51,8 +49,6 @@ _ROOM_BYTES = 64 * 2**20
 
 
 class StationsSteps(Steps):
-    """The steps of stations in a loop of operations on one server."""
-
     are_alike = True
     too_long_hint = TOO_LONG_HINT
 
@@ -176,7 +172,6 @@ def lead_beyond_s(parameters: StationsParameters) -> float:
 
 
 def _check_room(parameters: StationsParameters, server: Server, stage: Stage) -> None:
-    """See before anything is written that it fits; of a user's server that cannot be known."""
     if server.root is None or parameters.is_users_server:
         return
     needed = parameters.written_bytes + _ROOM_BYTES

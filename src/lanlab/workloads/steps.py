@@ -21,7 +21,6 @@ from lanlab.workloads.outcome import Progress
 Request = dict[str, Any]
 Line = dict[str, Any]
 
-#: What to do about a file server that is slow.
 TOO_LONG_HINT = "find out why the server is so slow, or raise `--longest`"
 #: Beyond the time that the timed step must take, and the silence its parts allow, it may take this
 #: long.
@@ -35,7 +34,6 @@ class Before:
     ports: Sequence[int] = ()
     #: How the clock of the last part stands to that of the first: `offset_ns`, `error_ns`.
     clock: Mapping[str, int] = field(default_factory=dict)
-    #: What each part before it listens at, by the part's name.
     listening: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
 
@@ -217,14 +215,11 @@ _MOST_SILENCE_NS = 600_000_000_000
 
 
 def _on_path(spec: Request, round_trip_ns: int) -> Request:
-    """A specification whose ends bear the silence that a path makes while they are set up. The
-    path's other effects follow what the set-up measures."""
     silence_ns = spec["silence_ns"] + _ROUND_TRIPS_OF_SILENCE * round_trip_ns
     return {**spec, "silence_ns": min(silence_ns, _MOST_SILENCE_NS)}
 
 
 def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
-    """The columns of several lines, one after another, with the flow of each row."""
     columns: dict[str, list[int]] = {"flow": []}
     for line in lines:
         columns["flow"] += [line["flow"]] * len(line["at_ns"])
@@ -272,7 +267,6 @@ class TwoEnds(Steps):
         return self.between(stage, self._connects, self._listens)
 
     def between(self, stage: Stage, connects: str, listens: str) -> Sequence[Sequence[Part]]:
-        """The parts of two ends with these roles, the listener first."""
         session = secrets.token_hex(16)
         known = {"spec": _on_path(self._listen["spec"], stage.round_trip_ns())}
         here, there = stage.address(listens), stage.address(connects)

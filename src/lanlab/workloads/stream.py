@@ -305,7 +305,6 @@ _SIMULATED = (
 
 
 def engine_spec(parameters: StreamParameters) -> dict[str, object]:
-    """The specification of a condition in a request to an engine."""
     amount: dict[str, int]
     if parameters.time_s is not None:
         amount = {"time_ns": nanoseconds(parameters.time_s)}

@@ -150,7 +150,6 @@ def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
 
 
 def _pacing(sent: Mapping[str, Any]) -> Metrics:
-    """How evenly the messages left; without a rate there is nothing to be even against."""
     metrics: Metrics = {"back_to_back_messages": sent["back_to_back_messages"]}
     return metrics | time_metrics("gap", sent["gap"], ("p1", "p50", "p99"))
 
@@ -176,7 +175,6 @@ def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> M
 
 
 def datagram_metrics(received: Mapping[str, Any]) -> Metrics:
-    """In what order and how evenly datagrams came to the receiver."""
     metrics: Metrics = {
         name: received[name]
         for name in (

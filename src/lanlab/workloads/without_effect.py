@@ -20,7 +20,6 @@ class Need:
     key: str
     met: Callable[[Any], bool]
     words: str
-    #: Only these values of the parameter need it; none: all but the default.
     values: tuple[object, ...] = ()
 
 

@@ -18,7 +18,6 @@ pub struct Control<N: Network> {
     network: Arc<N>,
     lines: Lines<N::Wire>,
     awaited: u32,
-    /// Why none of them will.
     lost: Option<Fault>,
 }
 

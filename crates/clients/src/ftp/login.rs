@@ -174,7 +174,6 @@ async fn working_directory(control: &mut Control<impl Network>) -> Result<String
     Ok(name)
 }
 
-/// A path from the root that stands first, up to a blank.
 fn unquoted(words: &str) -> Option<String> {
     let name = words.split(' ').next()?;
     (name.starts_with('/') && !name.contains(['"', '\t'])).then(|| name.to_owned())

@@ -61,7 +61,6 @@ pub struct File<N: Network = Sockets> {
 }
 
 impl<N: Network> Session<N> {
-    /// What the command of a path, and its name in errors, are.
     fn command(verb: &str, path: &ServicePath) -> String {
         format!("{verb} {path}")
     }

@@ -97,7 +97,6 @@ struct Tls {
 }
 
 impl Sockets {
-    /// To a server, over TLS if `has_tls`.
     pub fn new(target: Target, has_tls: bool) -> Result<Self> {
         let tls = || -> Result<Tls> {
             let newest = asking_for_tickets(&target, rustls::DEFAULT_VERSIONS)?;

@@ -2,13 +2,11 @@
 
 use lanlab_files::{Class, Fault};
 
-/// Octets of a server's words that an error repeats.
 const MAX_WORDS: usize = 200;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
     pub code: u16,
-    /// What was said, a line each, without the code of the first and last.
     pub lines: Vec<String>,
 }
 

@@ -59,7 +59,6 @@ pub struct Transfer<N: Network> {
     network: Arc<N>,
     /// `None` once it has ended.
     wire: Option<N::Wire>,
-    /// Octets from the beginning of the file to where it is.
     pub position: u64,
     pub length: Option<u64>,
     beginning: Beginning,
@@ -115,7 +114,6 @@ impl<N: Network> Transfer<N> {
         }
     }
 
-    /// Read all that comes, if it is no more than `limit`.
     pub async fn read_to_end(
         &mut self,
         control: &mut Control<N>,
@@ -189,7 +187,6 @@ impl<N: Network> Transfer<N> {
         Ok(())
     }
 
-    /// End writing, and have the server confirm that it has all.
     pub async fn end_writing(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         let Some(mut wire) = self.wire.take() else {
             return Err(Fault::new(Class::Reset, format!("{what}: the connection has ended")));
@@ -221,7 +218,6 @@ impl<N: Network> Transfer<N> {
         Ok(())
     }
 
-    /// See what the server says before anything else of a transfer.
     async fn hear(&mut self, control: &mut Control<N>, what: &str) -> Result<()> {
         if matches!(self.beginning, Beginning::Unheard) {
             // The server answers once, whether this succeeds or fails.

@@ -6,7 +6,6 @@ use lanlab_files::Entry;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Line {
     Entry(Entry),
-    /// Something else of the listing: a sum, a link, a device.
     NoEntry,
     Unknown,
 }

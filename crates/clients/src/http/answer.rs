@@ -11,7 +11,6 @@ use super::head::{Framing, Head};
 use super::peer::Http;
 use crate::transport;
 
-/// Octets by which the buffer of a whole answer grows.
 const GROW_BYTES: usize = 1 << 14;
 
 #[derive(Debug)]
@@ -31,7 +30,6 @@ enum Body {
 }
 
 impl Answer {
-    /// The answer of which the head has come over a connection.
     pub fn new(connection: Connection, head: Head) -> Self {
         let body = match head.framing {
             Framing::Nothing => Body::Left(0),
@@ -46,7 +44,6 @@ impl Answer {
         self.head.status
     }
 
-    /// A field of the head, if it is there and text.
     pub fn header(&self, name: HeaderName) -> Option<&str> {
         self.head.fields.get(name)?.to_str().ok()
     }
@@ -93,7 +90,6 @@ impl Answer {
         Ok(count)
     }
 
-    /// Fill `buffer` as far as the answer goes.
     pub async fn fill(&mut self, http: &Http, what: &str, buffer: &mut [u8]) -> Result<usize> {
         let mut filled = 0;
         while filled < buffer.len() {

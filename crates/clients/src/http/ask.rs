@@ -11,7 +11,6 @@ use super::peer::Http;
 use crate::transport;
 
 impl Http {
-    /// Make a request and wait for the head of its answer.
     pub async fn ask(&self, what: &str, request: Request<Outgoing>) -> Result<Answer> {
         let (mut connection, body) = self.begin(request).await?;
         let asking = async {

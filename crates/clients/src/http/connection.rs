@@ -48,7 +48,6 @@ pub enum Broken {
 }
 
 impl Broken {
-    /// The same as a fault of the attempt to `what`.
     pub fn fault(self, what: &str) -> Fault {
         match self {
             Self::Ended => Fault::new(

@@ -3,7 +3,6 @@
 /// Octets that are held at most; no head of an answer is longer.
 pub const INBOX_BYTES: usize = 1 << 16;
 
-/// A buffer that is filled at its end and taken from at its beginning.
 pub struct Inbox {
     octets: Box<[u8]>,
     taken: usize,

@@ -9,7 +9,6 @@ use lanlab_files::{Class, Fault, Result};
 #[derive(Debug)]
 pub enum Outgoing {
     Whole(Option<Bytes>),
-    /// This many octets, part by part, once they have been read.
     Parts(u64),
 }
 

@@ -136,7 +136,6 @@ impl Http {
         Ok(())
     }
 
-    /// Note what the head of an answer says of the server.
     pub fn see(&self, head: &Head) {
         if self.server.borrow().is_none()
             && let Some(server) = head.fields.get(SERVER)

@@ -39,7 +39,6 @@ impl Wire for Records {
 /// The server requires a stronger flavor of authentication (RFC 5531, section 9).
 const AUTH_TOOWEAK: u32 = 5;
 
-/// What to do about a server that requires more than `AUTH_SYS`.
 pub const SYS_ALONE: &str =
     "NFS knows no password, and Kerberos is not spoken: allow `sec=sys` in the export";
 

@@ -7,7 +7,6 @@ use lanlab_wire::nfs3::{Attributes, DIRECTORY, MAX_HANDLE_OCTETS, MAX_NAME_OCTET
 use super::Session;
 use super::connection::garbled;
 
-/// Octets of names, and of a whole page.
 const NAME_OCTETS: u32 = 32 << 10;
 const PAGE_OCTETS: u32 = 128 << 10;
 
@@ -16,15 +15,12 @@ const MAX_ENTRIES: usize = 1 << 20;
 
 pub struct Page {
     pub entries: Vec<(String, Option<Attributes>)>,
-    /// Where the next begins, and what says that it is still the same directory.
     pub cookie: u64,
     verifier: [u8; 8],
-    /// Whether none comes after it.
     pub is_last: bool,
 }
 
 impl Session {
-    /// What is in a directory but itself and the one that it is in.
     pub(super) async fn list_all(&self, path: Option<&ServicePath>) -> Result<Vec<Entry>> {
         let directory = match path {
             Some(path) => self.handle_of(path).await?.0,
@@ -74,7 +70,6 @@ impl Session {
 }
 
 impl Page {
-    /// Read what READDIRPLUS gave of what comes behind `cookie`.
     pub fn read(reader: &mut Reader<'_>, cookie: u64) -> std::result::Result<Self, Garbled> {
         Attributes::read_optional(reader)?;
         let verifier = reader.fixed(8)?.try_into().unwrap_or_default();

@@ -248,7 +248,6 @@ impl Session {
         Ok(())
     }
 
-    /// A procedure on a name in a directory, whose result is not needed.
     async fn on_name(&self, procedure: u32, path: &ServicePath, mode: Option<u32>) -> Result<()> {
         let directory = self.directory_of(path).await?;
         let arguments = |writer: &mut Writer| {
@@ -296,7 +295,6 @@ fn write_attributes(writer: &mut Writer, mode: u32, size_bytes: Option<u64>) {
     }
 }
 
-/// A server that began anew has forgotten what it had not committed.
 fn same_verifier(file: &File, reader: &mut Reader<'_>) -> Result<()> {
     let found = reader.fixed(8).map_err(garbled)?;
     if file.verifier.get_or_init(|| found.try_into().unwrap_or_default()) == found {

@@ -25,7 +25,6 @@ const UNKNOWN_USER: (u32, u32) = (65_534, 65_534);
 
 pub struct Mounted {
     pub nfs: Connection,
-    /// Absent where both services are at one port.
     pub mount: Option<Connection>,
     pub export: String,
     pub root: Vec<u8>,

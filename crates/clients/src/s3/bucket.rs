@@ -13,7 +13,6 @@ const SIGNED_FOR: Duration = Duration::from_mins(15);
 #[derive(Debug)]
 pub struct Bucket {
     pub name: String,
-    /// What the field `Host` says.
     pub host: String,
     pub region: String,
     /// Who asks; absent: nothing is signed.

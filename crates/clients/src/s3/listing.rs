@@ -3,7 +3,6 @@
 use lanlab_files::{Entry, is_name};
 use lanlab_wire::xml;
 
-/// Some of the entries of a directory, and where the rest begins.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Page {
     pub entries: Vec<Entry>,

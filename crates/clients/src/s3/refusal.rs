@@ -6,7 +6,6 @@ use lanlab_wire::xml;
 
 use crate::http;
 
-/// Characters of what the server says that are passed on.
 const SAID: usize = 200;
 
 pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
@@ -56,7 +55,6 @@ pub fn code(text: &[u8]) -> Option<(String, String)> {
     Some((element(text, "Code")?, element(text, "Message").unwrap_or_default()))
 }
 
-/// An element of an error document, cut and without control characters.
 pub fn element(text: &[u8], wanted: &str) -> Option<String> {
     let mut found = None;
     xml::elements(text, |names, text| match names {

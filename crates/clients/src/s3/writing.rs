@@ -213,7 +213,6 @@ impl Writing {
     }
 }
 
-/// The document that says of which parts an object is made.
 fn whole_of(etags: &[String]) -> String {
     let mut document = "<CompleteMultipartUpload>".to_owned();
     for (at, etag) in etags.iter().enumerate() {

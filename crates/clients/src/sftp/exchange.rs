@@ -110,7 +110,6 @@ impl Exchange {
         Ok((exchange, extensions))
     }
 
-    /// Whether `TCP_NODELAY` is set.
     pub fn no_delay(&self) -> Option<bool> {
         self.cut.no_delay()
     }
@@ -195,7 +194,6 @@ impl Exchange {
     }
 }
 
-/// Takes back a request that no caller waits for any more.
 struct Forget<'a> {
     awaited: &'a Shared,
     number: u32,

@@ -7,7 +7,6 @@ use lanlab_wire::sftp::status;
 
 use super::exchange::Reply;
 
-/// Octets of a server's words that an error repeats.
 const MAX_WORDS: usize = 200;
 
 pub fn refused(what: &dyn fmt::Display, reply: &Reply) -> Fault {

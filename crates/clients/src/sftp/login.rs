@@ -25,7 +25,6 @@ const USUAL_PORT: u16 = 22;
 
 const ANONYMOUS: &str = "anonymous";
 
-/// Questions of a server that are answered with the password.
 const MAX_QUESTIONS: usize = 4;
 
 /// Pieces of a file where a server does not say what it takes (section 3: 34 000 octets in all).
@@ -169,7 +168,6 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
     }
 }
 
-/// The private key that stands in place of a password.
 fn private_key(user: &str, text: &str, passphrase: Option<&str>) -> Result<PrivateKey> {
     // The error of the decoder is not shown: it may quote the key.
     let unread = |what: &str, hint: &str| {

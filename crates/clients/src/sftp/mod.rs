@@ -35,7 +35,6 @@ pub struct Session {
     exchange: Exchange,
     facts: Facts,
     abilities: Abilities,
-    /// Where it works, as the server calls it, with `/` at its end.
     base: String,
 }
 

@@ -13,7 +13,6 @@ use crate::{transport, trust, user_file};
 
 #[derive(Debug, Clone, Default)]
 pub struct Learnt {
-    /// Cipher, what else protects it, and how keys were agreed on.
     pub protection: Option<String>,
     pub server: Option<String>,
     pub refusal: Option<Fault>,

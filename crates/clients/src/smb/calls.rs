@@ -25,7 +25,6 @@ use super::status;
 /// What is asked for in credits, so that a whole file's calls under way need not wait for each other.
 const WANTED_CREDITS: u16 = 512;
 
-/// Octets of the longest answer but its data.
 const MAX_OTHER_OCTETS: usize = 1 << 17;
 
 /// Octets before the data of a WRITE (section 2.2.21).
@@ -64,7 +63,6 @@ impl Answer {
         self.message.get(begin..begin.checked_add(length)?)
     }
 
-    /// Unless the server could not do it.
     fn done(self) -> Result<Self> {
         if self.status == NtStatus::SUCCESS { Ok(self) } else { Err(status::refused(self.status)) }
     }

@@ -154,9 +154,7 @@ pub async fn agree(target: &Target) -> Result<Agreed> {
 struct Wire {
     reading: Mutex<Option<OwnedReadHalf>>,
     writing: Mutex<Option<OwnedWriteHalf>>,
-    /// Whether a message was cut in the middle: then nothing after it can be understood.
     over: AtomicBool,
-    /// The first message of each end, as they were on the wire.
     negotiation: std::sync::Mutex<Vec<Vec<u8>>>,
 }
 

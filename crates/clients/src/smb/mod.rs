@@ -128,7 +128,6 @@ fn facts(agreed: &handshake::Agreed) -> Facts {
     }
 }
 
-/// Names that a server would refuse, or hold otherwise than they were given.
 fn check_name(name: &str) -> Result<()> {
     if name.contains(FORBIDDEN) || name.ends_with([' ', '.']) {
         let message = format!(
@@ -225,7 +224,6 @@ impl Session {
         self.calls.close(id).await
     }
 
-    /// To have a directory go with its handle would not tell that it is not empty.
     async fn remove_empty_directory(&self, path: &ServicePath) -> Result<()> {
         let id = self.open_directory(&self.name(path)?, Mask::DELETE).await?;
         let request = SetInfoRequest {

@@ -21,7 +21,6 @@ const TRANSFORM_ID: [u8; 4] = [0xFD, b'S', b'M', b'B'];
 const UNASKED: u64 = u64::MAX;
 /// The handshake has used the first nonces with these keys; none may be used again.
 const FIRST_NONCE: u64 = 1 << 32;
-/// More credits than this are not remembered.
 const MAX_CREDITS: usize = 8192;
 
 pub struct Protection {

@@ -117,14 +117,12 @@ impl Algorithm {
 #[derive(Debug)]
 pub struct Digest {
     algorithm: Algorithm,
-    /// As the server writes it; none: it said none.
     algorithm_name: Option<String>,
     is_session: bool,
     realm: String,
     has_quality: bool,
     has_utf8: bool,
     user: String,
-    /// Digest of user, realm and password: the password itself is not needed again.
     secret: String,
     client_nonce: String,
     turn: RefCell<Turn>,
@@ -284,7 +282,6 @@ fn is_stale(challenges: &[Challenge]) -> bool {
     stale.any(|stale| stale.eq_ignore_ascii_case("true"))
 }
 
-/// Whether a proof of the request alone will do (`qop`).
 fn takes_auth(quality: &str) -> bool {
     quality.split(',').any(|one| one.trim().eq_ignore_ascii_case("auth"))
 }
@@ -293,7 +290,6 @@ pub fn takes_basic(challenges: &[Challenge]) -> bool {
     challenges.iter().any(|one| one.is("Basic"))
 }
 
-/// Names of the schemes, with the algorithm of Digest, for people.
 pub fn names(challenges: &[Challenge]) -> String {
     let mut names: Vec<String> = Vec::new();
     for one in challenges {

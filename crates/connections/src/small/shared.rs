@@ -32,7 +32,6 @@ pub struct State {
     pub next_port: u16,
     reach: Reach,
     live_connections: usize,
-    /// Programs that wait: all are woken by each event, as there are few.
     waiting: Vec<Waker>,
 }
 

@@ -162,7 +162,6 @@ impl Drop for WiredNode {
     }
 }
 
-/// A node at a link, which begins to claim its name.
 fn joined(plan: &WiredPlan, link: Box<dyn FrameLink>) -> State {
     let mac = Mac(link.mac());
     let config = plan.config(mac);

@@ -6,7 +6,6 @@ use lanlab_stack::profile::{OWN, Profile};
 use lanlab_wire::ethernet::{Framing, Mac};
 use lanlab_wire::netbios_name::{Name, suffix};
 
-/// What a node is. Two programs that have the same plan share a node.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WiredPlan {
     pub place: RawLinkPlace,
@@ -22,7 +21,6 @@ pub struct WiredPlan {
 }
 
 impl WiredPlan {
-    /// A node with one carrier, which calls and is not called.
     pub const fn new(place: RawLinkPlace, carrier: CarrierKind) -> Self {
         Self {
             place,

@@ -13,7 +13,6 @@ use crate::link_thread::AtLink;
 
 #[derive(Debug)]
 pub struct WiredPort {
-    /// The node at the link, which ends when nothing holds it.
     _node: Arc<dyn Any + Send + Sync>,
     shared: Arc<Shared>,
     id: SessionId,

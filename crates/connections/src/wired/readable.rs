@@ -45,7 +45,6 @@ mod registered {
 mod registered {
     use super::{Arc, Context, LinkDescriptor, Poll, io};
 
-    /// There is none on this system.
     #[derive(Debug)]
     pub struct Readable(std::convert::Infallible);
 

@@ -32,7 +32,6 @@ pub struct Reader {
 }
 
 impl Reader {
-    /// The thread that waits for `thread` begins.
     pub fn new(link: LinkDescriptor, thread: &Readiness) -> io::Result<Self> {
         thread.watch(&link, LINK, Interest::Read)?;
         let thread = thread.another()?;

@@ -79,7 +79,6 @@ pub fn unconnected(plan: &WiredPlan, socket: UdpSocket) -> io::Result<Arc<WiredN
     at(plan, socket, 9)
 }
 
-/// Two nodes that are joined; the second one answers each message with the same.
 struct Pair {
     here: Arc<WiredNode>,
     answers: Option<(oneshot::Sender<()>, JoinHandle<()>)>,

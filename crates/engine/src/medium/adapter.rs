@@ -22,7 +22,6 @@ const LEAST_RATE_RATIO: f64 = 1.0 / 64.0;
 /// shared medium, where a host sends at irregular times.
 const PERIOD_NS: u64 = 5_000_000;
 const SHARED_PERIOD_NS: u64 = 100_000_000;
-/// Weight of the latest period in the moving average.
 const LATEST_SHARE: f64 = 0.5;
 
 pub struct Adapter {
@@ -41,7 +40,6 @@ struct Steering {
     period_ns: u64,
     since: Instant,
     served_bytes_then: u64,
-    /// Rate at which the medium took frames recently, a moving average.
     served_bps: f64,
 }
 

@@ -17,7 +17,6 @@ const ADDRESSES: [IpAddr; 2] =
     [IpAddr::V4(Ipv4Addr::new(10, 77, 0, 1)), IpAddr::V4(Ipv4Addr::new(10, 77, 0, 2))];
 const PORT: u16 = 5201;
 const BUFFER_BYTES: usize = 8192;
-/// The first segment waits for a delayed acknowledgement.
 const OPENING_NS: u64 = 300_000_000;
 const MEASURED_NS: u64 = 700_000_000;
 /// Frames that the adapter takes, the one on the wire not counted: more than a window.

@@ -13,7 +13,6 @@ use crate::messages::{MediumCounts, MediumPortCounts};
 
 /// Longest frame without check sequence, with a VLAN's tag (IEEE 802.3-2022, 3.2.7).
 const FRAME_BYTES: usize = 1518;
-/// Preamble with start delimiter, and check sequence.
 const PREAMBLE_BYTES: usize = 8;
 const CHECK_SEQUENCE_BYTES: usize = 4;
 const ADDRESS_BYTES: usize = 6;

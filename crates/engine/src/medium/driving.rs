@@ -28,11 +28,9 @@ const TURN_FRAMES: usize = 64;
 /// Interval of looking for frames while the thread waits for a deadline without sleeping. A look is a
 /// system call, and a frame that came meanwhile is this much late at most.
 const LOOK_NS: u64 = 4_000;
-/// Longest wait before the thread checks whether it is cancelled.
 const LONGEST_WAIT_NS: u64 = 50_000_000;
 /// Interval of rate changes and of writing the recording while nothing else wakes the thread.
 const TICK_NS: u64 = 5_000_000;
-/// Time for a medium to answer a question.
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Nice value of the thread, where the system permits it (as root).
 const NICE: i32 = -10;
@@ -61,7 +59,6 @@ pub fn carry(
 struct Driving {
     carrier: Carrier,
     ports: Vec<os::Port>,
-    /// Whether the thread waits for frames of the host: not while its adapter is full.
     is_watched: Vec<bool>,
     readiness: Readiness,
     questions: Receiver<Sender<MediumCounts>>,
@@ -214,7 +211,6 @@ impl Driving {
         Ok(())
     }
 
-    /// Handle the events that are due, and offer new frames to the medium.
     fn hand_over(&mut self, ready: &[usize]) {
         let interfaces = &self.ports;
         let mut deliver = |port: Port, frame: &[u8]| {

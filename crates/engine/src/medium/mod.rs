@@ -38,7 +38,6 @@ pub fn carry_frames(request: CarryFrames) -> Result<Task, Failure> {
     Ok(Task::new(cost, move |running| driving::carry(&request, medium, &ports, running)))
 }
 
-/// The topology in a request, as the medium's crate names it.
 pub fn topology(asked: MediumTopology) -> Topology {
     match asked {
         MediumTopology::Cable => Topology::Cable,

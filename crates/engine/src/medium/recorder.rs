@@ -44,13 +44,11 @@ pub struct Recorder {
     pieces: Option<SyncSender<Piece>>,
     path: String,
     writer: Option<JoinHandle<std::io::Result<()>>>,
-    /// Calendar time of the monotonic clock's zero.
     offset_ns: u64,
     frames_in_piece: u64,
     handed_on: Instant,
     recorded: u64,
     unrecorded: u64,
-    /// Of the recorded ones those that could not be written after all, counted by the writer.
     unwritten: Arc<AtomicU64>,
 }
 

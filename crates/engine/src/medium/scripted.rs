@@ -41,7 +41,6 @@ fn recorded(octets: &[u8]) -> Vec<Vec<u8>> {
     frames
 }
 
-/// Whether all that `number` waits for is there: what others sent before it.
 fn may_begin(script: &[(Port, Vec<u8>)], number: usize, arrived: usize) -> bool {
     let own = script[number].0;
     script[..number].iter().rposition(|(from, _)| *from != own).is_none_or(|last| arrived > last)

@@ -62,7 +62,6 @@ impl WakeUp {
         left_ns.saturating_sub(early_ns)
     }
 
-    /// A sleep ended `late_ns` after the time that was asked for.
     pub fn woke(&mut self, late_ns: u64) {
         self.margin.learn(late_ns);
         self.lead_ns = if late_ns > self.lead_ns {

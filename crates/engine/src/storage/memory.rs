@@ -38,8 +38,6 @@ pub fn make_ready(wanted: u64, directory: Option<&Path>, running: &Running) -> R
     Ok(size)
 }
 
-/// How much of what is wanted: not more than three quarters of what is free, as more would drive out
-/// what the system keeps of files.
 fn size_of(wanted: u64, free: u64) -> Result<u64, String> {
     let size = wanted.min(free / 4 * 3);
     match size {

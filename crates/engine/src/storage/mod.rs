@@ -21,7 +21,6 @@ use crate::task::Task;
 pub use directories::remove_all;
 pub use memory::run as touch_memory;
 
-/// Longest key of a dataset that is kept.
 const LONGEST_KEY: usize = 64;
 
 /// What a request takes that only looks or waits.

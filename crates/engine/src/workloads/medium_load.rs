@@ -18,9 +18,7 @@ use crate::workloads::pcap_file::PcapFile;
 const MOST_STATION_BITS: f64 = 1e12;
 /// Most bits that a file of frames may have to hold: 1.25 GB.
 const MOST_RECORDED_BITS: f64 = 1e10;
-/// Bits of virtual time between two checks for cancellation.
 const SLICE_BITS: u64 = 10_000_000;
-/// Longest frame, with its check sequence.
 const FULL_FRAME_BYTES: usize = 1518;
 const CHECK_SEQUENCE_BYTES: usize = 4;
 /// Of local experiments (IEEE 802-2014, 9.2.3).

@@ -10,7 +10,6 @@ pub(super) enum Seen {
     GivenUp(Port),
 }
 
-/// The process `Deference`.
 #[derive(Clone, Copy)]
 enum Deference {
     WatchForCarrier,
@@ -32,7 +31,6 @@ struct Station {
 
 pub(super) struct BitByBit {
     stations: Vec<Station>,
-    /// Who transmitted in each of the last bit times, by bit time modulo the length.
     history: Vec<Vec<bool>>,
     bit: u64,
 }
@@ -58,7 +56,6 @@ impl BitByBit {
         self.stations[usize::from(port)].frame_bits.is_none()
     }
 
-    /// A frame comes to a free station at the present bit time.
     pub(super) fn offer(&mut self, port: Port, wire_bytes: u32) {
         let station = &mut self.stations[usize::from(port)];
         station.frame_bits = Some(u64::from(wire_bytes) * 8);

@@ -11,7 +11,6 @@ pub(super) struct Station {
     pub(super) deference: Deference,
     pub(super) collisions: u32,
     pub(super) random: Random,
-    /// Steps of the station that carry an earlier number are void.
     pub(super) generation: u32,
     pub(super) own_carriers: u16,
 }
@@ -20,16 +19,10 @@ pub(super) struct Station {
 pub(super) enum Phase {
     Idle,
     Waiting(FrameId),
-    /// It is being transmitted, from `start` on.
-    Sending {
-        frame: FrameId,
-        start: Exact,
-        has_collided: bool,
-    },
+    Sending { frame: FrameId, start: Exact, has_collided: bool },
     BackingOff(FrameId),
 }
 
-/// The state of the process `Deference`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deference {
     Silent,
@@ -71,7 +64,6 @@ impl Station {
         }
     }
 
-    /// Whether the gap goes on although a carrier comes up at `at`.
     pub(super) fn keeps_gap(&self, at: Exact) -> bool {
         let Deference::Gap { was_sending, part1_end, end } = self.deference else { return false };
         at <= end && (was_sending || at >= part1_end)

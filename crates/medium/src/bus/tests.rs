@@ -21,7 +21,6 @@ fn bus(ports: Port, propagation_bits: u64) -> Plan {
 /// At bit `.0`, port `.1` is offered a frame of `.2` bytes.
 type Offered = (u64, Port, u32);
 
-/// Run the slow machine. Stations pause for up to `longest_pause_bits` between two frames.
 fn run_bit_by_bit(
     mut slow: BitByBit,
     stations: Port,

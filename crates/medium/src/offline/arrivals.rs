@@ -13,7 +13,6 @@ pub(super) struct ArrivalProcess {
     random: Random,
     schedule: Schedule<Port>,
     mean_gap_ns: f64,
-    /// Lengths with the share of frames up to and with each.
     lengths: Vec<(u32, f64)>,
 }
 

@@ -44,7 +44,6 @@ pub struct Delivered {
     pub frame_bytes: u32,
 }
 
-/// A frame in an adapter or on the medium; its number is its ticket.
 #[derive(Debug, Clone, Copy)]
 struct Frame {
     station: Port,
@@ -121,7 +120,6 @@ impl Load {
         Instant::from_nanos(self.plan.warmup_ns)
     }
 
-    /// A frame comes to the adapter of `station`.
     fn arrive(&mut self, at: Instant, station: Port) {
         let frame_bytes = self.arrivals.frame_bytes();
         let is_measured = at >= self.warmup_end();

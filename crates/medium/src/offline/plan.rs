@@ -33,7 +33,6 @@ pub struct LoadPlan {
     pub frames: Vec<FrameShare>,
     /// Most frames that wait in an adapter, the one on the medium not counted.
     pub queue_frames: u32,
-    /// Time from the start that is kept out of the report.
     pub warmup_ns: u64,
 }
 

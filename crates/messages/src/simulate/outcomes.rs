@@ -79,18 +79,14 @@ pub enum SimulationEnd {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SimulatedHostFacts {
     pub interrupt_ns: u64,
-    /// CPU time of protocols: frames received and sent.
     pub protocol_ns: u64,
-    /// CPU time of programs: their calls.
     pub program_ns: u64,
     /// Time that it stood still by a fault; absent: it did not.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub frozen_ns: Option<u64>,
-    /// Frames that came to the adapter from the medium.
     pub received_frames: u64,
     pub sent_frames: u64,
     pub ring_dropped_frames: u64,
-    /// Frames that found the queue for protocol processing full.
     pub queue_dropped_frames: u64,
     /// Datagrams that found the receive buffer of their socket full.
     pub socket_dropped_datagrams: u64,
@@ -100,7 +96,6 @@ pub struct SimulatedHostFacts {
     pub store: Option<SimulatedStoreFacts>,
 }
 
-/// The medium's counts of the frames that one machine sent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SimulatedPortFacts {
     pub offered_frames: u64,

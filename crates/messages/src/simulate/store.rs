@@ -42,7 +42,6 @@ pub struct SimulatedStore {
 }
 
 impl Default for SimulatedStore {
-    /// A store in memory that takes no time.
     fn default() -> Self {
         let cost = SimulatedCost::default();
         Self {
@@ -90,7 +89,6 @@ pub struct SimulatedDisk {
     /// Time of the controller for each byte, ps, up to 1,000,000,000.
     pub per_byte_ps: u64,
     pub order: SimulatedDiskOrder,
-    /// Whether what was written is read once more.
     pub verifies: bool,
 }
 
@@ -113,11 +111,9 @@ impl Default for SimulatedDisk {
     }
 }
 
-/// Which of the accesses that wait is the next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SimulatedDiskOrder {
-    /// The one that came first.
     FirstCome,
     Elevator,
 }
@@ -133,7 +129,6 @@ pub struct SimulatedStoreFacts {
     pub disk_rotation_ns: u64,
     pub disk_waited_ns: u64,
     pub cache_hits: u64,
-    /// Blocks asked for that were read from the disk.
     pub cache_misses: u64,
     /// Blocks that were not on the disk at the end.
     pub dirty_blocks: u64,

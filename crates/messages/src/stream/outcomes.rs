@@ -13,9 +13,7 @@ pub enum EndedBy {
     Finished,
     /// The amount was sent, but the receiver did not confirm the end.
     Unconfirmed,
-    /// Nothing came from the peer any more.
     Silence,
-    /// The peer closed the connection or its port.
     PeerClosed,
     /// The system refused to go on; the error says why.
     Failed,
@@ -28,7 +26,6 @@ pub struct StreamSent {
     pub ended_by: EndedBy,
     /// How messages were handed over: never `auto`.
     pub io: Io,
-    /// Why, if it was the engine's choice.
     pub io_choice: Option<Choice>,
     pub threads: u64,
     /// Messages handed over back to back at most; with a rate, the stated size of a burst.
@@ -72,24 +69,20 @@ pub struct StreamSent {
     pub flows: Vec<FlowSent>,
 }
 
-/// One flow as its sender saw it, measured part.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct FlowSent {
     pub local_port: u16,
-    /// Sequence number of the first measured message (UDP).
     pub first_measured: u64,
     pub offered_messages: u64,
     pub sent_messages: u64,
     pub tcp: Option<TcpFacts>,
 }
 
-/// What TCP knows of a connection at its end. The whole connection, warm-up included.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct TcpFacts {
     pub congestion_control: Option<String>,
     pub segments_sent: u64,
     pub data_segments_sent: u64,
-    /// Segments sent again.
     pub retransmitted_segments: u64,
     pub acknowledged_bytes: u64,
     pub received_bytes: u64,
@@ -99,7 +92,6 @@ pub struct TcpFacts {
     pub minimum_round_trip_ns: u64,
     pub congestion_window_segments: u64,
     pub maximum_segment_bytes: u64,
-    /// Time in which data was outstanding.
     pub busy_ns: u64,
     pub receive_window_limited_ns: u64,
     pub send_buffer_limited_ns: u64,
@@ -113,10 +105,8 @@ pub struct StreamReceived {
     pub io: Io,
     /// How the receiver waited: never `auto`.
     pub receive: Receive,
-    /// Why, if it was the engine's choice.
     pub receive_choice: Option<Choice>,
     pub threads: u64,
-    /// Which clock reading the arrival of a message was.
     pub timestamps: Timestamps,
     /// Bytes asked for in one read (TCP), or the size of a buffer (UDP).
     pub read_bytes: u64,
@@ -142,7 +132,6 @@ pub struct StreamReceived {
     /// Whether it is known which message was the first measured one (else `measured_messages`
     /// counts the warm-up too).
     pub mark_seen: bool,
-    /// Messages that arrived again.
     pub duplicate_messages: u64,
     /// Messages that arrived after one sent later (RFC 4737, section 3.3).
     pub reordered_messages: u64,
@@ -170,7 +159,6 @@ pub struct StreamReceived {
 pub struct FlowReceived {
     pub window_bytes: u64,
     pub window_ns: u64,
-    /// Messages of the measured part, duplicates not counted.
     pub measured_messages: u64,
     pub tcp: Option<TcpFacts>,
 }

@@ -13,7 +13,6 @@ use control::{CONTROL_BYTES, Control, ControlNotes};
 
 pub use batches::{ReceiveBatch, SendBatch};
 
-/// A UDP socket that can send and receive many datagrams in one system call.
 #[derive(Debug)]
 pub struct DatagramSocket {
     socket: UdpSocket,
@@ -274,7 +273,6 @@ impl DatagramSocket {
         Ok(batch.received)
     }
 
-    /// One datagram without control messages, by the plain call that a plain program makes.
     fn receive_plain(&self, batch: &mut ReceiveBatch, wait: bool) -> io::Result<usize> {
         // SAFETY: pointer and length describe `octets`.
         let received = unsafe {

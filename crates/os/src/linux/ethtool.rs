@@ -6,7 +6,6 @@ use std::os::unix::net::UnixDatagram;
 use super::check;
 use crate::offloads::Offload;
 
-/// `SIOCETHTOOL`, `include/uapi/linux/sockios.h`.
 pub(super) const SIOCETHTOOL: libc::c_ulong = 0x8946;
 
 /// `include/uapi/linux/ethtool.h`: the command that reads an offload, and the one that sets it.

@@ -114,7 +114,6 @@ pub fn file_in_memory(directory: &Path) -> io::Result<File> {
     OpenOptions::new().write(true).custom_flags(libc::O_TMPFILE).mode(0o600).open(directory)
 }
 
-/// Whether a file or directory belongs to the user that this process acts as.
 pub fn is_own(facts: &Metadata) -> bool {
     super::process::user_and_group().is_some_and(|(user, _)| facts.uid() == user)
 }

@@ -7,11 +7,8 @@ use super::ethtool::{SIOCETHTOOL, ask, control, named};
 use super::link_modes::supported_speed_bps;
 use crate::Interface;
 
-/// `SIOCGIWNAME`, `include/uapi/linux/wireless.h`: answered by wireless interfaces alone.
 const SIOCGIWNAME: libc::c_ulong = 0x8b01;
-/// `SIOCGIWPOWER`, likewise.
 const SIOCGIWPOWER: libc::c_ulong = 0x8b2d;
-/// `ETHTOOL_GSET`, `ETHTOOL_GDRVINFO` and `SPEED_UNKNOWN`, `include/uapi/linux/ethtool.h`.
 const GET_SETTINGS: u32 = 0x1;
 const GET_DRIVER: u32 = 0x3;
 const GET_TIMESTAMPS: u32 = 0x41;
@@ -35,7 +32,6 @@ pub fn interface_index(name: &str) -> io::Result<u32> {
     }
 }
 
-/// `struct ethtool_cmd`, likewise.
 #[repr(C)]
 #[derive(Default)]
 struct Settings {
@@ -58,7 +54,6 @@ struct Settings {
     reserved: [u32; 2],
 }
 
-/// `struct ethtool_drvinfo`, likewise.
 #[repr(C)]
 struct Driver {
     command: u32,
@@ -66,7 +61,6 @@ struct Driver {
     others: [u8; 160],
 }
 
-/// `struct ethtool_eee`, likewise.
 #[repr(C)]
 #[derive(Default)]
 struct EnergyEfficient {
@@ -79,7 +73,6 @@ struct EnergyEfficient {
     others: [u32; 4],
 }
 
-/// `struct ethtool_ts_info`, likewise.
 #[repr(C)]
 #[derive(Default)]
 struct Timestamps {

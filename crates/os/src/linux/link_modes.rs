@@ -2,12 +2,10 @@
 
 use super::ethtool::{SIOCETHTOOL, ask};
 
-/// `ETHTOOL_GLINKSETTINGS`, `include/uapi/linux/ethtool.h`.
 const GET_LINK_SETTINGS: u32 = 0x4c;
 /// Words of a mask that this has room for; there are 4 in Linux 6.
 const WORDS: usize = 16;
 
-/// `struct ethtool_link_settings`, likewise, with room for its three masks.
 #[repr(C)]
 struct LinkSettings {
     command: u32,

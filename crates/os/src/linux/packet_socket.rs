@@ -20,7 +20,6 @@ const VLAN_TPID: u16 = 0x8100;
 const ADDRESSES_BYTES: usize = 12;
 const TAG_BYTES: usize = 4;
 
-/// What is longer than a frame: the longest IP packet with its Ethernet header.
 const LONG_BYTES: usize = 65_535 + 14 + TAG_BYTES;
 
 #[derive(Debug)]
@@ -30,13 +29,10 @@ pub struct PacketSocket {
     cut: Option<Mutex<VecDeque<Vec<u8>>>>,
 }
 
-/// Room for one `tpacket_auxdata` as control message.
 #[repr(C, align(8))]
 struct Control([u8; 64]);
 
 impl PacketSocket {
-    /// To an interface of the calling thread's network namespace, which is up. It receives every frame
-    /// that comes there.
     pub fn open(index: i32) -> io::Result<Self> {
         let socket = Self::bound(index)?;
         // What is sent leaves at once: a queue before the interface would stand between it and the wire.
@@ -118,7 +114,6 @@ impl PacketSocket {
             .map(drop)
     }
 
-    /// The interface that it is bound to, with the hardware address.
     pub fn address(&self) -> io::Result<libc::sockaddr_ll> {
         // SAFETY: all-zero is a valid address.
         let mut address: libc::sockaddr_ll = unsafe { std::mem::zeroed() };

@@ -10,7 +10,6 @@ use super::rtnetlink::Rtnetlink;
 use super::tap::Tap;
 use crate::{PortKind, PortPlan, SendingQueue};
 
-/// Number of threads that close sockets at once.
 const CLOSE_AT_ONCE: usize = 64;
 
 #[derive(Debug)]

@@ -67,7 +67,6 @@ pub fn user_and_group() -> Option<(u32, u32)> {
     Some(unsafe { (libc::geteuid(), libc::getegid()) })
 }
 
-/// `struct __user_cap_header_struct`, `include/uapi/linux/capability.h`.
 #[repr(C)]
 struct CapabilityHeader {
     version: u32,
@@ -76,7 +75,6 @@ struct CapabilityHeader {
 
 /// `_LINUX_CAPABILITY_VERSION_3`, likewise.
 const CAPABILITY_VERSION: u32 = 0x2008_0522;
-/// Most capabilities that this version can name.
 const CAPABILITIES: libc::c_ulong = 64;
 
 /// Give up all capabilities of this process for good, those of programs that it starts included. The

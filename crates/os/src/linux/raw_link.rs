@@ -14,9 +14,7 @@ use crate::raw_link::{
     HISTORIC_TYPES, LONGEST_LENGTH, NETBIOS_GROUP, RawFrames, RawLinkPlace, SHORTEST_FRAME_BYTES,
 };
 
-/// Most frames that came before the filter, and are dropped.
 const MOST_UNFILTERED: usize = 100_000;
-/// What a filter says of a frame: drop it, or keep all of it.
 const DROP: u32 = 0;
 const KEEP: u32 = 0x4_0000;
 const TYPE_OFFSET: u32 = 12;
@@ -232,7 +230,6 @@ fn name_of(index: i32) -> io::Result<String> {
     Ok(String::from_utf8_lossy(&name[..length]).into_owned())
 }
 
-/// A step of a program of classic BPF (`Documentation/networking/filter.rst` in Linux).
 fn step(code: u32, jt: usize, jf: usize, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt: jt as u8, jf: jf as u8, k }
 }

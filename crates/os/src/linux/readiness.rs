@@ -13,7 +13,6 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Room to hear of `capacity` sockets at once.
     pub fn new(capacity: usize) -> io::Result<Self> {
         // SAFETY: takes an integer only; the descriptor it returns has no other owner.
         let descriptor = unsafe {
@@ -58,7 +57,6 @@ impl Readiness {
         check(unsafe { libc::epoll_ctl(own, operation, socket, &raw mut event) }).map(drop)
     }
 
-    /// The same sockets, to change what they are watched for while another thread waits.
     pub fn another(&self) -> io::Result<Self> {
         Ok(Self { descriptor: self.descriptor.try_clone()?, events: Vec::new() })
     }

@@ -9,7 +9,6 @@ use std::path::Path;
 use super::check;
 use crate::SendingQueue;
 
-/// Attributes, `include/uapi/linux/{if_link,veth,rtnetlink,pkt_sched}.h`.
 const IFLA_ADDRESS: u16 = 1;
 pub const IFLA_IFNAME: u16 = 3;
 pub const TCA_KIND: u16 = 1;
@@ -43,10 +42,8 @@ const ATTRIBUTE_BYTES: usize = 4;
 /// Types of answers (netlink(7)).
 const NLMSG_ERROR: u16 = 2;
 const NLMSG_DONE: u16 = 3;
-/// The kernel's longest piece of an answer.
 const ANSWER_BYTES: usize = 32_768;
 
-/// A routing socket in the network namespace where it was opened.
 #[derive(Debug)]
 pub struct Rtnetlink {
     socket: File,
@@ -124,8 +121,6 @@ impl Rtnetlink {
         self.send(|_, _| {})
     }
 
-    /// For an interface that is being changed: without such an address there are no router
-    /// solicitations from it.
     pub fn no_link_local_address(&mut self) {
         let families = self.open_nest(IFLA_AF_SPEC);
         let ipv6 = self.open_nest(libc::AF_INET6 as u16);
@@ -272,7 +267,6 @@ impl Rtnetlink {
     }
 }
 
-/// Split off a message: its type, its sequence number and its body.
 fn next_message<'a>(rest: &mut &'a [u8]) -> Option<(u16, u32, &'a [u8])> {
     let header: &[u8; HEADER_BYTES] = rest.first_chunk()?;
     let length = u32::from_ne_bytes([header[0], header[1], header[2], header[3]]) as usize;

@@ -114,7 +114,6 @@ fn bits(bytes_per_s: u64) -> u64 {
     if bytes_per_s == u64::MAX { 0 } else { bytes_per_s.saturating_mul(8) }
 }
 
-/// `TCP_CLOSE` of the kernel's states (Linux `include/net/tcp_states.h`).
 const STATE_CLOSE: u8 = 7;
 const OPTION_TIMESTAMPS: u8 = 1;
 const OPTION_SELECTIVE_ACKNOWLEDGEMENT: u8 = 2;

@@ -1,6 +1,5 @@
 use crate::Usage;
 
-/// What the calling thread has used (`getrusage`, `RUSAGE_THREAD`).
 pub fn thread_usage() -> Usage {
     // SAFETY: all-zero is a valid rusage, which the call then fills.
     let usage = unsafe {
@@ -24,7 +23,6 @@ pub fn process_cpu_ns() -> Option<u64> {
     Some(super::clock::read(libc::CLOCK_PROCESS_CPUTIME_ID))
 }
 
-/// CPU time that the calling thread has used, nanoseconds (`CLOCK_THREAD_CPUTIME_ID`).
 pub fn thread_cpu_ns() -> u64 {
     super::clock::read(libc::CLOCK_THREAD_CPUTIME_ID)
 }

@@ -5,7 +5,6 @@ use super::namespace;
 use super::rtnetlink::{IFLA_IFNAME, Rtnetlink, TC_H_ROOT, TCA_KIND, UP, attributes};
 use crate::{HostInterface, HostPlan, HostQueue, HostSettings};
 
-/// Attributes, `include/uapi/linux/{if_link,if_addr,neighbour,rtnetlink,gen_stats}.h`.
 const IFLA_MTU: u16 = 4;
 const IFLA_TXQLEN: u16 = 13;
 const IFLA_CARRIER_CHANGES: u16 = 35;
@@ -21,7 +20,6 @@ const TCA_STATS_QUEUE: u16 = 3;
 /// Without it an address of IPv6 is not usable in its first second.
 const IFA_F_NODAD: u8 = 0x02;
 const NUD_PERMANENT: u16 = 0x80;
-/// The loopback interface of every namespace.
 const LOOPBACK_INDEX: i32 = 1;
 
 /// Take up the interface of each host, with its addresses, and make the others its neighbours.

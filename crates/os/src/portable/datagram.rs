@@ -54,7 +54,6 @@ impl DatagramSocket {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Never one.
     pub fn sent_stamp(&self) -> io::Result<Option<(u32, u64)>> {
         Ok(None)
     }

@@ -5,7 +5,6 @@ use std::io;
 
 use crate::DirectoryChange;
 
-/// What watches directories: there is none.
 #[derive(Debug)]
 pub struct DirectoryWatch(Infallible);
 

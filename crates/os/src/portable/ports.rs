@@ -2,11 +2,9 @@ use std::io::{self, ErrorKind};
 
 use crate::{PortKind, PortPlan, SendingQueue};
 
-/// The interface of one host; there is none on this system.
 #[derive(Debug)]
 pub struct Port(std::convert::Infallible);
 
-/// The queue before it; there is none on this system.
 #[derive(Debug)]
 pub struct PortQueue(std::convert::Infallible);
 

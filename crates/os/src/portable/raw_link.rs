@@ -2,7 +2,6 @@ use std::io::{self, ErrorKind};
 
 use crate::{RawFrames, RawLinkPlace};
 
-/// A link of whole frames; there is none on this system.
 #[derive(Debug)]
 pub struct RawLink(std::convert::Infallible);
 
@@ -48,7 +47,6 @@ impl RawLink {
     }
 }
 
-/// A descriptor of a link; there is none on this system.
 #[derive(Debug)]
 pub struct LinkDescriptor(std::convert::Infallible);
 

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use crate::Interest;
 
-/// Time after which every socket is looked at again.
 const PAUSE: Duration = Duration::from_micros(200);
 
 /// Sockets identified by a key. Which of them are ready is not known here: all are looked at.
@@ -14,7 +13,6 @@ pub struct Readiness {
 }
 
 impl Readiness {
-    /// Room to hear of `capacity` sockets at once.
     pub fn new(capacity: usize) -> io::Result<Self> {
         Ok(Self { keys: Arc::new(Vec::with_capacity(capacity).into()) })
     }

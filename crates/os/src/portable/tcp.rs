@@ -24,7 +24,6 @@ pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
     Ok(())
 }
 
-/// Not known here: none.
 pub fn unread_bytes<S>(_socket: &S) -> io::Result<u64> {
     Ok(0)
 }

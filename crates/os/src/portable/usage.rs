@@ -1,6 +1,5 @@
 use crate::Usage;
 
-/// Not known here: zero.
 pub fn thread_usage() -> Usage {
     Usage::default()
 }
@@ -9,7 +8,6 @@ pub fn process_cpu_ns() -> Option<u64> {
     None
 }
 
-/// Not known here: zero.
 pub fn thread_cpu_ns() -> u64 {
     0
 }

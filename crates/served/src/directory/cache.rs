@@ -32,7 +32,6 @@ const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 /// Names of one directory that changed since it was used last. After more of them it is read anew.
 const MAX_CHANGED: usize = 4096;
 
-/// No clock of a file system is coarser (FAT).
 const RESOLUTION: Duration = Duration::from_secs(2);
 
 /// A directory may lose its place in the cache while it is waited for. That many times it is tried again.
@@ -154,7 +153,6 @@ impl Cache {
         Ok(index)
     }
 
-    /// The place of a directory, which becomes the one that was used last.
     fn place(&self, identity: Identity) -> Arc<Mutex<Names>> {
         let mut places = locked(&self.places);
         places.uses += 1;
@@ -210,7 +208,6 @@ impl Cache {
         }
     }
 
-    /// Forget the directories that were not used for longest, but for this one.
     fn make_room(&self, places: &mut Places, but: Identity) {
         while places.names > self.max_names || places.slots.len() > self.max_directories {
             let others = places.slots.iter().filter(|(identity, _)| **identity != but);

@@ -25,8 +25,6 @@ pub struct Index {
     can_be_asked_for: fn(&str) -> bool,
     /// Names as clients see them, with the name on the disk where that is another.
     listed: BTreeMap<Arc<str>, Option<Arc<str>>>,
-    /// The same names by a hash of their lower case. Clients choose names, so it is one that they
-    /// cannot make equal.
     folded: BTreeSet<(u64, Arc<str>)>,
     /// Names on the disk whose short name is made, by a hash of the first that can be made.
     made: BTreeSet<(u64, Arc<str>)>,
@@ -35,7 +33,6 @@ pub struct Index {
 }
 
 impl Index {
-    /// Of an empty directory. Names of which `can_be_asked_for` says no are known by short ones.
     pub fn new(can_be_asked_for: fn(&str) -> bool) -> Self {
         Self {
             can_be_asked_for,
@@ -141,7 +138,6 @@ impl Index {
         Known { name: Arc::clone(name), on_disk: Arc::clone(on_disk.unwrap_or(name)), short }
     }
 
-    /// The short name of a name that clients can ask for.
     fn short(&self, name: &str) -> String {
         let stem = self.stem(name);
         if !self.made.contains(&(stem, name.into())) {

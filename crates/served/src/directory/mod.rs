@@ -32,7 +32,6 @@ pub struct Directory {
 #[derive(Debug)]
 pub struct Place {
     parent: Arc<Dir>,
-    /// Its name in that directory; `.` is the served directory itself.
     on_disk: String,
     pub name: String,
     /// What is there. Nothing, where only the last name is missing.
@@ -189,7 +188,6 @@ impl Place {
         self.parent.create_dir(&self.on_disk)
     }
 
-    /// Whether this is the place of another, and not of another name of the same file.
     fn is_place_of(&self, other: &Self, found: &Metadata) -> io::Result<bool> {
         let same_name = self.on_disk == other.on_disk;
         let same_file = other.found.as_ref().is_some_and(|other| is_same_file(found, other));

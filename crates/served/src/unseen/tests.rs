@@ -87,7 +87,6 @@ fn no_client_lists_opens_or_makes_a_file_of_such_a_name() {
     assert_eq!(listed.iter().map(|(known, _)| &*known.name).collect::<Vec<_>>(), ["a"]);
 }
 
-/// The client of an upload that broke off removes its directory before the server has noticed.
 #[test]
 fn a_directory_with_an_unfinished_upload_alone_can_be_removed() {
     let root = tempfile::tempdir().unwrap();

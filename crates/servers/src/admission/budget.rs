@@ -10,7 +10,6 @@ use tokio::sync::{Mutex as Turns, Notify, OwnedSemaphorePermit, Semaphore};
 use super::TICK;
 use crate::Bounds;
 
-/// Octets of memory that are counted together.
 pub const UNIT_BYTES: usize = 1 << 10;
 
 /// However many strangers wait, each has this part of the time that a few have.
@@ -23,7 +22,6 @@ pub struct MemoryBudget {
     wanted_units: AtomicUsize,
     holders: Mutex<HashMap<u64, Arc<Holder>>>,
     numbers: AtomicU64,
-    /// A holder that is idle for this time is ended while others wait.
     grace: Duration,
     least_grace: Duration,
     looks: Turns<()>,
@@ -71,7 +69,6 @@ impl MemoryBudget {
         })
     }
 
-    /// Take `bytes` of it, as soon as they are free.
     pub async fn hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
         if let Some(hold) = self.try_hold(bytes) {
             return Some(hold);
@@ -136,7 +133,6 @@ fn units_of(bytes: usize) -> Option<u32> {
     u32::try_from(bytes.div_ceil(UNIT_BYTES)).ok()
 }
 
-/// Units that a waiting connection asks for, as long as it waits.
 struct Wanted<'a> {
     budget: &'a MemoryBudget,
     units: usize,

@@ -41,7 +41,6 @@ fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
     });
 }
 
-/// Admission for two at once, whose connections prove themselves by an octet.
 async fn admission(patience: Duration, grace: Duration) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();
@@ -98,7 +97,6 @@ fn however_many_say_nothing_who_speaks_goes_before_them() {
     });
 }
 
-/// A server that speaks first is heard also while there is no room.
 #[test]
 fn who_waits_is_greeted() {
     within(async {

@@ -11,7 +11,6 @@ use super::files::{self, Form};
 use super::system::System;
 use crate::visits::READ_ONLY;
 
-/// Wrong passwords before the connection ends.
 const MAX_WRONG_LOGINS: u32 = 3;
 
 const HELP: &str = "Commands:\r\n ABOR ALLO APPE AUTH CDUP CWD DELE EPRT EPSV FEAT HELP LIST MDTM MFMT MKD MLSD MLST\r\n \
@@ -109,7 +108,6 @@ impl<S: System> Dialogue<S> {
         self.system.local_address(lines.wire())
     }
 
-    /// Words of more than one line begin with their code and `-` themselves.
     pub(super) async fn reply(&mut self, code: u16, words: &str) -> io::Result<()> {
         let line = format!("{code} {words}\r\n");
         let text = match words.rsplit_once('\n') {
@@ -333,7 +331,6 @@ impl<S: System> Dialogue<S> {
     }
 }
 
-/// Options of `ls`, such as `-la`, which clients send before a path.
 fn unless_options(mut argument: &str) -> &str {
     while argument.starts_with('-') {
         argument = argument.split_once(' ').map_or("", |(_, rest)| rest.trim_start());

@@ -12,7 +12,6 @@ use lanlab_served::changes::{Changes, mode_text};
 pub enum Form {
     /// MLSD, MLST (RFC 3659 section 7).
     Facts,
-    /// LIST, as `ls -l`.
     Long,
     Names,
 }

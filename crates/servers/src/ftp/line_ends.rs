@@ -6,7 +6,6 @@ pub struct LineEnds {
 }
 
 impl LineEnds {
-    /// To the wire: a CR comes before each LF that has none.
     pub fn added(&mut self, data: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(data.len() + data.len() / 16);
         for octet in data {

@@ -59,7 +59,6 @@ struct Served {
     shared: Arc<Shared>,
     bounds: Bounds,
     visits: Arc<Visits>,
-    /// Clients at once, and those that wait for one to end.
     clients: usize,
     waiting: usize,
 }

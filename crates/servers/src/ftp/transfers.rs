@@ -184,7 +184,6 @@ impl<S: System> Dialogue<S> {
     }
 }
 
-/// Lines of a listing, up to a block; none at its end.
 fn block(entries: &mut Listing, form: Form, before: &str, now_s: u64) -> String {
     let mut text = String::new();
     while text.len() < LISTING_BLOCK {
@@ -195,7 +194,6 @@ fn block(entries: &mut Listing, form: Form, before: &str, now_s: u64) -> String 
     text
 }
 
-/// The directory part of a path, in a list of names alone.
 fn before(path: &str, form: Form) -> String {
     let end = path.rfind('/').filter(|_| form == Form::Names).map_or(0, |at| at + 1);
     path[..end].to_owned()

@@ -9,7 +9,6 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, SizeHint};
 use tokio::task::JoinHandle;
 
-/// Octets that are read at once.
 const BLOCK_BYTES: u64 = 1 << 18;
 
 type Read1 = JoinHandle<(File, io::Result<Bytes>)>;

@@ -10,7 +10,6 @@ use bytes::Bytes;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-/// How long the rest of what a client sends is taken in and thrown away.
 const LINGER: Duration = Duration::from_secs(2);
 
 /// A body of which the rest is still taken in for a while after it was let go: a connection closed

@@ -33,7 +33,6 @@ use lingering::Begun;
 pub use lingering::Lingering;
 pub use range::octets_asked;
 
-/// Octets of the longest head of a request.
 const MAX_HEAD_BYTES: usize = 1 << 15;
 
 /// What a connection takes before it has logged in: a head, and what TLS holds of a handshake.
@@ -42,7 +41,6 @@ const STRANGER_BYTES: usize = 128 << 10;
 /// Octets that a connection holds of what it sends or receives.
 const BUFFER_BYTES: usize = 1 << 19;
 
-/// Silence after which a client counts as gone.
 pub const IDLE: Duration = Duration::from_mins(10);
 
 /// Time in which a client must complete its TLS handshake.

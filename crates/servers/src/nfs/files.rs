@@ -18,7 +18,6 @@ use super::handles::{Handles, ROOT};
 use lanlab_served::beneath::open_file;
 use lanlab_served::is_unseen;
 
-/// Octets of a handle: the server's life, and a number.
 const HANDLE_OCTETS: usize = 16;
 
 pub enum Failed {
@@ -140,7 +139,6 @@ impl Files {
     }
 }
 
-/// Read a name: one that no system takes for a path.
 pub fn read_name<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Failed> {
     let name = reader.opaque(MAX_NAME_OCTETS)?;
     let name = std::str::from_utf8(name).map_err(|_| Status::INVAL)?;

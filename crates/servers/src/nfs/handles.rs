@@ -33,7 +33,6 @@ pub struct Handles {
 }
 
 impl Handles {
-    /// Only the served directory has one.
     pub fn new() -> Self {
         Self {
             nodes: HashMap::new(),
@@ -78,7 +77,6 @@ impl Handles {
         Ok(number)
     }
 
-    /// The name is gone, or names something else from now on.
     pub fn forget(&mut self, directory: u64, name: &str) {
         if let Some(number) = self.numbers.remove(&(directory, name.to_owned())) {
             self.nodes.remove(&number);

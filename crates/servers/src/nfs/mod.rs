@@ -31,7 +31,6 @@ pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 /// Octets of a call: data, and all that can stand before it.
 pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
-/// What a connection takes before it has made a call, but for a long record.
 const STRANGER_BYTES: usize = 16 << 10;
 
 #[expect(clippy::unused_async, reason = "as every service is begun")]

@@ -75,7 +75,6 @@ pub fn readlink(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
     Ok(())
 }
 
-/// Octets that READ is asked for, as many as it gives.
 pub fn octets_wanted(arguments: &mut Reader<'_>) -> Result<usize, Garbled> {
     arguments.opaque(MAX_HANDLE_OCTETS)?;
     arguments.u64()?;
@@ -146,7 +145,6 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
     Ok(())
 }
 
-/// Names of a directory with numbers behind `after`, in the order of these.
 fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String)>, Failed> {
     let path = files.handles().path(directory)?;
     let mut found = vec![(ITSELF, ".".to_owned()), (ABOVE, "..".to_owned())];
@@ -243,7 +241,6 @@ pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
     Ok(())
 }
 
-/// Of an object, then none of its directory.
 fn attributes_then_none(attributes: &Attributes, writer: &mut Writer) {
     Attributes::write_optional(Some(attributes), writer);
     writer.boolean(false);

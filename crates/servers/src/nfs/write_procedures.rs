@@ -242,7 +242,6 @@ fn made_handle(files: &Files, number: u64, path: &Path, writer: &mut Writer) -> 
     Ok(())
 }
 
-/// No attributes of before and after: clients ask where they need them.
 fn no_wcc(writer: &mut Writer) {
     writer.boolean(false);
     writer.boolean(false);

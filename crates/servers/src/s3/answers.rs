@@ -14,7 +14,6 @@ use lanlab_wire::calendar;
 
 pub type Answer = Response<UnsyncBoxBody<Bytes, io::Error>>;
 
-/// The name space of all documents but errors.
 const NAME_SPACE: &str = "http://s3.amazonaws.com/doc/2006-03-01/";
 
 pub fn empty(status: StatusCode) -> Answer {
@@ -50,7 +49,6 @@ pub struct Document {
 }
 
 impl Document {
-    /// An empty one.
     pub fn new() -> Self {
         Self { text: "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n".to_owned() }
     }

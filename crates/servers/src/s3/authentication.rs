@@ -35,7 +35,6 @@ pub enum Payload {
     /// The octets themselves, of this SHA-256.
     Hash([u8; 32]),
     Chunks,
-    /// Chunks that are signed, and whether the fields after the last are.
     SignedChunks(Box<ChunkSignatures>, bool),
 }
 
@@ -46,7 +45,6 @@ struct Claim<'a> {
     signed_fields: &'a str,
     signature: &'a str,
     payload: &'a str,
-    /// Seconds for which a URL is signed.
     signed_for_s: Option<u64>,
 }
 

@@ -23,7 +23,6 @@ impl ChunkSigning {
         self.hash.update(data);
     }
 
-    /// The chunk under way is complete; `extension` follows its size.
     pub fn check(&mut self, extension: &[u8]) -> Result<(), Refusal> {
         let extension = std::str::from_utf8(extension).unwrap_or_default();
         let signature = extension.strip_prefix(";chunk-signature=").unwrap_or_default();
@@ -31,7 +30,6 @@ impl ChunkSigning {
         signed(self.signatures.has_signed_chunk(&sha256, signature), "a chunk")
     }
 
-    /// All chunks have come; `fields` followed them.
     pub fn check_fields(&mut self, fields: &[(String, String)]) -> Result<(), Refusal> {
         if !self.signs_fields {
             return signed(fields.is_empty(), "what follows the last chunk");

@@ -11,7 +11,6 @@ const MAX_KEYS: usize = 1_000_000;
 #[derive(Debug, Default)]
 pub struct Page {
     pub objects: Vec<(String, Found)>,
-    /// What keys begin with up to the next `/`.
     pub prefixes: Vec<String>,
     pub next: Option<String>,
 }
@@ -56,7 +55,6 @@ pub fn page(
     Ok(page)
 }
 
-/// What is in the directory `at` and those in it.
 fn gather(
     confined: &Confined,
     at: &mut Names,

@@ -69,7 +69,6 @@ impl Served {
     }
 }
 
-/// The parts that a client says an object is made of.
 pub fn listed(document: &[u8]) -> Result<Vec<Listed>, Refusal> {
     let (mut listed, mut part, mut is_right) = (Vec::new(), Listed::default(), true);
     let read = xml::elements(document, |names, text| {

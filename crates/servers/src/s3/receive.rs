@@ -15,7 +15,6 @@ use super::chunk_signing::ChunkSigning;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
-/// Octets that are gathered before they are written.
 const BLOCK_BYTES: usize = 1 << 18;
 
 /// Pieces in which they are gathered at most, so that small ones cost no memory.
@@ -195,7 +194,6 @@ impl<S: Sink> Intake<S> {
     }
 }
 
-/// Names, in small letters, and values of the fields after the last chunk.
 fn fields(chunks: &Chunks) -> Result<Vec<(String, String)>, Refusal> {
     let Some(trailer) = chunks.trailer() else {
         return Err(Refusal::new(Code::IncompleteBody, "the end came before the last chunk"));

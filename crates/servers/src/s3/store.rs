@@ -56,7 +56,6 @@ fn number(metadata: &Metadata) -> u64 {
     cap_std::fs::MetadataExt::ino(metadata)
 }
 
-/// Elsewhere the time when a file was made is fine enough by itself.
 #[cfg(not(unix))]
 fn number(_: &Metadata) -> u64 {
     0

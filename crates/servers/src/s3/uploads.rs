@@ -18,7 +18,6 @@ const MIN_PART_BYTES: u64 = 5 << 20;
 /// Parts of one object, as S3 has it.
 const MAX_PARTS: u32 = 10_000;
 
-/// The uploads under way. What they hold goes when they go.
 #[derive(Debug, Default)]
 pub struct Uploads(Mutex<HashMap<String, Upload>>);
 

@@ -114,7 +114,6 @@ struct Client {
 }
 
 impl Client {
-    /// Let it in, as this user if one is asked for.
     fn admit(&self, user: &str) -> Auth {
         self.proof.admit(self.shared.credentials.as_ref().map(|_| user), None);
         Auth::Accept

@@ -17,7 +17,6 @@ use lanlab_served::{Confined, Found, Names};
 use super::Shared;
 use super::handles::{Handles, MAX_HANDLES, Open};
 
-/// Entries of a directory in one message.
 const ENTRIES: usize = 128;
 
 pub struct Requests {
@@ -254,7 +253,6 @@ fn changes(fields: &mut Fields<'_>) -> Done<Changes> {
     Ok(Changes { size_bytes, mode, accessed_s, modified_s })
 }
 
-/// The permissions that a new file or directory is to have.
 fn permissions(fields: &mut Fields<'_>) -> Option<u32> {
     fields.attributes()?.mode.map(|mode| mode & 0o777)
 }

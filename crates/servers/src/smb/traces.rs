@@ -16,7 +16,6 @@ use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 use crate::admission::locked;
 use crate::visits::{Visitor, Visits};
 
-/// Parts of the server whose events are looked at.
 const SAYING: [&str; 2] =
     ["smb_server::handlers::negotiate", "smb_server::handlers::session_setup"];
 

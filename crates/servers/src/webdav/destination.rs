@@ -9,7 +9,6 @@ use super::properties::Properties;
 
 pub const FIELD: HeaderName = HeaderName::from_static("destination");
 
-/// Names of what is carried, and of where it comes to be.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Ways {
     from: Vec<String>,
@@ -44,7 +43,6 @@ impl Ways {
         Ok(Self { from, to, is_deep })
     }
 
-    /// Names of what is carried, joined by `/`.
     pub fn from(&self) -> String {
         format!("/{}", self.from.join("/"))
     }
@@ -53,7 +51,6 @@ impl Ways {
         format!("/{}", self.to.join("/"))
     }
 
-    /// A copy has the properties of what it is one of.
     pub fn carry_properties(&self, properties: &Properties) {
         let path = |names: String| DavPath::new(&percent::encode(&names));
         if let (true, Ok(from), Ok(to)) = (self.is_deep, path(self.from()), path(self.to())) {

@@ -12,7 +12,6 @@ use tokio::task::JoinHandle;
 
 use lanlab_served::{Entries, Entry};
 
-/// Entries of a directory that are looked at together.
 const BATCH: usize = 256;
 
 #[derive(Debug, Clone)]
@@ -57,7 +56,6 @@ impl DavMetaData for Facts {
         self.0.is_file()
     }
 
-    /// A link is not listed, nor anything else that is not opened here.
     fn is_symlink(&self) -> bool {
         !self.0.is_dir() && !self.0.is_file()
     }
@@ -102,7 +100,6 @@ impl DavDirEntry for Listed {
     }
 }
 
-/// The entries of a directory, which are looked at while others are written.
 #[derive(Debug)]
 pub struct Listing {
     entries: Option<Entries>,

@@ -21,7 +21,6 @@ use super::opened::Opened;
 use super::properties::Properties;
 use lanlab_served::{Confined, MAX_DEPTH, Names};
 
-/// The files below a directory, and the properties that clients gave them.
 #[derive(Clone)]
 pub struct Files {
     confined: Confined,
@@ -114,8 +113,6 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// What is to be replaced, dav-server has removed before: where something is there all the same, it
-    /// is another client's, and stays.
     fn rename<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let new = names(to)?;

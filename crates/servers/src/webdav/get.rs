@@ -127,7 +127,6 @@ impl State {
         })
     }
 
-    /// Whether a range is of this content: where it is not, all of it is given.
     fn is_that_of(&self, asked: &HeaderMap) -> bool {
         let Some(condition) = text(asked, IF_RANGE) else { return true };
         match calendar::parse_http_date(condition) {

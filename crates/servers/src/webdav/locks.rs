@@ -40,8 +40,6 @@ fn covers(lock: &DavLock, path: &DavPath) -> bool {
     *lock.path == *path || (lock.deep && is_below(path, &lock.path))
 }
 
-/// What keeps one who has these tokens from changing a path: any exclusive lock of another; of
-/// shared ones, to have none of them.
 fn hindrance<'a>(kept: &'a [DavLock], path: &DavPath, tokens: &[String]) -> Option<&'a DavLock> {
     let covering = || kept.iter().filter(|lock| covers(lock, path));
     let is_held = |lock: &&DavLock| tokens.contains(&lock.token);

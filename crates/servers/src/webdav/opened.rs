@@ -13,7 +13,6 @@ use super::blocking::blocking;
 use super::facts::Facts;
 use lanlab_served::{Confined, Unseen};
 
-/// An open file, and where in it the next octets are.
 #[derive(Debug)]
 pub struct Opened {
     file: Arc<File>,
@@ -21,7 +20,6 @@ pub struct Opened {
     becoming: Option<Becoming>,
 }
 
-/// A file that takes its place once all of it is written.
 #[derive(Debug)]
 struct Becoming {
     unseen: Unseen,

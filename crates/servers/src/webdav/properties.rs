@@ -10,7 +10,6 @@ use hyper::StatusCode;
 
 const MAX_BYTES: usize = 16 << 20;
 
-/// Memory of one in addition to its texts, approximately.
 const OVERHEAD_BYTES: usize = 256;
 
 type Name = (String, String);
@@ -59,7 +58,6 @@ impl Properties {
         answer
     }
 
-    /// All of a file; without `content` their names.
     pub fn all(&self, path: &DavPath, content: bool) -> Vec<DavProp> {
         let kept = self.kept();
         let of = kept.get(&plain(path)).into_iter().flat_map(BTreeMap::values);
@@ -91,7 +89,6 @@ impl Properties {
     }
 }
 
-/// A path without the `/` at its end.
 fn plain(path: &DavPath) -> Path {
     let octets = path.as_bytes();
     octets.strip_suffix(b"/").unwrap_or(octets).to_vec()

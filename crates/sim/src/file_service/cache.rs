@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// A block: number of its file, and its place in it.
 pub type Block = (u64, u64);
 
 #[derive(Debug)]
@@ -21,7 +20,6 @@ struct Held {
 }
 
 impl Cache {
-    /// Room for this many blocks, none of which is there.
     pub fn new(room: u32) -> Self {
         Self {
             room: room as usize,
@@ -171,7 +169,6 @@ mod tests {
     }
 
     proptest! {
-        /// Against a list in which the blocks stand as they were used.
         #[test]
         fn it_holds_what_was_used_last(
             room in 0_u32..6, calls in prop::collection::vec((0_u64..9, any::<bool>()), 0..200),

@@ -24,7 +24,6 @@ impl ClientDisk {
     }
 }
 
-/// A session whose files are copied from and to a disk of the client.
 pub struct WithDisk<S> {
     session: S,
     disk: Option<ClientDisk>,

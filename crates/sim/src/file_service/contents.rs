@@ -51,7 +51,6 @@ fn key(path: &[String]) -> Names {
 }
 
 impl Contents {
-    /// An empty directory on a disk of this size.
     pub fn new(total_bytes: u64, expected: Expected) -> Self {
         Self {
             entries: BTreeMap::new(),
@@ -398,7 +397,6 @@ impl Bytes {
         self.look(offset, into);
     }
 
-    /// What lies from `offset` on, as it is stored; `into` is zeros.
     fn look(&self, offset: u64, into: &mut [u8]) {
         let end = offset + into.len() as u64;
         if let Some(expected) = &self.expected {

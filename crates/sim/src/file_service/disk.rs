@@ -118,7 +118,6 @@ struct State {
     plan: DiskPlan,
     places: Vec<u32>,
     cylinder: u32,
-    /// When the access that began last ends, even if no one waits for it any more.
     free_at: Instant,
     facts: DiskFacts,
 }
@@ -164,7 +163,6 @@ impl Disk {
 }
 
 impl State {
-    /// Begin an access at `now`; gives when it ends.
     fn work(&mut self, now: Instant, access: Access) -> Instant {
         let Access { sector, count, is_write } = access;
         let plan = self.plan;
@@ -184,7 +182,6 @@ impl State {
         end
     }
 
-    /// Let sectors pass under the head; gives when the last has.
     fn pass(&mut self, from: Instant, first: u64, count: u32) -> Instant {
         let mut at = from;
         let plan = self.plan;
@@ -215,8 +212,6 @@ impl State {
     }
 }
 
-/// Where the sectors of a track lie on it: each at the first free place from `interleave` behind the one
-/// before on.
 fn places(sectors: u32, interleave: u32) -> Vec<u32> {
     let mut is_taken = vec![false; sectors as usize];
     let mut place = 0;

@@ -15,7 +15,6 @@ use crate::program::{Compute, Host};
 use crate::programs::HostNode;
 use crate::programs::keys::{connection_key, session_key};
 
-/// Most bytes that are taken from a connection at once.
 const READ_BYTES: usize = 64 << 10;
 const WAITS_TO_SEND: &str = "room for a message";
 const WAITS_TO_RECEIVE: &str = "a message";
@@ -166,7 +165,6 @@ impl SimulatedPort {
         Poll::Pending
     }
 
-    /// Take the next message from the node, into `received`.
     fn poll_take(&mut self, cx: &Context<'_>) -> Poll<io::Result<()>> {
         match &mut self.way {
             Way::Frames { session, .. } => {

@@ -36,7 +36,6 @@ impl ServedFiles {
         answer
     }
 
-    /// What a call costs, as far as that is known before it is carried out.
     fn cost(&self, call: &FileCall) -> CallCost {
         let contents = self.contents.borrow();
         match call {

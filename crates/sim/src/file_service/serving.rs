@@ -31,7 +31,6 @@ const TIME: u64 = 124_650_240_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Carriage {
-    /// `NetBIOS` over the host's TCP.
     Tcp,
     Frames(CarrierKind),
 }

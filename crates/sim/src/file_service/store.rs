@@ -91,7 +91,6 @@ struct Shared {
     /// Blocks that are on their way to the disk, by how many accesses, and who waits for them.
     going: RefCell<BTreeMap<Block, u32>>,
     wait_for_going: RefCell<Vec<Wake>>,
-    /// Blocks that are being read for a client, and who waits for them.
     coming: RefCell<BTreeMap<(u32, Block), Vec<Wake>>>,
     counted: Cell<[u64; 2]>,
 }
@@ -172,7 +171,6 @@ impl Store {
         self.names(self.0.plan.name_sectors, false).await;
     }
 
-    /// Open a file; `is_change` if it is new or emptied.
     pub async fn open(&self, is_change: bool) {
         self.work(self.0.plan.open, 0).await;
         self.names(self.0.plan.name_sectors, false).await;
@@ -186,7 +184,6 @@ impl Store {
         self.names(self.0.plan.change_sectors, true).await;
     }
 
-    /// Close a file; `is_change` if it was written.
     pub async fn close(&self, is_change: bool) {
         self.work(self.0.plan.close, 0).await;
         if is_change {

@@ -26,7 +26,6 @@ pub(super) async fn connect(
     Ok(connection)
 }
 
-/// Wait for a connection that a peer opens to a port.
 pub(crate) async fn accept(host: &Host<HostNode>, port: u16) -> ConnectionId {
     host.until(ACCEPTED, "a connection from a peer", |node, _| node.ip.accept(port)).await
 }

@@ -12,7 +12,6 @@ const ROOM: Key = 1;
 const CONNECTION: Key = 2;
 const SESSION: Key = 3;
 
-/// A peer has opened a connection.
 pub(crate) const ACCEPTED: Key = 4;
 /// A program of another host has said something without a frame.
 pub(crate) const NOTIFIED: Key = 5;

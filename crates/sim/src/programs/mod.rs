@@ -22,7 +22,5 @@ pub use keys::datagram_key;
 pub use node::{HostNode, IpNode, addresses_of};
 pub use station::Station;
 
-/// Port of the end that is sent to.
 pub const SERVER_PORT: u16 = 5201;
-/// Port of the end that sends.
 pub const CLIENT_PORT: u16 = 49_152;

@@ -73,7 +73,6 @@ fn is_ip(frame: &[u8]) -> bool {
     [[0x08, 0x00], [0x86, 0xdd], [0x08, 0x06]].iter().any(|ip| of_type == Some(&ip[..]))
 }
 
-/// IP on the adapter of a simulated host. All hosts know each other's addresses.
 pub struct IpNode {
     pub interface: Interface,
     accepted: VecDeque<(ConnectionId, u16)>,
@@ -116,7 +115,6 @@ impl IpNode {
         std::mem::replace(&mut self.next_port, next)
     }
 
-    /// Wake programs that wait for `key`.
     pub(super) fn notify(&mut self, key: Key) {
         self.notified = Some(key);
     }

@@ -40,7 +40,6 @@ fn world() -> World<HostNode> {
     World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
 }
 
-/// Waits one after the other with one timer, some of which end by a change and leave it set.
 #[test]
 fn a_program_waits_until_a_change_or_its_time_whatever_it_waited_for_before() {
     let world = world();

@@ -59,10 +59,8 @@ pub(super) struct Answerer {
     pub(super) went_on: Option<Instant>,
     requests: u32,
     pub(super) heard: Instant,
-    /// The first request, which has no connection yet, and its answer.
     first_request: Vec<u8>,
     first: Kept,
-    /// Number of the last request that has one, and its answer.
     sequence: u16,
     last: Kept,
     pending: Vec<Identity>,
@@ -100,7 +98,6 @@ impl Answerer {
         self.deliver(header, message, common);
     }
 
-    /// Whether this is the request by which the session began, once more: then it is answered.
     pub(super) fn handle_first_again(
         &mut self,
         now: Instant,

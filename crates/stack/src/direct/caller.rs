@@ -20,7 +20,6 @@ use crate::netbios::NameCall;
 const MOST_TRIES: u32 = 10;
 /// Time without traffic after which the server is asked whether it is there, ns.
 const ECHO_AFTER_NS: u64 = 240_000_000_000;
-/// Process of these questions, of which no redirector is.
 const ECHO_PROCESS: u32 = 0xfffe;
 
 #[derive(Debug)]
@@ -31,12 +30,10 @@ pub(super) struct Caller {
     pub(super) call: NameCall,
     /// Where the server is; `None`: it is looked for.
     pub(super) server: Option<Place>,
-    /// When a query or request is late, or the server is asked whether it is there.
     pub(super) deadline: Option<Instant>,
     connection: u16,
     sequence: u16,
     exchange: Exchange<(u32, u16)>,
-    /// The request that is being answered, if it has several packets.
     multiplexed: Option<Multiplexed>,
 }
 
@@ -78,7 +75,6 @@ impl Caller {
         Ok(())
     }
 
-    /// Send the next request, if none is being answered.
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
         while let Some(message) = self.exchange.next() {
             // What has no header has no place for its numbers, and no facts promise to carry it.
@@ -140,7 +136,6 @@ impl Caller {
         }
     }
 
-    /// Take a response to a request with several packets. `true`: all has come.
     fn take_part(
         &mut self,
         now: Instant,
@@ -171,7 +166,6 @@ impl Caller {
         Ok(false)
     }
 
-    /// Send the request again, of a read what is missing of it.
     fn push_again(&mut self, common: &mut Common) {
         let connection = self.connection;
         if let (Some(Multiplexed::Read(reading)), Some(packet)) =
@@ -272,7 +266,6 @@ impl Caller {
         self.begin_next(now, common);
     }
 
-    /// End the session once all is answered. Whether it is over at once.
     pub(super) fn close(&mut self, common: &mut Common) -> bool {
         self.exchange.close(common);
         self.is_over()

@@ -13,7 +13,6 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::ipx::Packet;
 use crate::netbios::{NameCall, NameClaim, Outcome, QueryPace, Unanswered};
 
-/// Most sessions that this station has called.
 const MOST_CALLERS: usize = 254;
 
 impl Station {

@@ -5,16 +5,13 @@ use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::{Header, LEN};
 use lanlab_wire::smb1::status::error::Row;
 
-/// Where the connection is in the octets of the signature, and where the number.
 const CONNECTION: usize = 18;
 const SEQUENCE: usize = 20;
 /// Command that follows in a chain, after the count of words.
 const NEXT_COMMAND: usize = LEN + 1;
-/// After the last number comes the first one.
 const FIRST_SEQUENCE: u16 = 1;
 
 pub(super) const NONE: u16 = 0;
-/// No connection ever has this number.
 pub(super) const NEVER: u16 = 0xffff;
 
 const fn server_error(name: &'static str, code: u16) -> Row {
@@ -46,7 +43,6 @@ impl Numbers {
     }
 }
 
-/// The number of the request after the one with this number.
 pub(super) const fn next_sequence(last: u16) -> u16 {
     match last.checked_add(1) {
         Some(next) => next,

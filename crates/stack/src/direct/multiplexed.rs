@@ -129,7 +129,6 @@ pub(super) struct Writing {
 }
 
 impl Writing {
-    /// `longest`: octets of a packet.
     pub(super) fn begin(block: &Block<'_>, longest: u32) -> Result<Self, Error> {
         let Write { fid, offset, mode, data, .. } = Write::parse(block)?;
         let fits = longest.saturating_sub(AROUND_DATA).max(1) as usize;

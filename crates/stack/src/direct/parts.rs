@@ -12,9 +12,7 @@ use lanlab_wire::smb1::writer::Writer;
 
 pub(super) type Identity = (u32, u16);
 
-/// Writes before the last one, whose packets are late.
 const MOST_FORMER: usize = 8;
-/// Packets that wait for being carried out.
 const MOST_WAITING: usize = 64;
 
 #[derive(Debug, Default)]

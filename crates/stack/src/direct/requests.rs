@@ -14,7 +14,6 @@ use super::station::Station;
 use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 
-/// Most sessions that others have called, and of one station.
 const MOST_SESSIONS: usize = 254;
 const MOST_OF_STATION: usize = 127;
 

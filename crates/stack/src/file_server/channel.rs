@@ -18,7 +18,6 @@ const LONG: usize = 66 << 10;
 /// Remarks that wait for the driver: it takes them after each message.
 const MOST_REMARKS: usize = 4;
 
-/// See the module. Only the driver wakes a session, by polling it.
 #[derive(Debug, Clone, Default)]
 pub struct SessionChannel(Arc<Mutex<Slots>>);
 
@@ -121,7 +120,6 @@ impl SessionChannel {
         }
     }
 
-    /// The same, waited for. `used` is the one before.
     pub async fn next_message(&self, used: Vec<u8>) -> Option<Vec<u8>> {
         self.give_used(used);
         poll_fn(|_| self.poll_message()).await

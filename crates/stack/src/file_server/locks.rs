@@ -5,7 +5,6 @@
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
-    /// Number of the open file, of all sessions of the server.
     pub open: u64,
     /// Process of the client: the low half of its number, which is all that a range can name.
     pub pid: u16,
@@ -35,7 +34,6 @@ pub struct Locks(Vec<Lock>);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum LockRefusal {
-    /// Another lock is in the way of the range that begins here.
     Conflict(u64),
     /// The range ends beyond 64 bits.
     Range,
@@ -68,7 +66,6 @@ impl Locks {
         Ok(())
     }
 
-    /// Lock all of several ranges, or none.
     pub fn lock_all(&mut self, wanted: &[Wanted], shared: bool) -> Result<(), LockRefusal> {
         let before = self.0.len();
         for Wanted { owner, offset, len } in wanted {
@@ -105,7 +102,6 @@ impl Locks {
 }
 
 impl Lock {
-    /// A range of nothing overlaps what begins before it and ends after it.
     const fn overlaps(&self, offset: u64, len: u64) -> bool {
         let (start, other) = (self.offset as u128, offset as u128);
         start < other + len as u128 && other < start + self.len as u128

@@ -8,7 +8,6 @@ use crate::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, 
 /// Octets of all files together at most.
 const MAX_OCTETS: usize = 1 << 20;
 
-/// Files by their paths in lower case; a directory has no octets.
 #[derive(Debug, Default)]
 pub struct MemoryFiles {
     entries: BTreeMap<Vec<String>, Entry>,

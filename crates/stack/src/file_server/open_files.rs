@@ -10,7 +10,6 @@ use super::sharing::Sharing;
 use super::waiting::Queue;
 use crate::files::Names;
 
-/// Why a file cannot be opened while others have it open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenRefusal {
     IsDoomed,
@@ -79,7 +78,6 @@ impl OpenFiles {
         Ok(Opened { all: Arc::clone(self), file_number, number, file })
     }
 
-    /// Whether a file can be used for a moment while others have it open.
     pub fn lets(&self, file_number: u64, sharing: Sharing) -> Result<(), OpenRefusal> {
         let files = locked(&self.files);
         files.get(&file_number).map_or(Ok(()), |file| locked(file).lets(sharing))
@@ -123,7 +121,6 @@ impl OpenFile {
         if goes { Ok(()) } else { Err(OpenRefusal::IsShared) }
     }
 
-    /// Give what is free now to those who wait for it.
     pub fn grant(&mut self) {
         self.queue.grant(&mut self.locks);
     }

@@ -58,7 +58,6 @@ impl Queue {
         ticket
     }
 
-    /// Lock what is free now, for those who came first first.
     pub fn grant(&mut self, locks: &mut Locks) {
         self.0.retain(|waiter| {
             let is_granted = locks.lock_all(&waiter.wanted, waiter.shared).is_ok();

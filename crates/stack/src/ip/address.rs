@@ -39,18 +39,13 @@ impl TcpProfile {
     pub const LONG_SEND_RINGS: usize = 8;
 }
 
-/// Why a socket does not do what it is asked for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    TooLong {
-        bytes: usize,
-        longest_bytes: usize,
-    },
+    TooLong { bytes: usize, longest_bytes: usize },
     NoNeighbour(IpAddr),
     NoAddress(SocketAddr),
     PortInUse(u16),
-    /// The send buffer has no room; an event says when it has.
     Full,
 }
 

@@ -40,7 +40,6 @@ pub struct ConnectionFacts {
     pub segments_sent: u64,
     pub data_segments_sent: u64,
     pub retransmitted_segments: u64,
-    /// Segments received that carried data, also those that were not new.
     pub data_segments_received: u64,
     pub accepted_bytes: u64,
     pub unacknowledged_bytes: u64,
@@ -61,7 +60,6 @@ pub(super) struct Connection {
     facts: ConnectionFacts,
     sent: Sent,
     seen: Peer,
-    /// The delay of acknowledgements, where pushed segments have none.
     ack_delay_ns: Option<u64>,
     pub timeout: Option<Instant>,
     /// Bytes that the program has taken while the window does not show their room yet.
@@ -235,7 +233,6 @@ impl Connection {
         matches!(self.socket().state(), tcp::State::Closed | tcp::State::TimeWait)
     }
 
-    /// Hand over as much of `data` as there is room for.
     pub fn send(&mut self, data: &[u8]) -> usize {
         let room = data.len().min(self.room_bytes());
         let taken = self.socket_mut().send_slice(&data[..room]).unwrap_or(0);
@@ -275,7 +272,6 @@ impl Connection {
         Received::Bytes(bytes)
     }
 
-    /// Have the window show the room of all that the program has taken.
     fn show_room(&mut self) {
         while self.unshown_bytes > 0 {
             let most = self.unshown_bytes;

@@ -5,12 +5,10 @@ use lanlab_units::Instant;
 use super::Station;
 use super::small::{Facts, LONGEST_FRAME_BYTES, RECEIVED_FRAME_BYTES};
 
-/// A station and its frames, counted. Whose link it is gives and takes them.
 pub struct FramedStation {
     pub station: Station,
     pub facts: Facts,
     received: Box<[u8; RECEIVED_FRAME_BYTES]>,
-    /// The next frame to send; whether the link had no room for it.
     sent: Vec<u8>,
     is_blocked: bool,
 }

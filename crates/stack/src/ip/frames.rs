@@ -32,7 +32,6 @@ pub(super) fn longest_datagram_bytes(to: IpAddr) -> usize {
     MTU_BYTES - ip_header_bytes(to) - UDP_HEADER_LEN
 }
 
-/// Write an Ethernet header for an IP packet to `to`.
 pub(super) fn emit_ethernet(source: Mac, destination: Mac, to: IpAddr, header: &mut [u8]) {
     header[..6].copy_from_slice(&destination);
     header[6..12].copy_from_slice(&source);
@@ -40,7 +39,6 @@ pub(super) fn emit_ethernet(source: Mac, destination: Mac, to: IpAddr, header: &
     header[12..ETHERNET_HEADER_BYTES].copy_from_slice(&ether_type);
 }
 
-/// Make `frame` a datagram, without padding and check sequence.
 pub(super) fn emit_datagram(
     macs: (Mac, Mac),
     from: SocketAddr,

@@ -28,7 +28,6 @@ pub struct ConnectionId(pub usize);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     Datagram(SocketId),
-    /// The send buffer has room again, after a datagram was refused.
     Room(SocketId),
     Accepted(ConnectionId, u16),
     /// A connection may have been opened, have data, room or an end.
@@ -49,13 +48,10 @@ pub struct Interface {
     connections: Vec<Connection>,
     most_connections: Option<usize>,
     opened: u64,
-    /// Of these, those that no program has: peers are opening them, or their programs want no more of them and they
-    /// are not closed yet.
     unowned: BTreeSet<usize>,
     free: Vec<usize>,
     by_ends: BTreeMap<(u16, SocketAddr), usize>,
     datagrams: VecDeque<Waiting>,
-    /// Answers to segments for no connection, as frames that wait for the adapter.
     resets: VecDeque<Vec<u8>>,
     sending: VecDeque<usize>,
     timeouts: BTreeSet<(Instant, usize)>,
@@ -179,7 +175,6 @@ impl Interface {
         taken
     }
 
-    /// Take what has come, as much as `into` holds.
     pub fn receive(&mut self, now: Instant, id: ConnectionId, into: &mut [u8]) -> Received {
         let received = self.connections[id.0].receive(into);
         self.touched(now, id.0);
@@ -223,7 +218,6 @@ impl Interface {
         self.connections[id.0].facts()
     }
 
-    /// Take in a frame, without check sequence; padding is cut off.
     pub fn handle_frame(&mut self, now: Instant, frame: &[u8]) {
         let is_claimed = match frames::parse(self.config.mac, frame) {
             Some(Carried::Datagram { from, to, payload }) => {

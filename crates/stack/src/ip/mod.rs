@@ -63,5 +63,4 @@ pub use station::{Reach, Station, StationConfig};
 pub use udp::{Datagram, OVERHEAD_BYTES};
 
 pub const ETHERNET_HEADER_BYTES: usize = 14;
-/// Bytes of the longest IP packet on Ethernet.
 pub const MTU_BYTES: usize = 1500;

@@ -24,7 +24,6 @@ const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_
 /// Questions for the own address, and the pause after each: RFC 5227 has 3 and a second.
 const PROBES: u32 = 3;
 const PROBE_PAUSE_NS: u64 = 100_000_000;
-/// Questions for the peer's address, and the pause after each.
 const QUESTIONS: u32 = 12;
 const QUESTION_PAUSE_NS: u64 = 250_000_000;
 /// Stations on the Ethernet that are known at a time, at most.
@@ -68,7 +67,6 @@ pub struct Station {
 }
 
 impl Station {
-    /// A station that begins to ask at `now`.
     pub fn new(config: StationConfig, now: Instant) -> Self {
         let StationConfig { mac, address, peer, tcp, connections, seed } = config;
         let mut interface = Interface::new(Config {

@@ -57,7 +57,6 @@ impl Socket {
         true
     }
 
-    /// Make `into` the payload of the oldest datagram.
     pub fn take(&mut self, into: &mut Vec<u8>) -> Option<Datagram> {
         let (datagram, mut payload) = self.received.pop_front()?;
         self.received_bytes -= payload.len() + OVERHEAD_BYTES;

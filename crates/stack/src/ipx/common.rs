@@ -43,7 +43,6 @@ impl<C, I> Common<C, I> {
         }
     }
 
-    /// What happened next; a message is in `message`, whose memory is exchanged.
     pub(crate) fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
         let (event, memory) = self.events.pop_front()?;
         if let Some(mut memory) = memory {

@@ -6,7 +6,6 @@ use lanlab_wire::sap;
 
 use super::output::Place;
 
-/// More are not kept: the carrier has to look first.
 const MOST: usize = 64;
 
 #[derive(Debug)]

@@ -144,7 +144,6 @@ impl<I> Exchange<I> {
         }
     }
 
-    /// End once all is answered: the program takes no more answers.
     pub(crate) fn close<C>(&mut self, common: &mut Common<C>) {
         (self.is_closing, self.is_paused) = (true, false);
         if let Some(answer) = self.held.take() {

@@ -15,11 +15,9 @@ use super::segment::Segment;
 use crate::carrier::{IpxPart, SegmentFacts, StationConfig, Stray};
 use crate::responders::{self, Allowance};
 
-/// Hops of a server or network of ours.
 const OWN_HOPS: u16 = 1;
 /// Time to it, in 1/18 s.
 const OWN_TICKS: u16 = 2;
-/// The station on the network in a server.
 const INTERNAL_NODE: [u8; 6] = [0, 0, 0, 0, 0, 1];
 
 #[derive(Debug, Clone, Copy)]
@@ -31,7 +29,6 @@ pub(crate) struct Packet<'a> {
     pub(crate) data: &'a [u8],
 }
 
-/// A server of this station, as it says that it is there.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Advertised {
     pub(crate) kind: u16,
@@ -51,7 +48,6 @@ pub(crate) struct Interface {
     segment: Segment,
     output: Output,
     advertised: Option<Advertised>,
-    /// Number of a network in this station, on which its server is.
     internal: Option<u32>,
     part: IpxPart,
     services: Allowance,
@@ -110,7 +106,6 @@ impl Interface {
         }
     }
 
-    /// An address of this station in the network of a framing.
     fn address(&self, framing: Framing, socket: u16) -> Address {
         let network = self.segment.network(framing).unwrap_or(0);
         Address { network, node: self.mac.0, socket }

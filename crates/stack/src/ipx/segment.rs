@@ -7,7 +7,6 @@ use lanlab_units::Instant;
 use lanlab_wire::ethernet::Framing;
 use lanlab_wire::ipx::framing;
 
-/// How often routers are asked, and after what time again; then the segment is known.
 const QUESTIONS: u32 = 2;
 const INTERVAL_NS: u64 = 500_000_000;
 
@@ -42,7 +41,6 @@ impl Segment {
         })
     }
 
-    /// The framing in which a station is answered that sends in this one.
     pub(super) fn answer_framing(&self, theirs: Framing) -> Framing {
         self.configured.unwrap_or(theirs)
     }
@@ -53,7 +51,6 @@ impl Segment {
         framing::ALL.into_iter().filter(move |one| only.is_none_or(|only| only == *one))
     }
 
-    /// Another station has used a framing for something else than to ask.
     pub(super) fn hear(&mut self, found: Framing) {
         self.heard[place(found)] += 1;
     }
@@ -127,7 +124,6 @@ mod tests {
         assert!(given.learn(one, 7) && !given.learn(other, 8));
     }
 
-    /// Routers are asked at once and half a second later; after as long again the segment is known.
     #[test]
     fn it_is_known_a_second_after_the_first_question_and_that_is_said_from_the_beginning() {
         let ms = |milliseconds: u64| Instant::from_nanos(milliseconds * 1_000_000);

@@ -13,7 +13,6 @@ pub(super) const fn next(number: u8) -> u8 {
     (number + 1) % MODULUS
 }
 
-/// I frames from V(A) on: those on their way, then those that wait.
 #[derive(Debug, Default)]
 pub(super) struct SendQueue {
     frames: VecDeque<Vec<u8>>,
@@ -39,7 +38,6 @@ pub(super) const fn is_past(number: u8, due: u8) -> bool {
     matches!(distance(number, due), 1..=MOST_PAST)
 }
 
-/// Memory that is kept for frames to come.
 const MOST_SPARE: usize = 16;
 
 impl SendQueue {
@@ -77,7 +75,6 @@ impl SendQueue {
         Some((number, frame, is_again))
     }
 
-    /// Release what `receive_number` acknowledges: what lies from V(A) to the highest V(S).
     pub(super) fn acknowledge(&mut self, receive_number: u8) -> Acknowledged {
         let count = distance(self.acknowledged, receive_number);
         if count > self.highest {

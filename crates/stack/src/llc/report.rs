@@ -16,7 +16,6 @@ pub enum State {
 pub enum Ended {
     Closed,
     Refused,
-    /// The other end has ended it, or does not know it.
     ByPeer,
     /// The other end has begun it anew: what was on its way is lost.
     Reset,

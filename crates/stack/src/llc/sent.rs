@@ -7,7 +7,6 @@ use super::link::{Link, Pending};
 use super::report::State;
 
 impl Link {
-    /// Append the next PDU to `into`.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         if let Some(pending) = self.pending.pop_front() {
             self.emit_pending(pending, into);

@@ -15,7 +15,6 @@ use crate::netbios::{QueryPace, Unanswered};
 const IDLE_LINK_NS: u64 = 10_000_000_000;
 
 impl Station {
-    /// Send NAME QUERY for a session that is not there yet.
     pub(super) fn query(&mut self, now: Instant, index: usize) {
         let session = &mut self.sessions[index];
         session.deadline = Some(session.call.sent(now, QueryPace::of(&self.profile)));
@@ -90,7 +89,6 @@ impl Station {
         }
     }
 
-    /// Use the link to the station of a session, or set it up.
     fn link_up(&mut self, now: Instant, index: usize) {
         let session = &mut self.sessions[index];
         let station = session.station;
@@ -175,7 +173,6 @@ impl Station {
         self.output.push(to, answer, &[]);
     }
 
-    /// Forget a session that has sent nothing yet, or cannot send any more.
     pub(super) fn drop_session(&mut self, now: Instant, id: SessionId, why: Why) {
         let Some(index) = self.sessions.iter().position(|session| session.id == id) else { return };
         let session = self.sessions.remove(index);
@@ -300,7 +297,6 @@ impl Station {
         self.sessions.iter().any(|session| session.station == station && session.phase.uses_link())
     }
 
-    /// A session has ended: the link lasts a while without any.
     pub(super) fn leave_link(&mut self, now: Instant, station: Mac) {
         if self.is_used(station) {
             return;
@@ -310,7 +306,6 @@ impl Station {
         }
     }
 
-    /// A station has set up a link: a session is to follow.
     pub(super) fn expect_session(&mut self, now: Instant, station: Mac) {
         self.leave_link(now, station);
     }

@@ -14,7 +14,6 @@ const MOST_CALLS_OF_STATION: usize = 64;
 /// Sessions that one station may have called: some numbers are left for others.
 const MOST_SESSIONS_OF_STATION: usize = 222;
 
-/// Whether a station has called, and has not begun any session on its link.
 fn is_only_called(sessions: &[Session], station: Mac) -> bool {
     let mut of_station = sessions.iter().filter(|session| session.station == station);
     of_station.all(|session| session.phase == Phase::Recognized)

@@ -9,7 +9,6 @@ use super::LONGEST_MESSAGE;
 pub(super) enum Taken {
     Part,
     Whole,
-    /// It was thrown away, and that is to be said: NO RECEIVE with these octets.
     NoReceive(u16),
     Dropped,
     TooLong,

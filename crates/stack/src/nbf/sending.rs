@@ -191,7 +191,6 @@ mod tests {
         assert!(!sending.handle_acknowledgement(correlator), "once");
     }
 
-    /// IBM, "Receive Outstanding": the first frame after it says that it begins anew.
     #[test]
     fn a_message_that_has_begun_goes_on_where_the_receiver_says_and_another_one_does_not() {
         let mut correlators = Correlators::default();

@@ -53,9 +53,7 @@ pub(super) struct Session {
     pub(super) station: Mac,
     pub(super) local_number: u8,
     pub(super) remote_number: u8,
-    /// The call that it begins with, and the response correlator of its query.
     pub(super) call: NameCall,
-    /// Response correlator of what is answered next: NAME RECOGNIZED, then SESSION INITIALIZE.
     pub(super) answer_correlator: u16,
     pub(super) habits: Habits,
     peer_has_no_ack: bool,
@@ -265,7 +263,6 @@ impl Session {
         });
     }
 
-    /// Do not wait any longer for data to go with an acknowledgement.
     pub(super) fn release_held(&mut self) {
         if let Some((correlator, _)) = self.receiving.held.take() {
             self.acknowledge(correlator);
@@ -290,7 +287,6 @@ impl Session {
         self.control.push_back(header);
     }
 
-    /// End it now: nothing but SESSION END is sent any more.
     pub(super) fn end(&mut self, reason: u16) {
         self.phase = Phase::Ending;
         self.deadline = None;

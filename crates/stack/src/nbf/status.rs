@@ -17,7 +17,6 @@ const ETHERNET: u8 = 0xfe;
 const VERSION: [u8; 2] = [3, 0];
 /// Octets of the state with all the names that an adapter can have.
 pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
-/// Octets of the state in one frame.
 const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
 const SESSIONS: u16 = 254;
 

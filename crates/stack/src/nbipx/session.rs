@@ -22,7 +22,6 @@ pub(super) enum Phase {
     Finding,
     Calling,
     Open,
-    /// We have ended it, and the other end has not said so, too.
     Ending,
     Over,
 }
@@ -37,7 +36,6 @@ pub(super) struct Session {
     pub(super) place: Option<Place>,
     pub(super) local: u16,
     pub(super) remote: u16,
-    /// When it was called, and whether the other end has gone on with it.
     pub(super) called_at: Instant,
     pub(super) has_gone_on: bool,
     pub(super) timer: Timer,
@@ -418,7 +416,6 @@ impl Session {
         common.event(Event::Ended(self.id, Why::Closed));
     }
 
-    /// Say that the session ends, with the first number that is not acknowledged.
     fn push_end(&mut self, common: &mut Common) {
         let (control, sequence) = (control::ACKNOWLEDGE, self.sending.acknowledged);
         let header = SessionHeader { control, stream: stream::END, sequence, ..Default::default() };

@@ -12,7 +12,6 @@ const PLACES: [u8; BLOCK] = [
     0x48, 0x93, 0x46, 0x67, 0x98, 0x3d, 0xe6, 0x8d, 0xb7, 0x10, 0x7a, 0x26, 0x5a, 0xb9, 0xb1, 0x35,
     0x6b, 0x0f, 0xd5, 0x70, 0xae, 0xfb, 0xad, 0x11, 0xf4, 0x47, 0xdc, 0xa7, 0xec, 0xcf, 0x50, 0xc0,
 ];
-/// Four bits for each octet, as hexadecimal digits.
 const HALVES: &[u8; 256] = b"\
     780864e45c17bfa8f8cc941e46240ab92fb1d2195e7002660738293f7fcf64a0\
     23abd83a17cf189d9194e4c55c8b239e7769efc8d1a6ed077a01f54b7bec95d1\
@@ -26,7 +25,6 @@ const fn half(octet: u8) -> u8 {
     }
 }
 
-/// A hash of octets that begins with a number of four octets.
 fn hash(number: [u8; 4], octets: &[u8]) -> [u8; HASH_LEN] {
     let end = octets.iter().rposition(|octet| *octet != 0).map_or(0, |last| last + 1);
     let (whole, rest) = octets[..end].as_chunks::<BLOCK>();

@@ -31,9 +31,7 @@ const BURST: u8 = 0;
 const MOST_BURST: u32 = 1 << 16;
 /// Octets of a packet around what it has of a burst.
 const AROUND_BURST: u32 = (HEADER_LEN + burst::HEADER_LEN) as u32;
-/// Octets of a packet that passes every router.
 const SMALLEST_PACKET: u32 = 576;
-/// Octets of a packet around a message.
 const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;
 
 const fn packet_bytes(carrier: CarrierFacts) -> u16 {
@@ -45,12 +43,10 @@ const fn data_in_packet(octets: u16) -> u32 {
     (octets as u32).saturating_sub(AROUND_MESSAGE + 1 + WRITE_LEN as u32)
 }
 
-/// Octets of the longest packet with a part of a burst.
 const fn burst_packet_bytes(framing: Framing) -> u32 {
     (HEADER_LEN + longest_data(framing)) as u32
 }
 
-/// What sessions can do in a framing: a request and its reply are a packet each.
 const fn facts(framing: Framing) -> CarrierFacts {
     CarrierFacts {
         // A reply has a completion code in its message, and a status in its envelope; a request neither.

@@ -10,7 +10,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct NetWare {
     pub name: &'static str,
-    /// Version that a server says, and its second part in hundredths.
     pub version: (u8, u8),
     /// Whether a server has a network in itself; otherwise it is at the address of its adapter.
     pub has_internal_network: Known<bool>,

@@ -9,18 +9,15 @@ use super::QueryPace;
 pub(crate) enum Unanswered {
     Again,
     NameNotFound,
-    /// A station has the name, and nothing takes calls for it.
     NotListening,
 }
 
-/// The names of a call, and how far its queries are.
 #[derive(Debug)]
 pub(crate) struct NameCall {
     pub(crate) called: Name,
     pub(crate) calling: Name,
     pub(crate) correlator: u16,
     sent: u32,
-    /// The queries are repeated once where nothing took calls for the name.
     is_second_cycle: bool,
 }
 

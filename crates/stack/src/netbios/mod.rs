@@ -17,7 +17,6 @@ pub(crate) use calls::{NameCall, Unanswered};
 pub(crate) use names::{MOST_NAMES, Names, Outcome};
 pub(crate) use queries::{Queries, Query, QueryKind};
 
-/// Octets of the longest message of a session.
 pub(crate) const LONGEST_MESSAGE: usize = 0xffff;
 
 pub(crate) const FACTS: CarrierFacts = CarrierFacts {
@@ -62,7 +61,6 @@ impl QueryPace {
 pub(crate) struct NameClaim {
     pub(crate) name: Name,
     pub(crate) is_group: bool,
-    /// What answers repeat; zero of a carrier that knows answers by the name.
     pub(crate) correlator: u16,
 }
 

@@ -196,12 +196,10 @@ macro_rules! carriers {
 carriers! {
     Nbf: nbf::Station, "nbf", "NetBEUI";
     Ipx: direct::Station, "ipx", "IPX";
-    /// NetBIOS over IPX: NWLink, as Windows NT speaks to its kind.
     Nbipx: nbipx::Station, "nbipx", "NetBIOS over IPX";
     Ncp: ncp::Station, "ncp", "NCP";
     /// SMB on XNS: 3Com's 3+.
     Spp: xns::Station, "spp", "XNS";
-    /// Tests of this crate show by it what a new carrier takes.
     Toy: super::toy::Toy, "toy", "toy", if test;
 }
 
@@ -242,7 +240,6 @@ impl CarrierKinds {
     }
 }
 
-/// The carriers of a node: those that its configuration names, and no others.
 #[derive(Debug)]
 pub(super) struct CarrierSet {
     machines: Vec<Machine>,
@@ -323,7 +320,6 @@ impl CarrierSet {
         }
     }
 
-    /// The numbers of all carriers; those with one key are added up.
     pub(super) fn counts(&self) -> Vec<Count> {
         let mut all: Vec<Count> = Vec::new();
         for (key, count) in self.machines.iter().flat_map(Machine::counts) {

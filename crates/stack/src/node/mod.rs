@@ -59,7 +59,6 @@ impl NodeConfig {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StrayCounts {
     pub foreign_frames: u64,
-    /// Frames that are shorter than they say, or have no length.
     pub malformed_frames: u64,
     pub unknown_sap_frames: u64,
     pub unknown_socket_packets: u64,
@@ -190,7 +189,6 @@ impl Node {
         self.carriers.poll_transmit(now, into)
     }
 
-    /// What happened. The message or datagram is in `message`, whose memory is exchanged.
     pub fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event> {
         self.carriers.poll_event(message)
     }

@@ -17,7 +17,6 @@ const FACTS: CarrierFacts =
 /// The only program of a station.
 const SOCKET: u16 = 0x4000;
 
-/// The first octet of each frame; the network follows.
 const OPEN: u8 = 1;
 const ACCEPT: u8 = 2;
 const DATA: u8 = 3;

@@ -22,7 +22,6 @@ impl Incoming {
         self.is_paused
     }
 
-    /// The message is whole: hand it over, or let it wait.
     pub(crate) fn deliver<C, I>(&mut self, session: SessionId, common: &mut Common<C, I>) {
         let memory = common.memory();
         let message = std::mem::replace(&mut self.buffer, memory);

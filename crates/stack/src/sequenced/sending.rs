@@ -55,12 +55,10 @@ pub(crate) struct Sending {
     window_end: u16,
     /// Whether a wait was in vain: one packet goes out until something is acknowledged.
     is_doubtful: bool,
-    /// Whether the first one that is not acknowledged goes out again, and then what would have.
     repeats_first: bool,
 }
 
 impl Sending {
-    /// Numbers begin with `first`; packets are sent up to `window_end`.
     pub(crate) const fn new(first: u16, window_end: u16, part_bytes: usize) -> Self {
         Self {
             messages: VecDeque::new(),

@@ -17,7 +17,6 @@ use lanlab_wire::smb1::negotiate::dialect;
 /// Octets of a message around the data of a read or write, at most.
 pub(crate) const AROUND_DATA: u32 = 64;
 
-/// The dialects that are spoken here, from the oldest to the newest.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
     /// The core protocol, IBM PC LAN Program and MS-NET: a password for each share, names of 8.3.
@@ -31,7 +30,6 @@ pub enum Dialect {
 }
 
 impl Dialect {
-    /// Every dialect, from the oldest to the newest.
     pub const ALL: [Self; 4] = [Self::Core, Self::LanMan1, Self::LanMan2, Self::Nt];
 
     /// Its name on the wire ([MS-CIFS] 1.7).

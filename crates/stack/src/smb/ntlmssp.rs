@@ -6,28 +6,22 @@ use super::plan::User;
 use super::responses::{self, CHALLENGE_LEN};
 
 pub const SIGNATURE: [u8; 8] = *b"NTLMSSP\0";
-/// Octets of an AUTHENTICATE message before its fields.
 const AUTHENTICATE_LEN: usize = 64;
-/// Octets of a CHALLENGE message before its fields.
 const CHALLENGE_HEAD_LEN: usize = 48;
-/// Pair of the server's names that holds its time.
 const TIMESTAMP: u16 = 7;
 
 /// Bits of `NegotiateFlags` (2.2.2.5).
 pub mod flags {
     /// Strings are UTF-16LE.
     pub const UNICODE: u32 = 0x0000_0001;
-    /// Strings are in the code page.
     pub const OEM: u32 = 0x0000_0002;
     pub const REQUEST_TARGET: u32 = 0x0000_0004;
     pub const SIGN: u32 = 0x0000_0010;
     pub const NTLM: u32 = 0x0000_0200;
     pub const ALWAYS_SIGN: u32 = 0x0000_8000;
-    /// The name is that of a server.
     pub const TARGET_IS_SERVER: u32 = 0x0002_0000;
     /// A nonce of the client goes into responses of version 1.
     pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
-    /// The server says its names in a list.
     pub const TARGET_INFO: u32 = 0x0080_0000;
     /// Keys have 128 bits.
     pub const KEY_128: u32 = 0x2000_0000;
@@ -52,7 +46,6 @@ pub fn negotiate() -> Vec<u8> {
     message
 }
 
-/// The message in a token, with or without SPNEGO around it.
 pub fn message_in(token: &[u8]) -> Option<&[u8]> {
     let at = token.windows(SIGNATURE.len()).position(|window| window == SIGNATURE)?;
     Some(&token[at..])

@@ -6,7 +6,6 @@
 use super::ntlmssp::{SIGNATURE, flags, message_in};
 use super::responses::CHALLENGE_LEN;
 
-/// Bits that the server has where the client has them.
 const KEPT: u32 = flags::UNICODE
     | flags::REQUEST_TARGET
     | flags::SIGN
@@ -82,7 +81,6 @@ impl<'a> Message<'a> {
     }
 }
 
-/// The message that asks for a proof. The names are ASCII.
 pub fn challenge(
     client_flags: u32,
     challenge: [u8; CHALLENGE_LEN],

@@ -20,7 +20,6 @@ pub struct Plan {
     pub time: u64,
     pub raw: bool,
     pub multiplexed: bool,
-    /// Whether messages have to be signed; otherwise they are where the server requires it.
     pub requires_signatures: bool,
     pub carrier: CarrierFacts,
 }
@@ -29,7 +28,6 @@ pub struct Plan {
 pub struct User {
     pub name: String,
     pub password: String,
-    /// Domain, or empty.
     pub domain: String,
 }
 

@@ -6,7 +6,6 @@
 use crate::known::{Known, assumed};
 use crate::profile::{PC_NETWORK, Profile, WINDOWS_NT};
 
-/// A server, and the stations that it and its clients are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ServerProfile {
     pub name: &'static str,

@@ -54,7 +54,6 @@ impl Station {
         id
     }
 
-    /// Keep a session; of those that are over, the oldest one makes room.
     fn push_session(&mut self, session: Session) {
         let is_over = |one: &Session| !one.phase.is_reported();
         if self.sessions.iter().filter(|one| is_over(one)).count() >= MOST_OVER

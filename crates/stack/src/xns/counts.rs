@@ -9,7 +9,6 @@ counts! {
         sent: "information_sent",
         sent_again: "information_sent_again",
         received: "information_received",
-        /// Packets that came again, or beyond the window, or that make no sense.
         discarded: "information_discarded",
         system_sent: "supervisory_sent",
         late: "t1_expiries",
@@ -23,7 +22,6 @@ counts! {
     }
 }
 
-/// Packets that were discarded, by why, and what else was done with packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct PacketCounts {
     pub(super) wrong_checksums: u64,

@@ -24,7 +24,6 @@ impl Packet<'_> {
         self.header.destination.socket
     }
 
-    /// Whether it is for all stations: then there are no errors about it.
     fn is_to_all(&self) -> bool {
         self.header.destination.node == BROADCAST
     }

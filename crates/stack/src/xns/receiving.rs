@@ -27,7 +27,6 @@ pub(super) enum Taken {
 pub(super) struct Receiving {
     pub(super) next: u16,
     pub(super) incoming: Incoming,
-    /// Packets that have come early: fewer than there are in a window.
     early: Vec<(Header, Vec<u8>)>,
     window: u16,
     /// Last number that the other end was allowed to send: never less than before.

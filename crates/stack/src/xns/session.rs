@@ -21,7 +21,6 @@ pub(super) enum Phase {
     Finding,
     Calling,
     Open,
-    /// We have ended it, and the other end has not said so, too.
     Ending,
     /// The other end has ended it, we have said so, too, and it has not said that it knows.
     Replying,
@@ -37,7 +36,6 @@ impl Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Outcome {
     GoesOn,
-    /// It is over, which its program is to know if it knows of it.
     Over(Why),
 }
 
@@ -48,14 +46,12 @@ pub(super) struct Session {
     pub(super) is_caller: bool,
     pub(super) call: NameCall,
     pub(super) query_at: Option<Instant>,
-    /// Number of the question for the name, and how often it was asked.
     pub(super) query: (u32, u32),
     pub(super) place: Option<Place>,
     is_heard: bool,
     pub(super) socket: u16,
     pub(super) local: u16,
     pub(super) remote: u16,
-    /// When it was called, and whether the other end has gone on with it.
     pub(super) called_at: Instant,
     pub(super) has_gone_on: bool,
     pub(super) timer: Timer,

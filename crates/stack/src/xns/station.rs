@@ -41,7 +41,6 @@ impl Station {
     }
 }
 
-/// The address of a station that is written as twelve hexadecimal digits.
 fn address_of(text: &str) -> Option<Address> {
     let is_hexadecimal = text.len() == 12 && text.bytes().all(|octet| octet.is_ascii_hexdigit());
     let number = u64::from_str_radix(text, 16).ok().filter(|_| is_hexadecimal)?;

@@ -6,9 +6,7 @@ use super::{HEADER_LEN, Header, NO_CHECKSUM};
 use crate::Error;
 use crate::ethernet::{self, Frame, Framing, MAX_PAYLOAD_LEN, Mac};
 
-/// Type of Ethernet II and of SNAP.
 const ETHERNET_TYPE: u16 = 0x8137;
-/// A second one, which some old stations send.
 const OLD_ETHERNET_TYPE: u16 = 0x8138;
 const LLC_START: [u8; 3] = [0xe0, 0xe0, 0x03];
 

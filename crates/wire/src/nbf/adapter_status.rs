@@ -24,7 +24,6 @@ pub struct NameEntry {
 
 impl NameEntry {
     pub const REGISTERED: u8 = 0x04;
-    /// A name that another station has, too.
     pub const DUPLICATE: u8 = 0x06;
     pub const GROUP: u8 = 0x80;
 
@@ -64,7 +63,6 @@ pub struct AdapterStatus {
     pub longest_datagram_bytes: u16,
     pub sessions: [u16; 3],
     pub longest_session_packet_bytes: u16,
-    /// Names in all: more than `names` if the answer was cut.
     pub name_count: u16,
     pub names: Vec<NameEntry>,
 }

@@ -18,7 +18,6 @@ pub use adapter_status::{AdapterStatus, ENTRY_LEN, FIXED_LEN, NameEntry};
 const FORMAT: &str = "nbf";
 
 const COMMAND_AT: usize = 4;
-/// Octets that every header begins with.
 const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
 /// Octets of the header of a frame of names and datagrams.
 pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
@@ -35,7 +34,6 @@ codes! {
         TerminateTrace = 0x07,
         Datagram = 0x08,
         DatagramBroadcast = 0x09,
-        /// Who has this name? With a session number: I want a session with it.
         NameQuery = 0x0a,
         AddNameResponse = 0x0d,
         NameRecognized = 0x0e,
@@ -64,13 +62,10 @@ codes! {
 pub mod flag {
     /// DATA FIRST MIDDLE: answer RECEIVE CONTINUE before I go on.
     pub const RECEIVE_CONTINUE: u8 = 0x01;
-    /// Data, NO RECEIVE: the message needs no acknowledgement.
     pub const NO_ACK: u8 = 0x02;
     /// DATA ONLY LAST: the acknowledgement may come with data.
     pub const ACK_WITH_DATA_ALLOWED: u8 = 0x04;
-    /// Data: acknowledges the message of the transmit correlator.
     pub const ACK_INCLUDED: u8 = 0x08;
-    /// SESSION INITIALIZE and CONFIRM: I understand NO.ACK.
     pub const SEND_NO_ACK_ABLE: u8 = 0x80;
     /// SESSION INITIALIZE and CONFIRM: version 2 of NetBIOS.
     pub const VERSION_2: u8 = 0x01;
@@ -80,11 +75,9 @@ pub mod flag {
 
 /// Values of `data2`.
 pub mod value {
-    /// NAME RECOGNIZED: no session number is left.
     pub const NO_RESOURCES: u8 = 0xff;
     /// High octet of NAME QUERY and NAME RECOGNIZED, and ADD NAME RESPONSE: a group name.
     pub const GROUP: u8 = 1;
-    /// Data: the first frame after RECEIVE OUTSTANDING.
     pub const RESYNCHRONIZE: u16 = 1;
     pub const HANG_UP: u16 = 0;
     pub const ABNORMAL_END: u16 = 1;
@@ -96,7 +89,6 @@ pub mod value {
     pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
     /// STATUS RESPONSE: the buffer of the asker is too small.
     pub const STATUS_OVERFLOW: u16 = 0x4000;
-    /// STATUS RESPONSE: octets of the state.
     pub const STATUS_LENGTH: u16 = 0x3fff;
     /// Highest session number; the lowest one is 1.
     pub const LAST_SESSION_NUMBER: u8 = 254;
@@ -128,7 +120,6 @@ pub struct SessionHeader {
 /// Command, its data and correlators, which every header has behind its length and the delimiter.
 type Common = (u8, u8, u16, [u16; 2]);
 
-/// Read what every header has, of a header of `header_len` octets.
 fn read_common(frame: &[u8], header_len: usize) -> Result<Common, Error> {
     if frame.len() < header_len {
         return Err(Error::Truncated { format: FORMAT, need: header_len, got: frame.len() });

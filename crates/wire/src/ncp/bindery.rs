@@ -10,7 +10,6 @@ pub mod object {
 
 /// Number of no object: a scan begins behind it.
 pub const NO_OBJECT: u32 = 0xffff_ffff;
-/// Octets of the field of a name.
 pub const NAME_LEN: usize = 48;
 /// Octets of the name of a property, and of a part of its value.
 pub const PROPERTY_LEN: usize = 16;

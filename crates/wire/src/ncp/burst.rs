@@ -11,7 +11,6 @@ use super::envelope::kind;
 use super::files::FileHandle;
 
 const FORMAT: &str = "ncp burst";
-/// The one type of stream that there is.
 pub const STREAM: u8 = 2;
 /// Octets of a packet before what it has of a burst.
 pub const HEADER_LEN: usize = Header::LEN;
@@ -29,9 +28,7 @@ pub mod flag {
     pub const BUSY: u8 = 0x08;
     /// Last packet of the burst, or of what of it is sent again.
     pub const END: u8 = 0x10;
-    /// The packet says what is missing.
     pub const MISSING: u8 = 0x40;
-    /// The packet has nothing of a burst.
     pub const SYSTEM: u8 = 0x80;
 }
 
@@ -76,7 +73,6 @@ fields! {
 }
 
 fields! {
-    /// A number whose low octet stands first, unlike all others of NCP.
     Low, Little => {
         number: u32,
     }

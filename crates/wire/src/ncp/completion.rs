@@ -57,7 +57,6 @@ completions! {
     FAILED = 0xff, "not found, or failed";
 }
 
-/// A bindery object has no such property.
 pub const NO_SUCH_PROPERTY: u8 = UNSUPPORTED;
 
 #[cfg(test)]

@@ -4,7 +4,6 @@ use crate::fields::fields;
 
 use super::text::{Name, messages};
 
-/// Octets of the field of a volume's name.
 pub const VOLUME_NAME_LEN: usize = 16;
 pub const SECTOR_BYTES: u64 = 512;
 /// Entries of directories that a volume has room for, as servers here say.
@@ -75,7 +74,6 @@ messages! {
     }
 
     Path<'a>, "ncp path" => {
-        /// Zero: the path names its volume.
         handle: u8,
         path: Name<'a>,
     }
@@ -92,7 +90,6 @@ messages! {
 
 
     Whole<'a>, "ncp whole path" => {
-        /// As in `SYS:PUBLIC`.
         path: Name<'a>,
     }
 

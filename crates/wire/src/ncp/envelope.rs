@@ -10,7 +10,6 @@ pub mod kind {
     pub const DESTROY: u16 = 0x5555;
     /// A part of a burst, which has another header: [`burst`](super::super::burst).
     pub const BURST: u16 = 0x7777;
-    /// The server works on the request still.
     pub const BUSY: u16 = 0x9999;
 }
 
@@ -29,7 +28,6 @@ pub mod status {
 }
 
 fields! {
-    /// As it stands in a packet: the two octets of the connection are apart.
     Packed, Big => {
         kind: u16,
         sequence: u8,
@@ -42,7 +40,6 @@ fields! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope {
     pub kind: u16,
-    /// Number of the request; a reply has that of its request.
     pub sequence: u8,
     pub connection: u16,
     pub task: u8,
@@ -60,7 +57,6 @@ pub struct Reply {
 impl Envelope {
     pub const LEN: usize = Packed::LEN;
 
-    /// Read what a packet begins with. Also gives what stands behind.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let fields = Packed::first(FORMAT, packet, Order::Big)?;
         let envelope = Self {

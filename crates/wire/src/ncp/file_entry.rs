@@ -10,7 +10,6 @@ pub mod attribute {
     pub const READ_ONLY: u8 = 0x01;
     pub const HIDDEN: u8 = 0x02;
     pub const SYSTEM: u8 = 0x04;
-    /// A directory; a search with it finds directories.
     pub const DIRECTORY: u8 = 0x10;
     pub const ARCHIVE: u8 = 0x20;
 }

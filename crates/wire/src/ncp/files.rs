@@ -25,7 +25,6 @@ fields! {
 }
 
 fields! {
-    /// Closes a file, brings it to the disk, or asks for its size.
     OfFile, Big, "ncp file" => {
         reserved: u8,
         file: FileHandle,
@@ -56,7 +55,6 @@ messages! {
         path: Name<'a>,
     }
 
-    /// Creates a file, erases files, or opens one in the old way.
     OfPath<'a>, "ncp file path" => {
         handle: u8,
         attributes: u8,
@@ -84,7 +82,6 @@ messages! {
     }
 }
 
-/// Octets of a write before its data.
 pub const WRITE_LEN: usize = 1 + 6 + 4 + 2;
 
 impl<'a> Write<'a> {

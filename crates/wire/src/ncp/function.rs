@@ -4,7 +4,6 @@ use crate::{Error, take};
 
 const FORMAT: &str = "ncp request";
 
-/// A function; with the number of its part, if it has parts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Function {
     pub number: u8,
@@ -18,7 +17,6 @@ macro_rules! functions {
             Function { number: $number, part: functions!(@part $($part)?) };)*
 
         impl Function {
-            /// Every function that is known here.
             pub const ALL: &'static [Self] = &[$($name),*];
 
             pub const fn name(self) -> &'static str {
@@ -126,9 +124,7 @@ functions! {
 }
 
 pub const NAME_SPACE: u8 = 0x57;
-/// Functions whose parts have a length before them.
 const WITH_PARTS: [u8; 3] = [0x15, 0x16, 0x17];
-/// Functions whose parts have none: name spaces, NDS.
 const WITH_PLAIN_PARTS: [u8; 2] = [NAME_SPACE, 0x68];
 
 impl std::fmt::Display for Function {
@@ -167,7 +163,6 @@ impl Function {
         Ok((Self { number, part: Some(rest[2]) }, data))
     }
 
-    /// Append a request: its function, and what `write` adds of it.
     pub fn emit(self, out: &mut Vec<u8>, write: impl FnOnce(&mut Vec<u8>)) {
         out.push(self.number);
         let Some(part) = self.part else { return write(out) };

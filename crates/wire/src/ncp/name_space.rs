@@ -39,7 +39,6 @@ pub mod mask {
 /// In what a search looks for: directories besides files.
 pub const ALSO_DIRECTORIES: u16 = 0x8000;
 
-/// Number that a search begins after.
 pub const FIRST: u32 = u32::MAX;
 
 fields! {

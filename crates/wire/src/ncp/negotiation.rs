@@ -38,7 +38,6 @@ fields! {
         hour: u8,
         minute: u8,
         second: u8,
-        /// Day of the week, from Sunday on, which is zero.
         weekday: u8,
     }
 }

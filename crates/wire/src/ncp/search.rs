@@ -35,7 +35,6 @@ messages! {
 
 
 
-    /// Asks for the next entry of a search that was begun.
     Continue<'a>, "ncp continued search" => {
         volume: u8,
         directory: u16,

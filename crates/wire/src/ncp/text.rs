@@ -5,7 +5,6 @@ use crate::fields::{Field, Order};
 
 pub const MOST: usize = u8::MAX as usize;
 
-/// A name with an octet before it that says how long it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Name<'a>(pub &'a [u8]);
 
@@ -88,7 +87,6 @@ macro_rules! messages {
     )+};
     (@read $name:ident <$life:lifetime>, $format:literal, $($field:ident)*) => {
         impl<$life> $name<$life> {
-            /// Read it from the start of `octets`.
             pub fn parse(octets: &$life [u8]) -> Result<Self, $crate::Error> {
                 let mut rest = $crate::ncp::text::Rest::new($format, octets);
                 Ok(Self { $($field: $crate::ncp::text::Part::read(&mut rest)?,)* })
@@ -103,7 +101,6 @@ macro_rules! messages {
     };
     (@read $name:ident, $format:literal, $($field:ident)*) => {
         impl $name {
-            /// Read it from the start of `octets`.
             pub fn parse(octets: &[u8]) -> Result<Self, $crate::Error> {
                 let mut rest = $crate::ncp::text::Rest::new($format, octets);
                 Ok(Self { $($field: $crate::ncp::text::Part::read(&mut rest)?,)* })
@@ -126,7 +123,6 @@ pub fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
     field
 }
 
-/// The name in such a field: up to its first zero.
 pub fn unpadded(field: &[u8]) -> &[u8] {
     let end = field.iter().position(|octet| *octet == 0).unwrap_or(field.len());
     &field[..end]

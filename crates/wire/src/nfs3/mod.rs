@@ -74,7 +74,6 @@ pub const FILE_SYNC: u32 = 2;
 
 /// `createmode3` (section 3.3.8).
 pub const UNCHECKED: u32 = 0;
-/// Fails if the name is there.
 pub const GUARDED: u32 = 1;
 pub const EXCLUSIVE: u32 = 2;
 
@@ -95,7 +94,6 @@ pub struct Attributes {
     pub used_bytes: u64,
     pub file_system: u64,
     pub number: u64,
-    /// Last access, modification, and change: seconds and nanoseconds.
     pub times: [(u32, u32); 3],
 }
 
@@ -108,7 +106,6 @@ impl Attributes {
         Ok(Self { kind, mode, links, owner, size_bytes, used_bytes, file_system, number, times })
     }
 
-    /// Read `post_op_attr`.
     pub fn read_optional(reader: &mut Reader<'_>) -> Result<Option<Self>, Garbled> {
         if reader.boolean()? { Self::read(reader).map(Some) } else { Ok(None) }
     }
@@ -120,7 +117,6 @@ impl Attributes {
         writer.field(self.times);
     }
 
-    /// Write `post_op_attr`.
     pub fn write_optional(attributes: Option<&Self>, writer: &mut Writer) {
         writer.boolean(attributes.is_some());
         if let Some(attributes) = attributes {

@@ -2,7 +2,6 @@
 
 use super::xdr::{Garbled, Reader, Writer};
 
-/// Set in the header of a record's last fragment.
 const LAST: u32 = 1 << 31;
 
 /// Longest credential or verifier (section 8.2).
@@ -20,7 +19,6 @@ pub const AUTH_SYS: u32 = 1;
 pub enum Accepted {
     Success,
     NoProgram,
-    /// The version is not; these are, from the one to the other.
     NoVersion(u32, u32),
     NoProcedure,
     GarbageArguments,
@@ -36,7 +34,6 @@ pub fn fragment(header: [u8; 4]) -> (usize, bool) {
     ((word & !LAST) as usize, word & LAST != 0)
 }
 
-/// A user by number, as `authsys_parms` (appendix A).
 pub fn auth_sys(stamp: u32, machine: &str, user: u32, group: u32) -> Vec<u8> {
     let mut writer = Writer::default();
     writer.u32(stamp);

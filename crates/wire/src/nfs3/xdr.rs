@@ -104,7 +104,6 @@ impl Writer {
         self.fixed(octets);
     }
 
-    /// `length` octets, all zero, to be filled.
     pub fn room(&mut self, length: usize) -> &mut [u8] {
         let begin = self.octets.len();
         self.octets.resize(begin + length, 0);
@@ -121,7 +120,6 @@ impl Writer {
     }
 }
 
-/// Octets of padding that fill `length` up to whole words.
 pub fn padding(length: usize) -> usize {
     length.wrapping_neg() % 4
 }

@@ -49,7 +49,6 @@ impl<'a> Fields<'a> {
         std::str::from_utf8(self.string()?).ok()
     }
 
-    /// Whether the attributes that come next have an owner, or what other versions know.
     pub fn have_others(&self) -> bool {
         let flags = self.0.first_chunk().map_or(0, |flags| u32::from_be_bytes(*flags));
         flags & (UIDGID | EXTENDED) != 0
@@ -99,7 +98,6 @@ impl Attributes {
         Self { size_bytes: Some(size_bytes), mode: Some(mode), accessed_s, modified_s }
     }
 
-    /// Whether it is a directory, and whether a file; neither is known without a mode.
     pub fn is_directory(&self) -> Option<bool> {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFDIR)
     }

@@ -2,14 +2,12 @@
 
 use bytes::Bytes;
 
-/// A message that is being written, with its length before it.
 #[derive(Debug)]
 pub struct Message {
     octets: Vec<u8>,
 }
 
 impl Message {
-    /// One of a type, with room for `room` octets.
     pub fn new(kind: u8, room: usize) -> Self {
         let mut octets = Vec::with_capacity(room + 32);
         octets.extend_from_slice(&[0, 0, 0, 0, kind]);

@@ -69,7 +69,6 @@ impl<'a> Block<'a> {
         self.end - self.bytes_at
     }
 
-    /// Whether the block has neither words nor octets, as in the response to an error.
     pub const fn is_empty(&self) -> bool {
         self.end - self.words_at == 2
     }

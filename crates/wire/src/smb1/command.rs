@@ -73,7 +73,6 @@ commands! {
     NONE = 0xff, "smb1 no andx command";
 }
 
-/// Whether the parameters of a command begin with the next command of a chain.
 pub const fn is_andx(command: u8) -> bool {
     matches!(
         command,

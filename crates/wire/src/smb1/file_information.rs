@@ -135,7 +135,6 @@ fields! {
 }
 
 fields! {
-    /// Length of a file, or what is set aside for it.
     Length, Little, FORMAT => {
         octets: u64,
     }

@@ -30,7 +30,6 @@ pub mod level {
 
 fields! {
     Allocation, Little, FORMAT => {
-        /// Identifier of the file system. Zero.
         id: u32,
         sectors_per_unit: u32,
         total_units: u32,

@@ -13,9 +13,7 @@ use crate::fields::{Field, Order};
 const FORMAT: &str = "smb1 find";
 
 pub mod flags {
-    /// End the search after this response.
     pub const CLOSE_AFTER_REQUEST: u16 = 0x0001;
-    /// End the search once all was listed.
     pub const CLOSE_AT_END: u16 = 0x0002;
     pub const RETURN_RESUME_KEYS: u16 = 0x0004;
     /// Go on after the last entry, not after the name of the request.
@@ -90,13 +88,10 @@ impl<'a> Next<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Found {
-    /// Identifier of the search. Only after find first.
     pub sid: Option<u16>,
     pub count: u16,
     pub end_of_search: bool,
-    /// Where the wrong extended attribute of the request is. Zero is nowhere.
     pub ea_error_offset: u16,
-    /// Where the last entry is among the data, for a find next by name.
     pub last_name_offset: u16,
 }
 
@@ -122,7 +117,6 @@ impl Found {
 }
 
 block! {
-    /// Request to end a search. The response is an empty block.
     Close2: words(1) {
         sid: u16,
     }

@@ -12,16 +12,13 @@ use crate::fields::{Field, Order};
 
 const FORMAT: &str = "smb1 find";
 
-/// Octets of an entry before its name, by level.
 const DIRECTORY_LEN: usize = 64;
 const FULL_DIRECTORY_LEN: usize = 68;
 const BOTH_DIRECTORY_LEN: usize = 94;
-/// Octets of the short name of an entry.
 const SHORT_NAME_LEN: usize = 24;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Standard<'a> {
-    /// Where the listing goes on after this entry, if the request asked for it.
     pub resume_key: Option<u32>,
     pub creation: DateTime,
     pub last_access: DateTime,
@@ -55,7 +52,6 @@ impl<'a> Standard<'a> {
         Ok(entry)
     }
 
-    /// Octets that the entry takes at `offset` of the data.
     pub fn len_at(&self, offset: usize) -> usize {
         let (unicode, name) = (self.name.is_unicode(), self.name.octets().len());
         let at = offset + if self.resume_key.is_some() { 27 } else { 23 };

@@ -60,7 +60,6 @@ impl Header {
         }
     }
 
-    /// Header of a response to this request, with the same identifiers.
     #[must_use]
     pub const fn response(&self, status: Status) -> Self {
         Self { status, flags: self.flags | flags::REPLY, signature: [0; 8], ..*self }

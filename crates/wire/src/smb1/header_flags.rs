@@ -2,14 +2,11 @@
 //!
 //! Source: [MS-CIFS] 2.2.3.1.
 
-/// Bits of `flags`.
 pub mod flags {
     /// The client can lock and read, and write and unlock, in one command.
     pub const LOCK_AND_READ_OK: u8 = 0x01;
-    /// Names are compared without regard to case.
     pub const CASE_INSENSITIVE: u8 = 0x08;
     pub const CANONICALIZED_PATHS: u8 = 0x10;
-    /// The client asks for an opportunistic lock.
     pub const OPLOCK: u8 = 0x20;
     /// The client asks to hear of every change while it holds the lock.
     pub const OPLOCK_NOTIFY: u8 = 0x40;
@@ -28,7 +25,6 @@ pub mod flags2 {
     pub const IS_LONG_NAME: u16 = 0x0040;
     /// Extended security is spoken ([MS-SMB] 2.2.3.1).
     pub const EXTENDED_SECURITY: u16 = 0x0800;
-    /// Paths are of the distributed file system.
     pub const DFS: u16 = 0x1000;
     /// A read is allowed if the file may be executed.
     pub const PAGING_IO: u16 = 0x2000;

@@ -65,13 +65,9 @@ pub mod write_andx;
 pub mod write_raw;
 pub mod writer;
 
-/// `BufferFormat` of data with its length.
 const DATA: u8 = 0x01;
-/// `BufferFormat` of a dialect.
 const DIALECT: u8 = 0x02;
-/// `BufferFormat` of a string.
 const ASCII: u8 = 0x04;
-/// `BufferFormat` of a variable block with its length.
 const VARIABLE: u8 = 0x05;
 
 /// Attributes of a file as DOS has them ([MS-CIFS] 2.2.1.2.4).

@@ -94,7 +94,6 @@ impl<'a> Write<'a> {
 
 block! {
     Written: words(2) {
-        /// The masks of requests that have come since the last response.
         mask: u32,
     }
 }

@@ -12,7 +12,6 @@ use crate::Error;
 /// Names of dialects ([MS-CIFS] 1.7).
 pub mod dialect {
     pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
-    /// Core protocol with raw reads and writes.
     pub const CORE_PLUS: &str = "MICROSOFT NETWORKS 1.03";
     /// Core protocol, as some of its clients call it.
     pub const PC_LAN: &str = "PCLAN1.0";
@@ -61,7 +60,6 @@ pub mod capabilities {
     /// Opportunistic locks of level 2.
     pub const LEVEL_II_OPLOCKS: u32 = 0x0000_0080;
     pub const LOCK_AND_READ: u32 = 0x0000_0100;
-    /// Find with levels of Windows NT.
     pub const NT_FIND: u32 = 0x0000_0200;
     pub const DFS: u32 = 0x0000_1000;
     /// Information levels of the operating system may be passed through.
@@ -135,7 +133,6 @@ pub struct LanMan<'a> {
     pub time: u16,
     pub date: u16,
     pub timezone_min: i16,
-    /// Challenge for passwords. Empty if they are plain.
     pub challenge: &'a [u8],
     /// Domain of the server, from LAN Manager 2.1 on.
     pub domain: Option<Text<'a>>,
@@ -170,7 +167,6 @@ pub enum Security<'a> {
     },
     Extended {
         guid: [u8; 16],
-        /// First token. May be empty.
         blob: &'a [u8],
     },
 }

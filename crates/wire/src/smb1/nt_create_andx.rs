@@ -38,13 +38,9 @@ pub mod share {
 
 /// What to do with a file that exists, and with one that does not.
 pub mod disposition {
-    /// Replace an existing file, else create it.
     pub const SUPERSEDE: u32 = 0;
-    /// Open an existing file, else fail.
     pub const OPEN: u32 = 1;
-    /// Create the file, fail if it exists.
     pub const CREATE: u32 = 2;
-    /// Open an existing file, else create it.
     pub const OPEN_IF: u32 = 3;
     /// Cut an existing file to no length, else fail.
     pub const OVERWRITE: u32 = 4;
@@ -63,11 +59,8 @@ pub mod options {
 }
 
 pub mod flags {
-    /// Ask for an exclusive opportunistic lock.
     pub const OPLOCK: u32 = 0x02;
-    /// Ask for a batch opportunistic lock.
     pub const BATCH_OPLOCK: u32 = 0x04;
-    /// The parent of the name is meant.
     pub const OPEN_PARENT: u32 = 0x08;
     /// The response may have the longer form.
     pub const EXTENDED_RESPONSE: u32 = 0x10;
@@ -77,7 +70,6 @@ pub mod result {
     pub const SUPERSEDED: u32 = 0;
     pub const OPENED: u32 = 1;
     pub const CREATED: u32 = 2;
-    /// The file was there and was cut.
     pub const OVERWRITTEN: u32 = 3;
 }
 
@@ -137,7 +129,6 @@ impl<'a> Request<'a> {
 
 block! {
     Response: andx_words(34) {
-        /// Opportunistic lock that was granted. Zero is none.
         oplock: u8,
         fid: u16,
         result: u32,
@@ -154,7 +145,6 @@ block! {
         end_of_file: u64,
         /// Kind of resource: 0 is a file or a directory.
         resource_type: u16,
-        /// State of a named pipe; bits of what is supported for a file.
         pipe_status: u16,
         is_directory: bool,
     }

@@ -18,7 +18,6 @@ pub mod access {
     pub const READ_WRITE: u16 = 2;
     pub const EXECUTE: u16 = 3;
     pub const SHARE_MASK: u16 = 0x0070;
-    /// As DOS did before sharing: opens of one process at a time to write.
     pub const COMPATIBILITY: u16 = 0x00;
     pub const DENY_ALL: u16 = 0x10;
     pub const DENY_WRITE: u16 = 0x20;

@@ -10,20 +10,16 @@ pub const REQUEST_ATTRIBUTES: u16 = 0x0001;
 /// Open functions: what to do with a file that exists, and with one that does not.
 pub mod function {
     pub const FAIL_IF_EXISTS: u16 = 0x00;
-    /// Open the file if it exists.
     pub const OPEN: u16 = 0x01;
     /// Cut the file to no length if it exists.
     pub const TRUNCATE: u16 = 0x02;
-    /// Create the file if it does not exist.
     pub const CREATE: u16 = 0x10;
 }
 
 pub mod result {
     pub const OPENED: u16 = 1;
     pub const CREATED: u16 = 2;
-    /// The file was there and was cut.
     pub const TRUNCATED: u16 = 3;
-    /// Bit: an opportunistic lock was granted.
     pub const OPLOCK: u16 = 0x8000;
 }
 
@@ -37,7 +33,6 @@ block! {
         /// Time of a file that is created, s since 1970 in the server's time.
         creation_time: u32,
         function: u16,
-        /// Octets to set aside for a file that is created or cut.
         allocation_size: u32,
         timeout_ms: u32,
     } bytes {

@@ -25,11 +25,8 @@ mod number {
 /// How a request ended, [MS-RAP] 2.5.2 and [MS-ERREF] 2.2.
 pub mod status {
     pub const SUCCESS: u16 = 0;
-    /// The server does not know the request.
     pub const NOT_SUPPORTED: u16 = 50;
-    /// The server does not know the level.
     pub const INVALID_LEVEL: u16 = 124;
-    /// More entries are there than have room.
     pub const MORE_DATA: u16 = 234;
     pub const NO_SUCH_SHARE: u16 = 2310;
 }
@@ -38,7 +35,6 @@ pub mod status {
 pub mod server_type {
     pub const WORKSTATION: u32 = 0x0000_0001;
     pub const SERVER: u32 = 0x0000_0002;
-    /// Asks for workgroups in place of servers.
     pub const DOMAIN_ENUM: u32 = 0x8000_0000;
     /// Asks for what the server has heard by itself; it says nothing of which kinds.
     pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
@@ -52,7 +48,6 @@ pub enum What<'a> {
     },
     Server,
     Workstation,
-    /// The servers of a workgroup, of at least one of these kinds.
     Servers {
         /// Bits of [`server_type`].
         kinds: u32,
@@ -97,7 +92,6 @@ impl<'a> Request<'a> {
     }
 }
 
-/// The octets up to a zero.
 fn string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
     let all = { *reader }.rest();
     let len = all.iter().position(|octet| *octet == 0).unwrap_or(all.len());
@@ -205,12 +199,10 @@ fn words<const N: usize>(words: [u16; N]) -> Vec<u8> {
     words.iter().flat_map(|word| word.to_le_bytes()).collect()
 }
 
-/// Structures of a fixed size, and the strings that they point to.
 #[derive(Default)]
 struct Data {
     fixed: Vec<u8>,
     strings: Vec<u8>,
-    /// Where in `fixed` offsets are, and what each is within the strings.
     pointers: Vec<(usize, usize)>,
 }
 

@@ -16,7 +16,6 @@ pub struct Request {
     pub offset: u64,
     /// Most octets to read, low 16 bits.
     pub max_count_low: u16,
-    /// Fewest octets to wait for at a pipe or a device.
     pub min_count: u16,
     /// Time to wait at a pipe or a device, ms. For a file, the low half holds the high 16 bits of
     /// the count where large reads were negotiated.
@@ -40,7 +39,6 @@ impl Request {
         }
     }
 
-    /// Most octets to read. `large` if large reads were negotiated.
     pub const fn max_count(&self, large: bool) -> u32 {
         let low = self.max_count_low as u32;
         if large && self.timeout_or_count_high != FOREVER {
@@ -78,7 +76,6 @@ pub struct Response<'a> {
     pub data: &'a [u8],
 }
 
-/// `available` of a file.
 pub const NOT_A_PIPE: u16 = 0xffff;
 
 impl<'a> Response<'a> {

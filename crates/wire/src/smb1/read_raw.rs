@@ -13,7 +13,6 @@ pub struct Request {
     /// Where to read, octets from the start.
     pub offset: u64,
     pub max_count: u16,
-    /// Fewest octets to wait for at a pipe or a device.
     pub min_count: u16,
     /// Time to wait at a pipe or a device, ms.
     pub timeout_ms: u32,

@@ -52,7 +52,6 @@ impl<'a> Reader<'a> {
         self.message.len() - self.at
     }
 
-    /// The error of a field just before offset `end`.
     pub const fn forbidden(&self, field: &'static str, offset: usize, value: u64) -> Error {
         Error::Forbidden { format: self.format, field, offset, value }
     }
@@ -81,7 +80,6 @@ impl<'a> Reader<'a> {
         self.take(N).map(|octets| crate::take(octets, 0..N))
     }
 
-    /// Pass over `len` octets.
     pub fn skip(&mut self, len: usize) -> Result<(), Error> {
         self.take(len).map(|_| ())
     }

@@ -14,7 +14,6 @@ use crate::Error;
 
 pub const RESUME_KEY_LEN: usize = 21;
 pub const ENTRY_LEN: usize = 43;
-/// Octets of a name in an entry.
 pub const NAME_LEN: usize = 13;
 
 /// Where a listing goes on. Only the server that made it knows what it says, but for the last four
@@ -27,7 +26,6 @@ pub struct Request<'a> {
     pub max_count: u16,
     /// Attributes that files may have; the attribute of a volume alone asks for its label.
     pub search_attributes: u16,
-    /// Directory and pattern. Empty in a request that goes on.
     pub name: Text<'a>,
     pub resume_key: Option<ResumeKey>,
 }

@@ -8,10 +8,8 @@ use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
 
-/// Bits of the response's `action`.
 pub mod action {
     pub const GUEST: u16 = 0x01;
-    /// The server used the LM session key.
     pub const LM_SESSION_KEY: u16 = 0x02;
 }
 

@@ -44,7 +44,6 @@ impl Status {
         }
     }
 
-    /// Whether this is `error` in either form. A code of DOS stands for several errors.
     pub const fn is(self, error: error::Row) -> bool {
         match self {
             Self::Dos { class, code } => class == error.class && code == error.code,

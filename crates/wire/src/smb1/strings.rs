@@ -6,7 +6,6 @@ use std::borrow::Cow;
 
 use crate::Error;
 
-/// A string as it stands in a message, without terminator and alignment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Text<'a> {
     Oem(&'a [u8]),

@@ -16,7 +16,6 @@ const LAST_YEAR: i32 = FIRST_YEAR + 127;
 
 fields! {
     #[derive(PartialOrd, Ord)]
-    /// Date and time as DOS has them, to two seconds.
     DateTime, Little => {
         /// Years since 1980 in the high 7 bits, month in 4, day in 5. Zero is no date.
         date: u16,

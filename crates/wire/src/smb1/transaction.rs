@@ -10,9 +10,7 @@ use super::reader::Reader;
 use super::writer::Writer;
 use crate::Error;
 
-/// Flag: end the tree connection afterwards.
 pub const DISCONNECT_TID: u16 = 0x0001;
-/// Flag: there is to be no response.
 pub const NO_RESPONSE: u16 = 0x0002;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

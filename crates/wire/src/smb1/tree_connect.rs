@@ -5,10 +5,8 @@
 use super::blocks::block;
 
 block! {
-    /// Request. Strings are of the code page in every dialect that has it.
     Request<'a>: words(0) {
     } bytes {
-        /// Share, as `\\SERVER\SHARE`.
         path: path,
         password: path,
         /// What the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`.

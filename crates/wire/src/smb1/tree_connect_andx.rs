@@ -19,7 +19,6 @@ pub struct Request<'a> {
     /// Password of the share, plain with its NUL or as response to the challenge. One zero where
     /// users log on.
     pub password: &'a [u8],
-    /// Share, as `\\SERVER\SHARE`.
     pub path: Text<'a>,
     /// What the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`. Never UTF-16LE.
     pub service: Text<'a>,

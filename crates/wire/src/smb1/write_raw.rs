@@ -23,7 +23,6 @@ pub struct Request<'a> {
     pub mode: u16,
     /// Whether the offset has 64 bits, so that the request has 14 words instead of 12.
     pub wide: bool,
-    /// The first octets to write. May be empty.
     pub data: &'a [u8],
 }
 
@@ -62,7 +61,6 @@ impl<'a> Request<'a> {
 }
 
 block! {
-    /// Interim response of command `WRITE_RAW`, and final response of command `WRITE_COMPLETE`.
     Response: words(1) {
         /// Interim: octets left in a pipe or a device, all ones for a file. Final: octets written.
         count: u16,

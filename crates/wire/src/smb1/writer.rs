@@ -83,7 +83,6 @@ impl<'a> Writer<'a> {
         self.unicode
     }
 
-    /// Offset of what is next, from the start of the message.
     pub fn offset(&self) -> usize {
         self.out.len() - self.base
     }
@@ -92,7 +91,6 @@ impl<'a> Writer<'a> {
         &self.out[self.base..]
     }
 
-    /// Begin a block of `count` words.
     pub(super) fn words(&mut self, count: u8) {
         self.block_at = self.out.len();
         self.out.push(count);
@@ -146,7 +144,6 @@ impl<'a> Writer<'a> {
         self.out.resize(self.out.len() + count, 0);
     }
 
-    /// Zeros up to a multiple of `to` from the start of the message.
     pub(super) fn align(&mut self, to: usize) {
         while !self.offset().is_multiple_of(to) {
             self.out.push(0);
@@ -172,19 +169,16 @@ impl<'a> Writer<'a> {
         self.text(text);
     }
 
-    /// Align for data, whose offset belongs at `offset` of the message.
     pub(super) fn begin_data(&mut self, offset: usize) {
         self.align(2);
         self.patch_u16(offset, self.offset() as u16);
     }
 
-    /// Write `value` over the two octets at `offset` of the message.
     pub(super) fn patch_u16(&mut self, offset: usize, value: u16) {
         let at = self.base + offset;
         self.out[at..at + 2].copy_from_slice(&value.to_le_bytes());
     }
 
-    /// Write `octets` as the signature of the message.
     pub fn sign(&mut self, signature: [u8; 8]) {
         self.out[self.base..][header::SIGNATURE].copy_from_slice(&signature);
     }

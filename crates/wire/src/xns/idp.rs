@@ -8,7 +8,6 @@ use crate::Error;
 use crate::ipx::{HEADER_LEN, Header, NO_CHECKSUM};
 
 const FORMAT: &str = "idp";
-/// Octets of the longest packet that stations send.
 pub const LONGEST_PACKET: usize = 576;
 pub const LONGEST_DATA: usize = LONGEST_PACKET - HEADER_LEN;
 const CHECKSUM_LEN: usize = size_of::<u16>();
@@ -17,7 +16,6 @@ const CHECKSUM_LEN: usize = size_of::<u16>();
 pub struct Packet<'a> {
     pub header: Header,
     pub data: &'a [u8],
-    /// Whether its checksum is right, or it has none.
     pub is_intact: bool,
 }
 

@@ -9,7 +9,6 @@ pub const HEADER_LEN: usize = 6;
 fields! {
     Header, Big, "pep" => {
         id: u32,
-        /// Whose packet exchange it is; zero: not said.
         client: u16,
     }
 }

@@ -21,7 +21,6 @@ pub mod control {
 }
 
 pub mod stream {
-    /// Data of which the connection knows nothing.
     pub const DATA: u8 = 0;
     pub const END: u8 = 254;
     pub const END_REPLY: u8 = 255;

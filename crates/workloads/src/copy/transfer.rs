@@ -215,7 +215,6 @@ impl<'a, K: Clock> Transfer<'a, K> {
         self.buffers.iter().take(usize::try_from(blocks).unwrap_or(usize::MAX))
     }
 
-    /// Note a call that is done; gives how long it took.
     fn moved(&self, kind: Operation, began: Instant, blocks: &Blocks, length: usize) -> Duration {
         let ended = self.guard.clock.now();
         blocks.first.set(blocks.first.get().or(Some(ended)));

@@ -135,7 +135,6 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
         Ok(())
     }
 
-    /// Copy a file, again and again as the policy allows it.
     async fn copy_one(
         &self,
         number: usize,

@@ -32,7 +32,6 @@ impl Content {
         Self { key, zeros_from: PAGE_BYTES - zeros }
     }
 
-    /// What lies from `offset` on.
     pub fn fill(&self, offset: u64, buffer: &mut [u8]) {
         let mut place = offset / 8;
         let mut rest = &mut *buffer;
@@ -111,7 +110,6 @@ mod tests {
         octets
     }
 
-    /// Made once and written down: a dataset of last year is the same today, on any system.
     #[test]
     fn content_is_the_same_for_ever() {
         let octets = whole(Content::new(1, 0, 0.0), 16);

@@ -8,7 +8,6 @@ pub const MOST_FILES: usize = 100_000;
 /// Largest file: 16 TiB, more than any file system of today's holds in one.
 const MOST_FILE_BYTES: u64 = 1 << 44;
 const MOST_BYTES: u128 = 1 << 50;
-/// Weights are counted in this fraction.
 const UNIT: u64 = 1 << 32;
 
 /// The size of every file, in the order of their numbers.

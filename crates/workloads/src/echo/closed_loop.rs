@@ -21,7 +21,6 @@ const REFUSED_PAUSE_NS: u64 = 1_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The warm-up is over: what comes next is measured. Ask again.
     Measure,
     Send(u64),
     /// Look for replies, until then at most.
@@ -53,7 +52,6 @@ pub struct ClosedLoop<'a> {
 }
 
 impl<'a> ClosedLoop<'a> {
-    /// Nothing has been sent; `start` is the beginning of the warm-up.
     pub fn new(plan: &'a Plan, progress: &'a Progress, start: Instant) -> Self {
         Self {
             plan,
@@ -117,7 +115,6 @@ impl<'a> ClosedLoop<'a> {
         self.waiting >= self.plan.outstanding_requests
     }
 
-    /// Requests whose replies are overdue at `now` are not waited for any more.
     fn give_up_overdue(&mut self, now: Instant) {
         while self.waiting > 0 && self.first_due() <= now {
             let Some(overdue) = self.outstanding.pop_front() else { return };

@@ -19,22 +19,18 @@ impl Content {
         Self { layout: Layout::of(plan.message_bytes), session: token.short(), padding }
     }
 
-    /// The request `sequence`, whole.
     pub fn message(&self, sequence: u64) -> Vec<u8> {
         let mut message = self.padding.clone();
         self.write(sequence, &mut message);
         message
     }
 
-    /// Make `message`, which is one of these requests, the request `sequence`.
     #[inline]
     pub fn write(&self, sequence: u64, message: &mut [u8]) {
         let header = Header { flow: 0, session: self.session, sequence, send_time_ns: 0 };
         self.layout.emit(&header, message);
     }
 
-    /// Where `octets`, which are those from `offset` on of the reply to `sequence`, begin to differ from
-    /// what was sent.
     pub fn difference(&self, sequence: u64, offset: usize, octets: &[u8]) -> Option<usize> {
         let head_bytes = self.padding.len().min(FULL_HEADER_LEN);
         let mut head = [0; FULL_HEADER_LEN];

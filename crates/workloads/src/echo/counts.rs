@@ -77,7 +77,6 @@ impl Counts {
         self.sent - self.round_trip.samples()
     }
 
-    /// Whether every measured request up to `total` has its reply, in time or late.
     pub(super) fn is_complete(&self, total: u64) -> bool {
         self.arrived.expected() == total
             && self.round_trip.samples() + self.late == total - self.first_measured

@@ -28,7 +28,6 @@ impl RequestWriter {
         Self { token, layout: Layout::of(plan.message_bytes) }
     }
 
-    /// Make `message` the request `sequence`, which leaves at `now`.
     #[inline]
     pub fn write(&self, sequence: u64, now: Instant, message: &mut [u8]) {
         let session = self.token.short();
@@ -42,7 +41,6 @@ pub struct ReplyReader {
     token: Token,
     layout: Layout,
     message_bytes: usize,
-    /// The number after the newest reply's, to which short numbers are extended.
     expected: u64,
 }
 

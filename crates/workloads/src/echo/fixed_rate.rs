@@ -37,7 +37,6 @@ impl RateSchedule {
         Self { pace, start, first_measured, total }
     }
 
-    /// When the request `sequence` is due.
     pub fn slot(&self, sequence: u64) -> Instant {
         self.pace.slot(self.start, sequence)
     }
@@ -192,7 +191,6 @@ impl<'a> RateListener<'a> {
         }
     }
 
-    /// A look at the replies found this at `now`.
     #[inline]
     pub fn heard(&mut self, heard: Heard, now: Instant) {
         if matches!(heard, Heard::Reply(_) | Heard::Alive) {

@@ -25,15 +25,12 @@ pub struct Plan {
     pub pace: Option<Pace>,
     /// Requests on their way at a time in a closed loop, 1 at least.
     pub outstanding_requests: usize,
-    /// How both ends wait for what comes next. Never `auto`.
     pub receive: Receive,
     pub timestamps: Timestamps,
     pub timeout_ns: u64,
-    /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
     /// Either end gives up after this time without a message from the other, on a path that takes none.
     pub silence_ns: u64,
-    /// Whether `timeout_ns` is a default, which follows the path.
     pub timeout_follows_path: bool,
     /// Round trip of the path, as it was measured before the start; 0: not known, or of no account.
     pub round_trip_ns: u64,
@@ -44,7 +41,6 @@ impl Plan {
         start.plus_nanos(self.warmup_ns)
     }
 
-    /// The end of the measured part, where time is the amount.
     pub fn end(&self, start: Instant) -> Instant {
         match self.amount {
             EchoAmount::TimeNs(time_ns) => self.warmup_end(start).plus_nanos(time_ns),
@@ -90,7 +86,6 @@ impl Plan {
         Ok(plan)
     }
 
-    /// How long a requester waits for the responder to confirm the end on this path.
     pub fn confirm_ns(&self) -> u64 {
         CONFIRM_NS + self.round_trip_ns
     }

@@ -17,7 +17,6 @@ use crate::handshake::Acceptor;
 use crate::messages::{EndedBy, Failure};
 use crate::peer_failure::went_on_too_long;
 
-/// Interval of a responder's keep-alive messages.
 const ALIVE_NS: u64 = 50_000_000;
 /// Time that a responder stays after the requester's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
@@ -55,7 +54,6 @@ pub struct Responder<'a> {
 }
 
 impl<'a> Responder<'a> {
-    /// A responder whose requester has proved itself to `acceptor`.
     pub fn new(
         plan: &'a Plan,
         progress: &'a Progress,
@@ -137,7 +135,6 @@ impl<'a> Responder<'a> {
         self.progress.count(1, self.plan.message_bytes as u64);
     }
 
-    /// No datagram was there at `now`.
     pub fn idle(&mut self, now: Instant) {
         let quiet_ns = now.nanos_since(self.last_heard);
         if self.is_finished && quiet_ns > TAIL_NS {

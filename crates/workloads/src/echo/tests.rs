@@ -33,7 +33,6 @@ fn on_schedule() -> Plan {
     Plan { pace: Pace::from_message_rate(1_000.0), ..plan() }
 }
 
-/// A time after the start, which is a second after zero.
 fn at_us(us: u64) -> Instant {
     Instant::from_nanos((1_000_000 + us) * 1_000)
 }
@@ -266,7 +265,6 @@ fn a_request_without_room_is_counted_where_it_is_measured() {
     assert_eq!((requester.counts.refused, requester.counts.sent), (1, 0));
 }
 
-/// A sender and a listener on schedule, begun at the start.
 fn ends<'a>(
     plan: &'a Plan,
     progress: &'a Progress,

@@ -1,7 +1,6 @@
 use super::*;
 use proptest::prelude::*;
 
-/// Without an attempt's number in its low bits.
 const NONCE: u64 = 5 << 12;
 const TOKEN: Token = Token([7; 16]);
 

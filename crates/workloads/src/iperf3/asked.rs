@@ -10,16 +10,13 @@ const MOST_OMIT_S: u64 = 600;
 const MOST_TCP_BYTES: u64 = 1 << 20;
 const UDP_BYTES: std::ops::RangeInclusive<u64> = 16..=65_507;
 const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 1024..=(1 << 29);
-/// Bit/s that the schedule of a flow keeps.
 const MOST_RATE_BPS: u64 = 400_000_000_000;
-/// A name of a congestion control (`TCP_CA_NAME_MAX`).
 const MOST_NAME_BYTES: usize = 15;
 
 /// What a server gives a client at most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub flows: u16,
-    /// Time of a test, omitted seconds included.
     pub time_s: u64,
     /// Bit/s of all flows of a client in one direction; `None`: unbounded.
     pub rate_bps: Option<u64>,
@@ -29,7 +26,6 @@ pub struct Bounds {
 pub struct Asked {
     /// The test. Its time is the longest that it may last, without what is left out.
     pub test: Test,
-    /// Seconds at its start that do not count.
     pub omit_s: u64,
     pub dscp: u8,
     /// Whether the numbers of datagrams have 64 bits.
@@ -155,7 +151,6 @@ fn refused(
     Refused { failure, number }
 }
 
-/// The client's text is none.
 pub(super) fn unreadable(failure: Failure) -> Refused {
     Refused { failure, number: sentence::PARAMETERS }
 }

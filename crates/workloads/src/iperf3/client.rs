@@ -14,7 +14,6 @@ pub struct Test {
     /// Time that messages go for, whole seconds; the client ends the test, earlier or later.
     pub time_s: u64,
     pub flows: u16,
-    /// Bytes of a message, or of a read and a write.
     pub message_bytes: usize,
     /// Bit/s of each flow; 0: as fast as possible.
     pub rate_bps: u64,
@@ -64,7 +63,6 @@ impl Test {
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// The server has taken the parameters: the flows are to be opened.
     OpenFlows,
     Running,
     /// The server waits for what the client counted: [`Client::give_results`].

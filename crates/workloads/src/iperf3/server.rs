@@ -21,7 +21,6 @@ pub enum Served {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
     Parameters,
-    /// Nothing: it is this end's turn, or the flows are being opened.
     Waiting,
     Running,
     Results,
@@ -38,7 +37,6 @@ pub struct Server {
 }
 
 impl Server {
-    /// The client's cookie has come: it is asked for its parameters.
     pub fn new(bounds: Bounds) -> Self {
         Self {
             bounds,

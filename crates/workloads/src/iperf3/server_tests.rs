@@ -141,7 +141,6 @@ fn a_bounded_server_serves_rates_within_its_bound_alone() {
     }
 }
 
-/// Why a dialogue ends in which a client says this after its parameters.
 fn refused(octets: &[u8]) -> String {
     let mut server = Server::new(BOUNDS);
     said(&mut server, &text(r#"{"tcp":true}"#));

@@ -244,7 +244,6 @@ fn the_state_of_an_adapter_is_asked_for_and_told() {
     assert_eq!(observed(&[asked, status]).answered_questions, 1);
 }
 
-/// An IPX packet of station A with SAP data, after `hops` routers.
 fn advertising(hops: u8, sockets: (u16, u16), data: &[u8]) -> Vec<u8> {
     let address = |node, socket| ipx::Address { network: 0x17, node, socket };
     let destination = address([0xff; 6], sockets.1);

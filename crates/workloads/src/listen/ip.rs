@@ -18,7 +18,6 @@ use crate::messages::NameSign;
 const DATAGRAM_PORT: u16 = 138;
 /// Bytes of the header of such a datagram, before its names.
 const DATAGRAM_HEADER_LEN: usize = 14;
-/// Datagrams to a name, to a group and to all.
 const DATAGRAM_KINDS: std::ops::RangeInclusive<u8> = 0x10..=0x12;
 const PROTOCOL: &str = "NetBIOS over UDP";
 

@@ -36,7 +36,6 @@ pub fn ipx(framing: FramingHeard, packet: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// Names of stations with `NetBIOS` over IPX.
 fn netbios_names(address: &str, data: &[u8], notes: &mut Notes<'_>) {
     let Ok(NamePacket { flags, command, name }) = NamePacket::parse(data) else { return };
     let is_group = flags & name_flag::GROUP != 0;

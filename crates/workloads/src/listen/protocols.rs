@@ -24,7 +24,6 @@ pub struct Protocol<'a> {
     pub payload: &'a [u8],
 }
 
-/// By Ethernet type (IEEE's register of `EtherType`s).
 const TYPES: [(u16, &str, Family); 18] = [
     (0x0600, "XNS", Family::Xns),
     (0x0800, "IPv4", Family::Ipv4),

@@ -8,7 +8,6 @@ use lanlab_wire::ethernet::Mac;
 use super::MOST;
 use crate::messages::{FramingHeard, StationHeard};
 
-/// Most protocols and addresses that are kept of one station.
 const MOST_OF_ONE: usize = 8;
 
 #[derive(Debug)]

@@ -43,7 +43,6 @@ pub fn idp(packet: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// The name that a packet exchange of lanlab's stations asks for.
 fn asked(data: &[u8]) -> Option<Name> {
     data.get(pep::HEADER_LEN..)?.try_into().ok().map(Name)
 }

@@ -4,7 +4,6 @@ use hdrhistogram::Histogram;
 
 use crate::messages::DelayVariation;
 
-/// Longest variation that is distinguished, nanoseconds: one minute.
 const MAX_NS: u64 = 60_000_000_000;
 
 #[derive(Debug, Default)]

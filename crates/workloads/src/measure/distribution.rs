@@ -40,7 +40,6 @@ impl DistributionMeter {
         self.record_run(time_ns, 1);
     }
 
-    /// Take in the same time `count` times.
     pub fn record_run(&mut self, time_ns: i64, count: u64) {
         let own = self.histogram.len() as f64;
         self.histogram.saturating_record_n(u64::try_from(time_ns).unwrap_or(0), count);
@@ -80,7 +79,6 @@ impl DistributionMeter {
         self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
     }
 
-    /// The distribution; all zero without a sample.
     pub fn finish(&self) -> Distribution {
         let samples = self.samples();
         if samples == 0 {

@@ -35,7 +35,6 @@ impl IntervalMeter {
         Self { width_ns: width_ns.max(1), bins: Vec::with_capacity(MAX_BINS) }
     }
 
-    /// Count an arrival `offset_ns` after the start.
     pub fn record(&mut self, offset_ns: u64, messages: u64, bytes: u64) {
         let bin = self.bin(offset_ns);
         bin.messages += messages;
@@ -62,7 +61,6 @@ impl IntervalMeter {
         }
     }
 
-    /// One that was counted as lost has come late, `offset_ns` after the start.
     pub fn record_late(&mut self, offset_ns: u64) {
         let bin = self.bin(offset_ns);
         bin.lost = bin.lost.saturating_sub(1);
@@ -114,8 +112,6 @@ impl IntervalMeter {
     }
 }
 
-/// How many of `messages`, due at even distances after `from_ns` and before `to_ns`, are due before
-/// `end_ns`.
 fn due_before(end_ns: u64, from_ns: u64, to_ns: u64, messages: u64) -> u64 {
     if end_ns >= to_ns {
         return messages;

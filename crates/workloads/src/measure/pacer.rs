@@ -26,7 +26,6 @@ pub struct Pacer {
     start: Instant,
     group: u64,
     taken: u64,
-    /// Before this time nothing is sent, even if messages are overdue.
     not_before: Instant,
     half_group_ns: u64,
 }
@@ -47,7 +46,6 @@ impl Pacer {
         if now < due { Turn::Wait(due) } else { Turn::Send(last + 1 - self.taken) }
     }
 
-    /// `messages` of the turn were taken at `now`.
     pub fn took(&mut self, messages: u64, now: Instant) {
         let lateness_ns = now.nanos_since(self.next_slot());
         let group_ns = self.group_ns();
@@ -56,7 +54,6 @@ impl Pacer {
         self.not_before = now.plus_nanos(group_ns - gained_ns.min(self.half_group_ns));
     }
 
-    /// Leave out what is overdue before slot `index`.
     pub fn skip_to(&mut self, index: u64) {
         self.taken = self.taken.max(index);
     }

@@ -27,7 +27,6 @@ impl Default for RoundTripMeter {
 }
 
 impl RoundTripMeter {
-    /// Count a reply that came `offset_ns` after the start.
     pub fn record(&mut self, offset_ns: u64, round_trip_ns: u64) {
         while offset_ns / self.width_ns >= MAX_BINS as u64 {
             self.width_ns *= 2;

@@ -1,6 +1,5 @@
 //! Which sequence numbers have arrived: new, again, or out of order.
 
-/// Sequence numbers remembered behind the newest.
 const WINDOW: u64 = 65_536;
 const WORDS: usize = (WINDOW / 64) as usize;
 
@@ -65,7 +64,6 @@ impl SequenceWindow {
             .then(|| (first..self.next).filter(|sequence| self.is_set(*sequence)).count() as u64)
     }
 
-    /// Forget what leaves the window when `newest` enters it.
     fn advance(&mut self, newest: u64) {
         let entering = newest - self.next + 1;
         if entering >= WINDOW {

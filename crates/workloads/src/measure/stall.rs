@@ -50,9 +50,7 @@ const WAITS: [Wait; 5] = [
     },
 ];
 
-/// Calls that it takes to make a mode.
 const LEAST_CALLS: u64 = 3;
-/// Of all calls of the kind, one in this many at least.
 const ONE_IN: u64 = 200;
 /// The mode has at least this many times the calls of its neighbourhood.
 const STANDS_OUT: u64 = 4;

@@ -246,7 +246,6 @@ fn a_group_is_left_out_when_the_next_is_due() {
 mod stall {
     use super::*;
 
-    /// Of calls of these milliseconds and counts: how many timers they seem to wait for.
     fn stalls(runs: &[(f64, u64)], bytes: u64) -> usize {
         let runs: Vec<_> = runs.iter().map(|(ms, count)| ((ms * 1e6) as i64, *count)).collect();
         find_stalls("read", &spread(&runs), bytes, false).len()

@@ -119,7 +119,6 @@ pub struct Context<C, K> {
 }
 
 impl<C: Connector, K: Clock> Context<C, K> {
-    /// Nothing is measured yet; `totals` are what other threads read.
     pub fn new(
         job: Arc<Job>,
         connector: C,

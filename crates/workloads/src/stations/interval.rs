@@ -1,6 +1,5 @@
 //! When a trial has measured enough: the interval of the mean response time from the means of batches.
 
-/// Fewer batches tell too little of their spread.
 const LEAST_BATCHES: usize = 20;
 /// As many become half as many of twice the length: the longer batches are, the less does one depend
 /// on the one before (Law and Carson, "A sequential procedure for determining the length of a

@@ -7,7 +7,6 @@ use lanlab_files::ServicePath;
 use super::pattern::Pattern;
 use crate::messages::{Failure, StationOperation, StationsEnd, StationsSpec};
 
-/// Ends that stop all stations at once, by their numbers.
 const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, StationsEnd::Cancelled];
 
 #[derive(Debug)]

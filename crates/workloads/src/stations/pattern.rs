@@ -136,7 +136,6 @@ impl Pattern {
         &self.table[from..from + length]
     }
 
-    /// A description that is not the right one: another one, or none.
     fn judge_head(&self, place: Place, head: &[u8], expected: &[u8], body_bytes: usize) -> Wrong {
         let number = |at: usize| {
             head[at..at + 4].iter().rev().fold(0_u32, |all, octet| all << 8 | u32::from(*octet))
@@ -233,7 +232,6 @@ mod tests {
         }
     }
 
-    /// The description is new and what follows is old: a write that was torn.
     #[test]
     fn a_torn_block_is_corrupt() {
         let (new, old) = (filled(PLACE, 6000), filled(Place { generation: 4, ..PLACE }, 6000));

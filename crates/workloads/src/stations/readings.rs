@@ -93,7 +93,6 @@ pub fn level(operation: u64) -> u8 {
 }
 
 impl Reading {
-    /// Whether it is counted in slices: the first attempt, and well. Others are always kept.
     fn is_plain(&self) -> bool {
         self.is_ok() && self.attempt == 0
     }

@@ -24,7 +24,6 @@ pub struct Schedule {
     blocks: u32,
     next_block: u32,
     is_random: bool,
-    /// An operation is a read if a random number is below this.
     read_ratio: f64,
     arrivals: Option<Due>,
 }

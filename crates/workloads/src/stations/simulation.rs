@@ -68,7 +68,6 @@ pub async fn simulate<C: Connector>(
     Ok(joined(&job, vec![worked], times))
 }
 
-/// Connect all stations, as many at once as the request allows.
 async fn connect_all<C: Connector>(
     time: &VirtualTime,
     context: &Rc<Context<C, VirtualTime>>,

@@ -39,7 +39,6 @@ pub struct Slices {
     first: u32,
     step: u32,
     cells: Vec<Cell>,
-    /// A slice is two to the power of this long, nanoseconds.
     width: u32,
 }
 

@@ -17,14 +17,12 @@ use lanlab_units::Clock;
 /// longest pause. As copies do.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
-/// Failed operations in a row after which a station ends.
 const MOST_FAILURES: u32 = 100;
 /// Shorter blocks are copied behind their description and written as one piece: to hand the system two
 /// costs more than that (on tmpfs 110 ns of 1,300 with 6,000 bytes); from 16,000 on it does not.
 const GATHERED_BYTES: u32 = 16_384;
 /// Blocks that are read again after the end, of those that a station wrote last.
 const READ_BACK: usize = 4;
-/// Of a block's count of writes: it is not known whether the last one was done.
 const IS_OPEN: u32 = 1 << 31;
 
 type FileOf<C> = <<C as Connector>::Session as Session>::File;
@@ -36,11 +34,8 @@ pub struct Station<C: Connector> {
     /// Open from the beginning to the end, but of a service that moves whole files only.
     file: Option<FileOf<C>>,
     whole_files: bool,
-    /// Whether description and body are written as two pieces: then nothing is copied into the buffer
-    /// first.
     gathers: bool,
     schedule: Schedule,
-    /// How often each block was written; none where nothing is.
     writes: Vec<u32>,
     generation: u32,
     head: Option<[u8; HEAD_BYTES]>,
@@ -137,8 +132,6 @@ impl<C: Connector> Station<C> {
         End::Due
     }
 
-    /// One operation, tried again as the policy has it; when it was over. An error is one that the
-    /// station cannot go on after.
     async fn operation(
         &mut self,
         context: &Context<C, impl Clock>,
@@ -255,7 +248,6 @@ impl<C: Connector> Station<C> {
         checked.inspect_err(|wrong| counts.wrong(*wrong, place)).is_ok()
     }
 
-    /// Have ready what is to be written to a block next.
     fn fill(&mut self, block: u32, context: &Context<C, impl Clock>) {
         self.generation = ((self.writes[block as usize] & !IS_OPEN) + 1) & !IS_OPEN;
         let place = Place { station: self.number, block, generation: self.generation };

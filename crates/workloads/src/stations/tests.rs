@@ -142,7 +142,6 @@ fn a_look_without_a_new_operation_makes_no_batch() {
     }
 }
 
-/// A cell: station, slice, operations and sum, squares, least and most.
 type CellRead = (u32, u32, [u64; 2], f64, [u64; 2]);
 
 fn cells(slices: &Slices) -> Vec<CellRead> {

@@ -39,7 +39,6 @@ struct Edge {
 const MANY_GAINS: u64 = 10;
 
 impl AcknowledgedCounter {
-    /// Nothing is sent yet, and the kernel's count is `before_bytes`.
     pub fn new(start: Instant, before_bytes: u64) -> Self {
         let last = Reading { at: start, bytes: 0 };
         Self {

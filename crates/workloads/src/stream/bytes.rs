@@ -14,7 +14,6 @@ pub struct ByteCounter<'a> {
     last_arrival: Instant,
     total_bytes: u64,
     window_bytes: u64,
-    /// The first of all bytes, which had come before the window.
     earlier_bytes: u64,
 }
 
@@ -83,7 +82,6 @@ impl<'a> ByteCounter<'a> {
         self.end_of_stream(now)
     }
 
-    /// Whether the amount has come, of a sender that does not close its end then.
     pub fn has_amount(&self, now: Instant) -> bool {
         match (self.window_end, self.plan.messages()) {
             (Some(end), _) => now >= end,
@@ -103,7 +101,6 @@ impl<'a> ByteCounter<'a> {
         self.window_bytes
     }
 
-    /// Length of the window, if reception has ended at `now`.
     pub fn window_ns(&self, now: Instant) -> u64 {
         let end = self.window_end.map_or(self.last_arrival, |end| end.min(now));
         end.nanos_since(self.window_start)

@@ -53,7 +53,6 @@ pub struct Arrival {
     pub drops: u32,
 }
 
-/// Messages with numbers in a row that were sent and have arrived together.
 #[derive(Debug, Clone, Copy)]
 pub struct Run {
     pub first: u64,
@@ -63,7 +62,6 @@ pub struct Run {
 }
 
 impl Run {
-    /// Whether `single` follows this run, and was sent and has arrived with it.
     pub fn is_continued_by(&self, single: &Self) -> bool {
         single.first == self.first + self.count
             && single.sent_ns == self.sent_ns
@@ -127,7 +125,6 @@ impl<'a> Counter<'a> {
         self.last_delay.smoothed_ns()
     }
 
-    /// The sender has sent all `sent_messages`; false if that was known.
     pub fn finish(&mut self, sent_messages: u64, now: Instant) -> bool {
         let is_new = self.finished_at.is_none();
         if is_new {

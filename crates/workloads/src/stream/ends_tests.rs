@@ -13,7 +13,6 @@ use crate::messages::{Amount, ClockRelation, EndedBy};
 const MS: u64 = 1_000_000;
 const TOKEN: Token = Token([7; 16]);
 const OTHER: Token = Token([8; 16]);
-/// No sender has as many messages.
 const MOST: u64 = 1 << 62;
 
 fn at_ms(ms: u64) -> Instant {

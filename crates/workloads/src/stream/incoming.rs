@@ -34,7 +34,6 @@ pub struct Incoming<'a> {
     flow: u16,
     acceptor: Acceptor,
     layout: Layout,
-    /// Messages that follow one another, sent together and arrived together, count as one.
     run: Option<Run>,
     last_heard: Instant,
     is_overtaken: bool,
@@ -130,8 +129,6 @@ impl<'a> Incoming<'a> {
         if self.counter.is_complete() || is_orderly { TAIL_NS } else { DISORDERED_TAIL_NS }
     }
 
-    /// Whether more has come than is to be measured. Numbers of a few bits are misjudged after long
-    /// gaps: they prove nothing against a sender.
     fn is_more_than_asked(&self) -> bool {
         let counts = &self.counter.counts;
         !matches!(self.layout, Layout::Tiny(_))
@@ -163,7 +160,6 @@ impl<'a> Incoming<'a> {
             || (header.session == self.token.short() && header.flow == self.flow)
     }
 
-    /// Take in a datagram that is no message of the stream.
     fn take_other(&mut self, datagram: &[u8], now: Instant) -> Heard {
         let ours = |message: &Message| {
             message.token.matches(&self.token)

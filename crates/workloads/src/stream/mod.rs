@@ -27,7 +27,6 @@ pub trait CpuMeter {
     fn end(&mut self);
 }
 
-/// Takes none.
 impl CpuMeter for () {
     fn begin(&mut self) {}
     fn end(&mut self) {}

@@ -65,7 +65,6 @@ pub struct Outgoing<'a> {
 }
 
 impl<'a> Outgoing<'a> {
-    /// Nothing has been sent; `start` is the beginning of the warm-up.
     pub fn new(
         plan: &'a Plan,
         progress: &'a Progress,
@@ -100,12 +99,10 @@ impl<'a> Outgoing<'a> {
         &self.schedule.sent
     }
 
-    /// What was sent in all, and the size of the buffer that it went through.
     pub fn into_sent(self, send_buffer_bytes: u64) -> Sent {
         Sent { send_buffer_bytes, ..self.schedule.sent }
     }
 
-    /// Make `message` the one that is `index` after the next.
     #[inline]
     pub fn write(&self, index: u64, now: Instant, message: &mut [u8]) {
         let header = Header {

@@ -25,7 +25,6 @@ pub struct Plan {
     pub threads: Option<u16>,
     pub io: Io,
     pub io_choice: Option<Choice>,
-    /// Never `auto` at the end that receives.
     pub receive: Receive,
     pub receive_choice: Option<Choice>,
     pub read_bytes: usize,
@@ -34,7 +33,6 @@ pub struct Plan {
     pub drain_ns: u64,
     /// Messages handed over in one system call at most.
     pub group: usize,
-    /// Time from the start that is kept out of the figures.
     pub warmup_ns: u64,
     pub interval_ns: u64,
     /// Either end gives up after this time without a message from the other, on a path that takes none.
@@ -90,7 +88,6 @@ impl Plan {
         self.pace.map_or(0, |pace| pace.slots_within(end.nanos_since(first)))
     }
 
-    /// The end of the measured part, where time is the amount.
     pub fn end(&self, start: Instant) -> Option<Instant> {
         match self.amount {
             Amount::TimeNs(time_ns) => Some(self.warmup_end(start).plus_nanos(time_ns)),

@@ -34,14 +34,11 @@ pub struct Sent {
     pub skipped_messages: u64,
     /// Messages that left within a tenth of the period after the one before.
     pub back_to_back_messages: u64,
-    /// Time in which the system made the sender wait for room.
     pub blocked_ns: u64,
     /// Time in which nothing was sent because nothing had come from the receiver.
     pub paused_ns: u64,
-    /// Messages that left more than a millisecond after they were due.
     pub late_messages: u64,
     pub max_lateness_ns: u64,
-    /// Warm-up included: over UDP the sequence number of the next message.
     pub total_messages: u64,
     pub first_measured: u64,
     pub local_port: u16,
@@ -51,7 +48,6 @@ pub struct Sent {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The warm-up is over: what comes next is measured. Ask again.
     Measure,
     Send(u64),
     /// Nothing is due until then: the slot of a message, or the end.
@@ -59,7 +55,6 @@ pub enum Step {
     Over,
 }
 
-/// The way of one flow from its start to its amount.
 pub struct Schedule<'a> {
     plan: &'a Plan,
     progress: &'a Progress,
@@ -189,7 +184,6 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// When the next message is due: its slot, or now if there is no schedule.
     fn due(&self, now: Instant) -> Instant {
         self.pacer.as_ref().map_or(now, Pacer::next_slot)
     }
@@ -255,7 +249,6 @@ impl<'a> Schedule<'a> {
         self.sent.refused_retried += u64::from(self.measuring.is_some());
     }
 
-    /// The system made the sender wait for room for `waited_ns`.
     pub fn blocked(&mut self, waited_ns: u64) {
         if self.measuring.is_some() {
             self.sent.blocked_ns += waited_ns;

@@ -26,7 +26,6 @@ pub(super) struct Tasks {
     unused: RefCell<Vec<u32>>,
     ready: RefCell<VecDeque<u32>>,
     current: Cell<u32>,
-    /// What the waker of the current task points to: that distinguishes it from wakers of combinators.
     current_waker: Cell<Option<*const ()>>,
     current_waits_for: Cell<&'static str>,
     woken: Arc<WokenElsewhere>,
@@ -84,7 +83,6 @@ impl Tasks {
         }
     }
 
-    /// Poll the next task that can go on. `false` if there is none.
     pub(super) fn poll_next(&self) -> bool {
         for number in self.woken.take() {
             self.make_ready(number);

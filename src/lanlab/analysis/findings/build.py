@@ -34,7 +34,6 @@ def _built(statement: Any, outer: Scope) -> Node:
 
 
 def _combinations(statement: Any, scope: Scope, factors: tuple[str, ...]) -> Iterator[Scope]:
-    """A scope for each combination of levels that is listed, or that has numbers."""
     metrics = set(_metrics(statement, scope))
     levels = [_levels(scope, factor, metrics) for factor in factors]
     is_listed = all(factor in scope.named for factor in factors)
@@ -107,7 +106,6 @@ _BUILDERS: dict[type, Callable[[Any, Scope], Node]] = {
 
 
 def _metrics(statement: Any, scope: Scope) -> Iterator[str]:
-    """The metrics that a statement and those within it speak of, those of its sides first."""
     inner = scope.of(statement)
     sides = [getattr(statement, key, None) for key in ("a", "b")]
     yield from (side.metric for side in sides if side is not None and side.metric is not None)

@@ -17,14 +17,11 @@ Truth = Literal["holds", "does not hold", "undecided", "not tested"]
 Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
 #: What the number is counted in: the metric's SI unit, nothing (a ratio), a share of 1, a level.
 Unit = Literal["metric", "ratio", "share", "level"]
-#: Why a number that is the claim is no evidence for it.
 REPEATS = "the printed numbers only repeat the claim"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    """One number, and the bounds in which it is claimed to lie."""
-
     #: What is compared, in words; the same words and bounds are the same comparison.
     what: str
     metric: str
@@ -59,7 +56,6 @@ class Comparison:
     )
     #: Whether the number of trials that decide it can be computed; of fitted models it cannot.
     is_planned: bool = True
-    #: Conditions, as names that tell them apart in one body of evidence.
     conditions: tuple[str, ...] = ()
     #: Ids of the printed numbers that it rests on; none of what was measured.
     sources: frozenset[str] = field(default=frozenset(), compare=False)
@@ -86,10 +82,7 @@ class Comparison:
 
 @dataclass(frozen=True)
 class Gap:
-    """A part of a statement for which there are no numbers."""
-
     reason: str
-    #: Whether there are numbers of the metric for a part of it.
     is_partial: bool = False
 
 
@@ -208,7 +201,6 @@ def of_a_model(node: Node) -> Node:
 
 
 def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterator[Tally]:
-    """For each statement that counts: how many parts are shown and refuted."""
     if not isinstance(node, Joined):
         return
     if node.how == "count":

@@ -196,7 +196,6 @@ def from_estimates(
 
 
 def pair_words(a: Place, b: Place, sign: str, weight: float = 1.0) -> str:
-    """Two places in words: what differs, then what they have in common."""
     own_a, own_b, common = apart([a, b])
     times = "" if weight == 1 else f"{weight:g} x "
     at = f" at {common}" if common else ""

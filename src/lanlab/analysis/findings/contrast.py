@@ -51,12 +51,10 @@ class Estimate:
     df: float = 1.0
     below: float = 0.0
     above: float = 0.0
-    #: The value is one end of a printed bound ("at least four times").
     is_bound: bool = False
     n: tuple[int, ...] = ()
     #: Difference of two conditions in standard deviations, without the bias of few trials.
     hedges_g: float | None = None
-    #: Ids of the printed numbers that it was made of.
     sources: frozenset[str] = frozenset()
 
     def p_above(self, bound: float) -> float:
@@ -201,7 +199,6 @@ def _as_printed(terms: Sequence[Term], scale: Scale) -> Estimate:
 
 
 def _common_blocks(samples: Sequence[Sample]) -> list[int]:
-    """Blocks that all samples have, if these are two or more and there are several samples."""
     if len(samples) < 2 or not all(isinstance(s, Trials) and s.blocks for s in samples):
         return []
     known = [set(sample.blocks) for sample in samples if isinstance(sample, Trials)]

@@ -10,7 +10,6 @@ from lanlab.frozen import dataclass
 from lanlab.studies import Level
 from lanlab.studies.base import is_level
 
-#: Which of the conditions that a number does not separate it stands for.
 Stands = Literal["each", "least", "greatest"]
 
 
@@ -18,12 +17,10 @@ Stands = Literal["each", "least", "greatest"]
 class Cell:
     #: By factor or parameter, in lanlab's units.
     levels: Mapping[str, Level]
-    #: Which of these are factors of the experiment, in its order.
     varied: tuple[str, ...]
     sample: Sample
     #: A printed end of a range stands for the least (greatest) over what it does not name.
     stands: Stands = "each"
-    #: Tells apart conditions with the same levels, as of two experiments.
     group: str = ""
     is_derived: bool = False
 
@@ -33,8 +30,6 @@ class Cell:
 
 
 class Evidence(Protocol):
-    """A body of numbers: what was published, a run, later a simulation."""
-
     @property
     def title(self) -> str:
         """What it is, as in "run 2026…"."""

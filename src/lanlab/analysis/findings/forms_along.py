@@ -37,7 +37,6 @@ from lanlab.studies import findings as forms
 
 
 def plain(scope: Scope, along: str, levels: Sequence[Level]) -> tuple[Level, ...]:
-    """Levels of a statement in lanlab's units."""
     return tuple(scope.evidence.plain(along, level) for level in levels)
 
 
@@ -170,7 +169,6 @@ def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
 
 
 def _same_way(levels: Sequence[Level], along: str, across: Sequence[Scope]) -> Iterator[Node]:
-    """Each two levels the one way round everywhere, or the other way round everywhere."""
     for one, other in itertools.combinations(levels, 2):
         pairs_of = [tuple(only(at.fixed({along: x})) for x in (one, other)) for at in across]
         yield Joined(
@@ -183,7 +181,6 @@ def _same_way(levels: Sequence[Level], along: str, across: Sequence[Scope]) -> I
 
 
 def clusters(statement: forms.Clusters, scope: Scope) -> Node:
-    """Every level of a group below every one of the next."""
     groups = [plain(scope, statement.along, group) for group in statement.groups]
     everything = [level for group in groups for level in group]
     parts = [
@@ -284,14 +281,12 @@ def _ratio_of(a: Place, b: Place) -> PrintedNumber | None:
 
 
 def _slope(count: int) -> list[float]:
-    """Weights that give the change from the first to the last along a straight line."""
     centred = [place - (count - 1) / 2 for place in range(count)]
     squares = math.fsum(one**2 for one in centred)
     return [(count - 1) * one / squares for one in centred]
 
 
 def _with(scope: Scope, along: str, level: Level) -> tuple[Level, ...]:
-    """The levels to go through, the one that is named among them; none if they are all."""
     if scope.evidence.can_lack or along in scope.named:
         known = scope.levels_along(along)
     else:

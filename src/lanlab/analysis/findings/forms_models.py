@@ -119,7 +119,6 @@ def _by_interval(
     n: tuple[int, ...],
     conditions: tuple[str, ...],
 ) -> Comparison:
-    """A comparison whose p is that at which its interval just keeps to the bounds, or leaves."""
     low = -_INFINITE if least is None else least
     high = _INFINITE if most is None else most
 
@@ -151,7 +150,6 @@ def _by_interval(
 
 
 def _p(interval: Interval, is_so: Callable[[tuple[float, float]], bool]) -> float:
-    """One-sided p: half of what is outside the widest interval of which it is so."""
     if not is_so(interval(1e-6)):
         return 0.5
     # By the logarithm: what matters are small ones.

@@ -73,13 +73,11 @@ def by_range_ends(statement: forms.Value, scope: Scope) -> Node | None:
 
 
 def shares(statement: forms.Share, scope: Scope) -> Node:
-    """The metric as a share of the link's limit, within bounds."""
     found = places(scope, as_share=True)
     return all_or_gap([value(p, statement.min, statement.max, "share") for p in found], scope)
 
 
 def threshold(statement: forms.Threshold, scope: Scope) -> Node:
-    """Within bounds at each level until one, or from one on."""
     parts: list[Node] = []
     for one in series(scope, statement.along):
         levels = one.levels
@@ -89,7 +87,6 @@ def threshold(statement: forms.Threshold, scope: Scope) -> Node:
 
 
 def levels_beside(scope: Scope, statement: forms.Threshold, levels: Sequence[Level]) -> list[Level]:
-    """The levels until the one named, or from it on, itself included."""
     end = statement.until if statement.until is not None else statement.since
     assert end is not None
     bound = scope.evidence.plain(statement.along, end)
@@ -105,7 +102,6 @@ def levels_beside(scope: Scope, statement: forms.Threshold, levels: Sequence[Lev
 
 
 def all_or_gap(parts: Sequence[Node], scope: Scope) -> Node:
-    """All of the parts; without any, that there is no number."""
     return all_of(parts) if parts else gap(scope)
 
 

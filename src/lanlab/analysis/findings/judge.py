@@ -41,7 +41,6 @@ _DECIDES = "a run or a simulation has to decide it"
 
 
 def judge_published(loaded: LoadedStudy) -> Verdicts:
-    """What the printed numbers of a study make of its findings."""
     evidence = PublishedEvidence(loaded)
     nodes: list[Node] = []
     for finding in loaded.findings:
@@ -97,14 +96,11 @@ def judge_run(
 
 
 def _digits(finding: Finding, published: Published) -> dict[float, float]:
-    """Half of the last digit of the numbers that state a finding, by number."""
     stating = [value for value in published.value if value.id in finding.stated_by]
     return {value.si: half_digit(value) for value in stating}
 
 
 def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:
-    """The same, each judgement with how many of its conditions were fitted, and whether a number
-    was chosen to make it come out."""
     from lanlab.analysis.simulated_run import fitted_conditions
 
     fitted = fitted_conditions(evidence, published_numbers(evidence.run))
@@ -208,7 +204,6 @@ def _judgement(
 
 
 def _once_each(everything: Iterable[Judged]) -> tuple[Judged, ...]:
-    """Each question once: a statement may ask it from both sides, of which one is so."""
     found: dict[Hashable, Judged] = {}
     for one in everything:
         question = one.comparison.question

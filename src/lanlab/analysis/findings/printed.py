@@ -93,7 +93,6 @@ def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None
 
 
 def _levels_named(name: str, levels: tuple[PublishedLevel, ...]) -> tuple[Level, ...]:
-    """The level of that name; else those whose titles begin with it ("windows": both)."""
     name = name.casefold()
     exact = [one for one in levels if name in (str(one.level).casefold(), one.title.casefold())]
     begun = [one for one in levels if one.title.casefold().startswith(name)]
@@ -101,7 +100,6 @@ def _levels_named(name: str, levels: tuple[PublishedLevel, ...]) -> tuple[Level,
 
 
 def times(sample: Sample, factor: float) -> Sample:
-    """A sample in another unit."""
     match sample:
         case Trials():
             return Trials(

@@ -31,7 +31,6 @@ from lanlab.studies.base import is_level
 from lanlab.studies.plain_level import plain_level
 
 _Levels = tuple[tuple[str, Level], ...]
-#: Not a factor of conditions: it tells trials of one condition apart.
 _TRIAL = "trial"
 _ENDS = {"minimum": "least", "maximum": "greatest"}
 #: Most values at which a lost trial is tried, between the ends of what it can have been.
@@ -107,7 +106,6 @@ class PublishedEvidence:
         return f"no {metric} is printed{at}"
 
     def ratios(self, metric: str) -> list[PrintedRatio]:
-        """The ratios, gains and deficits that are printed of a metric."""
         published = self.loaded.published
         found = [
             ratio_of(v, published) for v in published.value if v.metric == metric and is_own(v)
@@ -253,7 +251,6 @@ def _position(value: PublishedValue | MissingValue, otherwise: int) -> int:
 
 
 def _fills(lost: MissingValue, step: float, per_unit: float) -> tuple[float, ...]:
-    """What a lost trial can have been, whether its mean was rounded or cut."""
     assert lost.feasible is not None
     ends = [*lost.feasible, *(lost.feasible_if_truncated or ())]
     low, high = min(ends), max(ends)

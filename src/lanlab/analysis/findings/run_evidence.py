@@ -66,7 +66,6 @@ class RunEvidence:
 
     @cached_property
     def factors(self) -> set[str]:
-        """All that a condition says, in the words of what was published."""
         return {
             key
             for condition, _ in self.conditions
@@ -93,7 +92,6 @@ class RunEvidence:
 
     @cached_property
     def _cells_known(self) -> dict[str, list[Cell]]:
-        """By metric: a statement asks for them at every level of what it names."""
         return {}
 
     @cached_property
@@ -112,8 +110,6 @@ class RunEvidence:
 
     @cached_property
     def _assumed(self) -> list[dict[str, Level]]:
-        """What is assumed; of a factor that is left open each level at which something else of the
-        run stands for what was published."""
         open_factors = [name for name, level in self.assumed.items() if level == THIS_SYSTEM]
         levels = {name: levels_told_apart(self.study, name) for name in open_factors}
         chosen = {name: known for name, known in levels.items() if known}
@@ -166,7 +162,6 @@ class RunEvidence:
         return f"no trial of this run has {metric} at {named_words(named)}"
 
     def _not_yet(self, factor: str) -> str:
-        """That published levels of a factor wait for what this version does not have."""
         is_published = any(one.published == factor for one in self.study.counterpart)
         if not (is_published and self.study.waiting):
             return ""

@@ -22,9 +22,7 @@ class Trials:
     values: tuple[float, ...]
     #: The block of each trial, where they came in blocks; else empty.
     blocks: tuple[int, ...] = ()
-    #: Place of each trial in the order in which they were run.
     positions: tuple[int, ...] = ()
-    #: Values that each lost trial can have had, ascending, and its place.
     missing: tuple[tuple[tuple[float, ...], int], ...] = ()
     #: The step in which values were read; 0 if it is fine.
     resolution: float = 0.0
@@ -61,8 +59,6 @@ class PrintedSpread:
 
 @dataclass(frozen=True)
 class PrintedNumber:
-    """A printed number without any spread."""
-
     mean: float
     #: What it can be: by its last digit, or as the bound that it was printed as.
     low: float
@@ -71,7 +67,6 @@ class PrintedNumber:
 
     @property
     def is_bound(self) -> bool:
-        """Whether it was printed as a bound: more (less) than a number."""
         return math.isinf(self.low) or math.isinf(self.high)
 
 
@@ -79,7 +74,6 @@ Sample = Trials | PrintedSpread | PrintedNumber
 
 
 def as_number(sample: Sample) -> PrintedNumber:
-    """The sample without its spread."""
     match sample:
         case PrintedNumber():
             return sample

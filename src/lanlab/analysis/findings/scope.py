@@ -22,8 +22,6 @@ Take = Literal["least", "greatest"]
 
 @dataclass(frozen=True)
 class Scope:
-    """Levels that are named, and which of several conditions is meant."""
-
     evidence: Evidence
     metric: str = ""
     named: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
@@ -101,5 +99,4 @@ class Scope:
         return tuple(sorted(numbers)) if len(numbers) == len(known) else known
 
     def has_numbers(self, as_share: bool = False) -> bool:
-        """Whether there is any number of the metric at what is named."""
         return bool(self.cells(as_share))

@@ -117,7 +117,6 @@ def _covers(end: Cell, cell: Cell) -> bool:
 
 
 def _uncovered(scope: Scope, cells: Sequence[Cell]) -> Mapping[str, Level] | None:
-    """A combination of levels that the extreme may lie at, and that has no number."""
     if not scope.evidence.can_lack:
         return None
     named = scope.single()
@@ -244,8 +243,6 @@ def projections(cells: Sequence[Cell], factors: Sequence[str]) -> list[dict[str,
 
 @dataclass(frozen=True)
 class Series:
-    """A metric along the levels of a factor, everything else alike."""
-
     along: str
     places: Mapping[Level, Place]
 

@@ -9,7 +9,6 @@ from lanlab.studies import Level, Selection, Statement
 
 #: Stands for the one system of a run where a statement goes through several.
 THIS_SYSTEM = "this system"
-#: Keys that need several levels of the factor that they name.
 _SEVERAL = ("along", "across", "factor", "over")
 
 
@@ -58,7 +57,6 @@ def _named(statement: Any) -> Iterator[tuple[str, tuple[Level, ...]]]:
 
 
 def _counted(statement: Any) -> Iterator[str]:
-    """Factors over whose levels it is counted at how many an inner statement holds."""
     if statement.form == "count":
         yield from statement.over
 

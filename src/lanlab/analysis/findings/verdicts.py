@@ -26,7 +26,6 @@ class Judged:
     #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
     p_holm: float | None
     family: int
-    #: Confidence that is left to its interval by the correction.
     confidence: float | None
     #: Interval of the value; of what is only printed, what its digits leave open.
     low: float
@@ -40,11 +39,8 @@ class Judged:
 class Further:
     """What would decide a finding that is undecided, if all is as it was seen."""
 
-    #: Trials beyond those that there are, over all its conditions.
     trials: int
-    #: Most trials of a condition, those that there are included.
     trials_per_condition: int
-    #: Time that these take, where it is known how long one takes.
     minutes: float | None
 
 
@@ -52,16 +48,12 @@ class Further:
 class Judgement:
     finding: Finding
     verdict: Truth
-    #: What the numbers say by themselves, where the verdict is open.
     means: Truth | None
-    #: Why it is not tested, or which part of it has no numbers.
     reasons: tuple[str, ...]
     comparisons: tuple[Judged, ...]
     #: Trials that decide an undecided one; `None` where none would, or not in reach.
     further: Further | None = None
-    #: Number of parts that hold, of a statement about several.
     tallies: tuple[Tally, ...] = ()
-    #: Whether more trials can be run: not of what was published.
     is_repeatable: bool = True
     #: On a run: the statement on this system, in place of one that the run cannot have, with the
     #: levels that were left out.
@@ -75,7 +67,6 @@ class Judgement:
 
     @property
     def is_means_only(self) -> bool:
-        """Whether the verdict stands on printed numbers without any spread."""
         return self._decided_by == {"as printed"}
 
     @property
@@ -93,7 +84,6 @@ class Verdicts:
 
     on: str
     judgements: tuple[Judgement, ...]
-    #: Different questions with a test: the family that was corrected for.
     family: int
     level: float = LEVEL
     is_simulated: bool = False

@@ -58,7 +58,6 @@ class StationCurve:
     think_s: float = 0.0
     #: Octets of a message; `None` where they were not the same throughout.
     message_size_bytes: int | None = None
-    #: Condition of the curve: the factors other than the number of stations.
     factors: Mapping[str, Level] = field(default_factory=dict)
     experiment: str = ""
 
@@ -80,7 +79,6 @@ class StationCurve:
         return tuple(level.stations for level in self.levels)
 
     def throughputs(self) -> list[float]:
-        """Geometric means, operations per second, in the order of the levels."""
         return [level.throughput for level in self.levels]
 
     def responses(self) -> list[float]:

@@ -132,7 +132,6 @@ def _model_at(parameters: Floats, like: ServerModel) -> ServerModel:
 
 
 def residuals(curve: StationCurve, model: ServerModel) -> Floats:
-    """Measured over modelled mean response times, natural logarithms, a level each."""
     found: Floats = np.log(curve.responses()) - np.log(model.response_s(curve.stations))
     return found
 
@@ -173,7 +172,6 @@ def _log_ways(stations: int, servers: int) -> Floats:
 
 
 def _log_sum(stations: int, service_s: float, servers: int, apart_s: float) -> float:
-    """The logarithm of the sum of the weights of all ways in which stations can be divided."""
     ways = _log_ways(stations, servers)
     if apart_s <= 0:
         return float(ways[-1]) + stations * math.log(service_s)

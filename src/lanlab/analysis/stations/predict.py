@@ -77,7 +77,6 @@ class Predictor:
     model: ServerModel
     #: Error of the test, or of the fit without one: root of the mean square of logarithms.
     error_ratio: float
-    #: Whether it was tested on levels that it was not fitted to.
     is_tested: bool
     reason: str
     _curve: StationCurve
@@ -169,7 +168,6 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
 
 
 def _chosen(curve: StationCurve, seed: int) -> tuple[Family, float, bool, str]:
-    """Family, what it is off, whether it was tested, and why it was chosen."""
     if len(curve.levels) < _LEVELS_FOR_TEST:
         model = fit_model(curve, "queue")
         left = max(1, len(curve.levels) - PARAMETERS)
@@ -206,7 +204,6 @@ def _chance(
     noise_ratio: float | None,
     seed: int,
 ) -> float:
-    """What chance alone puts between a model fitted to some levels and the others: mean square."""
     draws = drawn_means(begun, _DRAWS, seed)
     if draws is None or noise_ratio is None:
         return 0.0
@@ -218,7 +215,6 @@ def _chance(
 
 
 def _kept_for_fit(curve: StationCurve) -> int:
-    """Levels that a model is fitted to where it is tested on the others."""
     return len(curve.levels) - max(1, len(curve.levels) // 3)
 
 

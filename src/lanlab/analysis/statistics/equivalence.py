@@ -72,7 +72,6 @@ class Equivalence:
     #: `equivalent`: the interval lies within the margin. `different`: it lies wholly beyond it on
     #: one side. `undecided`: it holds an end of the margin; more trials would narrow it.
     verdict: Verdict
-    #: The greater p of both one-sided tests: below the level exactly if equivalent.
     p: float
     #: The interval of confidence 1 - 2 `level`, in the unit of the effect.
     low: float

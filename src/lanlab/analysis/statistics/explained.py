@@ -18,7 +18,6 @@ class ExplainedShare:
     """The share of all variation that a factor explains, 0 to 1: eta squared."""
 
     share: float
-    #: Interval of that share in all trials that there could be.
     low: float
     high: float
 

@@ -41,7 +41,6 @@ class Fit:
     coefficients: Mapping[str, Coefficient]
     #: Mean of each group less what the model says, as a share of the mean.
     residual_ratios: tuple[float, ...]
-    #: Groups beyond coefficients; with none the model fits any values.
     df_lack: int
     #: Chance of residuals as large, if the model is right; `None` where it cannot be asked.
     p_lack: float | None
@@ -164,7 +163,6 @@ def _variance(group: Floats) -> float:
 def _p_lack(
     residuals: Floats, weights: Floats, groups: Sequence[Floats], coefficients: int
 ) -> float | None:
-    """p of the F test of lack of fit, which takes the weighted values for equally spread."""
     df_lack = len(groups) - coefficients
     df_pure = sum(group.size - 1 for group in groups)
     if df_lack < 1 or df_pure < 1:

@@ -35,7 +35,6 @@ OF_TWO = 0.3
 class Dependence(NamedTuple):
     """What a correlation of neighbours does to the mean and the spread of trials."""
 
-    #: By what the standard error of the mean is multiplied.
     errors: float
     degrees: float
 

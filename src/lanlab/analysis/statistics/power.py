@@ -18,12 +18,10 @@ from lanlab.analysis.statistics.two_groups import Comparison, Design
 from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
-#: Trials a side beyond which a claim is called out of reach.
 CAP = 1_000
 #: Trials a side beyond which it no longer matters that degrees of freedom are estimated.
 _SURE_OF_DF = 60
 _NODES = 160
-#: Chance that is left out at either end of the standard deviation's distribution.
 _LEFT_OUT = 1e-14
 
 
@@ -38,7 +36,6 @@ class Needed:
 
 @dataclass(frozen=True)
 class Further:
-    #: What the trials would show, if what was seen is how it is.
     would_show: Literal["differs", "equivalent", "different"]
     #: Trials of each condition, those that there are included; `None` if not in reach.
     trials_per_side: int | None
@@ -302,7 +299,6 @@ def _estimated_deviations(
 
 @functools.lru_cache(maxsize=256)
 def _quantiles(n: int, tail: float) -> tuple[Floats, Floats]:
-    """Degrees of freedom that Welch's test can have with `n` trials a side, and t for each."""
     dfs = np.linspace(n - 1, 2 * (n - 1), 400)
     return dfs, np.asarray(stdtrit(dfs, 1 - tail))
 
@@ -331,7 +327,6 @@ def _encloses(
 
 
 def _least(chance: Callable[[int], float], level: float, power: float, cap: int) -> Needed:
-    """The least number of trials a side with that chance, which grows with it."""
     check_share("level", level)
     check_share("power", power)
     if cap < 2:

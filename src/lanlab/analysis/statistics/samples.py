@@ -20,7 +20,6 @@ from lanlab.workloads.scales import scale_of as scale_of
 
 Floats = NDArray[np.float64]
 
-#: Standard deviation of an error that is uniform over one step.
 _STEP_SD = 1 / math.sqrt(12)
 
 
@@ -93,7 +92,6 @@ def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
 
 
 def pooled_sd(a: Moments, b: Moments) -> float:
-    """The standard deviation that two samples are taken to have in common."""
     squares = (a.n - 1) * a.sd**2 + (b.n - 1) * b.sd**2
     return math.sqrt(squares / (a.n + b.n - 2))
 

@@ -17,8 +17,6 @@ _GRID = 1_000
 
 @dataclass(frozen=True)
 class TwoLines:
-    """Two straight lines that meet: least squares, both fitted at once."""
-
     #: Where they meet, in the unit of the loads.
     breakpoint: float
     #: Its interval; `None` where it reaches the end of what these loads can show.

@@ -35,8 +35,6 @@ _FOLLOWS = 16.0
 
 @dataclass(frozen=True)
 class Threshold:
-    """The median threshold, in the loads' unit."""
-
     median: float
     #: Its 95 % interval; `None` where these trials do not end it.
     low: float | None
@@ -50,8 +48,6 @@ class Threshold:
 
 @dataclass(frozen=True)
 class ThresholdTrials:
-    """Natural logarithms of loads: what each trial says of its own threshold."""
-
     exact: Sequence[float] = ()
     above: Sequence[float] = ()
     below: Sequence[float] = ()
@@ -153,7 +149,6 @@ def follows_load(seen: ThresholdTrials, *, resolution: float) -> bool:
 
 
 def _profile(seen: ThresholdTrials, spreads: Floats) -> Callable[[float], tuple[float, float]]:
-    """The logarithm of the likelihood at the best spread, and that spread, by median."""
     exact, above, below = (
         np.asarray(values, dtype=float)[:, None] for values in (seen.exact, seen.above, seen.below)
     )

@@ -52,7 +52,6 @@ class Comparison:
     #: Welch's degrees of freedom; blocks - 1 by block; those of a known spread.
     df: float
     t: float
-    #: Chance of a difference as large, in either direction, were there none.
     p_two_sided: float
     #: The same for `a` above `b`, and for `a` below `b`.
     p_greater: float
@@ -82,7 +81,6 @@ class Comparison:
         return self.mean_a / self.mean_b if self.mean_b > 0 else None
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """The effect's interval at another confidence, in the effect's unit."""
         check_share("confidence", confidence)
         half = float(stdtrit(self.df, 0.5 + confidence / 2)) * self.standard_error
         return (

@@ -32,7 +32,6 @@ class TwoModes:
 
     #: How many times the faster mode's values are those of the slower, above 1.
     ratio: float
-    #: Trials in the other mode than the middle trial of their condition.
     apart: int
     trials: int
 

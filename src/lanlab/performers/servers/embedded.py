@@ -112,7 +112,6 @@ class Serving:
 
 @contextmanager
 def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, Any]]]:
-    """An engine, and what a request says of its station. What reads frames has no rights."""
     at = wanted.station or wanted.own_stack
     if at is None:
         with Engine("here", [engine_path()]) as engine:

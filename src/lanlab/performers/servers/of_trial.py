@@ -24,13 +24,11 @@ Request = dict[str, Any]
 
 _SETUP_S = 120.0
 _USER = "lanlab"
-#: What the names of our own stations of NetBIOS begin with.
 _STATION = "LANLAB"
 
 
 @dataclass
 class Server:
-    #: The server in the form of a request to an engine, credentials included.
     target: Request
     #: CPU time that it has used so far, seconds; `None` where it cannot be known.
     cpu_s: Callable[[], float | None]

@@ -323,7 +323,6 @@ def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
 def _published_sentences(
     study: Study, summaries: Sequence[Summary], published: Published
 ) -> list[str]:
-    """How far ours are from the means that the study printed at the same conditions."""
     ratios = [
         summary.mean / point.value.si
         for summary in summaries

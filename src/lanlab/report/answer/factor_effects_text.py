@@ -36,8 +36,6 @@ def _spread(one: Spread) -> str:
 
 
 def _deciding(study: Study, found: FactorEffects) -> str:
-    """In how many cases the factor with the greatest effect over all is first, and what is first in
-    the others."""
     top = found.overall[0].factor
     known = [case for case in found.cases if case.spreads]
     others = [case for case in known if case.spreads[0].factor != top]

@@ -30,20 +30,16 @@ class Purpose:
 
     @property
     def best(self) -> frozenset[Level]:
-        """The levels that share the first place."""
         return frozenset(one.level for one in self.ranking.groups[0] if not one.behind)
 
 
 @dataclass(frozen=True)
 class Purposes:
-    """The answer."""
-
     sentence: str
     table: Table
     purposes: tuple[Purpose, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         return {
             "answer": self.sentence,
             "purposes": [

@@ -20,10 +20,8 @@ from lanlab.units import format_rate
 #: Most conditions that are named each; with more, those with the same order are said together,
 #: without ratios.
 _MOST_CONDITIONS = 6
-#: Conditions that are named of those with the same order.
 _MOST_NAMED = 3
 _PLURALS = {"os": "systems", "driver": "tools"}
-#: Levels that are named each where none differs from another.
 _MOST_ALIKE = 4
 #: Below this factor a ratio is said in percent: "0.8 % slower", not "1.0 x slower".
 _LEAST_FACTOR = 1.1
@@ -138,7 +136,6 @@ def _sentence(
 
 
 def _model_sentence(one: Ranking) -> str:
-    """What a simulated order rests on."""
     if one.model_factor is None:
         return " Simulated: the error of the model is not known."
     factor = number(one.model_factor, 3)
@@ -184,7 +181,6 @@ def _at(where: str, order: str) -> str:
 
 
 def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool = True) -> str:
-    """The groups of one condition, the best first."""
     said = []
     best = one.groups[0][0]
     than = f" than {names[best.level]}" if len(one.groups[0]) > 1 else ""
@@ -207,7 +203,6 @@ def _order(one: Ranking, names: Mapping[Level, str], worse: str, *, ratios: bool
 
 
 def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> str:
-    """What is shown of the order within a group."""
     shown = [
         f"{names[one.level]} {worse} than {joined([names[level] for level in one.behind])}"
         for one in group
@@ -217,7 +212,6 @@ def _within(group: Sequence[Ranked], names: Mapping[Level, str], worse: str) -> 
 
 
 def ratio_text(ranked: Ranked, names: Mapping[Level, str], worse: str, than: str) -> str:
-    """How many times a level is worse than the best."""
     name = names[ranked.level]
     if ranked.worse is None:
         return name

@@ -40,8 +40,6 @@ from lanlab.studies import Study
 
 @dataclass(frozen=True)
 class RunComparison:
-    """Runs of one study, or levels of a factor within one."""
-
     study: Study
     sides: tuple[Side, ...]
     base: int
@@ -69,7 +67,6 @@ class RunComparison:
 
     @property
     def heading(self) -> str:
-        """What is compared with what, by the names that the user gave."""
         if self.paired is None:
             return f"{_called(self.runs[0])}, level by level"
         called = [_headed(side) for side in self.sides]
@@ -78,7 +75,6 @@ class RunComparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What was found, and what is to be known of it."""
         said = comparison_sentences(self.study, self.found)
         said += filter(None, [correction_sentence(self.found)])
         if self.paired is not None:
@@ -178,7 +174,6 @@ class PublishedComparison:
 
     @property
     def sentences(self) -> list[str]:
-        """What was found, and what is to be known of it."""
         said = [_published_sentence(self.study, one) for one in self.found]
         alone = sum(one.interval is not None and not one.has_their_spread for one in self.found)
         if alone:
@@ -320,7 +315,6 @@ def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedC
 
 
 def _headed(side: Side) -> str:
-    """A side as a heading has it: which run it is, and what sentences call it."""
     if len(side.runs) > 1:
         return side.what or side.name
     called = _called(side.runs[0])

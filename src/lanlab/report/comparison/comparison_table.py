@@ -39,7 +39,6 @@ def comparison_tables(study: Study, found: Sequence[Compared]) -> list[Table]:
 
 
 def comparison_csv(found: Sequence[Compared]) -> Table:
-    """Everything of all comparisons in SI units, one row each."""
     rows = [tuple(Cell(value, "") for value in flat(one).values()) for one in found]
     names = tuple(flat(found[0])) if found else ()
     return Table("comparison", "Comparison", tuple(Column(name) for name in names), tuple(rows))
@@ -319,7 +318,6 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
 
 
 def summary_unit(metric: str) -> str:
-    """lanlab's unit of a metric; empty for a bare number."""
     return quantity(None, metric).si_unit
 
 

@@ -17,7 +17,6 @@ from lanlab.workloads.metrics import metric_direction
 #: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
 _AS_FACTOR = 2.0
 _MOST_UNTOLD = 6
-#: Fewest conditions that are summed up before each has its own sentence.
 _LEAST_CONDITIONS = 3
 _TIME_UNITS = ("ns",)
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s")
@@ -148,7 +147,6 @@ def _counted(found: Sequence[Compared]) -> str:
 
 
 def _over_conditions(study: Study, found: Sequence[Compared]) -> list[str]:
-    """How far each metric of each side differs, where most of several conditions differ."""
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     several = len({one.experiment for one in found}) > 1
     groups: dict[tuple[str, str, str, str], list[Compared]] = {}

@@ -100,7 +100,6 @@ def copied_words(trial: TrialRecord) -> str:
 
 
 def server_words(trial: TrialRecord) -> str:
-    """What the server calls itself; empty where it does not say."""
     return str((agreed_of(trial) or {}).get("server") or "")
 
 
@@ -119,12 +118,10 @@ def _stall(stall: dict[str, Any]) -> str:
 
 
 def manner_words(trial: TrialRecord) -> str:
-    """How the files were moved and from what caches, in one line."""
     return f"{moved_words(trial)}, {caches_words(trial)}"
 
 
 def moved_words(trial: TrialRecord) -> str:
-    """By what protocol the files were moved, and in what calls."""
     client = trial.raw.get("client") or {}
     manner = client.get("manner") or {}
     words = [agreed_words(trial) or str(trial.parameters.get("service"))]

@@ -79,7 +79,6 @@ def _cost_columns(name: str, heading: str, short: str) -> tuple[Column, ...]:
 
 
 def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
-    """The cells of these columns; empty of what was not counted or cannot be separated."""
     return tuple(
         EMPTY if cost is None else Cell(cost.value, number(factor * cost.value, 3))
         for cost, factor in zip(costs, WIRE_FACTORS, strict=True)

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from rich.text import Text
 
 _GAP = "  "
-#: Columns of a text of many words that are enough to read it.
 _WANTED = 24
 #: Width of output that is not a terminal: for `grep`, not for eyes.
 _ENDLESS = 2**31
@@ -24,8 +23,6 @@ _TITLE, _HEADER = "table.title", "table.header"
 
 
 class Fitted:
-    """A table that is laid out when the width is known."""
-
     def __init__(self, table: Table, title: str) -> None:
         """
         Args:
@@ -42,7 +39,6 @@ class Fitted:
 
     @property
     def headings(self) -> list[str]:
-        """Headings of the columns that are shown where there is room."""
         return [one.heading for one in self._columns]
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[Text]:
@@ -78,7 +74,6 @@ class _Measured:
         self.rank = column.rank
         self.cells = cells
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
-        #: Below this a word, or a number with its interval, would be broken.
         whole = _lines(cells) if column.is_number else _words(cells)
         self.least = max(map(_cells, (*whole, *_words([self.heading]), "")))
         #: What it has before others are left out for it: text of many words is broken, a short one
@@ -150,7 +145,6 @@ def _words(texts: Sequence[str]) -> list[str]:
 
 
 def _wrapped(text: str, width: int) -> list[str]:
-    """A cell's lines: broken between words, and none for an empty one."""
     return [
         part
         for line in text.split("\n")

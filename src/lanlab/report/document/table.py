@@ -21,7 +21,6 @@ EMPTY = Cell(None, "")
 
 
 def words(text: str) -> Cell:
-    """A cell that says the same to a program and to people."""
     return Cell(text, text)
 
 
@@ -59,12 +58,10 @@ class Table:
         return out.getvalue()
 
     def to_json(self) -> list[dict[str, Value]]:
-        """The rows of its CSV, by the names of their columns."""
         kept = [(place, column.name) for place, column in enumerate(self.columns) if column.name]
         return [{name: row[place].value for place, name in kept} for row in self.rows]
 
     def shown(self) -> list[tuple[Column, list[Cell]]]:
-        """The columns for people that say anything, each with its cells."""
         found = []
         for place, column in enumerate(self.columns):
             cells = [row[place] for row in self.rows]

@@ -41,7 +41,6 @@ def _rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
 
 
 def _numbers(series: Series, column: str) -> list[Any]:
-    """A column; one that stores of earlier versions do not have is empty."""
     if column not in series.columns:
         return [None] * series.rows
     # Numbers have `tolist`, words `to_list`; there are no words among these.

@@ -72,7 +72,6 @@ def openmetrics_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 
 def _name(key: str) -> tuple[str, str, float]:
-    """Name and unit of a metric, and the size of that unit in ours."""
     if not key.endswith(_PER_SECOND):
         for suffix, (unit, size) in _BASE_UNITS.items():
             if key.endswith(suffix):

@@ -52,7 +52,6 @@ def findings_in(bodies: Sequence[Verdicts]) -> list[Finding]:
 
 
 def tested_by_runs(bodies: Sequence[Verdicts]) -> list[Finding]:
-    """The findings that a run tested, be it measured or simulated."""
     tested = {
         one.finding.id
         for body in bodies

@@ -67,7 +67,6 @@ def untested_line(findings: Sequence[Finding], by: str) -> str:
 
 
 def verdict_text(judgement: Judgement) -> str:
-    """The verdict with what the means say where it is open."""
     means = _MEANS.get(judgement.means or "", "") if judgement.verdict == "undecided" else ""
     only = ""
     if judgement.is_means_only:
@@ -191,7 +190,6 @@ def further_text(judgement: Judgement) -> str:
 
 
 def comparison_text(one: Judged, study: Study | None) -> str:
-    """One comparison: what, how much, what was claimed, and how sure."""
     seen = one.comparison
     ends = _ends(one, study)
     what = readable(seen.what, study)

@@ -14,7 +14,6 @@ from lanlab.store import TrialRecord
 
 @dataclass(frozen=True)
 class Contrast:
-    #: Geometric mean over the blocks of the ratio in a block.
     ratio: float
     #: 95 % interval of the ratio; `None` for a single block.
     interval: tuple[float, float] | None

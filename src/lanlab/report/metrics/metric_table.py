@@ -32,7 +32,6 @@ def metric_table(
     experiment: str,
     metric: str,
 ) -> Table:
-    """One metric of an experiment: measured, the limit, and what was published."""
     summaries = summarise(run, trials, experiment, metric)
     shown, si = quantity(study, metric), quantity(None, metric)
     factors = list(summaries[0].factors) if summaries else []

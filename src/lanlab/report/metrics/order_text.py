@@ -25,7 +25,6 @@ def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study)
 
 
 def first_trial_text(found: SlowFirst, of: int) -> str:
-    """That the first trial is unlike the others, and what to do."""
     return (
         f"{number(found.ratio, 2)} times slower than the median of the other {of - 1}, as with a "
         "cold cache or a disk that spins up. It is in the mean and its interval. Run it again at "

@@ -17,9 +17,6 @@ _WIDE_IN, _NARROW_IN = 9.0, 4.0
 
 @dataclass(frozen=True)
 class FigureOnPage:
-    """A figure with its drawings and the table of what is drawn."""
-
-    #: Name of its files and of its place on the page.
     name: str
     chart: Chart
     published_as: str

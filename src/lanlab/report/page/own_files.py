@@ -21,7 +21,6 @@ from lanlab.disk import TemporaryFolder, entry, if_there, is_inside, make_folder
 from lanlab.errors import StoreError, UsageError, system_hint
 
 LIST_NAME = "lanlab-files.sha256"
-#: Lists single files, which no report that is written into their folder removes.
 _EXPORTS_NAME = ".lanlab-exports.sha256"
 _PREFIX = ".lanlab-"
 _LIST_HEAD = (
@@ -163,7 +162,6 @@ def write_file(text: str, path: Path) -> None:
 
 
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
-    """Write to a temporary folder, then move: a full disk changes none of the earlier files."""
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
     # Meanwhile a name may be claimed by an empty file.
     new = {name: found | {_EMPTY} for name, found in digests.items()}
@@ -186,7 +184,6 @@ def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before
 
 
 def _remove(folder: Path, name: str, listed: _Listed) -> None:
-    """Remove a file that is as lanlab wrote it, and its folder if that is empty then."""
     with if_there(), entry(folder, name) as place:
         if not _is_own_content(place.read(_MOST_BYTES), listed[name]):
             return
@@ -232,7 +229,6 @@ def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
 
 
 def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator[str]:
-    """What stands where a file is to go and is not lanlab's, each with the reason."""
     if os.path.lexists(folder / LIST_NAME) and not _is_list(folder / LIST_NAME):
         yield f"{LIST_NAME} (not written by lanlab)"
     for name in names:
@@ -274,7 +270,6 @@ def _is_list(path: Path) -> bool:
 
 
 def _is_own(folder: Path, name: str, listed: _Listed) -> bool:
-    """Whether a file is as lanlab wrote it; one that a link leads to is not."""
     if name not in listed:
         return False
     with if_there(), entry(folder, name) as place:
@@ -287,7 +282,6 @@ def _is_own_content(content: bytes | None, digests: frozenset[str]) -> bool:
 
 
 def _why_no_page_of_ours(path: Path) -> str:
-    """Why a page may not be replaced; empty where lanlab wrote it and it is unchanged."""
     if not _is(path, stat.S_ISREG):
         return "is not a regular file"
     content = path.read_bytes() if path.stat().st_size <= _MOST_BYTES else b""
@@ -299,7 +293,6 @@ def _why_no_page_of_ours(path: Path) -> str:
 
 
 def _is(path: Path, kind: Callable[[int], bool]) -> bool:
-    """Whether it is of that kind itself; a link is neither file nor folder."""
     return os.path.lexists(path) and kind(path.lstat().st_mode)
 
 

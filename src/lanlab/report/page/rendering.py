@@ -79,7 +79,6 @@ def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environ
 
 
 def _unbroken(text: str) -> str:
-    """Text in which no line ends between a number and its unit or interval."""
     return re.sub(
         r"(?<=\d) (?=%|±|…|[kM]?B\b|[kMG]?bit|[mµn]?s\b)|(?<=[±…]) (?=\d)", "\u00a0", text
     )

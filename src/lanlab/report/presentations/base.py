@@ -23,7 +23,6 @@ class SeriesOf:
     study: Study
     summary: Summary
     rest: Mapping[str, Level]
-    #: A condition in words, as the study calls its levels.
     words: Callable[[Mapping[str, Level]], str]
 
 
@@ -58,13 +57,11 @@ class Presentation:
     def first_tables(
         self, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
-        """Tables that stand before those of the metrics; each has rows."""
         return []
 
     def further_tables(
         self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
-        """Tables that stand behind that of the first metric; each has rows."""
         return []
 
     def with_more_columns(
@@ -75,7 +72,6 @@ class Presentation:
         experiment: str,
         metric: str,
     ) -> Table:
-        """The table of a metric, with more columns on the terminal."""
         return table
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
@@ -88,7 +84,6 @@ class Presentation:
                 yield figure(experiment, "against_factor", title, metric=metric)
 
     def to_json(self, trial: TrialRecord) -> dict[str, Any]:
-        """What programs are to know of a trial apart from its metrics."""
         return {}
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
@@ -100,7 +95,6 @@ class Presentation:
         return []
 
     def common_lines(self, trials: Sequence[TrialRecord]) -> list[str]:
-        """What several trials of one condition have in common, above their rows."""
         return []
 
     def columns(self, trial: TrialRecord) -> Sequence[TrialColumn]:
@@ -120,5 +114,4 @@ def figure(experiment: Experiment, name: str, title: str, **more: Any) -> Figure
 
 
 def over(*parts: str) -> str:
-    """What something was measured over; parts that are empty are left out."""
     return " ".join(filter(None, ["over", *parts]))

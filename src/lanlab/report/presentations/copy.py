@@ -48,13 +48,11 @@ class CopyPresentation(Presentation):
     def further_tables(
         self, run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
     ) -> list[Table]:
-        """What a byte and a file cost, and how the copies went."""
         from lanlab.report.copies.copy_table import tables_of_copies
 
         return tables_of_copies(run, trials, study, experiment)
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
-        """Goodput by service and dataset, and by size of the files."""
         yield from super().figures(experiment)
         title = "Goodput by service and dataset"
         yield figure(experiment, "copy_times", title, metric="goodput_bps")

@@ -16,8 +16,6 @@ from lanlab.studies import Published, Study
 
 @dataclass(frozen=True)
 class PublishedChapter:
-    """Tables without rows, and no figures, where a study published nothing."""
-
     tables: tuple[Table, ...] = ()
     figures: tuple[FigureOnPage, ...] = ()
 

@@ -18,7 +18,6 @@ from lanlab.units import format_size
 
 TITLE = "Published and measured"
 NOT_YET = "not yet runnable here"
-#: A published row with a row of ours of the same levels.
 BELOW = "measured below"
 _METRICS = ("elapsed_ns", "goodput_bps")
 #: Text in place of a time that cannot be compared with a published one.
@@ -35,7 +34,6 @@ class _Row:
     measured: dict[str, Summary] = field(default_factory=dict)
     #: Than all that was published at the same levels: rates compare, times do not.
     is_of_another_amount: bool = False
-    #: Whether a published row has one of ours of the same levels.
     is_measured: bool = False
 
 
@@ -214,7 +212,6 @@ def _measured_rows(
 def _level_name(
     study: Study, published: Published, factor: str, level: Level, summary: Summary
 ) -> str:
-    """A level of ours; of a dataset or service also for which of theirs it stands."""
     for one in study.counterpart:
         if one.published == factor and one.factor in summary.parameters:
             ours = level_text(study, one.factor, summary.parameters[one.factor])

@@ -45,19 +45,14 @@ _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 
 @dataclass(frozen=True)
 class QuestionAnswer:
-    """What one body of evidence answers."""
-
     #: `published`, `simulated` or `measured`.
     kind: str
     #: What it is, as in "run 2026…".
     on: str
-    #: Where levels are ranked.
     found: tuple[Found, ...]
-    #: In a sentence.
     text: str
 
     def to_json(self) -> dict[str, Any]:
-        """For programs."""
         best = [
             {"condition": dict(condition), "level": level, "is_shown": is_shown}
             for condition, level, is_shown in self.found
@@ -153,7 +148,6 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
 
 
 def _certainty(asked: Sequence[Answer], body: Body) -> str:
-    """What the numbers of a body rest on."""
     if body.kind == "simulated":
         if body.error_log is None:
             return "the model's error is not known"

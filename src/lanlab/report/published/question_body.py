@@ -25,30 +25,22 @@ Levels = Mapping[str, Level]
 
 @dataclass(frozen=True)
 class Point:
-    """A number at a condition."""
-
-    #: Of published factors, and of the one that values lie along.
     levels: Levels
     sample: Sample
     #: `each`, or which end of a range a printed number is.
     stands: str
-    #: The factors that tell it apart from the others.
     varied: frozenset[str]
 
 
 @dataclass(frozen=True)
 class Body:
-    """Evidence, and how its numbers are worded."""
-
     kind: str
     evidence: Evidence
     study: Study
     published: Published
-    #: Of a simulation whose error is known, its logarithm.
     error_log: float | None = None
 
     def points(self, ask: Answer, metric: str) -> list[Point]:
-        """Conditions with the metric that are asked for."""
         wanted = {
             key: tuple(plain_level(key, one) for one in (own if isinstance(own, tuple) else (own,)))
             for key, own in ask.at.items()
@@ -69,8 +61,6 @@ class Body:
     def _is_possible(
         self, cell: Cell, wanted: Mapping[str, tuple[Level, ...]], metric: str
     ) -> bool:
-        """Whether a condition is asked for. A ratio that was printed of one load says nothing of
-        more than the link carries."""
         if not matches(cell.levels, wanted):
             return False
         if not (cell.is_derived and isinstance(self.evidence, PublishedEvidence)):
@@ -79,12 +69,10 @@ class Body:
         return limit is None or cell.sample.mean <= limit
 
     def words(self, levels: Levels, varied: Collection[str], *without: str | None) -> str:
-        """A condition as the study calls it, by what tells it apart."""
         keys = [key for key in levels if key in varied and key not in without]
         return levels_text(self.published, levels, keys)
 
     def value(self, shown: Quantity, sample: Sample) -> str:
-        """A mean, with its interval where trials of a run give one."""
         ends = None
         if isinstance(sample, Trials) and self.kind == "measured" and len(sample.values) > 2:
             ends = interval_of_mean(shown.key, sample.values)

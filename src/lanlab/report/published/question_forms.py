@@ -121,7 +121,6 @@ def _where(places: Sequence[str], count: int) -> str:
 
 
 def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
-    """Points by level of the factor, in the order of the study; all under "" without one."""
     found: dict[str, list[Point]] = {}
     points = body.points(ask, metric)
     levels = [one for f in body.published.factor if f.name == ask.factor for one in f.levels]
@@ -164,7 +163,6 @@ def _named(condition: str) -> str:
 
 
 def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
-    """One level over the other, at both ends of a factor."""
     shown = quantity(body.study, ask.metric)
     levels = [
         plain_level(ask.factor, one.level)

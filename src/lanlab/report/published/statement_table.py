@@ -18,7 +18,6 @@ _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 def statement_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
-    """What the study printed without an absolute number at one condition."""
     columns = (
         Column("id"),
         Column("published", "the study printed", is_number=False),

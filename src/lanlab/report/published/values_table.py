@@ -32,15 +32,11 @@ Run = tuple[RunRecord, Sequence[TrialRecord]]
 
 @dataclass(frozen=True)
 class _Body:
-    """The conditions of a run with a rate, and what each had on the medium."""
-
     kind: str
     name: str
     study: Study
     found: tuple[tuple[Numbers, Condition], ...]
-    #: By condition: frames and bytes for each byte and each file.
     wire: Mapping[str, Sequence[Cost | None]]
-    #: By condition: bytes that a trial copied.
     copied_bytes: Mapping[str, float]
 
     def at(self, levels: Mapping[str, Level]) -> tuple[Numbers, Condition] | None:
@@ -91,7 +87,6 @@ def values_table(published: Published, runs: Sequence[Run]) -> Table:
 
 
 def printed_means(published: Published, metric: str) -> list[PublishedValue]:
-    """The means of a metric in the tables of a publication."""
     return [
         value
         for value in published.value

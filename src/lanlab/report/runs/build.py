@@ -28,7 +28,6 @@ class ReportPaths:
     html: Path
     figures: tuple[Path, ...]
     tables: tuple[Path, ...]
-    #: Of studies with several runs, in the order of the page.
     overviews: tuple[Overview, ...]
 
 

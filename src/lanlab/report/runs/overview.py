@@ -42,7 +42,6 @@ class Overview:
     figure: FigureOnPage | None
     #: Printed, measured and simulated rates; without rows where no run has what was printed.
     values: Table
-    #: Findings that a run tested, with a verdict of each body of evidence.
     evidence: Table
     untested: tuple[str, ...]
 
@@ -145,7 +144,6 @@ def _overview(runs: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialReco
 
 
 def _figure(runs: Sequence[RunOnPage], names: Sequence[str]) -> FigureOnPage | None:
-    """The first figures of all runs laid over each other, or that of the first run."""
     first = runs[0].lead
     leads = [
         (_SHORT.get(name, name), page.lead.chart)

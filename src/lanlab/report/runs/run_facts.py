@@ -12,7 +12,6 @@ from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
 from lanlab.studies import Study, known_studies, waits_for
 
-#: The scale of what commands measure that take no study.
 SINGLE = "single"
 _SIMULATED = "simulated"
 

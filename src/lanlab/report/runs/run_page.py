@@ -62,8 +62,6 @@ from lanlab.studies.model import Figure
 
 @dataclass(frozen=True)
 class ExperimentOnPage:
-    """An experiment with its figures and a table for each metric."""
-
     id: str
     title: str
     remark: str | None
@@ -77,13 +75,10 @@ class ExperimentOnPage:
 class RunOnPage:
     run: RunRecord
     study: Study
-    #: Name of its places on the page and of its files.
     name: str
     heading: str
-    #: From where to where, when and how much, in a line.
     measured: str
     facts: tuple[tuple[str, str], ...]
-    #: Answers to the study's question by each body of evidence.
     question: tuple[str, ...]
     answer: tuple[str, ...]
     #: What is to be known of the trials: what failed, what was disturbed, what is missing.
@@ -107,7 +102,6 @@ class RunOnPage:
     #: Verdicts by what was published and by runs; without rows where there is only one body of
     #: evidence.
     evidence: Table
-    #: Printed, measured and simulated rates of several runs, with the first of them.
     values: Table
     #: What the study printed, held against itself; without sections for a study of one's own.
     published_chapter: PublishedChapter
@@ -227,8 +221,6 @@ def _evidence(page: RunOnPage) -> Table:
 
 
 def _judged(run: RunRecord, trials: Sequence[TrialRecord]) -> Verdicts:
-    """Verdicts on the findings of a run's study. Of a study without any nothing is judged, and what
-    judges is not loaded."""
     findings = findings_of(run)
     if not findings:
         return Verdicts("this run", (), 0)

@@ -64,7 +64,6 @@ def _measured(experiment: dict[str, Any], trials: Sequence[TrialRecord]) -> str:
 
 
 def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """Up to what load the strictest goal is met; on a disturbed host at least."""
     from lanlab.analysis.saturation import saturations
     from lanlab.report.saturation.saturation_table import goal_text, highest
 

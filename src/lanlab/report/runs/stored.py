@@ -55,7 +55,6 @@ def other_kind_in(store: Store, run: RunRecord) -> list[tuple[RunRecord, list[Tr
 
 
 def is_killed(run: RunRecord, store: Store) -> bool:
-    """Whether a run is marked as running and no process executes it."""
     return run.status == "running" and not store.is_executing(run.id)
 
 

@@ -21,7 +21,6 @@ ENDS = {
     "undecided": "undecided",
     "refuted": "refuted by a sweep",
 }
-#: In place of an end, where most trials of the search were disturbed.
 OF_HOST = "at least: host disturbed"
 
 

@@ -64,7 +64,6 @@ def saturation_sentence(study: Study, found: Saturation) -> str:
 
 
 def _at_least(found: Saturation, shown: Quantity, sent: str) -> str:
-    """What is known on a disturbed host: it may have lost what the network carried."""
     why = f"the host was disturbed in {_disturbed_text(found)}"
     met = [(load, goal) for goal in found.goals if (load := highest(goal)) is not None]
     if not met:
@@ -133,7 +132,6 @@ def _load_text(load: Load, shown: Quantity) -> str:
 def _random(
     goals: Sequence[GoalFound], loss: RandomLoss, capacity: Load | None, shown: Quantity
 ) -> str:
-    """Loss at every load, the goals that it forbids, and where loss begins to rise."""
     low, high = _loss_text(loss.low), _loss_text(loss.high)
     text = f"there is random loss of {_loss_text(loss.ratio)} ({low} … {high}) at every load: "
     wanted = [goal_text(goal.result.loss_ratio) for goal in goals]

@@ -38,7 +38,6 @@ TITLE = "Simulated and published values"
 def accuracy_tables(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> list[Table]:
-    """Both tables of a run; none without simulated counterparts of printed numbers."""
     found = run_accuracies(run, trials, published)
     if not found:
         return []
@@ -47,7 +46,6 @@ def accuracy_tables(
 
 
 def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
-    """A row for each printed number that has a simulated counterpart."""
     columns = (
         Column("id", "published value", "value", is_number=False),
         Column("about", "about", "about", is_number=False),

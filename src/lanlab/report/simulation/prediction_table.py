@@ -57,7 +57,6 @@ class Predicted:
 
 
 def predictions(before: Run, after: Run) -> list[Predicted]:
-    """The first metric of each experiment, at every condition of both runs."""
     study = Study.model_validate(before[0].study)
     found = []
     for experiment in study.experiment:
@@ -271,8 +270,6 @@ def _ranged_columns(name: str, heading: str, short: str) -> tuple[Column, Column
 def _ranged(
     value: float | None, ends: Ends | None, shown: Callable[[float], float]
 ) -> tuple[Cell, Cell, Cell]:
-    """A value with its interval, to three digits or, where it is wide, two: more the model does not
-    know."""
     if value is None:
         return EMPTY, EMPTY, EMPTY
     digits = 2 if ends is not None and ends[1] > _TWO_DIGITS_FROM * ends[0] else 3

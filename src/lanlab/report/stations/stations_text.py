@@ -87,7 +87,6 @@ def _row(
 
 
 def _until(failed: Sequence[TrialRecord]) -> str:
-    """What trials that all failed had done until then: it is kept, and counts for nothing."""
     done = sum(int((t.raw.get("client") or {}).get("readings_count") or 0) for t in failed)
     return f"failed after {done:,} attempts at operations" if done else "failed"
 
@@ -134,7 +133,6 @@ def _remark(trials: Sequence[TrialRecord]) -> str:
 
 
 def _frames(trials: Sequence[TrialRecord]) -> list[str]:
-    """What the stations at both ends of a carrier on Ethernet lost, mended or discarded."""
     said = []
     for role, whose in (("client", "frames"), ("server", "server's frames")):
         counted = Counter[str]()
@@ -151,7 +149,6 @@ def _thinned(trial: TrialRecord) -> int:
 
 
 def _unsteady(trial: TrialRecord) -> str:
-    """Why there is no steady state, in few words; empty if there is one."""
     from lanlab.workloads.metrics import STATION_SUMS
     from lanlab.workloads.station_steady import least_readings
 

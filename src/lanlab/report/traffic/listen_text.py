@@ -62,7 +62,6 @@ def listen_lines(heard: dict[str, Any]) -> list[str]:
 
 
 def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
-    """Stations that use IPX, each in one framing, where that is not the same for all."""
     users: dict[str, list[str]] = {}
     for station in heard["stations"]:
         if len(station["ipx_framings"]) == 1:
@@ -77,7 +76,6 @@ def _unlike_framings(heard: dict[str, Any]) -> Iterator[str]:
 
 
 def _netware(heard: dict[str, Any]) -> Iterator[str]:
-    """How lanlab gets to servers of NetWare, and serves who asks for one in vain."""
     servers = [one["name"] for one in heard["servers"] if _is_netware(one["protocol"], one["kind"])]
     if servers:
         yield ""

@@ -14,7 +14,6 @@ from lanlab.report.document.table import EMPTY, Cell, Column, Table
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, Study
 
-#: Short names of the places, where there is little room.
 _SHORT = {
     RECEIVED: "received",
     "skipped_messages": "left out",

@@ -11,7 +11,6 @@ Metrics = Mapping[str, float | int]
 
 
 def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """Label and text of each line; none of a stream between engines."""
     metrics = trial.metrics
     if "acknowledged_bytes" in metrics:
         rate = metrics.get("acknowledged_bps")
@@ -30,7 +29,6 @@ def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def _reports(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    """What the peer says, and what this end counted of the same; both with warm-up."""
     if "peer_received_bytes" in metrics:
         said = [f"{_count(metrics['peer_received_bytes'])} bytes received"]
         if "peer_goodput_bps" in metrics:

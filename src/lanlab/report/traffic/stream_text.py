@@ -98,7 +98,6 @@ def medium_line(trial: TrialRecord) -> list[tuple[str, str]]:
 
 
 def modes_lines(trial: TrialRecord) -> list[str]:
-    """What a trial was measured with, and why, where the engine chose."""
     modes = modes_of(trial)
     if modes is None:
         return []
@@ -121,7 +120,6 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
 
 
 def _outage(metrics: Metrics) -> Iterator[tuple[str, str]]:
-    """That the path, or the other end, stood still for a part of the time."""
     if "outage_ns" in metrics:
         lasted, began = (_time(metrics[key]) for key in ("outage_ns", "outage_from_ns"))
         rest = format_rate(metrics["rate_outside_outage_bps"])
@@ -129,7 +127,6 @@ def _outage(metrics: Metrics) -> Iterator[tuple[str, str]]:
 
 
 def _arrival(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """How many messages arrived, where the rest ended, and in what order they came."""
     metrics = trial.metrics
     if "received_ratio" in metrics:
         share = f"{100 * metrics['received_ratio']:.4g} % of {metrics['offered_messages']} messages"

@@ -56,7 +56,6 @@ class Analyses:
             return instead
 
     def each(self, name: str, compute: Callable[[], Sequence[_Found]]) -> list[_Found]:
-        """The results of an analysis that has several; none if it fails."""
         found: Sequence[_Found] = ()
         return list(self.of(name, compute, found))
 

@@ -107,7 +107,6 @@ def _each(trials: Sequence[TrialRecord], *, is_simulated: bool) -> list[str]:
 
 
 def trial_rows(trials: Sequence[TrialRecord]) -> list[str]:
-    """A table of trials that ended well: headings, and a line each."""
     own = PRESENTATIONS[trials[0].workload].columns(trials[0])
     columns = [TrialColumn("trial", lambda trial: str(trial.number)), *own]
     rows = [[column.text(trial) for column in columns] for trial in trials]

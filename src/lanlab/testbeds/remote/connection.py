@@ -30,13 +30,11 @@ from lanlab.testbeds.tools import tool
 #: Time in which TCP connects to the host, or to the first jump host.
 _CONNECT_WITHIN_S = 10
 _BEGIN_WITHIN_S = 30.0
-#: Time for anything that the shell there does, but for copying.
 _ANSWER_WITHIN_S = 20.0
 #: Silence of the host, seconds, after which ssh asks whether it is there; and number of questions
 #: without an answer after which ssh gives up.
 _ALIVE_INTERVAL_S, _ALIVE_QUESTIONS = 5, 3
 _END_WITHIN_S = 3.0
-#: Time for what ssh says last to be read, once it has ended.
 _LAST_WORDS_WITHIN_S = 0.2
 _CLOSED = "the host has closed its end of the ssh connection"
 #: Most bytes that login scripts may print before the shell runs the given command.
@@ -47,7 +45,6 @@ _PIECE_BYTES = 65_536
 #: csh and tcsh would take `!` for an event of their history and a line end for an error, and old
 #: ones take no word of more than 1024 bytes.
 HOLDER = """exec sh -c 'read -r script; eval "$script"'"""
-#: The same for a user who tests whether that works.
 _HELLO = 'exec sh -c "echo hello"'
 
 
@@ -133,8 +130,6 @@ class Connection:
         return [tool("ssh"), *written, *options, "-axT", *port, "--", self.destination.ssh]
 
     def _give(self, script: str) -> None:
-        """Put the script into the holder's input, whose pipe has room for it. Why it is not taken
-        is seen by what does not come."""
         assert self._holder.stdin is not None
         with contextlib.suppress(OSError):
             self._holder.stdin.write(f"{script.strip()}\n".encode())
@@ -261,7 +256,6 @@ class Connection:
         _BEGUN.discard(self)
 
     def terminate(self) -> None:
-        """End it at once; it is to be closed all the same."""
         self._holder.terminate()
 
     def begin_close(self) -> None:

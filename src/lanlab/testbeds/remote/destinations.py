@@ -18,7 +18,6 @@ from lanlab.roles import ROLES
 from lanlab.user_files import read_user_file
 
 HERE = "here"
-#: Before the file or the hosts, in the name of a testbed.
 PREFIX = "ssh:"
 #: A name that begins with `-` would be an option of ssh; others are of no host (RFC 952, RFC 1123)
 #: and of no alias that ssh_config(5) can have without quotes.
@@ -36,7 +35,6 @@ class Destination:
     #: As ssh takes it, for example `alice@nas`; `None` for this machine.
     ssh: str | None
     port: int | None = None
-    #: Addresses in the measured network; none: the one that ssh connected to.
     addresses: tuple[str, ...] = ()
     #: The interface whose addresses are those of the measured network; `None`: not said.
     interface: str | None = None
@@ -52,7 +50,6 @@ class Destination:
         return {ip_family(ipaddress.ip_address(one).version): one for one in self.addresses}
 
     def __str__(self) -> str:
-        """As `parse_destination` reads it."""
         bare = self.ssh or HERE
         user, at, host = bare.rpartition("@")
         bare = f"{user}{at}[{host}]" if ":" in host else bare
@@ -158,8 +155,6 @@ def _read_file(path: Path) -> list[Destination]:
 
 
 def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[Destination]:
-    """The host that begins, then the other end, then further ones that begin; those without a role
-    take the places that are left."""
     free = [destination for place, destination in found if place is None]
     ends: list[list[Destination]] = []
     for each in (0, 1):

@@ -24,8 +24,6 @@ _PLAIN_PATH = re.compile(r"/[A-Za-z0-9_./+:@-]{1,400}")
 
 @dataclass(frozen=True)
 class Arrival:
-    """What a host says of itself before it has an engine."""
-
     system: str
     architecture: str
     kernel: str

@@ -28,7 +28,6 @@ _SCRIPT = (
 @dataclass(frozen=True)
 class StartedThere:
     argv: tuple[str, ...]
-    #: What it reads first. It ends when its standard input does.
     first_line: str
     mark: str
 
@@ -36,7 +35,6 @@ class StartedThere:
 @dataclass(frozen=True)
 class RemotePrograms:
     label: str
-    #: Puts words of a command line there behind the client of ssh.
     command: Callable[..., tuple[str, ...]]
 
     def started(self, argv: Sequence[str]) -> StartedThere:

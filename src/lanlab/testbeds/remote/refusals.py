@@ -35,7 +35,6 @@ def refusal(destination: Destination, said: str, exit_code: int | None) -> LabEr
 
 
 def by_hand_command(destination: Destination, command: str = "true") -> str:
-    """What a user types to connect without lanlab."""
     port = "" if destination.port is None else f"-p {destination.port} "
     return f"ssh {port}{shlex.quote(destination.ssh or '')} {shlex.quote(command)}"
 

@@ -41,8 +41,6 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Place:
-    """Where and as whom a server runs, once its keeper is there."""
-
     #: Folder for all that is the server's: configuration, keys, logs. No path in it has a space.
     private: Path
     #: The directory that is served, by a path without spaces (a symbolic link in `private`).
@@ -53,7 +51,6 @@ class Place:
     #: Whom to serve; `None`: any user.
     credentials: Credentials | None
     service: str
-    #: User and group as which the server's processes run, with the user's name.
     uid: int
     gid: int
     user: str

@@ -42,10 +42,8 @@ _POLL_S = 0.005
 #: How long a server has to end in order, and how long the kernel to end what is killed.
 _END_WITHIN_S = 2.0
 _KILL_WITHIN_S = 5.0
-#: Below what Linux and IANA give to connecting ends, above what services have.
 _PORTS = range(20_000, 32_000)
 _ATTEMPTS = 2_000
-#: Says to ourselves that we are in a user namespace of our own.
 _NESTED = "nested"
 
 
@@ -122,7 +120,6 @@ def _is_mapped(kind: str, number: int) -> bool:
 
 
 def _free_ports(address: str, count: int) -> list[int]:
-    """Ports that can be bound at an address; all are held until all are found."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     # Python's sockets take no notice of a zone in a text.
     host, _, zone = address.partition("%")

@@ -31,7 +31,6 @@ _Key = tuple[int, int]
 
 
 def is_this_machine(address: str) -> bool:
-    """Whether an address is one of this machine's, in this network namespace."""
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
     try:
         with socket.socket(family, socket.SOCK_STREAM) as trial:
@@ -77,7 +76,6 @@ class LocalServer:
         self._address, self._port = ipaddress.ip_address(bare(address)), port
         #: Why its CPU time is not known; `None` if it is, or was not asked for yet.
         self.unknown: str | None = None
-        #: CPU time of every process when it was first asked for.
         self._before: dict[_Key, float] | None = None
         self._began_ticks = 0.0
         self._known: set[_Key] = set()
@@ -128,7 +126,6 @@ class LocalServer:
         return list(found.values())
 
     def _holders(self) -> tuple[set[int], str | None]:
-        """The processes that hold sockets of the server; why there are none, if there are none."""
         inodes, is_listened_to = set(), False
         for name in ("tcp", "tcp6"):
             with contextlib.suppress(OSError):
@@ -155,7 +152,6 @@ class LocalServer:
 
 
 def _processes_with(inodes: Collection[int]) -> tuple[set[int], bool]:
-    """Processes that hold one of these sockets, and whether any process could not be seen into."""
     wanted = {f"socket:[{inode}]" for inode in inodes}
     found: set[int] = set()
     is_hidden = False

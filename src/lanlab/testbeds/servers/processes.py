@@ -16,7 +16,6 @@ _PROC = Path("/proc")
 class Process:
     pid: int
     parent: int
-    #: When it started, in ticks since boot: an id is used again.
     start_ticks: int
     #: User and system time of its own, seconds.
     cpu_s: float
@@ -60,8 +59,6 @@ def _read(pid: int) -> Process | None:
 
 
 def _threads_s(pid: int) -> float:
-    """Time of a process's living threads on processors, where the kernel counts it
-    (CONFIG_SCHED_INFO; Documentation/scheduler/sched-stats.rst in Linux)."""
     elapsed_ns = 0
     with contextlib.suppress(OSError, ValueError, IndexError):
         for thread in (_PROC / str(pid) / "task").iterdir():

@@ -138,7 +138,6 @@ def start(
 
 
 def _check_credentials(credentials: Credentials) -> None:
-    """See that every server's files can hold them: names of one line without separators."""
     if not re.fullmatch(r"[A-Za-z][A-Za-z0-9_-]{0,30}", credentials.user):
         raise UsageError(
             f"found user `{credentials.user}`; allowed: a letter, then at most 30 letters, "
@@ -230,7 +229,6 @@ class _Start:
         return name, uid, gid
 
     def _check_empty(self, owner: int) -> None:
-        """See that nothing but an empty directory has to be given away."""
         if owner == 0 and any(self.root.iterdir()):
             raise UsageError(
                 f"`{self.root}` belongs to root, and is not empty: users of the server would need "
@@ -276,7 +274,6 @@ def _plain_folder() -> Path:
 
 
 def _hand_over(root: Path, uid: int, gid: int) -> None:
-    """See that those whom the server acts for can write in the directory that is served."""
     other = os.geteuid() == 0
     if other and root.stat().st_uid == 0:
         os.chown(root, uid, gid)

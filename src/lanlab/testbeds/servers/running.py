@@ -47,7 +47,6 @@ class Keeper:
         self.host = host
         self._folders = folders
         settings = {**settings, "remove": [str(folder.path) for folder in folders]}
-        #: Every process of the server that was seen, by its id.
         self._known: dict[int, processes.Process] = {}
         self._is_closed = False
         argv = [*host.command_prefix, sys.executable, "-I", str(KEEPER), json.dumps(settings)]

@@ -34,8 +34,6 @@ class Place:
 
 @dataclass(frozen=True)
 class Commands:
-    """How a program is started on both hosts for one trial."""
-
     server: Sequence[str]
     client: Sequence[str]
     #: The server is ready when it has this port: listening, or over UDP bound.

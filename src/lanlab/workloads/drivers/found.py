@@ -12,7 +12,6 @@ from lanlab.workloads.drivers.registry import DRIVERS
 class DriverNeed:
     name: str
     found: bool
-    #: The version that it tells, or which program is missing.
     detail: str
     how_to_get: str
 

@@ -13,7 +13,6 @@ fn places(folder: &TempDir) -> Places {
     }
 }
 
-/// What a killed engine leaves: a lock without a holder, and its directory with files.
 fn left_behind(parent: &Path, number: &str) -> (PathBuf, PathBuf) {
     let made = parent.join(format!("{PREFIX}{number}"));
     fs::create_dir_all(made.join("files")).unwrap();

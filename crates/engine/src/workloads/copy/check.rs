@@ -19,7 +19,6 @@ use lanlab_workloads::copy::{
     CopyError, SINGLE_ATTEMPTS, Transfer, capabilities, connect_patiently,
 };
 
-/// Compare every file at the service with what it should be.
 pub fn check_upload(spec: &CopySpec, running: &Running) -> Measured {
     let start = os::monotonic();
     let work = || -> Result<Verified, Failure> {

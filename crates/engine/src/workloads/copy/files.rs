@@ -46,7 +46,6 @@ enum Origin {
 }
 
 impl Files {
-    /// The files of a request. A tree is looked through now.
     pub fn find(copied: &CopiedFiles, running: &Running) -> Result<Self, Failure> {
         match copied {
             CopiedFiles::Dataset(spec) => {
@@ -136,7 +135,6 @@ impl Files {
         self.entries.iter().map(|entry| entry.bytes).sum()
     }
 
-    /// What is in file `number`, for sending and comparing.
     pub fn truth(&self, number: usize) -> Result<Truth, Failure> {
         match &self.origin {
             Origin::Dataset(spec) => Ok(Truth::Made(dataset::content(spec, number as u64))),
@@ -144,7 +142,6 @@ impl Files {
         }
     }
 
-    /// What tells these files from others, or from what some of them were before.
     pub fn digest(&self) -> String {
         let mut hasher = XxHash3_64::new();
         for entry in &self.entries {
@@ -193,7 +190,6 @@ pub fn open_source(directory: &Path) -> Result<Arc<ConfinedDirectory>, Failure> 
     ConfinedDirectory::shared(directory).map_err(|error| of_file("open", directory, &error))
 }
 
-/// Check how many names are listed, and files and directories are known.
 fn check_count(names: [usize; 3]) -> Result<(), Failure> {
     if names.iter().sum::<usize>() <= MOST_FILES {
         return Ok(());

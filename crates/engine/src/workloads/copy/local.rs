@@ -149,7 +149,6 @@ impl Place {
         }
     }
 
-    /// Compare a file with what it should be; gives its octets.
     pub fn compare(
         &self,
         entry: &Entry,

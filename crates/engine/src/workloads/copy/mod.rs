@@ -41,7 +41,6 @@ pub use workers::{copy, runtime};
 
 /// Memory of the services' own buffers for each connection, in addition to that.
 const TRANSPORT_BYTES: u64 = 1 << 20;
-/// Memory for the names of files.
 const NAMES_BYTES: u64 = 32 << 20;
 /// Hashes of blocks that are kept until they are compared.
 const HASHES_BYTES: u64 = 64 << 20;

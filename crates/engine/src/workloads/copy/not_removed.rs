@@ -4,7 +4,6 @@ use lanlab_files::{Class, Fault, ServicePath, Session};
 
 use crate::messages::LeftBehind;
 
-/// Names that are reported; all are counted.
 const MOST_NAMES: usize = 20;
 
 #[derive(Debug, Default)]
@@ -31,7 +30,6 @@ impl NotRemoved {
         self.kept(path);
     }
 
-    /// It stays for what is in it, or for what is in its place.
     pub fn kept(&mut self, path: &impl ToString) {
         self.count += 1;
         if self.names.len() < MOST_NAMES {
@@ -39,7 +37,6 @@ impl NotRemoved {
         }
     }
 
-    /// A directory stays in which nothing of the trial is left.
     pub fn stays(&mut self, directory: &ServicePath, is_empty: bool, fault: &Fault) {
         if is_refused_itself(is_empty, fault.class) {
             self.refused(directory, fault);
@@ -82,8 +79,6 @@ pub async fn removed_directory(
     }
 }
 
-/// Whether a directory is seen where the service works. Some services list one that is not there, too,
-/// as empty.
 async fn is_listed(session: &impl Session, directory: &ServicePath) -> Result<bool, Fault> {
     match session.list(None).await {
         Err(fault) if fault.class.is_passing() => Err(fault),

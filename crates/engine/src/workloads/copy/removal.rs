@@ -106,7 +106,6 @@ pub fn is_refusal(fault: &Fault) -> bool {
     !matches!(fault.class, Class::Missing | Class::Name)
 }
 
-/// What was removed is still there, after it has been asked for long enough.
 pub fn held_open(file: &str) -> Failure {
     Failure::new("copy.held", format!("`{file}`: still there after its removal"))
         .hint("find out who has it open; the next copy to that server removes it")

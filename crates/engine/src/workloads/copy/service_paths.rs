@@ -7,7 +7,6 @@ use crate::messages::{CopySpec, Failure};
 const MARK_NAME: &str = "lanlab-mark";
 /// The same where names have 8 characters, a dot and 3 characters.
 const SHORT_MARK_NAME: &str = "mark.lab";
-/// End of the working name there.
 pub const SHORT: &str = ".lab";
 
 pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {

@@ -7,7 +7,6 @@ use crate::listen::place_of;
 use crate::messages::{CopySpec, Failure, StackFacts};
 use crate::stack_facts::stack_facts;
 
-/// Refuse what this stack cannot do, before the link is touched.
 pub fn check(spec: &CopySpec) -> Result<(), Failure> {
     let target = &spec.service;
     let Some(stack) = &target.stack else { return Ok(()) };

@@ -22,9 +22,7 @@ pub use lanlab_workloads::dataset::{
     Content, MOST_FILES, content, file_name, first_difference, sizes,
 };
 
-/// Octets that are made or read at once.
 const BLOCK_BYTES: usize = 1 << 20;
-/// Directories below each other that are looked into.
 const MOST_DEPTH: usize = 64;
 
 pub fn make(request: Dataset) -> Result<Task, Failure> {

@@ -38,7 +38,6 @@ impl Envelope {
         }
     }
 
-    /// Make `datagram` what is sent of `message`.
     pub fn put(self, sequence: u64, message: &[u8], datagram: &mut Vec<u8>) {
         datagram.clear();
         datagram.resize(self.header_bytes(), 0);

@@ -90,7 +90,6 @@ fn cost(plan: &Plan) -> Cost {
 
 const NO_ECHO_HINT: &str = "name a service that sends back what it gets (RFC 862), as `lanlab serve --peer echo` or inetd's `echo`, and a size that it takes in one piece";
 
-/// Sleep of a polling end when no message is there.
 const POLL_NS: u64 = 200_000;
 
 fn rest(plan: &Plan) {

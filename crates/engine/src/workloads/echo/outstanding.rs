@@ -3,12 +3,9 @@
 use crate::messages::{EchoSpec, Failure, Timestamps, Transport};
 use crate::workloads::setup::check_range;
 
-/// Memory of one request that is waited for.
 pub const REQUEST_BYTES: u64 = 32;
 /// A quarter of the sequence numbers that are remembered, so that a repeated reply differs from a late one.
 const MOST_REQUESTS: u64 = 16_384;
-/// The same for messages of one byte, whose sequence numbers have eight bits. Replies to a quarter of
-/// them stay distinct after as many were lost.
 const MOST_TINY_REQUESTS: u64 = 64;
 /// What the buffers of a connection hold on every system. The requester does not read while it writes:
 /// with more bytes on their way, both ends could wait for room for ever.

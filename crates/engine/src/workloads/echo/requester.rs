@@ -40,7 +40,6 @@ pub trait Replies {
     }
 }
 
-/// Run a requester from `start` to its end.
 pub fn run(
     plan: &Plan,
     processor: Option<u16>,

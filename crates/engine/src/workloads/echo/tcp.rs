@@ -145,7 +145,6 @@ fn write_message(
     Ok(None)
 }
 
-/// What a connection comes to on which `what` has failed.
 fn broken(what: &str, error: &io::Error) -> Result<EndedBy, Failure> {
     if is_closed(error) {
         return Ok(EndedBy::PeerClosed);
@@ -254,7 +253,6 @@ struct StreamReplies<'a> {
 }
 
 impl StreamReplies<'_> {
-    /// See that the `octets` that have just come are those of the reply.
     fn compare(&self, octets: usize) -> Result<(), Failure> {
         let Some(content) = self.content else { return Ok(()) };
         let place = content.difference(self.replied, self.received, &self.buffer[..octets]);

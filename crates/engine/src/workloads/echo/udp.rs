@@ -142,7 +142,6 @@ fn buffer_bytes(plan: &Plan) -> usize {
     plan.message_bytes.max(QUESTION_LEN) + 1
 }
 
-/// Have the system tell of requests and replies what the plan asks for.
 pub(super) fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failure> {
     if plan.timestamps == Timestamps::Kernel {
         socket
@@ -289,7 +288,6 @@ struct DatagramRequests<'a> {
     writer: RequestWriter,
     message: Vec<u8>,
     word: Vec<u8>,
-    /// Datagrams handed to the system, by which it numbers its stamps.
     sent: u32,
 }
 

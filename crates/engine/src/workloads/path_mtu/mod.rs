@@ -106,7 +106,6 @@ fn not_ended() -> Failure {
     Failure::new("peer.no_answer", format!("not ended within {seconds} s"))
 }
 
-/// Whether a datagram belongs to the session, and is long enough that no answer is longer.
 fn is_of(token: &Token, datagram: &[u8]) -> bool {
     datagram.len() > SHORT_LEN
         && datagram.first_chunk::<TOKEN_LEN>().is_some_and(|octets| Token(*octets).matches(token))

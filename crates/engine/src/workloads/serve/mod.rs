@@ -36,7 +36,6 @@ const FILE_THREADS: usize = 8;
 const MEMORY_BYTES: u64 = 256 << 20;
 /// What no name of a server or share has ([MS-FSCC] 2.1.6).
 const FORBIDDEN: &[u8] = b"\"/\\[]:|<>+=;,?*";
-/// Time between two checks whether the driver has cancelled.
 const TICK: Duration = Duration::from_millis(20);
 
 /// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.

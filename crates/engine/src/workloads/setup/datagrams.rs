@@ -18,7 +18,6 @@ use super::{
 use crate::messages::{Failure, SocketOptions};
 use crate::running::Running;
 
-/// The address to send from when the driver names none.
 pub fn any_address(peer: IpAddr) -> IpAddr {
     match peer {
         IpAddr::V4(_) => IpAddr::V4(Ipv4Addr::UNSPECIFIED),
@@ -61,7 +60,6 @@ fn is_of_a_datagram(error: &io::Error) -> bool {
     too_long || (cfg!(windows) && error.kind() == io::ErrorKind::ConnectionReset)
 }
 
-/// A socket connected to a receiver that has accepted the session.
 pub struct Connected {
     pub socket: DatagramSocket,
     pub round_trip_ns: u64,
@@ -130,7 +128,6 @@ fn pause_ns_after(error: io::Error) -> io::Result<u64> {
     }
 }
 
-/// Ignore that nothing came, or an error that is about one datagram alone.
 fn unless_idle(error: io::Error) -> io::Result<()> {
     if is_idle(&error) || is_of_a_datagram(&error) { Ok(()) } else { Err(error) }
 }
@@ -149,7 +146,6 @@ fn no_answer(peer: SocketAddr, patience_ns: u64) -> Failure {
     Failure::new("peer.no_answer", message).hint(super::NO_ANSWER_HINT)
 }
 
-/// A socket connected to the sender that has proved its address.
 pub struct Accepted {
     pub socket: Arc<DatagramSocket>,
     pub acceptor: Acceptor,

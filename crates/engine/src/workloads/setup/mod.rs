@@ -45,7 +45,6 @@ pub fn setup_ns(silence_ns: u64) -> u64 {
 
 const NO_ANSWER_HINT: &str = "see whether the other engine is ready, the link is up and no firewall is between; for a path whose round trip takes seconds, allow more by `--idle-timeout`";
 
-/// Check what `stream` and `echo` have in common.
 pub fn check_common(
     transport: Transport,
     message_size_bytes: u32,
@@ -101,7 +100,6 @@ pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
     tried.unwrap_or_else(|_| Err(Failure::new("engine.defect", "binding a thread panicked")))
 }
 
-/// Bind this thread to a processor, if one is asked for.
 pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
     let Some(processor) = processor else { return Ok(()) };
     os::bind_to_processor(processor.into()).map_err(|error| {
@@ -163,7 +161,6 @@ pub fn is_idle(error: &io::Error) -> bool {
     matches!(error.kind(), WouldBlock | TimedOut | Interrupted)
 }
 
-/// Whether the system had no room for a datagram in a queue of this host.
 pub fn is_no_room(error: &io::Error) -> bool {
     #[cfg(target_os = "linux")]
     const NO_BUFFER_SPACE: i32 = 105;

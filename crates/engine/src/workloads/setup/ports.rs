@@ -7,7 +7,6 @@ use lanlab_files::HostAddress;
 
 use crate::messages::{Failure, Transport};
 
-/// Most processes that an error names.
 const MOST_NAMED: usize = 3;
 
 /// The ports that a listener may have; its sockets take the free ones in turn.
@@ -51,7 +50,6 @@ impl Ports {
         Ok(())
     }
 
-    /// The socket that `bind` makes at the next free port.
     pub fn take<T>(&mut self, bind: impl Fn(u16) -> Result<T, Failure>) -> Result<T, Failure> {
         if self.first == 0 {
             return bind(0);

@@ -52,7 +52,6 @@ fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
     names.get(flow as usize % names.len().max(1))
 }
 
-/// Connections that wait to be accepted; systems grant fewer.
 const BACKLOG: i32 = 4096;
 
 pub fn listen(
@@ -379,7 +378,6 @@ mod tests {
     use super::*;
     use crate::output::Output;
 
-    /// Both ends of a connection; a read of the first waits for `TICK`.
     fn pair() -> (TcpStream, TcpStream) {
         let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
@@ -500,7 +498,6 @@ mod tests {
         assert_eq!(opening, [1, 2, 3]);
     }
 
-    /// An opening whose other end has sent these octets, and that end.
     fn opening(octets: &[u8]) -> (Opening, TcpStream) {
         let (near, far) = pair();
         (&far).write_all(octets).unwrap();

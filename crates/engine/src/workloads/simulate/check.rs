@@ -30,7 +30,6 @@ const BYTES_PER_FILE: u64 = 2048;
 /// Connections that may have ended in the time for which one is kept, ten seconds: more are hardly made.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
-/// An hour, in which all that waits has given up.
 const MOST_FREEZE_NS: u64 = 3_600_000_000_000;
 const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
@@ -219,7 +218,6 @@ fn ip_header_bytes(ip_version: u8) -> u32 {
     if ip_version == 4 { 20 } else { 40 }
 }
 
-/// Over UDP a message is one frame: simulated machines do not fragment.
 fn check_size(
     key: &str,
     transport: Transport,

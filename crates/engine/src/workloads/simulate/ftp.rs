@@ -25,7 +25,6 @@ use tokio::sync::Mutex;
 pub const CONTROL_PORT: u16 = 21;
 /// Port of the data connections of the first session; each has its own.
 const FIRST_DATA_PORT: u16 = 20_000;
-/// Entries of a directory that are asked for at once.
 const LISTED: u32 = 256;
 /// A data connection must be made, and go on, within this time, as of a server of this host.
 const PATIENCE: Duration = Duration::from_mins(5);
@@ -162,7 +161,6 @@ pub fn serve(host: &Host<HostNode>, files: &Served) {
     });
 }
 
-/// A server on a simulated machine, as one session has it.
 struct Server {
     host: Host<HostNode>,
     files: Mutex<ServedFiles>,

@@ -16,7 +16,6 @@ use crate::workloads::stream::{
     ReceivedBytes, Threads, sum_up_bytes, sum_up_datagrams, sum_up_sent,
 };
 
-/// What happened in a world that ended by `end`.
 pub fn facts(
     world: &World<HostNode>,
     hosts: u16,

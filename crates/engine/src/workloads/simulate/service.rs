@@ -31,9 +31,7 @@ use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreF
 use crate::workloads::segment::{check_profile, check_segment};
 use crate::workloads::setup::check_range;
 
-/// Time from the last connection to the start.
 pub const START_NS: u64 = 10_000_000;
-/// Bytes that a machine without a disk holds.
 const MEMORY_BYTES: u64 = 1 << 40;
 /// What `NetWare` is on simulated machines: packets of 1 KB, as machines of the time of study `poo-tan` had them.
 const NETWARE: NetWare = NETWARE_2;
@@ -287,7 +285,6 @@ impl Connects for Smb1 {
     }
 }
 
-/// Clients of `NetWare`.
 #[derive(Clone)]
 pub struct Ncp;
 

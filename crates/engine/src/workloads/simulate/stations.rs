@@ -101,8 +101,6 @@ fn work(
     first.spawn("stations", stations::simulate(time, spec.clone(), connector, totals, START_NS))
 }
 
-/// What the server stores before the first operation: the files of all stations, each block as it is
-/// expected to be read.
 fn written(spec: &StationsSpec, room: u64) -> Result<Contents, Failure> {
     let mut contents = Contents::new(room, Rc::new(|_: &[String]| None));
     let pattern = Pattern::new(spec.seed);

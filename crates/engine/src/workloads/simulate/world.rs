@@ -152,7 +152,6 @@ fn next_after(events: u64, most_events: u64, written_bytes: u64, is_cancelled: b
     }
 }
 
-/// Carriers of frames of a machine, where its work asks for one.
 #[cfg(feature = "services")]
 fn station(work: &SimulatedWork, host: HostId, last: HostId) -> Option<Station> {
     match work {

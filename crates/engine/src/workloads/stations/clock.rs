@@ -54,7 +54,6 @@ impl Clock for ThreadClock {
 #[derive(Debug, PartialEq, Eq)]
 enum Way {
     Task,
-    /// Once it has done as much at a stretch as the runtime allows.
     SpentTask,
     Thread,
     None,

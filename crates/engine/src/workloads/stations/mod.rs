@@ -37,7 +37,6 @@ const MOST_STATIONS: u32 = 10_000;
 const MOST_ALONE: u32 = 1_000;
 /// Memory of a connection, its tasks and buffers in addition to the message.
 const SESSION_BYTES: u64 = 48 << 10;
-/// What a thread of its own takes of a station, of the stack what it uses.
 const THREAD_BYTES: u64 = 64 << 10;
 
 pub fn task(
@@ -149,7 +148,6 @@ fn check_until(spec: &StationsSpec) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Whether each station has a thread of its own, as its calls keep it.
 fn is_alone(spec: &StationsSpec) -> bool {
     spec.service.service == ServiceKind::Directory
 }

@@ -27,7 +27,6 @@ use crate::workloads::copy::{
     remove_working, removed_directory, runtime,
 };
 
-/// Connections over which files are written and removed at once.
 const HANDS: u32 = 8;
 /// Octets that are written at once at most, if a message has no more.
 const MOST_PIECE_BYTES: usize = 1 << 20;
@@ -138,7 +137,6 @@ fn file_paths(
     paths(spec, station, whole_files, blocks(spec, whole_files))
 }
 
-/// Do work by several sessions at once, one of which is there.
 async fn by_hands(
     spec: &StationsSpec,
     first: AnySession,
@@ -284,7 +282,6 @@ fn first_held<'a>(
     names.find(|name| ours.contains(*name) && !said.contains_key(*name))
 }
 
-/// Why a directory of files that are removed is still there.
 #[derive(Debug, PartialEq, Eq)]
 enum Stays<'a> {
     Awhile,

@@ -167,7 +167,6 @@ mod alarm {
     /// The runtime's timers have a resolution of a millisecond: the alarm rings this time early.
     const COARSE_NS: u64 = 2_000_000;
 
-    /// The runtime's timer, and looking at the clock for what is left.
     pub struct Alarm {
         at: Cell<Option<Instant>>,
         is_set: Notify,
@@ -300,7 +299,6 @@ mod tests {
         });
     }
 
-    /// The alarm that a later one has set is set anew for the first.
     #[test]
     fn each_of_many_is_woken_at_its_moment() {
         let runtime = runtime().unwrap();

@@ -20,7 +20,6 @@ use crate::messages::{Failure, HostWindow, Outcome, Stationed, StationsEnd, Stat
 use crate::running::conclude;
 use crate::running::{Measured, Running};
 
-/// How often it is looked how far stations are, and whether that is enough.
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 const STATION: &str = "{station}";
 /// Stack of a thread of one station: there are up to a thousand.
@@ -105,7 +104,6 @@ fn none_left(ended: &[crate::messages::StationEnded]) -> Failure {
         .hint("check that the server still runs; results so far are saved")
 }
 
-/// Connect all threads, wait for the start, work, and take leave.
 fn run<C: Connector + Clone + Send>(
     job: &Arc<Job>,
     running: &Running,
@@ -251,7 +249,6 @@ fn look_on(
     }
 }
 
-/// The stations of each thread, and the readings that it has room for.
 fn shares(spec: &StationsSpec) -> Vec<(Vec<u32>, usize)> {
     let threads = threads(spec) as u32;
     let own = spec.own;

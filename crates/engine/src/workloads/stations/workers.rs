@@ -26,10 +26,8 @@ use crate::waiting::Waiter;
 use crate::workloads::copy::runtime;
 
 const TICK: Duration = Duration::from_millis(20);
-/// Stations of a thread that take leave at once.
 const LEAVING: usize = 64;
 
-/// The stations of one thread, and what it talks to the others by.
 pub struct Worker {
     pub stations: Vec<u32>,
     pub connects: usize,
@@ -39,11 +37,8 @@ pub struct Worker {
     pub job: Arc<Job>,
     pub totals: Arc<ThreadTotals>,
     pub connected: Sender<Result<(), Failure>>,
-    /// The start; gone if there is none.
     pub starts: Receiver<Instant>,
-    /// That none works any more.
     pub over: Sender<()>,
-    /// That none of any thread does; gone if the results are not needed any more.
     pub leave: Receiver<()>,
 }
 
@@ -81,7 +76,6 @@ impl Worker {
         Ok(came_to(context, cpu))
     }
 
-    /// A thread for many stations, which wait for their servers together.
     pub fn work_together<C: Connector>(self, connector: C) -> Result<Worked, Failure> {
         os::prepare_thread();
         let runtime = runtime()?;
@@ -152,7 +146,6 @@ impl Worker {
         Ok(start)
     }
 
-    /// Connect all stations, `connects` at a time.
     async fn connect_all<C: Connector>(
         &self,
         context: &Rc<StationContext<C, ThreadClock>>,
@@ -206,7 +199,6 @@ impl Worker {
     }
 }
 
-/// Disconnect all stations, `LEAVING` at a time.
 async fn leave_all<C: Connector>(
     stations: Vec<Station<C>>,
     context: &Rc<StationContext<C, ThreadClock>>,

@@ -11,10 +11,11 @@ use crate::messages::{Acknowledged, AcknowledgedFlow, Failure, StreamSent};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
-    /// The receiver, an engine, closes its end once it has read all.
     ByClosing,
     /// The peer's TCP has acknowledged all; `closes`: whether this end is closed before that.
-    ByAcknowledgement { closes: bool },
+    ByAcknowledgement {
+        closes: bool,
+    },
 }
 
 pub struct Over {
@@ -25,7 +26,6 @@ pub struct Over {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Drained {
-    /// Only the receiver can say.
     ByClosing,
     All,
     NotYet,

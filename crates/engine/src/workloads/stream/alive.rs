@@ -23,7 +23,6 @@ pub struct Word {
 }
 
 impl Word {
-    /// `socket` is connected to the peer that has proved itself.
     pub fn new(socket: &Arc<DatagramSocket>, token: Token, flow: u16) -> Self {
         Self {
             socket: Arc::clone(socket),

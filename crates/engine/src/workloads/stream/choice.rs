@@ -54,7 +54,6 @@ fn ways_of(of: WaysOf) -> &'static [&'static str] {
     }
 }
 
-/// How a receiver shall wait under `spec`, where that is left to the engine.
 pub fn receive(spec: &StreamSpec, messages_per_s: Option<f64>) -> (Receive, Option<Choice>) {
     if spec.receive != Receive::Auto {
         return (spec.receive, None);

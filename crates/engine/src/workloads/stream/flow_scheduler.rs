@@ -67,7 +67,6 @@ impl Agenda {
         self.left == 0
     }
 
-    /// How to wait at `now`.
     pub fn pause(&self, now: Instant) -> Pause {
         let due = self.queue.peek().map_or(self.next_check, |Reverse((due, _))| *due);
         if self.waiting_count > 0 {
@@ -106,7 +105,6 @@ impl Agenda {
         Some(flow)
     }
 
-    /// The next turn of the flow is at `at`.
     pub fn queue(&mut self, flow: usize, at: Instant) {
         self.queue.push(Reverse((at, flow)));
     }
@@ -127,7 +125,6 @@ pub enum Look {
     Ready(u64),
 }
 
-/// How a receiving thread with `receive` looks after its flows.
 #[derive(Debug)]
 pub struct Looks {
     receive: Receive,
@@ -142,13 +139,10 @@ impl Looks {
         Self { receive, few, check_ns: check_interval_ns(flows), next_check: Instant::ZERO }
     }
 
-    /// Whether the system is asked which flows are ready. To be watched costs something for each
-    /// packet.
     pub fn watches(&self) -> bool {
         !self.few
     }
 
-    /// Whether the thread sleeps first, if the last look left nothing to be read.
     pub fn sleeps(&self, is_drained: bool) -> bool {
         is_drained && self.receive == Receive::Poll
     }

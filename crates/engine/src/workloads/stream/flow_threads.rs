@@ -19,7 +19,6 @@ use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
-/// How long a polling receiver sleeps. Longer needs larger socket buffers, shorter more wake-ups.
 const POLL_NS: u64 = 200_000;
 /// Turns that a flow has in a row at most, so that others have theirs.
 const TURNS_IN_A_ROW: usize = 16;
@@ -27,11 +26,7 @@ const TURNS_IN_A_ROW: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Turn {
     Again,
-    Wait {
-        until: Instant,
-        exact: bool,
-    },
-    /// Nothing: there is nothing to read, or no room to write.
+    Wait { until: Instant, exact: bool },
     Blocked,
     Over,
 }
@@ -80,7 +75,6 @@ impl ThreadUsage {
     }
 }
 
-/// How many threads `flows` flows have: as asked for, else one for each processor.
 pub fn thread_count(plan: &Plan) -> usize {
     let processors = thread::available_parallelism().map_or(1, std::num::NonZero::get);
     let threads = plan.threads.map_or(processors, usize::from);

@@ -126,7 +126,6 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
     })
 }
 
-/// Cost of a measurement whose threads have `buffer_bytes` and `rivals` each.
 fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
     let threads = flow_threads::thread_count(plan) as u64;
     Cost {
@@ -177,12 +176,10 @@ fn check_io(
     Ok((spec.io, paced_group.unwrap_or(largest_group).min(largest_group)))
 }
 
-/// Messages of one size that one buffer takes with io `segment`.
 fn segments_at_once(message_bytes: usize) -> usize {
     (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_os::BATCH_MESSAGES)
 }
 
-/// Settle what is left to the engine, at the end that sends.
 fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
     if plan.io != Io::Auto {
         return;
@@ -203,7 +200,6 @@ fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
     (plan.io, plan.io_choice) = (io, Some(choice));
 }
 
-/// Settle what is left to the engine, at the end that receives.
 fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
     if plan.io == Io::Auto {
         // All that has arrived is taken at once.
@@ -223,7 +219,6 @@ fn check(spec: &StreamSpec, session: &str) -> Result<Session, Failure> {
     Ok(Session { plan: plan(spec)?, token: parse_token(session)? })
 }
 
-/// How many sockets a receiver listens with: over TCP all flows come to one.
 fn sockets_of(request: &StreamReceive, flows: u16) -> u16 {
     if request.spec.transport == Transport::Udp { flows } else { 1 }
 }

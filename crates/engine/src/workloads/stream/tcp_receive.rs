@@ -53,11 +53,9 @@ pub enum Ends {
     ByTheSender,
     /// This end, once the amount has come: the sender may have no end.
     ByTheAmount,
-    /// This end, when it is cancelled: a dialogue follows before it is closed.
     WhenCancelled,
 }
 
-/// Receive over connections from `start` on, and count.
 pub fn receive_over(
     plan: &Plan,
     processor: Option<u16>,

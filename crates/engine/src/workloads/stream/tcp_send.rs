@@ -185,7 +185,6 @@ impl<'a> Sender<'a> {
         (self.schedule.sent, self.confirmed.finish())
     }
 
-    /// Look at what the peer has acknowledged, where that is counted.
     fn look(&mut self, now: Instant, shared: &mut Shared) {
         let size = self.plan.message_bytes;
         let begun = self.writing.map_or(0, |(messages, _, left)| messages as usize * size - left);
@@ -339,7 +338,6 @@ impl<'a> Sender<'a> {
         self.is_quiet(now).then_some(EndedBy::Silence)
     }
 
-    /// Whether nothing has been acknowledged for too long, as far as the system tells.
     fn is_quiet(&mut self, now: Instant) -> bool {
         let acknowledged = os::tcp_info(&self.stream).map_or(0, |info| info.acknowledged_bytes);
         if acknowledged > self.acknowledged_bytes {

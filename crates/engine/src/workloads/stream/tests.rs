@@ -80,7 +80,6 @@ pub fn datagram_pair() -> (DatagramSocket, UdpSocket) {
     (near, far)
 }
 
-/// Use the processor for `cpu_ns` nanoseconds.
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub fn work_for(cpu_ns: u64) {
     let until_ns = lanlab_os::thread_cpu_ns() + cpu_ns;

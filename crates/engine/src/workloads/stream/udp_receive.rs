@@ -97,7 +97,6 @@ pub fn receive(
     Ok((received, failure.or(ended)))
 }
 
-/// Have the system tell of datagrams what the plan asks for.
 fn prepare(socket: &DatagramSocket, plan: &Plan, asked_bytes: Option<u32>) -> Result<(), Failure> {
     if plan.io == Io::Segment {
         joined::enable(socket, asked_bytes)
@@ -125,7 +124,6 @@ pub fn read_bytes(plan: &Plan) -> usize {
     if plan.io == Io::Segment { JOINED_BYTES } else { buffer_bytes(plan) }
 }
 
-/// All flows of a receiver together. `buffers` are that of a read, and the socket's.
 pub fn sum_up<U>(
     plan: &Plan,
     flows: Vec<(EndedBy, Counts)>,

@@ -21,7 +21,6 @@ use lanlab_workloads::stream::{Action, Outgoing, Sent, SharedMeters};
 
 /// Waiting for room comes back so often, to look whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
-/// Connect, wait for the start, send, and agree on the end.
 pub fn send(
     request: &StreamSend,
     session: &Session,
@@ -128,7 +127,6 @@ impl<'a> Sender<'a> {
         self.outgoing.into_sent(buffer_bytes.unwrap_or(0) as u64)
     }
 
-    /// Hand over `count` messages, or as many as the system takes.
     fn send(&mut self, count: usize, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         let count = count.clamp(1, self.plan.group);
         for index in 0..count {

@@ -3,7 +3,6 @@
 use super::control::{CONTROL_BYTES, Control, ControlNotes};
 use crate::{BATCH_MESSAGES, Received};
 
-/// Messages of one size, side by side, ready to be sent together.
 #[derive(Debug)]
 pub struct SendBatch {
     pub(super) message_bytes: usize,

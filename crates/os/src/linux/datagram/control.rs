@@ -4,7 +4,6 @@
 /// (24 each), three time stamps (64), and some to spare.
 pub const CONTROL_BYTES: usize = 128;
 
-/// Room for them, aligned as `cmsghdr` requires.
 #[repr(C, align(8))]
 #[derive(Clone, Copy)]
 pub struct Control(pub [u8; CONTROL_BYTES]);

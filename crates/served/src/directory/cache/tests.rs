@@ -10,7 +10,6 @@ fn opened(path: &Path) -> Dir {
     Dir::open_ambient_dir(path, ambient_authority()).unwrap()
 }
 
-/// One with reports of changes, where the system has them, and one that looks at times.
 fn caches() -> [Cache; 2] {
     [Cache::new(|_| true), Cache { watch: None, ..Cache::new(|_| true) }]
 }
@@ -115,7 +114,6 @@ fn what_is_kept_is_bounded_in_names_and_directories() {
     }
 }
 
-/// The names that were read or changed.
 static LOOKED_AT: AtomicUsize = AtomicUsize::new(0);
 
 fn counted(_: &str) -> bool {

@@ -103,7 +103,6 @@ mod tests {
 
     use super::*;
 
-    /// The example of the source, by path.
     const URL: &str = "/johnsmith/photos/puppy.jpg?AWSAccessKeyId=AKIAIOSFODNN7EXAMPLE&\
         Signature=NpgCjnDzrM%2BWFzoENXmpNDUsSn8%3D&Expires=1175139620";
 

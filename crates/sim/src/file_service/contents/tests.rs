@@ -12,7 +12,6 @@ fn pattern() -> Content {
     Content::new(1, 2, 0.25)
 }
 
-/// Files have the pattern where their name begins with `f`.
 fn contents() -> Contents {
     let expected = |path: &[String]| path.last()?.starts_with('f').then(pattern);
     Contents::new(1 << 20, Rc::new(expected))
@@ -42,7 +41,6 @@ fn read(contents: &mut Contents, handle: Handle, offset: u64, count: u32) -> Vec
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// Offset and number of bytes, and whether they are those of the pattern.
     Write(u64, usize, bool),
     Size(u64),
     Read(u64, u32),

@@ -174,8 +174,6 @@ fn an_elevator_goes_on_in_its_direction_and_others_serve_who_came_first() {
     assert_eq!(served(Order::Elevator, &asked), [100, 120, 300, 99, 50, 50]);
 }
 
-/// With random arrivals and one cylinder, times of service are independent: the mean wait is that of
-/// Pollaczek and Khinchine.
 #[test]
 fn accesses_wait_as_in_an_m_g_1_queue() {
     let turn_ns = TURN_NS as f64;

@@ -13,7 +13,6 @@ use crate::programs::either::Patience;
 use crate::programs::keys::{datagram_key, room_key};
 use crate::programs::{CLIENT_PORT, HostNode};
 
-/// There is one session in a world; its requesters have addresses of their own.
 const TOKEN: Token = Token([0; 16]);
 
 pub(super) enum Way {

@@ -119,5 +119,4 @@ pub async fn receive(host: Host<HostNode>, stream: Stream) -> StreamReceived {
     }
 }
 
-/// No connection holds more to be read.
 const MOST_BUFFER_BYTES: usize = 1 << 20;

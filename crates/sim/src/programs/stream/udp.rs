@@ -75,7 +75,6 @@ pub async fn send(
     Ok(StreamSent { sent: schedule.sent, meters })
 }
 
-/// Give a message to the socket as soon as it has room.
 async fn hand_over(
     host: &Host<HostNode>,
     socket: SocketId,

@@ -64,7 +64,6 @@ impl Connection {
         Some(question)
     }
 
-    /// The next sequence number of the peer, once it is known.
     fn next_expected(&self) -> Option<TcpSeqNumber> {
         let socket = self.socket();
         let has_ended = matches!(

@@ -38,7 +38,6 @@ impl Connection {
         }
     }
 
-    /// Whether the peer has begun nothing, or has taken back what it had begun.
     pub fn is_unasked(&self) -> bool {
         self.socket().state() == tcp::State::Listen
     }

@@ -11,7 +11,6 @@ pub(super) const PROBE_LENGTH: i32 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Sent {
-    /// The sequence number of the SYN, and the one after the highest.
     pub(super) first: Option<u32>,
     pub(super) up_to: Option<u32>,
     /// The peer takes nothing, and has acknowledged all: a byte that is sent asks for its window.

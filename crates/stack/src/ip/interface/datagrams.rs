@@ -53,7 +53,6 @@ impl Interface {
         Ok(())
     }
 
-    /// Make `into` the payload of the oldest datagram that has come.
     pub fn receive_datagram(&mut self, id: SocketId, into: &mut Vec<u8>) -> Option<Datagram> {
         self.sockets[id.0].take(into)
     }

@@ -12,14 +12,12 @@ use super::{Event, Interface, MOST_RESETS};
 const NODE_ENTRIES: usize = 11;
 const LEAST_ENTRIES: usize = 5;
 const NODE_BYTES: usize = 128;
-/// Least capacity of a list that grows.
 const LEAST_CAPACITY: usize = 4;
 /// Events of a connection that wait at a time: it was opened, and it has changed.
 const MOST_EVENTS: usize = 2;
 /// Resets that wait, and buffers for more: each with the longest headers, grown.
 const RESETS_BYTES: usize = 2 * MOST_RESETS * (size_of::<Vec<u8>>() + 2 * 80);
 
-/// At most what a tree with this number of entries takes.
 const fn tree_bytes<T>(entries: usize) -> usize {
     if entries == 0 {
         return 0;
@@ -27,7 +25,6 @@ const fn tree_bytes<T>(entries: usize) -> usize {
     (entries / LEAST_ENTRIES + 1) * (NODE_ENTRIES * size_of::<T>() + NODE_BYTES)
 }
 
-/// What the trees take with as many connections and neighbours, and no more ports that listen.
 const fn trees_bytes(connections: usize, neighbours: usize) -> usize {
     tree_bytes::<((u16, SocketAddr), usize)>(connections)
         + tree_bytes::<(Instant, usize)>(connections)

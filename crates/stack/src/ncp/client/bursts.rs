@@ -12,7 +12,6 @@ use crate::ncp::{AROUND_BURST, BURST, MOST_BURST, SMALLEST_PACKET, packet_bytes}
 use crate::redirector::{CallId, Done, FileId, Reason, Refusal};
 
 impl Client {
-    /// Octets of bursts that are read and written, in packets of this size.
     fn burst_bytes(&self, packet: u32) -> Option<(u32, u32)> {
         let (read, write) = self.plan.burst_packets?;
         let part = packet.max(SMALLEST_PACKET) - AROUND_BURST;
@@ -115,7 +114,6 @@ fn read(count: u32, reply: &[u8]) -> Result<Done, Refusal> {
     Ok(Done::Read(READ_REPLY_LEN..READ_REPLY_LEN + data.len()))
 }
 
-/// A burst says less of what is wrong than a completion code does.
 fn failed(asked: Function, result: u32) -> Refusal {
     let reason = match result {
         burst::result::NOT_BEGUN => Reason::Denied,

@@ -12,7 +12,6 @@ use super::{Client, Step, names};
 use crate::redirector::{Access, Call, CallId, Done, FileId, Reason, Refusal};
 
 const ANY_FILE: u8 = attribute::HIDDEN | attribute::SYSTEM;
-/// Letter of a temporary handle, which no drive has.
 const NO_DRIVE: u8 = b'[';
 
 impl Client {

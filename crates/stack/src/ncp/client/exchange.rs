@@ -46,7 +46,6 @@ impl Client {
         self.waiting.push_back(request);
     }
 
-    /// Send another request of the call that was answered, before those of others.
     pub(super) fn ask_on(
         &mut self,
         call: CallId,
@@ -63,7 +62,6 @@ impl Client {
         self.done.push_back((call, outcome, memory));
     }
 
-    /// Nothing more is possible: every call that is under way ends.
     fn fail(&mut self, refusal: &Refusal) {
         self.broken = Some(refusal.clone());
         let calls = self.current.take().into_iter().chain(std::mem::take(&mut self.waiting));
@@ -142,7 +140,6 @@ impl Client {
     }
 }
 
-/// What was read, as octets of the message, which has a completion code before the reply.
 fn read(offset: u32, count: u32, reply: &[u8]) -> Result<Done, Refusal> {
     let data = files::parse_data(offset, reply).map_err(malformed)?;
     if data.len() > count as usize {

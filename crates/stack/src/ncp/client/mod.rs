@@ -55,7 +55,6 @@ enum Step {
     Other,
 }
 
-/// A request that waits for its turn, or for its reply.
 #[derive(Debug)]
 struct Request {
     call: CallId,
@@ -64,7 +63,6 @@ struct Request {
     message: Vec<u8>,
 }
 
-/// A call that has ended, with the message that holds what was read.
 type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 
 #[derive(Debug)]

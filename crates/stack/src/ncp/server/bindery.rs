@@ -20,7 +20,6 @@ const SERVER: u32 = 0x0001_0002;
 /// Who may see an object: who is logged in. Who may change it: no one.
 const SECURITY: u8 = 0x31;
 const USER_ACCESS: u8 = 0x22;
-/// The property with the full name of a user.
 const FULL_NAME: &[u8] = b"IDENTIFICATION";
 const MOST_CONNECTIONS: u16 = 254;
 
@@ -100,7 +99,6 @@ impl State {
         Ok(())
     }
 
-    /// Who has logged in at this connection: the carrier has refused the numbers of others.
     pub fn say_logged(&mut self) {
         let known = self.logged_in_at.and_then(|ticks| Some((self.object(USER)?, ticks)));
         let logged = known.map(|(Object { number, kind, name }, ticks)| {

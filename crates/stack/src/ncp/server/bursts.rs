@@ -7,7 +7,6 @@ use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::ncp::MOST_BURST;
 
-/// Octets of a message before what a burst says.
 const BEFORE: usize = 1;
 
 impl State {

@@ -14,7 +14,6 @@ use crate::ncp::{BURST, ECHO_SOCKET, data_in_packet, packet_bytes};
 
 /// Ticks of 100 ns in ns.
 const TICK_NS: u64 = 100;
-/// A client that proposes less gets this.
 const FEWEST_DATA_BYTES: u16 = 512;
 
 impl State {

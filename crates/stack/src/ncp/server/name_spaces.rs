@@ -16,7 +16,6 @@ use super::search::is_of_kind;
 use super::state::State;
 use crate::files::{FileCall, Found, Names};
 
-/// Octets of a reply around the entries of a search.
 const AROUND_ENTRIES: usize = 64;
 const ENTRY_BYTES: usize = 76 + 1 + 12;
 /// Attributes of a search in old calls, of which higher ones are DOS's too.
@@ -106,7 +105,6 @@ impl State {
         self.ns_pattern(path).and_then(Self::without_pattern)
     }
 
-    /// Append an entry, and its name if that was asked for.
     fn put_ns_entry(&mut self, path: &Names, found: &Found, wanted: u32) -> Result<(), Refused> {
         if wanted & mask::COMPRESSED != 0 {
             return Err(completion::UNSUPPORTED);

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 
 use crate::files::Names;
 
-/// The number of the volume's root.
 pub const ROOT: u32 = 0;
 /// Entries that are known at most. Beyond them all are forgotten: clients that go on with an old number hear that
 /// there is no such path, and look again.

@@ -10,7 +10,6 @@ use super::state::{MAX_OPENS, Open, State};
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Names, Presence};
 
-/// What a client does with a file that it opens, and lets others do.
 pub const fn sharing_of(bits: u8) -> Sharing {
     Sharing {
         reads: bits & access::READ != 0 || bits & access::WRITE == 0,

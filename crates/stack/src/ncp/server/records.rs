@@ -12,7 +12,6 @@ use crate::file_server::locks::Owner;
 /// Ranges that a session logs at most.
 const MOST_LOGGED: usize = 256;
 
-/// How an open file is named among those who lock: a session is one process.
 const fn owner(open: &Open) -> Owner {
     Owner { open: open.opened.number, pid: 0 }
 }
@@ -61,7 +60,6 @@ impl State {
         locked.map_err(|_| completion::COLLISION)
     }
 
-    /// Lock all that is logged, or none of it.
     pub fn lock_records(&mut self) -> Result<(), Refused> {
         let before: Vec<bool> = self.logged.iter().map(|one| one.is_locked).collect();
         for at in 0..self.logged.len() {
@@ -89,7 +87,6 @@ impl State {
         file.grant();
     }
 
-    /// Unlock a range; `clears` also takes it from the log.
     pub fn release_record(&mut self, data: &[u8], clears: bool) -> Result<(), Refused> {
         let asked = Range::parse(data).map_err(malformed)?;
         let (file, _) = self.opened(asked.file)?;

@@ -6,7 +6,6 @@ use lanlab_wire::ncp::completion as c;
 use crate::file_server::open_files::OpenRefusal;
 use crate::files::FileRefusal;
 
-/// Why a request is not done, as a client hears it.
 pub type Refused = u8;
 
 pub const fn of_files(refusal: FileRefusal) -> Refused {

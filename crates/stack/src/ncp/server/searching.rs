@@ -10,7 +10,6 @@ use super::search::{Cursor, finds};
 use super::state::State;
 use crate::files::{FileAnswer, FileCall, Found, Names};
 
-/// Entries that are read at once.
 const PAGE: u32 = 64;
 
 impl State {

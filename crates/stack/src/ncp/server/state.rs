@@ -69,7 +69,6 @@ pub struct State {
     pub last_open: u16,
     pub searches: Searches,
     pub logged: Vec<Logged>,
-    /// A reply: what follows its completion code, and what goes behind.
     pub head: Vec<u8>,
     pub data: Vec<u8>,
 }

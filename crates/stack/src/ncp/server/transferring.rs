@@ -56,7 +56,6 @@ impl State {
         self.write_octets(file, offset, begin, message).await
     }
 
-    /// Write the octets of a message from `begin` on.
     pub async fn write_octets(
         &mut self,
         file: FileHandle,

@@ -31,7 +31,6 @@ pub(super) struct Answerer {
     pub(super) heard: Instant,
     sequence: u8,
     task: u8,
-    /// The reply to the last request; none while it is carried out.
     reply: Option<Vec<u8>>,
     held: Option<Vec<u8>>,
     is_paused: bool,

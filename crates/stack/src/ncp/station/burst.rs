@@ -36,7 +36,6 @@ pub(super) struct Burst {
 #[derive(Debug)]
 struct Got {
     body: Vec<u8>,
-    /// Where there are octets: in order, none next to another.
     ranges: Vec<(usize, usize)>,
 }
 
@@ -70,7 +69,6 @@ impl Burst {
         packet.header.source == self.other && packet.header.destination == self.own
     }
 
-    /// Keep the time between packets that the other end asks for.
     pub(super) const fn keep_delay(&mut self, delay: u32) {
         self.delay = if delay < MOST_DELAY { delay } else { MOST_DELAY };
     }
@@ -92,7 +90,6 @@ impl Burst {
         (self.numbers, self.next_at) = (numbers, now);
     }
 
-    /// Send the last part again: who has that, says what it misses.
     pub(super) fn say_end(&mut self) {
         if self.ranges.is_empty() && !self.body.is_empty() {
             let end = self.body.len();
@@ -155,7 +152,6 @@ impl Burst {
         push(&packet);
     }
 
-    /// Say what is missing of the burst that has begun to come.
     pub(super) fn ask_for_missing(&mut self, numbers: (u16, u16), push: impl FnOnce(&[u8])) {
         let Some(got) = &self.got else { return };
         let missing = got.missing();
@@ -421,7 +417,6 @@ mod tests {
         }
     }
 
-    /// Parts in any order, also over each other, against a list of which octets are there.
     #[test]
     fn what_has_come_and_what_is_missing_is_known_to_the_octet() {
         let mut chance = 1_u64;

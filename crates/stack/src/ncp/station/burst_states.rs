@@ -7,7 +7,6 @@ use crate::ncp::MOST_BURST;
 pub(super) struct Calling {
     pub(super) burst: Option<Burst>,
     pub(super) next: u16,
-    /// Octets of a packet that were offered, while the server has not answered.
     pub(super) offered: Option<u32>,
     pub(super) is_under_way: bool,
 }
@@ -39,7 +38,6 @@ pub(super) struct Answering {
 }
 
 impl Answering {
-    /// Number of the burst that is under way, and what acknowledges it.
     pub(super) const fn numbers(&self) -> (u16, u16) {
         (self.next.wrapping_sub(1), self.next)
     }

@@ -12,9 +12,7 @@ use crate::carrier::{Event, NotSent, Peer, SessionId, Why};
 use crate::ipx::{Exchange, Place};
 use crate::ncp::{BURST, facts};
 
-/// How often the end of a connection is said before it is taken for heard.
 const MOST_GOODBYES: u32 = 3;
-/// Task of every request: a session is one program.
 const TASK: u8 = 1;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -29,7 +27,6 @@ pub(super) enum Stage {
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) id: SessionId,
-    /// Socket of this session alone; the next one is for the watchdog.
     pub(super) socket: u16,
     pub(super) stage: Stage,
     /// Name of the server that is looked for; `None`: the nearest one.
@@ -68,7 +65,6 @@ impl Caller {
         }
     }
 
-    /// The address of the server is known: look for the way there.
     pub(super) const fn goes_to(&mut self, address: Address) {
         (self.wanted, self.stage, self.searches) = (Some(address), Stage::Routing, 0);
     }
@@ -108,7 +104,6 @@ impl Caller {
         Ok(())
     }
 
-    /// Send the next request, or say the end, if nothing is being answered.
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
         if let Some(mut message) = self.exchange.next() {
             if message.first() == Some(&BURST) {
@@ -249,7 +244,6 @@ impl Caller {
         self.begin_next(now, common);
     }
 
-    /// End the session once all is answered. Whether it is over at once.
     pub(super) fn close(&mut self, now: Instant, common: &mut Common) -> bool {
         self.exchange.close(common);
         if self.is_searching() {

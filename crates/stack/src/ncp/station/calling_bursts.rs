@@ -13,7 +13,6 @@ use crate::carrier::Why;
 use crate::ncp::burst_packet_bytes;
 
 impl Caller {
-    /// Put the numbers of this session into a message that offers bursts.
     pub(super) fn put_offer(&mut self, message: &mut Vec<u8>) {
         let Ok((function::OFFER_BURST, offer)) = Function::parse(message) else { return };
         let Ok(offer) = Offer::parse(offer) else { return };
@@ -26,7 +25,6 @@ impl Caller {
         u32::from(self.socket) << 16 | u32::from(self.connection)
     }
 
-    /// A request is answered: bursts are agreed to, if it has offered them.
     pub(super) fn take_offer(&mut self, code: u8, data: &[u8]) {
         let (Some(offered), Some(server)) = (self.bursts.offered.take(), self.server) else {
             return;

@@ -12,7 +12,6 @@ use super::caller::{Caller, Stage};
 use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::ipx::{Found, Packet, Place};
 
-/// Most sessions that this station has called.
 const MOST_CALLERS: usize = 254;
 
 impl Station {
@@ -68,7 +67,6 @@ impl Station {
         }
     }
 
-    /// Someone has named a server, or the way to a network.
     pub(super) fn handle_found(&mut self, now: Instant, found: &Found) {
         for index in 0..self.callers.len() {
             let caller = &mut self.callers[index];

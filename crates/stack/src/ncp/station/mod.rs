@@ -68,7 +68,6 @@ fn internal_network(mac: Mac) -> u32 {
 }
 
 impl Station {
-    /// Framing and network are known from now on, if they were not before.
     fn check_ready(&mut self, now: Instant) {
         if self.is_ready || self.common.interface.known_at().is_some() {
             return;

@@ -15,7 +15,6 @@ use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 use crate::ncp::facts;
 
-/// Most sessions that others have called, and of one station.
 const MOST_SESSIONS: usize = 254;
 const MOST_OF_STATION: usize = 127;
 

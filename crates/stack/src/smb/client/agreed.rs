@@ -15,7 +15,6 @@ pub const MAX_OUTSTANDING: u16 = 50;
 const LARGE_BYTES: u32 = 60 << 10;
 /// The same where the server has the extensions for Unix, as Samba does: below 17 bits with its header.
 const LARGEST_BYTES: u32 = 120 << 10;
-/// Bit of the capabilities for these extensions.
 const UNIX_EXTENSIONS: u32 = 0x0080_0000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -22,11 +22,9 @@ pub struct Listing {
     pub code_page: CodePage,
     pub unicode: bool,
     pub pattern: Encoded,
-    /// Entries of a page by `SEARCH`.
     pub max_count: u16,
     pub max_data: u16,
     pub entries: Vec<Listed>,
-    /// Where `SEARCH` goes on.
     pub resume_key: Option<ResumeKey>,
     pub search: Option<(u16, Encoded)>,
     parameters: Vec<u8>,

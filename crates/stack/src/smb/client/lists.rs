@@ -14,7 +14,6 @@ use crate::redirector::{CallId, Done};
 use crate::smb::Dialect;
 
 const ANY: u16 = attributes::HIDDEN | attributes::SYSTEM | attributes::DIRECTORY;
-/// Entries that are asked for at once by transactions.
 const MAX_COUNT: u16 = 1000;
 /// More entries than any study makes; a server that says more is not believed.
 const MAX_ENTRIES: usize = 1 << 20;

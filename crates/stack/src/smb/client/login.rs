@@ -58,7 +58,6 @@ impl Client {
         Ok(Login::Plain)
     }
 
-    /// Whether messages are signed from the login on: where the server requires it, or this client.
     pub(super) fn has_signatures(&self, agreed: &Agreed) -> Result<bool, Refusal> {
         if !self.plan.requires_signatures && !agreed.has(security::SIGNING_REQUIRED) {
             return Ok(false);
@@ -93,7 +92,6 @@ impl Client {
         Ok(true)
     }
 
-    /// LM and NT field of a login, with the key for signatures.
     pub(super) fn proof(&self, login: Login) -> Result<Proof, Refusal> {
         let Some(User { name, password, domain }) = &self.plan.user else {
             return Ok(Proof::default());

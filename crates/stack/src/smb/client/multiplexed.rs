@@ -44,7 +44,6 @@ impl Client {
         self.send(id, command::WRITE_MPX, step, message);
     }
 
-    /// Whether the server wants other commands; then none of these is asked for any more.
     fn is_to_leave(&mut self, block: &Block<'_>) -> Option<Arc<Agreed>> {
         if !block.header().status.is(error::SMB_USE_STANDARD) {
             return None;

@@ -54,7 +54,6 @@ impl Client {
         Ok(())
     }
 
-    /// Announce data that is to follow in a message of its own.
     pub(super) fn write_raw(
         &mut self,
         id: CallId,
@@ -80,7 +79,6 @@ impl Client {
         self.ask(id, command::WRITE_RAW, step, |writer| request.emit(writer));
     }
 
-    /// The server waits for the data, or refuses it in this form.
     pub(super) fn may_write_raw(
         &mut self,
         mid: u16,

@@ -39,7 +39,6 @@ pub struct Pending {
     pub number: Option<u32>,
 }
 
-/// A call that has ended, with the message that holds what was read.
 pub type Ended = (CallId, Result<Done, Refusal>, Vec<u8>);
 
 pub struct Client {
@@ -47,7 +46,6 @@ pub struct Client {
     pub(super) agreed: Option<Arc<Agreed>>,
     pub(super) facts: Option<RedirectorFacts>,
     pub(super) signing: Option<Signing>,
-    /// Key of a login by extended security that is not judged yet.
     pub(super) extended_key: Option<[u8; 16]>,
     pub(super) uid: u16,
     pub(super) tid: u16,
@@ -74,7 +72,6 @@ impl Client {
     /// The call that ends when the session is there.
     pub const CONNECTED: CallId = CallId(0);
 
-    /// Begin a session. Its first message is the offer of dialects.
     pub fn new(plan: Plan) -> Self {
         let mut client = Self {
             plan,
@@ -160,7 +157,6 @@ impl Client {
         self.done.push_back((call, outcome, memory));
     }
 
-    /// Nothing more is possible: every call that is under way ends.
     pub(super) fn fail(&mut self, refusal: &Refusal) {
         self.broken = Some(refusal.clone());
         self.waiting.clear();

@@ -17,7 +17,6 @@ use crate::smb::Dialect;
 const VERSION: (u8, u8) = (4, 0);
 const COMMENT: &[u8] = b"lanlab";
 const KINDS: u32 = server_type::WORKSTATION | server_type::SERVER;
-/// Bits of a request that name no kind.
 const NO_KIND: u32 = server_type::DOMAIN_ENUM | server_type::LOCAL_LIST_ONLY;
 
 impl State {

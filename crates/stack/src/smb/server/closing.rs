@@ -18,7 +18,6 @@ impl State {
         Ok(())
     }
 
-    /// Close a file, and set its time if there is one.
     pub async fn close_at(&mut self, fid: u16, last_write_time: u32) -> Result<(), Refused> {
         let deferred = match self.open(fid) {
             Ok(open) if open.is_directory || !open.writes => Ok(None),

@@ -23,10 +23,8 @@ const MAX_RAW: u32 = 65_535;
 pub const WORKGROUP: &str = "WORKGROUP";
 /// What clients have to hear so that they use long names.
 const FILE_SYSTEM: &str = "NTFS";
-/// Searches regard all attributes that are asked for.
 const SUPPORT_SEARCH_BITS: u16 = 1;
 
-/// Names by which clients offer a dialect, the newest first.
 const OFFERED: [(&str, Dialect); 10] = [
     (dialect::NT_LM, Dialect::Nt),
     (dialect::LANMAN21, Dialect::LanMan2),
@@ -162,7 +160,6 @@ impl State {
         Encoded::new(name, unicode, self.offer.code_page).unwrap_or_default()
     }
 
-    /// The share that a path names, if the client expects its kind.
     fn share(&self, path: Text<'_>, service: Text<'_>) -> Result<Tree, Refused> {
         let path = path.decode(self.offer.code_page);
         let name = path.rsplit('\\').next().unwrap_or_default();

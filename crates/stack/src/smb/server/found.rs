@@ -15,7 +15,6 @@ pub fn size_of(found: &Found) -> u32 {
     u32::try_from(found.size_bytes).unwrap_or(u32::MAX)
 }
 
-/// Seconds of LAN Manager of the last write.
 pub fn written_s(found: &Found) -> u32 {
     seconds_in_zone(found.modified_s.cast_signed(), 0)
 }

@@ -14,14 +14,11 @@ use super::search::LABEL;
 use super::state::State;
 use crate::files::{Found, Names};
 
-/// As the standard level of LAN Manager, with the octets of extended attributes behind it.
 const INFO_EA_SIZE: u16 = 0x0002;
-/// Its length, and the name of a file from the root of the share.
 const NAME: u16 = 0x0104;
 /// Its length, and the name of 8.3 of a file.
 const ALTERNATIVE_NAME: u16 = 0x0108;
 const PASS_ALTERNATIVE_NAME: u16 = 1021;
-/// Names keep their case, and are Unicode.
 const FILE_SYSTEM_ATTRIBUTES: u32 = 2 | 4;
 const MAX_NAME: u32 = 255;
 const SECTOR: u32 = 512;

@@ -19,7 +19,6 @@ use crate::smb::responses::{CHALLENGE_LEN, is_lm, nt_key};
 use crate::smb::signing::Signing;
 use crate::smb::spnego;
 
-/// Messages of a client are at least this long.
 const MIN_BUFFER: u16 = 512;
 const SOFTWARE: &str = "lanlab";
 

@@ -62,7 +62,6 @@ pub struct Server {
     offer: Arc<Offer>,
     open_files: Arc<OpenFiles>,
     requires_signatures: bool,
-    /// That it takes of a client, if its carrier has none shorter.
     longest_message: u32,
 }
 

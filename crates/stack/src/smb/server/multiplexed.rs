@@ -16,7 +16,6 @@ impl State {
         if self.carrier.is_connectionless() { Ok(()) } else { Err(error::SMB_USE_STANDARD) }
     }
 
-    /// Answer a read by as many responses as its data takes.
     pub async fn read_multiplexed(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
         let request = read_raw::Request::parse(block).map_err(malformed)?;
         self.check_multiplexed()?;

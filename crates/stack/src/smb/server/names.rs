@@ -11,7 +11,6 @@ use crate::files::Names;
 /// Names of a path at most, and characters of a name.
 const MAX_DEPTH: usize = 64;
 const MAX_CHARACTERS: usize = 255;
-/// Characters that no name has. Wildcards are looked at apart.
 const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];
 /// Names that are devices in DOS and Windows, with any extension.
 const DEVICES: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];

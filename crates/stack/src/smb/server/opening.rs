@@ -13,7 +13,6 @@ use crate::file_server::open_files::Opened;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names, Presence};
 
-/// Names of temporary files that are tried.
 const MAX_TEMPORARY: u32 = 100;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -11,11 +11,9 @@ use super::state::{Pipe, State, Tree};
 
 /// Subcommand of a transaction: write a message to a pipe and read the answer ([MS-CIFS] 2.2.5.6).
 const TRANSACT: u16 = 0x26;
-/// Pipes that a session has open at once.
 const MAX_PIPES: usize = 16;
 /// A pipe of messages that goes both ways, with one instance ([MS-CIFS] 2.2.4.64.2).
 const PIPE_STATUS: u16 = 0x05ff;
-/// Type of the resource: a pipe of messages.
 const PIPE: u16 = 2;
 
 impl State {

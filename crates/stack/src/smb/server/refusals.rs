@@ -7,7 +7,6 @@ use crate::file_server::locks::LockRefusal;
 use crate::file_server::open_files::OpenRefusal;
 use crate::files::FileRefusal;
 
-/// Why a request is not done, as a client hears it.
 pub type Refused = Row;
 
 impl From<FileRefusal> for Refused {

@@ -64,7 +64,6 @@ impl State {
         if names.is_empty() { Err(error::NO_SUCH_FILE) } else { Ok(names) }
     }
 
-    /// Give another name to what was found, in the directory `target`.
     async fn rename_one(
         &mut self,
         from: Names,

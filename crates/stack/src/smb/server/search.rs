@@ -12,7 +12,6 @@ pub const LABEL: &str = "LANLAB";
 
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Position {
-    /// Of `.` and `..`, those that were listed.
     pub dots: u8,
     pub after: String,
 }

@@ -56,7 +56,6 @@ impl State {
         Ok(())
     }
 
-    /// Have a file removed once the last one closes it, or not.
     async fn doom(&mut self, fid: u16, path: Names, dies: bool) -> Result<(), Refused> {
         self.may_change()?;
         if !self.open(fid)?.deletes {

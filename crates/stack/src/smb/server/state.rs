@@ -37,7 +37,6 @@ pub enum Tree {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answer {
     Block,
-    /// It was sent, or there is to be none.
     Sent,
     Over,
 }
@@ -59,7 +58,6 @@ pub struct Open {
     pub uid: u16,
     pub pid: u32,
     pub refused_lock: Option<u64>,
-    /// What `SEEK` moves.
     pub position: u64,
     pub deferred: Option<Refused>,
 }
@@ -303,7 +301,6 @@ impl State {
         Ok(self.number(|state, uid| state.users.contains(&uid)))
     }
 
-    /// Take in a user by the number that its requests have.
     pub fn take_in(&mut self, uid: u16) -> Result<(), Refused> {
         if self.users.len() >= MAX_USERS {
             return Err(error::TOO_MANY_SESSIONS);

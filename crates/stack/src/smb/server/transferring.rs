@@ -82,7 +82,6 @@ impl Writing {
 }
 
 impl State {
-    /// The open file, to read or write a range of it.
     fn range(
         &mut self,
         fid: u16,
@@ -108,7 +107,6 @@ impl State {
         if lets { Ok(handle) } else { Err(error::FILE_LOCK_CONFLICT) }
     }
 
-    /// Read into what goes behind the head. Octets that were read.
     pub async fn fetch(&mut self, fid: u16, offset: u64, count: u32) -> Result<usize, Refused> {
         let handle = self.range(fid, offset, u64::from(count), false)?;
         let mut data = std::mem::take(&mut self.data);
@@ -127,7 +125,6 @@ impl State {
         }
     }
 
-    /// Longest data of a read that is not a large one.
     pub fn small(&self) -> u32 {
         let buffer = self.client_buffer.min(usize::from(MAX_BUFFER));
         buffer.saturating_sub(AROUND_DATA) as u32

@@ -9,7 +9,6 @@ use crate::carrier::{Event, Why};
 use crate::sequenced::is_after;
 
 impl Session {
-    /// Say that the session ends, with the first number that is not acknowledged.
     pub(super) fn begin_end(&mut self, now: Instant, why: Why, common: &mut Common) {
         self.last = self.sending.acknowledged;
         self.leave(now, Phase::Ending, common);
@@ -42,7 +41,6 @@ impl Session {
         self.push(Header { control, stream, sequence, ..Default::default() }, &[], common);
     }
 
-    /// A packet comes when the session has ended at this end.
     pub(super) fn handle_late(&mut self, now: Instant, header: &Header, common: &mut Common) {
         let is_reply = header.stream == stream::END_REPLY;
         if !header.is_numbered() || !is_reply && header.stream != stream::END {

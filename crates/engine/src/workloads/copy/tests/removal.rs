@@ -32,7 +32,6 @@ fn done<T>(work: impl Future<Output = T>) -> T {
     runtime().unwrap().block_on(within).expect("it goes on for ever")
 }
 
-/// Files `a` and `b` of a trial, and what else is there.
 fn served(others: &[&str]) -> Scripted {
     let mut files: Vec<(&str, &[u8])> = vec![(A, b"1"), (B, b"2")];
     files.extend(others.iter().map(|path| (*path, b"".as_slice())));

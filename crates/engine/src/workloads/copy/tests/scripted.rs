@@ -22,7 +22,6 @@ pub struct Scripted {
     pub block_bytes: u32,
     /// Calls with their paths, of creating with the size, and of writing with the offset.
     pub calls: RefCell<Vec<String>>,
-    /// Calls with their paths, how they are answered and how many times.
     answers: RefCell<Vec<(String, Answer, usize)>>,
 }
 
@@ -36,7 +35,6 @@ impl Scripted {
         served
     }
 
-    /// Answer the next `times` of these calls in this way.
     pub fn answers(self, call: &str, answer: Answer, times: usize) -> Self {
         self.answers.borrow_mut().push((call.to_owned(), answer, times));
         self
@@ -50,7 +48,6 @@ impl Scripted {
         self.entries.borrow().keys().cloned().collect()
     }
 
-    /// Note a call; whether it is done, and not answered by the script.
     fn begin(&self, call: &str) -> Result<bool> {
         self.calls.borrow_mut().push(call.to_owned());
         let mut answers = self.answers.borrow_mut();

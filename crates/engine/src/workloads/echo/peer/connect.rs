@@ -26,7 +26,6 @@ pub const MOST_AT_ONCE: usize = 100;
 /// Stands for the number of a request that is none, by which a silent peer is looked for.
 const WORD: u64 = u64::MAX;
 
-/// Connect once, wait for the start, open connections and time that.
 pub fn request(
     request: &PeerEcho,
     plan: &Plan,
@@ -138,7 +137,6 @@ struct Opened<'a> {
 }
 
 impl Opened<'_> {
-    /// What has become of the connection at `place`, if anything has.
     fn look_at(&self, place: usize) -> Result<Option<Heard>, Failure> {
         let mut opening = lock(self.opening);
         let Some((number, socket)) = &opening.places[place] else { return Ok(None) };

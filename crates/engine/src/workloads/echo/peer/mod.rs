@@ -48,7 +48,6 @@ pub fn with_peer(request: PeerEcho) -> Result<Task, Failure> {
     }))
 }
 
-/// Why round trips to a peer have failed, if they have.
 fn failure_of(
     requested: &EchoRequested,
     request: &PeerEcho,

@@ -11,7 +11,6 @@ use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{connect_to_peer, random_octets, socket_address};
 
-/// Connect, wait for the start, send requests and time their replies.
 pub fn request(
     request: &PeerEcho,
     plan: &Plan,

@@ -13,7 +13,6 @@ const SILENCE_NS: u64 = 150_000_000;
 /// Longer than a thread of this test waits for a processor.
 const LONG_SILENCE_NS: u64 = 30_000_000_000;
 
-/// A measurement that has begun: before its start there is no silence.
 fn running() -> Running {
     let running = Running::new(1, Output::new(io::sink()));
     let now = os::monotonic();
@@ -22,7 +21,6 @@ fn running() -> Running {
     running
 }
 
-/// Both ends of a connection; the first looks up every `TICK`.
 fn pair() -> (TcpStream, TcpStream) {
     let listener = TcpListener::bind(("127.0.0.1", 0)).unwrap();
     let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();

@@ -27,7 +27,6 @@ impl Write for Lines {
     }
 }
 
-/// The port that the next `ready` names.
 fn port_of(lines: &Receiver<Vec<u8>>) -> u16 {
     let mut line = Vec::new();
     while !line.ends_with(b"\n") {
@@ -37,7 +36,6 @@ fn port_of(lines: &Receiver<Vec<u8>>) -> u16 {
     u16::try_from(line["ports"][0].as_u64().unwrap()).unwrap()
 }
 
-/// Both ends on this host, whose network within carries any packet.
 #[test]
 fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
     let (lines, reports) = channel();

@@ -140,7 +140,6 @@ fn the_directory_of_another_trial_is_left_as_it_is() {
     assert_eq!(emptied(&spec).unwrap().removed_files, 3);
 }
 
-/// A directory has the name of the mark, which is not missing then.
 #[test]
 fn a_mark_that_cannot_be_read_is_an_error() {
     let spec = spec("an unreadable mark");

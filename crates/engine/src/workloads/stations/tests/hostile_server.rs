@@ -14,7 +14,6 @@ use lanlab_workloads::stations::Connector;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Malice {
     None,
-    /// From the tenth read on it gives the block behind the one asked for.
     WrongBlock,
     Stale,
     Corrupt,
@@ -22,7 +21,6 @@ pub enum Malice {
     Resets,
     /// From the tenth call on it never answers.
     Silent,
-    /// At the ninth call of all it dies, and refuses connections.
     Dies,
     Reluctant,
     Full,
@@ -84,7 +82,6 @@ pub struct Sly {
 }
 
 impl Sly {
-    /// Count a call; the malice decides by the counts whether it fails.
     async fn begin(&self) -> Result<u64> {
         let own = self.calls.get() + 1;
         self.calls.set(own);

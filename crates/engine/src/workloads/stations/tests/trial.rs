@@ -71,7 +71,6 @@ pub fn trial_until(
     run(&spec, cancel, memory, work)
 }
 
-/// The same as a driver asks for it, in the service that the specification names.
 pub fn plain_trial(spec: &StationsSpec) -> Trial {
     run(spec, None, Arc::default(), |running| whole_trial::work(spec, running))
 }

@@ -20,7 +20,6 @@ use crate::workloads::stream::flow_threads::{self, Flow, Turn};
 use crate::workloads::stream::hand_over::{group_of, hand_over};
 use crate::workloads::stream::joined::{self, JOINED_BYTES};
 
-/// Messages received per second and CPU time of both threads for each, nanoseconds.
 pub(super) fn try_once(case: Case, sender: Io, receive: Receive) -> io::Result<(f64, f64)> {
     let (messages, usage) = match case.transport {
         Transport::Udp => datagrams(case, sender, receive)?,
@@ -48,7 +47,6 @@ fn on_loopback<T>(open: impl Fn(SocketAddr) -> io::Result<T>) -> io::Result<T> {
         .or_else(|_| open(SocketAddr::new(IpAddr::V6(Ipv6Addr::LOCALHOST), 0)))
 }
 
-/// Run the receiving side on a thread of its own, and `send` here.
 fn receive_during<F: Flow + Send>(
     mut flow: F,
     shared: impl FnOnce() -> F::Shared + Send,
@@ -103,7 +101,6 @@ impl Flow for CountingDatagrams {
     }
 }
 
-/// The receiving socket of a case, and the size of its buffers.
 fn receiving_socket(case: Case, sender: Io) -> io::Result<(DatagramSocket, usize)> {
     let options = DatagramOptions {
         receive_buffer_bytes: case.receive_buffer_bytes.map(|bytes| bytes as usize),

@@ -30,7 +30,6 @@ pub(super) struct Memory {
     found: Vec<(Case, Found)>,
 }
 
-/// Held while trying: two that try at once would measure each other.
 pub(super) fn lock() -> MutexGuard<'static, Memory> {
     KNOWN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -50,7 +49,6 @@ impl Memory {
         self.found.iter().find(|(other, _)| *other == case).map(|(_, found)| found)
     }
 
-    /// Remember `found`, in place of the oldest where there is too much.
     pub(super) fn add(&mut self, case: Case, found: Found) {
         if self.found.len() >= MOST_KNOWN {
             self.found.remove(0);

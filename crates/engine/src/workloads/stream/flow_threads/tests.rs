@@ -7,7 +7,6 @@ use lanlab_os::Interest;
 
 use super::*;
 
-/// Takes its turns at every millisecond of its schedule, and notes them.
 struct Ticking {
     next: Instant,
     left: u32,
@@ -166,7 +165,6 @@ fn a_flow_that_is_ready_is_asked_and_others_wait_for_the_check() {
     assert!(turns[0] == BUSY_TURNS && turns[1] < 100, "{turns:?}");
 }
 
-/// Has something to do at this many turns. Those after them give the second.
 struct Reading(usize, Turn);
 
 impl Flow for Reading {

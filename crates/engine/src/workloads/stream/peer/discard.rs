@@ -11,7 +11,6 @@ use crate::background::{Work, with_background};
 use crate::messages::Failure;
 use crate::workloads::setup::is_idle;
 
-/// Octets that one read asks for.
 pub const BUFFER_BYTES: usize = 256 * 1024;
 /// Reads of a connection in a row, so that others have their turn.
 const READS_IN_A_ROW: usize = 16;

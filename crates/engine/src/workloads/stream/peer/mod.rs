@@ -58,7 +58,6 @@ pub fn with_peer(request: PeerStream) -> Result<Task, Failure> {
     }))
 }
 
-/// Why a stream with a peer has failed, if it has.
 fn failure_of(ended_by: EndedBy, direction: PeerDirection, silence_ns: u64) -> Option<Failure> {
     let seconds = silence_ns as f64 / 1e9;
     let (code, message, hint) = match (ended_by, direction) {

@@ -62,7 +62,6 @@ fn what_is_read_is_counted_to_the_octet() {
     assert_eq!(intervals.bytes.iter().sum::<u64>(), 600);
 }
 
-/// Why a flow ends whose other end does `far`.
 fn ended_by(start: Instant, far: impl FnOnce(&Running, TcpStream) -> Option<TcpStream>) -> EndedBy {
     let (plan, running, (near, stream)) = (of(|_| ()), running(), pair());
     let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);

@@ -112,7 +112,6 @@ fn messages_that_go_in_parts_arrive_whole() {
     }
 }
 
-/// The system takes nothing at `now`.
 fn blocked(sender: &mut Sender, now: Instant, shared: &mut Shared) -> Turn {
     sender.writing = Some((1, START, 100));
     sender.take(Err(io::ErrorKind::WouldBlock.into()), now, shared).unwrap()
@@ -231,7 +230,6 @@ fn a_connection_that_is_closed_ends_the_flow_and_another_error_is_a_failure() {
     assert_eq!(sender.finish().0.ended_by, EndedBy::PeerClosed);
 }
 
-/// A flow that has sent all, and hears of no acknowledgement.
 fn with_draining(then: impl FnOnce(Sender, &Plan, &Running, TcpStream)) {
     let (plan, running, (near, far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
@@ -306,7 +304,6 @@ fn by(closes: bool) -> Confirmation {
     Confirmation::ByAcknowledgement { closes }
 }
 
-/// A flow whose peer's TCP confirms the end, and what it acknowledged.
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn to_a_peer(far_does: impl FnOnce(TcpStream) -> Option<TcpStream>) -> (EndedBy, AcknowledgedFlow) {
     let plan = of(|s| (s.amount, s.silence_ns) = (Amount::Messages(3), 10_000_000_000));

@@ -29,7 +29,6 @@ pub struct Control<'a> {
     stream: TcpStream,
     client: Client,
     patience_ns: u64,
-    /// Whether the server has ended the test or its connection, or speaks another protocol.
     pub has_ended: bool,
     pub running: &'a Running,
 }

@@ -18,8 +18,6 @@ use crate::workloads::stream::acknowledged::Over;
 use crate::workloads::stream::peer::plain::by_the_system;
 
 const LOOK_NS: u64 = 1_000_000;
-/// What has left this end the server's program has read within this time and a round trip, or it does not
-/// read at all.
 const READ_NS: u64 = 100_000_000;
 /// All has come that was on its way when nothing more has come for this time, or after this time in all.
 const SETTLED_NS: u64 = 50_000_000;
@@ -35,7 +33,6 @@ pub struct Flows<'a, S, R> {
     pub send: Option<S>,
     /// Receives until `close` is called, or the server ends; `None`: nothing is to be received.
     pub receive: Option<R>,
-    /// What has come over each flow so far, in the words of the protocol.
     pub received: &'a dyn Fn() -> Vec<PeerReportFlow>,
     pub close: &'a dyn Fn(),
 }
@@ -190,7 +187,6 @@ impl Test<'_> {
     }
 }
 
-/// What each flow has sent, warm-up included: where TCP carries it, what was acknowledged.
 fn sent_flows(over: &Over, plan: &Plan) -> Vec<PeerReportFlow> {
     let acknowledged = over.acknowledged.as_ref();
     let of = |(place, flow): (usize, &FlowSent)| {

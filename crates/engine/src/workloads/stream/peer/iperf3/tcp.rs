@@ -34,7 +34,6 @@ pub fn open(
     Ok(streams)
 }
 
-/// Run the test over `streams`, and exchange results.
 pub fn stream(
     request: &PeerStream,
     plan: &Plan,

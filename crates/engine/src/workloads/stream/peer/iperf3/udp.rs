@@ -95,8 +95,6 @@ fn is_taken(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Whether the server answers before the deadline. Versions and processors differ in what they answer: that
-/// it is so short is enough.
 fn is_answered(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
     let mut answer = [0; HELLO_BYTES + 1];
     loop {
@@ -114,7 +112,6 @@ fn is_answered(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
     }
 }
 
-/// Run the test over `sockets`, and exchange results.
 pub fn stream(
     request: &PeerStream,
     plan: &Plan,

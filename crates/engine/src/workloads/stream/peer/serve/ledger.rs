@@ -52,7 +52,6 @@ struct Entry {
     stream: Option<Arc<TcpStream>>,
 }
 
-/// Clients that are served now, and what was found of those before.
 #[derive(Default)]
 pub struct Ledger {
     entries: Vec<Entry>,

@@ -46,7 +46,6 @@ const SECOND_NS: u64 = 1_000_000_000;
 const MOST_RATE_BPS: u64 = 400_000_000_000;
 /// The sentence of stock clients for a server that is busy.
 const NO_ROOM: i32 = 121;
-/// Ports that are tried where any will do.
 const MOST_ATTEMPTS: u32 = 16;
 const MOST_SOCKETS: usize = 2048;
 /// Memory of a client: buffers of 64 of the longest datagrams in both directions, and meters.
@@ -58,7 +57,6 @@ const CLIENT_THREADS: u64 = 7;
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
 
-/// Why a client that had begun and did not go on is ended.
 fn crowded_out() -> Failure {
     Failure::new("client.crowded_out", "it did not go on, and made room for another client")
 }
@@ -182,7 +180,6 @@ impl<'a, 'b> Hall<'a, 'b> {
         Ok(())
     }
 
-    /// A connection whose cookie has come: a flow, or a new client.
     fn welcome(&mut self, opened: Opened) {
         if let Some(place) = self.visitors.iter().position(|visitor| visitor.awaits(&opened)) {
             if let Err(refused) = self.visitors[place].take_stream(opened.stream) {

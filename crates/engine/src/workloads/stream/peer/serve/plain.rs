@@ -24,7 +24,6 @@ use crate::running::Running;
 use crate::workloads::setup::{is_closed, is_idle};
 
 const LISTENER: usize = 0;
-/// Octets that one read or write asks for.
 const BUFFER_BYTES: usize = 128 << 10;
 /// After this time a read or write returns, to look whether it is to end.
 const LOOK: Duration = Duration::from_millis(50);
@@ -172,7 +171,6 @@ impl Conversation<'_> {
             .map_err(|error| Failure::system("socket options", &error))
     }
 
-    /// Read to the end of what comes; an echo writes it back.
     fn answer(&self, is_echo: bool) -> Result<(), Failure> {
         let mut buffer = vec![0; BUFFER_BYTES];
         loop {

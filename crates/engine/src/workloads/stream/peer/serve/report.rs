@@ -37,7 +37,6 @@ impl TcpBefore {
         Self(streams.iter().map(known).collect())
     }
 
-    /// What was acknowledged of each connection since, once nothing is on its way any more.
     pub fn settled(&self, streams: &[TcpStream]) -> Vec<Option<u64>> {
         let deadline = os::monotonic().plus_nanos(ACKNOWLEDGES_WITHIN_NS);
         let settled = |(before, stream): (&Option<u64>, &TcpStream)| {

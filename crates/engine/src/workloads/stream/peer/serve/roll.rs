@@ -122,7 +122,6 @@ impl<'a> Roll<'a> {
     }
 }
 
-/// The address that a connection came from, for people and programs.
 pub fn address_of(stream: &TcpStream) -> String {
     stream.peer_addr().map_or_else(|_| "unknown".to_owned(), |address| address.to_string())
 }

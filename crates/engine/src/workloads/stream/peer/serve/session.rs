@@ -29,11 +29,9 @@ use crate::workloads::stream::tcp_send::{BLOCKED, send_over};
 
 /// From the word that messages may go to the start of those that this end sends.
 const START_NS: u64 = 200_000;
-/// All has come that was on its way when nothing more has come for this time.
 const SETTLED_NS: u64 = 50_000_000;
 /// The same where it is known that something is missing: TCP sends it again, each time after twice the time.
 const RESENT_NS: u64 = 3_000_000_000;
-/// At the latest all has come after this time.
 const MOST_SETTLING_NS: u64 = 30_000_000_000;
 const LOOK_NS: u64 = 2_000_000;
 const ANSWERS_WITHIN_NS: u64 = 10_000_000_000;
@@ -58,7 +56,6 @@ struct Flows {
 }
 
 impl Session {
-    /// Run the test of `client`, of which more is known then.
     pub fn run(mut self, server: &Running, mut client: PeerClient) -> PeerClient {
         client.asked = Some(self.test.facts());
         let ended = self.prepare().and_then(|flows| self.measure(flows, server, &mut client));

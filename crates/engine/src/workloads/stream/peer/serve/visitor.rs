@@ -23,14 +23,12 @@ const LONGEST_S: u64 = 86_400;
 const SECOND_NS: u64 = 1_000_000_000;
 const READ_BYTES: u32 = 256 << 10;
 const INTERVAL_NS: u64 = 1_000_000_000;
-/// The control connection says whether a client is there.
 const SILENCE_NS: u64 = 600_000_000_000;
 /// A receiver of more messages a second takes those of 200 µs at once.
 const BLOCKS_TO_PER_S: u64 = 20_000;
 const NOT_POSSIBLE: i32 = 13;
 const NO_CONNECTION: i32 = 104;
 
-/// A test that can be, and its flows as far as they are open.
 pub struct Test {
     pub asked: Asked,
     pub plan: Plan,
@@ -69,7 +67,6 @@ impl Test {
     }
 }
 
-/// A client that is asked for its parameters and for its flows.
 pub struct Visitor {
     pub number: u64,
     pub line: Line,
@@ -197,7 +194,6 @@ impl Visitor {
     }
 }
 
-/// Apply what the client asked for to a connection that it opened.
 fn prepare(stream: &TcpStream, asked: &Asked) -> Result<(), Failure> {
     let test = &asked.test;
     let buffer_bytes = test.buffer_bytes.map(|bytes| bytes as usize);

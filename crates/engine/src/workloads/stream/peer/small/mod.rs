@@ -34,7 +34,6 @@ fn profile(request: &PeerStream, stack: &OwnStack) -> Result<TcpProfile, Failure
     )
 }
 
-/// Refuse what this stack cannot do, before the link is touched.
 pub fn check(request: &PeerStream, stack: &OwnStack) -> Result<(), Failure> {
     let peer = peer_address(request)?;
     let address = stack.address;
@@ -147,7 +146,6 @@ fn connect(
     Ok(connections)
 }
 
-/// Close what is open, and reset what does not close in time.
 fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpFacts>, Failure> {
     let counted =
         connections.iter().map(|&id| tcp_facts(&at_link.framed.station.interface.facts(id)));
