@@ -83,7 +83,7 @@ def test_objects_are_made_shown_and_compared(dataclass: Maker) -> None:
 
 
 @pytest.mark.parametrize("dataclass", MAKERS)
-def test_what_is_missing_or_too_much_is_named(dataclass: Maker) -> None:
+def test_missing_and_extra_keys_are_named(dataclass: Maker) -> None:
     plain, by_name, _ = classes(dataclass)
     with pytest.raises(
         TypeError, match=r"__init__\(\) missing 1 required positional argument: 'a'"

@@ -19,7 +19,7 @@ NO_VALUES = [DEEP, "NaN", "-Infinity", "1e999", "9" * 5000, "{", "\ud800"]
 
 
 @pytest.mark.parametrize("text", NO_VALUES)
-def test_what_is_no_value_is_one_error(text: str) -> None:
+def test_an_invalid_value_is_one_error(text: str) -> None:
     with pytest.raises(BadValue):
         json_of(text.encode("utf-8", "surrogatepass"))
 

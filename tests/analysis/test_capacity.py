@@ -86,7 +86,7 @@ def test_capacity_that_varies_more_than_the_width_is_not_steady(
     ("searches", "spread"),
     [(10, 0.02), *(pytest.param(30, spread, marks=pytest.mark.long) for spread in SPREADS)],
 )
-def test_random_loss_is_told_from_saturation(searches: int, spread: float) -> None:
+def test_random_loss_is_distinguished_from_saturation(searches: int, spread: float) -> None:
     """Two messages in 10,000: no load meets a goal of 0, and the others are found at the capacity
     all the same."""
     found = ends(Device(spread, 2e-4), searches)

@@ -354,7 +354,7 @@ def spread(found: PlannedRun) -> list[TrialRecord]:
     ]
 
 
-def test_a_printed_mean_stands_beside_ours_with_both_spreads(quick: PlannedRun) -> None:
+def test_a_printed_mean_is_shown_next_to_ours_with_both_spreads(quick: PlannedRun) -> None:
     found = compare_with_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
 
     by_id = {one.value.id: one for one in found}

@@ -81,7 +81,7 @@ def sides(
 # What two runs say.
 
 
-def test_one_run_each_is_told_apart_and_no_difference_is_claimed(manford: PlannedRun) -> None:
+def test_one_run_each_is_distinguished_and_no_difference_is_claimed(manford: PlannedRun) -> None:
     """However small the spread of trials is: the next run may be as far away."""
     found = judged(pair_runs([at(manford, 0), at(manford, 1, 1.12)]).comparisons, 0.5)
 

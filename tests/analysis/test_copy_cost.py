@@ -54,7 +54,7 @@ def test_a_third_dataset_tells_the_cost_of_a_trial() -> None:
     assert found.note == ""
 
 
-def test_one_dataset_identifies_nothing_and_says_so() -> None:
+def test_one_dataset_identifies_nothing_and_reports_it() -> None:
     (found,) = copy_costs(*copy_run(copy_study(["ftp"], _TWO[:1]), _COSTS), "copies")
 
     assert found.per_byte is found.per_file is found.per_trial is None

@@ -87,7 +87,7 @@ def test_an_interval_is_over_blocks_and_leaves_their_speed_out(swapped: PlannedR
     assert found.interval[1] / found.interval[0] > 1.1
 
 
-def test_it_is_said_where_another_factor_decides(swapped: PlannedRun) -> None:
+def test_it_is_reported_where_another_factor_decides(swapped: PlannedRun) -> None:
     found = effects_of(swapped)
     first = {case.at["message_size_bytes"]: case.spreads[0].factor for case in found.cases}
     assert first == {750: "software", 30000: "hardware"}

@@ -150,7 +150,7 @@ def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: Pla
     assert found.further.minutes == found.further.trials / 2
 
 
-def test_a_statement_about_one_other_system_is_told_of_this_one_as_well() -> None:
+def test_a_statement_about_another_system_is_reported_for_this_one_too() -> None:
     """Not as a verdict on the finding; and not where two systems are compared."""
     run = planned_run("manford-kolahi", "quick", 100_000_000)
     trials = [scattered(t, 1e-4 * (t.number * 7919 % 11 - 5)) for t in run.trials]
@@ -240,7 +240,7 @@ def test_a_finding_may_name_a_level_of_the_study_or_of_ours() -> None:
         assert judge_run([own], run, trials).judgements[0].verdict == "holds"
 
 
-def test_a_speed_test_stands_beside_ftp_in_both_directions_and_each_amount() -> None:
+def test_a_speed_test_is_shown_next_to_ftp_in_both_directions_and_each_amount() -> None:
     study = _study("brutman-mtcp")
     run, trials = copy_run(study, {"ftp": (9.2e-7, 5e-3, 0.0)}, 0.002)
     slower = judge_run(load_study("brutman-mtcp").findings, run, trials).judgements[0]
@@ -427,7 +427,7 @@ def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() 
     assert not any("simulation" in verdict_text(one) for one in measured.judgements)
 
 
-def test_what_a_model_lacks_is_said_where_it_contradicts_the_study() -> None:
+def test_what_a_model_lacks_is_reported_where_it_contradicts_the_study() -> None:
     """Of each finding that does not hold in a simulated run, and of no other."""
     found = planned_run("milanovic-srbljic", where="simulated")
     study = Study.model_validate(found.run.study)

@@ -39,7 +39,7 @@ def test_larger_values_share_buckets() -> None:
     "text",
     ["00", "00" * 48, encoded(bytes([0x80])), encoded(b"\x02")[:-2], encoded(b"\x02", digits=9)],
 )
-def test_what_is_no_histogram_is_refused(text: str) -> None:
+def test_an_invalid_histogram_is_refused(text: str) -> None:
     """Cut off, of another format, or with a count that does not end."""
     with pytest.raises(ValueError, match="histogram"):
         buckets(text)

@@ -16,7 +16,7 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_of_alike_interfaces_nothing_is_said() -> None:
+def test_of_alike_interfaces_nothing_is_reported() -> None:
     """Nor of what drivers do not tell."""
     unknown = dict.fromkeys(GOOD) | {"name": "veth0"}
     assert cautions({"here": GOOD, "nas": GOOD}) == []
@@ -24,7 +24,7 @@ def test_of_alike_interfaces_nothing_is_said() -> None:
     assert cautions({}) == []
 
 
-def test_unlike_speeds_and_packet_sizes_are_said() -> None:
+def test_unlike_speeds_and_packet_sizes_are_reported() -> None:
     """With the number of each host."""
     slow = GOOD | {"speed_bps": 100_000_000, "mtu_bytes": 9000}
     assert cautions({"here": GOOD, "nas": slow}) == [
@@ -33,7 +33,7 @@ def test_unlike_speeds_and_packet_sizes_are_said() -> None:
     ]
 
 
-def test_what_shares_its_medium_is_said() -> None:
+def test_what_shares_its_medium_is_reported() -> None:
     """Half duplex and wireless."""
     said = cautions({"pc1": GOOD | {"full_duplex": False}, "nas": GOOD | {"wireless": True}})
     assert [text.partition(":")[0] for text in said] == ["pc1", "nas"]
@@ -41,7 +41,7 @@ def test_what_shares_its_medium_is_said() -> None:
     assert "wireless" in said[1]
 
 
-def test_a_link_below_what_the_adapter_supports_is_said() -> None:
+def test_a_link_below_what_the_adapter_supports_is_reported() -> None:
     """As by a cable with a broken pair."""
     slow = GOOD | {"speed_bps": 100_000_000, "supported_speed_bps": 1_000_000_000}
     good = GOOD | {"supported_speed_bps": 1_000_000_000}
@@ -51,7 +51,7 @@ def test_a_link_below_what_the_adapter_supports_is_said() -> None:
     assert cautions({"nas": good}) == []
 
 
-def test_power_saving_is_said() -> None:
+def test_power_saving_is_reported() -> None:
     """It makes single packets late."""
     saving = GOOD | {"power_saving": True}
     (said,) = cautions({"nas": saving})

@@ -94,14 +94,14 @@ def test_bulk_tcp_fills_frames(version: int, mbit_per_s: float) -> None:
     assert tcp_limit_bps(100e6, version, timestamps=False) == pytest.approx(10 * at_10)
 
 
-def test_timestamps_take_twelve_octets_of_every_segment() -> None:
+def test_timestamps_take_twelve_bytes_of_every_segment() -> None:
     """1448 and 1428 bytes of data in 1538 octets on the wire."""
     assert tcp_limit_bps(1538, 4) == 1448
     assert tcp_limit_bps(1538, 6) == 1428
 
 
 @pytest.mark.parametrize("packet_bytes", [1, 30, 46])
-def test_a_short_frame_costs_84_octets(packet_bytes: int) -> None:
+def test_a_short_frame_costs_84_bytes(packet_bytes: int) -> None:
     """It is padded to 64, with 8 before and 12 after it."""
     assert wire_bytes(packet_bytes) == 84
     assert wire_bytes(47) == 85

@@ -17,14 +17,14 @@ def bounds(least: int, most: int | None = None) -> dict[str, int]:
     return {"least_bytes": least, "most_bytes": least if most is None else most}
 
 
-def test_of_a_path_that_carries_all_nothing_is_said() -> None:
+def test_of_a_path_that_carries_all_nothing_is_reported() -> None:
     """Nor of one that could not be probed."""
     assert said_of(bounds(1500), bounds(1500)) == []
     assert said_of(None, None) == []
     assert path_cautions({}) == []
 
 
-def test_what_is_not_known_to_the_octet_is_said_so() -> None:
+def test_what_is_not_known_to_the_byte_is_reported() -> None:
     """As over a long way."""
     (said,) = said_of(bounds(1280, 1400), bounds(1280, 1500))
     assert "packets of up to 1280 B, or 1400 B at most, pass" in said

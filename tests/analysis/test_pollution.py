@@ -110,7 +110,7 @@ def test_a_pause_of_the_medium_disturbs_round_trips_by_its_share_of_the_time(key
     assert codes(of_echo(paused, rtt_max_ns=21_000_000)) == []
 
 
-def test_what_a_late_medium_did_is_said_in_words() -> None:
+def test_what_a_late_medium_did_is_reported_in_words() -> None:
     judgement = of_echo(over_a_medium(25, p50_ns=50_000))
     (late,) = judgement.findings
     assert seen(late) == (
@@ -175,7 +175,7 @@ def test_a_quiet_trial_is_clean_whatever_the_kernels_ticks_say() -> None:
     assert of(a_trial()) == Judgement((), ())
 
 
-def test_a_sender_that_paused_for_want_of_an_answer_is_told() -> None:
+def test_a_sender_that_paused_for_want_of_an_answer_is_reported() -> None:
     """Whatever else it was held up by: less was sent than asked for."""
     trial = a_trial(sent(window(), paused_ns=300_000_000, unsent_messages=9))
     (finding,) = of(trial).findings
@@ -290,7 +290,7 @@ def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:
     assert codes(of(both(clock_step_ns=2_000_000))) == []
 
 
-def test_a_sender_that_was_held_up_is_told_from_one_that_cannot_keep_up() -> None:
+def test_a_sender_that_was_held_up_is_distinguished_from_one_that_cannot_keep_up() -> None:
     """The latter is a result: the link or the machine is slower than the rate."""
     held_up = {"max_lateness_ns": 30_000_000, "late_messages": 60}
 
@@ -351,7 +351,7 @@ def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
     assert warning(slow).endswith("boot with clock source tsc, kvm-clock if the machine has it")
 
 
-def test_a_flag_that_both_hosts_have_is_said_once() -> None:
+def test_a_flag_that_both_hosts_have_is_reported_once() -> None:
     findings = tuple(Finding("steal", end, 0.5, 0.01, True) for end in ("sender", "receiver"))
 
     assert flags(Judgement(findings, ())) == "steal"

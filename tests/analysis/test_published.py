@@ -29,7 +29,7 @@ def statement(found: PlannedRun, identifier: str) -> Statement:
     return next(one for one in all_of_them if one.value.id == identifier)
 
 
-def test_a_mean_stands_beside_its_condition_under_the_system_it_was_measured_on(
+def test_a_mean_is_shown_next_to_its_condition_under_the_system_it_was_measured_on(
     manford: PlannedRun,
 ) -> None:
     """384 bytes over IPv6: both systems of the study, each with mean and deviation."""
@@ -97,7 +97,7 @@ def test_a_share_of_a_link_without_a_rate_has_no_counterpart() -> None:
     assert (found.ours, found.how) == (None, "this link has no rate of its own")
 
 
-def test_a_number_that_is_known_to_be_wrong_stands_beside_nothing(manford: PlannedRun) -> None:
+def test_a_number_that_is_known_to_be_wrong_is_shown_next_to_nothing(manford: PlannedRun) -> None:
     """Neither as a point nor as a statement."""
     sent = {"ip_version": 6, "message_size_bytes": 384}
     summary = next(one for one in goodputs(manford) if one.factors == sent)
@@ -132,7 +132,7 @@ def test_a_run_whose_trials_all_failed_has_no_counterparts() -> None:
     assert {(one.ours, one.how) for one in stated} == {(None, "no trial has ended")}
 
 
-def test_what_another_experiment_measures_stands_beside_none_of_this_one() -> None:
+def test_what_another_experiment_measures_is_shown_next_to_none_of_this_one() -> None:
     """FTP has a rate, too, but not from memory to memory."""
     found = planned_run("brutman-mtcp", "quick", 10_000_000)
     summaries = summarise(found.run, found.trials, "speed-test", "goodput_bps")

@@ -141,7 +141,7 @@ def test_a_group_ends_where_all_pairs_across_it_differ() -> None:
     assert [[one.level for one in group] for group in found] == [["a", "b"], ["c"]]
 
 
-def test_what_is_shown_within_a_group_is_said() -> None:
+def test_what_is_shown_within_a_group_is_reported() -> None:
     """The best and the last differ, and the one between is like both."""
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
     run = made(costs, spread=0.02, trials=8)
@@ -279,7 +279,7 @@ def test_servers_are_called_by_what_tells_them_apart(
     assert list(level_names(study, "server", servers).values()) == names
 
 
-def test_many_conditions_with_one_order_are_said_together() -> None:
+def test_many_conditions_with_one_order_are_reported_together() -> None:
     """With names of some, and no ratio, which would be one over unlike conditions."""
     sizes = [f"1x{size}MB" for size in range(1, 9)]
     study = copy_study(["smb", "ftp"], sizes)

@@ -176,7 +176,7 @@ def test_a_copy_without_ip_has_the_limit_of_its_own_frames() -> None:
     assert limit_of("goodput_bps", {"service": "smb1+spp"}, Wire(2e6)) == 2e6 * 534 / 614
 
 
-def test_the_limit_in_messages_a_second_is_that_of_the_octets_that_a_message_takes() -> None:
+def test_the_limit_in_messages_a_second_is_that_of_the_bytes_that_a_message_takes() -> None:
     """500 bytes over IPv4 take 566 on the wire, with headers, preamble, check and gap."""
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
 

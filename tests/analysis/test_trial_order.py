@@ -28,7 +28,7 @@ def chain(correlation: float, count: int, seed: int) -> list[float]:
     ("correlation", "count", "least", "most"),
     [(0.0, 12, 0.0, 0.06), (0.0, 40, 0.02, 0.08), (0.6, 20, 0.62, 0.82), (0.6, 40, 0.93, 1.0)],
 )
-def test_it_is_seen_as_often_as_is_said(
+def test_it_is_seen_as_often_as_is_reported(
     correlation: float, count: int, least: float, most: float
 ) -> None:
     """Of one condition, at 5 %: no more false ones, and the power that its text states."""

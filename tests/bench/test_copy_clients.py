@@ -52,7 +52,7 @@ def test_servers_are_compared_by_one_client_block_by_block() -> None:
     assert not any("own / real" in line for line in tables(trials[:6]))
 
 
-def test_copies_are_the_same_only_octet_for_octet(tmp_path: Path) -> None:
+def test_copies_are_the_same_only_byte_for_byte(tmp_path: Path) -> None:
     """Neither with a file less, nor with one that has another octet."""
     source, arrived = tmp_path / "source", tmp_path / "arrived"
     for folder in (source, arrived):

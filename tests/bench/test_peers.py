@@ -75,7 +75,7 @@ def test_ratios_are_of_each_block_and_to_the_best_peer() -> None:
     assert row == "| udp-64 | received | single | iperf3 | 1.5 (1.5 … 1.5) | tie |"
 
 
-def test_a_tie_is_said_where_intervals_overlap_and_only_there() -> None:
+def test_a_tie_is_reported_where_intervals_overlap_and_only_there() -> None:
     """Fewer than six runs say nothing."""
     near = [100.0 + block for block in range(7)]
 

@@ -129,7 +129,7 @@ def test_commits_that_take_three_times_as_long_at_the_end_are_found(ten_minutes:
     assert judge_commits("commit", Life(seen.trials, slower)).finding is not None
 
 
-def test_what_is_not_known_is_said_and_judges_nothing() -> None:
+def test_unknown_values_are_reported_and_decide_nothing() -> None:
     unknown = judge_memory("memory", [Life([], [])])
     assert unknown.finding is None and unknown.samples == 0
     assert "not known on this system" in table([unknown])[1]

@@ -45,7 +45,7 @@ def test_without_peers_there_is_no_ratio() -> None:
     assert line == "| read | 750 | 60000 | 1 | 7 (1.00) |  |  |"
 
 
-def test_more_octets_take_longer_to_copy_and_to_compare() -> None:
+def test_more_bytes_take_longer_to_copy_and_to_compare() -> None:
     """By much more than noise: a thousand times as many."""
     for less, more in zip(
         copy_and_compare_ns(1000, 1000), copy_and_compare_ns(1_000_000, 1_000_000), strict=True

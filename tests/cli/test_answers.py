@@ -115,7 +115,7 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
     assert all("saved as    2" in said.out for said in (stream, echo))
 
 
-def test_a_failed_measurement_exits_with_1_and_says_why(lanlab: Lanlab) -> None:
+def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) -> None:
     """As JSON too: the object then has the error."""
     said = lanlab("stream", *QUICK, "--message-rate", "0.0004", "--json")
 

@@ -140,7 +140,7 @@ def test_levels_of_a_factor_are_compared_within_one_run(two: list[str], lanlab: 
     assert {one["design"] for one in answer["comparisons"]} == {"by block"}
 
 
-def test_a_run_stands_beside_what_was_printed(two: list[str], lanlab: Lanlab) -> None:
+def test_a_run_is_shown_next_to_what_was_printed(two: list[str], lanlab: Lanlab) -> None:
     said = lanlab("compare", two[0], "--published")
 
     assert said.code == 0
@@ -180,7 +180,7 @@ def test_the_page_opens_offline_and_has_a_figure_for_each_metric(
     assert text.count("<figure ") == 2 and "measured / published" in text
 
 
-def test_unfinished_failed_and_disturbed_trials_are_told(folder: Path, lanlab: Lanlab) -> None:
+def test_unfinished_failed_and_disturbed_trials_are_reported(folder: Path, lanlab: Lanlab) -> None:
     whole = synthetic_run("manford-kolahi")
     part = synthetic_run(
         "manford-kolahi", most_trials=11, fails=lambda planned: planned.number == 2

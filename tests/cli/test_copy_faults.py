@@ -32,7 +32,7 @@ def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str =
 
 
 @pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "smb", "s3"])
-def test_what_is_wrong_is_said_with_what_to_do(
+def test_what_is_wrong_is_reported_with_a_hint(
     lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
     """Server absent, wrong password, certificate not trusted."""
@@ -113,7 +113,7 @@ def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) ->
     assert "hint: see whether the server is overloaded or was ended" in told
 
 
-def test_a_wrong_octet_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     """Changed on the way: no goodput is told, and the file and the place are."""
 
     def alter(octets: bytes, before: int) -> bytes:
@@ -178,7 +178,7 @@ def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
 @pytest.mark.parametrize("service", ["ftp", "smb"])
-def test_what_a_killed_copy_left_is_removed_by_the_next(
+def test_the_next_copy_removes_leftovers_of_a_killed_one(
     folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
 ) -> None:
     """Nobody can remove it then; the next copy to that server does, by the note of it."""

@@ -77,7 +77,7 @@ def test_both_directions_have_results_of_their_own(
     assert ("congestion window, second direction" in page) == (transport == "tcp")
 
 
-def test_both_directions_are_told_apart_in_words(lanlab: Lanlab) -> None:
+def test_both_directions_are_distinguished_in_words(lanlab: Lanlab) -> None:
     """And compared by a scan."""
     said = lanlab("stream", *SHORT, "--rate", "1M", "--bidirectional")
     assert said.out.count("goodput ") == 2

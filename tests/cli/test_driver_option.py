@@ -113,7 +113,7 @@ def test_tcp_is_not_said_in_messages(capsys: pytest.CaptureFixture[str]) -> None
         (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost messages add up to"),
     ],
 )
-def test_what_another_program_does_not_tell_is_said(
+def test_what_another_program_does_not_tell_is_reported(
     received: int, lost: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """It counts the lost by numbers that arrived, and what was sent in a window of its own."""

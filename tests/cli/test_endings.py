@@ -162,7 +162,7 @@ resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 
 
 @linux_only
-def test_too_little_memory_is_said_before_a_library_hangs_or_dies_of_it(folder: Path) -> None:
+def test_too_little_memory_is_reported_before_a_library_hangs_or_dies_of_it(folder: Path) -> None:
     """OpenBLAS asks for ever, or ends the process in the middle of a run."""
     run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
     main = "from lanlab.cli import main; main()"

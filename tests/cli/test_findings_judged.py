@@ -236,7 +236,7 @@ def test_what_cannot_be_judged_is_refused_before_anything_runs(
     assert not (folder / "lanlab-results").exists()
 
 
-def test_a_mistake_in_a_finding_names_form_key_and_what_is_allowed(
+def test_a_mistake_in_a_finding_names_form_key_and_the_allowed_values(
     lanlab: Lanlab, folder: Path
 ) -> None:
     write(folder, HOLDS.replace("min = 5", "least = 5"))

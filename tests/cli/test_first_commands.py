@@ -51,7 +51,7 @@ FIRST = (
 
 
 @pytest.mark.parametrize(("line", "code", "words"), FIRST, ids=[line for line, *_ in FIRST])
-def test_it_says_what_to_do_next(line: str, code: int, words: str, lanlab: Lanlab) -> None:
+def test_output_names_the_next_step(line: str, code: int, words: str, lanlab: Lanlab) -> None:
     said = lanlab(*line.split())
 
     assert said.code == code, said.err

@@ -33,7 +33,7 @@ def refuse(relay: Relay, service: str, what: str) -> None:
 
 @pytest.mark.parametrize(("service", "what"), REMOVALS)
 @pytest.mark.parametrize("command", ["copy 3x1kB", "stations --stations 2 --readings 5"])
-def test_a_server_that_refuses_to_remove_is_told(
+def test_a_server_that_refuses_to_remove_is_reported(
     lanlab: Lanlab, engine: Engine, root: Path, service: str, what: str, command: str
 ) -> None:
     """What was measured is told; then what is left and where, in the server's words, as a failure.
@@ -74,7 +74,7 @@ def test_a_server_where_nothing_was_written_is_not_blamed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_what_is_left_of_an_interrupted_copy_is_told(
+def test_what_is_left_of_an_interrupted_copy_is_reported(
     folder: Path, engine: Engine, root: Path
 ) -> None:
     """Beside the interruption."""

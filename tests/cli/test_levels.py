@@ -45,7 +45,7 @@ def test_lists_and_ranges_are_read(key: str, text: str | None, levels: list[obje
 @pytest.mark.parametrize(
     "text", ["1M..2M", "2M..1M/1M", "1M..2M/0", "0..2M/x2", "1M..2M/x1", "..2M/1M", "1M,,2M", "1M,"]
 )
-def test_what_is_no_list_and_no_range_is_refused(text: str) -> None:
+def test_an_invalid_list_and_no_range_is_refused(text: str) -> None:
     """With the option and what was found."""
     with pytest.raises(UsageError, match=r"^--rate: found `"):
         list(levels_of(STREAM["rate_bps"], text))
@@ -173,7 +173,7 @@ def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanla
         ("0..2M/x2", "`0..2M/x2`, which begins at 0 and has a factor;"),
     ],
 )
-def test_a_range_without_an_end_says_why(text: str, fault: str) -> None:
+def test_a_range_without_an_end_gives_the_reason(text: str, fault: str) -> None:
     """Where both ends and the step can be read."""
     with pytest.raises(UsageError) as refused:
         levels_of(STREAM["rate_bps"], text)

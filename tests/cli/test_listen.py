@@ -220,7 +220,7 @@ def test_ctrl_c_prints_what_was_heard_and_nothing_is_sent(
     assert received[0] == received[1], "it has sent something"
 
 
-def test_who_looks_for_netware_is_told_how_to_serve_it_and_a_server_how_to_use_it(
+def test_hints_name_how_to_serve_and_how_to_use_netware(
     pair: tuple[Namespace, Namespace],
 ) -> None:
     here, there = pair
@@ -306,7 +306,7 @@ def test_an_interface_that_sends_no_full_frames_is_refused_by_what_sends(
             assert "ip link set dev left mtu 1500" in run.stderr
 
 
-def test_without_the_right_it_says_what_to_do(pair: tuple[Namespace, Namespace]) -> None:
+def test_without_the_right_it_gives_a_hint(pair: tuple[Namespace, Namespace]) -> None:
     drop = ["setpriv", "--bounding-set=-all", "--inh-caps=-all", "--reuid=65534", "--clear-groups"]
     if subprocess.run([*drop, "true"], capture_output=True, check=False).returncode != 0:
         pytest.skip("no rights that could be given up")

@@ -100,7 +100,7 @@ def test_a_description_that_is_none_is_named(
         assert "hint: " in err
 
 
-def test_what_is_no_directory_is_said(lanlab: Lanlab, folder: Path) -> None:
+def test_what_is_no_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
     """A file, a device, a name that no system holds: which place it is, and what to do."""
     (folder / "file").write_text("1")
     for name, found in (

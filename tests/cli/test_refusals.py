@@ -223,7 +223,7 @@ def test_a_missing_engine_is_named_with_how_to_get_it(
 
 
 @pytest.mark.parametrize("command", [["runs"], ["report", "last"], ["run", "--resume", "last"]])
-def test_where_there_is_no_store_the_message_says_how_to_get_one(
+def test_where_there_is_no_store_the_message_explains_how_to_get_one(
     command: list[str], lanlab: Lanlab, folder: Path
 ) -> None:
     """Looking makes none."""
@@ -248,7 +248,7 @@ def test_where_there_is_no_store_the_message_says_how_to_get_one(
         ("other.sqlite", "an SQLite file of another program"),
     ],
 )
-def test_what_is_no_store_is_left_as_it_is(
+def test_a_file_that_is_not_a_store_is_not_changed(
     place: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
     """By reading commands and writing ones."""

@@ -130,7 +130,7 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
         (("compare",), "no run named"),
     ],
 )
-def test_what_is_no_series_is_refused_with_a_reason(
+def test_an_invalid_series_is_refused_with_a_reason(
     args: tuple[str, ...], reason: str, tiny: Path, lanlab: Lanlab
 ) -> None:
     said = lanlab(*args)

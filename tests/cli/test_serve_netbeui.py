@@ -98,7 +98,7 @@ def test_a_client_on_the_wire_writes_where_that_was_allowed_and_its_frames_are_r
     assert sum(len(cells) > 1 for cells in frames) > 100
 
 
-def test_what_is_served_is_read_only_unless_told_otherwise(
+def test_what_is_served_is_read_only_by_default(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
     here, there = cable

@@ -126,7 +126,7 @@ def test_a_password_that_old_machines_cannot_hold_is_refused(
     assert (done.code, "1 to 14 characters of ASCII" in done.err) == (2, True), done.err
 
 
-def test_a_port_that_takes_root_is_refused_with_what_to_do(
+def test_a_port_that_takes_root_is_refused_with_a_hint(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Old clients can name no other port than 139."""

@@ -80,7 +80,7 @@ def test_stations_read_blocks(lanlab: Lanlab, server: str) -> None:
     assert found["failed_trials"] == 0
 
 
-def test_a_dialect_that_the_server_lacks_is_said(lanlab: Lanlab) -> None:
+def test_a_dialect_that_the_server_lacks_is_reported(lanlab: Lanlab) -> None:
     if shutil.which("smbd") is None:
         missing("`smbd` is not installed")
     args = ("--service", "smb1", "--server", "samba", "--dialect", "core", "--trials", "1")

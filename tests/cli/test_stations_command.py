@@ -38,7 +38,7 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
     assert [path.name for path in nas.rglob("*")] == ["letter"]
 
 
-def test_a_limit_that_nobody_can_keep_is_said(lanlab: Lanlab) -> None:
+def test_a_limit_that_nobody_can_keep_is_reported(lanlab: Lanlab) -> None:
     """No operation of SMB ends within a nanosecond."""
     said = lanlab(
         *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),

@@ -74,7 +74,7 @@ def test_a_file_that_a_busy_server_does_not_take_is_sent_again(root: Path, lanla
         ("Basic", "the server rejected the user name or password (Basic scheme)"),
     ],
 )
-def test_a_wrong_password_is_said_with_the_scheme(
+def test_a_wrong_password_is_reported_with_the_scheme(
     scheme: str, hint: str, root: Path, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", "wrong")

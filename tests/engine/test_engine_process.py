@@ -69,7 +69,7 @@ def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str
     ],
     ids=["ends", "ends with a word", "killed", "greets", "garbage", "a number"],
 )
-def test_what_is_no_engine_is_told_apart(tmp_path: Path, body: str, says: str) -> None:
+def test_what_is_no_engine_is_distinguished(tmp_path: Path, body: str, says: str) -> None:
     """At once, with its exit code and last word."""
     began = time.monotonic()
     with pytest.raises(EngineLost, match=re.escape(says)):
@@ -195,7 +195,7 @@ def test_the_engine_named_by_the_environment_is_taken(monkeypatch: pytest.Monkey
     assert caught.value.hint == "name the engine binary, or unset it"
 
 
-def test_without_an_engine_the_error_says_how_to_get_one(
+def test_without_an_engine_the_error_explains_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     """Neither beside this Python nor on PATH."""
@@ -233,7 +233,7 @@ def test_an_engine_that_was_killed_is_not_said_to_be_silent(engine: Engine) -> N
     assert lost.message == "host0: the engine was ended by signal 9"
 
 
-def test_the_end_of_a_measurement_is_told_to_whoever_waits_for_several(engine: Engine) -> None:
+def test_the_end_of_a_measurement_wakes_those_who_wait_for_several(engine: Engine) -> None:
     """By its result, by its error, and by the loss of its engine."""
     told: list[str] = []
     receiving = engine.start(stream_receive())

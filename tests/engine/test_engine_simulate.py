@@ -95,7 +95,7 @@ def test_tshark_finds_no_malformed_frame(
     assert malformed == 0
 
 
-def test_a_changed_octet_would_be_found(engine: RawEngine, tmp_path: Path) -> None:
+def test_a_changed_byte_would_be_found(engine: RawEngine, tmp_path: Path) -> None:
     """The filter finds what is wrong."""
     tshark = shutil.which("tshark")
     if tshark is None:

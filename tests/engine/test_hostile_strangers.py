@@ -85,7 +85,7 @@ HOSTILE = {
 
 
 @pytest.mark.parametrize("workload", RECEIVERS)
-def test_forged_and_foreign_datagrams_get_no_octet_out(engine: RawEngine, workload: str) -> None:
+def test_forged_and_foreign_datagrams_get_no_byte_out(engine: RawEngine, workload: str) -> None:
     """Not the peer's address with anything but a hello, and no other address with anything: seen at
     the wire. Then the peer itself is accepted."""
     request_id, port = listening(engine, workload)
@@ -233,7 +233,7 @@ def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workloa
     end(engine, request_id)
 
 
-def test_an_opening_an_octet_at_a_time_has_one_second(engine: RawEngine) -> None:
+def test_an_opening_an_byte_at_a_time_has_one_second(engine: RawEngine) -> None:
     """However eagerly it goes on."""
     request_id, port = listening(engine, "stream", "tcp")
     with socket.socket() as slow:
@@ -296,7 +296,7 @@ LOOPBACK, ANY = "0100007F", "00000000"
 
 @linux_only
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_what_is_bound_is_what_was_asked_for(engine: RawEngine, transport: str) -> None:
+def test_the_requested_address_is_bound(engine: RawEngine, transport: str) -> None:
     """One address of the host; all of them only if that is what is asked for."""
     for bind, expected in (("127.0.0.1", LOOPBACK), ("0.0.0.0", ANY)):
         request: Line = {**stream_receive(transport=transport), "bind": bind, "peer": PEER}

@@ -129,7 +129,7 @@ LIES = {
 
 
 @pytest.mark.parametrize("name", LIES)
-def test_what_is_no_message_loses_the_engine(saying: Callable[[bytes], Engine], name: str) -> None:
+def test_a_malformed_message_ends_the_engine(saying: Callable[[bytes], Engine], name: str) -> None:
     """With what was wrong with it, and soon; a second question is refused at once."""
     said, complaint = LIES[name]
     engine = saying(said)
@@ -258,7 +258,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200) | _JSON.map(lambda value: json.dumps(value).encode()))
-def test_any_octets_are_a_message_or_refused(octets: bytes) -> None:
+def test_any_bytes_are_a_message_or_refused(octets: bytes) -> None:
     try:
         check_reply(read_line(octets))
     except BadLine as error:

@@ -59,7 +59,7 @@ def test_costs_are_points_with_an_interval_in_each_direction() -> None:
     assert to_bytes(found, "pdf").startswith(b"%PDF")
 
 
-def test_costs_that_are_not_told_apart_leave_an_empty_figure_that_says_so() -> None:
+def test_costs_that_are_not_distinguished_leave_an_empty_figure_that_says_so() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     found = chart("cost_per_byte_and_file", *copy_run(study, _COSTS), study)
 

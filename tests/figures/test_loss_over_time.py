@@ -169,7 +169,7 @@ def luminance(colour: str) -> float:
     return 0.2126 * red + 0.7152 * green + 0.0722 * blue
 
 
-def test_shades_are_told_apart_by_lightness_alone_on_paper_and_on_a_dark_page() -> None:
+def test_shades_are_distinguished_by_lightness_alone_on_paper_and_on_a_dark_page() -> None:
     """So also without colour. On a dark page they are turned round: nothing is nearest the page."""
     css = (ASSETS / "report.css").read_text(encoding="utf-8")
     scales = [re.findall(r"--shade-\d: (#[0-9a-f]{6});", line) for line in css.splitlines()]

@@ -287,7 +287,7 @@ def test_a_figure_of_deviations_does_not_say_that_no_spread_is_printed() -> None
     assert "No spread is printed" in every["results-goodput-bps"].chart.caption
 
 
-def test_a_number_that_is_drawn_otherwise_than_printed_is_told() -> None:
+def test_a_number_that_is_drawn_otherwise_than_printed_is_reported() -> None:
     """2,048 KB/s were "~2MB/sec", and 1.15 was "15% better"."""
     caption = figures_of("brutman-mtcp")["ftp-goodput-bps"].chart.caption
     assert "Put into KB/s: `~2MB/sec`." in caption

@@ -39,7 +39,7 @@ def pixels(part: Any) -> Any:
     return part.get_transform().transform(part.get_xydata())
 
 
-def test_trials_stand_beside_their_interval_and_above_it() -> None:
+def test_trials_are_shown_next_to_their_interval_and_above_it() -> None:
     _, parts = drawn(chart_of(Series("a", (point(1, 10, 9, 10, 11), point(2, 20, 19, 20, 21)))))
 
     rings, means = pixels(parts["series-0-trials"]), pixels(parts["series-0-line"])

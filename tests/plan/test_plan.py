@@ -220,7 +220,7 @@ def test_searches_come_last_and_carry_the_level_tried() -> None:
         assert 0.98 * limit <= goal.lower <= limit
 
 
-def test_a_condition_that_keeps_failing_is_given_up_and_said_so() -> None:
+def test_a_condition_that_keeps_failing_is_given_up_and_reported() -> None:
     plan = Plan(study(), "quick", 1)
 
     def tcp_is_broken(trial: PlannedTrial) -> Ran:

@@ -53,7 +53,7 @@ def test_a_window_may_miss_what_is_due_in_a_millisecond_at_either_end(
     assert found is not None and (found.loss_ratio > 0) == is_loss
 
 
-def test_messages_that_are_told_apart_have_no_edges() -> None:
+def test_messages_that_are_distinguished_have_no_edges() -> None:
     found = received(1 - 1 / 10_000, burst_messages=64)
 
     assert found is not None and found.loss_ratio == pytest.approx(0.0001)

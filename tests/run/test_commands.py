@@ -75,7 +75,7 @@ def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path
     assert not any(map(is_running, found))
 
 
-def test_what_may_go_on_of_a_command_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_what_may_go_on_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     """Where processes cannot be found by their environment."""
     monkeypatch.setattr(sys, "platform", "darwin")
     record = run_command("sleep 60", ENVIRONMENT, 0.2)

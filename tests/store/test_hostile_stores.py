@@ -81,7 +81,7 @@ def test_a_store_cut_anywhere_is_refused(
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_a_store_with_octets_changed_is_read_or_refused(
+def test_a_store_with_bytes_changed_is_read_or_refused(
     tmp_path: Path, octets: bytes, data: st.DataObject
 ) -> None:
     """Wherever: in the header, the schema, a page's inside or a record."""
@@ -99,7 +99,7 @@ def test_a_store_with_octets_changed_is_read_or_refused(
 
 @settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(content=st.binary(max_size=300) | st.binary(max_size=200).map(b"SQLite format 3\0".__add__))
-def test_a_file_of_any_octets_is_refused(tmp_path: Path, content: bytes) -> None:
+def test_a_file_of_any_bytes_is_refused(tmp_path: Path, content: bytes) -> None:
     path = tmp_path / "store.sqlite"
     path.write_bytes(content)
     assert read_all(path) is not None

@@ -115,7 +115,7 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(url: str) -> None:
     assert ("PGPASSWORD" in said and "~/.pgpass" in said) or "USER@HOST" in said
 
 
-def test_without_the_driver_it_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_the_driver_it_explains_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
     """Other stores do without."""
     monkeypatch.setitem(sys.modules, "pg8000.native", None)
     with pytest.raises(UnmetNeed, match="need the Python package pg8000") as refused:
@@ -141,7 +141,7 @@ def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", None])
-def test_what_is_no_postgresql_server_is_said_to_be_none(answer: bytes | None) -> None:
+def test_what_is_no_postgresql_server_is_reported_as_missing(answer: bytes | None) -> None:
     """One that hangs up, one of another protocol, and one that says nothing: in time."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code = "import sys; from lanlab.store import open_store; open_store(sys.argv[1]).runs()"

@@ -177,7 +177,7 @@ def test_on_windows_the_password_file_lies_with_the_data_of_programs(
     assert _file() == Path("~/postgresql/pgpass.conf").expanduser()
 
 
-def test_an_error_of_the_server_is_told_by_its_code_or_by_its_class() -> None:
+def test_an_error_of_the_server_is_reported_by_its_code_or_by_its_class() -> None:
     assert cause_of("53100", "no room") == (
         "the server's disk is full (no room)",
         "make room on it; what was committed before is safe, and the run can be resumed",

@@ -121,7 +121,7 @@ def write_newer(path: Path) -> None:
         (Path.mkdir, "is a directory"),
     ],
 )
-def test_what_is_not_our_store_is_refused_and_not_touched(
+def test_a_foreign_file_is_refused_and_not_changed(
     tmp_path: Path, write: Callable[[Path], None], message: str
 ) -> None:
     """The file has the same bytes and no companions afterwards."""

@@ -111,7 +111,7 @@ def test_a_store_that_is_not_there_is_usable_where_its_folder_can_be_made(tmp_pa
 
 
 @pytest.mark.parametrize("url", ["postgresql://ada@127.0.0.1:1/lab?connect_timeout=2"])
-def test_a_database_that_cannot_be_reached_says_what_to_do(url: str) -> None:
+def test_a_database_that_cannot_be_reached_gives_a_hint(url: str) -> None:
     found = readiness(url)
     assert (found.kind, found.is_usable) == ("postgresql", False)
     assert found.how_to_get == "check host and port, and that the server runs"

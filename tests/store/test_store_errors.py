@@ -133,7 +133,7 @@ def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
         (errno.EIO, "Input/output error", "look into the system's log"),
     ],
 )
-def test_a_series_that_cannot_be_written_says_why_and_leaves_nothing(
+def test_a_series_that_cannot_be_written_gives_the_reason_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, cause: str, hint: str
 ) -> None:
     """At its last step, when the name is taken already."""
@@ -243,7 +243,7 @@ def test_a_store_is_told_by_its_first_hundred_bytes(tmp_path: Path) -> None:
         assert path.read_bytes() == octets
 
 
-def test_what_is_no_regular_file_is_not_opened_and_is_looked_at_again_when_it_is(
+def test_an_invalid_regular_file_is_not_opened_and_is_looked_at_again_when_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Opening a device may do something; and what has the name may be another thing by then."""
@@ -323,7 +323,7 @@ def test_a_lease_waits_for_a_moment_and_says_who_has_it(
 
 
 @pytest.mark.parametrize("kind", ["text", "folder"])
-def test_what_is_in_the_way_of_a_lease_is_not_taken_for_one(tmp_path: Path, kind: str) -> None:
+def test_a_foreign_file_is_not_mistaken_for_a_lease(tmp_path: Path, kind: str) -> None:
     path = tmp_path / "lock"
     if kind == "text":
         path.write_text("mine")

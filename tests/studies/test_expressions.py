@@ -89,7 +89,9 @@ def test_it_comes_to_what_it_says(expression: str, result: bool | float) -> None
         ("lambda: " * 200 + "1", "allowed: at most 40 deep"),
     ],
 )
-def test_what_cannot_be_said_is_refused_with_what_can(expression: str, message: str) -> None:
+def test_inexpressible_statements_are_refused_with_the_allowed_forms(
+    expression: str, message: str
+) -> None:
     with pytest.raises(BadExpression) as caught:
         found(expression)
 

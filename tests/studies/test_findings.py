@@ -133,7 +133,7 @@ def test_there_is_an_example_of_every_form() -> None:
 
 
 @pytest.mark.parametrize("form", EXAMPLES)
-def test_a_form_is_read_written_and_said(form: str) -> None:
+def test_a_form_is_read_written_and_reported(form: str) -> None:
     units = {"speed_bps": "bit/s", "delay_ns": "ns"}
 
     found = parse_findings(file_of(of_form(form)), "findings.toml", WORDS, NUMBERS)
@@ -238,7 +238,7 @@ def test_a_form_is_read_written_and_said(form: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_mistake_names_form_key_finding_and_what_is_allowed(
+def test_a_mistake_names_form_key_finding_and_the_allowed_values(
     statement: dict[str, Any], message: str
 ) -> None:
     assert message in str(mistaken(statement))
@@ -351,7 +351,7 @@ def test_findings_of_a_study_of_ones_own_speak_of_its_factors_and_metrics(
     assert message in str(caught.value)
 
 
-def test_findings_are_read_from_beside_the_study_and_from_it(tmp_path: Path) -> None:
+def test_findings_are_read_from_next_to_the_study_and_from_it(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(OWN)
     (tmp_path / "findings.toml").write_text(
         'schema = 1\n[[finding]]\nid = "rates"\nclaim = "Fast."\n'
@@ -390,7 +390,7 @@ def test_published_findings_say_what_the_published_numbers_make_of_them(finding:
         assert finding.decided_by == "text"
 
 
-def test_who_says_a_finding_is_kept() -> None:
+def test_the_source_of_a_finding_is_kept() -> None:
     """80 conclusions of the texts, 4 read from tables, 5 of ours, and no more."""
     findings = {
         f"{name}:{one.id}": one.origin

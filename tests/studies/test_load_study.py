@@ -167,7 +167,7 @@ def mistaken(place: str, value: object) -> BadStudy:
         ("scale", {}, "`scale`: found {}"),
     ],
 )
-def test_a_mistake_is_told_with_key_finding_and_what_is_allowed(
+def test_a_mistake_is_reported_with_key_finding_and_the_allowed_values(
     place: str, value: object, message: str
 ) -> None:
     assert message in str(mistaken(place, value))
@@ -302,7 +302,7 @@ def test_a_study_of_ours_is_read_once_and_one_of_a_user_s_each_time(tmp_path: Pa
     assert load_study(str(tmp_path)).study.title == f"edited {before.title}"
 
 
-def test_published_numbers_are_read_from_beside_the_study(tmp_path: Path) -> None:
+def test_published_numbers_are_read_from_next_to_the_study(tmp_path: Path) -> None:
     (tmp_path / "study.toml").write_text(STUDY)
     (tmp_path / "published.toml").write_text('schema = 1\nvalue = [{ id = "a" }]\n')
 

@@ -153,7 +153,7 @@ def test_two_numbers_for_one_cell_are_not_a_table() -> None:
         ("discrepancy", {"why": "?"}, "`discrepancy.d1.why`: found an unknown key; allowed: id, k"),
     ],
 )
-def test_a_mistake_in_what_was_published_is_told_with_its_place(
+def test_a_mistake_in_what_was_published_is_reported_with_its_place(
     part: str, change: dict[str, Any], message: str
 ) -> None:
     published = load_study("schomer-claason").published

@@ -67,7 +67,7 @@ def test_a_change_is_read_as_it_is_written() -> None:
         ("machine.a.b=fast", "machine.a.b: found `fast`; allowed: a number"),
     ],
 )
-def test_what_is_no_change_is_refused(text: str, said: str) -> None:
+def test_an_empty_change_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_change(text)
     assert refused.value.message == f"--set: {said}"

@@ -65,7 +65,7 @@ def test_a_disk_with_room_lacks_nothing(tmp_path: Path) -> None:
     assert "lacks" not in err
 
 
-def test_what_is_noted_is_said_once() -> None:
+def test_what_is_noted_is_reported_once() -> None:
     captures.take()
     captures.note("a.pcap", 10, 0)
     captures.note("b.pcap", 10, 0)

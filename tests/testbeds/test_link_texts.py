@@ -130,7 +130,7 @@ def test_a_link_has_one_shortest_text(text: str, canonical: str, request_: LinkR
         ("10M,loss=90%,burst=2", "cannot lose 90 %; allowed: at most 66.67 %", "longer bursts"),
     ],
 )
-def test_what_no_link_is_gets_refused_with_what_to_do(text: str, message: str, hint: str) -> None:
+def test_what_no_link_is_gets_refused_with_a_hint(text: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_link(text)
     assert caught.value.message.startswith("link: ")

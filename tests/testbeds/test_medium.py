@@ -161,7 +161,7 @@ def test_doctor_says_what_the_medium_works_by(open_bed: Open, interfaces: str) -
     assert ("packet sockets" in need.detail) == (interfaces == "packet_socket")
 
 
-def test_a_kernel_that_has_neither_is_reported_with_what_to_do(
+def test_a_kernel_that_has_neither_is_reported_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """A token bucket and an unshaped link do without."""

@@ -110,7 +110,7 @@ def test_a_testbed_that_nobody_took_is_closed(made: MadeUp, told: list[str]) -> 
     assert told[-2:] == ["close host0", "close host1"]
 
 
-def test_what_is_refused_is_said_without_starting_engines(
+def test_what_is_refused_is_reported_without_starting_engines(
     made: MadeUp, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_refused = threading.Event()
@@ -140,7 +140,7 @@ def test_python_changes_threads_as_before_when_it_is_made(made: MadeUp, told: li
     assert sys.getswitchinterval() == pytest.approx(before_s)
 
 
-def test_why_it_could_not_be_made_is_said_where_it_is_taken() -> None:
+def test_why_it_could_not_be_made_is_reported_where_it_is_taken() -> None:
     with Opening("loopback", 2, "10M") as beside, pytest.raises(UsageError, match="no link `10M`"):
         beside.take()
     with pytest.raises(LabError), Opening("loopback", 2, "10M") as beside:

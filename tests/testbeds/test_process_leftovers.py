@@ -57,7 +57,7 @@ def start(code: str) -> subprocess.Popen[str]:
 
 # Any testbed that is opened beside it would end them first.
 @pytest.mark.alone
-def test_the_next_testbed_ends_what_a_killed_one_left(open_bed: Open) -> None:
+def test_the_next_testbed_ends_leftovers_of_a_killed_one(open_bed: Open) -> None:
     """Stopped processes do not see their input end; they are found by their mark."""
     open_bed("virtual", 2, "unshaped").close()
     child = start(CHILD)

@@ -196,7 +196,7 @@ def test_a_cluster_that_cannot_be_joined_is_named(
     assert hint in done.stderr.partition("hint: ")[2]
 
 
-def test_what_is_no_cluster_is_given_up(cluster: RayCluster) -> None:
+def test_an_invalid_cluster_is_given_up(cluster: RayCluster) -> None:
     """Ray itself tries for minutes."""
     script = """
 import socket, sys

@@ -83,7 +83,7 @@ def recorded(path: Path) -> list[tuple[int, bytes]]:
 
 
 @pytest.mark.parametrize(("link", "hosts"), [("10M", 2), ("10M:switch", 3), ("10M:hub", 3)])
-def test_a_scripted_exchange_gives_its_frames_octet_by_octet_and_in_order(
+def test_a_scripted_exchange_gives_its_frames_byte_by_byte_and_in_order(
     open_bed: Open, tmp_path: Path, link: str, hosts: int
 ) -> None:
     """At both hosts and in the recording, and no frame takes less time than on a wire."""

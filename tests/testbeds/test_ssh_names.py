@@ -69,7 +69,7 @@ def test_a_host_is_read_and_written_back(text: str, wanted: Destination) -> None
     ["", "-oProxyCommand=id", "a b", "nas;id", "$(id)", "al'ice@nas", "nas:0", "nas:99999", "nas:",
      "@nas", "nas=", "nas=nas", "nas=224.0.0.1", "nas=0.0.0.0", "ssh://nas", "x" * 300, "näs"],
 )  # fmt: skip
-def test_what_is_no_host_is_refused(text: str) -> None:
+def test_an_invalid_host_is_refused(text: str) -> None:
     """Nothing that ssh or a shell would read as something else gets through."""
     with pytest.raises(UsageError, match=r"^host: "):
         parse_destination(text)

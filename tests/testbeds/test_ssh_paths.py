@@ -173,7 +173,7 @@ def test_a_stream_of_messages_that_the_path_loses_has_failed(lan: SshLan) -> Non
             assert any("packets of up to 1300 B pass" in line for line in hints), err
 
 
-def test_what_keeps_the_clocks_right_is_said_with_delays_between_them(lan: SshLan) -> None:
+def test_clock_synchronisation_is_reported_with_one_way_delays(lan: SshLan) -> None:
     """Of both hosts, as their kernels and processes tell."""
     out, _, _ = streamed(lan)
     line = next(line for line in out.splitlines() if line.startswith("one way"))

@@ -139,7 +139,7 @@ def test_a_missing_engine_is_told_before_anything_is_made(open_bed: Open) -> Non
         ("", r"a host's interface: eth0 of process \d+: No such device"),
     ],
 )
-def test_a_step_that_fails_says_why_and_leaves_nothing(
+def test_a_step_that_fails_gives_the_reason_and_leaves_nothing(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch, batch: str, says: str
 ) -> None:
     """The hosts made before are gone."""
@@ -170,7 +170,9 @@ def test_a_hundred_hosts_take_a_process_each_and_one_for_all(open_bed: Open) -> 
             assert len(started) == 102
 
 
-def test_a_failing_engine_says_why_and_leaves_nothing(open_bed: Open, tmp_path: Path) -> None:
+def test_a_failing_engine_gives_the_reason_and_leaves_nothing(
+    open_bed: Open, tmp_path: Path
+) -> None:
     """If offloads cannot be switched off, the link would not be what it says."""
     open_bed("virtual", 2, "unshaped").close()
     broken = tmp_path / "engine"
@@ -183,7 +185,7 @@ def test_a_failing_engine_says_why_and_leaves_nothing(open_bed: Open, tmp_path: 
     assert marked_by(os.getpid()) == []
 
 
-def test_a_medium_that_does_not_start_says_why_and_leaves_nothing(
+def test_a_medium_that_does_not_start_gives_the_reason_and_leaves_nothing(
     open_bed: Open, tmp_path: Path
 ) -> None:
     open_bed("virtual", 2, "10M").close()

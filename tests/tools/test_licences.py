@@ -44,7 +44,7 @@ def test_an_expression_is_met_only_by_licences_that_are_allowed(
 
 
 @pytest.mark.parametrize("expression", ["", "MIT OR", "(MIT", "MIT)", "MIT MIT", "AND", "MIT & X"])
-def test_what_is_no_expression_is_refused(expression: str) -> None:
+def test_an_invalid_expression_is_refused(expression: str) -> None:
     with pytest.raises(ValueError, match="is no licence expression"):
         used(expression, ALLOWED)
 

@@ -37,7 +37,7 @@ def test_a_row_says_what_its_definition_says() -> None:
     assert "| `sftp` | SFTP | 22 | `ssh://` |  | yes | certificate or host key |" in rows
 
 
-def test_what_several_workloads_have_is_said_once_and_nothing_is_left_out() -> None:
+def test_what_several_workloads_have_is_reported_once_and_nothing_is_left_out() -> None:
     """Each row is there once; each parameter and metric of a workload has a row that is its own."""
     rows = [row for row in reference.page().splitlines() if row.startswith("| `")]
 

@@ -37,7 +37,7 @@ def test_rates_read_in_every_unit(text: str, rate_bps: int) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "M", "ten", "10X", "10m", "-5M", "1.5", "0.3bps", "1" * 400])
-def test_what_is_no_rate_is_refused_with_what_is_allowed(text: str) -> None:
+def test_an_invalid_rate_is_refused_with_the_allowed_values(text: str) -> None:
     """A wrong unit, no number, a sign, a part of a bit, a number beyond all numbers."""
     with pytest.raises(UsageError) as caught:
         parse_rate_bps(text)

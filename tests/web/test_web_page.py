@@ -161,7 +161,7 @@ def test_with_reduced_motion_nothing_moves_by_itself(page: Browser, server: WebS
     assert page.evaluate("document.getAnimations().length") == 0
 
 
-def test_a_server_that_has_ended_is_said(page: Browser, store: Path) -> None:
+def test_a_server_that_has_ended_is_reported(page: Browser, store: Path) -> None:
     """The page stays, with a sentence; the failed requests are the browser's to tell."""
     with serving(store) as server:
         _open_run(page, server, _SEARCH)
@@ -171,7 +171,7 @@ def test_a_server_that_has_ended_is_said(page: Browser, store: Path) -> None:
     page.events.clear()
 
 
-def test_a_store_that_goes_away_is_said(page: Browser, store: Path, tmp_path: Path) -> None:
+def test_a_store_that_goes_away_is_reported(page: Browser, store: Path, tmp_path: Path) -> None:
     """And shown again when it is back."""
     place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
     place.write_bytes(store.read_bytes())

@@ -135,7 +135,7 @@ def test_it_listens_on_loopback_only(server: WebServer) -> None:
         ("compare?" + "run=a&" * 200, 400, "too much"),
     ],
 )
-def test_what_is_not_there_is_said(server: WebServer, path: str, status: int, said: str) -> None:
+def test_unknown_pages_are_reported(server: WebServer, path: str, status: int, said: str) -> None:
     """With a way back to the list."""
     found, _, text = asked(server, f"/{server.token}/{path}")
     assert found == status
@@ -143,7 +143,7 @@ def test_what_is_not_there_is_said(server: WebServer, path: str, status: int, sa
     assert f'href="/{server.token}/"' in text
 
 
-def test_what_is_no_request_is_refused_and_the_next_is_answered(server: WebServer) -> None:
+def test_an_invalid_request_is_refused_and_the_next_is_answered(server: WebServer) -> None:
     """Whatever comes."""
     for octets in (b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"G" * 70_000):
         with socket.create_connection((ADDRESS, server.server_address[1]), 20) as stranger:
@@ -268,7 +268,7 @@ def test_a_store_that_is_removed_is_said_and_one_that_comes_back_is_shown(
         assert next(data["done"] for name, data in found if name == "head") > 0
 
 
-def test_a_run_that_is_deleted_is_said(store: Path, tmp_path: Path) -> None:
+def test_a_run_that_is_deleted_is_reported(store: Path, tmp_path: Path) -> None:
     """To whom looks at it."""
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)

@@ -128,7 +128,7 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
     assert (mine / "lanlab-photos/f000000.dat").read_text() == "precious"
 
 
-def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
+def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
     """By its note and its mark; what a living one has, and what is nobody's, stays."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         (note,) = (path for path in killed_in_a_copy("copy_check", {"server": url}) if path.suffix)
@@ -232,7 +232,7 @@ perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
         ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
     ],
 )
-def test_what_is_wrong_with_a_server_is_said(
+def test_what_is_wrong_with_a_server_is_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     """Server absent, wrong password, certificate not trusted: a code, a sentence, no secret."""
@@ -247,7 +247,7 @@ def test_what_is_wrong_with_a_server_is_said(
     assert SECRET not in error.message and "wrong" not in error.message
 
 
-def test_a_missing_share_is_said(pair: Pair, tmp_path: Path) -> None:
+def test_a_missing_share_is_reported(pair: Pair, tmp_path: Path) -> None:
     """Of SMB."""
     with Served(pair.engines[1], "smb", tmp_path) as (url, _):
         url = url.rpartition("/")[0] + "/nowhere"

@@ -126,7 +126,7 @@ def test_what_links_lead_to_stays(
 @pytest.mark.parametrize("where", ["files", "working"])
 @pytest.mark.parametrize("way", ["upload", "download", "stations"])
 @pytest.mark.parametrize("put_there", ["link", "directory"])
-def test_nothing_is_written_beside_the_directory_of_a_trial(
+def test_nothing_is_written_next_to_the_directory_of_a_trial(
     pair: Pair,
     tmp_path: Path,
     precious: Path,

@@ -82,7 +82,7 @@ def test_too_little_to_matter_is_left(pair: Pair) -> None:
 
 
 @pytest.mark.parametrize("size", ["0", "-1", "much", ""])
-def test_the_process_that_uses_memory_wants_a_size(size: str) -> None:
+def test_memory_holder_requires_size(size: str) -> None:
     """In one sentence."""
     done = subprocess.run(
         [engine_path(), "touch-memory", size], check=False, capture_output=True, text=True

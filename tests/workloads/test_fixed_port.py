@@ -92,7 +92,7 @@ def test_a_range_with_fewer_ports_than_flows_is_refused(pair: Pair) -> None:
 @pytest.mark.parametrize(
     "port", [0, "0", "65536", "5-4", "5-", "-5", "1-2-3", "five", "", True, 1.5]
 )
-def test_what_is_no_port_is_refused(port: object) -> None:
+def test_an_invalid_port_is_refused(port: object) -> None:
     """Before anything is run."""
     with pytest.raises(ValidationError):
         StreamParameters.model_validate({"messages": 5, "port": port})

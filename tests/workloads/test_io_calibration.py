@@ -72,7 +72,7 @@ def told_to(facts: dict[str, Any]) -> list[dict[str, Any]] | None:
     return told
 
 
-def test_what_an_engine_found_out_the_next_of_its_host_is_told(cache: Path) -> None:
+def test_the_next_engine_of_a_host_gets_earlier_findings(cache: Path) -> None:
     one = ways(200.0, 300.0, engine="1.0")
     keep(Fake(one))
     assert told_to(FACTS) == [one]
@@ -111,7 +111,7 @@ def test_another_boot_or_number_of_processors_is_another_host(
     assert told_to(other) is None
 
 
-def test_a_host_that_cannot_be_recognised_is_told_nothing(cache: Path) -> None:
+def test_an_unknown_host_gets_no_earlier_findings(cache: Path) -> None:
     unknown = {"boot_id": None, "processors": 4}
     keep(Fake(ways(200.0, 300.0, engine="1.0")), facts=unknown)
     assert told_to(unknown) is None
@@ -183,7 +183,7 @@ def test_a_lost_engine_is_not_asked_and_one_that_is_lost_then_costs_nothing(cach
     io_calibration.tell_engines({"host0": dying}, {"host0": FACTS})
 
 
-def test_nothing_is_left_beside_the_file(cache: Path) -> None:
+def test_nothing_is_left_next_to_the_file(cache: Path) -> None:
     cache.mkdir()
     keep(Fake(ways(1.0, 2.0, engine="1.0")))
     assert [path.name for path in cache.iterdir()] == ["ways.json"]

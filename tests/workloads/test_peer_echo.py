@@ -126,7 +126,7 @@ def test_connections_are_opened_one_for_each_request_and_ended_at_once(
     assert opened.empty() or "outstanding_requests" in pace
 
 
-def test_icmp_is_timed_or_refused_with_what_to_do(pair: Pair) -> None:
+def test_icmp_is_timed_or_refused_with_a_hint(pair: Pair) -> None:
     for version, host in ((4, "127.0.0.1"), (6, "[::1]")):
         if version == 6 and not pair.has_ipv6():
             missing("need IPv6")
@@ -203,7 +203,7 @@ def longer(octets: bytes, number: int) -> bytes:
         (longer, "peer.wrong_answer", "sends back something else than it is sent"),
     ],
 )
-def test_a_udp_peer_that_does_not_send_back_what_it_gets_is_said_so(
+def test_a_udp_peer_that_does_not_send_back_what_it_gets_is_reported(
     pair: Pair, answers: Answers, code: str, words: str
 ) -> None:
     with answering(answers) as program:
@@ -220,7 +220,7 @@ def test_a_udp_peer_that_does_not_send_back_what_it_gets_is_said_so(
         (discard, "peer.sends_nothing", "does not answer any more"),
     ],
 )
-def test_a_tcp_peer_that_does_not_send_back_what_it_gets_is_said_so(
+def test_a_tcp_peer_that_does_not_send_back_what_it_gets_is_reported(
     pair: Pair, does: Any, code: str, words: str
 ) -> None:
     with listening(does) as program:

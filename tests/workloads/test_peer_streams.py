@@ -189,7 +189,7 @@ def test_a_peer_that_is_not_there_is_named(pair: Pair) -> None:
         (endless_results, "a text of 2147483648 bytes is announced"),
     ],
 )
-def test_what_is_no_iperf3_server_is_said_so(pair: Pair, does: Any, words: str) -> None:
+def test_what_is_no_iperf3_server_is_reported(pair: Pair, does: Any, words: str) -> None:
     began = time.monotonic()
     with listening(does) as program:
         error = failed(pair, program.iperf3, time_s=0.1)
@@ -302,7 +302,7 @@ def test_both_ends_count_the_same_bytes_with_a_stock_server(
         (f"tcp://{'a' * 300}:9", "a name of 300 characters"),
     ],
 )
-def test_what_is_no_url_of_a_peer_is_refused(url: str, words: str) -> None:
+def test_an_invalid_url_of_a_peer_is_refused(url: str, words: str) -> None:
     with pytest.raises(ValueError, match=words) as raised:
         parse_peer(url)
     assert "write e.g." in raised.value.__notes__[0]

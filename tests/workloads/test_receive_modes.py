@@ -72,7 +72,7 @@ def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> No
 
 # Each way is tried for a moment, in which another program may have the processors.
 @pytest.mark.alone
-def test_the_engine_tries_the_ways_and_says_why(pair: Pair) -> None:
+def test_the_engine_tries_the_ways_and_gives_the_reason(pair: Pair) -> None:
     """As fast as possible: with what each carried here, and the one that was taken."""
     trial = pair.trial("stream", message_size_bytes=500, time_s=0.05)
     choice = trial.target["receive_choice"]

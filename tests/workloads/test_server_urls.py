@@ -29,9 +29,7 @@ HEX, BASE64 = DIGEST.hexdigest(), base64.b64encode(DIGEST.digest()).decode()
     ],
 )
 @pytest.mark.parametrize("scheme", ["sftp", "ftp", "ftps"])
-def test_a_path_begins_at_the_login_unless_it_says_otherwise(
-    scheme: str, path: str, directory: str
-) -> None:
+def test_a_path_begins_at_the_login_by_default(scheme: str, path: str, directory: str) -> None:
     """As in other clients `//` stands for the whole server, and `/~/` for the login."""
     assert parse_url(f"{scheme}://me@nas{path}").directory == directory
 
@@ -75,7 +73,7 @@ def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> N
 @pytest.mark.parametrize(
     "text", ["SHA256:", "sha256:00", f"SHA256:{BASE64[:40]}", "SHA256:" + 43 * "*"]
 )
-def test_what_is_no_fingerprint_is_refused_and_is_no_file(text: str) -> None:
+def test_an_invalid_fingerprint_is_refused_and_is_no_file(text: str) -> None:
     with pytest.raises(UsageError, match="allowed: sha256: and 64 hexadecimal digits") as refused:
         trust_of(text)
     assert "ssh-keygen -lf" in (refused.value.hint or "")

@@ -51,7 +51,7 @@ def test_a_name_server_is_part_of_a_url() -> None:
         ("smb1://nas", "no share; write it as smb1://HOST/SHARE"),
     ],
 )
-def test_what_is_no_such_url_is_refused(text: str, said: str) -> None:
+def test_an_invalid_such_url_is_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         parse_url(text)
 

@@ -162,12 +162,12 @@ def test_defaults_hold_ten_thousand_stations_in_bounded_memory_and_files() -> No
     assert asked.kept_readings == 1_500_000
 
 
-def test_more_readings_asked_for_than_can_be_kept_are_refused_with_what_is_allowed() -> None:
+def test_more_readings_asked_for_than_can_be_kept_are_refused_with_the_allowed_values() -> None:
     with pytest.raises(ValueError, match=r"found 20000000 of all stations; allowed: 16777216"):
         StationsParameters(stations=10, readings_per_station=2_000_000)
 
 
-def test_the_start_is_told_earlier_the_more_stations_hear_of_it() -> None:
+def test_more_stations_get_an_earlier_start_message() -> None:
     alone = StationsParameters(stations=64)
     together = StationsParameters(stations=10_000, service="nfs")
     assert lead_beyond_s(alone) == pytest.approx(0.0128)

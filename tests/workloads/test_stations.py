@@ -109,7 +109,7 @@ def test_every_service_serves_stations(pair: Pair, service: str, operation: str)
 
 @pytest.mark.parametrize("size", [1, 31, 32, 16_383, 16_384, 300_000])
 @pytest.mark.parametrize("service", ["directory", "memory"])
-def test_what_is_written_is_read_whatever_its_size(pair: Pair, service: str, size: int) -> None:
+def test_written_series_of_any_size_are_read_back(pair: Pair, service: str, size: int) -> None:
     """Too short for a description, with a copied body, in two pieces, of several bodies."""
     exchange = run(
         pair,
@@ -295,7 +295,7 @@ def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
         ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
     ],
 )
-def test_what_is_wrong_with_a_server_is_said(
+def test_what_is_wrong_with_a_server_is_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     """Before anything is measured: a code, a sentence, no secret."""
@@ -347,7 +347,7 @@ def test_files_that_do_not_fit_are_refused_before_they_are_written(pair: Pair) -
     assert "file_size_bytes" in (error.hint or "")
 
 
-def test_what_a_killed_lanlab_left_is_removed_by_the_next(pair: Pair, tmp_path: Path) -> None:
+def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
     """By its note and its mark; what is nobody's stays."""
     root = tmp_path / "served"
     root.mkdir()
@@ -405,7 +405,7 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
             StationsParameters.model_validate(wrong)
 
 
-def test_a_trial_ends_as_published_unless_told_otherwise() -> None:
+def test_a_trial_ends_as_published_by_default() -> None:
     """After 800 readings of each station, of which there are not more than 800,000 in all."""
     ends = StationsParameters.model_validate
     assert ends({}).readings_each == 800

@@ -195,7 +195,7 @@ def forty_paced(workload: str) -> dict[str, int]:
 
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
-def test_what_reaches_the_socket_is_told_apart(pair: Pair, workload: str) -> None:
+def test_what_reaches_the_socket_is_distinguished(pair: Pair, workload: str) -> None:
     """From the peer's own port: counted as foreign, not answered, and nothing else changes."""
     relays: list[Relay] = []
 

@@ -197,7 +197,7 @@ def test_joined_messages_are_dropped_together() -> None:
     assert lost({"socket_dropped_datagrams": None}, {}, {}) == [0, 100, 0, 0, 0]
 
 
-def test_what_a_queue_dropped_and_the_sender_was_told_of_was_not_sent() -> None:
+def test_reported_queue_drops_are_not_counted_as_sent() -> None:
     assert lost({}, {"qdisc_drops": 30}, {}, total_refused=12) == [18, 82, 0, 0, 0]
     assert lost({}, {"qdisc_drops": 12}, {}, total_refused=30) == [0, 100, 0, 0, 0]
     assert lost({}, {}, {}, total_refused=30) == [0, 100, 0, 0, 0]

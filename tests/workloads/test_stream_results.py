@@ -232,7 +232,7 @@ def test_interrupts_of_one_machine_are_counted_once_and_of_two_together() -> Non
     assert "interrupt_cpu_s" not in unknown
 
 
-def test_gaps_are_told_where_there_is_a_rate() -> None:
+def test_gaps_are_reported_where_there_is_a_rate() -> None:
     paced = metrics()
     gaps = [paced[f"gap_{name}_ns"] for name in ("p1", "p50", "p99")]
     assert gaps == [995_000, 1_000_000, 1_005_000]

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_too_much_together_is_refused() {
+    fn a_total_above_the_limit_is_refused() {
         let half = Cost { memory_bytes: MOST_MEMORY_BYTES / 2, threads: 10 };
         assert_eq!(half.check_beside(half), Ok(()));
         let refused = half.check_beside(half.plus(Cost { memory_bytes: 1, threads: 0 }));

@@ -36,7 +36,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_few_descriptors_are_said_with_what_to_do() {
+    fn too_few_descriptors_are_reported_with_a_hint() {
         assert_eq!(check(1000, "936 stations", 1000), Ok(()));
         let refused = check(1936, "936 stations", 1000).unwrap_err();
         assert_eq!(refused.code, "stations.descriptors");

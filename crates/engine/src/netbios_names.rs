@@ -333,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_without_a_name_server_is_told_at_once() {
+    fn a_host_without_a_name_server_fails_at_once() {
         let unused = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap().local_addr().unwrap();
         let SocketAddr::V4(place) = unused else { panic!("IPv4") };
         let why = ask_server("box", place, OF_SERVER).unwrap_err();

@@ -111,7 +111,7 @@ fn an_upload_is_measured_checked_and_removed() {
 }
 
 #[test]
-fn a_wrong_octet_is_found_wherever_it_is() {
+fn a_wrong_byte_is_found_wherever_it_is() {
     let served = TempDir::new().unwrap();
     let mut engine = Engine::start();
     let spec = spec(served.path(), "upload", dataset(json!([group(2, 50_000)])), json!("memory"));
@@ -326,7 +326,7 @@ fn a_file_that_changes_is_named() {
 }
 
 #[test]
-fn what_is_not_ours_is_neither_overwritten_nor_removed() {
+fn foreign_files_are_neither_overwritten_nor_removed() {
     let served = TempDir::new().unwrap();
     let theirs = served.path().join(NAME);
     fs::create_dir_all(theirs.join("files")).unwrap();

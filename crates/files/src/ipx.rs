@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_said_of_a_segment_has_an_effect_on_ipx_only() {
+    fn segment_options_affect_only_ipx() {
         let said = IpxSegment { framing: Some(IpxFraming::Snap), network: None };
         let has_effect: Vec<_> =
             Carrier::all().filter(|one| !said.has_no_effect(*one)).map(Carrier::name).collect();

@@ -112,7 +112,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_accepted_stays_below(path in ".*") {
+        fn an_accepted_value_stays_below_the_limit(path in ".*") {
             if let Ok(path) = ServicePath::new(path) {
                 let joined = std::path::Path::new("/base").join(path.as_str());
                 prop_assert!(joined.starts_with("/base"));

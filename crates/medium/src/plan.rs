@@ -188,7 +188,7 @@ mod tests {
     };
 
     #[test]
-    fn a_plan_that_cannot_be_is_refused_with_what_is_allowed() {
+    fn a_plan_that_cannot_be_is_refused_with_the_allowed_values() {
         let bursts = |ratio, mean_length_frames| LossPlan::Bursts { ratio, mean_length_frames };
         let cases = [
             (Plan { ports: 1, ..GOOD }, "a bus has 2 to 256 ports, not 1"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_what_is_allowed_are_allowed() {
+    fn bounds_are_inclusive() {
         let bursts = LossPlan::Bursts { ratio: 0.75, mean_length_frames: 3.0 };
         for plan in [
             GOOD,

@@ -133,7 +133,7 @@ fn without_a_rate_frames_take_no_time() {
 }
 
 #[test]
-fn a_full_output_of_a_switch_drops_the_copy_and_says_so() {
+fn a_full_output_of_a_switch_drops_the_copy_and_reports_it() {
     // Two hosts send to a third at the same time: one frame goes on at once, the other waits.
     let room_for_one = SHORTEST + 12;
     for (switch_queue_bytes, is_lost) in [(room_for_one, false), (room_for_one - 1, true)] {

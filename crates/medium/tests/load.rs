@@ -73,7 +73,7 @@ fn a_frame_alone_on_its_line_takes_its_own_time() {
 }
 
 #[test]
-fn what_a_full_line_does_not_carry_is_lost_in_the_adapters_queue() {
+fn excess_load_on_a_full_line_is_lost_in_the_adapters_queue() {
     for (arrivals, queue_frames) in [(2.0, 4), (4.0, 1)] {
         let report = run(load(cable(), arrivals, queue_frames), 100);
         let lost = report.lost_adapter_queue_frames as f64;
@@ -142,7 +142,7 @@ fn what_happens_at_the_ends_of_a_measurement_is_within_it() {
 }
 
 #[test]
-fn a_load_that_cannot_be_is_refused_with_what_is_allowed() {
+fn a_load_that_cannot_be_is_refused_with_the_allowed_values() {
     let good = load(cable(), 0.5, 1);
     let share = |frame_bytes, weight| FrameShare { frame_bytes, weight };
     let frames = |frames| LoadPlan { frames, ..good.clone() };

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_to_do_about_buffers_is_said_of_buffers_alone() {
+    fn buffer_hints_appear_only_for_buffer_errors() {
         let ours = io::Error::new(io::ErrorKind::InvalidInput, "asked for 9 bytes, granted 8");
         let failure = Failure::system("TCP socket", &ours);
         assert!(failure.hint.unwrap().contains("rmem_max"));

@@ -172,7 +172,7 @@ fn looking_for_a_datagram_does_not_wait() {
 }
 
 #[test]
-fn a_closed_port_is_told() {
+fn a_closed_port_is_reported() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     drop(receiver);
     sender.plain().send(&[0]).unwrap();

@@ -136,7 +136,7 @@ fn only_sockets_with_something_to_read_are_ready() {
 }
 
 #[test]
-fn room_to_write_is_told_once_for_each_time_it_is_asked_for() {
+fn writability_is_reported_once_per_request() {
     let (sender, _receiver) = pair(None);
     wait_writable(sender.plain(), PATIENCE).unwrap();
     let mut readiness = Readiness::new(1).unwrap();

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_done_is_refused_and_leaves_all_as_it_is() {
+    fn a_refused_operation_changes_nothing() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x");
         fs::write(&path, "content").unwrap();

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_there_is_never_replaced_and_what_fails_changes_nothing() {
+    fn existing_files_are_never_replaced_and_failures_change_nothing() {
         for renames in WAYS {
             let root = tempfile::tempdir().unwrap();
             let directory = opened(root.path());
@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn of_those_who_want_one_name_or_one_file_exactly_one_gets_it() {
+    fn exactly_one_of_several_clients_gets_a_name_or_file() {
         const THREADS: usize = 3;
         for (way, renames) in WAYS.into_iter().enumerate() {
             let root = tempfile::tempdir().unwrap();

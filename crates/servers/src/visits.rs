@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn each_connection_is_said_once_and_repetitions_are_counted() {
+    fn each_connection_is_logged_once_and_repetitions_are_counted() {
         let visits = Arc::new(Visits::default());
         let first = visits.arrive("10.0.0.5".to_owned());
         first.admitted(Some("cnc"), Some("LANMAN1.0"));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_gives_few_entries_and_says_how_many_it_left_out() {
+    fn a_flood_is_logged_briefly_with_the_number_of_omitted_entries() {
         let visits = Arc::new(Visits::default());
         let (mut given, mut counted) = (0, 0);
         for tenth in 0..100_u32 {

@@ -67,7 +67,7 @@ fn two_sessions_share_a_file() {
 }
 
 #[test]
-fn each_failure_says_why() {
+fn each_failure_gives_the_reason() {
     run(async {
         let (_root, serving, target) = served(Nfs).await;
         tells_why_not(&target).await;
@@ -98,17 +98,17 @@ fn a_file_that_shrinks_is_noticed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_of() {
+fn a_full_disk_is_reported() {
     run(crate::multiplexed::tells_of_a_full_disk(Nfs));
 }
 
 #[test]
-fn a_cut_connection_is_told_of() {
+fn a_cut_connection_is_reported() {
     run(survives_a_cut(Nfs));
 }
 
 #[test]
-fn nonsense_is_told_of() {
+fn malformed_replies_are_reported() {
     run(survives_nonsense(Nfs));
 }
 
@@ -117,7 +117,7 @@ fn nonsense_is_told_of() {
 const COUNT: usize = (6 + 2) * 4;
 
 #[test]
-fn a_server_that_lies_about_length_is_told_of() {
+fn a_server_that_lies_about_length_is_reported() {
     run(async {
         for lie in [-4_i32, 4, 100_000] {
             let fault = read_through(Nfs, 5_000_000_000, move |frame| {
@@ -133,7 +133,7 @@ fn a_server_that_lies_about_length_is_told_of() {
 }
 
 #[test]
-fn a_server_that_began_anew_in_between_is_told_of() {
+fn a_restarted_server_is_reported() {
     run(async {
         let (_root, serving, target) = served(Nfs).await;
         let mut writes = 0;

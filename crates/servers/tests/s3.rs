@@ -42,7 +42,7 @@ async fn a_client_stays_below_the_directory() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_is_told_apart() {
+async fn a_full_disk_is_distinguished() {
     no_space_is_said(KIND).await;
 }
 
@@ -82,7 +82,7 @@ async fn a_hostile_server_is_found_out_by_what_it_lists() {
 }
 
 #[tokio::test]
-async fn what_is_wrong_with_a_bucket_or_a_user_is_told_apart() {
+async fn bucket_and_user_errors_are_distinguished() {
     let root = tempfile::tempdir().unwrap();
     let (serving, target) = served(KIND, root.path()).await;
     let with = |change: fn(&mut Target)| {

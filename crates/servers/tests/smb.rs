@@ -65,7 +65,7 @@ fn two_sessions_share_a_file() {
 }
 
 #[test]
-fn each_failure_says_why() {
+fn each_failure_gives_the_reason() {
     run(async {
         let (_root, serving, target) = served(Smb).await;
         tells_why_not(&target).await;
@@ -96,17 +96,17 @@ fn a_file_that_shrinks_is_noticed() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_full_disk_is_told_of() {
+fn a_full_disk_is_reported() {
     run(crate::multiplexed::tells_of_a_full_disk(Smb));
 }
 
 #[test]
-fn a_cut_connection_is_told_of() {
+fn a_cut_connection_is_reported() {
     run(survives_a_cut(Smb));
 }
 
 #[test]
-fn nonsense_is_told_of() {
+fn malformed_replies_are_reported() {
     run(survives_nonsense(Smb));
 }
 
@@ -115,7 +115,7 @@ const DATA_OFFSET: usize = 64 + 2;
 const DATA_LENGTH: usize = 64 + 4;
 
 #[test]
-fn a_server_that_lies_about_length_is_told_of() {
+fn a_server_that_lies_about_length_is_reported() {
     run(async {
         for lie in [1, 100_000, 4_000_000_000] {
             let fault = read_through(Smb, 5_000_000_000, move |frame| {
@@ -138,7 +138,7 @@ fn a_server_that_lies_about_length_is_told_of() {
 }
 
 #[test]
-fn an_answer_to_a_call_that_was_not_made_is_told_of() {
+fn an_answer_to_a_call_that_was_not_made_is_reported() {
     run(async {
         let fault = read_through(Smb, 5_000_000_000, |frame| {
             frame[24] ^= 0x40; // Its number ([MS-SMB2] section 2.2.1).

@@ -68,7 +68,7 @@ async fn write(
 
 /// impacket, smbprotocol and the helpers of the crate `smb2` open so; Windows and Samba let them write.
 #[test]
-fn a_file_grows_for_who_may_write_its_data() {
+fn a_file_grows_for_clients_with_write_access() {
     run(async {
         let (root, serving, _) = served(Smb).await;
         let address = format!("127.0.0.1:{}", serving.port());

@@ -79,7 +79,7 @@ fn for_each(
 }
 
 #[test]
-fn who_does_not_end_what_he_has_begun_is_gone_in_time_and_a_client_stays() {
+fn incomplete_requests_time_out_while_clients_stay() {
     for_each(ALL, async |service| {
         let root = TempDir::new().unwrap();
         let login = Duration::from_millis(500);

@@ -46,7 +46,7 @@ async fn a_client_stays_below_the_directory() {
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_is_told_apart() {
+async fn a_full_disk_is_distinguished() {
     no_space_is_said(KIND).await;
 }
 
@@ -100,7 +100,7 @@ async fn a_connection_that_the_server_closes_is_opened_anew_and_counted() {
 }
 
 #[tokio::test]
-async fn what_a_server_says_of_the_beginning_is_told_apart() {
+async fn greetings_of_servers_are_distinguished() {
     let cases = [
         ("401 Unauthorized", Class::Login),
         ("404 Not Found", Class::Missing),

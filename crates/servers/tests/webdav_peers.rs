@@ -52,7 +52,7 @@ const NOT_PASSED: [(&str, &str, &str, &str); 4] = [
 ];
 
 #[test]
-fn litmus_passes_but_for_what_is_named() {
+fn litmus_passes_except_for_the_listed_tests() {
     if !can_run("litmus", false) {
         return;
     }

@@ -23,7 +23,7 @@ const LOCK: &[u8] = b"<D:lockinfo xmlns:D='DAV:'><D:lockscope><D:exclusive/></D:
     <D:locktype><D:write/></D:locktype><D:owner>me</D:owner></D:lockinfo>";
 
 #[tokio::test]
-async fn what_is_announced_is_served_and_nothing_else() {
+async fn only_announced_features_are_served() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("x"), "x").unwrap();
     let methods = ["GET", "PUT", "DELETE", "MKCOL", "PROPFIND", "PROPPATCH"];
@@ -110,7 +110,7 @@ async fn nothing_is_copied_or_moved_out_of_the_directory_or_into_it() {
 }
 
 #[tokio::test]
-async fn what_is_within_the_other_is_neither_copied_nor_moved_and_stays() {
+async fn a_directory_is_neither_copied_nor_moved_into_itself() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir_all(root.path().join("a/b")).unwrap();
     std::fs::write(root.path().join("a/b/x"), "x").unwrap();
@@ -200,7 +200,7 @@ fn windows_times(day: &str, more: &str) -> String {
 }
 
 #[tokio::test]
-async fn properties_are_kept_set_or_refused_and_never_said_to_be_set_in_vain() {
+async fn properties_are_set_or_refused_and_never_silently_ignored() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("x"), "x").unwrap();
     let serving = open_server(root.path(), false).await;

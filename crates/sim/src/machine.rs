@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_what_is_allowed_are_allowed_and_nothing_beyond() {
+    fn bounds_are_inclusive_and_nothing_beyond_is_allowed() {
         let good = Machine::without_costs("486");
         let largest = Cost { each_ns: 900_000_000_000, per_byte_ps: 1_000_000_000 };
         for machine in [

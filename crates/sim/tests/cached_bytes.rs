@@ -219,7 +219,7 @@ fn check(plan: StorePlan, steps: &[Vec<Step>; CLIENTS], stops_at: Option<Instant
 
 proptest! {
     #[test]
-    fn what_is_read_is_what_was_written(
+    fn reads_return_the_written_data(
         plan in policy(),
         steps in [prop::collection::vec(step(), 0..30), prop::collection::vec(step(), 0..30)],
         stops_ms in 0_u64..200,

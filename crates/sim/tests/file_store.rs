@@ -69,7 +69,7 @@ fn clients_share_a_cache_or_have_their_own() {
 }
 
 #[test]
-fn what_is_read_ahead_comes_while_the_client_does_something_else() {
+fn read_ahead_overlaps_with_client_work() {
     let ahead = StorePlan { cache_blocks: 32, read_ahead_blocks: 4, ..plan() };
     let (took_ms, facts) = used(ahead, |store| async move {
         for block in 0..20 {
@@ -238,7 +238,7 @@ fn parts_of_blocks_wait_in_the_cache_and_whole_blocks_do_not() {
 }
 
 #[test]
-fn what_is_flushed_is_on_the_disk_and_what_is_removed_never_is() {
+fn flushed_blocks_reach_the_disk_and_removed_ones_never_do() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     let (_, facts) = used(behind, |store| async move {
         store.write(0, FILE, 0, 2 * BLOCK).await;
@@ -251,7 +251,7 @@ fn what_is_flushed_is_on_the_disk_and_what_is_removed_never_is() {
 
 /// Three blocks that are being written already when they are flushed: each takes 1 ms, and the flush as long.
 #[test]
-fn what_is_flushed_while_it_is_written_is_waited_for() {
+fn a_flush_waits_for_writes_in_progress() {
     let behind =
         StorePlan { cache_blocks: 8, write_behind_blocks: 8, write_behind_ns: MS, ..plan() };
     let (took_ms, facts) = used(behind, |store| async move {
@@ -410,7 +410,7 @@ fn a_server_that_overlaps_works_for_one_while_the_disk_does_for_the_other() {
 
 /// The answer is on its way when the processor, which has 5 ms to do, has nothing else left.
 #[test]
-fn who_does_one_thing_at_a_time_begins_the_next_when_the_answer_is_on_its_way() {
+fn a_sequential_server_starts_the_next_call_after_sending_the_reply() {
     let (took_ms, _) = used(StorePlan { overlaps: false, ..plan() }, |store| async move {
         let host = store.host().clone();
         let turn = store.turn().await;

@@ -69,7 +69,7 @@ fn received(bytes: &[u8], takes_requests: bool) -> Result<Vec<u8>, ErrorKind> {
 
 /// RFC 1002, 4.3.
 #[test]
-fn what_is_no_message_for_this_end_of_a_session_ends_it() {
+fn a_message_for_the_other_end_ends_the_session() {
     let packet = |kind: u8, payload: &[u8]| [&[kind, 0, 0, payload.len() as u8], payload].concat();
     let message = packet(0x00, b"abc");
     let (request, positive) = (packet(0x81, &[b' '; 68]), packet(0x82, &[]));

@@ -369,7 +369,7 @@ fn a_request_of_the_server_ends_the_session() {
 }
 
 #[test]
-fn what_is_cut_anywhere_ends_the_session_and_is_never_data() {
+fn truncated_messages_end_the_session_and_are_never_data() {
     for len in 0..60 {
         let refusals = after(|session, header| {
             let mut message = Vec::new();
@@ -813,7 +813,7 @@ fn raw_session() -> Session {
 }
 
 #[test]
-fn what_a_server_does_not_take_raw_goes_by_the_other_commands() {
+fn refused_raw_transfers_fall_back_to_other_commands() {
     let mut session = raw_session();
     let data = vec![5; 70_000];
     session.client.call(Call::Write {

@@ -512,7 +512,7 @@ fn alone(link: &mut Link) -> (Vec<u64>, u64, Vec<Event>) {
 
 /// Microsoft, Q177654: T1 of 450 ms, each wait three halves of the one before in ticks of 50 ms; N2 is 8.
 #[test]
-fn what_is_not_answered_is_said_eight_times_and_then_given_up() {
+fn unanswered_packets_are_sent_eight_times() {
     let times = vec![0, 450, 1_100, 2_050, 3_450, 5_550, 8_700, 13_400];
     let mut opening = link(profile::WINDOWS_NT.link);
     opening.connect(ms(0));
@@ -702,7 +702,7 @@ fn what_was_asked_for_before_is_not_asked_for_again_when_we_are_ready() {
 
 /// Where an I frame acknowledges what came while we are busy, RNR is said besides.
 #[test]
-fn not_ready_is_said_aloud_although_data_go_out() {
+fn rnr_is_sent_even_while_data_go_out() {
     let mut link = open();
     link.handle_frame(ms(1), &command(&[0x00, 0x00, 9]));
     link.set_busy(true);

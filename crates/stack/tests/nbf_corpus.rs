@@ -36,7 +36,7 @@ fn nbf_station() {
 /// Seeded random octets, as many times as `EXECUTIONS` says for each target; `EXECUTIONS_SEED` is the first.
 #[test]
 #[ignore = "takes as long as it is asked for: bench/results/reliability.md has the results"]
-fn random_octets() {
+fn random_bytes() {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };

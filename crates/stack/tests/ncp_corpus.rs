@@ -21,7 +21,7 @@ fn ncp_station() {
 /// Seeded random octets, as many times as `EXECUTIONS` says; `EXECUTIONS_SEED` is the first.
 #[test]
 #[ignore = "long: it takes as long as it is asked for"]
-fn random_octets() {
+fn random_bytes() {
     let number = |name: &str, otherwise: u64| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };

@@ -49,7 +49,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_served_is_never_dropped_and_who_has_done_little_only_when_silent() {
+    fn served_clients_are_never_dropped() {
         for (given, expected) in [
             (&[][..], None),
             (&[(1, Use::Known, 99_000), (2, Use::Little, 199)], None),

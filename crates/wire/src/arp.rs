@@ -77,7 +77,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(
+        fn packets_round_trip(
             is_request: bool, sender_mac: [u8; 6], target_mac: [u8; 6], sender: u32, target: u32
         ) {
             let (sender, target) = (sender.into(), target.into());

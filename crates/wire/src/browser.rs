@@ -103,7 +103,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_stop_it(at in 0..120_usize, value: u8, length in 0..130_usize) {
+        fn any_bytes_are_parsed_without_panic(at in 0..120_usize, value: u8, length in 0..130_usize) {
             let mut message = announced(1);
             if let Some(octet) = message.get_mut(at) {
                 *octet = value;

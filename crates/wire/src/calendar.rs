@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_is_not_read() {
+    fn invalid_dates_are_rejected() {
         assert_eq!(parse_basic("20130524T000000Z"), Some(1_369_353_600));
         let odd = ["", "20130524", "20130231T000000Z", "20130524T240000Z", "20130524T000060Z"];
         let odder = ["20130524 000000Z", "00000000T000000Z", "+0130524T000000Z", "2013052éT00000Z"];
@@ -101,7 +101,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(since_1970_s in 0_u64..250_000_000_000) {
+        fn written_data_is_read_back(since_1970_s in 0_u64..250_000_000_000) {
             prop_assert_eq!(parse_basic(&basic(since_1970_s)), Some(since_1970_s));
             prop_assert_eq!(parse_time_val(&time_val(since_1970_s)), Some(since_1970_s));
             prop_assert_eq!(parse_http_date(&http_date(since_1970_s)), Some(since_1970_s));

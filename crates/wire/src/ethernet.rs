@@ -294,7 +294,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_neither_length_nor_type_is_refused() {
+    fn a_field_that_is_neither_length_nor_type_is_refused() {
         let mut octets = vec![0; 64];
         octets[12..14].copy_from_slice(&[0x05, 0xdd]);
         assert_eq!(

@@ -110,7 +110,7 @@ mod tests {
     const REQUEST: [u8; 11] = [8, 0, 0x5c, 0x61, 0x12, 0x34, 0, 1, b'h', b'i', b'!'];
 
     #[test]
-    fn a_request_has_its_checksum_over_an_odd_number_of_octets() {
+    fn a_request_has_its_checksum_over_an_odd_number_of_bytes() {
         let mut message = *b"        hi!";
         Echo { identifier: 0x1234, sequence: 1 }.emit_request(Version::V4, &mut message);
         assert_eq!(message, REQUEST);

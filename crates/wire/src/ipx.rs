@@ -171,7 +171,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(
+        fn packets_round_trip(
             checksum: u16, hops: u8, kind: u8, destination in address(), source in address(),
             data: Vec<u8>
         ) {

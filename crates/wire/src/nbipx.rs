@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_known_by_its_second_octet() {
+    fn a_session_is_known_by_its_second_byte() {
         let mut about_name = Vec::new();
         let name = Name(*b"SERVER          ");
         NamePacket { flags: 0, command: NameCommand::Find, name }.emit(&mut about_name);
@@ -172,7 +172,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(
+        fn packets_round_trip(
             which in 0..NameCommand::ALL.len(), flags: u8, name: [u8; 16], numbers: [u16; 6],
             kind in stream::DATA..=stream::END_ACKNOWLEDGED, bits: u8, data: Vec<u8>, rest: Vec<u8>,
         ) {
@@ -197,7 +197,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_without_panic(octets in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = (NamePacket::parse(&octets), SessionHeader::split(&octets), Opening::parse(&octets));
         }
     }

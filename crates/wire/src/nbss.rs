@@ -213,7 +213,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_session_request_has_the_octets_of_the_specification() {
+    fn a_session_request_has_the_bytes_of_the_specification() {
         // RFC 1001, section 14.1, encodes "FRED" padded with blanks as EGFCEFEECACA…
         let packet = Packet::Request {
             called: Name::new("FRED", 0x20).unwrap(),

@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_name_is_refused() {
+    fn an_invalid_name_is_refused() {
         for text in ["", "SIXTEEN-LETTERS-", "ü"] {
             assert!(Name::new(text, 0).is_err(), "{text}");
         }

@@ -95,7 +95,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(
+        fn packets_round_trip(
             is_response: bool, entries in prop::collection::vec(any::<(u32, u16, u16)>(), 0..50),
         ) {
             let entry = |(network, hops, ticks)| Entry { network, hops, ticks };

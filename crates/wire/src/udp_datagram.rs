@@ -90,7 +90,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_stop_it(mut octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(mut octets: Vec<u8>) {
             let _ = Packet::parse(&octets);
             if let Some(first) = octets.first_mut() {
                 *first = 0x45;

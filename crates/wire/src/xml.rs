@@ -84,7 +84,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_one_whole_document_is_refused() {
+    fn incomplete_documents_are_refused() {
         let deep = "<a>".repeat(100);
         for bad in ["", "text", "<a>", "<a></b>", "<a>&x;</a>", "<!DOCTYPE a []><a/>", &deep] {
             assert!(all(bad).is_err(), "{bad}");

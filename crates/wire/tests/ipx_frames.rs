@@ -128,7 +128,7 @@ fn seen(header: &Header, data: &[u8]) -> (Vec<(&'static str, u64)>, Vec<u8>) {
 }
 
 #[test]
-fn what_is_read_is_what_tshark_reads_in_every_framing() {
+fn parsed_fields_match_tshark_in_every_framing() {
     let (mut compared, mut framings) = (0, vec![]);
     for (octets, expected) in frames() {
         let frame = Frame::parse(&octets).unwrap();

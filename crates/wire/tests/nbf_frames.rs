@@ -108,7 +108,7 @@ fn llc(pdu: &[u8], fields: &mut Vec<(&'static str, u64)>, again: &mut Vec<u8>) {
 }
 
 #[test]
-fn what_is_read_is_what_tshark_reads() {
+fn parsed_fields_match_tshark() {
     let mut compared = 0;
     for (octets, expected) in frames() {
         let (found, again) = seen(&octets);

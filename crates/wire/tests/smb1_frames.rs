@@ -18,7 +18,7 @@ use lanlab_wire::smb1::command;
 use proptest::prelude::*;
 
 #[test]
-fn packets_of_the_session_service_are_written_to_the_same_octets() {
+fn session_service_packets_round_trip() {
     let mut kinds = BTreeMap::new();
     for frame in frames() {
         let header = Header::parse(&frame.packet, Framing::Direct).unwrap();
@@ -67,7 +67,7 @@ fn messages_are_read_as_tshark_reads_them() {
 }
 
 #[test]
-fn messages_are_written_to_the_same_octets() {
+fn messages_round_trip() {
     let (mut same, mut others) = (0, BTreeMap::new());
     for frame in messages() {
         let octets = frame.message();

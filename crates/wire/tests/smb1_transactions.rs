@@ -59,7 +59,7 @@ fn parameters_again(request: &transaction::Request<'_>, unicode: bool) -> Result
 }
 
 #[test]
-fn parameters_of_requests_are_written_to_the_same_octets() {
+fn request_parameters_round_trip() {
     let mut subcommands = BTreeMap::new();
     for frame in transactions(true) {
         let block = block(frame.message());
@@ -134,7 +134,7 @@ fn data_again(frame: &Frame, data: &[u8]) -> Result<Option<Vec<u8>>, Error> {
 }
 
 #[test]
-fn information_of_responses_is_written_to_the_same_octets() {
+fn response_information_round_trips() {
     let mut levels = BTreeMap::new();
     for frame in transactions(false) {
         let block = block(frame.message());
@@ -197,7 +197,7 @@ fn shorter_forms_of_an_entry_lack_what_stands_before_its_name() {
 }
 
 #[test]
-fn listings_are_written_to_the_same_octets() {
+fn listings_round_trip() {
     let mut listed = 0;
     for frame in transactions(false) {
         let first = frame.fields.get("trans2.cmd") == Some(&"0x0001");

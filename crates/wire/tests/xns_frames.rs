@@ -77,7 +77,7 @@ fn again(packet: &idp::Packet<'_>) -> Vec<u8> {
 }
 
 #[test]
-fn what_is_read_is_what_tshark_reads_in_both_framings() {
+fn parsed_fields_match_tshark_in_both_framings() {
     let (mut compared, mut framings) = (0, vec![]);
     let lines: Vec<&str> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
     for pair in lines.chunks(2) {

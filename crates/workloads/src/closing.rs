@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_said_ten_times_quickly_and_then_more_rarely() {
+    fn the_end_is_sent_ten_times_quickly_and_then_less_often() {
         let (said, _) = said(100);
         assert_eq!(said[..10], [0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
         assert_eq!(said[10..16], [50, 60, 80, 120, 170, 220]);
@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_confirmed_is_over() {
+    fn a_confirmed_end_is_final() {
         let mut closing = Closing::new(at_ms(0), 1_000_000_000, 3_000_000_000, 50_000_000);
         assert_eq!(closing.next(at_ms(0)), ClosingStep::Say);
         assert_eq!(closing.next(at_ms(1)), ClosingStep::Listen(at_ms(5)));

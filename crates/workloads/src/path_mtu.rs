@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn every_smaller_path_is_found_to_the_octet() {
+    fn every_smaller_path_is_found_to_the_byte() {
         for size in 576..1500 {
             let (sizes, took_ms) = found(size, 1500, 1, 0);
             // Longer ones do not come there, and so not back.

@@ -48,7 +48,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_counted_adds_up_and_what_varies_is_the_last() {
+    fn counters_add_up_and_gauges_keep_the_last_value() {
         let progress = Progress::default();
         assert!(!progress.is_cancelled());
         progress.count(1, 100);

@@ -306,7 +306,7 @@ mod tests {
     }
 
     #[test]
-    fn a_clock_never_goes_back_and_fires_what_is_due() {
+    fn a_clock_never_goes_back_and_fires_due_timers() {
         let time = VirtualTime::new();
         let clock = time.clone();
         let task = time.spawn(async move {

@@ -89,7 +89,7 @@ fn a_reply_that_comes_twice_counts_once() {
 }
 
 #[test]
-fn replies_out_of_order_are_told_from_lost_and_repeated_ones() {
+fn replies_out_of_order_are_distinguished_from_lost_and_repeated_ones() {
     let faults = Faults { loss: 0.05, duplication: 0.05, jitter_ns: 10 * MS, ..Faults::default() };
     // With numbers of 64, 32, 16 and 8 bits.
     for message_bytes in [100, 12, 2, 1] {
@@ -189,7 +189,7 @@ fn requests_over_a_connection_need_no_word_of_the_peer() {
 }
 
 #[test]
-fn a_slow_schedule_says_that_it_is_there_and_is_no_silence() {
+fn a_slow_schedule_reports_that_it_is_alive_and_is_no_silence() {
     let pace = Pace::from_message_rate(2.0);
     let plan = Plan { pace, amount: EchoAmount::TimeNs(4_900 * MS), ..on_schedule() };
     let trial = trial(&plan, Faults::default(), 1);
@@ -217,7 +217,7 @@ fn a_requester_that_stood_still_counts_from_when_requests_were_due() {
 }
 
 #[test]
-fn a_closed_loop_that_starts_late_is_measured_for_what_is_left() {
+fn a_late_closed_loop_is_measured_for_the_remaining_time() {
     let pause = Pause { from_ns: 0, time_ns: 600 * MS };
     let trial = trial_with(&closed_loop(), Faults::default(), 1, START_NS, pause);
     // The warm-up is over when it begins: all is measured, from its beginning on.

@@ -39,7 +39,7 @@ fn checked(trial: &Trial) {
 }
 
 #[test]
-fn replies_out_of_order_are_told_from_lost_and_repeated_ones() {
+fn replies_out_of_order_are_distinguished_from_lost_and_repeated_ones() {
     let faults = Faults { loss: 0.03, duplication: 0.03, jitter_ns: 10 * MS, ..Faults::default() };
     // With numbers of 64, 32, 16 and 8 bits.
     for message_bytes in [100, 12, 2, 1] {

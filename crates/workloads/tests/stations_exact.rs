@@ -344,7 +344,7 @@ fn pauses_before_a_connection_is_tried_again_grow_to_five_seconds() {
 }
 
 #[test]
-fn what_is_due_at_the_end_is_not_waited_for() {
+fn messages_due_at_the_end_are_not_awaited() {
     let open_loop = Some(OpenLoop { rate_per_s: 100.0, arrivals: Arrivals::Fixed });
     let spec = StationsSpec { open_loop, until: timed(100 * MS), ..spec() };
     let found = trial(&spec, Fails::Never).stationed;

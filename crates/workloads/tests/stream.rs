@@ -32,7 +32,7 @@ fn a_clean_link_delivers_every_message_once_and_in_time() {
 }
 
 #[test]
-fn what_is_lost_is_missing_and_nothing_else() {
+fn exactly_the_lost_messages_are_missing() {
     let trial = trial(&plan(), Faults { loss: 0.05, ..Faults::default() }, 2, START_NS);
     let lost = trial.link.lost.len() as u64;
     let measured_lost = trial.link.lost.range(trial.sent.first_measured..).count() as u64;
@@ -51,7 +51,7 @@ fn what_comes_twice_counts_once() {
 }
 
 #[test]
-fn what_overtakes_is_told_from_what_is_lost_or_comes_twice() {
+fn reordered_messages_are_distinguished_from_lost_and_duplicate_ones() {
     let faults = Faults { loss: 0.05, duplication: 0.05, jitter_ns: 2 * MS, ..Faults::default() };
     for seed in 1..10 {
         let trial = trial(&plan(), faults, seed, START_NS);

@@ -166,7 +166,7 @@ def test_what_decides_all_is_the_most_that_each_condition_takes_less_what_it_has
     assert _further([decided], 30.0) is None and _further([], 30.0) is None
 
 
-def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_told() -> None:
+def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_reported() -> None:
     one = open_about(("a",), (5,), 9)
     other = open_about(("b",), (5,), 9)
     holds = replace(one, truth="holds")
@@ -365,7 +365,7 @@ def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
 
 
 @pytest.mark.parametrize(("lesser", "candidates"), [(9.0, 2), (8.99, 1)])
-def test_printed_numbers_whose_digits_meet_are_not_told_apart(
+def test_printed_numbers_whose_digits_meet_are_not_distinguished(
     lesser: float, candidates: int
 ) -> None:
     """10 may be 9.5, and 9 may be 9.5 as well."""

@@ -149,7 +149,7 @@ def test_what_goes_along_levels_takes_two_and_each_with_a_number(
     assert judged(form, single, along="size", **more).verdict == "undecided"
 
 
-def test_each_level_is_beyond_the_one_before_in_the_direction_that_is_said() -> None:
+def test_each_level_is_beyond_the_one_before_in_the_direction_that_is_reported() -> None:
     evidence = Given([cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 15.0))])
     rising = compared("monotone", evidence, along="size", direction="rising")
     assert [(one.what, one.point) for one in rising] == [

@@ -91,7 +91,7 @@ def test_a_number_may_speak_for_another_claim_and_against_others() -> None:
     assert found.comparisons[0].comparison.sources == {"x.novell.r6k", "x.novell.r750"}
 
 
-def test_lost_and_only_repeated_are_told_apart() -> None:
+def test_lost_and_only_repeated_are_distinguished() -> None:
     """They were one sentence."""
     assert of("milanovic-srbljic", "f2").reasons == (
         "the printed numbers only repeat the claim; a run or a simulation has to decide it",

@@ -145,7 +145,7 @@ def test_a_series_along_listed_levels_is_one_for_each_of_what_is_left_open() -> 
     assert gap == Gap("no goodput_bps at os linux, size 1")
 
 
-def test_a_series_of_a_run_has_the_levels_of_its_own_conditions() -> None:
+def test_a_series_of_a_run_has_the_levels_of_its_conditions() -> None:
     uneven = Given([*GRID.found, cell(trials(50.0), os="linux", size=3)], known={"size": (1, 2, 3)})
     assert [one.levels for one in series(scope(uneven), "size")] == [[1, 2], [1, 2, 3]]
     named = series(scope(uneven, size=[1, 2, 3]), "size")

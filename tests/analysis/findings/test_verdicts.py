@@ -64,7 +64,7 @@ def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
         assert (one.low <= 1.0 <= one.high) == (one.truth == "undecided")
 
 
-def test_what_is_equal_in_every_trial_is_not_below() -> None:
+def test_equal_values_are_not_below() -> None:
     """Three trials of each, none of which differed: not "below", and so not in order; 90 of 100 is
     below by a factor of at most 10 / 9, and within a margin of a tenth."""
     same = Numbers([cell(Trials((100.0,) * 3), os=os) for os in ("xp", "linux")])

@@ -238,7 +238,7 @@ def test_a_limit_must_be_a_time(limit_s: float) -> None:
         stations_within(exact_curve(queue_rate), limit_s)
 
 
-def test_what_is_no_curve_is_refused() -> None:
+def test_an_invalid_curve_is_refused() -> None:
     level = StationLevel(2, (100.0,), (0.02,))
     for levels in ((), (level, level), (level, StationLevel(1, (1.0,), (1.0,)))):
         with pytest.raises(UnfitValues):

@@ -131,7 +131,7 @@ def test_equal_trials_give_an_interval_without_width() -> None:
     assert found.low == found.value == found.high
 
 
-def test_a_cost_that_one_group_does_not_have_is_told_apart() -> None:
+def test_a_cost_that_one_group_does_not_have_is_distinguished() -> None:
     assert identified({"trial": [1.0, 1.0], "file": [0.0, 100.0]})
     assert not identified({"trial": [1.0, 1.0], "file": [0.0, 0.0]})
 

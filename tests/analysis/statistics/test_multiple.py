@@ -31,6 +31,6 @@ def test_no_claims_are_no_p() -> None:
 
 
 @pytest.mark.parametrize("p", [-0.1, 1.1, math.nan])
-def test_what_is_no_p_is_refused(p: float) -> None:
+def test_an_invalid_p_is_refused(p: float) -> None:
     with pytest.raises(UnfitValues, match=r"from 0 to 1, found .* at position 1"):
         holm([0.5, p])

@@ -185,7 +185,7 @@ def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
     assert "token bucket" not in " ".join(sentences(wire.run, wire.trials))
 
 
-def test_failures_and_an_interruption_are_told() -> None:
+def test_failures_and_an_interruption_are_reported() -> None:
     synthetic = synthetic_run(
         "manford-kolahi", fails=lambda planned: planned.number == 3, most_trials=10
     )

@@ -153,7 +153,7 @@ def test_the_command_line_has_it(skewed: SyntheticRun) -> None:
     assert "95 % confidence interval of the mean" in said
 
 
-def test_a_mean_above_the_limit_is_told_with_where_its_interval_lies(
+def test_a_mean_above_the_limit_is_reported_with_where_its_interval_lies(
     skewed: SyntheticRun,
 ) -> None:
     one = summary(skewed)

@@ -215,7 +215,7 @@ def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_p
         build_report([(run, trials)], tmp_path / "report")
 
 
-def test_a_defect_is_told_with_its_cause(tmp_path: Path) -> None:
+def test_a_defect_is_reported_with_its_cause(tmp_path: Path) -> None:
     """So that somebody whose own store it is can report it."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={"schema": 1})

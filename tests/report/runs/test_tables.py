@@ -144,7 +144,7 @@ def test_a_single_trial_has_a_mean_and_no_spread() -> None:
     assert all(row["mean (Mbit/s)"] and not row["95 % low (Mbit/s)"] for row in rows)
 
 
-def test_a_share_of_the_link_stands_beside_ours() -> None:
+def test_a_share_of_the_link_is_shown_next_to_ours() -> None:
     synthetic = synthetic_run("milanovic-srbljic")
     run, trials = synthetic.pair()
     table = statement_table(run, trials, synthetic.study, synthetic.published)

@@ -124,7 +124,7 @@ def test_columns_are_for_programs_or_for_people() -> None:
         ({"bound": None}, "bound", (None, "")),
     ],
 )
-def test_what_is_not_known_is_left_empty(
+def test_unknown_values_are_left_empty(
     given: dict[str, Any], column: str, cell: tuple[object, str]
 ) -> None:
     assert row(one(**given))[column] == cell
@@ -209,7 +209,7 @@ def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() ->
     assert three.rows[0][-1].text == "3 of 3 nearer than print"
 
 
-def test_what_is_not_counted_is_said_with_how_many_there_are() -> None:
+def test_what_is_not_counted_is_reported_with_how_many_there_are() -> None:
     """Bounds, and what print alone has exactly, in singular and plural."""
     plain = STUDY.model_copy(update={"simulation": None})
     exact, bound = one(baseline=80e6), one(bound="<=")

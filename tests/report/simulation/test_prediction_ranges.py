@@ -58,7 +58,7 @@ def test_an_interval_takes_in_what_the_model_misses() -> None:
     assert nothing.interval_before is None and nothing.interval_after is None
 
 
-def test_what_intervals_are_made_of_is_said() -> None:
+def test_what_intervals_are_made_of_is_reported() -> None:
     assert "was not simulated" in intervals_sentence(0)
     assert "over 1 other machine that" in intervals_sentence(1)
     assert "over 6 other machines that" in intervals_sentence(6)

@@ -82,7 +82,7 @@ def test_a_loss_that_nobody_saw_is_not_laid_on_the_link_alone(template: Syntheti
     )
 
 
-def test_pacing_is_told_where_there_is_a_rate(template: SyntheticRun) -> None:
+def test_pacing_is_reported_where_there_is_a_rate(template: SyntheticRun) -> None:
     sent = stream_sent(late_messages=4, skipped_messages=2, back_to_back_messages=1)
     assert said(template, sent)["pacing"] == (
         "gaps p1 995 µs, p50 1.00 ms, p99 1.01 ms, "
@@ -184,7 +184,7 @@ def test_over_tcp_bytes_segments_round_trip_and_window_are_named(template: Synth
     )
 
 
-def test_round_trips_of_the_kernel_stand_beside_ours(template: SyntheticRun) -> None:
+def test_round_trips_of_the_kernel_are_shown_next_to_ours(template: SyntheticRun) -> None:
     requested = {
         **dict.fromkeys(
             (

@@ -72,7 +72,7 @@ def test_the_work_of_a_server_s_children_is_its_own_and_that_of_others_is_not(ki
     assert server.unknown is None
 
 
-def test_a_server_that_nobody_here_holds_is_not_known_and_said_so() -> None:
+def test_a_server_that_nobody_here_holds_is_not_known_and_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     server = LocalServer("127.0.0.1", port)
@@ -82,7 +82,7 @@ def test_a_server_that_nobody_here_holds_is_not_known_and_said_so() -> None:
     assert "nothing in this network namespace listens" in server.unknown
 
 
-def test_addresses_of_this_machine_are_told_from_others() -> None:
+def test_addresses_of_this_machine_are_distinguished_from_others() -> None:
     assert is_this_machine("127.0.0.1")
     assert is_this_machine("127.0.0.77")
     # TEST-NET-1 (RFC 5737) is nobody's.

@@ -83,7 +83,7 @@ def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
 
 
 @pytest.mark.rights
-def test_who_is_not_root_is_told_of_servers_for_root(
+def test_users_without_root_learn_which_servers_need_root(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Before anything is started."""
@@ -127,7 +127,7 @@ def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
     assert "cannot read and write" in refused(served).message
 
 
-def test_a_server_that_does_not_start_says_why_and_leaves_nothing(
+def test_a_server_that_does_not_start_gives_the_reason_and_leaves_nothing(
     served: Path, nginx: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """By its own last word."""

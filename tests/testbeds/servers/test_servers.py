@@ -104,7 +104,7 @@ def test_a_file_goes_there_and_comes_back_the_same(
     assert back.read_bytes() == CONTENT
 
 
-def test_who_has_not_the_secret_gets_nothing(
+def test_clients_without_the_secret_get_nothing(
     case: Case,
     server: RunningServer,
     their_client: Client,

@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn one_code_is_told_apart_by_its_words() {
+    fn one_code_is_distinguished_by_its_words() {
         let class = |code, words: &str| {
             Reply { code, lines: vec![words.to_owned()] }.fault("x", Class::Missing).class
         };

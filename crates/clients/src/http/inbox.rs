@@ -58,7 +58,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn octets_go_out_as_they_came_in(
+        fn bytes_are_forwarded_unchanged(
             moves in prop::collection::vec((0_usize..40_000, 0_usize..40_000), 0..40),
         ) {
             let (mut inbox, mut next_in, mut next_out) = (Inbox::default(), 0_usize, 0_usize);

@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_as_it_should_be_is_not_passed_over() {
+    fn malformed_input_is_not_ignored() {
         let wrong = |from: &str, to: &str, prefix: &str| {
             parse(ANSWER.replace(from, to).as_bytes(), prefix).unwrap_err()
         };

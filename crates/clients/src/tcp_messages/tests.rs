@@ -92,7 +92,7 @@ async fn messages_come_whole_however_they_are_cut() {
 }
 
 #[tokio::test]
-async fn what_is_too_long_or_no_message_is_refused_before_it_is_awaited() {
+async fn oversized_and_malformed_messages_are_refused_at_once() {
     for octets in [[0, 2, 0, 0], [0, 0xff, 0xff, 0xff], [0x81, 0, 0, 68], *b"SSH-"] {
         let (near, mut far) = pair().await;
         far.write_all(&octets).await.unwrap();

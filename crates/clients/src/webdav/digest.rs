@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_are_told_apart_in_one_field_or_many() {
+    fn schemes_are_distinguished_in_one_field_or_many() {
         let found = challenges(
             [
                 "Negotiate, NTLM TlRMTVNTUAAC==, Basic realm=\"a, \\\"b\\\"\"",

@@ -133,7 +133,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_is_six_octets_of_one_host() {
+    fn an_address_is_six_bytes_of_one_host() {
         assert_eq!(parse_mac("02:77:00:00:01:ff"), Some([2, 0x77, 0, 0, 1, 0xff]));
         for wrong in ["", "02:77:00:00:01", "02:77:00:00:01:ff:00", "+2:77:00:00:01:ff"] {
             assert_eq!(parse_mac(wrong), None, "{wrong}");

@@ -273,7 +273,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_recorded_stands_in_the_file_and_a_file_that_is_there_is_refused() {
+    fn a_recording_is_complete_and_replaces_no_file() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("frames.pcap");
         let path = path.to_str().unwrap();

@@ -47,7 +47,7 @@ fn may_begin(script: &[(Port, Vec<u8>)], number: usize, arrived: usize) -> bool 
 }
 
 #[test]
-fn a_scripted_exchange_gives_its_frames_octet_by_octet_and_in_order() {
+fn a_scripted_exchange_gives_its_frames_byte_by_byte_and_in_order() {
     let script = script();
     for topology in [Topology::Cable, Topology::Switch, Topology::Bus] {
         let ports = if topology == Topology::Cable { 2 } else { 3 };

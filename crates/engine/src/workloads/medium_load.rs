@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_computed_is_refused_with_what_is_allowed() {
+    fn impossible_input_is_refused_with_the_allowed_values() {
         assert!(compute(asked()).is_ok());
         let cases = [
             (MediumLoad { stations: 1, ..asked() }, "a bus has 2 to 256 ports, not 1"),
@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_just_within_the_bounds_is_computed() {
+    fn values_at_the_bounds_are_simulated() {
         let hours = |duration_ns, warmup_ns| MediumLoad { duration_ns, warmup_ns, ..asked() };
         let second_ns = 1_000_000_000;
         // 20,000 s in all, with a load of twice the rate half of that.

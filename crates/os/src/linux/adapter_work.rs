@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_tcp_is_not_cut_and_nothing_makes_it_panic() {
+    fn an_invalid_tcp_is_not_cut_and_nothing_makes_it_panic() {
         // UDP_L4 of the kernel.
         assert!(!Undone::parse(header(5, 1_000)).is_long());
         let undone = Undone::parse(header(TCP_IPV4, 7));

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_can_be_read_is_told_from_silence() {
+    fn readable_data_is_distinguished_from_silence() {
         let (waiting, sending) = (socket(), socket());
         assert!(!wait_readable(&waiting, SHORT).unwrap());
         sending.send_to(b"x", waiting.local_addr().unwrap()).unwrap();

@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_cut_is_left_out() {
+    fn truncated_entries_are_omitted() {
         let mut octets = vec![];
         for (kind, value) in [(1_u16, &b"abc"[..]), (NESTED | 2, b"four")] {
             octets.extend_from_slice(&(4 + value.len() as u16).to_ne_bytes());

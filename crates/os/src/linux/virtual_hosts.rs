@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn a_queue_is_read_from_what_the_kernel_says() {
+    fn a_queue_is_parsed_from_kernel_replies() {
         let mut basic = 5_000_000_000_u64.to_ne_bytes().to_vec();
         basic.extend_from_slice(&7_u32.to_ne_bytes());
         let counts: Vec<u8> = [1_u32, 1538, 3, 0, 9].iter().flat_map(|n| n.to_ne_bytes()).collect();

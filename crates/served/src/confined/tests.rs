@@ -83,7 +83,7 @@ fn a_pipe_is_not_waited_for_and_not_opened() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_listed_can_be_asked_for() {
+fn every_listed_name_can_be_opened() {
     let root = tempfile::tempdir().unwrap();
     for name in
         ["good", "a\\b", "two\nlines", "carriage\rreturn", "bell\x07", "del\x7f", "c1\u{85}"]

@@ -50,7 +50,7 @@ fn the_old_file_stays_until_the_new_one_is_whole_and_keeps_its_permissions() {
 }
 
 #[test]
-fn a_link_or_directory_in_its_place_stays_and_what_a_link_leads_to() {
+fn a_link_its_target_or_a_directory_in_the_way_is_kept() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (confined, secret) = (Confined::new(root.path(), false).unwrap(), outside.path().join("s"));
     fs::write(&secret, "secret").unwrap();

@@ -9,7 +9,7 @@ fn within<T>(test: impl Future<Output = T>) -> T {
 }
 
 #[test]
-fn who_waits_has_the_memory_of_who_has_not_moved_for_a_while() {
+fn a_waiting_client_gets_the_memory_of_an_idle_one() {
     within(async {
         let budget = MemoryBudget::new(10 << 10, Duration::from_millis(100));
         let start = Instant::now();
@@ -64,7 +64,7 @@ async fn proves(stream: &mut TcpStream) -> bool {
 }
 
 #[test]
-fn who_does_not_prove_himself_in_time_is_gone_and_others_stay() {
+fn clients_that_do_not_log_in_in_time_are_dropped() {
     within(async {
         let address = admission(Duration::from_millis(200), Duration::from_mins(1)).await;
         let mut known = TcpStream::connect(address).await.unwrap();
@@ -85,7 +85,7 @@ fn who_does_not_prove_himself_in_time_is_gone_and_others_stay() {
 
 /// Room for two, each of which has half a second: one after the other they would take 50 s.
 #[test]
-fn however_many_say_nothing_who_speaks_goes_before_them() {
+fn an_active_client_is_served_before_any_number_of_silent_ones() {
     within(async {
         let address = admission(Duration::from_mins(1), Duration::from_millis(500)).await;
         let mut silent = Vec::new();
@@ -98,7 +98,7 @@ fn however_many_say_nothing_who_speaks_goes_before_them() {
 }
 
 #[test]
-fn who_waits_is_greeted() {
+fn waiting_clients_are_greeted() {
     within(async {
         use tokio::io::AsyncReadExt;
         let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();

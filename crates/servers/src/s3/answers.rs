@@ -105,7 +105,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(text in "[^\0\u{fffe}\u{ffff}]*") {
+        fn written_data_is_read_back(text in "[^\0\u{fffe}\u{ffff}]*") {
             let mut document = Document::new();
             document.text("Key", &text);
             let mut read = None;

@@ -180,7 +180,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_served_is_not_taken_for_something_else() {
+    fn unsupported_requests_are_not_mistaken_for_others() {
         for uri in ["/b/k?acl", "/b/k?versionId=1", "/b?versions", "/b/k?partNumber=1", "/?x"] {
             assert_eq!(of("GET", uri), Err(Code::NotImplemented), "{uri}");
         }

@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn owners_are_not_changed_and_that_is_said() {
+    fn a_change_of_owner_is_refused_and_reported() {
         let root = tempfile::tempdir().unwrap();
         std::fs::write(root.path().join("x"), "content").unwrap();
         let confined = Confined::new(root.path(), false).unwrap();

@@ -190,7 +190,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_locked_is_changed_by_its_owner_alone() {
+    async fn only_the_owner_of_a_lock_can_change_a_locked_file() {
         let locks = Locks::default();
         let token = lock(&locks, "/a/b", false, false).await.unwrap();
         assert!(!may_change(&locks, "/a/b", false, &[]).await);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn shared_locks_stand_beside_each_other_and_deep_ones_cover_what_is_below() {
+    async fn shared_locks_coexist_and_deep_locks_cover_children() {
         let locks = Locks::default();
         let one = lock(&locks, "/a/", true, true).await.unwrap();
         let other = lock(&locks, "/a", true, true).await.unwrap();

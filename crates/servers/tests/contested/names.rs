@@ -125,7 +125,7 @@ const RENAMING: [(ServiceKind, Client); 3] =
     [(ServiceKind::Ftp, by_ftp), (ServiceKind::Webdav, by_webdav), (ServiceKind::S3, by_s3)];
 
 #[test]
-fn of_two_who_rename_to_one_name_one_is_told_that_it_is_done() {
+fn only_one_of_two_renames_to_the_same_name_succeeds() {
     for (service, client) in RENAMING {
         rename_to_one_name(service, client, 100);
     }
@@ -182,7 +182,7 @@ fn with_directories() -> impl Iterator<Item = ServiceKind> {
 }
 
 #[test]
-fn of_two_who_make_or_remove_one_directory_one_has_done_it() {
+fn only_one_of_two_clients_creates_or_removes_a_directory() {
     for service in with_directories() {
         make_one_name(service, 50);
     }

@@ -192,7 +192,7 @@ fn try_service(service: ServiceKind, swaps: u64, [patience, hangs]: [Duration; 2
 }
 
 #[test]
-fn what_is_swapped_during_requests_leads_nowhere_and_holds_nobody_up() {
+fn swapped_links_lead_nowhere_and_delay_no_client() {
     for service in ALL {
         try_service(service, 200, [BUSY, HANGS]);
     }

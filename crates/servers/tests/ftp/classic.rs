@@ -195,7 +195,7 @@ fn patterns_are_expanded_and_options_of_ls_passed_over() {
 }
 
 #[test]
-fn a_listing_has_the_year_of_what_is_not_recent() {
+fn a_listing_shows_the_year_of_old_files() {
     let root = TempDir::new().unwrap();
     let day = Duration::from_hours(24);
     for (name, time) in [

@@ -55,7 +55,7 @@ fn fault_of_connect(
 }
 
 #[test]
-fn a_server_that_is_none_is_told_apart() {
+fn a_port_without_such_a_server_is_recognised() {
     let greets =
         |text: String| move |line: &str, _: &TcpListener| (line.is_empty()).then(|| text.clone());
     let class = |text: &str| fault_of_connect(greets(text.to_owned())).class;
@@ -200,7 +200,7 @@ fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_
 }
 
 #[test]
-fn what_is_no_part_of_a_file_fails_nothing() {
+fn a_foreign_attribute_does_not_fail_a_request() {
     // MLSD is refused, LIST says in its way that there is nothing, and QUIT has no answer.
     let port = scripted(|line, _| match line.split(' ').next() {
         Some("MLSD") => Some("550 not here".to_owned()),
@@ -228,7 +228,7 @@ fn a_server_that_is_full_is_asked_again_whatever_code_it_has_for_that() {
 }
 
 #[test]
-fn no_space_is_told_whenever_the_server_says_it() {
+fn no_space_is_reported_whenever_the_server_says_it() {
     // What is small is written before the server has said anything.
     for (late, blocks) in [(false, 32), (true, 32), (false, 0), (true, 0)] {
         let port = scripted(move |line, data| {

@@ -91,7 +91,7 @@ fn a_file_is_read_from_anywhere_by_starting_again() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten() {
+fn existing_files_are_not_overwritten() {
     run(async {
         let root = TempDir::new().unwrap();
         let (_serving, target) = served(ServiceKind::Ftp, root.path()).await;

@@ -98,8 +98,8 @@ fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() 
 }
 
 #[test]
-fn a_name_that_no_station_has_is_told() {
-    if runs_outside("nbf::a_name_that_no_station_has_is_told") {
+fn a_name_that_no_station_has_is_reported() {
+    if runs_outside("nbf::a_name_that_no_station_has_is_reported") {
         return;
     }
     let _cable = Cable::new();

@@ -25,7 +25,7 @@ fn below(act: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Fault {
 }
 
 #[test]
-fn a_server_that_is_none_is_told_apart() {
+fn a_port_without_such_a_server_is_recognised() {
     let silent = below(|mut stream| {
         // Until the client has had enough.
         let _ = stream.read_to_end(&mut Vec::new());

@@ -100,7 +100,7 @@ fn names_come_back_as_they_went() {
 }
 
 #[test]
-fn what_is_there_is_not_overwritten() {
+fn existing_files_are_not_overwritten() {
     run(async {
         let root = TempDir::new().unwrap();
         let (_serving, target) = served(SFTP, root.path()).await;

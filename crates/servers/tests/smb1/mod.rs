@@ -58,7 +58,7 @@ fn a_file_that_shrinks_is_noticed() {
 }
 
 #[test]
-fn a_full_disk_is_told() {
+fn a_full_disk_is_reported() {
     run(tells_of_a_full_disk(Smb1));
 }
 

@@ -16,7 +16,7 @@ const HIDDEN: [&str; 9] =
 const PLAIN: [&str; 2] = ["plain.txt", "A long plain name"];
 
 #[test]
-fn what_is_listed_can_be_opened_by_that_name_and_removed() {
+fn listed_files_can_be_opened_and_removed_by_name() {
     for dialect in [None, Some(Dialect::Core), Some(Dialect::Lanman1), Some(Dialect::Lm12x002)] {
         run(async {
             let (root, serving, target) = served(Smb1).await;

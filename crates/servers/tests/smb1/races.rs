@@ -220,12 +220,12 @@ fn all_race(rounds: usize) {
 }
 
 #[test]
-fn of_those_who_want_one_name_exactly_one_gets_it_and_no_file_is_lost() {
+fn exactly_one_of_several_clients_gets_a_name_and_no_file_is_lost() {
     all_race(100);
 }
 
 #[test]
 #[ignore = "long: 1,000 rounds of six steps"]
-fn of_those_who_want_one_name_many_times_exactly_one_gets_it() {
+fn exactly_one_of_several_clients_gets_a_contested_name() {
     all_race(repeats(1000));
 }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_dirty_is_written_in_the_order_in_which_it_came() {
+    fn dirty_blocks_are_written_in_order_of_arrival() {
         let mut cache = Cache::new(8);
         for place in [5, 3, 4] {
             cache.put((1, place), true);

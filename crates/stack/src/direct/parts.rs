@@ -104,7 +104,7 @@ mod tests {
     }
 
     #[test]
-    fn one_answer_says_of_all_packets_since_the_one_before() {
+    fn one_reply_acknowledges_all_packets_since_the_previous_one() {
         let mut parts = Parts::default();
         for (mask, is_last) in [(1, false), (4, false), (8, true)] {
             assert!(parts.take((0, 5), is_last));
@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_late_packet_is_not_carried_out_and_says_nothing_of_the_next_write() {
+    fn a_late_packet_is_ignored() {
         let mut parts = Parts::default();
         // One comes twice, and is carried out once the next write has begun.
         assert!(parts.take((0, 5), true) && parts.take((0, 5), false));

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_octet_can_be_locked_and_locks_without_end_are_refused() {
+    fn the_last_byte_can_be_locked_and_locks_without_end_are_refused() {
         let mut locks = Locks::default();
         assert_eq!(locks.lock(ONE, u64::MAX, 2, false), Err(LockRefusal::Range));
         locks.lock(ONE, u64::MAX, 1, false).unwrap();

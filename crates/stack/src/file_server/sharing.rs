@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn who_uses_nothing_of_a_file_is_in_no_ones_way() {
+    fn an_open_without_access_blocks_no_client() {
         let (none, all) = (Sharing::NOTHING, mode(1, 2));
         assert!(none.goes_with(all) && all.goes_with(none) && none.goes_with(none));
         assert!(Sharing::REMOVE.goes_with(none) && !Sharing::REMOVE.goes_with(mode(4, 0)));
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_mode_is_none() {
+    fn invalid_modes_are_rejected() {
         for mode in [4, 5, 6, 7, 0x50, 0x60, 0x70] {
             assert_eq!(Sharing::from_dos(mode), None);
         }

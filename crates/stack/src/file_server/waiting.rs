@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn who_came_first_is_granted_first_and_no_one_waits_for_what_is_free() {
+    fn locks_are_granted_in_order_and_free_ranges_at_once() {
         let (mut locks, mut queue) = (Locks::default(), Queue::default());
         locks.lock_all(&of(1, 0, 10), false).unwrap();
         locks.lock_all(&of(1, 20, 10), false).unwrap();

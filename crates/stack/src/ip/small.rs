@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_small_station_cannot_have_is_named_with_its_range() {
+    fn invalid_settings_of_the_small_tcp_are_named_with_their_range() {
         let asked = Asked::default();
         for (asked, key, found, allowed) in [
             (

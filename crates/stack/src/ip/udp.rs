@@ -97,7 +97,7 @@ mod tests {
     const BYTES: usize = 500 - OVERHEAD_BYTES;
 
     #[test]
-    fn a_datagram_takes_its_payload_and_128_octets_of_the_receive_buffer() {
+    fn a_datagram_takes_its_payload_and_128_bytes_of_the_receive_buffer() {
         let from = SocketAddr::from(([192, 0, 2, 1], 7));
         let mut socket = Socket::new(9, 1_000, 0);
         assert_eq!(OVERHEAD_BYTES, 128);

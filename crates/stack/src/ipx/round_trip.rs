@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_wait_follows_what_is_measured_within_its_bounds() {
+    fn the_timeout_follows_the_round_trip_time_within_its_bounds() {
         let mut trip = RoundTrip::default();
         assert_eq!(trip.timeout_ns(), FIRST_NS);
         trip.measure(300_000_000);

@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_heard_most_is_taken_and_802_2_where_nothing_is_heard() {
+    fn the_most_frequent_framing_wins_with_802_2_as_default() {
         let new = || Segment::new(None, None, Instant::ZERO);
         assert_eq!(after(new()), (framing::IEEE_802_2, QUESTIONS));
         let mut segment = new();
@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_network_that_is_said_in_a_framing_is_kept_and_others_are_disputes() {
+    fn the_first_network_number_is_kept_and_others_are_conflicts() {
         let mut segment = Segment::new(None, None, Instant::ZERO);
         let (one, other) = (framing::RAW_802_3, framing::SNAP);
         assert!(segment.learn(one, 0) && segment.network(one).is_none());
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_known_a_second_after_the_first_question_and_that_is_said_from_the_beginning() {
+    fn the_network_is_known_one_second_after_the_first_query() {
         let ms = |milliseconds: u64| Instant::from_nanos(milliseconds * 1_000_000);
         for (only, network) in [(None, None), (Some(framing::SNAP), None), (None, Some(7))] {
             let mut segment = Segment::new(only, network, ms(40));

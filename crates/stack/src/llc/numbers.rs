@@ -156,7 +156,7 @@ mod tests {
 
     /// ISO/IEC 8802-2, 7.4.2: numbers are modulo 128.
     #[test]
-    fn a_number_is_of_what_is_on_its_way_or_late_or_was_never_sent() {
+    fn a_number_is_in_flight_late_or_never_sent() {
         for count in [0, 1, 62, 63, 64, 100, 125, 127, 128, 129, 300] {
             let first = (count % 128) as u8;
             for number in 0..128_u8 {
@@ -182,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_sent_again_is_known_and_what_was_sent_is_gone_with_the_link() {
+    fn retransmissions_are_recognised_and_end_with_the_link() {
         let mut queue = queue_after(0);
         assert!(queue.go_back());
         let sent = |queue: &mut SendQueue| {

@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_has_begun_goes_on_where_the_receiver_says_and_another_one_does_not() {
+    fn only_a_started_message_continues_where_the_receiver_asks() {
         let mut correlators = Correlators::default();
         let mut sending = Sending::new(false);
         sending.push(b"not begun");

@@ -251,7 +251,7 @@ mod tests {
     }
 
     #[test]
-    fn few_messages_wait_and_few_octets() {
+    fn waiting_messages_and_bytes_are_bounded() {
         let mut sending = Sending::new(0, 9, 1000);
         let long = vec![0; 0xffff];
         assert!(sending.has_room(&long));
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn sixteen_packets_are_on_their_way_at_most_and_the_last_one_allowed_says_that_there_is_more() {
+    fn at_most_sixteen_packets_are_in_flight_and_the_last_is_marked() {
         let mut sending = Sending::new(5, 200, 10);
         sending.push(&[0; 200]);
         let mut blocking = vec![];

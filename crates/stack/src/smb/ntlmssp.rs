@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_challenge_is_none() {
+    fn invalid_challenges_are_rejected() {
         let octets = hex::decode(CHALLENGE).unwrap();
         for len in 0..octets.len() {
             let cut = &octets[..len];

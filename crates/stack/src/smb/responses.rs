@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_the_same_octet_by_octet() {
+    fn secrets_are_the_same_byte_by_byte() {
         assert!(same(b"", b"") && same(b"ab", b"ab"));
         // Two differences do not make up for each other.
         for other in [&b"a"[..], b"abc", b"aa", b"bb", b"ba", b""] {
@@ -262,7 +262,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_response_proves_nothing() {
+    fn an_invalid_response_proves_nothing() {
         for len in [0, 1, 15, 16, 23, 25] {
             assert_eq!(nt_key(WHO, CHALLENGE, None, &vec![0; len]), None, "{len}");
             assert!(!is_lm(WHO, CodePage::Cp437, CHALLENGE, &vec![0; len]), "{len}");

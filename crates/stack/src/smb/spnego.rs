@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_take_as_many_octets_as_they_need() {
+    fn lengths_take_as_many_bytes_as_they_need() {
         for (len, head) in
             [(0x7f, vec![4, 0x7f]), (0x80, vec![4, 0x81, 0x80]), (256, vec![4, 0x82, 1, 0])]
         {

@@ -202,7 +202,7 @@ fn requests_of_windows_nt_are_those_of_the_specification() {
 
 /// What one end wrote the other reads, over more than one message, in each dialect.
 #[test]
-fn octets_come_back_as_they_were_written_and_no_more_than_were_asked_for() {
+fn reads_return_written_bytes_up_to_the_requested_length() {
     let data: Vec<u8> = (0..70_000_u32).map(|at| (at % 251) as u8).collect();
     for dialect in Dialect::ALL {
         let mut both = connected(dialect);

@@ -326,7 +326,7 @@ fn offsets_end_where_those_of_files_do_and_paths_where_names_do() {
 }
 
 #[test]
-fn an_answer_has_the_bits_of_its_request_that_are_the_servers_to_say() {
+fn a_reply_copies_the_servers_bits_of_its_request() {
     let mut raw = raw_of(&server());
     let header =
         Header { tid: 1, mid: 77, pid: 0x1_0007, ..Header::request(c::ECHO, 0x78, 0xfc57) };

@@ -104,7 +104,7 @@ fn a_range_that_is_not_free_is_refused_at_once_or_after_the_time_to_wait() {
 }
 
 #[test]
-fn who_waits_is_woken_and_granted_in_the_order_of_asking() {
+fn waiting_clients_are_granted_locks_in_order() {
     let server = server();
     let mut clients = [0; 3].map(|_| Client::new(&server));
     assert_eq!(clients[0].locked(NO_LIMIT, &[5]), DONE);
@@ -173,7 +173,7 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
 }
 
 #[test]
-fn waits_of_a_session_are_bounded_and_none_is_for_what_is_never_free() {
+fn lock_waits_are_bounded_and_never_hopeless() {
     let server = server();
     let (mut one, mut other) = (Client::new(&server), Client::new(&server));
     assert_eq!(one.locked(0, &[5]), DONE);

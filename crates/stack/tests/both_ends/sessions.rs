@@ -297,7 +297,7 @@ fn read_long(raw: &mut Raw, words: &[u16; 10]) -> (Vec<u16>, usize) {
 
 /// Before Windows NT a share's password makes a user of any number, of whom there are sixteen.
 #[test]
-fn who_proves_the_password_of_a_share_is_a_user() {
+fn a_client_with_the_share_password_is_a_user() {
     let mut raw = Raw::negotiated(&server(), &["FILE"], dialect::LANMAN1);
     let open = |raw: &mut Raw| raw.say(c::OPEN, &[0x40, 0], b"\x04FILE\0").0;
     let share = b"\x04\\\\S\\SHARE\0\x04SECRET-1\0\x04A:\0";
@@ -325,7 +325,7 @@ fn who_proves_the_password_of_a_share_is_a_user() {
 
 /// What who runs the server hears of its clients, in their order, each once.
 #[test]
-fn a_server_remarks_who_came_and_what_it_refused() {
+fn a_server_logs_clients_and_refusals() {
     let remarks =
         |raw: &Raw| std::iter::from_fn(|| raw.served.session.poll_remark()).collect::<Vec<_>>();
     let core = dialect::CORE;

@@ -9,7 +9,7 @@ use super::both::server;
 use super::raw::{Raw, ended};
 
 #[test]
-fn a_file_that_no_other_may_write_is_not_cut_by_who_asks_for_its_attributes_alone() {
+fn opening_for_attributes_does_not_truncate_a_deny_write_file() {
     let mut raw = Raw::new(&server(), &["file"]);
     let access = open::access::READ_WRITE | open::access::DENY_ALL;
     let request = open::Request { access, search_attributes: 0, name: Text::Oem(b"FILE") };

@@ -149,7 +149,7 @@ fn the_peer_is_known_by_its_answer_to_this_station_alone() {
 
 /// RFC 826: the answer goes to who has asked. More than four are not kept; who asks asks again.
 #[test]
-fn who_asks_for_the_address_is_answered_and_no_more_than_four_wait() {
+fn arp_requests_are_answered_and_at_most_four_wait() {
     let mut station = station(None);
     questions(&mut station, ms(300));
     hear(&mut station, ms(400), request(OTHER, host(9), host(3)));
@@ -184,7 +184,7 @@ fn who_asks_for_the_address_is_answered_and_no_more_than_four_wait() {
 
 /// Who kept the address from before asks no more, and sends.
 #[test]
-fn who_sends_without_asking_is_known_where_there_is_no_peer() {
+fn unsolicited_senders_are_learned_without_a_peer() {
     // A segment for no connection; only its addresses matter here.
     let mut packet = vec![0_u8; 40];
     packet[12..16].copy_from_slice(&host(6).octets());

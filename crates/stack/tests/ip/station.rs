@@ -83,7 +83,7 @@ fn a_station_without_a_peer_takes_connections_of_who_asks_for_its_address() {
 }
 
 #[test]
-fn a_station_that_begins_anew_answers_who_knows_its_address_from_before() {
+fn a_restarted_station_answers_known_peers() {
     let mut stations = [client(Instant::ZERO), server(Instant::ZERO)];
     let is_asking =
         |stations: &[Station; 2]| stations.iter().any(|station| station.reach() == Reach::Asking);

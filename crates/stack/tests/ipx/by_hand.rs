@@ -146,7 +146,7 @@ fn four_messages_of_an_answer_are_kept_and_sent_again() {
 }
 
 #[test]
-fn what_is_dropped_is_counted_by_why() {
+fn drops_are_counted_by_reason() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     let discarded = |server: &Server| counted(&server.node, "information_discarded");
@@ -427,7 +427,7 @@ fn to_socket(socket: u16) -> Packet {
 
 /// Novell's RIP: one hop and two ticks to the network in the server, for who asks for it or for all.
 #[test]
-fn a_server_says_the_way_to_the_network_in_it_alone() {
+fn a_server_advertises_only_its_internal_network() {
     let (mut node, _) = served();
     let mut data = vec![];
     sap::emit_query(true, sap::FILE_SERVER, &mut data);
@@ -510,7 +510,7 @@ fn the_number_of_the_network_is_learnt_from_neighbours_alone() {
 
 /// [MS-CIFS] 3.2.4.14: of a read whose responses are lost, what has not come is asked for again.
 #[test]
-fn a_read_of_several_packets_asks_again_for_what_is_missing_of_it() {
+fn a_read_of_several_packets_requests_only_missing_fragments() {
     let mut caller = Caller::connected();
     let header = Header { pid: 1, mid: 2, ..Header::request(command::READ_MPX, 0, 0) };
     let asked = read_raw::Request {

@@ -164,7 +164,7 @@ fn a_silent_server_in_another_framing_than_was_heard_is_found() {
 }
 
 #[test]
-fn who_does_not_answer_is_asked_again_in_every_framing() {
+fn a_silent_server_is_queried_again_in_every_framing() {
     let mut stations = Stations::new(CarrierKind::Nbipx);
     stations.boot_client();
     stations.pass(20);

@@ -189,7 +189,7 @@ fn a_first_request_that_comes_again_is_answered_again_and_a_new_one_begins_anew(
 }
 
 #[test]
-fn who_only_asks_for_a_dialect_makes_room_and_no_station_has_all_of_it() {
+fn clients_that_only_negotiate_make_room_for_others() {
     let mut server = Server::new();
     let first = server.session(CLIENT);
     server.hear(CLIENT, &numbered(command::READ, 2, first, 0));

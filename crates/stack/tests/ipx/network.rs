@@ -194,7 +194,7 @@ fn carriers_of_one_station_ask_count_and_say_where_a_server_is_once() {
 }
 
 #[test]
-fn a_server_says_where_it_is_and_of_no_other_one() {
+fn a_server_advertises_only_itself() {
     let mut node = node_with(0, Some(framing::ETHERNET_II), Some(7));
     let asked = |is_nearest, kind| {
         let mut data = vec![];

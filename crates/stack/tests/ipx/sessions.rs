@@ -130,7 +130,7 @@ fn an_idle_session_is_kept_by_echoes_for_an_hour() {
 }
 
 #[test]
-fn who_vanishes_is_given_up_by_both_ends() {
+fn session_ends_when_peer_disappears() {
     let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
     let id = open(&mut segment, 0, 1);
     segment.run_until(after(READY, 1));
@@ -162,7 +162,7 @@ fn a_client_that_takes_leave_is_forgotten_soon() {
 }
 
 #[test]
-fn sessions_of_one_station_are_told_apart_and_a_paused_one_waits() {
+fn sessions_of_one_station_are_distinguished_and_a_paused_one_waits() {
     let mut segment = pair(Peer::asking(requests([command::WRITE])), Peer::default(), 1);
     open(&mut segment, 0, 1);
     segment.run_until(after(READY, 1));

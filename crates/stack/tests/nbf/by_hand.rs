@@ -411,7 +411,7 @@ fn a_message_that_is_longer_than_any_ends_the_session_and_the_longest_does_not()
 }
 
 #[test]
-fn a_part_that_asks_for_a_sign_gets_it_and_an_end_says_why() {
+fn a_part_that_asks_for_a_sign_gets_it_and_an_end_gives_the_reason() {
     let mut hand = Hand::open(1_482, BOTH);
     let go_on =
         SessionHeader { transmit_correlator: 9, ..hand.answer(SessionCommand::ReceiveContinue) };
@@ -443,7 +443,7 @@ fn a_part_that_asks_for_a_sign_gets_it_and_an_end_says_why() {
 }
 
 #[test]
-fn an_end_waits_for_what_is_not_acknowledged_for_three_seconds() {
+fn a_disconnect_waits_three_seconds_for_acknowledgements() {
     let mut hand = Hand::open(1_482, BOTH);
     let sent = hand.send(b"hello")[0].0;
     hand.node.close(hand.now, hand.id);

@@ -47,7 +47,7 @@ pub fn give(node: &mut Node, now: Instant, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> 
 }
 
 #[test]
-fn what_is_not_for_the_station_or_no_frame_is_counted_and_not_answered() {
+fn foreign_and_malformed_frames_are_counted_and_not_answered() {
     let (mut node, now) = station();
     let (before, strays) = (node.nbf().unwrap().station_counts(), node.stray_counts());
     // Longer than it is; neither length nor type; empty; another station's; another SAP's.
@@ -158,7 +158,7 @@ fn wait(node: &mut Node) -> (Instant, Vec<NameHeader>) {
 }
 
 #[test]
-fn a_frame_that_says_that_a_name_is_anothers_does_not_take_it_away() {
+fn a_conflict_frame_does_not_take_a_name_away() {
     let (mut node, now) = station();
     let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 0]);
     let asked = commands(&give(&mut node, now, Mac::NETBIOS_GROUP, &conflict));
@@ -267,7 +267,7 @@ fn many_strangers_get_links_and_calls_up_to_a_bound() {
 }
 
 #[test]
-fn a_station_that_claims_our_name_is_told_and_may_not_have_it() {
+fn a_claim_of_our_name_is_refused() {
     let programs = (0..2).map(|_| (profile::WINDOWS_NT, Peer::sending([]))).collect();
     let mut segment = Segment::new(Topology::Bus, programs, 1);
     segment.run_until(ms(2_000));
@@ -297,7 +297,7 @@ fn state_for(node: &mut Node, now: Instant, data1: u8, data2: u16) -> (u8, u16, 
 }
 
 #[test]
-fn a_state_is_cut_to_the_buffer_of_who_asks() {
+fn a_status_reply_is_cut_to_the_askers_buffer() {
     let (mut node, now) = station();
     let whole = state_for(&mut node, now, 1, 4000);
     assert_eq!((whole.0, whole.1, whole.2.len()), (1, 78, 78));

@@ -116,7 +116,7 @@ fn the_state_of_an_adapter_has_its_names() {
 }
 
 #[test]
-fn datagrams_reach_who_has_the_name() {
+fn datagrams_reach_the_owner_of_the_name() {
     let mut segment = stations(3, profile::WINDOWS_NT);
     segment.run_until(ms(2_000));
     segment.with(0, |_, node, _| {

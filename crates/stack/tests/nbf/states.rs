@@ -100,7 +100,7 @@ fn what_was_lost_is_asked_for_again_with_the_next_query() {
 }
 
 #[test]
-fn names_that_never_came_are_missing_and_the_others_are_told() {
+fn missing_names_are_reported_with_the_known_ones() {
     let (mut whole, mut cut) = (0, 0);
     for seed in 0..20 {
         let mut segment = stations(200, seed);

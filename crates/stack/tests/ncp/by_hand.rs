@@ -429,7 +429,7 @@ fn a_server_asks_a_silent_client_after_296_6_s_and_then_each_59_3_s() {
 }
 
 #[test]
-fn a_server_says_each_minute_that_it_is_there() {
+fn a_server_advertises_itself_every_minute() {
     let (mut hand, ..) = served();
     let is_sap = |one: &(u64, Sent)| one.1.header.source.socket == socket::SAP;
     let said: Vec<_> = hand.pass(185_000).into_iter().filter(is_sap).map(|one| one.0).collect();

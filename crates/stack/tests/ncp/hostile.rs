@@ -185,7 +185,7 @@ impl Bench {
 }
 
 #[test]
-fn a_request_out_of_its_turn_is_dropped_and_one_that_comes_again_is_not_carried_out_again() {
+fn out_of_order_requests_are_dropped_and_repeats_are_not_executed() {
     let mut bench = Bench::logged_in();
     let make = |out: &mut Vec<u8>| Allocate { handle: 1, letter: 0xff, path: Name(b"D") }.emit(out);
     assert_eq!(bench.ask(f::MAKE_DIRECTORY, make).0, c::OK);
@@ -306,7 +306,7 @@ fn wildcards_of_shells_find_what_plain_ones_find() {
 }
 
 #[test]
-fn what_is_shorter_than_it_says_and_what_is_unknown_is_refused() {
+fn truncated_and_unknown_requests_are_refused() {
     let mut bench = Bench::logged_in();
     for message in [
         &b""[..],
@@ -357,7 +357,7 @@ fn a_keyed_login_is_of_no_use_again_and_files_are_not_given_before_one() {
 }
 
 #[test]
-fn who_only_asks_for_a_connection_makes_room_and_no_station_has_all_of_it() {
+fn ncp_clients_that_only_connect_make_room_for_others() {
     let mut bench = Bench::logged_in();
     for number in 0..5_000_u32 {
         let sent = bench.connect(1 + (number % 8) as u8, 0x4100 + (number / 8 % 900) as u16 * 4);

@@ -150,7 +150,7 @@ fn refused(answers: &[(Vec<u8>, u8, Vec<u8>)]) -> Vec<([u8; 4], u8)> {
 }
 
 #[test]
-fn ncpfs_logs_in_asks_who_is_there_and_mounts() {
+fn ncpfs_logs_in_lists_users_and_mounts() {
     let frames = replay::read(include_str!("../frames/ncp-ncpfs.txt"));
     let mut server = Listening::new(MemoryFiles::default());
     // Five connections were there before.

@@ -407,7 +407,7 @@ fn files_are_opened_and_made_as_the_client_says() {
 }
 
 #[test]
-fn octets_are_read_and_written_from_even_and_odd_places() {
+fn bytes_are_read_and_written_from_even_and_odd_places() {
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.fill(&["F"], &[1, 2, 3, 4, 5, 6, 7, 8, 9], false);
     let file = asking.open(3, b"F");

@@ -38,7 +38,7 @@ fn announced(node: &mut Node, now: Instant) -> Vec<([u8; 6], String, u16)> {
 }
 
 #[test]
-fn a_server_says_that_it_is_there_and_that_it_goes() {
+fn a_server_advertises_itself_and_its_shutdown() {
     for is_listening in [true, false] {
         let mut node = node(1, NETWARE_3, Some(framing::RAW_802_3));
         if is_listening {
@@ -54,7 +54,7 @@ fn a_server_says_that_it_is_there_and_that_it_goes() {
 }
 
 #[test]
-fn a_server_sends_packets_back_to_who_tries_the_way() {
+fn a_server_echoes_ping_packets() {
     let mut node = node(1, NETWARE_3, Some(framing::RAW_802_3));
     node.listen();
     node.handle_timeout(READY);
@@ -72,7 +72,7 @@ fn a_server_sends_packets_back_to_who_tries_the_way() {
 }
 
 #[test]
-fn a_server_that_works_says_so_and_does_it_once() {
+fn a_busy_server_reports_it_and_executes_once() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     pair.serve(|_, _, serving| serving.is_slow = true);
     let id = begin(&mut pair, Call::MakeDirectory { path: "slow" }, 60);
@@ -117,7 +117,7 @@ fn a_server_that_says_nothing_is_given_up_after_all_tries() {
 }
 
 #[test]
-fn the_watchdog_keeps_who_answers_and_ends_who_does_not() {
+fn the_watchdog_keeps_only_clients_that_answer() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     let _ = pair.open("a", Access::Create).unwrap();
     assert_eq!(pair.server().files.open(), 1);
@@ -170,7 +170,7 @@ fn sent(node: &mut Node, now: Instant) -> Vec<(Mac, u16, Vec<u8>)> {
 }
 
 #[test]
-fn the_nearest_server_is_who_answers_first_whatever_its_name_is() {
+fn the_nearest_server_is_the_first_to_answer() {
     for netware in profile::ALL {
         let mut client = node(0, netware, Some(framing::RAW_802_3));
         client.handle_timeout(READY);

@@ -33,7 +33,7 @@ fn an_echo_comes_back_in_the_framing_in_which_it_was_asked_for() {
 }
 
 #[test]
-fn who_sends_to_a_socket_that_there_is_not_hears_of_it_once_and_errors_have_no_errors() {
+fn an_unknown_socket_causes_one_error_and_errors_cause_none() {
     let mut server = Server::new();
     for kind in [0, packet_type::ECHO, packet_type::EXCHANGE, packet_type::SEQUENCED, 99] {
         let asked = packet(CLIENT, SOCKET, 0x777, kind);
@@ -51,7 +51,7 @@ fn who_sends_to_a_socket_that_there_is_not_hears_of_it_once_and_errors_have_no_e
 }
 
 #[test]
-fn a_wrong_checksum_is_counted_and_said_and_one_that_says_nothing_is_taken() {
+fn a_wrong_checksum_is_reported_and_a_missing_one_accepted() {
     let mut server = Server::new();
     let asked = packet(CLIENT, SOCKET, socket::ECHO, packet_type::ECHO);
     let mut octets = frame(framing::ETHERNET_II, &asked, b"\0\x01data");
@@ -92,7 +92,7 @@ fn packets_past_sixteen_routers_of_other_networks_and_beyond_their_frame_are_not
 }
 
 #[test]
-fn only_the_server_with_the_name_answers_and_only_who_has_asked_hears_it() {
+fn only_the_named_server_answers_and_only_to_the_asker() {
     let mut server = Server::new();
     let ask = |server: &mut Server, name: &[u8], id| {
         let mut data = vec![];

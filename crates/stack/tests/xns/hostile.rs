@@ -34,7 +34,7 @@ fn a_packet_that_comes_again_is_acknowledged_and_taken_once_and_one_that_is_earl
 }
 
 #[test]
-fn no_more_than_the_window_is_taken_and_an_octet_for_attention_needs_no_room() {
+fn no_more_than_the_window_is_taken_and_an_byte_for_attention_needs_no_room() {
     let mut server = Server::new();
     let ours = server.session();
     let session = server.sessions[0];

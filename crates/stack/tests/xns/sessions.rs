@@ -65,7 +65,7 @@ fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
 }
 
 #[test]
-fn what_comes_out_of_order_waits_for_what_is_before_it() {
+fn out_of_order_packets_wait_for_earlier_ones() {
     let sent = vec![pattern(0, 60_000)];
     for seed in 0..20 {
         let peers = [Peer::sending(sent.clone()), Peer::default()];
@@ -80,7 +80,7 @@ fn what_comes_out_of_order_waits_for_what_is_before_it() {
 
 /// With a window of eight packets, three equal acknowledgements come long before the wait of a second is over.
 #[test]
-fn what_is_missing_is_sent_again_at_once_where_enough_packets_follow_it() {
+fn lost_packets_are_resent_at_once_after_enough_later_ones() {
     let sent = vec![pattern(0, 40 * 534)];
     let (mut quick, mut waits) = (0, 0);
     for seed in 0..30 {
@@ -137,7 +137,7 @@ fn ends_that_cross_end_once_and_stop() {
 }
 
 #[test]
-fn an_end_that_is_not_answered_is_said_again_and_then_forgotten() {
+fn an_unanswered_disconnect_is_resent_and_then_dropped() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
     segment.faults.lost = 100;
@@ -218,7 +218,7 @@ fn ended_at(segment: &Segment<Peer>, station: usize) -> (Instant, Why) {
 }
 
 #[test]
-fn who_vanishes_is_given_up_by_both_ends() {
+fn session_ends_when_peer_disappears() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::sending([])]);
     segment.run_until(ms(4_100));
     segment.faults.lost = 100;

@@ -41,7 +41,7 @@ fn acknowledgement(ours: u16, expected: u16, allocation: u16) -> Header {
 
 /// 4.3BSD: twelve times again, after one second, two, four … up to 64.
 #[test]
-fn what_is_not_acknowledged_is_sent_twelve_times_again() {
+fn unacknowledged_packets_are_resent_twelve_times() {
     let mut server = Server::new();
     server.session();
     server.node.send(server.now, server.sessions[0], b"hello").unwrap();
@@ -66,7 +66,7 @@ fn what_is_not_acknowledged_is_sent_twelve_times_again() {
 }
 
 #[test]
-fn an_end_is_said_four_times_and_answered_for_ten_seconds() {
+fn a_disconnect_is_sent_four_times_and_answered_for_ten_seconds() {
     let mut server = Server::new();
     server.session();
     server.node.close(server.now, server.sessions[0]);

@@ -112,7 +112,7 @@ mod tests {
     }
 
     #[test]
-    fn other_protocols_and_the_older_type_are_told_apart() {
+    fn other_protocols_and_the_older_type_are_distinguished() {
         let of = |framing, payload| {
             let header = ethernet::Header { destination: TO, source: FROM, framing };
             packet(&Frame { header, payload })

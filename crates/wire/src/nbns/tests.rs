@@ -124,7 +124,7 @@ fn names_of_a_host_are_read_and_written_alike() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_said_so() {
+fn a_name_that_is_not_there_is_reported() {
     let query = Query::parse(&frame("query-unknown")).unwrap();
     let mut octets = frame("query-unknown-response");
     let answer = Response::parse(&octets).unwrap().answer;
@@ -136,7 +136,7 @@ fn a_name_that_is_not_there_is_said_so() {
 }
 
 #[test]
-fn what_is_no_query_or_no_response_is_refused() {
+fn malformed_queries_and_responses_are_refused() {
     for (name, query, response) in [
         ("registration", "0x2910", "0x2910"),
         ("query", "", "0x0"),

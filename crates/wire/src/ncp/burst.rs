@@ -233,7 +233,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(
+        fn packets_round_trip(
             header in any_value::<Header>(), data: Vec<u8>,
             missing in prop::collection::vec(any_value::<Fragment>(), 0..9),
         ) {
@@ -250,7 +250,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(mut octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(mut octets: Vec<u8>) {
             for _ in 0..2 {
                 let packet = Packet::parse(&octets);
                 let _ = packet.map(|packet| packet.missing().count());

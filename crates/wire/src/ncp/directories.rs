@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_is_28_octets_and_a_rename_two_names() {
+    fn a_volume_is_28_bytes_and_a_rename_two_names() {
         let mut octets = Vec::new();
         Volume { name: *b"SYS\0\0\0\0\0\0\0\0\0\0\0\0\0", ..Volume::default() }.emit(&mut octets);
         assert_eq!((octets.len(), &octets[10..13]), (28, &b"SYS"[..]));

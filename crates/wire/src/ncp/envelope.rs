@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_octets_of_a_connection_stand_apart() {
+    fn the_bytes_of_a_connection_stand_apart() {
         // Laid out by the field offsets of Wireshark's packet-ncp.c.
         let octets = [0x33, 0x33, 7, 0x34, 5, 0x12, 0x9c, 0x10, 1, 2];
         let (reply, data) = Reply::parse(&octets).unwrap();
@@ -144,7 +144,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(octets: Vec<u8>) {
             let _ = (Envelope::parse(&octets), Reply::parse(&octets));
         }
     }

@@ -131,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn data_of_an_odd_offset_stand_behind_one_more_octet() {
+    fn data_of_an_odd_offset_stand_behind_one_more_byte() {
         let mut octets = Vec::new();
         emit_before_data(7, 2, &mut octets);
         octets.extend_from_slice(b"ab");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_has_as_many_octets_as_it_says() {
+    fn a_write_has_as_many_bytes_as_it_says() {
         let mut octets = Vec::new();
         let write = Write { file: [1; 6], offset: 9, count: 2, data: Tail(b"abc"), reserved: 0 };
         write.emit(&mut octets);
@@ -164,7 +164,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(offset: u32, octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(offset: u32, octets: Vec<u8>) {
             let _ = (parse_data(offset, &octets), Write::parse(&octets).map(|one| one.octets().is_ok()));
         }
     }

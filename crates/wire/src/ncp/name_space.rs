@@ -250,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_entry_is_76_octets_and_its_numbers_stand_at_48() {
+    fn an_entry_is_76_bytes_and_its_numbers_stand_at_48() {
         let mut octets = Vec::new();
         Entry { number: 7, dos_number: 8, ..Entry::default() }.emit(&mut octets);
         assert_eq!((octets.len(), &octets[48..56]), (76, &[7, 0, 0, 0, 8, 0, 0, 0][..]));
@@ -271,7 +271,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_stop_it(part: u8, octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(part: u8, octets: Vec<u8>) {
             let _ = Request::parse(part, &octets);
         }
     }

@@ -172,7 +172,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(octets: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(octets: Vec<u8>) {
             let _ = Both::parse(&octets);
         }
     }

@@ -149,7 +149,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_is_written_is_read(one: u32, two: u64, three: bool, four: Vec<u8>) {
+        fn written_data_is_read_back(one: u32, two: u64, three: bool, four: Vec<u8>) {
             let mut writer = Writer::default();
             writer.u32(one);
             writer.u64(two);

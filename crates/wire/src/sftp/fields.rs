@@ -132,7 +132,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_known_of_a_file_is_read_as_it_was_written() {
+    fn file_information_round_trips() {
         let of = Attributes::of(true, 0o750, 7, [1_795_255_100, 1_795_255_200]);
         let octets = of.write(Message::new(105, 0)).string("rest").finish();
         let mut fields = Fields(&octets[5..]);
@@ -144,7 +144,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_break_the_reading(octets in proptest::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_without_panic(octets in proptest::collection::vec(any::<u8>(), 0..80)) {
             let _ = Fields(&octets).attributes();
             let _ = (Fields(&octets).text(), Fields(&octets).u64());
         }

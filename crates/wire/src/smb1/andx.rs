@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_is_read_to_its_longest() {
+    fn longest_chain_is_parsed() {
         let offsets: Vec<u16> = (1..100).map(|index| 32 + 7 * index).collect();
         assert_eq!(walk(&chained(&offsets)).len(), MAX_BLOCKS);
     }

@@ -129,7 +129,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_is_not_smb_1_is_refused() {
+    fn messages_of_other_protocols_are_refused() {
         let error = Header::parse(&[0; 31]).unwrap_err();
         assert_eq!(error.to_string(), "smb1 header: need 32 octets, got 31");
         let mut octets = Header::request(0x72, 0, 0).emit();

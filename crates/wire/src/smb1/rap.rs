@@ -271,7 +271,7 @@ mod tests {
     const PIPES: Share<'_> = Share { name: b"IPC$", is_pipes: true, remark: b"" };
 
     #[test]
-    fn requests_are_told_apart() {
+    fn requests_are_distinguished() {
         let shares = Request::parse(ASKS_FOR_SHARES).unwrap();
         assert_eq!(shares, Request { what: What::Shares, level: 1, room: 0xffe0 });
         let servers = b"\x68\0WrLehDz\0B16BBDz\0\x01\0\xe0\xff\0\0\0\x80WORKGROUP\0";
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_no_room_is_left_out_and_said() {
+    fn entries_without_room_are_omitted_and_reported() {
         let answer = Answer::shares(&[FILES, PIPES], 1, 30);
         assert_eq!(answer.parameters, [234, 0, 0, 0, 1, 0, 2, 0]);
         assert_eq!(answer.data.len(), 24);
@@ -331,7 +331,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_stop_it(parameters: Vec<u8>) {
+        fn any_bytes_are_parsed_without_panic(parameters: Vec<u8>) {
             let _ = Request::parse(&parameters);
         }
 

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_date_or_no_time_is_none() {
+    fn invalid_dates_and_times_are_rejected() {
         assert_eq!(DateTime::default().to_unix(), None);
         for (date, time) in [
             ([14, 2, 30], [0, 0, 0]),

@@ -80,7 +80,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_without_panic(octets in prop::collection::vec(any::<u8>(), 0..80)) {
             if let Ok(error) = ErrorPacket::parse(&octets) {
                 let (mut again, number) = (Vec::new(), error.start.number);
                 emit(number, error.start.parameter, &octets[START_LEN..], &mut again);

@@ -122,7 +122,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(kind: u8, hops: u8, data: Vec<u8>, rest: Vec<u8>) {
+        fn packets_round_trip(kind: u8, hops: u8, data: Vec<u8>, rest: Vec<u8>) {
             let header = Header { hops, kind, ..header() };
             let mut octets = Vec::new();
             emit(&header, &data, &mut octets).unwrap();
@@ -135,7 +135,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..80)) {
+        fn any_bytes_are_parsed_without_panic(octets in prop::collection::vec(any::<u8>(), 0..80)) {
             let _ = (parse(&octets), checksum(&octets));
         }
     }

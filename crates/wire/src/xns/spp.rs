@@ -59,7 +59,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_packet_of_576_octets_carries_534() {
+    fn a_packet_of_576_bytes_carries_534() {
         assert_eq!(LONGEST_DATA, 534);
         let said = Header::split(&[0; 11]).unwrap_err().to_string();
         assert_eq!(said, "spp: need 12 octets, got 11");
@@ -67,7 +67,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back(header in any_value::<Header>(), data: Vec<u8>) {
+        fn packets_round_trip(header in any_value::<Header>(), data: Vec<u8>) {
             let mut octets = Vec::new();
             header.emit(&mut octets);
             prop_assert_eq!(octets.len(), HEADER_LEN);
@@ -76,7 +76,7 @@ mod tests {
         }
 
         #[test]
-        fn no_octets_stop_it(octets in prop::collection::vec(any::<u8>(), 0..20)) {
+        fn any_bytes_are_parsed_without_panic(octets in prop::collection::vec(any::<u8>(), 0..20)) {
             let _ = Header::split(&octets);
         }
     }

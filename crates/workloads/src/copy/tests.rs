@@ -143,7 +143,7 @@ fn each_kind_of_call_has_its_times() {
 }
 
 #[test]
-fn bytes_of_the_workers_add_up_where_a_slow_link_is_told_from_a_timer() {
+fn bytes_of_the_workers_add_up_where_a_slow_link_is_distinguished_from_a_timer() {
     // 16 KiB a call in all, of which the first half moved nothing.
     let mut meters = called(Operation::Read, 41, 10, 0);
     meters.add(called(Operation::Read, 41, 10, 20 << 14));

@@ -303,7 +303,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn what_is_asked_for_takes_the_place_of_the_service_s_own() {
+    fn requested_settings_replace_those_of_the_service() {
         assert_eq!(moved(SERVICE, None, None), Some((1 << 20, 4)));
         assert_eq!(moved(SERVICE, Some(4096), Some(8)), Some((4096, 8)));
         let in_order = TransferCapabilities { in_order: true, ..SERVICE };

@@ -127,7 +127,7 @@ mod tests {
     }
 
     #[test]
-    fn a_total_is_met_to_the_octet() {
+    fn a_total_is_met_to_the_byte() {
         let found = sizes(&spec(vec![group(198, 10_000, 20_000_000, Some(472_000_000))])).unwrap();
         assert_eq!((found.len(), found.iter().sum::<u64>()), (198, 472_000_000));
     }
@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_just_within_the_bounds_is_allowed_and_what_is_just_beyond_is_not() {
+    fn bounds_are_inclusive_and_values_beyond_are_refused() {
         let is_allowed = |groups| sizes(&spec(groups)).is_ok();
         let bounds = [
             (vec![group(100_000, 1, 1, None)], vec![group(100_001, 1, 1, None)]),

@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_sent_differs_nowhere_and_a_changed_octet_where_it_is(
+        fn what_was_sent_differs_nowhere_and_a_changed_byte_where_it_is(
             message_bytes in 1_usize..200, sequence: u64, cuts in (0.0..1.0, 0.0..1.0), flip in 1_u8..,
         ) {
             let content = content(message_bytes);
@@ -79,7 +79,7 @@ mod tests {
         }
 
         #[test]
-        fn any_octets_are_compared(
+        fn any_bytes_are_compared(
             message_bytes in 1_usize..60, sequence: u64, offset in 0_usize..80, octets: Vec<u8>,
         ) {
             let _ = content(message_bytes).difference(sequence, offset, &octets);

@@ -117,7 +117,7 @@ fn a_responder_stays_for_20_ms_after_the_end_and_for_the_silence_before_it() {
 }
 
 #[test]
-fn only_a_responder_to_a_schedule_that_goes_on_says_that_it_is_there() {
+fn only_a_responder_to_a_schedule_that_goes_on_reports_that_it_is_alive() {
     let (closed_loop, on_schedule, progress) = (plan(), on_schedule(), Progress::default());
     assert_eq!(responder(&closed_loop, &progress).next(at_us(0)), Ok(Next::Listen));
     let mut responder = responder(&on_schedule, &progress);
@@ -132,7 +132,7 @@ fn only_a_responder_to_a_schedule_that_goes_on_says_that_it_is_there() {
 }
 
 #[test]
-fn a_reader_tells_replies_from_words_and_from_what_is_foreign() {
+fn a_reader_distinguishes_replies_from_words_and_from_what_is_foreign() {
     let plan = plan();
     let mut reader = ReplyReader::new(&plan, TOKEN);
     let alive = |token| word(token, 0, Kind::Alive { received_messages: 0 });

@@ -178,7 +178,7 @@ fn what_the_browser_announces_is_a_server_or_a_computer() {
 }
 
 #[test]
-fn who_has_an_address_is_known_by_whoever_speaks() {
+fn the_owner_of_an_address_is_learned_from_any_frame() {
     let packet = |is_request, sender: u8, target: u8| {
         let address =
             |last| if last == 0 { Ipv4Addr::UNSPECIFIED } else { Ipv4Addr::new(10, 0, 0, last) };
@@ -204,7 +204,7 @@ fn who_has_an_address_is_known_by_whoever_speaks() {
 }
 
 #[test]
-fn names_of_netbeui_are_known_by_what_is_said_of_them() {
+fn netbeui_names_are_learned_from_frames() {
     let (files, group) = (name("FILES", 0x20), Mac::NETBIOS_GROUP);
     let said = |command, data2| named(command, group, A, [NO_NAME, files], data2);
     for (command, data2, is_group, sign) in [
@@ -330,7 +330,7 @@ fn protocols_are_named_by_type_or_by_sap() {
 }
 
 #[test]
-fn of_a_flood_what_is_known_goes_on_to_be_counted() {
+fn known_stations_are_counted_during_a_flood() {
     let mut observer = Observer::new(OWN, Instant::ZERO);
     for number in 0..1_001_u16 {
         let from = Mac([2, 0, 1, 0, (number >> 8) as u8, number as u8]);

@@ -120,7 +120,7 @@ fn the_names_of_a_status_answer_are_those_of_its_station() {
 }
 
 #[test]
-fn who_speaks_to_all_of_a_subnet_is_in_it() {
+fn a_subnet_broadcast_places_its_sender_in_the_subnet() {
     let addresses = |source, destination, to| {
         let heard = observed(&[sent(A, source, destination, to, b"")]);
         heard.stations[0].addresses.clone()
@@ -134,7 +134,7 @@ fn who_speaks_to_all_of_a_subnet_is_in_it() {
 }
 
 #[test]
-fn what_is_behind_vlan_tags_is_read() {
+fn frames_with_vlan_tags_are_parsed() {
     let own = [10, 0, 0, 1];
     let plain = sent(A, own, SUBNET, Mac::BROADCAST, &request(REGISTER, "MILL98", 0, 0, own));
     let tagged =

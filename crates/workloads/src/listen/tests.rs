@@ -67,7 +67,7 @@ pub(super) fn observed(frames: &[Vec<u8>]) -> Heard {
 }
 
 #[test]
-fn the_four_framings_of_ipx_are_told_apart_and_other_protocols_named() {
+fn the_four_framings_of_ipx_are_distinguished_and_other_protocols_named() {
     let address = |node: [u8; 6]| ipx::Address { network: 0x17, node, socket: 0x0452 };
     let header = ipx::Header {
         checksum: 0xffff,
@@ -272,7 +272,7 @@ fn a_flood_of_stations_names_and_questions_is_counted_in_bounded_memory() {
 
 proptest! {
     #[test]
-    fn no_octets_stop_it(mut octets: Vec<u8>, start in 0..7_usize) {
+    fn any_bytes_are_parsed_without_panic(mut octets: Vec<u8>, start in 0..7_usize) {
         let starts: [&[u8]; 7] = [
             &[8, 0, 0x45],
             &[8, 6],

@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_skipped_is_not_caught_up_with() {
+    fn skipped_messages_are_not_caught_up() {
         let mut pacer = every_millisecond(1);
         pacer.skip_to(10);
         assert_eq!(pacer.turn(at_us(9_000), 100), Turn::Wait(at_us(10_000)));

@@ -101,7 +101,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn arrivals_are_told_apart() {
+    fn arrivals_are_distinguished() {
         let mut window = SequenceWindow::new();
         assert_eq!(window.observe(0), Seen::InOrder);
         assert_eq!(window.observe(3), Seen::InOrder);

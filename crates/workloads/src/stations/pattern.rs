@@ -215,7 +215,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_told_apart() {
+    fn errors_are_distinguished() {
         let pattern = &*PATTERN;
         for length in [32, 33, 750, 6000, TABLE_BYTES + 32, TABLE_BYTES * 2 + 77] {
             let found = |place| pattern.check(PLACE, &filled(place, length));
@@ -240,7 +240,7 @@ mod tests {
     }
 
     #[test]
-    fn short_blocks_are_told_from_older_ones() {
+    fn short_blocks_are_distinguished_from_older_ones() {
         let pattern = &*PATTERN;
         for length in 8..32 {
             let old = filled(Place { generation: 4, ..PLACE }, length);
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_wrong_octet_is_named_wherever_it_is() {
+    fn the_first_wrong_byte_is_named_wherever_it_is() {
         let place = |length: usize, at: usize| {
             let mut data = filled(PLACE, length);
             data[at] ^= 1;
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said_in_words() {
+    fn errors_are_described_in_words() {
         let words = |wrong: Wrong| wrong.words(PLACE);
         assert_eq!(
             words(Wrong::Stale { found: 2 }),
@@ -334,7 +334,7 @@ mod tests {
         }
 
         #[test]
-        fn every_wrong_octet_is_found(
+        fn every_wrong_byte_is_found(
             length in 1_usize..5000, at in 0_usize..5000, change in 1_u8..=255,
             station: u32, block: u32, generation: u32,
         ) {

@@ -179,7 +179,7 @@ mod tests {
 
     /// By another program that follows the description of `SplitMix64`.
     #[test]
-    fn what_a_station_does_is_the_same_for_ever() {
+    fn the_schedule_of_a_station_never_changes() {
         let spec = StationsSpec {
             access: BlockAccess::Random,
             open_loop: Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson }),

@@ -250,7 +250,7 @@ fn one_way_delays_are_by_the_senders_clock_set_right() {
 }
 
 #[test]
-fn what_is_too_old_to_be_known_is_stale() {
+fn values_beyond_the_window_are_stale() {
     let plan = Plan { warmup_ns: 0, ..plan() };
     let (mut counter, mut meters) = (Counter::new(&plan, at_ms(0)), Meters::<()>::new(&plan, None));
     for first in [70_000, 0, 69_999, 70_000] {
@@ -310,7 +310,7 @@ fn the_mark_is_repeated_until_the_right_one_is_confirmed() {
 }
 
 #[test]
-fn a_sender_that_has_nothing_to_send_says_that_it_is_there() {
+fn a_sender_that_has_nothing_to_send_reports_that_it_is_alive() {
     let pace = Pace::from_message_rate(1.0);
     let plan = Plan { pace, warmup_ns: 0, amount: Amount::TimeNs(5_000 * MS), ..plan() };
     let progress = Progress::default();
@@ -373,7 +373,7 @@ fn confirmed(message_bytes: usize, kind: Kind) -> Option<EndedBy> {
 }
 
 #[test]
-fn an_end_is_confirmed_by_who_has_no_more_than_was_sent() {
+fn an_end_is_confirmed_if_no_more_arrived_than_was_sent() {
     let finished = |received_messages| Kind::Finished { received_messages };
     assert_eq!(confirmed(100, finished(3)), Some(EndedBy::Finished));
     assert_eq!(confirmed(100, finished(0)), Some(EndedBy::Finished));

@@ -92,7 +92,7 @@ proptest! {
     }
 
     #[test]
-    fn no_octets_panic_it_or_make_more_of_them(
+    fn any_bytes_are_handled_without_panic_or_growth(
         rest in prop::collection::vec(
             prop_oneof![Just(b'\r'), Just(b'\n'), Just(b'0'), Just(b'4'), any::<u8>()], 0..300,
         ),

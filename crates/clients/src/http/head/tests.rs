@@ -169,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn no_octets_panic_it(
+    fn any_bytes_are_handled_without_panic(
         rest in prop::collection::vec(
             prop_oneof![Just(b'\r'), Just(b'\n'), Just(b':'), Just(b' '), any::<u8>()], 0..200,
         ),

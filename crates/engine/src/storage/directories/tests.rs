@@ -122,7 +122,7 @@ fn a_place_that_leads_elsewhere_is_refused() {
 }
 
 #[test]
-fn users_of_namespaces_are_told_apart() {
+fn users_of_namespaces_are_distinguished() {
     assert_eq!(mapped(0, "         0          0 4294967295\n"), Some(0));
     assert_eq!(mapped(0, "0 65534 1\n"), Some(65534));
     assert_eq!(mapped(7, "0 65534 1\n5 100 10\n"), Some(102));

@@ -50,7 +50,7 @@ fn files_longer_than_a_block_are_made_whole_and_seen_to_be_right() {
 }
 
 #[test]
-fn a_wrong_octet_is_found_in_the_last_block_too() {
+fn a_wrong_byte_is_found_in_the_last_block_too() {
     let directory = TempDir::new().unwrap();
     made(directory.path());
     let longest = fs::read_dir(directory.path())
@@ -137,7 +137,7 @@ fn a_file_that_is_missing_or_of_another_length_is_made_again_and_no_other_fault_
 }
 
 #[test]
-fn what_is_forgotten_is_told_with_what_was_refused() {
+fn forgotten_files_are_reported_with_refused_ones() {
     let refused = || Err(io::ErrorKind::PermissionDenied.into());
     let failure = || Err(Failure::new("system.file", "no such directory"));
     let cancelled = running();

@@ -59,7 +59,7 @@ fn neither_a_slow_rate_nor_a_time_out_is_silence() {
 }
 
 #[test]
-fn an_echo_waits_in_the_system_unless_it_is_told_otherwise() {
+fn an_echo_waits_in_the_system_by_default() {
     let receive = |receive| plan(&EchoSpec { receive, ..spec() }).unwrap().receive;
     let all = [Receive::Auto, Receive::Block, Receive::Poll, Receive::Spin];
     assert_eq!(all.map(receive), [Receive::Block, Receive::Block, Receive::Poll, Receive::Spin]);

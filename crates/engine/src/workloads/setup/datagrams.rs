@@ -429,7 +429,7 @@ mod tests {
     }
 
     #[test]
-    fn addresses_and_times_are_told_as_they_are() {
+    fn addresses_and_times_are_reported_unchanged() {
         assert_eq!(any_address(HERE), IpAddr::V4(Ipv4Addr::UNSPECIFIED));
         assert_eq!(any_address(Ipv6Addr::LOCALHOST.into()), IpAddr::V6(Ipv6Addr::UNSPECIFIED));
         for (silence_ns, said) in [(SILENCE_NS, "5 s"), (63_000_000_000, "63 s")] {

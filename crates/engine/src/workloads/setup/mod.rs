@@ -145,7 +145,7 @@ pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(
     }
 }
 
-pub fn random_octets<const N: usize>() -> Result<[u8; N], Failure> {
+pub fn random_bytes<const N: usize>() -> Result<[u8; N], Failure> {
     let mut octets = [0; N];
     getrandom::fill(&mut octets)
         .map_err(|error| Failure::new("system.random", error.to_string()))?;
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn errors_of_sockets_are_told_apart() {
+    fn errors_of_sockets_are_distinguished() {
         use io::ErrorKind::{
             BrokenPipe, ConnectionAborted, ConnectionRefused, ConnectionReset, Interrupted,
             TimedOut, WouldBlock,

@@ -62,7 +62,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn too_few_ports_are_said_with_what_to_do() {
+    fn too_few_ports_are_reported_with_a_hint() {
         assert_eq!(ports_in("32768\t60999\n"), Some(28_232));
         assert_eq!((ports_in("1"), ports_in("9 1"), ports_in("a b")), (None, None, None));
         assert_eq!(check_ports(28_232, 28_232), Ok(()));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_station_of_nfs_has_a_second_connection_only_to_who_mounts_elsewhere() {
+    fn an_nfs_station_has_a_second_connection_only_to_a_separate_mount_server() {
         let target = |service: &str, port: &str| -> Target {
             let text = format!(r#"{{"service":"{service}","address":"127.0.0.1"{port}}}"#);
             serde_json::from_str(&text).unwrap()

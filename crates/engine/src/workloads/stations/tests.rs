@@ -105,7 +105,7 @@ fn a_mix_of_reads_and_writes_is_right_throughout() {
 }
 
 #[test]
-fn what_is_damaged_or_cut_short_is_told_apart() {
+fn damaged_and_truncated_files_are_distinguished() {
     let damaged = trial("corrupt", Malice::Corrupt, spec());
     assert_eq!(damaged.stationed.checked.corrupt, 100);
     assert_eq!(damaged.stationed.errors["wrong_data"], 100);
@@ -191,7 +191,7 @@ fn connections_are_ramped_and_refusals_before_the_start_counted_apart() {
 }
 
 #[test]
-fn an_open_loop_begins_what_is_due_when_it_is_due() {
+fn an_open_loop_starts_operations_on_schedule() {
     let spec = StationsSpec {
         open_loop: Some(OpenLoop { rate_per_s: 2000.0, arrivals: Arrivals::Fixed }),
         until: StationsUntil { time_ns: Some(200_000_000), ..StationsUntil::default() },

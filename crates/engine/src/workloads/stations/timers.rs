@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_due_is_woken_once_and_nobody_else() {
+    fn only_a_due_waiter_is_woken_and_only_once() {
         with_sleepers([30, 20, 50, 40], |timers, woken| {
             timers.wake(Instant::from_nanos(19));
             assert_eq!(woken(), [0, 0, 0, 0]);
@@ -326,7 +326,7 @@ mod tests {
     }
 
     #[test]
-    fn who_is_woken_for_the_end_does_not_wait_for_its_moment() {
+    fn a_waiter_woken_for_the_end_stops_waiting() {
         let runtime = runtime().unwrap();
         runtime.block_on(tokio::task::LocalSet::new().run_until(async {
             let timers = Timers::new().unwrap();

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_before_the_start() {
+    fn nothing_is_reported_before_the_start() {
         let (word, sender) = word(0);
         sender.set_nonblocking(true).unwrap();
         let start = os::monotonic().plus_nanos(3_600_000_000_000);

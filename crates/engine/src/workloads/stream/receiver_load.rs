@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_out_of_range_is_refused() {
+    fn values_out_of_range_are_refused() {
         let refused = |load: ReceiverLoad| check(&load).unwrap_err().message;
         assert!(
             refused(ReceiverLoad { quota_ratio: Some(0.0), ..Default::default() })

@@ -203,7 +203,7 @@ fn messages_go_in_groups_as_large_as_the_rate_needs() {
 }
 
 #[test]
-fn what_a_system_cannot_do_is_not_asked_of_it() {
+fn unsupported_modes_are_not_tried() {
     let plain_system = Capabilities { batch: false, segment: false, ..lanlab_os::capabilities() };
     let checked = |io| {
         let spec = StreamSpec { io, ..plain(Transport::Udp) };
@@ -325,7 +325,7 @@ fn a_port_is_needed_for_each_flow_over_udp_and_one_over_tcp() {
 }
 
 #[test]
-fn a_measurement_takes_the_buffers_of_its_way() {
+fn a_measurement_uses_the_buffers_of_its_io_mode() {
     let of_sender = |transport, io| {
         let spec = StreamSpec { io, threads: Some(1), ..plain(transport) };
         let task = send(to_send(spec, &[7])).ok().unwrap();

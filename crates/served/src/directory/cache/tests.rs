@@ -85,7 +85,7 @@ fn a_directory_is_known_wherever_it_lies_and_forgotten_when_it_is_gone() {
 }
 
 #[test]
-fn what_is_kept_is_bounded_in_names_and_directories() {
+fn the_cache_is_bounded_in_names_and_directories() {
     let cache =
         Cache { max_names: 100, max_listed: 100, max_directories: 5, ..Cache::new(|_| true) };
     let root = tempfile::tempdir().unwrap();

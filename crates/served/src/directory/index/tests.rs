@@ -23,7 +23,7 @@ fn short(index: &Index, on_disk: &str) -> Option<String> {
 }
 
 #[test]
-fn a_long_name_keeps_its_short_one_whatever_comes_beside_it() {
+fn a_long_name_keeps_its_short_name_when_others_appear() {
     let alone = short(&of(&["a long name.text"]), "a long name.text").unwrap();
     assert_eq!(alone, made("a long name.text", 1));
     let among = of(&["a long name", "0", "zz.text.text", "a long name.text"]);

@@ -108,7 +108,7 @@ fn whatever_is_changed_after_it_was_signed_is_refused() {
 }
 
 #[test]
-fn what_is_not_version_4_is_said() {
+fn requests_without_version_4_signatures_are_reported() {
     for (authorization, wanted) in [
         ("AWS AKIAIOSFODNN7EXAMPLE:abc=", Code::AuthorizationHeaderMalformed),
         ("AWS4-HMAC-SHA256", Code::AuthorizationHeaderMalformed),

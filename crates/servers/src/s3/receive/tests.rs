@@ -23,7 +23,7 @@ fn taken(fields: &[(&str, &str)], payload: Payload, data: &[u8]) -> Result<Vec<u
 }
 
 #[test]
-fn octets_are_as_many_as_were_said() {
+fn the_declared_length_is_enforced() {
     let of =
         |length: &str, data: &[u8]| taken(&[("content-length", length)], Payload::Unsigned, data);
     assert_eq!(of("3", b"abc").unwrap(), b"abc");
@@ -38,7 +38,7 @@ fn octets_are_as_many_as_were_said() {
 }
 
 #[test]
-fn chunks_hold_as_many_octets_as_were_said() {
+fn the_declared_length_of_chunks_is_enforced() {
     let of = |length: &str, data: &[u8]| {
         let fields = [("content-length", "13"), ("x-amz-decoded-content-length", length)];
         taken(&fields, Payload::Chunks, data)

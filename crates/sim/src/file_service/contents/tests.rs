@@ -207,7 +207,7 @@ fn a_directory_is_listed_in_parts_without_what_lies_in_those_below() {
 }
 
 #[test]
-fn what_is_renamed_takes_along_what_lies_in_it_and_what_is_open_of_it() {
+fn a_rename_moves_children_and_open_files() {
     let mut contents = contents();
     for path in ["d/x", "d/s/y", "e"] {
         contents.put_bytes(&names(path), path.as_bytes()).unwrap();
@@ -245,7 +245,7 @@ fn what_is_renamed_takes_along_what_lies_in_it_and_what_is_open_of_it() {
 }
 
 #[test]
-fn what_is_changed_of_a_file_is_found_and_the_rest_stays() {
+fn a_change_affects_only_its_range_of_a_file() {
     let mut contents = contents();
     contents.put_bytes(&names("b"), &[1; 3]).unwrap();
     let mut seen = |modified_s, is_read_only| {

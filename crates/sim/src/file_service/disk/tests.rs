@@ -126,7 +126,7 @@ fn every_sector_of_a_track_has_its_own_place() {
 }
 
 #[test]
-fn what_is_verified_is_read_in_the_next_turn() {
+fn verification_reads_in_the_next_turn() {
     let write = Access { sector: 3, count: 1, is_write: true };
     let plain = timed(plan(), 0, [write])[0];
     let verified = timed(DiskPlan { verifies: true, ..plan() }, 0, [write])[0];
@@ -168,7 +168,7 @@ fn served(order: Order, cylinders: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn an_elevator_goes_on_in_its_direction_and_others_serve_who_came_first() {
+fn an_elevator_keeps_its_direction_and_other_orders_are_first_come_first_served() {
     let asked = [50, 300, 120, 50, 99];
     assert_eq!(served(Order::FirstCome, &asked), [100, 50, 300, 120, 50, 99]);
     assert_eq!(served(Order::Elevator, &asked), [100, 120, 300, 99, 50, 50]);

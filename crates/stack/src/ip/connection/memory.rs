@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn its_bound_has_what_was_received_twice_what_is_to_be_sent_and_five_frames() {
+    fn the_memory_bound_covers_buffers_and_five_frames() {
         let most = |profile| Connection::most_bytes(&profile, 100) - OWN;
         let frames = 5 * (LIST_ENTRY + 14 + 1_500);
         assert_eq!(most(PROFILE), 2 * 3_000 + 1_500 + 100 + 2 * 2_600 + 1_000 + frames);

@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn each_packet_says_where_its_part_belongs_and_the_last_one_that_it_is() {
+    fn each_packet_has_its_offset_and_the_last_one_is_marked() {
         let body: Vec<u8> = (0..1_068_u32).map(|at| (at * 7) as u8).collect();
         let mut burst = Burst::new((1, 2), 600, 1_500);
         assert_eq!(burst.due(), None);
@@ -379,7 +379,7 @@ mod tests {
 
     /// What is missing, as a client says it, is sent once, and no more than 64 parts of it.
     #[test]
-    fn what_is_missing_is_sent_as_it_is_asked_for() {
+    fn only_requested_fragments_are_resent() {
         let mut burst = Burst::new((1, 2), 600, 1_500);
         burst.begin(Instant::ZERO, (0, 0), &[1; 1_000]);
         due(&mut burst, 0);
@@ -418,7 +418,7 @@ mod tests {
     }
 
     #[test]
-    fn what_has_come_and_what_is_missing_is_known_to_the_octet() {
+    fn received_and_missing_ranges_are_exact() {
         let mut chance = 1_u64;
         let mut below = |end: usize| {
             chance = chance.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -98,7 +98,7 @@ mod tests {
     }
 
     #[test]
-    fn what_a_request_cannot_say_cannot_be_asked_for() {
+    fn unrepresentable_requests_are_refused() {
         for name in ["", ".", "..", "a\\b", "co:lon", "CON", "a\nb", "what?", "a*", "<", "a.", "b "]
         {
             assert!(!can_be_asked_for(name), "{name:?}");

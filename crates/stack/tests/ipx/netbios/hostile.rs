@@ -252,7 +252,7 @@ fn a_call_that_comes_again_is_answered_again_and_later_it_is_a_new_one() {
 }
 
 #[test]
-fn who_only_calls_makes_room_and_no_station_has_all_of_it() {
+fn clients_that_only_connect_make_room_for_others() {
     let mut server = Server::new();
     let ours = server.session();
     server.hear(CLIENT, part(ours, 1, 1), b"x");

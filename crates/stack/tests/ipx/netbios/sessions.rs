@@ -39,7 +39,7 @@ fn messages_of_every_length_come_back_between_all_profiles() {
 }
 
 #[test]
-fn packets_have_the_octets_that_the_shorter_of_both_takes() {
+fn packets_have_the_bytes_that_the_shorter_of_both_takes() {
     // 802.2: 1500 octets without its header of 3, IPX's of 30 and that of the session of 18.
     for (callee, longest) in [(WINDOWS_NT, 1449), (WINDOWS_9X, 1440), (WINDOWS_WFW, 1424)] {
         let (mut segment, _) =
@@ -90,7 +90,7 @@ fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
 }
 
 #[test]
-fn what_is_missing_is_asked_for_and_comes_without_waiting() {
+fn missing_fragments_are_requested_and_resent_at_once() {
     let sent = vec![pattern(0, 60_000)];
     for seed in 0..20 {
         let (mut segment, _) =
@@ -125,7 +125,7 @@ fn closing_sends_what_waits_and_both_ends_forget_the_session() {
 }
 
 #[test]
-fn an_end_that_is_not_answered_is_said_again_and_then_forgotten() {
+fn an_unanswered_disconnect_is_resent_and_then_dropped() {
     let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
     segment.faults.lost = 100;
@@ -211,7 +211,7 @@ fn an_idle_session_is_asked_for_and_kept() {
 }
 
 #[test]
-fn who_vanishes_is_given_up_by_both_ends() {
+fn session_ends_when_peer_disappears() {
     let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::sending([]), Peer::sending([])]);
     segment.run_until(ms(4_100));
     segment.faults.lost = 100;

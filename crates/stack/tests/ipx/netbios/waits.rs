@@ -51,7 +51,7 @@ const IS_SYSTEM: u8 = control::SYSTEM | control::ACKNOWLEDGE;
 
 /// Q99745: eight times after half a second that grows.
 #[test]
-fn what_is_not_acknowledged_is_sent_eight_times_again() {
+fn unacknowledged_packets_are_resent_eight_times() {
     let mut server = Server::new();
     server.session();
     let id = server.sessions[0];
@@ -74,7 +74,7 @@ fn what_is_not_acknowledged_is_sent_eight_times_again() {
 }
 
 #[test]
-fn an_end_that_is_not_answered_is_said_in_the_same_times() {
+fn an_unanswered_disconnect_is_resent_on_the_same_schedule() {
     let mut server = Server::new();
     server.session();
     server.node.close(server.now, server.sessions[0]);
@@ -210,7 +210,7 @@ fn a_network_with_a_round_trip_of_half_a_second_is_slow() {
 }
 
 #[test]
-fn who_has_ended_a_session_answers_its_end_for_ten_seconds() {
+fn a_closed_session_answers_disconnects_for_ten_seconds() {
     for (after_ms, is_answered) in [(9_999, true), (10_000, false)] {
         let mut server = Server::new();
         let ours = server.session();
@@ -372,7 +372,7 @@ fn both_ends_count_what_goes_between_them() {
 }
 
 #[test]
-fn a_station_that_ends_has_its_times_from_the_one_that_was_said() {
+fn a_closing_station_uses_the_negotiated_times() {
     // A session of 3 s that cannot end, as nothing is acknowledged.
     let mut server = Server::new();
     server.session();
@@ -449,7 +449,7 @@ fn only_the_answer_of_the_station_that_was_called_opens_a_session() {
 
 /// A call is one at no connection, with data of its stream: what bears only its bits is of a session.
 #[test]
-fn what_is_for_a_connection_or_another_stream_is_no_call() {
+fn packets_for_other_streams_are_not_calls() {
     for (destination, number) in [(5, stream::DATA), (NO_CONNECTION, stream::END)] {
         let mut server = Server::new();
         let client = name(5);

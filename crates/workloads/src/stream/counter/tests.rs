@@ -85,7 +85,7 @@ fn before_the_mark_drops_are_those_of_the_warm_up_by_its_time() {
 }
 
 #[test]
-fn what_is_in_a_run_already_is_counted_once() {
+fn repeated_values_of_a_run_are_counted_once() {
     let plan = plan();
     let (mut counter, mut meters) =
         (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));

@@ -115,7 +115,7 @@ fn a_dataset_cannot_change() {
 }
 
 #[test]
-fn octets_of_a_file_are_compared_from_their_place_on() {
+fn bytes_of_a_file_are_compared_from_their_place_on() {
     let root = tree();
     let files = found(root.path()).unwrap();
     let truth = files.truth(3).unwrap();
@@ -145,7 +145,7 @@ fn names_are_counted_up_to_the_most() {
 }
 
 #[test]
-fn what_is_read_in_pieces_is_read_on() {
+fn a_read_in_pieces_continues() {
     // Three octets a call at most, from the tenth on: its place, three times.
     let mut buffer = [0; 8];
     let read = |part: &mut [u8], from: u64| {

@@ -113,7 +113,7 @@ fn hashes_are_of_blocks_in_whatever_order_they_come() {
 }
 
 #[test]
-fn octets_of_a_file_lie_where_they_belong() {
+fn bytes_of_a_file_lie_where_they_belong() {
     let root = TempDir::new().unwrap();
     let (place, files) = (place(root.path()), dataset());
     let entry = &files.entries[0];
@@ -136,7 +136,7 @@ fn octets_of_a_file_lie_where_they_belong() {
 }
 
 #[test]
-fn what_was_written_is_removed_and_what_else_is_there_is_told() {
+fn own_files_are_removed_and_others_are_reported() {
     let root = TempDir::new().unwrap();
     let place = place(root.path());
     let working = root.path().join("lanlab-1");
@@ -170,7 +170,7 @@ fn a_directory_in_the_place_of_a_file_is_an_error() {
 
 #[test]
 #[cfg(unix)]
-fn what_a_link_leads_to_stays() {
+fn the_target_of_a_link_is_kept() {
     let (root, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let place = place(root.path());
     fs::write(other.path().join("b"), "precious").unwrap();

@@ -17,7 +17,7 @@ use crate::messages::{EchoRequested, Failure, IcmpSocket, PeerEcho, PeerEchoProt
 use crate::running::Running;
 use crate::workloads::padding;
 use crate::workloads::setup::{
-    TICK, any_address, bind_datagram, datagram_options, is_idle, random_octets, setup_ns,
+    TICK, any_address, bind_datagram, datagram_options, is_idle, random_bytes, setup_ns,
     socket_address,
 };
 
@@ -37,7 +37,7 @@ pub fn request(
         .plain()
         .connect(peer)
         .map_err(|error| Failure::system(format!("connect to {place}"), &error))?;
-    let token = Token(random_octets()?);
+    let token = Token(random_bytes()?);
     let round_trip_ns = first_round_trip(request, plan, (&socket, envelope, token), running)?;
     // What cannot be measured on this path is refused before the start.
     plan.on_path(round_trip_ns)?;
@@ -65,7 +65,7 @@ fn open(
     let (socket, is_raw) = DatagramSocket::bind_icmp(address, &datagram_options(options))
         .map_err(|error| not_allowed(&error))?;
     let version = if peer.is_ipv4() { Version::V4 } else { Version::V6 };
-    let identifier = is_raw.then(random_octets).transpose()?.map(u16::from_be_bytes);
+    let identifier = is_raw.then(random_bytes).transpose()?.map(u16::from_be_bytes);
     let kind = if is_raw { IcmpSocket::Raw } else { IcmpSocket::Datagram };
     Ok((socket, Envelope::Icmp { version, identifier }, Some(kind)))
 }

@@ -9,7 +9,7 @@ use super::super::tcp;
 use crate::messages::{EchoRequested, Failure, PeerEcho};
 use crate::running::Running;
 use crate::workloads::padding;
-use crate::workloads::setup::{connect_to_peer, random_octets, socket_address};
+use crate::workloads::setup::{connect_to_peer, random_bytes, socket_address};
 
 pub fn request(
     request: &PeerEcho,
@@ -25,6 +25,6 @@ pub fn request(
     let start = running.wait_for_start(|| Ok(()))?;
     let plan = &plan.on_path(running.round_trip_ns())?;
     let padding = repeat_with(padding()).take(plan.message_bytes).collect();
-    let content = Content::new(plan, Token(random_octets()?), padding);
+    let content = Content::new(plan, Token(random_bytes()?), padding);
     tcp::exchange(plan, request.processor, &stream, Some(&content), running, start)
 }

@@ -101,7 +101,7 @@ fn a_writer_says_why_a_message_is_not_taken() {
 }
 
 #[test]
-fn replies_are_counted_from_their_octets() {
+fn replies_are_counted_from_their_bytes() {
     for receive in WAYS {
         let (near, mut far) = pair();
         let plan = of_messages(5, receive);

@@ -15,7 +15,7 @@ fn heard(far: &UdpSocket) -> Message {
 }
 
 #[test]
-fn what_the_system_says_of_a_datagram_decides_what_it_means() {
+fn the_system_error_decides_the_meaning_of_a_datagram() {
     use io::ErrorKind::{ConnectionRefused, PermissionDenied, WouldBlock};
     let of = |kind: io::ErrorKind| there(Err(kind.into()), "receive").ok();
     assert_eq!(there(Ok(1), "receive").unwrap(), There::Datagram);
@@ -41,7 +41,7 @@ fn what_the_system_says_of_a_datagram_decides_what_it_means() {
 }
 
 #[test]
-fn a_buffer_takes_a_message_a_word_and_what_is_too_long() {
+fn a_buffer_takes_a_message_a_word_and_an_oversized_datagram() {
     let bytes = |message_bytes| buffer_bytes(&Plan { message_bytes, ..plan(&spec()).unwrap() });
     assert_eq!([bytes(1), bytes(64), bytes(1_000)], [65, 65, 1_001]);
 }
@@ -83,7 +83,7 @@ fn requests<'a>(plan: &Plan, socket: &'a DatagramSocket) -> DatagramRequests<'a>
 }
 
 #[test]
-fn a_requester_says_that_it_is_there() {
+fn a_requester_reports_that_it_is_alive() {
     let (near, far) = datagram_pair();
     let mut requests = requests(&plan(&spec()).unwrap(), &near);
     requests.say_alive();

@@ -60,7 +60,7 @@ fn a_plain_request_is_taken() {
 }
 
 #[test]
-fn what_cannot_be_simulated_is_refused_with_what_is_allowed() {
+fn impossible_input_is_refused_with_the_allowed_values() {
     let machine = "/world/machines/0";
     let cases = [
         ("/world/machines", "[{}]", "`world.machines`: found 1; allowed: 2 to 2"),

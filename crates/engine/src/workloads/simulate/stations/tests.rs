@@ -72,7 +72,7 @@ fn stations_read_and_write_over_every_carrier_and_all_is_compared() {
 /// Two stations, 10 ms of the disk for a block and 5 ms of the processor to send the answer, in one frame. Of 40
 /// reads four are of two blocks.
 #[test]
-fn who_does_one_thing_at_a_time_sends_the_answer_before_the_next_call() {
+fn a_sequential_server_replies_before_its_next_call() {
     let elapsed_ms = |overlaps: bool| {
         let server = serde_json::json!({
             "transmit": {"each_ns": 5_000_000},

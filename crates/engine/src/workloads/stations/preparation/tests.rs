@@ -88,7 +88,7 @@ fn each_station_has_a_file_of_all_its_blocks() {
 }
 
 #[test]
-fn what_a_trial_wrote_is_removed_and_counted() {
+fn files_of_a_trial_are_removed_and_counted() {
     let spec = spec("what is removed");
     prepared(&spec);
     let found = emptied(&spec).unwrap();
@@ -102,7 +102,7 @@ fn what_a_trial_wrote_is_removed_and_counted() {
 }
 
 #[test]
-fn what_is_not_there_any_more_is_not_counted() {
+fn missing_files_are_not_counted() {
     let spec = spec("one that is gone");
     prepared(&spec);
     let gone = file(&spec, "s00001.dat");

@@ -213,7 +213,7 @@ mod tests {
     };
 
     #[test]
-    fn a_round_is_told_by_the_second_and_by_the_message() {
+    fn rates_are_reported_per_second_and_per_message() {
         let usage = Usage { user_ns: 4_000_000, system_ns: 2_000_000, ..Usage::default() };
         // 8 ms.
         assert_eq!(rate_and_cost(8_000.0, usage), (1_000_000.0, 750.0));
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn every_way_carries_messages_and_says_what_they_cost() {
+    fn every_io_mode_carries_messages_and_reports_their_cost() {
         use Receive::{Block, Poll, Spin};
         let datagrams = [Io::Single, Io::Batch, Io::Segment].map(|sender| (Transport::Udp, sender));
         for (transport, sender) in [&datagrams[..], &[(Transport::Tcp, Io::Single)]].concat() {

@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_sure_is_told_as_that_and_stays_so() {
+    fn an_uncertain_choice_is_reported_as_uncertain() {
         let first = known(CASE, found(200.0, 190.0, false));
         assert!(!first[0].is_sure);
         let mut next = Memory::default();

@@ -53,7 +53,7 @@ fn the_median_of_an_even_number_lies_between_the_middle_two() {
 }
 
 #[test]
-fn the_fastest_way_is_taken_and_said() {
+fn the_fastest_io_mode_is_chosen_and_reported() {
     let ways = vec![
         candidate("block", 200_000.0, 9_000.0),
         candidate("poll", 310_000.0, 4_000.0),
@@ -81,7 +81,7 @@ fn of_ways_as_fast_the_cheapest_is_taken() {
 }
 
 #[test]
-fn what_an_earlier_engine_tried_says_when() {
+fn results_of_an_earlier_engine_have_their_time() {
     let ways = || vec![candidate("single", 200.0, 1.0), candidate("batch", 100.0, 1.0)];
     let before = Found { tried_at_s: now_s() - 725, earlier: true, ..found(ways()) };
     let (chosen, choice) = decide(before, None, 0);
@@ -150,7 +150,7 @@ fn few_messages_are_waited_for_in_the_system_s_call() {
 }
 
 #[test]
-fn the_way_that_is_said_is_the_way_that_is_taken() {
+fn the_reported_io_mode_is_the_mode_in_use() {
     let (taken, choice) = super::receive(&spec(Receive::Auto, Io::Single), None);
     let (name, _) = WAYS_TO_RECEIVE.into_iter().find(|(_, way)| *way == taken).unwrap();
     assert!(choice.unwrap().reason.starts_with(name));
@@ -178,7 +178,7 @@ fn a_way_as_slow_as_its_bound_is_equal_or_tried_again() {
 }
 
 #[test]
-fn ways_to_receive_are_tried_beside_the_sender_s_and_the_other_way_round() {
+fn receive_modes_are_tried_with_send_modes_and_vice_versa() {
     let chosen = |receive, io| {
         let spec = spec(receive, io);
         (sender_beside(&spec), receiver_beside(&spec))

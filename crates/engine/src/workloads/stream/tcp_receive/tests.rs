@@ -40,7 +40,7 @@ fn turn(receiver: &mut Receiver, shared: &mut Shared) -> Result<Turn, Failure> {
 }
 
 #[test]
-fn what_is_read_is_counted_to_the_octet() {
+fn every_byte_read_is_counted() {
     let plan = of(|s| s.amount = Amount::Messages(6));
     let (running, (near, mut far)) = (running(), pair());
     let mut shared = shared(&plan);
@@ -122,7 +122,7 @@ fn a_sender_that_goes_on_too_long_and_another_error_are_failures() {
 }
 
 #[test]
-fn a_flow_with_octets_is_watched_until_it_is_forgotten() {
+fn a_flow_with_bytes_is_watched_until_it_is_forgotten() {
     let (plan, running, (near, mut far)) = (of(|_| ()), running(), pair());
     far.write_all(b"octets").unwrap();
     let receiver =
@@ -131,7 +131,7 @@ fn a_flow_with_octets_is_watched_until_it_is_forgotten() {
 }
 
 #[test]
-fn octets_of_all_flows_add_up_and_the_longest_window_counts() {
+fn bytes_of_all_flows_add_up_and_the_longest_window_counts() {
     let plan = of(|s| (s.read_bytes, s.flows) = (4_000, 2));
     let flow = |unit: u64, ended_by| Received {
         ended_by,

@@ -60,7 +60,7 @@ fn take(receiver: &mut Receiver, shared: &mut Shared, far: &UdpSocket, numbers: 
 }
 
 #[test]
-fn a_sender_that_has_not_heard_that_it_is_accepted_is_told_again() {
+fn acceptance_is_repeated_to_a_sender_that_missed_it() {
     let of = |kind| Message { token: TOKEN, flow: 2, kind };
     let (mut accepted, mut others) = (Vec::new(), Vec::new());
     for _ in 0..2 {
@@ -84,7 +84,7 @@ fn a_sender_that_has_not_heard_that_it_is_accepted_is_told_again() {
 }
 
 #[test]
-fn what_is_taken_in_is_counted_and_told() {
+fn received_messages_are_counted_and_reported() {
     let (plan, running) = (plan(&spec()).unwrap(), running());
     let mut shared = shared(&plan, ReceiverLoad::default());
     let (mut receiver, far) = flow(&plan, &running, os::monotonic());
@@ -190,7 +190,7 @@ fn a_flow_with_datagrams_is_watched_until_it_is_forgotten() {
 }
 
 #[test]
-fn a_buffer_takes_a_message_a_word_and_what_is_too_long() {
+fn a_buffer_takes_a_message_a_word_and_an_oversized_datagram() {
     let bytes = |io, size| {
         let plan = Plan { io, message_bytes: size, ..plan(&spec()).unwrap() };
         (buffer_bytes(&plan), read_bytes(&plan))

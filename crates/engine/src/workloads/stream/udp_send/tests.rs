@@ -64,7 +64,7 @@ fn as_many_messages_as_one_call_takes_are_numbered_and_sent() {
 }
 
 #[test]
-fn what_the_system_says_of_a_message_decides_what_comes_next() {
+fn the_system_error_decides_the_next_step() {
     use io::ErrorKind::{ConnectionRefused, PermissionDenied, WouldBlock};
     let plan = of(Io::Single, None);
     for alone in [true, false] {
@@ -100,7 +100,7 @@ fn a_message_without_room_is_tried_again_unless_its_slot_has_passed() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn a_failure_of_segments_says_what_to_do() {
+fn a_failure_of_segments_gives_a_hint() {
     let failure = |io| {
         with_flow(&of(io, None), true, |sender, shared, _, _| {
             let denied = io::ErrorKind::PermissionDenied.into();

@@ -18,7 +18,7 @@ use crate::messages::{
     Amount, Failure, PeerDirection, PeerStream, PeerStreamed, SocketOptions, Transport,
 };
 use crate::running::Running;
-use crate::workloads::setup::{connect_to_peer, random_octets, socket_address};
+use crate::workloads::setup::{connect_to_peer, random_bytes, socket_address};
 use crate::workloads::stream::Plan;
 
 /// The server's own limit of the time: the client ends the test before, once its amount is reached.
@@ -38,7 +38,7 @@ pub fn run(
     let options = SocketOptions::default();
     let connected = connect_to_peer(ends, &options, 0, plan.silence_ns)?;
     let round_trip_ns = connected.1;
-    let cookie = cookie(random_octets::<{ COOKIE_BYTES - 1 }>()?);
+    let cookie = cookie(random_bytes::<{ COOKIE_BYTES - 1 }>()?);
     let mut control = Control::new(connected, Client::new(test(request, plan), &cookie), running)?;
     control.expect(&Event::OpenFlows)?;
     running.ready(Vec::new(), Some(round_trip_ns));

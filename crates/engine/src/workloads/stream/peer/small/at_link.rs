@@ -13,7 +13,7 @@ use crate::listen::{link_failure, place_of};
 use crate::messages::{Failure, OwnStack, PeerStream, StackFacts};
 use crate::running::Running;
 use crate::stack_facts::stack_facts;
-use crate::workloads::setup::random_octets;
+use crate::workloads::setup::random_bytes;
 
 /// Frames taken in one turn, so that flows have theirs.
 const TURN_FRAMES: usize = 64;
@@ -49,7 +49,7 @@ impl AtLink {
         let system = |error: std::io::Error| Failure::system("the interface", &error);
         let readiness = Readiness::new(1).map_err(system)?;
         readiness.watch(&link, 0, Interest::Read).map_err(system)?;
-        let random = u64::from_le_bytes(random_octets()?);
+        let random = u64::from_le_bytes(random_bytes()?);
         let config = StationConfig {
             mac: link.mac(),
             address: stack.address,

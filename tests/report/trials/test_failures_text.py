@@ -117,7 +117,7 @@ def test_sentences_name_the_conditions_that_lack_trials(lacking: SyntheticRun) -
     )
 
 
-def test_what_was_given_up_is_told_with_the_answer() -> None:
+def test_what_was_given_up_is_reported_with_the_answer() -> None:
     found = a_run(of_one_condition)
     (told,) = [s for s in sentences(found.run, found.trials) if s.startswith("Stopped after")]
 

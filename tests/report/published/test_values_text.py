@@ -44,7 +44,9 @@ def runs() -> list[Run]:
     return [_run("real", "transports"), _run("simulated", "quick")]
 
 
-def test_each_printed_condition_stands_beside_the_transport_of_its_system(runs: list[Run]) -> None:
+def test_each_printed_condition_is_shown_next_to_the_transport_of_its_system(
+    runs: list[Run],
+) -> None:
     """NWLink of Windows 98 is IPX alone, that of Windows 2000 is NetBIOS over it."""
     rows = list(csv.DictReader(io.StringIO(values_table(_STUDY.published, runs).to_csv())))
     assert len(rows) == 12

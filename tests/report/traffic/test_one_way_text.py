@@ -31,7 +31,7 @@ def test_nothing_is_said_of_one_clock_or_of_no_delays(run: SyntheticRun) -> None
     assert "One-way" not in said(run, 0)
 
 
-def test_two_clocks_are_told_with_their_bound(run: SyntheticRun) -> None:
+def test_two_clocks_are_reported_with_their_bound(run: SyntheticRun) -> None:
     told = said(run, 5_000)
 
     assert "compare two clocks, each ± 5.00 µs." in told

@@ -120,7 +120,7 @@ def test_each_outcome_has_its_sentence(found: Compared, said: str, study: Study)
     assert re.fullmatch(said, sentence(study, found)), sentence(study, found)
 
 
-def test_how_a_metric_differs_over_conditions_is_said_before_each(study: Study) -> None:
+def test_how_a_metric_differs_over_conditions_is_reported_before_each(study: Study) -> None:
     """From the least to the greatest difference, if most conditions differ."""
     gains = (1.05, 1.12, 1.2)
     found = [one(TEN, tuple(gain * value for value in TEN)) for gain in gains]
@@ -136,7 +136,7 @@ def test_how_a_metric_differs_over_conditions_is_said_before_each(study: Study) 
         assert not any("over" in text for text in comparison_sentences(study, few))
 
 
-def test_what_cannot_be_told_of_many_is_said_once(study: Study) -> None:
+def test_what_cannot_be_told_of_many_is_reported_once(study: Study) -> None:
     undecided = one(TEN, (100e6, 102e6, 101e6, 103e6))
 
     few = comparison_sentences(study, [undecided] * 6)

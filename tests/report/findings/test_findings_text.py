@@ -57,7 +57,7 @@ def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path
     assert verdicts["f1.vista.ipv4"].endswith("does not hold")
 
 
-def test_the_numbers_are_kept_beside_the_page(chapter: tuple[str, Path]) -> None:
+def test_the_numbers_are_kept_next_to_the_page(chapter: tuple[str, Path]) -> None:
     """Every comparison at full precision, with its finding."""
     _, folder = chapter
     with (folder / "tables" / "manford-kolahi-finding-comparisons.csv").open(newline="") as file:
@@ -81,7 +81,7 @@ def test_a_study_without_findings_has_no_such_chapter(tmp_path: Path) -> None:
     assert not [path for path in paths.tables if "finding" in path.name]
 
 
-def test_undecided_is_told_with_the_trials_and_the_time_that_would_decide() -> None:
+def test_undecided_is_reported_with_the_trials_and_the_time_that_would_decide() -> None:
     """Trials of half a second each."""
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)
@@ -96,7 +96,7 @@ def test_undecided_is_told_with_the_trials_and_the_time_that_would_decide() -> N
     )
 
 
-def test_a_comparison_is_told_with_interval_test_effect_and_trials() -> None:
+def test_a_comparison_is_reported_with_interval_test_effect_and_trials() -> None:
     """Of forty trials each, as the study had."""
     run = synthetic_run("manford-kolahi", "full", link_rate_bps=100_000_000)
     found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)

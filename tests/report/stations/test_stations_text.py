@@ -68,7 +68,7 @@ def test_what_failed_trials_had_done_is_said_and_counts_for_nothing() -> None:
         (300, {"active_start_ns": 5, "active_end_ns": 5}, "never all active"),
     ],
 )
-def test_why_there_is_no_steady_state_is_told_apart(
+def test_why_there_is_no_steady_state_is_distinguished(
     readings: int, steady: dict[str, Any], said: str
 ) -> None:
     """In a word or three; the record says more."""
@@ -85,7 +85,7 @@ def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
     assert [cell.text for cell in alone[3:6]] == ["", "", ""]
 
 
-def test_what_frames_lost_and_had_mended_is_told_of_both_ends() -> None:
+def test_what_frames_lost_and_had_mended_is_reported_of_both_ends() -> None:
     """Of the trials of a line together; an end that lost nothing is not named."""
     counted = dict.fromkeys((*DISCARDED, *TROUBLES), 0)
     trials = [trial(4, GOOD), trial(4, GOOD), trial(9, GOOD)]

@@ -93,7 +93,7 @@ def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list
     return cost_table(run, trials, copy_study(["ftp"], _TWO), "copies").shown()
 
 
-def test_how_well_costs_fit_stands_beside_them() -> None:
+def test_how_well_costs_fit_is_shown_next_to_them() -> None:
     """Four datasets, one of which takes a tenth longer than byte, file and trial cost."""
     study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
     run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
@@ -112,7 +112,7 @@ def test_how_well_costs_fit_stands_beside_them() -> None:
     assert "costs are not constant" in odd["note"] and "not constant" not in even["note"]
 
 
-def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
+def test_what_is_not_identified_is_reported_in_place_of_costs() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     table = cost_table(*copy_run(study, _COSTS), study, "copies")
     (row,) = rows_of(table)
@@ -122,7 +122,7 @@ def test_what_is_not_identified_is_said_in_place_of_costs() -> None:
     assert row["note"] == "not identified: one dataset cannot separate bytes from files"
 
 
-def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() -> None:
+def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported() -> None:
     study = copy_study(["ftp"], _TWO)
 
     def fails(planned: PlannedTrial) -> bool:
@@ -145,7 +145,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_told() ->
     assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
 
 
-def test_published_conditions_stand_beside_ours_and_none_is_hidden() -> None:
+def test_published_conditions_are_shown_next_to_ours_and_none_is_hidden() -> None:
     run, trials = schomer()
     loaded = load_study("schomer-claason")
     rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
@@ -181,7 +181,7 @@ def texts_of(table: Table, heading: str) -> list[str]:
     )
 
 
-def test_a_time_of_another_amount_stands_beside_no_published_time() -> None:
+def test_a_time_of_another_amount_is_shown_next_to_no_published_time() -> None:
     """6.23 MB took half a second, 623 MB 263 s: rates are compared. Of the same amount both are."""
     loaded = load_study("schomer-claason")
     run, trials = schomer()
