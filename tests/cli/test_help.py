@@ -277,7 +277,13 @@ def test_completion_never_fails(name: str, folder: Path) -> None:
     for parameters in ({"study": name}, {"store": name}, {"store": f"postgresql://{name}"}):
         for incomplete in ("", name):
             context = context_with(**parameters)
-            complete.scales(context, incomplete)
-            complete.runs(context, incomplete)
-            complete.studies(incomplete)
-            complete.testbeds(incomplete)
+            answers = [
+                *complete.scales(context, incomplete),
+                *complete.runs(context, incomplete),
+                *complete.studies(incomplete),
+                *complete.testbeds(incomplete),
+            ]
+            words = [one if isinstance(one, str) else one[0] for one in answers]
+            assert [word for word in words if not word.startswith(incomplete)] == []
+            # Studies and testbeds are always there to be offered.
+            assert words or incomplete
