@@ -13,7 +13,7 @@ import http.client
 import os
 import random
 import resource
-import selectors
+import select
 import socket
 import subprocess
 import sys
@@ -42,8 +42,11 @@ KINDS: dict[str, Callable[[], bytes]] = {
 class Crowd:
     """Strangers on one thread; who is dropped comes again."""
 
-    def __init__(self, port: int, strangers: int, piece: Callable[[], bytes]) -> None:
+    def __init__(
+        self, port: int, strangers: int, piece: Callable[[], bytes], reads: bool = True
+    ) -> None:
         self._port, self._strangers, self._piece = port, strangers, piece
+        self._events = select.EPOLLRDHUP | (select.EPOLLIN if reads else 0)
         self._is_over = threading.Event()
         self.connections = 0
         self._thread = threading.Thread(target=self._run)
@@ -51,8 +54,9 @@ class Crowd:
 
     def _run(self) -> None:
         choice = random.Random(7)
-        with selectors.DefaultSelector() as selector:
-            held: list[socket.socket] = []
+        held: list[socket.socket] = []
+        by_number: dict[int, socket.socket] = {}
+        with select.epoll() as ended:
             while not self._is_over.is_set():
                 for _ in range(min(200, self._strangers - len(held))):
                     one = socket.socket()
@@ -61,22 +65,19 @@ class Crowd:
                         one.connect(("127.0.0.1", self._port))
                     self.connections += 1
                     held.append(one)
-                    selector.register(one, selectors.EVENT_READ)
+                    by_number[one.fileno()] = one
+                    ended.register(one, self._events)
                 for one in choice.sample(held, min(200, len(held))):
                     with contextlib.suppress(OSError):
                         one.send(self._piece())
-                for key, _ in selector.select(0.02):
-                    one = key.fileobj
-                    assert isinstance(one, socket.socket)
-                    with contextlib.suppress(BlockingIOError):
-                        try:
-                            if one.recv(65_536):
-                                continue
-                        except ConnectionError:
-                            pass
-                        selector.unregister(one)
-                        held.remove(one)
-                        one.close()
+                for number, event in ended.poll(0.02):
+                    one = by_number[number]
+                    if not event & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
+                        with contextlib.suppress(OSError):
+                            one.recv(65_536)
+                        continue
+                    held.remove(by_number.pop(number))
+                    one.close()
             for one in held:
                 one.close()
 
