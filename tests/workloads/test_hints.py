@@ -1,11 +1,14 @@
-"""What to do about a server stands only where its cause was seen."""
+"""Every hint of the clients, when it is shown: it stands only where its cause was seen."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from copying import copy
@@ -13,60 +16,281 @@ from trial_running import Pair
 
 from lanlab.errors import EngineError
 
+CRATES = Path(__file__).parents[2] / "crates"
+
+#: What a server does with a connection.
+Behaviour = Callable[[socket.socket], None]
+
+
+def says(*answers: bytes) -> Behaviour:
+    """It greets with the first answer, and has the next one for each line."""
+
+    def behave(there: socket.socket) -> None:
+        with there.makefile("rb") as lines:
+            for answer in answers:
+                there.sendall(answer + b"\r\n")
+                lines.readline()
+
+    return behave
+
+
+def answers(status: str, body: str = "", **of_methods: str) -> Behaviour:
+    """It answers each request of HTTP with a status (and fields); some methods with another."""
+
+    def behave(there: socket.socket) -> None:
+        with there.makefile("rb") as requests:
+            while line := requests.readline():
+                head = b"".join(iter(requests.readline, b"\r\n"))
+                length = re.search(rb"(?i)content-length: *(\d+)", head)
+                if b"100-continue" in head:
+                    there.sendall(b"HTTP/1.1 100 Continue\r\n\r\n")
+                requests.read(int(length[1]) if length else 0)
+                method = line.split()[0].decode()
+                said, text = (of_methods[method], "") if method in of_methods else (status, body)
+                fields = f"HTTP/1.1 {said}\r\nContent-Length: {len(text)}\r\n\r\n"
+                there.sendall((fields + text).encode())
+
+    return behave
+
+
+def sends(octets: bytes) -> Behaviour:
+    """It answers whatever comes first with these octets, and waits until the client has gone."""
+
+    def behave(there: socket.socket) -> None:
+        there.recv(1 << 16)
+        there.sendall(octets)
+        while there.recv(1 << 16):
+            pass
+
+    return behave
+
+
+def closes(there: socket.socket) -> None:
+    """It ends each connection once something has come."""
+    there.recv(1 << 16)
+
+
+def hangs_up(there: socket.socket) -> None:
+    """It ends each connection at once."""
+
+
+def s3_error(code: str, more: str = "", status: str = "403 Forbidden") -> Behaviour:
+    """It answers with an error document."""
+    return answers(status, f"<Error><Code>{code}</Code><Message>m</Message>{more}</Error>")
+
+
+@dataclass(frozen=True)
+class Shown:
+    """A hint, a server at which it is shown, and a similar one at which it is not."""
+
+    hint: str
+    url: str
+    where: Behaviour
+    not_where: Behaviour
+    #: The URL at the similar one, if it is not the same.
+    not_url: str = ""
+
+
+FTP, DAV, S3 = "ftp://me@127.0.0.1:%d/", "webdav://me@127.0.0.1:%d/", "s3://me@127.0.0.1:%d/bucket"
+SMB1, NFS = "smb1://me@127.0.0.1:%d/share", "nfs://127.0.0.1:%d/export"
+SSH = b"SSH-2.0-OpenSSH_9.2\r\n"
+TLS_ALERT = b"\x15\x03\x01\x00\x02\x02\x46"
+WRONG = says(b"220 x", b"331 x", b"530 Login incorrect.")
+PLAIN_FTP = says(b"220 x", b"530 Non-anonymous sessions must use encryption.")
+
+
+def _made(put: str) -> Behaviour:
+    """A server of WebDAV that makes directories, and answers PUT with a status."""
+    return answers(
+        "201 Created", PUT=put, PROPFIND="405 Not Allowed", OPTIONS="200 OK\r\nDAV: 1, 2"
+    )
+
+
+TABLE = (
+    Shown("takes no further session now", FTP, says(b"421 Too many connections"), WRONG),
+    Shown("takes no further session", FTP, says(b"220 x", b"331 x", b"421 Too many"), WRONG),
+    Shown("see whether name and password are right", FTP, WRONG, PLAIN_FTP),
+    Shown("takes logins over TLS alone", FTP, PLAIN_FTP, WRONG),
+    Shown(
+        "name a user, as in `ftp",
+        "ftp://127.0.0.1:%d/",
+        says(b"220 x", b"530 No anonymous login here."),
+        says(b"220 x", b"530 No anonymous login here."),
+        FTP,
+    ),
+    Shown(
+        "this server speaks no TLS",
+        "ftps://me@127.0.0.1:%d/",
+        says(b"220 x", b"500 What?"),
+        says(b"421 Too many connections"),
+    ),
+    Shown("is it a server of this service", FTP, says(SSH.strip()), WRONG),
+    Shown("is it a server of this service", DAV, sends(SSH), answers("400 Bad Request")),
+    Shown("is it a server of this service", S3, sends(SSH), answers("400 Bad Request")),
+    Shown("is it a server of this service", NFS, sends(SSH), closes),
+    Shown("is it a server of this service", SMB1, sends(SSH), closes),
+    Shown("this port takes TLS alone", DAV, sends(TLS_ALERT), sends(SSH)),
+    Shown("this port takes no TLS", "webdavs://me@127.0.0.1:%d/", sends(SSH), sends(TLS_ALERT)),
+    Shown("allow TLS 1.2 or 1.3", "webdavs://me@127.0.0.1:%d/", sends(TLS_ALERT), sends(SSH)),
+    Shown("and takes this host", FTP, hangs_up, WRONG),
+    Shown("it did not answer an offer of SMB 2", "smb://me@127.0.0.1:%d/s", closes, sends(b"")),
+    Shown("where it answers slowly", NFS, sends(b""), closes),
+    Shown("it is elsewhere", S3, answers("301 Moved"), answers("404 Not Found")),
+    Shown(
+        "http://nas/dav", DAV, answers("301 Moved\r\nLocation: http://nas/dav"), answers("404 x")
+    ),
+    Shown("it takes no more now", S3, answers("503 Busy"), answers("500 Broken")),
+    Shown("takes no file of this size", DAV, _made("413 Too Large"), _made("507 No Room")),
+    Shown("make room at the server", DAV, _made("507 No Room"), _made("413 Too Large")),
+    Shown("see what the user may do there", DAV, _made("403 Forbidden"), _made("404 Not Found")),
+    Shown(
+        "name a user, as in `webdav",
+        "webdav://127.0.0.1:%d/",
+        answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
+        answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
+        DAV,
+    ),
+    Shown(
+        "not those of this server (by the Basic",
+        DAV,
+        answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
+        answers("401 x\r\nWWW-Authenticate: Digest realm=x, nonce=y, qop=auth"),
+    ),
+    Shown(
+        "name or password are not those of this server (by Digest",
+        DAV,
+        answers("401 x\r\nWWW-Authenticate: Digest realm=x, nonce=y, qop=auth"),
+        answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
+    ),
+    Shown(
+        "have the server take one of these",
+        DAV,
+        answers("401 x\r\nWWW-Authenticate: Negotiate"),
+        answers("401 x\r\nWWW-Authenticate: Basic realm=x"),
+    ),
+    Shown("it has no WebDAV there", DAV, answers("200 OK"), answers("500 Broken")),
+    Shown("whether the share, bucket or", S3, s3_error("NoSuchBucket"), s3_error("AccessDenied")),
+    Shown(
+        "access key and secret key", S3, s3_error("SignatureDoesNotMatch"), s3_error("NotSignedUp")
+    ),
+    Shown("set the clock", S3, s3_error("RequestTimeTooSkewed"), s3_error("ExpiredToken")),
+    Shown(
+        "name the region",
+        S3,
+        s3_error("AuthorizationHeaderMalformed", status="400 Bad Request"),
+        s3_error("InvalidAccessKeyId"),
+    ),
+    Shown(
+        "the bucket is at `there`",
+        S3,
+        s3_error("PermanentRedirect", "<Endpoint>there</Endpoint>", "301 Moved"),
+        s3_error("PermanentRedirect", "", "301 Moved"),
+    ),
+)
+
+#: Hints that no made-up server of one connection brings about, and when each is shown.
+OTHERS = {
+    "give the user's password": "a private key is the password of a service other than SFTP",
+    "give an absolute path": "a directory of this host is not named from its root",
+    "close the file that is open": "FTP is asked for a second file in a session",
+    "over FTP a new file": "FTP is asked to write in the middle of a new file",
+    "the server wants each data connection": "522 or 425 with the words of a session not resumed",
+    "the server may take no more": "421 that names connections, in the middle of a session",
+    "the file was changed while it was read": "FTP sends fewer or more octets than SIZE said",
+    "read it in order": "HTTP answers a range with the whole",
+    "name a volume of the server": "NetWare, and the URL names none",
+    "write the file again": "an NFS server has lost what it had not written to disk",
+    "name one, as `/export`": "NFS, and the URL names no export",
+    "the server may want a port below": "a mount is refused, and our port is above 1023",
+    "see whether the export allows": "a mount is refused, and our port is below 1024",
+    "see whether an NFS server of version": "the portmapper knows no NFS 3",
+    "raw frames need the rights": "the system allows no raw frames",
+    "take the interface up": "the interface of raw frames is down",
+    "name the bucket as the share": "S3, and no bucket is named",
+    "does the server's shell print": "SFTP begins with a length that no message has",
+    "enable one of those": "no key exchange, cipher or host key is in common",
+    "name the server's key": "no known_hosts is there and no key was named",
+    "if it is the right server, name its key": "the host key is not the known one",
+    "save it as UTF-8": "known_hosts has a byte order mark of UTF-16",
+    "name the share": "SMB, and the URL names none",
+    "if the server wants encryption": "the login is answered with STATUS_ACCESS_DENIED",
+    "name a share": "SMB 1, and the URL names none",
+    "name the interface": "frames, and no interface is named",
+    "see whether the name is right": "no station answers for the name",
+    "name the server in its URL": "frames, and no server is named",
+    "`lanlab listen` shows": "no NetWare server answers",
+    "name the server by its NetBIOS": "port 139 knows no such name",
+    "connect to {address}": "port 139 names another address",
+    "name the server's address": "no name or address is given",
+    "see whether address and port": "nothing answers a connection",
+    "install ca-certificates": "this system has no certificates to trust",
+    "save its content in a file": "a file of trust or a key is none, as a directory",
+    "see whether it is the right file": "a file of trust or a key is longer than 16 MiB",
+    "see whether the server is overloaded": "a file goes on, and too slowly",
+    "see what the user may do there; if": "SMB 1 is denied all",
+}
+
 
 @contextlib.contextmanager
-def ftp_server(answers: Sequence[bytes]) -> Iterator[int]:
-    """A server that greets with the first answer, and has the next one for each command."""
+def server(behave: Behaviour) -> Iterator[int]:
+    """A server that does this with each connection, on a port of this machine."""
+
+    def one(there: socket.socket) -> None:
+        with contextlib.suppress(OSError), there:
+            behave(there)
+
+    def listen() -> None:
+        with contextlib.suppress(OSError):
+            while True:
+                threading.Thread(target=one, args=(listener.accept()[0],), daemon=True).start()
+
     with socket.create_server(("127.0.0.1", 0)) as listener:
-
-        def talk() -> None:
-            with contextlib.suppress(OSError):
-                while True:
-                    there, _ = listener.accept()
-                    with there, there.makefile("rb") as lines:
-                        for answer in answers:
-                            there.sendall(answer + b"\r\n")
-                            lines.readline()
-
-        threading.Thread(target=talk, daemon=True).start()
+        threading.Thread(target=listen, daemon=True).start()
         yield listener.getsockname()[1]
 
 
-@pytest.mark.parametrize(
-    ("user", "answers", "code", "hint"),
-    [
-        ("me", [b"421 Too many connections"], "service.refused", "accepts no more sessions now"),
-        ("me", [b"220 x", b"331 x", b"421 Too many"], "service.refused", "no more sessions"),
-        (
-            "me",
-            [b"220 x", b"331 x", b"530 Login incorrect."],
-            "service.login",
-            "the user name and the password",
-        ),
-        (
-            "me",
-            [b"220 x", b"530 Non-anonymous sessions must use encryption."],
-            "service.login",
-            "use ftps://",
-        ),
-        ("", [b"220 x", b"530 No anonymous login here."], "service.login", "name a user"),
-        ("me", [b"220 x", b"550 Not you."], "service.login", None),
-    ],
-)
-def test_an_ftp_server_that_lets_nobody_in(
-    pair: Pair,
-    monkeypatch: pytest.MonkeyPatch,
-    user: str,
-    answers: list[bytes],
-    code: str,
-    hint: str | None,
-) -> None:
-    """A full one has no wrong port, and another refusal no wrong password."""
-    monkeypatch.setenv("LANLAB_PASSWORD", "secret")
-    with ftp_server(answers) as port:
-        at = f"{user}@" if user else ""
-        server = f"ftp://{at}127.0.0.1:{port}/"
-        error = copy(pair.engines, server=server, timeout_s=2.0).error
+def hint_at(pair: Pair, url: str, behave: Behaviour) -> str:
+    """What a copy to a server that fails is told to do."""
+    trust = {"trust": "sha256:" + "0" * 64} if url.startswith(("ftps", "webdavs")) else {}
+    with server(behave) as port:
+        error = copy(pair.engines, server=url % port, timeout_s=1.0, **trust).error
     assert isinstance(error, EngineError)
-    assert error.code == code
-    assert error.hint is None if hint is None else hint in (error.hint or "")
+    return error.hint or ""
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.url.partition(':')[0]} {row.hint}")
+def test_a_hint_is_shown_where_its_cause_was_seen(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, row: Shown
+) -> None:
+    monkeypatch.setenv("LANLAB_PASSWORD", "secret")
+    assert row.hint in hint_at(pair, row.url, row.where)
+
+
+@pytest.mark.parametrize("row", TABLE, ids=lambda row: f"{row.url.partition(':')[0]} {row.hint}")
+def test_a_hint_is_not_shown_where_another_cause_was_seen(
+    pair: Pair, monkeypatch: pytest.MonkeyPatch, row: Shown
+) -> None:
+    monkeypatch.setenv("LANLAB_PASSWORD", "secret")
+    assert row.hint not in hint_at(pair, row.not_url or row.url, row.not_where)
+
+
+def _hints_in_clients() -> set[str]:
+    """The constant texts of hints that clients give."""
+    found = set()
+    for part in ("clients", "files"):
+        for file in (CRATES / part / "src").rglob("*.rs"):
+            text = file.read_text().partition("#[cfg(test)]")[0]
+            said = re.findall(r'\.hint\(\s*(?:format!\(\s*)?"((?:[^"\\]|\\.)*)"', text, re.S)
+            found |= {re.sub(r"\\\n\s*", "", one) for one in said}
+    return found
+
+
+def test_each_hint_of_a_client_is_listed() -> None:
+    listed = [*(row.hint for row in TABLE), *OTHERS]
+
+    def is_listed(hint: str) -> bool:
+        return any(one in hint or hint.partition("{")[0] in one for one in listed)
+
+    assert [hint for hint in _hints_in_clients() if not is_listed(hint)] == []
+    constants = " ".join(_hints_in_clients())
+    assert [one for one in OTHERS if one not in constants] == []

@@ -145,12 +145,20 @@ fn check_secret(target: &Target) -> Result<()> {
 
 /// A fault of connecting, with what can be done about it then: no file is meant yet.
 fn at_beginning(fault: Fault) -> Fault {
+    if fault.hint.is_some() {
+        return fault;
+    }
     let hint = match fault.class {
         Class::Missing => "see whether the share, bucket or directory is there",
         Class::Name => "see whether the name of the server and the directory are right",
+        Class::Reset => "see whether it is a server of this service, and takes this host",
+        Class::TimedOut => {
+            "see whether it is a server of this service; where it answers slowly, allow more by \
+             `--timeout`"
+        }
         _ => return fault,
     };
-    if fault.hint.is_some() { fault } else { fault.hint(hint) }
+    fault.hint(hint)
 }
 
 /// A server refuses all that is asked of a share that requires encryption, which SMB 1 has not.

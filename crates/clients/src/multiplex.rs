@@ -235,8 +235,7 @@ pub async fn read_one(
                 format!("an answer of {whole} octets; allowed: {longest}")
             };
             let fault = Fault::new(Class::Protocol, message);
-            let hint = "is it a server of this service that listens there?";
-            return Err(if header.is_ascii() { fault.hint(hint) } else { fault });
+            return Err(if header.is_ascii() { fault.foreign() } else { fault });
         }
         if length == 0 && !last {
             return Err(Fault::new(Class::Protocol, "an empty part of an answer"));

@@ -11,8 +11,8 @@ use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::server::ParsedCertificate;
 use rustls::{
-    CertificateError, ClientConfig, DigitallySignedStruct, InvalidMessage, RootCertStore,
-    SignatureScheme, SupportedProtocolVersion,
+    AlertDescription, CertificateError, ClientConfig, DigitallySignedStruct, InvalidMessage,
+    RootCertStore, SignatureScheme, SupportedProtocolVersion,
 };
 
 use crate::user_file;
@@ -66,6 +66,10 @@ pub fn tls_fault(what: &str, error: &std::io::Error) -> Fault {
         Some(rustls::Error::InvalidMessage(InvalidMessage::InvalidContentType)) => {
             Fault::new(Class::Protocol, format!("{what}: found an answer that is not TLS"))
                 .hint("this port does not support TLS: use another, or the service without TLS")
+        }
+        Some(rustls::Error::AlertReceived(AlertDescription::ProtocolVersion)) => {
+            Fault::new(Class::Protocol, format!("{what}: {error}"))
+                .hint("allow TLS 1.2 or 1.3 at the server")
         }
         Some(_) => Fault::new(Class::Protocol, format!("{what}: {error}")),
         None => Fault::of_connection(what, error),

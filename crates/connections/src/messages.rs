@@ -162,7 +162,8 @@ impl Messages {
                 return Ok(None);
             };
             let header = Header::parse(head, self.framing);
-            let Header { kind, len } = header.map_err(|error| bad(error.to_string()))?;
+            let Header { kind, len } =
+                header.map_err(|error| io::Error::new(ErrorKind::InvalidData, error))?;
             self.taken += HEADER_LEN;
             let is_taken = kind == Kind::Message || (kind == Kind::Request && self.takes_requests);
             match kind {

@@ -59,13 +59,21 @@ impl Fault {
         self.hint("check the user name and the password")
     }
 
+    /// The same, of what no server of the service sends.
+    #[must_use]
+    pub fn foreign(self) -> Self {
+        self.hint("is it a server of this service that listens there?")
+    }
+
     pub fn late(what: impl fmt::Display, patience: Duration) -> Self {
         let waited_s = patience.as_secs_f64();
         Self::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s"))
     }
 
     pub fn of_connection(what: impl fmt::Display, error: &io::Error) -> Self {
-        Self::new(connection_class(error.kind()), format!("{what}: {error}"))
+        let fault = Self::new(connection_class(error.kind()), format!("{what}: {error}"));
+        let is_foreign = error.get_ref().is_some_and(|inner| inner.is::<lanlab_wire::Error>());
+        if is_foreign { fault.foreign() } else { fault }
     }
 
     pub fn of_file(what: impl fmt::Display, error: &io::Error) -> Self {

@@ -98,7 +98,7 @@ pub async fn read_reply(
     let garbage = |line: &str| {
         let shown: String = line.chars().take(80).collect();
         let message = format!("{what}: found `{}` for a reply", shown.escape_debug());
-        Fault::new(Class::Protocol, message).hint("check that an FTP server listens on this port")
+        Fault::new(Class::Protocol, message).foreign()
     };
     let mut said = Vec::new();
     let mut first = None;

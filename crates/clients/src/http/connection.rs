@@ -57,10 +57,12 @@ impl Broken {
             Self::System(error) => Fault::of_connection(what, &error),
             Self::Wrong(found) => {
                 let fault = Fault::new(Class::Protocol, format!("{what}: found {found}"));
-                if found != head::IN_TLS {
-                    return fault;
+                match found.as_str() {
+                    head::IN_TLS => fault
+                        .hint("this port requires TLS: use `webdavs://`, or `s3s://` for S3"),
+                    head::NOT_HTTP => fault.foreign(),
+                    _ => fault,
                 }
-                fault.hint("this port requires TLS: use `webdavs://`, or `s3s://` for S3")
             }
         }
     }

@@ -38,6 +38,8 @@ const TLS_ALERT: u8 = 21;
 const TLS_HANDSHAKE: u8 = 22;
 const TLS_MAJOR: u8 = 3;
 pub const IN_TLS: &str = "an answer in TLS";
+/// What does not begin as an answer of HTTP does.
+pub const NOT_HTTP: &str = "an answer that is not HTTP/1";
 
 #[derive(Debug, Default)]
 pub struct Heads {
@@ -58,7 +60,7 @@ impl Heads {
                 return Err(IN_TLS.to_owned());
             }
             if !waiting.iter().zip(BEGINNING).all(|(found, expected)| found == expected) {
-                return Err("an answer that is not HTTP/1".to_owned());
+                return Err(NOT_HTTP.to_owned());
             }
             let Some(length) = end_of_head(waiting, self.searched_bytes) else {
                 if waiting.len() == INBOX_BYTES {
