@@ -35,7 +35,7 @@ macro_rules! services {
                     crate::$module::connect(target).await.map(AnySession::$Service)
                 })+
             }
-            .map_err(at_beginning)
+            .map_err(|fault| at_beginning(fault, target.service))
         }
 
         macro_rules! each {
@@ -144,17 +144,20 @@ fn check_secret(target: &Target) -> Result<()> {
 }
 
 /// A fault of connecting, with what can be done about it then: no file is meant yet.
-fn at_beginning(fault: Fault) -> Fault {
+fn at_beginning(fault: Fault, service: ServiceKind) -> Fault {
     if fault.hint.is_some() {
         return fault;
     }
     let hint = match fault.class {
         Class::Missing => "see whether the share, bucket or directory is there",
         Class::Name => "see whether the name of the server and the directory are right",
-        Class::Reset => "see whether it is a server of this service, and takes this host",
+        Class::Reset => "check that it is a server of this service and accepts this host",
+        Class::TimedOut if service == ServiceKind::Ftps => {
+            "lanlab does not support implicit TLS (often port 990); if the server answers slowly, allow \
+             more by `--timeout`"
+        }
         Class::TimedOut => {
-            "see whether it is a server of this service; where it answers slowly, allow more by \
-             `--timeout`"
+            "check that it is a server of this service; if it answers slowly, allow more by `--timeout`"
         }
         _ => return fault,
     };

@@ -62,7 +62,7 @@ impl Fault {
     /// The same, of what no server of the service sends.
     #[must_use]
     pub fn foreign(self) -> Self {
-        self.hint("is it a server of this service that listens there?")
+        self.hint("check that a server of this service listens on this port")
     }
 
     pub fn late(what: impl fmt::Display, patience: Duration) -> Self {
@@ -72,7 +72,7 @@ impl Fault {
 
     pub fn of_connection(what: impl fmt::Display, error: &io::Error) -> Self {
         let fault = Self::new(connection_class(error.kind()), format!("{what}: {error}"));
-        let is_foreign = error.get_ref().is_some_and(|inner| inner.is::<lanlab_wire::Error>());
+        let is_foreign = matches!(error.get_ref(), Some(inner) if inner.is::<lanlab_wire::Error>());
         if is_foreign { fault.foreign() } else { fault }
     }
 

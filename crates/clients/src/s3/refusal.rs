@@ -35,8 +35,9 @@ pub fn refusal(what: &str, status: StatusCode, text: &[u8]) -> Fault {
     };
     let fault = Fault::new(class, format!("{what}: the server answers {code}: {said}"));
     match code.as_str() {
-        "InvalidAccessKeyId" | "SignatureDoesNotMatch" => {
-            fault.hint("check the access key and the secret key")
+        "InvalidAccessKeyId" => fault.hint("check the access key"),
+        "SignatureDoesNotMatch" => {
+            fault.hint("check the secret key, and whether a proxy changes `Host` or the path")
         }
         "RequestTimeTooSkewed" => fault.hint("set the clock of this host or of the server"),
         "AuthorizationHeaderMalformed" | "AuthorizationQueryParametersError" => {

@@ -1,4 +1,12 @@
-use lanlab_files::Result as FileResult;
+use std::io;
+use std::net::{Ipv4Addr, Shutdown, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use lanlab_files::{Dialect, Result as FileResult, ServiceKind, Target};
+use lanlab_servers::{Offer, ServerNames, serve};
 use lanlab_workloads::stations::example;
 
 use super::*;
@@ -237,4 +245,68 @@ fn a_directory_that_stays_has_its_reason() {
 
     assert!(lasting(Fault::new(Class::Denied, "no")).is_ok());
     assert!(lasting(Fault::new(Class::Reset, "reset")).is_err());
+}
+
+/// A port from which two connections at once are let through to a server, as NAS let a host have. One that
+/// ends counts for a while.
+fn narrow(server: u16) -> u16 {
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let open = Arc::new(AtomicUsize::new(0));
+    let passed = |mut from: TcpStream, mut to: TcpStream| {
+        let _ = io::copy(&mut from, &mut to);
+        let _ = to.shutdown(Shutdown::Both);
+    };
+    thread::spawn(move || {
+        for client in listener.incoming().flatten() {
+            if open.load(Ordering::SeqCst) == 2 {
+                continue;
+            }
+            open.fetch_add(1, Ordering::SeqCst);
+            let open = Arc::clone(&open);
+            thread::spawn(move || {
+                let server = TcpStream::connect((Ipv4Addr::LOCALHOST, server)).unwrap();
+                let ends = (client.try_clone().unwrap(), server.try_clone().unwrap());
+                let there = thread::spawn(move || passed(ends.0, ends.1));
+                passed(server, client);
+                there.join().unwrap();
+                thread::sleep(Duration::from_millis(200));
+                open.fetch_sub(1, Ordering::SeqCst);
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn a_server_that_takes_two_sessions_is_prepared_and_emptied() {
+    let root = tempfile::TempDir::new().unwrap();
+    let offer = Offer {
+        service: ServiceKind::Ftp,
+        root: root.path().to_owned(),
+        bind: Ipv4Addr::LOCALHOST.into(),
+        port: 0,
+        credentials: None,
+        read_only: false,
+        requires_signatures: false,
+        dialects: Dialect::ALL,
+        names: ServerNames::default(),
+        station: None,
+        own_stack: None,
+    };
+    let serving = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
+    let server = serving.block_on(serve(&offer)).unwrap();
+    let service = Target {
+        address: Some(Ipv4Addr::LOCALHOST.into()),
+        port: Some(narrow(server.port())),
+        timeout_ns: 20_000_000_000,
+        ..Target::new(ServiceKind::Ftp)
+    };
+    let spec = StationsSpec { service, file_size_bytes: 1500, ..spec("two sessions") };
+    assert_eq!(prepared(&spec).bytes, 3 * 1500);
+    let files = std::fs::read_dir(root.path()).unwrap().count();
+    assert_eq!(files, 1, "its directory");
+    let emptied = emptied(&spec).unwrap();
+    assert!(emptied.is_gone, "{emptied:?}");
+    assert_eq!(std::fs::read_dir(root.path()).unwrap().count(), 0);
 }
