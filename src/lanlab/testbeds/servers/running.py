@@ -109,7 +109,7 @@ class Keeper:
         line = self._process.stdout.readline() if ready else b""
         if not line:
             how = "ended" if ready else f"did not answer within {within_s:g} s"
-            raise RunError(f"what keeps it {how}{self.said()}", host=self.host.name)
+            raise RunError(f"the process that holds it {how}{self.said()}", host=self.host.name)
         answer: dict[str, Any] = json.loads(line)
         if "error" in answer:
             raise RunError(answer["error"], host=self.host.name)
