@@ -154,7 +154,8 @@ def test_it_is_drawn_of_three_rates_with_losses_and_not_of_less() -> None:
     page = run_on_page(run, trials, NOTHING, "x")
     titles = [each.chart.title for each in page.experiments[0].figures]
     assert titles.count("Lost messages over time and sending rate") == 1
-    (csv,) = (t.to_csv() for t in page.tables if "lost messages (%)" in t.to_csv())
+    tables = [each.table.to_csv() for each in page.all_figures]
+    (csv,) = (text for text in tables if "lost messages (%)" in text)
     assert "lost 40 of 160 messages of 2 trials" in csv
 
 

@@ -17,6 +17,8 @@ from lanlab.figures.registry import build_figure
 from lanlab.figures.scale_matplotlib import within_sight
 from lanlab.figures.spread_matplotlib import series_offset_pt
 
+_NAMED = Axis("x", "", categories=("one", "two"))
+
 
 def point(x: float, y: float, *trials: float, half: float = 1.0) -> Point:
     return Point(x, y, y - half, y + half, trials or (y - half, y + half), f"at {x}")
@@ -39,8 +41,10 @@ def pixels(part: Any) -> Any:
     return part.get_transform().transform(part.get_xydata())
 
 
-def test_trials_are_shown_next_to_their_interval_and_above_it() -> None:
-    _, parts = drawn(chart_of(Series("a", (point(1, 10, 9, 10, 11), point(2, 20, 19, 20, 21)))))
+def test_trials_stand_beside_their_interval_and_above_it() -> None:
+    _, parts = drawn(
+        chart_of(Series("a", (point(0, 10, 9, 10, 11), point(1, 20, 19, 20, 21))), x=_NAMED)
+    )
 
     rings, means = pixels(parts["series-0-trials"]), pixels(parts["series-0-line"])
     # Six points beside: beyond the caps, which reach three.
@@ -56,8 +60,8 @@ def test_a_single_trial_is_not_drawn_twice() -> None:
 
 
 def test_intervals_at_one_place_are_set_apart_and_the_marks_follow() -> None:
-    both = (point(1, 10), point(2, 20))
-    chart = chart_of(Series("a", both), Series("b", both))
+    both = (point(0, 10), point(1, 20))
+    chart = chart_of(Series("a", both), Series("b", both), x=_NAMED)
 
     assert chart.is_set_apart
     assert series_offset_pt(chart, 0) == -series_offset_pt(chart, 1) != 0

@@ -18,7 +18,7 @@ from lanlab.figures.render_matplotlib import FILE_KINDS, to_bytes, to_drawing, t
 
 @pytest.fixture(scope="module")
 def chart() -> Chart:
-    synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
+    synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     return build_figure(
         synthetic.run,
         synthetic.trials,

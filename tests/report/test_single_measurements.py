@@ -315,5 +315,5 @@ def test_a_page_begins_with_the_answer() -> None:
     page = run_on_page(run, trials, NOTHING, "x")
     html = rendered("report", pages=[page])
 
-    assert len(page.experiments[0].figures) == 3
+    assert len(page.experiments[0].figures) == 2
     assert html.index("7 users") < html.index("<svg") < html.index("What was run")

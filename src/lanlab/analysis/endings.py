@@ -31,7 +31,7 @@ class Ending:
     missing: int
     #: What half the interval may be, as a share of the mean; `None` without a goal.
     goal_ratio: float | None
-    #: What it is, on its longer side; `None` for fewer than two trials and around a mean of zero.
+    #: What it is, on its longer side; `None` for too few trials and around a mean of zero.
     half_width_ratio: float | None
 
     def to_json(self) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class Summary:
     mean: float | None
     #: Standard deviation of the trials; `None` for fewer than two.
     sd: float | None
-    #: 95 % interval of the mean (`interval_of_mean`); `None` for fewer than two.
+    #: 95 % interval of the mean (`interval_of_mean`), or `None`.
     ci_low: float | None
     ci_high: float | None
     #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
@@ -82,15 +82,16 @@ def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float
         values: One for each trial, in the metric's unit.
 
     Returns:
-        `(low, high)`, in that unit; `None` for fewer than two values. Values without any spread
-        give an interval of no width: that is what was seen, not a claim of exactness.
+        `(low, high)`, in that unit; `None` for fewer than `LEAST_FOR_INTERVAL` values. Values
+        without any spread give an interval of no width: that is what was seen, not a claim of
+        exactness.
 
     Examples:
         >>> low, high = interval_of_mean("elapsed_s", [80, 83, 80, 85, 82])
         >>> f"{low:.2f} {high:.2f}"
         '79.42 84.67'
     """
-    if len(values) < 2:
+    if len(values) < LEAST_FOR_INTERVAL:
         return None
     from lanlab.analysis.statistics.condition_mean import condition_mean
 

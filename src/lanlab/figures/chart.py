@@ -140,7 +140,8 @@ class PublishedSeries:
 
     name: str
     marks: tuple[PublishedMark, ...]
-    kind: Literal["published", "measured here"] = "published"
+    #: As the legend says it: `published`, `measured here` or `simulated here`.
+    kind: str = "published"
 
     @property
     def label(self) -> str:
@@ -164,7 +165,7 @@ class Chart:
     #: what there is, not what is from zero on.
     sideways: bool = False
     #: What there is none of, if a figure is empty.
-    empty: str = "nothing was measured"
+    empty: str = "no results"
 
     @property
     def is_empty(self) -> bool:
@@ -178,7 +179,8 @@ class Chart:
     def is_set_apart(self) -> bool:
         """Whether intervals of several series lie at one place, so that they are drawn a little
         apart."""
-        if self.sideways:
+        if not self.x.categories or self.sideways:
+            # On an axis of numbers every point stands at its own.
             return False
         wide = [
             {p.x for p in s.points if p.low is not None and p.low != p.high}
@@ -252,7 +254,8 @@ class Chart:
             total = sum(band.x_high - band.x_low for band in self.bands if band.name == name)
             parts.append(f"Shaded: {name}, {total:.4g} {self.x.unit} in all.")
         if len(printed) < len(self.published):
-            parts.append("What was measured here is marked.")
+            kinds = {one.kind for one in self.published if one.kind != "published"}
+            parts.append(f"Values {' and '.join(sorted(kinds))} are marked.")
         return " ".join(parts)
 
     def _x_shown(self, x: float) -> str | float:

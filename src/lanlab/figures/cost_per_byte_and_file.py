@@ -18,7 +18,7 @@ def cost_per_byte_and_file(data: FigureData) -> Chart:
         cost for name in data.figure.experiments for cost in copy_costs(data.run, data.trials, name)
     ]
     drawn = [
-        Series(data.called(cost.factors) or "measured", (point,), "points")
+        Series(data.named(cost.factors), (point,), "points")
         for cost in found
         if (point := _point(cost, data.study)) is not None
     ]

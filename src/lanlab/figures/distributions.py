@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from lanlab.analysis.histogram import Bucket
 from lanlab.analysis.round_trip_times import round_trips_by_condition
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, Series, Shape
 from lanlab.figures.gather import FigureData, axis, caption, far_apart
 from lanlab.figures.wording import quantity
@@ -32,7 +33,7 @@ def round_trip_ecdf(data: FigureData) -> Chart:
     shown = quantity(data.study, "rtt_mean_ns")
     series = []
     for factors, found in _round_trips(data):
-        name = data.called(factors) or "measured"
+        name = data.named(factors)
         steps = [(shown.shown(value), 100 * share) for value, share in _shares(found)]
         series.append(Series(name, tuple(_point(x, y, name) for x, y in steps), kind="bound"))
     chosen, left_out = _followed(series)
@@ -51,8 +52,17 @@ def round_trip_ecdf(data: FigureData) -> Chart:
 
 def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]]:
     found = round_trips_by_condition(data.trials, data.figure.experiments)
-    order = [summary.factors for summary in data.summaries("rtt_mean_ns")]
+    order = [summary.factors for summary in _side_by_side(data.summaries("rtt_mean_ns"))]
     return sorted(found, key=lambda one: order.index(one[0]) if one[0] in order else len(order))
+
+
+def _side_by_side(found: Sequence[Summary]) -> list[Summary]:
+    """Conditions with those next to each other that differ in the IP version alone."""
+    groups: dict[str, list[Summary]] = {}
+    for one in found:
+        rest = {key: level for key, level in one.factors.items() if key != "ip_version"}
+        groups.setdefault(f"{one.experiment} {rest}", []).append(one)
+    return [one for group in groups.values() for one in group]
 
 
 def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
@@ -73,7 +83,7 @@ def trial_ecdf(data: FigureData) -> Chart:
     shown = quantity(data.study, metric)
     series = []
     for summary in data.summaries(metric):
-        name = data.called(summary.factors) or "measured"
+        name = data.named(summary.factors)
         values = sorted(map(shown.shown, summary.values))
         # Upright at each trial, level between them.
         points = [
@@ -111,7 +121,7 @@ def round_trip_violins(data: FigureData) -> Chart:
     axis: as wide as there are round trips of that length."""
     shown = quantity(data.study, "rtt_mean_ns")
     found = _round_trips(data)
-    names = [data.called(factors) or "measured" for factors, _ in found]
+    names = [data.named(factors) for factors, _ in found]
     weighted = [
         [(shown.shown((b.low + b.high) / 2), float(b.count)) for b in one if b.high > 0]
         for _, one in found
@@ -131,8 +141,8 @@ def round_trip_violins(data: FigureData) -> Chart:
 def trial_violins(data: FigureData) -> Chart:
     metric = data.figure.metric or data.metric("", "goodput_bps")
     shown = quantity(data.study, metric)
-    own = [s for s in data.summaries(metric) if s.values]
-    names = [data.called(summary.factors) or "measured" for summary in own]
+    own = [s for s in _side_by_side(data.summaries(metric)) if s.values]
+    names = [data.named(summary.factors) for summary in own]
     weighted = [[(shown.shown(value), 1.0) for value in summary.values] for summary in own]
     every = [value for one in weighted for value, _ in one]
     return Chart(
@@ -156,8 +166,9 @@ def panels(chart: Chart) -> tuple[Chart, ...]:
     if not chart.shapes or len(names) <= _MOST_GROUPS:
         return (chart,)
     count = -(-len(names) // _MOST_GROUPS)
-    # Parts of one size, or of two that differ by one.
-    firsts = [number * len(names) // count for number in range(count + 1)]
+    # Parts of about one size; pairs, as of IPv4 and IPv6, stay together.
+    step = 2 if len(names) % 2 == 0 else 1
+    firsts = [step * (number * len(names) // count // step) for number in range(count + 1)]
     every = [y for shape in chart.shapes for y, _ in shape.outline]
     every += [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
     margin = 1.1 if chart.y.logarithmic else 1.0

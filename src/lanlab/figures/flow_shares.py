@@ -48,7 +48,7 @@ def flow_shares(data: FigureData) -> Chart:
         [goodputs[flow] for goodputs in measured if flow < len(goodputs)] for flow in range(flows)
     ]
     controls = _controls(condition.parameters)
-    said = data.called(condition.factors) or "measured"
+    said = data.named(condition.factors)
     return Chart(
         title=data.figure.title,
         x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),

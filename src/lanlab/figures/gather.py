@@ -9,7 +9,15 @@ from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.chart import Axis, Point, PublishedMark, PublishedSeries
 from lanlab.figures.number_text import plain
 from lanlab.figures.published_values import level_title, levels_text
-from lanlab.figures.wording import BOUNDS, Quantity, condition_text, level_text, link_text, quantity
+from lanlab.figures.wording import (
+    BOUNDS,
+    Quantity,
+    condition_text,
+    level_text,
+    link_text,
+    obtained,
+    quantity,
+)
 from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
@@ -43,6 +51,10 @@ class FigureData:
     def called(self, factors: Mapping[str, Level]) -> str:
         return called(self.study, self.published, factors)
 
+    def named(self, factors: Mapping[str, Level]) -> str:
+        """The same; where nothing is varied, how the numbers were obtained."""
+        return self.called(factors) or obtained(self.study).word
+
     def metric(self, beginning: str, default: str) -> str:
         every = (metric for experiment in self._experiments for metric in experiment.metrics)
         return next((metric for metric in every if metric.startswith(beginning)), default)
@@ -63,7 +75,8 @@ def in_series(
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k not in x_factors}
         words = [titles[summary.experiment] if several else "", called(study, published, rest)]
-        series.setdefault(", ".join(filter(None, words)) or "measured", []).append(summary)
+        name = ", ".join(filter(None, words)) or obtained(study).word
+        series.setdefault(name, []).append(summary)
     return series
 
 

@@ -45,7 +45,7 @@ def goodput_against_file_size(data: FigureData) -> Chart:
             if (trial.experiment, trial.factors) == (condition.experiment, dict(condition.factors))
         ]
         rest = {k: v for k, v in condition.factors.items() if k != "dataset"}
-        name = data.called(rest) or "measured"
+        name = data.named(rest)
         versions.add(condition.parameters.get("ip_version", 4))
         points = _points(own, data.study, condition.factors, y.si_per_unit)
         lines.setdefault(name, []).extend(points)

@@ -19,9 +19,12 @@ GRID = "#dfe3e8"
 MUTED = "#5b6470"
 #: Colours of M. Okabe and K. Ito (2008) with enough contrast on white; each series
 #: has a marker and a line style of its own besides.
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#aa4499")
+COLOURS = (
+    *("#0072b2", "#d55e00", "#009e73", "#aa4499"),
+    *("#332288", "#7f7000", "#882255", "#117799"),
+)
 #: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
-FILLS = (*COLOURS, "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
+FILLS = (*COLOURS[:4], "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 PAPER = "#fefefe"
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
@@ -42,8 +45,20 @@ LEGEND_ROW_IN = 0.165
 _HANDLE_IN = 0.55
 
 
-def colour_of(index: int) -> str:
-    return COLOURS[index % len(COLOURS)]
+def style_of(chart: Chart, index: int) -> int:
+    """The number of a series' style: its own, or its place."""
+    own = chart.series[index].style
+    return index if own is None else own
+
+
+def colour_of(style: int) -> str:
+    return COLOURS[style % len(COLOURS)]
+
+
+def form_of(style: int, forms: Sequence[Any]) -> Any:
+    """The marker, line or pattern of a style: none comes with the same colour again before all
+    others have."""
+    return forms[sum(divmod(style, len(COLOURS))) % len(forms)]
 
 
 def style(svg_text: str) -> Any:
@@ -109,8 +124,18 @@ def legend_columns(names: list[str], width_in: float) -> int:
 
 
 def wrapped(name: str, width_in: float) -> str:
-    """A name in as many lines as it takes in a legend of that width."""
-    return textwrap.fill(name, max(12, int((width_in - _HANDLE_IN) / LETTER_IN)))
+    """A name in no more than two lines of a legend of that width."""
+    letters = max(12, int((width_in - _HANDLE_IN) / LETTER_IN))
+    return textwrap.fill(name, letters, max_lines=2, placeholder=" …")
+
+
+def lay_out(figure: Figure, axes: Axes, legend_in: float, title: str) -> None:
+    """Make room for the legend, and for a title in a file, which no page names."""
+    if title:
+        text = textwrap.fill(title, int(figure.get_figwidth() / LETTER_IN))
+        axes.set_title(text, loc="left", fontsize=9, fontweight="bold")
+        figure.set_figheight(figure.get_figheight() + LEGEND_ROW_IN * (text.count("\n") + 1))
+    figure.tight_layout(pad=0.6, rect=(0, legend_in / figure.get_figheight(), 1, 1))
 
 
 def legend_height_in(names: list[str], columns: int, width_in: float) -> float:

@@ -11,7 +11,7 @@ from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Point, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import far_apart, printed
 from lanlab.figures.published_values import DESCRIBING, Ends, ends_of, levels_text, shown_as
-from lanlab.figures.wording import Quantity, condition_text
+from lanlab.figures.wording import Quantity, condition_text, obtained
 from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
@@ -71,7 +71,7 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
         PublishedSeries(
             name,
             tuple(PublishedMark(x, y, text) for (x, y), text in sorted(own.items())),
-            "measured here",
+            f"{obtained(study).word} here",
         )
         for name, own in marks.items()
     )

@@ -129,10 +129,6 @@ def build_figure(
     if at:
         # Levels that were left out have nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
-    if study.is_simulated:
-        named = {"measured": "simulated"}
-        series = tuple(replace(one, name=named.get(one.name, one.name)) for one in chart.series)
-        chart = replace(chart, series=series)
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:
         chart = replace(chart, caption=f"{chart.caption} {_SET_APART}")

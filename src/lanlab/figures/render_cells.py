@@ -13,6 +13,7 @@ from lanlab.figures.look_matplotlib import (
     MUTED,
     SHADES,
     draw_legend,
+    lay_out,
     legend_columns,
     legend_height_in,
 )
@@ -41,7 +42,8 @@ def shade_of(percent: float) -> int:
     return sum(percent > bound for bound in BOUNDS_PERCENT)
 
 
-def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axes]:
+def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple[Figure, Axes]:
+    """Draw the rows from the bottom, and a legend of all shades."""
     from matplotlib.figure import Figure
     from matplotlib.ticker import FuncFormatter, MaxNLocator
 
@@ -74,7 +76,7 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float) -> tuple[Figure, Axe
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
         axes.set_yticks([])
     draw_legend(figure, entries, legend_columns(names, width_in))
-    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
+    lay_out(figure, axes, legend_in, title)
     return figure, axes
 
 

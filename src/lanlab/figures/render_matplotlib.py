@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from lanlab.figures.chart import Chart, Point, bar_span
@@ -22,18 +23,21 @@ from lanlab.figures.look_matplotlib import (
     PUBLISHED_MARKERS,
     colour_of,
     draw_legend,
+    form_of,
+    lay_out,
     legend_columns,
     legend_height_in,
     legend_names,
     stack_look,
     style,
+    style_of,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.matplotlib_home import prepare
 from lanlab.figures.render_cells import cell_marks, draw_cells
 from lanlab.figures.render_sideways import draw_sideways, sideways_marks
 from lanlab.figures.scale_matplotlib import scale_axes, stack_width, tilted_names_in
-from lanlab.figures.spread_matplotlib import draw_spread, series_offset_pt, shifted
+from lanlab.figures.spread_matplotlib import TRIALS_PT, draw_spread, series_offset_pt, shifted
 from lanlab.frozen import dataclass
 
 if TYPE_CHECKING:
@@ -42,7 +46,11 @@ if TYPE_CHECKING:
 
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
+#: What journals ask of pixels.
+_PRINT_DPI = 300
 _PLOT_HEIGHT_IN = 3.1
+#: What ticks and the name of the x axis take of it.
+_LABELS_IN = 0.6
 
 
 @dataclass(frozen=True)
@@ -56,22 +64,20 @@ class Drawing:
 
 
 def to_bytes(chart: Chart, kind: Literal["svg", "pdf", "png"]) -> bytes:
+    """A figure for print; the same chart gives the same bytes."""
+    return to_files(chart, (kind,))[f".{kind}"]
+
+
+def to_files(
+    chart: Chart, kinds: Sequence[Literal["svg", "pdf", "png"]] = FILE_KINDS
+) -> dict[str, bytes]:
+    """A figure with its title as `.svg`, `.pdf` and `.png`, laid out once."""
     prepare()
     import matplotlib
 
     with matplotlib.rc_context(style(svg_text="path")):
-        figure, _ = _draw(chart, _PRINT_WIDTH_IN)
-        return _saved(figure, kind)
-
-
-def to_files(chart: Chart) -> dict[str, bytes]:
-    """A figure as `.svg`, `.pdf` and `.png`, laid out once; the bytes of `to_bytes`."""
-    prepare()
-    import matplotlib
-
-    with matplotlib.rc_context(style(svg_text="path")):
-        figure, _ = _draw(chart, _PRINT_WIDTH_IN)
-        return {f".{kind}": _saved(figure, kind) for kind in FILE_KINDS}
+        figure, _ = _draw(chart, _PRINT_WIDTH_IN, chart.title)
+        return {f".{kind}": _saved(figure, kind) for kind in kinds}
 
 
 def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
@@ -101,25 +107,27 @@ def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
 def _saved(figure: Figure, kind: str) -> bytes:
     target = io.BytesIO()
     dates = {"svg": {"Date": None}, "pdf": {"CreationDate": None, "ModDate": None}, "png": {}}
-    resolution = {"dpi": 160} if kind == "png" else {}
+    resolution = {"dpi": _PRINT_DPI} if kind == "png" else {}
     figure.savefig(
         target, format=kind, metadata=dates[kind], transparent=kind == "svg", **resolution
     )
     return target.getvalue()
 
 
-def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
+def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]:
     if chart.sideways:
-        return draw_sideways(chart, width_in)
+        return draw_sideways(chart, width_in, title)
     if chart.cells is not None:
-        return draw_cells(chart, chart.cells, width_in)
+        return draw_cells(chart, chart.cells, width_in, title)
     # Not through pyplot: it keeps every figure and asks for a display.
     from matplotlib.figure import Figure
 
     names = legend_names(chart)
     columns = legend_columns(names, width_in)
     legend_in = legend_height_in(names, columns, width_in)
-    height_in = _PLOT_HEIGHT_IN + tilted_names_in(chart, width_in) + legend_in
+    # No legend is larger than the plot.
+    plot_in = max(_PLOT_HEIGHT_IN, legend_in + _LABELS_IN)
+    height_in = plot_in + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
     axes = figure.add_subplot()
     scale_axes(chart, axes)
@@ -131,11 +139,11 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     for index, limit in enumerate(chart.limits):
         style: dict[str, Any]
         if limit.kind == "guide":
-            colour = MUTED if limit.series is None else colour_of(limit.series)
+            colour = MUTED if limit.series is None else colour_of(style_of(chart, limit.series))
             dashes = GUIDE_LINES[guides.index(limit.name) % len(GUIDE_LINES)]
             style = {"color": colour, "linestyle": dashes, "linewidth": 1.0}
         else:
-            colour = INK if limit.series is None else colour_of(limit.series)
+            colour = INK if limit.series is None else colour_of(style_of(chart, limit.series))
             style = {"color": colour, "linestyle": LIMIT_LINE, "linewidth": 1.0}
         xs, ys = zip(*limit.with_gaps(), strict=True)
         (line,) = axes.plot(xs, ys, zorder=1.5, gid=f"limit-{index}-line", **style)
@@ -166,7 +174,7 @@ def _draw(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     draw_legend(figure, entries, columns)
-    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
+    lay_out(figure, axes, legend_in, title)
     return figure, axes
 
 
@@ -210,23 +218,22 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     series = chart.series[index]
     xs = [point.x for point in series.points]
     offset_pt = series_offset_pt(chart, index)
-    # Beyond as many as there are colours, no colour comes with the same marker and line again.
-    turn = index + index // len(COLOURS)
-    marker = MARKERS[turn % len(MARKERS)]
+    own = style_of(chart, index)
+    marker = form_of(own, MARKERS)
     # Markers distinguish lines of points; what has none is distinguished by its dashes.
-    style = {"line": "-", "bound": LINES[turn % len(LINES)]}.get(series.kind, "none")
+    line_style = {"line": "-", "bound": form_of(own, LINES)}.get(series.kind, "none")
     (line,) = axes.plot(
         xs,
         [point.y for point in series.points],
-        color=colour_of(index),
-        linestyle=style,
+        color=colour_of(own),
+        linestyle=line_style,
         marker="none" if series.kind == "bound" else marker,
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
         transform=shifted(axes, offset_pt),
     )
-    _draw_spread(axes, series.points, xs, index, colour_of(index), offset_pt)
+    _draw_spread(axes, series.points, xs, index, colour_of(own), chart, offset_pt)
     for place, point in enumerate(series.points):
         if point.label:
             axes.annotate(
@@ -243,29 +250,30 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
-    series, count = chart.series[index], len(chart.series)
+    """As `_draw_points`."""
+    series, count, own = chart.series[index], len(chart.series), style_of(chart, index)
     left, right = bar_span(0, index, count)
     xs = [_bar_x(point, index, count) for point in series.points]
     bars = axes.bar(
         xs,
         [point.y for point in series.points],
         width=0.94 * (right - left),
-        color=colour_of(index),
-        hatch=(None, "///", "...", "xx")[index % 4],
-        edgecolor=GRID if index % 4 else colour_of(index),
+        color=colour_of(own),
+        hatch=form_of(own, HATCHES),
+        edgecolor=GRID if own else colour_of(own),
         linewidth=0.6,
         zorder=2,
     )
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
-    _draw_spread(axes, series.points, xs, index, INK)
+    _draw_spread(axes, series.points, xs, index, INK, chart)
     return bars
 
 
 def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     series, floors = chart.series[index], chart.floors(index)
     heights = {point.x: point.y for point in series.points}
-    own = index if series.style is None else series.style
+    own = style_of(chart, index)
     xs, base = list(floors), list(floors.values())
     own_heights = [heights.get(x, 0.0) for x in xs]
     # A bar at each place: between them nothing was measured.
@@ -286,9 +294,12 @@ def _draw_spread(
     xs: list[float],
     index: int,
     colour: str,
+    chart: Chart,
     offset_pt: float = 0.0,
 ) -> None:
-    draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt)
+    # On an axis of numbers rings too stand at their own.
+    beside_pt = TRIALS_PT if chart.x.categories else 0.0
+    draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt, beside_pt=beside_pt)
     _draw_spread_across(axes, points, index, colour)
 
 

@@ -17,14 +17,17 @@ from lanlab.figures.look_matplotlib import (
     PUBLISHED_MARKERS,
     colour_of,
     draw_legend,
+    form_of,
+    lay_out,
     legend_columns,
     legend_height_in,
     legend_names,
     stack_look,
+    style_of,
 )
 from lanlab.figures.mark import Mark, mark_text, point_text
 from lanlab.figures.number_text import plain
-from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, within_sight
+from lanlab.figures.scale_matplotlib import LETTER_IN, ROUND, log_ticks, within_sight
 from lanlab.figures.spread_matplotlib import draw_spread
 
 if TYPE_CHECKING:
@@ -42,7 +45,7 @@ _LINE_IN = 0.14
 _BEYOND = 4.0
 
 
-def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
+def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Axes]:
     """Draw rows from the top: points with their intervals, and limits as upright lines."""
     from matplotlib.figure import Figure
 
@@ -96,7 +99,7 @@ def draw_sideways(chart: Chart, width_in: float) -> tuple[Figure, Axes]:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     if names:
         draw_legend(figure, entries, columns)
-    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1))
+    lay_out(figure, axes, legend_in, title)
     return figure, axes
 
 
@@ -157,32 +160,33 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
     places = [_row(chart, index, point.x) for point in points]
     if chart.series[index].kind == "bars":
         return _draw_bars(axes, chart, index, places)
+    own = style_of(chart, index)
     (line,) = axes.plot(
         [point.y for point in points],
         places,
-        color=colour_of(index),
+        color=colour_of(own),
         linestyle="none",
-        marker=MARKERS[(index + index // len(MARKERS)) % len(MARKERS)],
+        marker=form_of(own, MARKERS),
         markersize=4.5,
         gid=f"series-{index}-line",
         zorder=3,
     )
-    draw_spread(axes, points, places, index, colour_of(index), sideways=True)
+    draw_spread(axes, points, places, index, colour_of(own), sideways=True)
     return line
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
     points = chart.series[index].points
     # A bar on a logarithmic axis begins where the axis does: it has no zero.
-    begin = _begin(chart)
+    begin, own = _begin(chart), style_of(chart, index)
     bars = axes.barh(
         places,
         [point.y - begin for point in points],
         left=begin,
         height=0.92 * _ROW_SHARE / len(chart.series),
-        color=colour_of(index),
-        hatch=HATCHES[index % 4],
-        edgecolor=GRID if index % 4 else colour_of(index),
+        color=colour_of(own),
+        hatch=form_of(own, HATCHES),
+        edgecolor=GRID if own else colour_of(own),
         linewidth=0.6,
         zorder=2,
     )
@@ -200,7 +204,7 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
         [lengths.get(row, 0.0) for row in floors],
         left=list(floors.values()),
         height=_ROW_SHARE,
-        **stack_look(index if series.style is None else series.style),
+        **stack_look(style_of(chart, index)),
     )
     for place, bar in enumerate(bars):
         bar.set_gid(f"series-{index}-bar{place}")
@@ -237,7 +241,7 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         room = max(0.06 * (high - low), 0.004)
         ends = _begin(chart) if has_bars else math.exp(low - room), math.exp(high + room)
         axes.set_xlim(*ends)
-        axes.xaxis.set_major_locator(FixedLocator(_ticks(*ends, ticks)))
+        axes.xaxis.set_major_locator(FixedLocator(log_ticks(*ends, ticks)))
         axes.xaxis.set_minor_locator(NullLocator())
         axes.xaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
         return
@@ -255,19 +259,3 @@ def _begin(chart: Chart) -> float:
         return 0.0
     ends = [end for s in chart.series for p in s.points for end in (p.y, p.low or p.y)]
     return float(10.0 ** math.floor(math.log10(min(ends, default=1.0))))
-
-
-def _ticks(low: float, high: float, most: int) -> Sequence[float]:
-    """Round numbers of a logarithmic axis: even steps where it is short, 1-2-5 where it is long."""
-    if high / low > 20:
-        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
-        for steps in ((1, 2, 5), (1, 3), (1,)):
-            round_ = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
-            found = [value for value in round_ if low <= value <= high]
-            if len(found) <= most:
-                break
-        return found
-    from matplotlib.ticker import MaxNLocator
-
-    even = MaxNLocator(most, steps=ROUND).tick_values(low, high)
-    return [round(float(value), 12) for value in even if low <= value <= high and value > 0]

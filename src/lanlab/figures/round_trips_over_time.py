@@ -24,7 +24,7 @@ def round_trips_over_time(data: FigureData) -> Chart:
     drawn: dict[str, TrialRecord] = {}
     for trial in counting(data.trials):
         if trial.experiment in data.figure.experiments and steps_of_round_trips(trial):
-            drawn.setdefault(data.called(trial.factors) or "measured", trial)
+            drawn.setdefault(data.named(trial.factors), trial)
     series = tuple(
         Series(
             name,

@@ -21,8 +21,6 @@ _AXES_RATIO = 0.86
 _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
 ROUND = (1, 2, 5, 10)
-#: A logarithmic axis of less has numbers between its powers of ten.
-_FEW_POWERS = 30.0
 #: On a linear axis of what is measured, how far beyond the points an interval is shown.
 _MOST_BEYOND = 2.0
 
@@ -40,14 +38,10 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
     if chart.y.ends is not None:
         if chart.y.logarithmic:
-            axes.set_yscale("log")
-            axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-            axes.yaxis.set_minor_formatter(
-                FuncFormatter(lambda value, _: _between_powers(value, axes))
-            )
+            _make_logarithmic(axes, *chart.y.ends)
         else:
             axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
-        axes.set_ylim(*chart.y.ends)
+            axes.set_ylim(*chart.y.ends)
         return
     if any(series.kind == "stack" for series in chart.series):
         axes.set_ylim(0, 1.02 * max(chart.floors(len(chart.series)).values(), default=1.0) or 1.0)
@@ -60,12 +54,8 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
     ends = [p.high for s in chart.series for p in s.points if p.high is not None]
     values = [*seen, within_sight([*seen, *ends], seen)[1]]
     if chart.y.logarithmic:
-        axes.set_yscale("log")
-        axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
-        axes.yaxis.set_minor_formatter(FuncFormatter(lambda value, _: _between_powers(value, axes)))
-        above = [value for value in values if value > 0]
-        if above:
-            axes.set_ylim(min(above) / 1.6, max(above) * 1.6)
+        above = [value for value in values if value > 0] or [1.0]
+        _make_logarithmic(axes, min(above) / 1.6, max(above) * 1.6)
         axes.grid(visible=True, which="minor", axis="y", linewidth=0.3)
     else:
         # From zero: a cut axis makes a small difference look like a large one.
@@ -73,10 +63,31 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
         axes.yaxis.set_major_locator(MaxNLocator(7, steps=ROUND))
 
 
-def _between_powers(value: float, axes: Axes) -> str:
-    low, high = axes.get_ylim()
-    digit = value / 10 ** math.floor(math.log10(value) + 1e-9)
-    return plain(value) if high / low < _FEW_POWERS and round(digit, 6) in (2, 5) else ""
+def log_ticks(low: float, high: float, most: int) -> Sequence[float]:
+    """Round numbers of a logarithmic axis: even steps where it is short, 1-2-5 where it is long."""
+    if high / low > 20:
+        decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+        for steps in ((1, 2, 5), (1, 3), (1,)):
+            round_ = (round(step * 10.0**decade, 12) for decade in decades for step in steps)
+            found = [value for value in round_ if low <= value <= high]
+            if len(found) <= most:
+                break
+        return found
+    from matplotlib.ticker import MaxNLocator
+
+    even = MaxNLocator(most, steps=ROUND).tick_values(low, high)
+    return [round(float(value), 12) for value in even if low <= value <= high and value > 0]
+
+
+def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
+    """A logarithmic y axis with its ends, whose numbers are those of its ticks alone."""
+    from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
+
+    axes.set_yscale("log")
+    axes.set_ylim(low, high)
+    axes.yaxis.set_major_locator(FixedLocator(log_ticks(low, high, 7)))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda value, _: plain(value)))
+    axes.yaxis.set_minor_formatter(NullFormatter())
 
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
@@ -105,7 +116,7 @@ def stack_width(chart: Chart, xs: Sequence[float]) -> float:
 
 
 def _scale_x(chart: Chart, axes: Axes) -> None:
-    from matplotlib.ticker import FuncFormatter, MaxNLocator, NullFormatter
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullFormatter
 
     if chart.x.categories:
         _name_categories(chart.x.categories, axes)
@@ -116,9 +127,12 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         axes.set_xscale("log")
         axes.xaxis.set_minor_formatter(NullFormatter())
         if xs:
-            axes.set_xlim(min(xs) / 1.4, max(xs) * 1.4)
+            low, high = min(xs) / 1.4, max(xs) * 1.4
+            axes.set_xlim(low, high)
+            ticks = max(3, int(axes.figure.bbox.width / axes.figure.dpi))
+            axes.xaxis.set_major_locator(FixedLocator(log_ticks(low, high, ticks)))
         is_measured = any(p.x_low is not None for s in chart.series for p in s.points)
-        is_few = 0 < len(xs) <= _MOST_TICKS_AT_LEVELS and not is_measured
+        is_few = 1 < len(xs) <= _MOST_TICKS_AT_LEVELS and not is_measured
         if is_few and _fit_side_by_side(xs, axes):
             axes.set_xticks(xs)
     elif _has_ticks_at_levels(chart, xs):

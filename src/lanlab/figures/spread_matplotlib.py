@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from matplotlib.transforms import Transform
 
 #: From a point to its trials, in points of 1/72 inch: beyond the caps of its interval.
-_TRIALS_PT = 6.0
+TRIALS_PT = 6.0
 #: From a series to the next where their intervals would lie on each other.
 _SERIES_PT = 5.0
 _MOST_PT = 14.0
@@ -43,6 +43,7 @@ def draw_spread(
     colour: str,
     *,
     offset_pt: float = 0.0,
+    beside_pt: float = TRIALS_PT,
     sideways: bool = False,
 ) -> None:
     """
@@ -51,6 +52,7 @@ def draw_spread(
     Args:
         places: Places of the points along the axis of conditions.
         offset_pt: Distance by which the series is moved.
+        beside_pt: Distance of the trials from their point.
         sideways: Whether that axis goes up.
     """
     transform = shifted(axes, offset_pt)
@@ -59,7 +61,7 @@ def draw_spread(
     several = [(place, p) for place, p in zip(places, points, strict=True) if len(p.trials) > 1]
     at = [place for place, p in several for _ in p.trials]
     values = [trial for _, p in several for trial in p.trials]
-    moved = shifted(axes, 0, -_TRIALS_PT) if sideways else shifted(axes, offset_pt + _TRIALS_PT)
+    moved = shifted(axes, 0, -beside_pt) if sideways else shifted(axes, offset_pt + beside_pt)
     axes.plot(
         values if sideways else at,
         at if sideways else values,

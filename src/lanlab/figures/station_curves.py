@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, Limit, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, points_of
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import condition_text, obtained, quantity
 from lanlab.frozen import dataclass
 from lanlab.store import Level
 from lanlab.studies import Study
@@ -144,4 +144,4 @@ def _name(study: Study, figure: Figure, experiment: str, factors: Mapping[str, L
     rest = {k: level for k, level in factors.items() if k != STATIONS and k not in figure.at}
     title = next(one.title for one in study.experiment if one.id == experiment)
     words = [title if len(figure.experiments) > 1 else "", condition_text(study, rest)]
-    return ", ".join(filter(None, words)) or "measured"
+    return ", ".join(filter(None, words)) or obtained(study).word

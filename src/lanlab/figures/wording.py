@@ -77,6 +77,24 @@ def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
 
 
 @dataclass(frozen=True)
+class Obtained:
+    """How the numbers of a run were obtained, in the words of headings."""
+
+    word: str
+    #: Over seeds of a model, it does not contain what the model's numbers leave open.
+    interval: str
+
+
+MEASURED = Obtained("measured", "95 % interval")
+SIMULATED = Obtained("simulated", "95 % over seeds")
+
+
+def obtained(study: Study) -> Obtained:
+    """How the numbers of a run of this study were obtained."""
+    return SIMULATED if study.is_simulated else MEASURED
+
+
+@dataclass(frozen=True)
 class Quantity:
     """How a metric or factor is shown: shown value = inner value / `si_per_unit`."""
 

@@ -53,7 +53,15 @@ class Page(HTMLParser):
             self.acting.append(tag)
         for name, value in attrs:
             outward = name in ("href", "src", "xlink:href") and not (value or "").startswith(
-                ("#", "figures/", "tables/", "data:", "https://doi.org/")
+                (
+                    "#",
+                    "figures/",
+                    "tables/",
+                    "data:",
+                    "https://doi.org/",
+                    "references.bib",
+                    "files.html",
+                )
             )
             if name.startswith("on") or outward:
                 self.acting.append(f"{tag} {name}={value}")

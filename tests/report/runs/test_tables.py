@@ -12,8 +12,9 @@ import pytest
 from rich.console import Console
 from synthetic_runs import SyntheticRun, synthetic_run
 
-from lanlab.report.document.table import Cell, Column, Table, obtained, words
+from lanlab.report.document.table import Cell, Column, Table
 from lanlab.report.metrics.metric_table import metric_table
+from lanlab.report.published.published_comparison import published_comparison_table
 from lanlab.report.published.statement_table import statement_table
 from lanlab.report.runs.run_text import tables
 from lanlab.report.traffic.loss_table import loss_table
@@ -267,13 +268,26 @@ def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
     assert "[red]x[/red]" in console.export_text()
 
 
-@pytest.mark.parametrize("is_simulated", [True, False])
-def test_a_table_of_modelled_machines_calls_nothing_measured(is_simulated: bool) -> None:
-    """Neither its title, nor a column, nor what stands for one; names that hold the word stay."""
-    columns = (Column("measured mean (s)", "measured", "measured"), Column("", "here"))
-    rows = ((Cell(1.0, "1"), words("measured below")), (Cell(2.0, "2"), words("as measured")))
-    table = obtained(Table("t", "Measured and published", columns, rows), is_simulated=is_simulated)
-    word = "simulated" if is_simulated else "measured"
-    assert table.title == f"{word.capitalize()} and published"
-    assert (table.columns[0].name, table.columns[0].heading) == (f"{word} mean (s)", word)
-    assert [row[1].text for row in table.rows] == [f"{word} below", "as measured"]
+@pytest.mark.parametrize("word", ["simulated", "measured"])
+def test_a_table_of_modelled_machines_calls_nothing_measured(word: str) -> None:
+    made = synthetic_run("schomer-claason")
+    on = ("simulated" if word == "simulated" else "real",)
+    alike = tuple(one.model_copy(update={"on": on}) for one in made.study.experiment)
+    study = made.study.model_copy(update={"experiment": alike})
+    experiment = made.trials[0].experiment
+    of = (made.run, made.trials, study, made.published)
+    found = [
+        metric_table(*of, experiment, "elapsed_ns"),
+        published_comparison_table(*of),
+        statement_table(*of),
+    ]
+    other = "measured" if word == "simulated" else "simulated"
+    for table in found:
+        texts = [table.title, *(name for c in table.columns for name in vars_of(c))]
+        assert any(word in text.lower() for text in texts), texts
+        assert not any(other in text.lower() for text in texts), texts
+    assert word in {row[-1].text for row in found[1].rows}
+
+
+def vars_of(column: Column) -> tuple[str, str, str]:
+    return column.name, column.heading, column.short

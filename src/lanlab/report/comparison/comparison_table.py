@@ -11,18 +11,19 @@ from lanlab.analysis.comparison_facts import Differing
 from lanlab.analysis.comparison_published import PublishedRatio
 from lanlab.analysis.comparison_runs import Unlike
 from lanlab.analysis.measured_where import measured_where
-from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.number_text import number, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
     condition_text,
     level_text,
+    obtained,
     quantity,
     values_text,
 )
 from lanlab.report.comparison.comparison_text import effect_text, p_text, verdict_text
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained, words
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.report.metrics.metric_table import DISTURBED
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.store.labels import label_facts
@@ -155,11 +156,11 @@ def _table(study: Study, group: Sequence[Compared]) -> Table:
 def _mean(shown: Quantity, sample: Sample) -> str:
     if sample.mean is None:
         return "none"
-    if sample.n < LEAST_FOR_INTERVAL:
+    ends = interval_of_mean(shown.key, sample.values)
+    if ends is None:
         text = values_text(shown, sample.values)
     else:
-        ends = interval_of_mean(shown.key, sample.values)
-        text = with_interval(shown.shown(sample.mean), ends and shown.interval(*ends))
+        text = with_interval(shown.shown(sample.mean), shown.interval(*ends))
     return f"{text} {DISTURBED}" if sample.disturbed else text
 
 
@@ -250,13 +251,14 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
     def column(name: str, short: str, *, is_number: bool = True) -> Column:
         return Column(name, short, short, is_number=is_number)
 
+    by = obtained(study).word
     columns = (
         column("experiment", "", is_number=False),
         column("metric", "metric", is_number=False),
         column("condition", "condition", is_number=False),
         column("series", "of", is_number=False),
-        Column("measured mean (SI unit)"),
-        Column("", "measured", "measured"),
+        Column(f"{by} mean (SI unit)"),
+        Column("", by, by),
         column("n", "n"),
         column("polluted", ""),
         column("missing", ""),
@@ -269,7 +271,7 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
         Column("ratio"),
         Column("ratio 95 % low"),
         Column("ratio 95 % high"),
-        Column("", "measured / published", "measured / published"),
+        Column("", f"{by} / published", f"{by} / published"),
         Column("interval of", "interval of", "interval of", is_number=False),
         column("SI unit", "", is_number=False),
         column("where", "where", is_number=False),
@@ -313,8 +315,8 @@ def published_table(study: Study, found: Sequence[PublishedRatio]) -> Table:
                 words(value.where),
             )
         )
-    table = Table("measured-and-published", "Measured and published", columns, tuple(rows))
-    return obtained(table, is_simulated=study.is_simulated)
+    title = f"{by.capitalize()} and published"
+    return Table("measured-and-published", title, columns, tuple(rows))
 
 
 def summary_unit(metric: str) -> str:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import csv
 import io
-from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
@@ -68,27 +67,6 @@ class Table:
             if column.heading and any(cell.text for cell in cells):
                 found.append((column, cells))
         return found
-
-
-def obtained(table: Table, *, is_simulated: bool) -> Table:
-    """The same of modelled machines: nothing is called measured, and intervals are over seeds of
-    the model, not over what its numbers leave open."""
-    if not is_simulated:
-        return table
-
-    def said(text: str) -> str:
-        text = text.replace("measured", "simulated").replace("Measured", "Simulated")
-        return text.replace("95 % interval", "95 % over seeds")
-
-    columns = tuple(
-        replace(one, name=said(one.name), heading=said(one.heading), short=said(one.short))
-        for one in table.columns
-    )
-    rows = tuple(
-        tuple(words(said(c.text)) if c.text.startswith("measured") else c for c in row)
-        for row in table.rows
-    )
-    return replace(table, title=said(table.title), columns=columns, rows=rows)
 
 
 NO_TABLE = Table("", "", (), ())

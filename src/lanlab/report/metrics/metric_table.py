@@ -6,16 +6,17 @@ from collections.abc import Sequence
 
 from lanlab.analysis.endings import endings
 from lanlab.analysis.published import PublishedPoint, points_for
-from lanlab.analysis.summary import LEAST_FOR_INTERVAL, Summary, summarise
+from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.gather import called
 from lanlab.figures.number_text import number, percent, with_interval
 from lanlab.figures.wording import (
     Quantity,
     as_printed,
+    obtained,
     quantity,
     values_text,
 )
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained
+from lanlab.report.document.table import EMPTY, Cell, Column, Table
 from lanlab.report.metrics.above_limit import ABOVE, is_above
 from lanlab.report.metrics.ending_text import HOW_ENDED
 from lanlab.store import RunRecord, TrialRecord
@@ -45,11 +46,12 @@ def metric_table(
     # The goal is about the first metric of an experiment.
     ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
+    by = obtained(study)
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
         # First of all, as a phone shows few columns.
-        Column("", f"mean, 95 % interval ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
+        Column("", f"mean, {by.interval} ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
         Column("n", "n"),
         # On the terminal only where some are missing.
         Column("", "", "n", rank=2),
@@ -64,7 +66,7 @@ def metric_table(
         Column(f"limit ({unit})", f"limit ({read.unit or 1})"),
         Column("share of limit (ratio)", "of limit", "of limit", rank=4),
         Column("", "published", is_number=False),
-        Column("", "measured / published", is_number=False),
+        Column("", f"{by.word} / published", is_number=False),
         Column("", "", "published", is_number=False),
         Column("", "", "ours / theirs", is_number=False),
         *(
@@ -72,7 +74,7 @@ def metric_table(
             for name, statistic in series
             for column in (
                 Column(f"published {statistic}, {name or 'the study'} ({unit})"),
-                Column(f"measured / published {statistic}, {name or 'the study'} (ratio)"),
+                Column(f"{by.word} / published {statistic}, {name or 'the study'} (ratio)"),
             )
         ),
         Column("", f"mean ({usual.unit})" if si.unit != shown.unit else ""),
@@ -126,8 +128,7 @@ def metric_table(
             )
         )
     title = shown.name[0].upper() + shown.name[1:]
-    found = Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
-    return obtained(found, is_simulated=study.is_simulated)
+    return Table(f"{experiment}-{metric}", title, tuple(columns), tuple(rows))
 
 
 def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int = 4) -> Cell:
@@ -139,7 +140,7 @@ def _shown(shown: Quantity, read: Quantity, value: float | None, digits: int = 4
 def _mean_text(shown: Quantity, summary: Summary, study: Study) -> str:
     if summary.mean is None:
         return "none"
-    if summary.n < LEAST_FOR_INTERVAL:
+    if summary.ci_low is None:
         text = values_text(shown, summary.values)
     else:
         ends = shown.interval(summary.ci_low, summary.ci_high)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,8 @@ _SCRIPTS_PLACE = "SCRIPT-SOURCES"
 def rendered(
     template: str,
     home: str = "",
-    files: Mapping[str, Mapping[str, str]] | None = None,
+    *,
+    has_files: bool = False,
     **values: Any,
 ) -> str:
     """
@@ -30,7 +31,7 @@ def rendered(
     Args:
         template: `report` for `assets/report.html.jinja`.
         home: Address of a list of runs to lead back to; empty for a page that is a file.
-        files: By the name of a figure its links by the endings of files; none in a live page.
+        has_files: Whether figures and tables lie in folders next to the page.
         values: Variables of the template.
     """
     page = str(
@@ -39,7 +40,7 @@ def rendered(
         .render(
             **values,
             home=home,
-            files=files or {},
+            files=has_files,
             css=(ASSETS / "report.css").read_text(encoding="utf-8"),
             script=(ASSETS / "report.js").read_text(encoding="utf-8"),
             themed=_themed,
@@ -105,6 +106,10 @@ _THEME = {
     "#f0e442": "var(--series-6)",
     "#9aa3ad": "var(--series-7)",
     "#6b7480": "var(--series-8)",
+    "#332288": "var(--series-9)",
+    "#7f7000": "var(--series-10)",
+    "#882255": "var(--series-11)",
+    "#117799": "var(--series-12)",
     "#1b1f25": "var(--hatch)",
     "#edf0f4": "var(--shade-0)",
     "#b6d0ea": "var(--shade-1)",

@@ -9,16 +9,14 @@ from dataclasses import dataclass, field
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.number_text import with_interval
-from lanlab.figures.wording import as_printed, level_text, quantity
-from lanlab.report.document.table import EMPTY, Cell, Column, Table, obtained, words
+from lanlab.figures.wording import Obtained, as_printed, level_text, obtained, quantity
+from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study, at_scale
 from lanlab.studies.counterparts import in_published_words, stands_for_something
 from lanlab.units import format_size
 
-TITLE = "Published and measured"
 NOT_YET = "not yet runnable here"
-BELOW = "measured below"
 _METRICS = ("elapsed_ns", "goodput_bps")
 #: Text in place of a time that cannot be compared with a published one.
 OTHER_AMOUNT = "another amount"
@@ -68,20 +66,20 @@ def published_comparison_table(
         rows.sort(key=lambda row: row.order)
     metrics = [m for m in _METRICS if any(m in row.published or m in row.measured for row in rows)]
     titles = {factor.name: factor.title for factor in published.factor}
+    by = obtained(study)
     columns = (
         *(Column(name, titles[name], titles[name], is_number=False) for name in factors),
         Column("amount (B)", "amount", "amount"),
-        *(column for metric in metrics for column in _columns(study, metric)),
+        *(column for metric in metrics for column in _columns(study, metric, by)),
         Column("n", "n", "n"),
         Column("here", "here", "here", is_number=False),
     )
-    found = Table(
+    return Table(
         "published-and-measured",
-        TITLE,
+        f"Published and {by.word}",
         columns,
         tuple(_cells(row, study, factors, metrics) for row in rows),
     )
-    return obtained(found, is_simulated=study.is_simulated)
 
 
 def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence[_Row]) -> bool:
@@ -91,22 +89,23 @@ def _is_alike(theirs: tuple[int, ...], ours: tuple[int, ...], all_rows: Sequence
     )
 
 
-def _columns(study: Study, metric: str) -> tuple[Column, ...]:
+def _columns(study: Study, metric: str, by: Obtained) -> tuple[Column, ...]:
     shown = quantity(study, metric)
     name, unit, si = shown.name, shown.unit, shown.si_unit
     return (
         Column(f"published {metric} ({si})"),
-        Column(f"measured {metric} ({si})"),
-        Column(f"measured {metric}, 95 % low ({si})"),
-        Column(f"measured {metric}, 95 % high ({si})"),
+        Column(f"{by.word} {metric} ({si})"),
+        Column(f"{by.word} {metric}, 95 % low ({si})"),
+        Column(f"{by.word} {metric}, 95 % high ({si})"),
         Column("", f"published {name} ({unit})", f"published ({unit})"),
-        Column("", f"measured {name} ({unit})", f"measured ({unit})"),
+        Column("", f"{by.word} {name} ({unit})", f"{by.word} ({unit})"),
     )
 
 
 def _cells(
     row: _Row, study: Study, factors: Sequence[str], metrics: Sequence[str]
 ) -> tuple[Cell, ...]:
+    by = obtained(study).word
     cells = [words(row.titles.get(name, "")) for name in factors]
     amount = row.amount_bytes
     cells.append(EMPTY if amount is None else Cell(round(amount), format_size(round(amount))))
@@ -134,10 +133,10 @@ def _cells(
     n = max((summary.n for summary in row.measured.values()), default=0)
     cells.append(Cell(n, str(n)) if row.measured else EMPTY)
     if row.measured:
-        cells.append(words("measured" if n else "no trial has ended well"))
+        cells.append(words(by if n else "no trial has ended well"))
     else:
         not_here = NOT_YET if study.waiting else "not run"
-        cells.append(words(BELOW if row.is_measured else not_here))
+        cells.append(words(f"{by} below" if row.is_measured else not_here))
     return tuple(cells)
 
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from lanlab.analysis.published_statements import Statement, statements
 from lanlab.figures.number_text import number, percent, plain
-from lanlab.figures.wording import BOUNDS, level_text, quantity
-from lanlab.report.document.table import Cell, Column, Table, obtained, words
+from lanlab.figures.wording import BOUNDS, level_text, obtained, quantity
+from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
@@ -18,6 +18,8 @@ _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 def statement_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
+    """What the study printed without an absolute number at one condition."""
+    by = obtained(study).word
     columns = (
         Column("id"),
         Column("published", "the study printed", is_number=False),
@@ -27,13 +29,12 @@ def statement_table(
         Column("bound", is_number=False),
         Column("unit", is_number=False),
         Column("", "read as"),
-        Column("measured"),
-        Column("", "measured here"),
+        Column(by),
+        Column("", f"{by} here"),
         Column("how", "how, or why not", is_number=False),
     )
     rows = [_row(statement, study) for statement in statements(run, trials, published)]
-    found = Table("published-statements", "Other published statements", columns, tuple(rows))
-    return obtained(found, is_simulated=study.is_simulated)
+    return Table("published-statements", "Other published statements", columns, tuple(rows))
 
 
 def _row(statement: Statement, study: Study) -> tuple[Cell, ...]:

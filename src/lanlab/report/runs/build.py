@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
@@ -10,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from lanlab.figures.drawing import other_processes
 from lanlab.frozen import dataclass
+from lanlab.report.exports.bibtex import bibtex
 from lanlab.report.page.own_files import check_folder, write_folder
 from lanlab.report.page.rendering import rendered
 from lanlab.store import RunRecord, TrialRecord
@@ -21,6 +21,10 @@ if TYPE_CHECKING:
     from lanlab.report.runs.run_page import RunOnPage
 
 _PAGE = "report.html"
+#: Of figures and tables, where there are several runs.
+_LIST = "files.html"
+#: To cite the figures by.
+_REFERENCES = "references.bib"
 
 
 @dataclass(frozen=True)
@@ -68,19 +72,13 @@ def check_report_folder(out_dir: Path) -> None:
         UsageError: It is no folder, or a file of the user's has the name of one of a report.
         StoreError: It cannot be read.
     """
-    check_folder((_PAGE, "figures/figure", "tables/table"), out_dir)
-
-
-#: Files of a figure that are in the page itself, so that a page that is sent without its folder has
-#: them. SVG is several times as large, and the page draws it.
-_IN_PAGE = {".png": "image/png", ".pdf": "application/pdf"}
+    check_folder((_PAGE, _LIST, _REFERENCES, "figures/figure", "tables/table"), out_dir)
 
 
 def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Iterator[FigureOnPage]:
     found = {one.figure.name: one.figure for one in overviews if one.figure is not None}
     for page in pages:
-        own = [figure for experiment in page.experiments for figure in experiment.figures]
-        found |= {figure.name: figure for figure in (*own, *page.published_chapter.figures)}
+        found |= {figure.name: figure for figure in page.all_figures}
     yield from found.values()
 
 
@@ -100,20 +98,15 @@ def _files(
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(run, trials, published_numbers(run), name))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})
-    files = {}
-    kept: dict[str, dict[str, str]] = {}
+    files = {_PAGE: rendered("report", has_files=True, pages=pages, overviews=overviews).encode()}
+    if len(pages) > 1:
+        files[_LIST] = rendered("files", has_files=True, pages=pages).encode()
+    files[_REFERENCES] = bibtex(page.study for page in pages).encode()
     for figure in _figures(pages, overviews.values()):
         for ending, content in figure.files().items():
             files[f"figures/{figure.name}{ending}"] = content
-            if ending in _IN_PAGE:
-                link = f"data:{_IN_PAGE[ending]};base64,{base64.b64encode(content).decode()}"
-                kept.setdefault(figure.name, {})[ending] = link
-    text = rendered("report", pages=pages, overviews=overviews, files=kept)
-    files[_PAGE] = text.encode()
+        files[f"tables/{figure.name}.csv"] = figure.table.to_csv().encode()
     for page in pages:
         for table in page.tables:
-            file_name = (
-                table.name if table.name.startswith(page.name) else f"{page.name}-{table.name}"
-            )
-            files[f"tables/{file_name}.csv"] = table.to_csv().encode()
+            files[f"tables/{page.csv_name(table)}"] = table.to_csv().encode()
     return files, tuple(overviews.values())

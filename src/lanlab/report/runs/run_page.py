@@ -10,11 +10,13 @@ from lanlab.analysis.findings.verdicts import Verdicts, findings_of
 from lanlab.analysis.modes import common_words
 from lanlab.analysis.published import all_summaries
 from lanlab.analysis.simulated_run import run_accuracies
+from lanlab.figures.chart import Chart
 from lanlab.figures.distributions import panels
+from lanlab.figures.page_styles import with_page_styles
 from lanlab.figures.registry import build_figure
 from lanlab.frozen import dataclass
 from lanlab.report.answer.answers import NO_RESULT, remark_sentences, result_sentences
-from lanlab.report.document.table import NO_TABLE, Table
+from lanlab.report.document.table import NO_TABLE, Column, Table, words
 from lanlab.report.findings.evidence_table import evidence_table, tested_by_runs
 from lanlab.report.findings.finding_table import (
     FindingOnPage,
@@ -116,14 +118,41 @@ class RunOnPage:
         return next((figure for one in self.experiments for figure in one.figures), None)
 
     @property
+    def all_figures(self) -> tuple[FigureOnPage, ...]:
+        """Of what was run, then of what was published."""
+        own = [figure for experiment in self.experiments for figure in experiment.figures]
+        return (*own, *self.published_chapter.figures)
+
+    def csv_name(self, table: Table) -> str:
+        """The file of a table."""
+        is_own = table.name.startswith(self.name)
+        return f"{table.name}.csv" if is_own else f"{self.name}-{table.name}.csv"
+
+    @property
     def tables(self) -> tuple[Table, ...]:
-        own = [t for e in self.experiments for t in e.tables]
-        own += (
-            *self.published_chapter.tables,
-            *(f.table for f in self.published_chapter.figures),
-        )
-        own += [f.table for e in self.experiments for f in e.figures]
+        """All tables but those of figures, for CSV."""
+        return (*(t for e in self.experiments for t in e.tables), *self.own_tables)
+
+    @property
+    def sentences(self) -> Table:
+        """The answer as a table, for its file."""
+        rows = tuple((words(one),) for one in self.question + self.answer)
+        return Table("answer", "Sentences", (Column("sentence", is_number=False),), rows)
+
+    @property
+    def conditions(self) -> Table:
+        """How the run was made, for its file."""
+        rows = tuple((words(name), words(value)) for name, value in self.facts + self.environment)
+        columns = (Column("fact", is_number=False), Column("value", is_number=False))
+        return Table("facts", "What was run", columns, rows)
+
+    @property
+    def own_tables(self) -> tuple[Table, ...]:
+        """Tables that belong to no experiment."""
         others = (
+            *self.published_chapter.tables,
+            self.sentences,
+            self.conditions,
             self.saturation,
             self.published_table,
             self.statements,
@@ -136,7 +165,7 @@ class RunOnPage:
             self.evidence,
             self.values,
         )
-        return (*own, *(table for table in others if table.rows))
+        return tuple(table for table in others if table.rows)
 
 
 def run_on_page(
@@ -247,16 +276,24 @@ def _experiments(
     ):
         every += parts.each("choice of figures", of)
 
-    def drawn(figure: Figure, number_: int) -> list[FigureOnPage]:
+    def charts_of(figure: Figure, number_: int) -> list[tuple[Figure, str, Chart]]:
         charts = panels(build_figure(run, trials, study, published, figure))
         return [
-            figure_on_page(
-                chart,
-                figure.published or "",
-                f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}",
-            )
+            (figure, f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}", chart)
             for place, chart in enumerate(charts, 1)
+            # A frame around nothing says nothing.
+            if not chart.is_empty
         ]
+
+    built = [
+        one
+        for number_, figure in enumerate(every, 1)
+        for one in parts.each(f"figure {figure.title}", partial(charts_of, figure, number_))
+    ]
+    styled = with_page_styles([chart for *_, chart in built])
+
+    def drawn(figure: Figure, file_name: str, chart: Chart) -> list[FigureOnPage]:
+        return [figure_on_page(chart, figure.published or "", file_name)]
 
     found = []
     for scaled in at_scale(study, run.scale):
@@ -265,10 +302,12 @@ def _experiments(
             continue
         figures = [
             one
-            for number_, figure in enumerate(every, 1)
+            for (figure, file_name, _), chart in zip(built, styled, strict=True)
             # A figure of several experiments stands with the first.
             if figure.experiments[0] == experiment.id
-            for one in parts.each(f"figure {figure.title}", partial(drawn, figure, number_))
+            for one in parts.each(
+                f"figure {figure.title}", partial(drawn, figure, file_name, chart)
+            )
         ]
         if scaled.search is not None and not figures:
             continue

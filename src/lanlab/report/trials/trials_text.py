@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lanlab.analysis.slow_first import slow_first
-from lanlab.analysis.summary import LEAST_FOR_INTERVAL, interval_of_mean
+from lanlab.analysis.summary import interval_of_mean
 from lanlab.analysis.trial_order import LEAST_TRIALS
 from lanlab.report.document.trial_columns import TrialColumn
 from lanlab.report.metrics.order_text import first_trial_text
@@ -65,7 +65,7 @@ def mean_text(
     mean = _shown(metric, sum(values) / len(values))
     lacking = f"{len(values)} of {len(values) + failed}, {failed} failed" if failed else ""
     interval = interval_of_mean(metric, values)
-    if interval is None or len(values) < LEAST_FOR_INTERVAL:
+    if interval is None:
         each = " and ".join(_shown(metric, value) for value in values)
         said = [f"of {each}"] if len(values) > 1 else []
         said += [lacking] if lacking else []

@@ -4,7 +4,7 @@
   const tip = document.getElementById("tip");
 
   const show = (hit) => {
-    tip.textContent = hit.dataset.text;
+    tip.textContent = hit.getAttribute("aria-label");
     tip.hidden = false;
     const box = hit.getBoundingClientRect();
     const left = box.left + box.width / 2 - tip.offsetWidth / 2;
@@ -19,11 +19,6 @@
     const hits = [...drawing.querySelectorAll(".hit")];
     for (const [place, hit] of hits.entries()) {
       // The browser's own tooltip would stand over ours.
-      const title = hit.querySelector("title");
-      hit.dataset.text = title.textContent;
-      hit.setAttribute("aria-label", title.textContent);
-      hit.setAttribute("role", "img");
-      title.remove();
       // One stop of the Tab key for a figure; the arrow keys go from point to point.
       hit.setAttribute("tabindex", place === 0 ? "0" : "-1");
       hit.addEventListener("keydown", (event) => {
