@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from pathlib import Path
 
 import pytest
@@ -29,5 +30,6 @@ def test_an_example_runs_and_every_figure_of_it_has_something_to_show(
 
     answer = lanlab("report", "last", "--json").json()
     page = Path(answer["html"]).read_text(encoding="utf-8")
-    assert "nothing was measured" not in page
+    for figure in load_study(str(example)).study.figure:
+        assert f'-title">{escape(figure.title)}' in page
     assert "Measured with: " in page

@@ -8,7 +8,7 @@ from lanlab.analysis.published import amount_of, is_own
 from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Axis, Chart, PublishedMark, PublishedSeries, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_order, points_of, printed
-from lanlab.figures.wording import condition_text, level_text, quantity
+from lanlab.figures.wording import condition_text, level_text, obtained, quantity
 from lanlab.store import Level
 from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import in_published_words, stands_for_something
@@ -75,7 +75,10 @@ def copy_times(data: FigureData) -> Chart:
 def _what(study: Study, summary: Summary) -> str:
     keys = [key for key in ("service", "dataset") if key in summary.parameters]
     keys = [key for key in keys if key not in summary.factors]
-    return condition_text(study, {key: summary.parameters[key] for key in keys}) or "measured"
+    return (
+        condition_text(study, {key: summary.parameters[key] for key in keys})
+        or obtained(study).word
+    )
 
 
 def _inside(summary: Summary) -> str:

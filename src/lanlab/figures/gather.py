@@ -215,7 +215,10 @@ def category_axis(study: Study, published: Published, key: str, levels: Sequence
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 
 
-_MEANS = "Means of the trials with 95 % intervals; open circles are single trials."
+_MEANS = (
+    "Means of the trials; bars are 95 % intervals, from three trials on; "
+    "open circles are single trials."
+)
 
 
 def caption(run: RunRecord, text: str = "", drawn: str = _MEANS) -> str:

@@ -15,10 +15,9 @@ from lanlab.analysis.summary import limit_of
 from lanlab.analysis.wires import wire_of
 from lanlab.figures.chart import Axis, Chart, Limit, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption
-from lanlab.figures.wording import condition_text, quantity
+from lanlab.figures.wording import quantity
 from lanlab.roles import RECEIVER
 from lanlab.store import TrialRecord
-from lanlab.studies import Study
 
 
 def goodput_over_time(data: FigureData) -> Chart:
@@ -33,7 +32,7 @@ def goodput_over_time(data: FigureData) -> Chart:
         for trial in counting(data.trials)
         if trial.experiment in data.figure.experiments and steps_of(trial)
     ]
-    drawn, series = _drawn(own, data.study, y.shown)
+    drawn, series = _drawn(own, data, y.shown)
     top = max((p.y for one in series for p in one.points), default=0.0)
     last = max((p.x for one in series for p in one.points), default=0.0)
     limits = []
@@ -63,12 +62,12 @@ def goodput_over_time(data: FigureData) -> Chart:
 
 
 def _drawn(
-    own: Sequence[TrialRecord], study: Study, shown: Callable[[float], float]
+    own: Sequence[TrialRecord], data: FigureData, shown: Callable[[float], float]
 ) -> tuple[list[TrialRecord], list[Series]]:
     drawn: list[TrialRecord] = []
     series: list[Series] = []
     for trial in own:
-        lines = _lines(trial, study, shown, len(own) > 1)
+        lines = _lines(trial, data, shown, len(own) > 1)
         if len(series) + len(lines) > MOST_TRIALS:
             break
         drawn.append(trial)
@@ -77,9 +76,9 @@ def _drawn(
 
 
 def _lines(
-    trial: TrialRecord, study: Study, shown: Callable[[float], float], several: bool
+    trial: TrialRecord, data: FigureData, shown: Callable[[float], float], several: bool
 ) -> list[Series]:
-    words = condition_text(study, trial.factors)
+    words = data.called(trial.factors)
     name = f"trial {trial.number}" if several or not words else words
     name = f"{name}, {words}" if several and words else name
     if not steps_of(trial, REVERSE_RECEIVER):

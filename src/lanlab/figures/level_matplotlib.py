@@ -29,7 +29,7 @@ def draw_level(
     )
     letters = int(axes.bbox.width / axes.figure.dpi / _SMALL_LETTER_IN)
     axes.annotate(
-        textwrap.fill(published.name or published.kind, max(12, letters)),
+        textwrap.fill(published.label, max(12, letters)),
         (0.995, mark.y),
         xycoords=axes.get_yaxis_transform(),
         xytext=(0, 1.5),

@@ -129,13 +129,17 @@ def wrapped(name: str, width_in: float) -> str:
     return textwrap.fill(name, letters, max_lines=2, placeholder=" …")
 
 
-def lay_out(figure: Figure, axes: Axes, legend_in: float, title: str) -> None:
+def lay_out(figure: Figure, legend_in: float, title: str) -> None:
     """Make room for the legend, and for a title in a file, which no page names."""
+    title_in = 0.0
     if title:
         text = textwrap.fill(title, int(figure.get_figwidth() / LETTER_IN))
-        axes.set_title(text, loc="left", fontsize=9, fontweight="bold")
-        figure.set_figheight(figure.get_figheight() + LEGEND_ROW_IN * (text.count("\n") + 1))
-    figure.tight_layout(pad=0.6, rect=(0, legend_in / figure.get_figheight(), 1, 1))
+        title_in = 0.1 + LEGEND_ROW_IN * (text.count("\n") + 1)
+        figure.set_figheight(figure.get_figheight() + title_in)
+        # Not above the axes: names of rows may leave little room there.
+        figure.suptitle(text, x=0.01, y=0.99, ha="left", va="top", fontsize=9, fontweight="bold")
+    height_in = figure.get_figheight()
+    figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1 - title_in / height_in))
 
 
 def legend_height_in(names: list[str], columns: int, width_in: float) -> float:

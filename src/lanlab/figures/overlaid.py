@@ -37,7 +37,12 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     return replace(
         first,
         series=tuple(
-            replace(series, name=name if len(chart.series) == 1 else f"{series.name}, {name}")
+            replace(
+                series,
+                name=name if len(chart.series) == 1 else f"{series.name}, {name}",
+                # Of the page of its run.
+                style=None,
+            )
             for name, chart in charts
             for series in chart.series
         ),

@@ -76,7 +76,7 @@ def draw_cells(chart: Chart, cells: Cells, width_in: float, title: str) -> tuple
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
         axes.set_yticks([])
     draw_legend(figure, entries, legend_columns(names, width_in))
-    lay_out(figure, axes, legend_in, title)
+    lay_out(figure, legend_in, title)
     return figure, axes
 
 

@@ -174,7 +174,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     if chart.is_empty:
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     draw_legend(figure, entries, columns)
-    lay_out(figure, axes, legend_in, title)
+    lay_out(figure, legend_in, title)
     return figure, axes
 
 

@@ -99,7 +99,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
         axes.text(0.5, 0.5, chart.empty, ha="center", transform=axes.transAxes, color=MUTED)
     if names:
         draw_legend(figure, entries, columns)
-    lay_out(figure, axes, legend_in, title)
+    lay_out(figure, legend_in, title)
     return figure, axes
 
 

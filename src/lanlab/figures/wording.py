@@ -34,6 +34,7 @@ _FACTORS = {
     "message_size_bytes": "message size",
     "receive": "receiving",
     "ip_version": "IP version",
+    "os": "operating system",
 }
 _SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
 #: Unit shown, and its size in the inner unit, by inner unit.
