@@ -155,7 +155,7 @@ def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
     assert patterns["limit-0-line"] == patterns["limit-1-line"] == LIMIT_LINE
     assert patterns["limit-2-line"] == patterns["limit-4-line"] == GUIDE_LINES[0]
     assert patterns["limit-3-line"] == GUIDE_LINES[1]
-    assert "printed" in texts and not any("printed" in name for name in legend)
+    assert "published: printed" in texts and not any("printed" in name for name in legend)
     assert legend == legend_names(chart)
 
 

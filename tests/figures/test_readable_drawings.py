@@ -135,7 +135,7 @@ def test_published_numbers_without_a_speed_stand_at_none() -> None:
     assert line.get_marker() in (None, "None", "")
     ends = line.get_transform().transform(line.get_xydata())
     assert ends[1][0] - ends[0][0] == pytest.approx(axes.bbox.width)
-    assert parts["published-0-0-name"].get_text() == "Pentium 133"
+    assert parts["published-0-0-name"].get_text() == "published: Pentium 133"
 
 
 def test_published_series_are_called_as_the_study_calls_them() -> None:

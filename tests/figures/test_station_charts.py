@@ -44,7 +44,7 @@ def test_response_times_stand_above_their_asymptotes_and_near_the_queue(
 ) -> None:
     chart = of(charts, "response_against_stations", "30 kbyte")
     assert chart.x.label == "stations" and chart.y.label == "mean response time (ms)"
-    assert [one.name for one in chart.series] == ["operation read", "operation write"]
+    assert [one.name for one in chart.series] == ["read", "write"]
     assert " SMB throughout." in chart.caption
     assert [point.x for point in chart.series[0].points] == [1, 2, 4, 8, 15]
     assert [limit.kind for limit in chart.limits] == ["physical", "guide"] * 2
@@ -96,7 +96,7 @@ def test_the_greatest_throughput_stands_at_each_size_beside_what_was_printed(
 ) -> None:
     chart = of(charts, "greatest_throughput")
     assert chart.x.categories == ("0.75 kbyte", "6 kbyte", "30 kbyte")
-    assert [one.name for one in chart.series] == ["operation read", "operation write"]
+    assert [one.name for one in chart.series] == ["read", "write"]
     assert " SMB throughout." in chart.caption
     for point, size in zip(chart.series[0].points, (750, 6000, 30_000), strict=True):
         assert point.y == pytest.approx(8 * size / service_ns("read", size) * 1e3, rel=0.15)
