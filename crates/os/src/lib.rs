@@ -57,7 +57,7 @@ pub use system::raw_link::{LinkDescriptor, RawLink};
 pub use system::readiness::{Readiness, wait_readable, wait_writable};
 pub use system::tcp::{
     acknowledge_at_once, choose_port_late, limit_tcp, receive_now, send_now,
-    set_congestion_control, tcp_info, unread_bytes,
+    set_congestion_control, shut_down_connection, tcp_info, unread_bytes,
 };
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use system::virtual_hosts::{read_hosts, set_up_hosts};
@@ -66,6 +66,13 @@ pub use tcp_info::{TcpInfo, TcpLimits, TcpState};
 pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
 pub use zones::socket_address;
+
+/// Connections without a place that a server may keep, at most: a fourth of the descriptors of this process, as
+/// clients that are served need some.
+pub fn most_waiting_connections() -> usize {
+    let most = 4096;
+    descriptor_limit().map_or(most, |limit| (limit as usize / 4).clamp(1, most))
+}
 
 /// Synchronisation of a kernel's clock, as the kernel reports it (adjtimex(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

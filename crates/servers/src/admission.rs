@@ -7,7 +7,6 @@
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
-use std::task::Poll;
 use std::time::Duration;
 
 use socket2::{SockRef, TcpKeepalive};
@@ -21,7 +20,7 @@ use crate::visits::{Visitor, Visits};
 mod budget;
 
 use budget::LEAST_GRACE;
-pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, locked};
+pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, Whose, locked};
 
 /// Time between two checks of a waiting connection for one whose time is over.
 pub const TICK: Duration = Duration::from_millis(20);
@@ -29,31 +28,27 @@ pub const TICK: Duration = Duration::from_millis(20);
 /// Silence of a peer after which the system asks whether it is there (TCP keep-alive).
 const KEEPALIVE: Duration = Duration::from_mins(5);
 
-/// Connections that wait for their turn, at most: of the descriptors of this process they may have a
-/// fourth, as who is served needs some for files.
-const MAX_WAITING: usize = 4096;
-const WAITING_OF_DESCRIPTORS: usize = 4;
-
 #[derive(Debug, Clone)]
 pub struct Proof(Arc<Unproved>);
 
 #[derive(Debug)]
 struct Unproved {
-    holds: Mutex<Vec<Reservation>>,
+    /// What it takes; none once it is proved.
+    hold: Mutex<Option<Reservation>>,
     given: Notify,
     visitor: Visitor,
 }
 
 impl Proof {
     /// None yet, of a connection that takes this.
-    pub fn new(holds: Vec<Reservation>, visitor: Visitor) -> Self {
-        Self(Arc::new(Unproved { holds: Mutex::new(holds), given: Notify::new(), visitor }))
+    pub fn new(hold: Reservation, visitor: Visitor) -> Self {
+        Self(Arc::new(Unproved { hold: Mutex::new(Some(hold)), given: Notify::new(), visitor }))
     }
 
     /// It has: it has logged in, or done what only a client does on a service without logins.
     /// Whether it is for the first time.
     pub fn give(&self) -> bool {
-        let is_first = !std::mem::take(&mut *locked(&self.0.holds)).is_empty();
+        let is_first = locked(&self.0.hold).take().is_some();
         if is_first {
             self.0.given.notify_one();
         }
@@ -72,7 +67,7 @@ impl Proof {
     }
 
     pub fn is_given(&self) -> bool {
-        locked(&self.0.holds).is_empty()
+        locked(&self.0.hold).is_none()
     }
 
     /// Do what the connection is for, until that is over, or it has not proved itself in time.
@@ -88,19 +83,11 @@ impl Proof {
 
     /// Whether it was given up, for its time was over or others wait; `false` once it is proved.
     async fn is_missing(&self, patience: Duration) -> bool {
-        let mut ended: Vec<_> =
-            locked(&self.0.holds).iter().map(|hold| Box::pin(hold.end())).collect();
-        if ended.is_empty() {
-            return false;
-        }
-        let any_ended = std::future::poll_fn(|context| {
-            let is_any = ended.iter_mut().any(|one| one.as_mut().poll(context).is_ready());
-            if is_any { Poll::Ready(()) } else { Poll::Pending }
-        });
+        let Some(ended) = locked(&self.0.hold).as_ref().map(Reservation::end) else { return false };
         tokio::select! {
             biased;
             () = self.0.given.notified() => false,
-            () = any_ended => true,
+            () = ended => true,
             () = tokio::time::sleep(patience) => true,
         }
     }
@@ -121,8 +108,7 @@ pub struct Admission {
 impl Admission {
     pub fn new(bounds: &Bounds, each_bytes: usize, visits: &Arc<Visits>) -> Self {
         let (bytes, crowded) = (bounds.strangers_bytes, bounds.crowded);
-        let descriptors = lanlab_os::descriptor_limit().map_or(MAX_WAITING, |limit| limit as usize);
-        let most_waiting = (descriptors / WAITING_OF_DESCRIPTORS).clamp(1, MAX_WAITING);
+        let most_waiting = lanlab_os::most_waiting_connections();
         Self {
             budget: MemoryBudget::crowded(bytes, bounds),
             waiting: MemoryBudget::new(most_waiting * UNIT_BYTES, crowded / LEAST_GRACE),
@@ -148,18 +134,17 @@ impl Admission {
     {
         let mut connections = JoinSet::new();
         let serve = Arc::new(serve);
-        // Beyond these, connections wait in the system's queue.
-        while let Some(standing) = self.waiting.hold(UNIT_BYTES).await {
-            let (stream, peer) = loop {
-                if let Ok(come) = listener.accept().await {
-                    break come;
-                }
+        loop {
+            let Ok((stream, peer)) = listener.accept().await else {
                 // Too few descriptors, which strangers may have, or a connection that is gone already.
-                standing.moved();
-                self.budget.end_idle();
-                self.waiting.end_idle();
+                self.budget.end_idle(self.each_bytes);
+                self.waiting.end_idle(UNIT_BYTES);
                 tokio::time::sleep(TICK).await;
+                continue;
             };
+            let whose = Whose::from(peer.ip());
+            // Beyond these, connections wait in the system's queue.
+            let Some(standing) = self.waiting.hold(UNIT_BYTES, whose).await else { return };
             while connections.try_join_next().is_some() {}
             let visitor = self.visits.arrive(peer.ip().to_canonical().to_string());
             let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
@@ -173,19 +158,18 @@ impl Admission {
             if !is_greeted || stream.set_nodelay(true).is_err() {
                 continue;
             }
-            standing.moved();
             let (budget, each_bytes) = (Arc::clone(&self.budget), self.each_bytes);
             let (serve, patience) = (Arc::clone(&serve), self.patience);
             connections.spawn(async move {
                 let hold = tokio::select! {
                     biased;
-                    hold = room(&budget, each_bytes, &stream) => hold,
+                    hold = room(&budget, (each_bytes, whose), &stream) => hold,
                     () = standing.ended() => return,
                     () = tokio::time::sleep(patience) => return,
                 };
                 let Some(hold) = hold else { return };
                 drop(standing);
-                let proof = Proof::new(vec![hold], visitor);
+                let proof = Proof::new(hold, visitor);
                 // Who waits has no need of the memory that this takes.
                 let serving = Box::pin(serve(stream, peer, proof.clone()));
                 proof.demanded(patience, serving).await;
@@ -197,18 +181,18 @@ impl Admission {
 /// Room for a connection: after those who have said something, unless it has, too.
 async fn room(
     budget: &Arc<MemoryBudget>,
-    each_bytes: usize,
+    (each_bytes, whose): (usize, Whose),
     stream: &TcpStream,
 ) -> Option<Reservation> {
-    if let Some(hold) = budget.try_hold(each_bytes) {
+    if let Some(hold) = budget.try_hold(each_bytes, whose) {
         return Some(hold);
     }
     let mut first = [0];
     tokio::select! {
         biased;
         // An end is something, too: it costs nothing to serve.
-        _ = stream.peek(&mut first) => budget.hold(each_bytes).await,
-        hold = budget.hold_last(each_bytes) => Some(hold),
+        _ = stream.peek(&mut first) => budget.hold(each_bytes, whose).await,
+        hold = budget.hold_last(each_bytes, whose) => Some(hold),
     }
 }
 

@@ -13,6 +13,7 @@ use tracing::instrument::WithSubscriber;
 use lenient::Lenient;
 use traces::Traces;
 
+use crate::admission::{MemoryBudget, UNIT_BYTES};
 use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving};
 
@@ -22,13 +23,11 @@ const SHARE: &str = "lanlab";
 /// Octets of the longest data of a call. A connection holds a few of them in memory.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Connections at once: at least the first, and the second more than are expected. The crate closes
-/// those beyond; it does not tell who has logged in, and lets each take one record before that.
-const MIN_CONNECTIONS: usize = 256;
-const SPARE_CONNECTIONS: usize = 64;
+/// Connections that have not logged in, each of which may take one record of 68 KiB. As many more wait to be counted
+/// among them, and log in meanwhile; the crate closes those beyond.
+const STRANGERS: usize = 256;
 
-/// A client logs in with four round trips. A silent stranger has no longer: until then he keeps a
-/// connection from others.
+/// A client logs in with four round trips.
 const LOGIN: Duration = Duration::from_secs(10);
 
 /// Begin to serve.
@@ -50,7 +49,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .listen(address)
         .max_read_size(MAX_DATA_OCTETS)
         .max_write_size(MAX_DATA_OCTETS)
-        .max_connections(MIN_CONNECTIONS.max(bounds.connections + SPARE_CONNECTIONS))
+        .max_connections(2 * STRANGERS + bounds.connections)
         .handshake_timeout(LOGIN.min(bounds.login / 2))
         // A record has to be whole by then.
         .io_timeout(bounds.record);
@@ -67,7 +66,8 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let bound =
         bound.map_err(|error| Fault::of_connection(format_args!("listen at {address}"), &error))?;
     let visits = Arc::new(Visits::default());
-    let traces = Traces::new(&visits, offer.credentials.is_some());
+    let strangers = MemoryBudget::crowded(STRANGERS * UNIT_BYTES, bounds);
+    let traces = Traces::new(&visits, offer.credentials.is_some(), (strangers, bound.port()));
     let task = tokio::spawn(async move {
         // It ends only when it is stopped, and then this task does, too.
         let _ = server.serve().with_subscriber(traces).await;

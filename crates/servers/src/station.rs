@@ -1,13 +1,11 @@
 //! Sessions of a carrier on Ethernet that clients open to this server's station.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use lanlab_connections::wired::{WiredNode, WiredPlan, WiredPort};
 use lanlab_files::{Class, Fault, Result, SystemProfile};
 use lanlab_stack::node::CarrierKind;
-use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::{Name, suffix};
 use tokio::task::{JoinHandle, JoinSet};
 
@@ -15,10 +13,8 @@ use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 use crate::{Bounds, StationOffer};
 
-/// Sessions at most whose stations have not logged in, of the 254 of a station; and of one of these. What is
-/// shared out is sessions, each as a unit.
+/// Sessions at most whose stations have not logged in, of the 254 of a station, each as a unit.
 const MOST_STRANGERS: usize = 192;
-const MOST_OF_STATION: usize = 127;
 
 /// Time that NCP clients have to log in: shells connect when a station starts, and wait at a prompt. The watchdog
 /// ends those that have gone, and who has not logged in makes room for others.
@@ -51,36 +47,16 @@ where
     claimed
         .map_err(|_| Fault::new(Class::TimedOut, what.clone()))?
         .map_err(|error| Fault::of_connection(&what, &error))?;
-    let strangers = Strangers::new(bounds);
+    let strangers = MemoryBudget::crowded(MOST_STRANGERS * EACH, bounds);
     let patience = if offer.carrier == CarrierKind::Ncp { AT_A_PROMPT } else { bounds.login };
     let visits = Arc::clone(visits);
     let task = tokio::spawn(accept(Arc::clone(&node), (strangers, patience), visits, serve));
     Ok((node, task))
 }
 
-struct Strangers {
-    all: Arc<MemoryBudget>,
-    of_station: HashMap<Mac, Arc<MemoryBudget>>,
-    bounds: Bounds,
-}
-
-impl Strangers {
-    fn new(bounds: &Bounds) -> Self {
-        let all = MemoryBudget::crowded(MOST_STRANGERS * EACH, bounds);
-        Self { all, of_station: HashMap::new(), bounds: *bounds }
-    }
-
-    fn of(&mut self, station: Mac) -> Arc<MemoryBudget> {
-        // Whose sessions are over has none here.
-        self.of_station.retain(|_, budget| Arc::strong_count(budget) > 1);
-        let new = || MemoryBudget::crowded(MOST_OF_STATION * EACH, &self.bounds);
-        Arc::clone(self.of_station.entry(station).or_insert_with(new))
-    }
-}
-
 async fn accept<F>(
     node: Arc<WiredNode>,
-    (mut strangers, patience): (Strangers, Duration),
+    (strangers, patience): (Arc<MemoryBudget>, Duration),
     visits: Arc<Visits>,
     serve: impl Fn(WiredPort, Proof) -> F + Send + Sync + 'static,
 ) where
@@ -92,15 +68,11 @@ async fn accept<F>(
     while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}
         let visitor = visits.arrive(station.to_string());
-        let (all, own) = (Arc::clone(&strangers.all), strangers.of(station));
-        let serve = Arc::clone(&serve);
+        let (strangers, serve) = (Arc::clone(&strangers), Arc::clone(&serve));
         sessions.spawn(async move {
-            let holds = async {
-                let own = own.hold(EACH).await?;
-                Some((own, all.hold(EACH).await?))
-            };
-            let Ok(Some((own, all))) = tokio::time::timeout(patience, holds).await else { return };
-            let proof = Proof::new(vec![all, own], visitor);
+            let hold = strangers.hold(EACH, station.into());
+            let Ok(Some(hold)) = tokio::time::timeout(patience, hold).await else { return };
+            let proof = Proof::new(hold, visitor);
             let serving = Box::pin(serve(port, proof.clone()));
             proof.demanded(patience, serving).await;
         });

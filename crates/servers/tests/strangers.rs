@@ -138,20 +138,18 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
     });
 }
 
-/// The server of SMB does not distinguish strangers from clients: the first to come keep all connections
-/// until their time is over.
+/// Each would have ten seconds to log in.
 #[test]
-fn where_silent_strangers_have_all_connections_of_smb_a_client_is_let_in_after_some_seconds() {
+fn silent_strangers_at_all_connections_of_smb_make_room_for_a_client() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, target) = served(ServiceKind::Smb, &root, &Bounds::default()).await;
         let port = serving.port();
         let crowd = move || -> Vec<TcpStream> {
-            (0..256).map(|_| TcpStream::connect((LOOPBACK, port)).unwrap()).collect()
+            (0..600).map(|_| TcpStream::connect((LOOPBACK, port)).unwrap()).collect()
         };
         let start = Instant::now();
         let crowd = tokio::task::spawn_blocking(crowd).await.unwrap();
-        assert!(connect(&target).await.is_err(), "there is room left");
         let late = loop {
             match connect(&target).await {
                 Ok(session) => break session,
@@ -160,7 +158,7 @@ fn where_silent_strangers_have_all_connections_of_smb_a_client_is_let_in_after_s
             tokio::time::sleep(Duration::from_millis(50)).await;
         };
         let took = start.elapsed();
-        assert!(took < Duration::from_secs(20), "{took:?}");
+        assert!(took < Duration::from_secs(9), "{took:?}");
         put(&late, &path("late"), b"x").await;
         drop(crowd);
         serving.end().await;

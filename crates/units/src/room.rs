@@ -1,4 +1,7 @@
-//! Who makes room where all places are taken: one rule for stations and listeners.
+//! Who makes room where all places are taken: one rule for stations, listeners and their budgets.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// Silence after which a client that has done little is dropped for another one.
 pub const GRACE_NS: u64 = 200_000_000;
@@ -18,21 +21,77 @@ pub struct Standing<A> {
     pub silent_ns: u64,
 }
 
-/// The client that makes room, by its index: first who has only begun, then who has done little and is silent; of
-/// these one of the address with the most places, and the one that has been silent for longest. `None`: there is
-/// none to be dropped.
-pub fn least_useful<A: PartialEq>(all: &[Standing<A>]) -> Option<usize> {
+/// Places of a table: all of them, and those that one address may have.
+#[derive(Debug, Clone, Copy)]
+pub struct Places {
+    pub all: usize,
+    pub of_one: usize,
+}
+
+/// Whether there is room for one more client.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Room<K> {
+    Free,
+    /// Once this client is dropped.
+    InsteadOf(K),
+    None,
+}
+
+impl Places {
+    /// Room for one more client of `address`. An address that has all it may have makes room itself.
+    pub fn room<A: Ord, K>(
+        self,
+        address: &A,
+        clients: impl Iterator<Item = (K, Standing<A>)>,
+    ) -> Room<K> {
+        let (mut keys, mut clients): (Vec<K>, Vec<_>) = clients.unzip();
+        let of_one = clients.iter().filter(|one| one.address == *address).count();
+        let is_one_full = of_one >= self.of_one;
+        if !is_one_full && clients.len() < self.all {
+            return Room::Free;
+        }
+        if is_one_full {
+            for other in clients.iter_mut().filter(|one| one.address != *address) {
+                other.used = Use::Known;
+            }
+        }
+        let first = least_useful(&clients, GRACE_NS).first().copied();
+        first.map_or(Room::None, |index| Room::InsteadOf(keys.swap_remove(index)))
+    }
+}
+
+/// The grace of each client while others wait for `wanted` of `places`: the more are wanted the shorter, down to
+/// `least_ns`. By the squared share, the turns of all that wait add up to less than one grace (1/4 + 1/9 + 1/16 …),
+/// where the shares themselves have no sum.
+pub fn crowded_grace_ns(grace_ns: u64, least_ns: u64, places: usize, wanted: usize) -> u64 {
+    let share = places as f64 / (places + wanted).max(1) as f64;
+    ((grace_ns as f64 * share * share) as u64).max(least_ns)
+}
+
+/// The clients that make room, by their indices, the first to go first: those that have only begun, then those that
+/// have done little and are silent for `grace_ns`; of these one of the address with the most places left, and the
+/// one that has been silent for longest.
+pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
+    let mut places = BTreeMap::new();
+    for one in all {
+        *places.entry(&one.address).or_insert(0_usize) += 1;
+    }
     let is_dropped = |one: &Standing<A>| match one.used {
         Use::Begun => true,
-        Use::Little => one.silent_ns >= GRACE_NS,
+        Use::Little => one.silent_ns >= grace_ns,
         Use::Known => false,
     };
-    let least = all.iter().filter(|one| is_dropped(one)).map(|one| one.used).min()?;
-    let found = all.iter().enumerate().filter(|(_, one)| one.used == least && is_dropped(one));
-    let places = |of: &Standing<A>| all.iter().filter(|one| one.address == of.address).count();
+    let mut found: Vec<_> = (0..all.len()).filter(|index| is_dropped(&all[*index])).collect();
     // The first of those that are alike: it came before the others.
-    let found = found.rev().max_by_key(|(_, one)| (places(one), one.silent_ns));
-    found.map(|(index, _)| index)
+    found.sort_by_key(|index| (all[*index].used, Reverse(all[*index].silent_ns)));
+    let left = |index: usize| {
+        let left = places.get_mut(&all[index].address)?;
+        *left -= 1;
+        Some((all[index].used, Reverse(*left), Reverse(all[index].silent_ns), index))
+    };
+    let mut found: Vec<_> = found.into_iter().filter_map(left).collect();
+    found.sort_unstable();
+    found.into_iter().map(|(.., index)| index).collect()
 }
 
 #[cfg(test)]
@@ -51,17 +110,39 @@ mod tests {
     #[test]
     fn served_clients_are_never_dropped() {
         for (given, expected) in [
-            (&[][..], None),
-            (&[(1, Use::Known, 99_000), (2, Use::Little, 199)], None),
-            (&[(1, Use::Known, 99_000), (2, Use::Little, 200)], Some(1)),
-            (&[(1, Use::Little, 99_000), (2, Use::Begun, 0)], Some(1)),
+            (&[][..], &[][..]),
+            (&[(1, Use::Known, 99_000), (2, Use::Little, 199)], &[]),
+            (&[(1, Use::Known, 99_000), (2, Use::Little, 200)], &[1]),
+            (&[(1, Use::Little, 99_000), (2, Use::Begun, 0)], &[1, 0]),
             // Of one address with many places first, and then the longest silent; the first of those alike.
-            (&[(1, Use::Little, 900), (2, Use::Little, 300), (2, Use::Little, 400)], Some(2)),
-            (&[(1, Use::Little, 300), (2, Use::Little, 900)], Some(1)),
-            (&[(1, Use::Begun, 5), (2, Use::Begun, 5), (3, Use::Begun, 4)], Some(0)),
-            (&[(1, Use::Known, 5), (1, Use::Little, 300), (2, Use::Little, 900)], Some(1)),
+            (&[(1, Use::Little, 900), (2, Use::Little, 300), (2, Use::Little, 400)], &[2, 0, 1]),
+            (&[(1, Use::Little, 300), (2, Use::Little, 900)], &[1, 0]),
+            (&[(1, Use::Begun, 5), (2, Use::Begun, 5), (3, Use::Begun, 4)], &[0, 1, 2]),
+            (&[(1, Use::Known, 5), (1, Use::Little, 300), (2, Use::Little, 900)], &[1, 2]),
         ] {
-            assert_eq!(least_useful(&all(given)), expected, "{given:?}");
+            assert_eq!(least_useful(&all(given), GRACE_NS), expected, "{given:?}");
         }
+    }
+
+    #[test]
+    fn the_more_wait_the_shorter_is_the_grace_of_each() {
+        let found = [0, 100, 300, 3000].map(|wanted| crowded_grace_ns(1600, 50, 100, wanted));
+        assert_eq!(found, [1600, 400, 100, 50]);
+    }
+
+    #[test]
+    fn an_address_with_all_its_places_makes_room_itself() {
+        let places = Places { all: 4, of_one: 2 };
+        let clients = all(&[(1, Use::Begun, 9), (2, Use::Known, 0), (2, Use::Begun, 1)]);
+        let room = |places: Places, address, clients: &[Standing<u8>]| {
+            places.room(&address, "abc".chars().zip(clients.iter().copied()))
+        };
+        assert_eq!(room(places, 3, &clients), Room::Free);
+        assert_eq!(room(places, 2, &clients), Room::InsteadOf('c'));
+        assert_eq!(room(places, 1, &clients), Room::Free);
+        let full = Places { all: 2, ..places };
+        assert_eq!(room(full, 3, &clients[1..2]), Room::Free);
+        assert_eq!(room(full, 3, &clients[..2]), Room::InsteadOf('a'));
+        assert_eq!(room(full, 3, &all(&[(1, Use::Known, 9); 2])), Room::None);
     }
 }

@@ -141,7 +141,7 @@ class BoundedLines:
     """Which lines of clients that did little are printed: strangers decide how many there are."""
 
     AT_ONCE = 20
-    EACH_S = 0.1
+    EACH_S = 1.0
 
     def __init__(self) -> None:
         self.left_out = 0
@@ -164,7 +164,9 @@ class BoundedLines:
 
 def _is_served(client: _Line) -> bool:
     moved = client["received_bytes"] + client["sent_bytes"]
-    return client["said"] is not None or moved >= _SERVED_BYTES
+    error = client["error"]
+    is_crowded_out = error is not None and error["code"] == "client.crowded_out"
+    return client["said"] is not None or (moved >= _SERVED_BYTES and not is_crowded_out)
 
 
 def client_text(client: _Line) -> str:

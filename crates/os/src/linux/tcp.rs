@@ -1,6 +1,8 @@
 use std::io;
-use std::net::TcpStream;
-use std::os::fd::{AsFd, AsRawFd};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
+
+use socket2::SockRef;
 
 use super::{check, set_option};
 use crate::{TcpInfo, TcpLimits, TcpState};
@@ -150,6 +152,29 @@ pub fn limit_tcp(socket: &impl AsFd, limits: TcpLimits) -> io::Result<()> {
 pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     let on: libc::c_int = 1;
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
+}
+
+/// End the connection from a port of this process to a peer, whichever part of the process reads and writes it.
+pub fn shut_down_connection(port: u16, peer: SocketAddr) {
+    let is_it = |socket: &SockRef<'_>| {
+        let [local, other] = [socket.local_addr(), socket.peer_addr()]
+            .map(|address| address.ok().and_then(|address| address.as_socket()));
+        other == Some(peer) && local.is_some_and(|local| local.port() == port)
+    };
+    let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return };
+    let numbers = all.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
+    for number in numbers {
+        // SAFETY: it is asked for its ends, and duplicated; both fail once it is closed.
+        let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
+        if is_it(&SockRef::from(&borrowed))
+            && let Ok(owned) = borrowed.try_clone_to_owned()
+            // The number may be another socket's by now; this duplicate cannot.
+            && is_it(&SockRef::from(&owned))
+        {
+            let _ = SockRef::from(&owned).shutdown(Shutdown::Both);
+            return;
+        }
+    }
 }
 
 pub fn unread_bytes(socket: &impl AsFd) -> io::Result<u64> {

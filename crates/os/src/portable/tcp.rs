@@ -1,5 +1,5 @@
 use std::io::{self, Read, Write};
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 use crate::{TcpInfo, TcpLimits};
 
@@ -24,6 +24,10 @@ pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
     Ok(())
 }
 
+/// Not known here, and nothing is done.
+pub fn shut_down_connection(_port: u16, _peer: SocketAddr) {}
+
+/// Not known here: none.
 pub fn unread_bytes<S>(_socket: &S) -> io::Result<u64> {
     Ok(0)
 }

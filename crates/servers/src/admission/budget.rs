@@ -1,10 +1,13 @@
 //! Memory that connections share. One that waits for a part gets it from one that does not use its own.
 
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::collections::BTreeMap;
+use std::net::IpAddr;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
+use lanlab_units::room::{Standing, Use, crowded_grace_ns, least_useful};
+use lanlab_wire::ethernet::Mac;
 use tokio::sync::{Mutex as Turns, Notify, OwnedSemaphorePermit, Semaphore};
 
 use super::TICK;
@@ -15,12 +18,31 @@ pub const UNIT_BYTES: usize = 1 << 10;
 /// However many strangers wait, each has this part of the time that a few have.
 pub(super) const LEAST_GRACE: u32 = 5;
 
+/// Where a holder is: its IPv4 address, network of IPv6, or station.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Whose(u64);
+
+impl From<IpAddr> for Whose {
+    fn from(address: IpAddr) -> Self {
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => address.to_bits().into(),
+            IpAddr::V6(address) => (address.to_bits() >> 64) as u64,
+        })
+    }
+}
+
+impl From<Mac> for Whose {
+    fn from(Mac(octets): Mac) -> Self {
+        Self(octets.into_iter().fold(0, |all, octet| all << 8 | u64::from(octet)))
+    }
+}
+
 #[derive(Debug)]
 pub struct MemoryBudget {
     free: Arc<Semaphore>,
     units: usize,
     wanted_units: AtomicUsize,
-    holders: Mutex<HashMap<u64, Arc<Holder>>>,
+    holders: Mutex<BTreeMap<u64, Arc<Holder>>>,
     numbers: AtomicU64,
     grace: Duration,
     least_grace: Duration,
@@ -30,7 +52,10 @@ pub struct MemoryBudget {
 
 #[derive(Debug)]
 struct Holder {
+    whose: Whose,
+    units: usize,
     moved: Mutex<Instant>,
+    is_ending: AtomicBool,
     ended: Notify,
 }
 
@@ -69,8 +94,9 @@ impl MemoryBudget {
         })
     }
 
-    pub async fn hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
-        if let Some(hold) = self.try_hold(bytes) {
+    /// Take `bytes` of it, as soon as they are free.
+    pub async fn hold(self: &Arc<Self>, bytes: usize, whose: Whose) -> Option<Reservation> {
+        if let Some(hold) = self.try_hold(bytes, whose) {
             return Some(hold);
         }
         let units = units_of(bytes)?;
@@ -79,7 +105,7 @@ impl MemoryBudget {
             let _turn = self.looks.lock().await;
             loop {
                 tokio::time::sleep(TICK).await;
-                self.end_idle();
+                self.end_idle(0);
             }
         };
         let permit = tokio::select! {
@@ -88,43 +114,62 @@ impl MemoryBudget {
             never = looking => never,
         };
         drop(wanted);
-        Some(self.reserve(permit))
+        Some(self.reserve(permit, whose))
     }
 
-    pub async fn hold_last(self: &Arc<Self>, bytes: usize) -> Reservation {
+    pub async fn hold_last(self: &Arc<Self>, bytes: usize, whose: Whose) -> Reservation {
         let _turn = self.last.lock().await;
         loop {
             // What is given back goes to those who wait in `hold`, if there are any.
-            if let Some(hold) = self.try_hold(bytes) {
+            if let Some(hold) = self.try_hold(bytes, whose) {
                 return hold;
             }
             tokio::time::sleep(TICK).await;
-            self.end_idle();
+            self.end_idle(bytes);
         }
     }
 
-    pub fn try_hold(self: &Arc<Self>, bytes: usize) -> Option<Reservation> {
+    pub fn try_hold(self: &Arc<Self>, bytes: usize, whose: Whose) -> Option<Reservation> {
         let permit = Arc::clone(&self.free).try_acquire_many_owned(units_of(bytes)?).ok()?;
-        Some(self.reserve(permit))
+        Some(self.reserve(permit, whose))
     }
 
-    fn reserve(self: &Arc<Self>, permit: OwnedSemaphorePermit) -> Reservation {
+    fn reserve(self: &Arc<Self>, permit: OwnedSemaphorePermit, whose: Whose) -> Reservation {
         let number = self.numbers.fetch_add(1, Ordering::Relaxed);
-        let holder = Arc::new(Holder { moved: Mutex::new(Instant::now()), ended: Notify::new() });
+        let holder = Arc::new(Holder {
+            whose,
+            units: permit.num_permits(),
+            moved: Mutex::new(Instant::now()),
+            is_ending: AtomicBool::new(false),
+            ended: Notify::new(),
+        });
         locked(&self.holders).insert(number, Arc::clone(&holder));
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
-    pub fn end_idle(&self) {
+    /// End the least useful of those that have not moved for a while, as many as others wait for, and `bytes` more.
+    pub fn end_idle(&self, bytes: usize) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);
-        let share = self.units as f64 / (self.units + wanted_units).max(1) as f64;
-        // Squared: the turns of all who wait add up to less than one grace (1/4 + 1/9 + 1/16 …),
-        // where the shares themselves have no sum.
-        let grace = self.grace.mul_f64(share * share).max(self.least_grace);
-        for holder in locked(&self.holders).values() {
-            if locked(&holder.moved).elapsed() >= grace {
-                holder.ended.notify_one();
+        let [grace_ns, least_ns] =
+            [self.grace, self.least_grace].map(|grace| grace.as_nanos() as u64);
+        let grace_ns = crowded_grace_ns(grace_ns, least_ns, self.units, wanted_units);
+        let holders = locked(&self.holders);
+        let is_there = |holder: &&Arc<Holder>| !holder.is_ending.load(Ordering::Relaxed);
+        let holders: Vec<_> = holders.values().filter(is_there).collect();
+        let standing = |holder: &&Arc<Holder>| Standing {
+            address: holder.whose,
+            used: Use::Little,
+            silent_ns: locked(&holder.moved).elapsed().as_nanos() as u64,
+        };
+        let standings: Vec<_> = holders.iter().map(standing).collect();
+        let mut missing = wanted_units + bytes.div_ceil(UNIT_BYTES);
+        for index in least_useful(&standings, grace_ns) {
+            if missing == 0 {
+                break;
             }
+            missing = missing.saturating_sub(holders[index].units);
+            holders[index].is_ending.store(true, Ordering::Relaxed);
+            holders[index].ended.notify_one();
         }
     }
 }

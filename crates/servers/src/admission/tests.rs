@@ -8,13 +8,19 @@ fn within<T>(test: impl Future<Output = T>) -> T {
     runtime.block_on(test).expect("it waits for ever")
 }
 
+fn somebody() -> Whose {
+    std::net::IpAddr::from([127, 0, 0, 1]).into()
+}
+
 #[test]
 fn a_waiting_client_gets_the_memory_of_an_idle_one() {
     within(async {
         let budget = MemoryBudget::new(10 << 10, Duration::from_millis(100));
         let start = Instant::now();
-        let (idle, busy) =
-            (budget.hold(6 << 10).await.unwrap(), budget.hold(4 << 10).await.unwrap());
+        let (idle, busy) = (
+            budget.hold(6 << 10, somebody()).await.unwrap(),
+            budget.hold(4 << 10, somebody()).await.unwrap(),
+        );
         let moving = async {
             loop {
                 // Just before who waits looks for the idle, so that it is never late.
@@ -30,17 +36,44 @@ fn a_waiting_client_gets_the_memory_of_an_idle_one() {
         tokio::select! {
             biased;
             () = moving => {},
-            third = budget.hold(5 << 10) => drop(third.unwrap()),
+            third = budget.hold(5 << 10, somebody()) => drop(third.unwrap()),
             () = leaving => {},
             () = busy.ended() => panic!("it moved all the time"),
         }
         assert!(start.elapsed() >= Duration::from_millis(100), "{:?}", start.elapsed());
         // While no client waits, no connection is ended.
-        let idle = budget.hold(6 << 10).await.unwrap();
+        let idle = budget.hold(6 << 10, somebody()).await.unwrap();
         tokio::time::timeout(Duration::from_millis(200), idle.ended()).await.unwrap_err();
     });
 }
 
+/// One address has most of what there is: it makes room, although another was there before it.
+#[test]
+fn the_address_with_most_places_makes_room_first() {
+    within(async {
+        let budget = MemoryBudget::new(4 << 10, Duration::from_millis(50));
+        let other = std::net::IpAddr::from([127, 0, 0, 2]).into();
+        let first = budget.hold(1 << 10, other).await.unwrap();
+        let mut crowd = Vec::new();
+        for _ in 0..3 {
+            crowd.push(budget.hold(1 << 10, somebody()).await.unwrap());
+        }
+        let oldest = crowd.remove(0);
+        let leaving = async {
+            oldest.ended().await;
+            drop(oldest);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            biased;
+            () = leaving => {},
+            () = first.ended() => panic!("it has one place"),
+            late = budget.hold(1 << 10, other) => drop(late.unwrap()),
+        }
+    });
+}
+
+/// Admission for two at once, whose connections prove themselves by an octet.
 async fn admission(patience: Duration, grace: Duration) -> std::net::SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").await.unwrap();
     let address = listener.local_addr().unwrap();

@@ -71,7 +71,8 @@ impl Served {
         // The link ends only if its interface does.
         while let Ok(mut stream) = listener.accept().await {
             while sessions.try_join_next().is_some() {}
-            let visitor = self.visits.arrive(stream.peer_address().ip().to_string());
+            let peer = stream.peer_address();
+            let visitor = self.visits.arrive(peer.ip().to_string());
             if sessions.len() >= self.clients + self.waiting {
                 visitor.refused("too many clients");
                 // It has room for this, and an error is the client's, who is gone then.
@@ -86,12 +87,11 @@ impl Served {
                     let _ = stream.write_all(BUSY).await;
                     return;
                 };
-                let Some(hold) = strangers.hold(EACH).await else { return };
+                let Some(hold) = strangers.hold(EACH, peer.ip().into()).await else { return };
                 if stream.write_all(GREETING).await.is_err() {
                     return;
                 }
-                let proof = Proof::new(vec![hold], visitor);
-                let peer = stream.peer_address();
+                let proof = Proof::new(hold, visitor);
                 let host = Host::at(shared, proof.clone(), node);
                 let dialogue = Dialogue::new(host, Wire::Small(stream), peer);
                 let serving = async {
@@ -113,7 +113,7 @@ async fn place(
     let ending = async {
         loop {
             tokio::time::sleep(TICK).await;
-            strangers.end_idle();
+            strangers.end_idle(EACH);
         }
     };
     tokio::select! {

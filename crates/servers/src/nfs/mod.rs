@@ -45,8 +45,13 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     // Half of what strangers may take, as the other half is for their records.
     let strangers_bytes = bounds.strangers_bytes / 2;
     let admission = Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &visits);
-    let task = tokio::spawn(admission.serve(listener, move |stream, _, proof| {
-        serve_one(stream, Arc::clone(&files), Held::new(Arc::clone(&records)), proof)
+    let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
+        serve_one(
+            stream,
+            Arc::clone(&files),
+            Held::new(Arc::clone(&records), peer.ip().into()),
+            proof,
+        )
     }));
     Ok(Serving {
         port,

@@ -9,7 +9,7 @@ use lanlab_wire::nfs3::rpc;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
 use crate::Bounds;
-use crate::admission::{MemoryBudget, Reservation};
+use crate::admission::{MemoryBudget, Reservation, Whose};
 
 use super::MAX_RECORD_OCTETS;
 
@@ -48,20 +48,21 @@ impl Records {
 #[derive(Debug)]
 pub struct Held {
     records: Arc<Records>,
+    whose: Whose,
     hold: Option<Reservation>,
     pub is_known: bool,
 }
 
 impl Held {
-    pub fn new(records: Arc<Records>) -> Self {
-        Self { records, hold: None, is_known: false }
+    pub fn new(records: Arc<Records>, whose: Whose) -> Self {
+        Self { records, whose, hold: None, is_known: false }
     }
 
     pub async fn make_room(&mut self, octets: usize, buffer: &mut Vec<u8>) -> Option<()> {
         if octets > SMALL_OCTETS && self.hold.is_none() {
             let records = &self.records;
             let room = if self.is_known { &records.known } else { &records.strangers };
-            self.hold = Some(room.hold(octets).await?);
+            self.hold = Some(room.hold(octets, self.whose).await?);
             if let Some(mut spare) = self.records.spare().pop() {
                 spare.clear();
                 spare.extend_from_slice(buffer);

@@ -4,16 +4,18 @@
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 use std::fmt::Debug;
+use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock};
 
+use tokio::task::AbortHandle;
 use tracing::dispatcher::{DefaultGuard, WeakDispatch, get_default, set_default};
 use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::subscriber::Interest;
 use tracing::{Dispatch, Event, Level, Metadata, Subscriber};
 
-use crate::admission::locked;
+use crate::admission::{MemoryBudget, UNIT_BYTES, locked};
 use crate::visits::{Visitor, Visits};
 
 const SAYING: [&str; 2] =
@@ -58,6 +60,9 @@ pub fn is_oldest_dialect() -> bool {
 pub struct Traces {
     visits: Arc<Visits>,
     has_users: bool,
+    /// Those that have not logged in, and the port of the server.
+    strangers: Arc<MemoryBudget>,
+    port: u16,
     this: OnceLock<WeakDispatch>,
     spans: AtomicU64,
     connections: Mutex<HashMap<u64, Connection>>,
@@ -67,17 +72,52 @@ struct Connection {
     visitor: Visitor,
     dialect: Option<&'static str>,
     handles: usize,
+    /// Ends it if others wait for its place, until it has logged in.
+    ending: Option<AbortHandle>,
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        self.is_known();
+    }
+}
+
+impl Connection {
+    /// It has logged in, or is over.
+    fn is_known(&mut self) {
+        if let Some(ending) = self.ending.take() {
+            ending.abort();
+        }
+    }
 }
 
 impl Traces {
-    pub fn new(visits: &Arc<Visits>, has_users: bool) -> Self {
+    pub fn new(
+        visits: &Arc<Visits>,
+        has_users: bool,
+        (strangers, port): (Arc<MemoryBudget>, u16),
+    ) -> Self {
         Self {
             visits: Arc::clone(visits),
             has_users,
+            strangers,
+            port,
             this: OnceLock::new(),
             spans: AtomicU64::new(0),
             connections: Mutex::default(),
         }
+    }
+
+    /// Count a connection among the strangers, and end it if another one needs its place.
+    fn end_if_crowded(&self, peer: SocketAddr) -> AbortHandle {
+        let (strangers, port) = (Arc::clone(&self.strangers), self.port);
+        let ending = async move {
+            if let Some(hold) = strangers.hold(UNIT_BYTES, peer.ip().into()).await {
+                hold.ended().await;
+                lanlab_os::shut_down_connection(port, peer);
+            }
+        };
+        tokio::spawn(ending).abort_handle()
     }
 
     fn with<T>(&self, id: u64, work: impl FnOnce(&mut Connection) -> T) -> Option<T> {
@@ -108,11 +148,12 @@ impl Subscriber for Traces {
         if span.metadata().name() == "dispatch" {
             return Id::from_u64(if said.cmd == "Write" { WRITE } else { OTHER });
         }
-        let peer = said.peer.parse::<std::net::SocketAddr>();
+        let peer = said.peer.parse::<SocketAddr>();
+        let ending = peer.as_ref().ok().map(|peer| self.end_if_crowded(*peer));
         let peer = peer.map_or(said.peer, |peer| peer.ip().to_canonical().to_string());
         let visitor = self.visits.arrive(peer);
         let id = self.spans.fetch_add(1, Ordering::Relaxed) + 1;
-        let connection = Connection { visitor, dialect: None, handles: 1 };
+        let connection = Connection { visitor, dialect: None, handles: 1, ending };
         locked(&self.connections).insert(id, connection);
         Id::from_u64(id)
     }
@@ -167,6 +208,7 @@ impl Subscriber for Traces {
                 // `User { user: "name", … }`, or no user.
                 let user = said.identity.split('"').nth(1).filter(|_| self.has_users);
                 connection.visitor.admitted(user, connection.dialect);
+                connection.is_known();
             }
             "NTLM authenticate failed" => connection.visitor.refused("wrong password or user"),
             refusal if refusal.contains("refused") || refusal.contains("failed") => {

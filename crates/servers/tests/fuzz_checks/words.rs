@@ -1,5 +1,6 @@
 //! What our servers say and take, for comparison with what our clients take and say.
 
+use std::net::IpAddr;
 use std::sync::LazyLock;
 
 use lanlab_connections::scripted::{Pieces, at_once};
@@ -61,7 +62,7 @@ pub fn nfs_records(said: &[u8], size: usize) -> Vec<Vec<u8>> {
     let mut stream = Pieces::new(said, size);
     let (mut records, mut record) = (Vec::new(), Vec::new());
     let _clock = clock().enter();
-    let mut held = Held::new(Records::new(&Bounds::default()));
+    let mut held = Held::new(Records::new(&Bounds::default()), IpAddr::from([127, 0, 0, 1]).into());
     while at_once(read_record(&mut stream, &mut record, &mut held)).is_some() {
         assert!(record.capacity() <= 2 * MAX_RECORD_OCTETS, "{} held", record.capacity());
         records.push(record.clone());

@@ -1,7 +1,7 @@
 //! What a server does with packets of clients.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Standing, Use, least_useful};
+use lanlab_units::room::{Places, Room, Standing};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::Header;
@@ -14,8 +14,8 @@ use super::station::Station;
 use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 
-const MOST_SESSIONS: usize = 254;
-const MOST_OF_STATION: usize = 127;
+/// Most sessions that others have called, and of one station.
+const PLACES: Places = Places { all: 254, of_one: 127 };
 
 impl Station {
     pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
@@ -88,19 +88,16 @@ impl Station {
 
     /// Have room for a session of a station: of a client that has done little.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
-        let of_station = |session: &Answerer| session.client.mac == station;
-        let is_one_full =
-            self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
-        if !is_one_full && self.answerers.len() < MOST_SESSIONS {
-            return true;
-        }
         let standing = |session: &Answerer| Standing {
             address: session.client.mac,
-            used: if is_one_full && !of_station(session) { Use::Known } else { session.used() },
+            used: session.used(),
             silent_ns: now.nanos_since(session.heard),
         };
-        let standings: Vec<_> = self.answerers.iter().map(standing).collect();
-        let Some(index) = least_useful(&standings) else { return false };
+        let index = match PLACES.room(&station, self.answerers.iter().map(standing).enumerate()) {
+            Room::Free => return true,
+            Room::InsteadOf(index) => index,
+            Room::None => return false,
+        };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;
         self.common.event(Event::Ended(id, Why::NoResources));

@@ -1,15 +1,14 @@
 //! Stations that begin something and do not go on: they make room for others. Addresses can be forged, so
 //! that no bound of one station keeps a stranger from all that there is.
 
+use lanlab_units::room::{Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
+use lanlab_wire::nbf::value;
 
 use super::peers::MOST_LINKS;
 use super::session::{Phase, Session};
 use super::station::Station;
 use crate::llc;
-
-/// Calls of one station at most that were answered, and with which it has not gone on.
-const MOST_CALLS_OF_STATION: usize = 64;
 
 /// Sessions that one station may have called: some numbers are left for others.
 const MOST_SESSIONS_OF_STATION: usize = 222;
@@ -20,34 +19,27 @@ fn is_only_called(sessions: &[Session], station: Mac) -> bool {
 }
 
 impl Station {
-    /// A number for the session of a station that calls. Who has called and does not go on makes room for
-    /// it: first of the station with most of these, as one could send such calls without end.
+    /// A number for the session of a station that calls.
     pub(super) fn number_for_call(&mut self, from: Mac) -> Option<u8> {
-        let all = self.sessions.iter().filter(|session| session.station == from);
-        if all.count() >= MOST_SESSIONS_OF_STATION {
-            return None;
+        let is_called = |session: &Session| !session.is_caller && session.phase != Phase::Ending;
+        let others = self.sessions.iter().filter(|session| !is_called(session)).count();
+        let left = usize::from(value::LAST_SESSION_NUMBER).saturating_sub(others);
+        let all = left.min(self.profile.sessions.value.into());
+        let places = Places { all, of_one: MOST_SESSIONS_OF_STATION };
+        let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
+        let standing = |session: &Session| Standing {
+            address: session.station,
+            used: if session.phase == Phase::Recognized { Use::Begun } else { Use::Known },
+            silent_ns: 0,
+        };
+        match places.room(&from, called.map(|(index, session)| (index, standing(session)))) {
+            Room::Free => {}
+            Room::InsteadOf(index) => {
+                self.sessions.remove(index);
+                self.counts.crowded_out += 1;
+            }
+            Room::None => return None,
         }
-        let calls = |session: &&Session| session.phase == Phase::Recognized;
-        let count = |sessions: &[Session], station: Mac| {
-            sessions.iter().filter(calls).filter(|session| session.station == station).count()
-        };
-        let of_others = |session: &&Session| !session.is_caller && session.phase != Phase::Ending;
-        let taken = self.sessions.iter().filter(of_others).count();
-        let crowded = if count(&self.sessions, from) >= MOST_CALLS_OF_STATION {
-            // Its own oldest one.
-            self.sessions.iter().find(|session| calls(session) && session.station == from)
-        } else if taken < usize::from(self.profile.sessions.value)
-            && let Some(number) = self.free_number()
-        {
-            return Some(number);
-        } else {
-            // The first of those with most.
-            let open = self.sessions.iter().filter(calls).rev();
-            open.max_by_key(|session| count(&self.sessions, session.station))
-        };
-        let id = crowded?.id;
-        self.sessions.retain(|session| session.id != id);
-        self.counts.crowded_out += 1;
         self.free_number()
     }
 

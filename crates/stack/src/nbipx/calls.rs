@@ -1,6 +1,7 @@
 //! How sessions begin and end, and what a station does with packets about names.
 
 use lanlab_units::Instant;
+use lanlab_units::room::{Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbipx::{
     NO_CONNECTION, NameCommand, NamePacket, Opening, SessionHeader, control, name_flag, stream,
@@ -14,9 +15,8 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::ipx::Packet;
 use crate::netbios::{FACTS, NameCall, NameClaim, Outcome, QueryPace, Unanswered};
 
-/// Most sessions that others have called, of one station, and that this station has called.
-const MOST_SESSIONS: usize = 254;
-const MOST_OF_STATION: usize = 127;
+/// Most sessions that others have called, of them of one station, and most that this station has called.
+const PLACES: Places = Places { all: 254, of_one: 127 };
 const MOST_CALLS: usize = 254;
 /// Time after a call from which on the same one is that of a station that has begun anew, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
@@ -183,7 +183,7 @@ impl Station {
                 self.common.event(Event::Ended(session.id, Why::ByPeer));
             }
         }
-        if !self.make_room(from.mac) {
+        if !self.make_room(now, from.mac) {
             self.common.counts.discarded += 1;
             return;
         }
@@ -207,21 +207,24 @@ impl Station {
         });
     }
 
-    /// Have room for a session of a station. One that is over, or was only called, makes room, the oldest first.
-    fn make_room(&mut self, station: Mac) -> bool {
-        let of_station =
-            |session: &Session| session.place.is_some_and(|place| place.mac == station);
-        let called = || self.sessions.iter().filter(|session| !session.is_caller);
-        let is_one_full = called().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
-        if !is_one_full && called().count() < MOST_SESSIONS {
-            return true;
-        }
-        let crowded = self.sessions.iter().position(|session| {
-            !session.is_caller
-                && (!session.has_gone_on || session.phase == Phase::Over)
-                && (!is_one_full || of_station(session))
-        });
-        let Some(index) = crowded else { return false };
+    /// Have room for a session of a station: of one that is over, or was only called.
+    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
+        let called = self.sessions.iter().enumerate().filter(|(_, session)| !session.is_caller);
+        let standing = |session: &Session| Standing {
+            address: session.place.map(|place| place.mac),
+            used: match session.phase {
+                Phase::Over => Use::Begun,
+                _ if session.has_gone_on => Use::Known,
+                _ => Use::Begun,
+            },
+            silent_ns: now.nanos_since(session.called_at),
+        };
+        let called = called.map(|(index, session)| (index, standing(session)));
+        let index = match PLACES.room(&Some(station), called) {
+            Room::Free => return true,
+            Room::InsteadOf(index) => index,
+            Room::None => return false,
+        };
         let session = self.sessions.remove(index);
         if session.phase == Phase::Open {
             self.common.counts.crowded_out += 1;

@@ -1,6 +1,8 @@
 //! How sessions begin: questions for names, and calls.
 
 use lanlab_units::Instant;
+use lanlab_units::room::{Places, Room, Standing, Use};
+use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::socket::{FIRST_DYNAMIC, LAST_DYNAMIC};
 use lanlab_wire::xns::error_packet::number;
 use lanlab_wire::xns::spp::{Header, NO_CONNECTION, NO_CONNECTION_OF_SPX};
@@ -189,7 +191,7 @@ impl Station {
             // A station that begins anew has nothing of what it had.
             self.finish(index, Outcome::Over(Why::ByPeer));
         }
-        if !self.make_room() {
+        if !self.make_room(now, from.mac) {
             self.common.counts.refused += 1;
             self.common.interface.push_error(packet, number::NO_RESOURCES);
             return;
@@ -214,15 +216,22 @@ impl Station {
         }
     }
 
-    /// Have room for a session. One that was only called makes room, the oldest first.
-    fn make_room(&mut self) -> bool {
+    /// Have room for a session of a station: of one that was only called.
+    fn make_room(&mut self, now: Instant, station: Mac) -> bool {
+        let all = usize::from(self.profile.xns.sessions.value);
         let is_called = |one: &Session| !one.is_caller && one.phase.is_reported();
-        let count = self.sessions.iter().filter(|one| is_called(one)).count();
-        if count < usize::from(self.profile.xns.sessions.value) {
-            return true;
-        }
-        let is_crowded = |one: &Session| is_called(one) && !one.has_gone_on;
-        let Some(index) = self.sessions.iter().position(is_crowded) else { return false };
+        let called = self.sessions.iter().enumerate().filter(|(_, session)| is_called(session));
+        let standing = |session: &Session| Standing {
+            address: session.place.map(|place| place.mac),
+            used: if session.has_gone_on { Use::Known } else { Use::Begun },
+            silent_ns: now.nanos_since(session.called_at),
+        };
+        let called = called.map(|(index, session)| (index, standing(session)));
+        let index = match (Places { all, of_one: all }).room(&Some(station), called) {
+            Room::Free => return true,
+            Room::InsteadOf(index) => index,
+            Room::None => return false,
+        };
         self.common.counts.crowded_out += 1;
         self.finish(index, Outcome::Over(Why::NoResources));
         true

@@ -1,7 +1,7 @@
 //! What a server does with packets of clients.
 
 use lanlab_units::Instant;
-use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
+use lanlab_units::room::{GRACE_NS, Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{Address, packet_type};
 use lanlab_wire::ncp::burst;
@@ -15,8 +15,8 @@ use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 use crate::ncp::facts;
 
-const MOST_SESSIONS: usize = 254;
-const MOST_OF_STATION: usize = 127;
+/// Most sessions that others have called, and of one station.
+const PLACES: Places = Places { all: 254, of_one: 127 };
 
 impl Station {
     pub(super) fn handle_request(&mut self, now: Instant, packet: &Packet<'_>) {
@@ -121,7 +121,7 @@ impl Station {
     fn free_connection(&mut self) -> u16 {
         loop {
             // The watchdog says a connection by one octet.
-            self.last_connection = self.last_connection % MOST_SESSIONS as u16 + 1;
+            self.last_connection = self.last_connection % PLACES.all as u16 + 1;
             let number = self.last_connection;
             let is_taken = self.answerers.iter().any(|session| session.connection == number);
             if number != NO_CONNECTION && !is_taken {
@@ -132,29 +132,26 @@ impl Station {
 
     /// Have room for a session of a station: of a client that has done little, or does not answer whether it is there.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
-        let of_station = |session: &Answerer| session.client.mac == station;
-        let is_one_full =
-            self.answerers.iter().filter(|one| of_station(one)).count() >= MOST_OF_STATION;
-        if !is_one_full && self.answerers.len() < MOST_SESSIONS {
-            return true;
-        }
         let interval_ns = self.netware.watchdog_interval_ns.value;
-        let mut standings = Vec::with_capacity(self.answerers.len());
-        for session in &self.answerers {
+        let standing = |session: &Answerer| {
             let asked_at =
                 Instant::from_nanos(session.deadline.as_nanos().saturating_sub(interval_ns));
-            let may_go = session.is_answered() && (!is_one_full || of_station(session));
+            let may_go = session.is_answered();
             let used = if may_go { session.used(now, asked_at) } else { Use::Known };
             let silent_ns = now.nanos_since(session.heard);
-            standings.push(Standing { address: session.client.mac, used, silent_ns });
-        }
-        let Some(index) = least_useful(&standings) else {
-            // By the next try it is known who is there.
-            for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
-                let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
-                session.deadline = if is_silent { now } else { session.deadline };
+            Standing { address: session.client.mac, used, silent_ns }
+        };
+        let index = match PLACES.room(&station, self.answerers.iter().map(standing).enumerate()) {
+            Room::Free => return true,
+            Room::InsteadOf(index) => index,
+            Room::None => {
+                // By the next try it is known who is there.
+                for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
+                    let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
+                    session.deadline = if is_silent { now } else { session.deadline };
+                }
+                return false;
             }
-            return false;
         };
         let id = self.answerers.remove(index).id;
         self.common.counts.crowded_out += 1;

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanlab_units::Instant;
-use lanlab_units::room::{Standing, Use, least_useful};
+use lanlab_units::room::{GRACE_NS, Standing, Use, crowded_grace_ns, least_useful};
 
 use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
@@ -13,7 +13,10 @@ use crate::running::Running;
 
 /// A client that is served has moved as much, and goes on within this time.
 const SERVED_BYTES: u64 = 64 << 10;
+const SERVED_SENT_BYTES: u64 = 8 << 20;
 const IDLE_NS: u64 = 500_000_000;
+/// However many wait, a client goes on within this time, or makes room.
+const LEAST_GRACE_NS: u64 = GRACE_NS / 5;
 
 pub struct Moving {
     pub sending: Running,
@@ -32,6 +35,12 @@ impl Moving {
             is_going: AtomicBool::new(false),
             is_crowded_out: AtomicBool::new(false),
         }
+    }
+
+    /// Buffers take what is sent to a client that does not read.
+    fn is_served(&self) -> bool {
+        self.receiving.progress.counted().1 >= SERVED_BYTES
+            || self.sending.progress.counted().1 >= SERVED_SENT_BYTES
     }
 
     fn bytes(&self) -> u64 {
@@ -115,7 +124,7 @@ impl Ledger {
         let address = |stream: &TcpStream| stream.peer_addr().ok().map(|address| address.ip());
         let standing = |entry: &Entry| {
             let silent_ns = entry.moved_at.map_or(0, |at| now.nanos_since(at));
-            let is_served = entry.bytes >= SERVED_BYTES && silent_ns < IDLE_NS;
+            let is_served = entry.moving.is_served() && silent_ns < IDLE_NS;
             let is_ending = entry.moving.is_crowded_out.load(Ordering::Relaxed);
             let used = if is_served || is_ending || entry.stream.is_none() {
                 Use::Known
@@ -129,9 +138,10 @@ impl Ledger {
             }
         };
         let ending = |entry: &&Entry| entry.moving.is_crowded_out.load(Ordering::Relaxed);
-        for _ in self.entries.iter().filter(ending).count()..others {
-            let standings: Vec<_> = self.entries.iter().map(standing).collect();
-            let Some(place) = least_useful(&standings) else { return };
+        let missing = others.saturating_sub(self.entries.iter().filter(ending).count());
+        let standings: Vec<_> = self.entries.iter().map(standing).collect();
+        let grace_ns = crowded_grace_ns(GRACE_NS, LEAST_GRACE_NS, standings.len(), others);
+        for place in least_useful(&standings, grace_ns).into_iter().take(missing) {
             let Entry { moving, stream, .. } = &self.entries[place];
             moving.is_crowded_out.store(true, Ordering::Release);
             // One that is closed already ends by itself.

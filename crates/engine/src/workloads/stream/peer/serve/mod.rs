@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
-use lanlab_units::room::{Standing, Use, least_useful};
+use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
 use lanlab_wire::iperf3::State;
 use lanlab_workloads::iperf3::{Bounds, Refused};
 
@@ -209,7 +209,7 @@ impl<'a, 'b> Hall<'a, 'b> {
             silent_ns: now.nanos_since(visitor.came),
         };
         let standings: Vec<_> = self.visitors.iter().map(standing).collect();
-        let Some(place) = least_useful(&standings) else { return false };
+        let Some(place) = least_useful(&standings, GRACE_NS).first().copied() else { return false };
         self.refuse(place, Refused { failure: crowded_out(), number: NO_ROOM });
         true
     }

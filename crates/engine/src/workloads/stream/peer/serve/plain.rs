@@ -13,10 +13,11 @@ use std::time::Duration;
 use lanlab_os as os;
 use lanlab_os::{Interest, Readiness};
 use lanlab_units::Instant;
+use socket2::SockRef;
 
 use super::ledger::Moving;
 use super::opening::MOST_OPENING;
-use super::report::TcpBefore;
+use super::report::{ACKNOWLEDGES_WITHIN_NS, TcpBefore};
 use super::roll::{Entered, Roll, address_of};
 use super::{IDLE, crowded_out};
 use crate::messages::{Failure, PeerClient, PeerError, PeerServe, PeerService};
@@ -45,8 +46,7 @@ pub fn serve<'a: 'scope, 'scope>(
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
-            // The last: those before it may be of a crowd.
-            let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
+            let Some(stream) = arrivals.spoken.pop_front().map(Arc::new) else { break };
             roll.clients += 1;
             let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
             let client = roll.client(entered.number, address_of(&stream), String::new());
@@ -61,6 +61,7 @@ pub fn serve<'a: 'scope, 'scope>(
 /// Connections that have no place yet: where a client speaks first, it has one once it has spoken.
 struct Arrivals {
     readiness: Readiness,
+    most_waiting: usize,
     client_speaks: bool,
     last_key: usize,
     silent: VecDeque<(usize, TcpStream)>,
@@ -69,18 +70,20 @@ struct Arrivals {
 
 impl Arrivals {
     fn new(listener: &TcpListener, service: PeerService) -> io::Result<Self> {
-        let readiness = Readiness::new(MOST_OPENING)?;
+        let most_waiting = os::most_waiting_connections();
+        let readiness = Readiness::new(most_waiting)?;
         readiness.watch(listener, LISTENER, Interest::Read)?;
         let client_speaks = service != PeerService::Chargen;
         let (silent, spoken) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { readiness, client_speaks, last_key: LISTENER, silent, spoken })
+        Ok(Self { readiness, most_waiting, client_speaks, last_key: LISTENER, silent, spoken })
     }
 
     /// Wait a moment for connections, and for the first octet on those that are there.
     fn wait(&mut self, listener: &TcpListener, roll: &mut Roll<'_>) -> io::Result<()> {
         let ready: Vec<usize> = self.readiness.wait(IDLE)?.collect();
         for key in ready {
-            let place = self.silent.iter().position(|(known, _)| *known == key);
+            // Keys grow from connection to connection.
+            let place = self.silent.binary_search_by_key(&key, |(known, _)| *known).ok();
             let Some((_, stream)) = place.and_then(|place| self.silent.remove(place)) else {
                 continue;
             };
@@ -102,13 +105,14 @@ impl Arrivals {
                 self.spoken.push_back(stream);
             }
         }
-        while self.silent.len() > MOST_OPENING {
+        while self.silent.len() > self.most_waiting {
             roll.silent += 1;
             self.silent.pop_front();
         }
         while self.spoken.len() > MOST_OPENING {
             roll.refused += 1;
-            self.spoken.pop_front();
+            // Those before it have waited for longer; strangers that come again are the last.
+            self.spoken.pop_back();
         }
         Ok(())
     }
@@ -140,16 +144,24 @@ fn talk(
     entered.moving.is_going.store(false, Ordering::Release);
     // What the client's TCP has acknowledged by now is what is known to have been received there.
     let handed_over = entered.moving.sending.progress.counted().1;
-    let acknowledged = before.settled(std::slice::from_ref(stream)).first().copied().flatten();
+    let is_crowded_out = entered.moving.is_crowded_out.load(Ordering::Acquire);
+    // Another client waits for the place of one that was crowded out.
+    let within_ns = if is_crowded_out { 0 } else { ACKNOWLEDGES_WITHIN_NS };
+    let acknowledged = before.settled(std::slice::from_ref(stream), within_ns);
+    let acknowledged = acknowledged.first().copied().flatten();
     client.sent_bytes = acknowledged.map_or(handed_over, |bytes| bytes.min(handed_over));
     client.received_bytes = entered.moving.receiving.progress.counted().1;
-    let is_crowded_out = entered.moving.is_crowded_out.load(Ordering::Acquire);
     let ended = if is_crowded_out { Err(crowded_out()) } else { ended };
     if let Err(Failure { code, message, .. }) = ended {
         client.error = Some(PeerError { code: code.into(), message });
     }
     // One that is closed already stays so.
-    let _ = stream.shutdown(Shutdown::Both);
+    if is_crowded_out {
+        // What it does not read would keep memory of the system; it is reset instead.
+        let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
+    } else {
+        let _ = stream.shutdown(Shutdown::Both);
+    }
     entered.end(client);
 }
 

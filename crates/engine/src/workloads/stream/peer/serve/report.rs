@@ -10,8 +10,8 @@ use crate::messages::{CpuTime, PeerReport, PeerReportFlow, StreamReceived};
 use crate::workloads::stream::acknowledged::Over;
 use crate::workloads::stream::peer::iperf3::udp_receive::{Watched, WatchedFlow};
 
-/// What the client's TCP was sent it has acknowledged within this time, or its program does not read.
-const ACKNOWLEDGES_WITHIN_NS: u64 = 1_000_000_000;
+/// A client's TCP acknowledges all that was sent within this time, or its program does not read.
+pub const ACKNOWLEDGES_WITHIN_NS: u64 = 1_000_000_000;
 const LOOK_NS: u64 = 1_000_000;
 
 pub struct Counted<'a> {
@@ -37,8 +37,9 @@ impl TcpBefore {
         Self(streams.iter().map(known).collect())
     }
 
-    pub fn settled(&self, streams: &[TcpStream]) -> Vec<Option<u64>> {
-        let deadline = os::monotonic().plus_nanos(ACKNOWLEDGES_WITHIN_NS);
+    /// What was acknowledged of each connection since, once nothing is on its way any more, or after this time.
+    pub fn settled(&self, streams: &[TcpStream], within_ns: u64) -> Vec<Option<u64>> {
+        let deadline = os::monotonic().plus_nanos(within_ns);
         let settled = |(before, stream): (&Option<u64>, &TcpStream)| {
             let before = (*before)?;
             loop {

@@ -14,7 +14,7 @@ use lanlab_workloads::iperf3::{Refused, Served};
 use super::doors::Door;
 use super::ledger::Moving;
 use super::line::Line;
-use super::report::{Counted, TcpBefore, report};
+use super::report::{ACKNOWLEDGES_WITHIN_NS, Counted, TcpBefore, report};
 use super::visitor::{GRACE_S, Test};
 use crate::messages::{Failure, PeerClient, PeerError, PeerReport, ReceiverLoad};
 use crate::running::Running;
@@ -144,7 +144,7 @@ impl Session {
             moving.is_going.store(false, Ordering::Release);
             moving.sending.cancel();
             let sent = sending.map(joined);
-            let acknowledged = before.settled(&kept[received..]);
+            let acknowledged = before.settled(&kept[received..], ACKNOWLEDGES_WITHIN_NS);
             // A client reads what this end sent to its end before it answers, by whole messages: of the last of
             // them only a part may have been sent.
             for stream in &kept[received..] {
