@@ -133,7 +133,7 @@ def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) ->
     for words in (
         "cost per byte and per file",
         "how the copies went",
-        "Published and measured",
+        "Published, measured and simulated",
         f"done: {len(made.trials)} trials, 0 failed",
     ):
         assert words in flat, words

@@ -92,6 +92,11 @@ def show(
         console.print(loaded.study.question)
     if loaded.study.source:
         console.print(loaded.study.source.citation)
+    if only is None:
+        from lanlab.report.published.question import question_answers
+
+        for published in question_answers(loaded, ()):
+            console.print(published.text)
     for section in sections:
         section(console, loaded, estimates, only is not None)
 

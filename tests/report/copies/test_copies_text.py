@@ -253,4 +253,4 @@ def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
     } <= names
     titles = [str(table.title) for table in tables(run, trials, Analyses())]
     assert any(title.endswith("cost per byte and per file") for title in titles)
-    assert "Printed, measured and simulated" in titles
+    assert "Published, measured and simulated" in titles

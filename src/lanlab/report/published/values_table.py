@@ -25,7 +25,7 @@ from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.counterparts import factors_told_apart
 from lanlab.units import format_size
 
-TITLE = "Printed, measured and simulated"
+TITLE = "Published, measured and simulated"
 _METRIC = "goodput_bps"
 Run = tuple[RunRecord, Sequence[TrialRecord]]
 

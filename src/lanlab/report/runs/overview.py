@@ -40,7 +40,7 @@ class Overview:
     question: str | None
     answers: tuple[tuple[str, tuple[str, ...]], ...]
     figure: FigureOnPage | None
-    #: Printed, measured and simulated rates; without rows where no run has what was printed.
+    #: Published, measured and simulated rates; without rows where no run has what was printed.
     values: Table
     evidence: Table
     untested: tuple[str, ...]
