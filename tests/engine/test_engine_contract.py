@@ -37,7 +37,7 @@ from raw_engine import (
     stream_send,
 )
 
-from lanlab.engine import SCHEMA_VERSION, engine_path
+from lanlab.engine import SCHEMA_VERSION, contract, engine_path
 from lanlab.engine.lines import BadLine, check_reply
 from lanlab.errors import RunError
 from lanlab.performers import EngineHost, perform_between
@@ -83,6 +83,26 @@ def branch(definition: str, tag: str, value: str | None) -> Any:
     """The part of an enumeration that a value of its tag stands for; `False` allows nothing."""
     choices = SCHEMA["$defs"][definition]["oneOf"]
     return next((each for each in choices if each["properties"][tag]["const"] == value), False)
+
+
+def names_of(schema: dict[str, Any]) -> list[str]:
+    """The names that a definition allows; none where it allows anything else."""
+    choices = schema.get("oneOf", [schema])
+    if not all("enum" in each or "const" in each for each in choices):
+        return []
+    return [name for each in choices for name in each.get("enum", [each.get("const")])]
+
+
+def test_names_are_checked_however_they_are_described() -> None:
+    """schemars gives names without a description one `enum`, and each other one a `const`."""
+    allowed = {key: names_of(each) for key, each in SCHEMA["$defs"].items() if names_of(each)}
+    assert len(allowed) >= 15
+    for key, names in allowed.items():
+        check = contract.definition(key)
+        for name in names:
+            check(name)
+        with pytest.raises(contract.Mismatch):
+            check("no such name")
 
 
 @pytest.fixture(scope="module")

@@ -62,7 +62,7 @@ def _check(schema: _Schema) -> Check:
         referred = definition(schema["$ref"].removeprefix("#/$defs/"))
         own = {key: each for key, each in schema.items() if key != "$ref"}
         return _both(_check(own), referred) if own else referred
-    if "const" in schema:
+    if "const" in schema or "enum" in schema:
         return _one_of([schema])
     kind = schema["type"]
     if isinstance(kind, list):
@@ -89,8 +89,11 @@ def _both(first: Check, second: Check) -> Check:
 
 
 def _one_of(choices: list[_Schema]) -> Check:
-    if all("const" in each for each in choices):
-        values = frozenset(each["const"] for each in choices)
+    # Names without a description share one `enum`; each with a description has a `const`.
+    if all("const" in each or "enum" in each for each in choices):
+        values = frozenset(
+            value for each in choices for value in each.get("enum", (each.get("const"),))
+        )
 
         def check_constant(value: Any) -> None:
             if not isinstance(value, str) or value not in values:
