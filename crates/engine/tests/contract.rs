@@ -8,7 +8,7 @@ use std::io::{ErrorKind, Read};
 use std::net::TcpStream;
 use std::process::Command;
 #[cfg(feature = "services")]
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use driver::Engine;
 use serde_json::{Value, json};
@@ -247,10 +247,10 @@ fn other_arguments_are_answered_or_refused() {
     assert!(error.starts_with("error: offloads of `no-such-device`: "), "{error}");
 }
 
-/// SMB refuses more than a few beyond those that were asked for; without a number it takes 256.
+/// However many connections were asked for: who has logged in is none of them.
 #[test]
 #[cfg(feature = "services")]
-fn an_embedded_server_takes_the_connections_that_were_asked_for() {
+fn silent_smb_connections_beyond_256_make_room() {
     let root = tempfile::TempDir::new().unwrap();
     let mut engine = Engine::start();
     let (_, ready) = engine.ready(&json!({
@@ -260,16 +260,18 @@ fn an_embedded_server_takes_the_connections_that_were_asked_for() {
     let port = u16::try_from(ready["ports"][0].as_u64().unwrap()).unwrap();
     let taken: Vec<_> =
         (0..400).map(|_| TcpStream::connect(("127.0.0.1", port)).unwrap()).collect();
-    // What is refused is closed, in the order of its coming; the others wait for a request.
-    let is_open = |mut connection: &TcpStream| {
-        let read = connection.read(&mut [0]);
-        read.is_err_and(|error| matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut))
-    };
-    taken[399].set_read_timeout(Some(Duration::from_secs(9))).unwrap();
-    assert!(!is_open(&taken[399]));
     for connection in &taken {
         connection.set_nonblocking(true).unwrap();
     }
-    let open = taken.iter().filter(|connection| is_open(connection)).count();
-    assert!((300..400).contains(&open), "{open}");
+    // One that is not admitted, or makes room for another, is closed.
+    let is_open = |mut connection: &TcpStream| {
+        let read = connection.read(&mut [0]);
+        read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    };
+    let count = || taken.iter().filter(|connection| is_open(connection)).count();
+    let deadline = Instant::now() + Duration::from_secs(9);
+    while count() > 256 && Instant::now() < deadline {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert_eq!(count(), 256);
 }
