@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from command_line import Lanlab
-from file_servers import Served
+from file_servers import Served, closed_port
 
 from lanlab.engine import Engine
 from lanlab.nas import discovery, plan
@@ -28,7 +28,7 @@ def test_two_services_get_an_answer_and_a_refusal_its_reason(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:
     with Served(engine, "ftp", root) as (ftp, _), Served(engine, "webdav", root) as (webdav, _):
-        refused = f"sftp://me@{HOST}:{ftp.rpartition(':')[2].partition('/')[0]}/"
+        refused = f"sftp://me@{HOST}:{closed_port()}/"
         said = lanlab("nas", HOST, ftp, webdav, refused, "--quick", "--yes", "--json")
     assert said.code == 0, said.err
     found = said.json()

@@ -39,7 +39,7 @@ def test_the_plan_is_a_study() -> None:
     tasks = plan.tasks(plan.QUICK, plan.Speed(80e6, 200), 2)
     for made in (
         plan.study("nas", TARGETS, tasks, 3, {}),
-        plan.check_study("nas", TARGETS, {}),
+        plan.check_study("nas", TARGETS, "1x2MB", {}),
     ):
         assert parse_study(made, "test").experiment
     assert plan.in_words(tasks).startswith("one file of ")

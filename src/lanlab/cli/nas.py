@@ -88,7 +88,7 @@ def nas(
     scale = plan.QUICK if quick else plan.USUAL
     say(f"checking {len(targets)} targets: {', '.join(targets)}")
     common = {} if trust is None else {"trust": trust}
-    speed, refused = _check(plan.check_study(host, targets, common), store, seed)
+    speed, refused = _check(host, targets, common, store)
     for url, why in refused.items():
         say(f"{url}: left out: {why}")
     usable = [url for url in targets if url not in refused]
@@ -195,10 +195,10 @@ class _Silent:
 
 
 def _check(
-    description: dict[str, Any], store: str | None, seed: int | None
+    host: str, targets: Sequence[str], common: Mapping[str, Any], store: str | None
 ) -> tuple[Speed | None, dict[str, str]]:
     """
-    Copy a little to each target, once.
+    Copy a large and some small files to each target, once; nothing more to one that fails.
 
     Returns:
         How fast the slowest usable target is, and why others cannot be used.
@@ -207,21 +207,22 @@ def _check(
     from lanlab.nas import plan
     from lanlab.store import open_store
 
-    run, trials = _measured(description, store, seed, _Silent())
-    with open_store(store) as records:
-        # It answers no question: it is there to size the plan.
-        records.delete_run(run.id)
-    refused: dict[str, str] = {}
-    for one in failures(trials):
-        why = one.message.removeprefix("host0: ")
-        refused[str(one.trial.factors["server"])] = f"{why}; {one.hint}" if one.hint else why
-    done = [one for one in trials if one.status == "done"]
-    usable = [one for one in done if str(one.factors["server"]) not in refused]
-    rates = [one.metrics["goodput_bps"] for one in usable if one.experiment == "check-0"]
-    files = [one.metrics["files_per_s"] for one in usable if one.experiment == "check-1"]
-    if not rates or not files:
-        return None, refused
-    return plan.Speed(min(rates), min(files)), refused
+    usable, refused = list(targets), dict[str, str]()
+    slowest: list[float] = []
+    for metric, dataset in plan.CHECKS.items():
+        if not usable:
+            return None, refused
+        study = plan.check_study(host, usable, dataset, common)
+        run, trials = _measured(study, store, None, _Silent())
+        with open_store(store) as records:
+            # It answers no question: it is there to size the plan.
+            records.delete_run(run.id)
+        for one in failures(trials):
+            why = one.message.removeprefix("host0: ")
+            refused[str(one.trial.factors["server"])] = f"{why}; {one.hint}" if one.hint else why
+        usable = [url for url in usable if url not in refused]
+        slowest.append(min((t.metrics[metric] for t in trials if t.status == "done"), default=0))
+    return (plan.Speed(*slowest) if usable else None), refused
 
 
 def _confirm(yes: bool) -> None:

@@ -11,8 +11,10 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.units import format_size
 
-#: Files of the check before the plan, which also shows how fast each target is.
-CHECK_DATASETS = ("1x2MB", "20x16kB")
+#: Metric to the files of the check before the plan that show it.
+CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
+#: A server that does not answer a check for so long is left out, s.
+_CHECK_TIMEOUT_S = 10
 _SMALL_BYTES = 16_000
 FILES: Mapping[str, str] = {"large": "large files", "small": "many small files"}
 USERS = (1, 8)
@@ -129,8 +131,12 @@ def study(
     }
 
 
-def check_study(host: str, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
-    """One small copy each way to each target: whether it lets us in, and about how fast it is."""
+def check_study(
+    host: str, targets: Sequence[str], dataset: str, common: Mapping[str, Any]
+) -> dict[str, Any]:
+    """One small copy to each target: whether it lets us in, and about how fast it is."""
+    parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
+    policy = {"min": 1, "max": 1, "repeat_polluted": 0, "retry_failed": 0}
     return {
         "schema": 1,
         "id": "nas-check",
@@ -138,23 +144,15 @@ def check_study(host: str, targets: Sequence[str], common: Mapping[str, Any]) ->
         "testbed": {"hosts": 2},
         "experiment": [
             {
-                "id": f"check-{place}",
+                "id": "check",
                 "title": dataset,
                 "workload": "copy",
                 "metrics": ["goodput_bps"],
-                "parameters": {
-                    "dataset": dataset,
-                    "direction": "upload",
-                    "retries": 0,
-                    **common,
-                },
+                "parameters": parameters,
                 "factors": {"server": list(targets)},
             }
-            for place, dataset in enumerate(CHECK_DATASETS)
         ],
-        "scale": {
-            "single": {"trials": {"min": 1, "max": 1, "repeat_polluted": 0, "retry_failed": 0}}
-        },
+        "scale": {"single": {"trials": policy}},
     }
 
 
