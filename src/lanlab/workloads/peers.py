@@ -156,7 +156,7 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
     for key in unused:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:
-            raise ValueError(f"{key} cannot be used with peer's")
+            raise ValueError(f"{key}: found {value}, which has no effect with a peer")
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those
