@@ -75,4 +75,6 @@ def _searched(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
                 lost = goal_text(goal.result.loss_ratio)
                 at_least = "at least " if found.is_of_host else ""
                 return f"{lost} lost up to {at_least}{shown.text(load, _DIGITS)}"
+        if found.is_of_host:
+            return "not known: host disturbed"
     return ""
