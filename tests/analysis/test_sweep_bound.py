@@ -133,7 +133,7 @@ def test_a_disturbed_host_is_said_to_be_one(is_most: bool) -> None:
 
     own, count = len(steps) if is_most else len(steps) // 2, len(steps)
     assert f"he host was disturbed in {own} of the {count} trials of the search" in said
-    assert said.startswith("What the network carries of ") == is_most
+    assert said.startswith("The network carries at least ") == is_most
     assert "disturbed" not in saturation_sentence(study, end)
     # The list of runs does not say otherwise.
     raw = {id(step): new for step, new in zip(end.steps, steps, strict=True)}

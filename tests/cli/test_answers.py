@@ -70,15 +70,13 @@ def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab
     said = lanlab(*SMALL_SEARCH, "--goals", "0%,5%")
 
     assert said.code == 0
-    title, _, *rows = said.out.splitlines()
+    lines = said.out.splitlines()
+    # A busy machine gives no exact limit.
+    begins = ("With 200-byte UDP messages, ", "The network carries at least ", "What the network ")
+    assert lines[0].startswith(begins)
     wanted = "Saturation of a UDP stream, 200-byte messages, 1 flow, 100 ms, over loopback"
-    assert title.rstrip() == wanted
-    assert [row.split()[0] for row in rows[:2]] == ["nothing", "5"]
-    begins = (
-        "With 200-byte UDP messages, ",
-        "What the network carries of 200-byte UDP messages is ",
-    )
-    assert any(f"\n{words}" in said.out for words in begins)
+    title = lines.index(wanted)
+    assert [row.split()[0] for row in lines[title + 2 : title + 4]] == ["nothing", "5"]
     assert "`lanlab report " in said.out
 
 

@@ -126,7 +126,7 @@ def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path
         relay.there = alter
         told = copied(lanlab, relay.url, trust)
     assert "`f000000.dat`: the copy differs from octet" in told
-    assert "hint: what moved or kept it has damaged it" in told
+    assert "hint: the data was corrupted in transit or storage" in told
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 

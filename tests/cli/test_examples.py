@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from html import escape
 from pathlib import Path
 
 import pytest
 from command_line import Lanlab
+from markupsafe import escape
 
 from lanlab.studies import load_study
 

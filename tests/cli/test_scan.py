@@ -57,7 +57,8 @@ def test_a_scan_says_how_long_it_takes(capsys: pytest.CaptureFixture[str]) -> No
 
 def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> None:
     """In words a table; in a report figures, and the stream over its time."""
-    said = lanlab("stream", *QUICK, "--size", "64,128", "--rate", "1M")
+    # Long enough for several steps of time.
+    said = lanlab("stream", *QUICK, "--size", "64,128", "--rate", "1M", "--time", "0.3")
     assert "64 B " in said.out
     assert "`lanlab report " in said.out
 
@@ -210,7 +211,7 @@ def test_commands_of_a_record_are_run_only_if_they_are_allowed(
 
     refused = lanlab("run", "--resume", "last")
     assert refused.code == 2
-    assert f"around its trials: prepare `{prepare}`" in refused.err
+    assert f"run on this machine: prepare `{prepare}`" in refused.err
     assert len((folder / "ran").read_text()) == 1
 
     assert lanlab("run", "--resume", "last", "--allow-commands").code == 0

@@ -63,7 +63,7 @@ def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lan
     ran = lanlab("run", "schomer-claason", "--testbed", "simulated", "--scale", "tiny")
     assert ran.code == 0, ran.err
     said = lanlab("show", "last")
-    assert "another amount" in said.out
+    assert ", of 62.3 kB" in said.out
     assert "Simulated and published values" not in said.out
 
 

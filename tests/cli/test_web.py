@@ -100,7 +100,7 @@ def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) 
 @pytest.mark.parametrize(
     ("options", "code", "said"),
     [
-        (["--port", "70000"], 2, "65535"),
+        (["--port", "70000"], 2, "65,535"),
         (["--store", "mysql://x"], 2, "no store of the kind `mysql://`"),
         (["--store", "/"], 1, "is a directory, not a store"),
     ],

@@ -36,6 +36,7 @@ from raw_engine import (
     stream_receive,
     stream_send,
 )
+from schema_names import names_of
 
 from lanlab.engine import SCHEMA_VERSION, contract, engine_path
 from lanlab.engine.lines import BadLine, check_reply
@@ -83,14 +84,6 @@ def branch(definition: str, tag: str, value: str | None) -> Any:
     """The part of an enumeration that a value of its tag stands for; `False` allows nothing."""
     choices = SCHEMA["$defs"][definition]["oneOf"]
     return next((each for each in choices if each["properties"][tag]["const"] == value), False)
-
-
-def names_of(schema: dict[str, Any]) -> list[str]:
-    """The names that a definition allows; none where it allows anything else."""
-    choices = schema.get("oneOf", [schema])
-    if not all("enum" in each or "const" in each for each in choices):
-        return []
-    return [name for each in choices for name in each.get("enum", [each.get("const")])]
 
 
 def test_names_are_checked_however_they_are_described() -> None:

@@ -54,7 +54,7 @@ def _disk_full(scene: Scene) -> Outcome:
         _fill(ballast)
         said = command.end()
         assert said.code == 1, said
-        assert "full" in said.err and "committed trials are safe" in said.err, said
+        assert "full" in said.err and "committed before is safe" in said.err, said
         assert "Traceback" not in said.err, said
         ballast.unlink()
         kept = len(scene.trials())

@@ -228,7 +228,7 @@ def test_the_driver_gets_all_of_the_url_and_silence_ends_after_40_seconds(
 @pytest.mark.parametrize(
     ("error", "said", "hint"),
     [
-        (refused("28P01", "no"), "the server did not let us in (no)", "check PGPASSWORD"),
+        (refused("28P01", "no"), "login failed (no)", "check PGPASSWORD"),
         (refused("3D000", "no lab"), "there is no such database (no lab)", "make it with"),
         (ssl.SSLError(1, "bad"), "no TLS connection", "check `sslmode`"),
         (

@@ -143,7 +143,7 @@ def test_a_field_of_another_type_is_named_with_its_record() -> None:
 
 
 def test_records_of_another_shape_are_refused_and_refusals_stay_as_they_are() -> None:
-    with pytest.raises(StoreError, match="records of run `r` are not"), reading_records("r"):
+    with pytest.raises(StoreError, match="records of run `r` are malformed"), reading_records("r"):
         raise KeyError("x")
     with pytest.raises(StoreError, match=r"^own$"), reading_records("r"):
         raise StoreError("own")

@@ -292,7 +292,7 @@ except StoreError as error:
     count, write, make = result.stdout.splitlines()
     assert count == "1"
     assert "cannot be written | check the owner" in write
-    assert "cannot make the store's directory: Permission denied | name a file" in make
+    assert "cannot create the store's directory: Permission denied | name a file" in make
 
 
 def test_ctrl_c_in_a_transaction_leaves_nothing_of_it(begun: str) -> None:

@@ -152,7 +152,7 @@ NOT_JOINED: dict[str, tuple[str, str, dict[str, str], str, str]] = {
     "no address": ("nowhere", "", {}, "found `nowhere`", "ray:10.0.0.1:6379"),
     "nobody there": (
         *("127.0.0.2:9", "", {}),
-        *("no Ray cluster is reached there: Connection refused", "head node"),
+        *("no Ray cluster at this address: Connection refused", "head node"),
     ),
     "wrong token": (
         *("", "", {"RAY_AUTH_TOKEN": "0" * 64}),

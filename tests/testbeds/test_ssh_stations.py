@@ -111,7 +111,10 @@ def is_engine(words: str) -> bool:
         (["--from", "pc1,pc1", "--to", "nas"], "--from names a host twice"),
         (["--from", "pc1,pc2", "--from-address", "10.0.0.1"], "--from names 2 hosts"),
         (["--from", "pc1,", "--to", "nas"], "host: found ``"),
-        (["--client-hosts", "2", "--to", "nas"], "--client-hosts is of the testbeds virtual"),
+        (
+            ["--client-hosts", "2", "--to", "nas"],
+            "--client-hosts works only on the testbeds virtual",
+        ),
         (["--client-hosts", "2", "--testbed", "loopback"], "found `loopback`"),
     ],
 )

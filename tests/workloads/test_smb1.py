@@ -69,7 +69,7 @@ def test_an_invalid_such_url_is_refused(text: str, said: str) -> None:
         ({"server": "smb1://nas/a?signing=on"}, "signing: found `on`; allowed: auto, required"),
         (
             {"server": "smb1://nas/a?signing=required", "signing": "auto"},
-            "signing: found `auto`, and `required` in the URL",
+            "signing: found `auto`, but `required` in the URL",
         ),
         (
             {"server": "smb1://old-box/a?wins=nas"},

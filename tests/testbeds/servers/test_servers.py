@@ -157,7 +157,9 @@ def test_the_certificate_is_the_one_that_is_named(
 _DISCOVERED = {"ftps": "ftp", "smb1": None, "s3": None, "s3s": None}
 
 
-def test_discovery_recognises_it(case: Case, bed: Bed, server: RunningServer) -> None:
+def test_discovery_recognises_it(
+    case: Case, bed: Bed, server: RunningServer, served_by_one: Path
+) -> None:
     """By the first words of its protocol, without a login; of NFS with its export."""
     name = _DISCOVERED.get(case.service, case.service)
     if name is None:
@@ -170,7 +172,7 @@ def test_discovery_recognises_it(case: Case, bed: Bed, server: RunningServer) ->
     argv = [*bed.hosts[0].command_prefix, sys.executable, "-c", script]
     where = [server.host.addresses["ipv4"], name, str(server.port)]
     shown = subprocess.run([*argv, *where], capture_output=True, text=True, check=True)
-    exports = ("/data",) if name == "nfs" else ()
+    exports = (str(served_by_one),) if name == "nfs" else ()
     assert shown.stdout.strip() == str([(name, None, exports)])
 
 
