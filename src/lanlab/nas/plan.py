@@ -13,7 +13,7 @@ from lanlab.units import format_size
 
 #: Metric to the files of the check before the plan that show it.
 CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
-#: A server that does not answer a check for so long is left out, s.
+#: Time that a server has to answer a check, s.
 _CHECK_TIMEOUT_S = 10
 _SMALL_BYTES = 16_000
 FILES: Mapping[str, str] = {"large": "large files", "small": "many small files"}
