@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use lanlab_units::Instant;
-use lanlab_units::room::{GRACE_NS, Standing, Use, crowded_grace_ns, least_useful};
+use lanlab_units::room::{GRACE_NS, Standing, Use, least_useful};
 
 use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
@@ -15,8 +15,6 @@ use crate::running::Running;
 const SERVED_BYTES: u64 = 64 << 10;
 const SERVED_SENT_BYTES: u64 = 8 << 20;
 const IDLE_NS: u64 = 500_000_000;
-/// However many wait, a client goes on within this time, or makes room.
-const LEAST_GRACE_NS: u64 = GRACE_NS / 5;
 
 pub struct Moving {
     pub sending: Running,
@@ -140,8 +138,7 @@ impl Ledger {
         let ending = |entry: &&Entry| entry.moving.is_crowded_out.load(Ordering::Relaxed);
         let missing = others.saturating_sub(self.entries.iter().filter(ending).count());
         let standings: Vec<_> = self.entries.iter().map(standing).collect();
-        let grace_ns = crowded_grace_ns(GRACE_NS, LEAST_GRACE_NS, standings.len(), others);
-        for place in least_useful(&standings, grace_ns).into_iter().take(missing) {
+        for place in least_useful(&standings, GRACE_NS).into_iter().take(missing) {
             let Entry { moving, stream, .. } = &self.entries[place];
             moving.is_crowded_out.store(true, Ordering::Release);
             // One that is closed already ends by itself.

@@ -46,7 +46,8 @@ pub fn serve<'a: 'scope, 'scope>(
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
-            let Some(stream) = arrivals.spoken.pop_front().map(Arc::new) else { break };
+            // The last: those before it may be of a crowd.
+            let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
             roll.clients += 1;
             let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
             let client = roll.client(entered.number, address_of(&stream), String::new());
@@ -61,7 +62,6 @@ pub fn serve<'a: 'scope, 'scope>(
 /// Connections that have no place yet: where a client speaks first, it has one once it has spoken.
 struct Arrivals {
     readiness: Readiness,
-    most_waiting: usize,
     client_speaks: bool,
     last_key: usize,
     silent: VecDeque<(usize, TcpStream)>,
@@ -70,12 +70,11 @@ struct Arrivals {
 
 impl Arrivals {
     fn new(listener: &TcpListener, service: PeerService) -> io::Result<Self> {
-        let most_waiting = os::most_waiting_connections();
-        let readiness = Readiness::new(most_waiting)?;
+        let readiness = Readiness::new(MOST_OPENING)?;
         readiness.watch(listener, LISTENER, Interest::Read)?;
         let client_speaks = service != PeerService::Chargen;
         let (silent, spoken) = (VecDeque::new(), VecDeque::new());
-        Ok(Self { readiness, most_waiting, client_speaks, last_key: LISTENER, silent, spoken })
+        Ok(Self { readiness, client_speaks, last_key: LISTENER, silent, spoken })
     }
 
     /// Wait a moment for connections, and for the first octet on those that are there.
@@ -105,14 +104,13 @@ impl Arrivals {
                 self.spoken.push_back(stream);
             }
         }
-        while self.silent.len() > self.most_waiting {
+        while self.silent.len() > MOST_OPENING {
             roll.silent += 1;
             self.silent.pop_front();
         }
         while self.spoken.len() > MOST_OPENING {
             roll.refused += 1;
-            // Those before it have waited for longer; strangers that come again are the last.
-            self.spoken.pop_back();
+            self.spoken.pop_front();
         }
         Ok(())
     }
