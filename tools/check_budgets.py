@@ -5,7 +5,7 @@ Check what files of Python tests took of the processors, run by `make test`:
 
 TIMES has lines of seconds and file (tests/conftest.py). A file has 5 s; tests/slow_files.txt names
 the exceptions. Their number and sum are bounded, too, so that `make test` keeps its time. A busy or
-slow machine takes more of the processors for the same work: a file fails at twice its budget.
+slow machine takes more of the processors for the same work: a file fails at three times its budget.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 SLOW_FILES = Path(__file__).parents[1] / "tests" / "slow_files.txt"
 BUDGET_S = 5.0
-MOST_PER_BUDGET = 2.0
+MOST_PER_BUDGET = 3.0
 MOST_SLOW_FILES = 30
 MOST_SLOW_S = 900.0
 
