@@ -20,6 +20,7 @@ from lanlab.plan import Condition, expand
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, waits_for
 from lanlab.studies.counterparts import (
+    factors_told_apart,
     in_published_words,
     levels_of_ours_apart,
     levels_told_apart,
@@ -72,6 +73,12 @@ class RunEvidence:
             for levels in in_published_words(self.study, condition.experiment, condition.parameters)
             for key in levels
         }
+
+    def on_this_system(self) -> RunEvidence:
+        """The same for a run on today's system, which has none of the publication's: it stands for
+        each level of a factor that the run does not have."""
+        unknown = factors_told_apart(self.study) - self.factors
+        return replace(self, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """Conditions with at least one trial that has the metric; of modelled machines, whose loads

@@ -5,14 +5,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lanlab.analysis.findings.published_evidence import PublishedEvidence
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.model_error import model_error_log
 from lanlab.analysis.published import published_numbers
 from lanlab.figures.number_text import number
@@ -35,7 +33,6 @@ from lanlab.studies import (
     known_studies,
     load_study,
 )
-from lanlab.studies.counterparts import factors_told_apart
 from lanlab.studies.model import Answer
 
 #: How each body of evidence begins, in the order in which they are said.
@@ -118,10 +115,7 @@ def _body_of(run: Run, published: Published) -> Body:
 
         error = model_error_log(held_out_of(record, trials))
         return Body("simulated", evidence, evidence.study, published, error)
-    # A run on today's system has no system of the publication, but the transport of each.
-    unknown = factors_told_apart(evidence.study) - evidence.factors
-    evidence = replace(evidence, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
-    return Body("measured", evidence, evidence.study, published)
+    return Body("measured", evidence.on_this_system(), evidence.study, published)
 
 
 def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
@@ -134,9 +128,7 @@ def _answered(asked: Sequence[Answer], body: Body) -> QuestionAnswer | None:
             found += own
             texts = list(best_text(ask, body, own))
         else:
-            texts = list(
-                {"range": range_text, "ratio": ratio_text, "onset": onset_text}[ask.form](ask, body)
-            )
+            texts = list(_TEXTS[ask.form](ask, body))
         said += texts
         if not texts and body.kind == "published":
             lacking.append(f"no {quantity(body.study, ask.metric).name} is printed")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from typing import TypeVar
 
 from lanlab.analysis.findings.sample import Sample, Trials
 from lanlab.figures.number_text import number, plain
@@ -25,6 +26,19 @@ _MOST_PLACES = 4
 _WHOLE_RATIO = 0.99
 #: A condition, the best level there, and whether it is shown to be the best.
 Found = tuple[Levels, Level, bool]
+
+
+_Any = TypeVar("_Any")
+
+
+def _ends(ordered: Sequence[_Any]) -> Sequence[_Any]:
+    """The first and the last."""
+    return ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
+
+
+def _printed_levels(ask: Answer, body: Body) -> list[Level]:
+    factors = (f for f in body.published.factor if f.name == ask.factor)
+    return [one.level for factor in factors for one in factor.levels]
 
 
 def _rest(levels: Levels, *without: str | None) -> dict[str, Level]:
@@ -123,16 +137,16 @@ def _where(places: Sequence[str], count: int) -> str:
 def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
     found: dict[str, list[Point]] = {}
     points = body.points(ask, metric)
-    levels = [one for f in body.published.factor if f.name == ask.factor for one in f.levels]
-    for one in levels:
+    levels = _printed_levels(ask, body)
+    for level in levels:
         own = [
             p
             for p in points
             if ask.factor in p.levels
-            and is_level(p.levels[ask.factor], plain_level(ask.factor, one.level))
+            and is_level(p.levels[ask.factor], plain_level(ask.factor, level))
         ]
         if own:
-            found[level_title(body.published, ask.factor, one.level)] = own
+            found[level_title(body.published, ask.factor, level)] = own
     return found if levels else {"": points}
 
 
@@ -147,8 +161,7 @@ def range_text(ask: Answer, body: Body) -> Iterator[str]:
                 tops[key] = point
         if not tops:
             continue
-        ordered = sorted(tops.values(), key=lambda point: point.sample.mean)
-        ends = ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
+        ends = _ends(sorted(tops.values(), key=lambda point: point.sample.mean))
         in_unit = shown.readable(point.sample.mean for point in ends)
         each = [
             body.value(in_unit, p.sample)
@@ -164,12 +177,7 @@ def _named(condition: str) -> str:
 
 def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
     shown = quantity(body.study, ask.metric)
-    levels = [
-        plain_level(ask.factor, one.level)
-        for f in body.published.factor
-        if f.name == ask.factor
-        for one in f.levels
-    ][:2]
+    levels = [plain_level(ask.factor, level) for level in _printed_levels(ask, body)[:2]]
     groups: dict[str, tuple[dict[str, Level], dict[Level, dict[Level, Point]]]] = {}
     for point in body.points(ask, ask.metric):
         rest = _rest(point.levels, ask.factor, ask.along)
@@ -181,8 +189,7 @@ def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
         both = {at: own for at, own in by_place.items() if len(own) == 2}
         sizes = sorted((at for at in both if not isinstance(at, str)), key=float)
         # Printed ends of a range stand where no pair at one size is printed.
-        ends = [e for e in ("least", "greatest") if e in both] or sizes
-        chosen = ends if len(ends) < 2 else (ends[0], ends[-1])
+        chosen = _ends([e for e in ("least", "greatest") if e in both] or sizes)
         each = [
             f"{_ratio_text(body, *(both[at][level].sample for level in levels))} "
             + (f"at the {at} value" if isinstance(at, str) else f"at {_level_text(body, ask, at)}")
@@ -235,10 +242,9 @@ def onset_text(ask: Answer, body: Body) -> Iterator[str]:
         lossy = [
             next((p for p in own if p.sample.mean < _WHOLE_RATIO), None) for own in series.values()
         ]
-        ordered = sorted((float(p.levels[ask.along]), n) for n, p in enumerate(lossy) if p)
-        ends = ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
         each = []
-        for at, place in ends:
+        ordered = sorted((float(p.levels[ask.along]), n) for n, p in enumerate(lossy) if p)
+        for at, place in _ends(ordered):
             first = lossy[place]
             assert first is not None
             named = body.words(first.levels, first.varied, ask.factor, ask.along)

@@ -5,13 +5,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from lanlab.analysis.copy_cost import DATASET, Cost
 from lanlab.analysis.findings.evidence import Cell as Numbers
 from lanlab.analysis.findings.run_evidence import RunEvidence
 from lanlab.analysis.findings.sample import Trials
-from lanlab.analysis.findings.systems import THIS_SYSTEM
 from lanlab.analysis.published import amount_of
 from lanlab.analysis.summary import interval_of_mean
 from lanlab.figures.number_text import number, with_interval
@@ -22,7 +20,6 @@ from lanlab.report.copies.cost_table import WIRE_FACTORS, WIRE_NAMES, wire_costs
 from lanlab.report.document.table import EMPTY, NO_TABLE, Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
-from lanlab.studies.counterparts import factors_told_apart
 from lanlab.units import format_size
 
 TITLE = "Published, measured and simulated"
@@ -100,10 +97,7 @@ def level_title(published: Published, factor: str, level: Level) -> str:
 
 
 def _body(run: RunRecord, trials: Sequence[TrialRecord]) -> _Body:
-    evidence = RunEvidence.of(run, trials)
-    # A run on today's system has no system of the publication, but the transport of each.
-    unknown = factors_told_apart(evidence.study) - evidence.factors
-    evidence = replace(evidence, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
+    evidence = RunEvidence.of(run, trials).on_this_system()
     found = evidence.with_conditions(_METRIC)
     wire = {
         f"{name}: {key}": costs
