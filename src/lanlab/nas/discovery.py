@@ -125,7 +125,7 @@ def _smb(connection: socket.socket, host: str) -> tuple[str, ...]:
     raise _NotSpoken("does not speak SMB 2 or 3; name the share as smb1://HOST/SHARE")
 
 
-def _webdav(connection: socket.socket, host: str) -> tuple[str, ...]:
+def _webdav(connection: socket.socket, host: str, tls: str = "") -> tuple[str, ...]:
     name = f"[{host}]" if ":" in host else host
     request = f"OPTIONS / HTTP/1.1\r\nHost: {name}\r\nConnection: close\r\n\r\n"
     connection.sendall(request.encode("ascii", "replace"))
@@ -139,8 +139,10 @@ def _webdav(connection: socket.socket, host: str) -> tuple[str, ...]:
     if any(head.startswith(b"dav:") for head in heads) or b" 401" in heads[0]:
         return ()
     if any(head.startswith(b"x-amz-") for head in heads):
-        raise _NotSpoken("speaks S3; name the bucket as s3://KEY@HOST/BUCKET")
-    raise _NotSpoken("a web server without WebDAV at /; name the folder as webdav://HOST/FOLDER")
+        raise _NotSpoken(f"speaks S3; name the bucket as s3{tls}://KEY@HOST/BUCKET")
+    raise _NotSpoken(
+        f"a web server without WebDAV at /; name the folder as webdav{tls}://HOST/FOLDER"
+    )
 
 
 def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
@@ -152,12 +154,9 @@ def _tls(connection: socket.socket, host: str) -> tuple[str, ...]:
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     try:
         with context.wrap_socket(connection, server_hostname=host) as secured:
-            return _webdav(secured, host)
+            return _webdav(secured, host, "s")
     except ssl.SSLError as error:
         raise _NotSpoken(f"no TLS connection ({error.reason or error})") from None
-    except _NotSpoken as error:
-        text = str(error).replace("webdav://", "webdavs://").replace("s3://", "s3s://")
-        raise _NotSpoken(text) from None
 
 
 def _nfs(connection: socket.socket, host: str) -> tuple[str, ...]:

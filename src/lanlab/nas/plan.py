@@ -53,19 +53,14 @@ class Task:
     def experiment(self, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
         """As a study file has it: targets in random order in each block."""
         files = self.id.partition("-")[0]
-        return {
-            "id": self.id,
-            "title": self.title,
-            "workload": "copy",
-            "metrics": ["goodput_bps" if files == "large" else "files_per_s"],
-            "parameters": {
-                "dataset": self.dataset,
-                "direction": self.direction,
-                "parallel_files": self.users,
-                **common,
-            },
-            "factors": {"server": list(targets)},
+        parameters = {
+            "dataset": self.dataset,
+            "direction": self.direction,
+            "parallel_files": self.users,
+            **common,
         }
+        metric = "goodput_bps" if files == "large" else "files_per_s"
+        return _experiment(self.id, self.title, metric, parameters, targets)
 
 
 def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
@@ -118,17 +113,10 @@ def study(
     Args:
         common: Parameters of every copy.
     """
-    return {
-        "schema": 1,
-        "id": "nas",
-        "title": f"Which protocol of {host} is fastest, and for what",
-        "testbed": {"hosts": 2},
-        "experiment": [task.experiment(targets, common) for task in found],
-        "figure": [
-            {"figure": "bars", "title": task.title, "experiments": [task.id]} for task in found
-        ],
-        "scale": {"single": {"trials": {"min": trials, "max": trials, "repeat_polluted": 0}}},
-    }
+    title = f"Which protocol of {host} is fastest, and for what"
+    figures = [{"figure": "bars", "title": task.title, "experiments": [task.id]} for task in found]
+    experiments = [task.experiment(targets, common) for task in found]
+    return _study("nas", title, experiments, {"min": trials, "max": trials}) | {"figure": figures}
 
 
 def check_study(
@@ -136,23 +124,34 @@ def check_study(
 ) -> dict[str, Any]:
     """One small copy to each target: whether it lets us in, and about how fast it is."""
     parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
-    policy = {"min": 1, "max": 1, "repeat_polluted": 0, "retry_failed": 0}
+    experiment = _experiment("check", dataset, "goodput_bps", parameters, targets)
+    policy = {"min": 1, "max": 1, "retry_failed": 0}
+    return _study("nas-check", f"Whether lanlab may copy to {host}", [experiment], policy)
+
+
+def _experiment(
+    name: str, title: str, metric: str, parameters: Mapping[str, Any], targets: Sequence[str]
+) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": title,
+        "workload": "copy",
+        "metrics": [metric],
+        "parameters": dict(parameters),
+        "factors": {"server": list(targets)},
+    }
+
+
+def _study(
+    name: str, title: str, experiments: Sequence[dict[str, Any]], trials: Mapping[str, int]
+) -> dict[str, Any]:
     return {
         "schema": 1,
-        "id": "nas-check",
-        "title": f"Whether lanlab may copy to {host}",
+        "id": name,
+        "title": title,
         "testbed": {"hosts": 2},
-        "experiment": [
-            {
-                "id": "check",
-                "title": dataset,
-                "workload": "copy",
-                "metrics": ["goodput_bps"],
-                "parameters": parameters,
-                "factors": {"server": list(targets)},
-            }
-        ],
-        "scale": {"single": {"trials": policy}},
+        "experiment": list(experiments),
+        "scale": {"single": {"trials": {**trials, "repeat_polluted": 0}}},
     }
 
 
