@@ -15,6 +15,7 @@ from lanlab.cli.help_groups import COMMANDS_BY_TITLE
 from lanlab.cli.help_pages import (
     NO_LIMIT,
     every_section,
+    range_words,
     sections,
     whole_words,
     without_topic,
@@ -201,7 +202,7 @@ def _check_range(param: Any, value: str) -> None:
         return
     high = NO_LIMIT if param.max is None else param.max
     if not param.min <= float(value) <= high:
-        allowed = f"{param.min:,} or more" if high >= NO_LIMIT else f"{param.min:,} to {high:,}"
+        allowed = range_words(param.min, high)
         raise UsageError(f"{param.opts[0]}: found `{value}`; allowed: {allowed}")
 
 

@@ -15,6 +15,7 @@ from lanlab.errors import UsageError
 ALL = "all"
 _PAGE = "lanlab.help_page"
 _FLAGS = ("-h", "--help")
+#: How typer writes the range of a number.
 _RANGE = re.compile(r"([0-9]+)<=x<=([0-9]+)")
 NO_LIMIT = 2**63 - 1
 _TYPE = re.compile(r" <.*>$")
@@ -145,11 +146,12 @@ def _help_record(ctx: Any, param: Any, topics: Mapping[str, Any]) -> tuple[str, 
     return record
 
 
+def range_words(low: int, high: int) -> str:
+    """A range as help and errors have it; the store alone bounds whole numbers above."""
+    return f"{low:,} or more" if high >= NO_LIMIT else f"{low:,} to {high:,}"
+
+
 def _plain_range(text: str) -> str:
     """Help of an option with its range in the words of all others: `1 to 10,000`."""
-
-    def words(found: re.Match[str]) -> str:
-        low, high = int(found[1]), int(found[2])
-        return f"{low:,} or more" if high >= NO_LIMIT else f"{low:,} to {high:,}"
-
-    return _RANGE.sub(words, text).replace("  [", " [")
+    found = _RANGE.sub(lambda one: range_words(int(one[1]), int(one[2])), text)
+    return found.replace("  [", " [")
