@@ -1,5 +1,5 @@
 """
-How many copies over a link that a stream fills are said to wait in stalls: none should be.
+Count false stalls: copies that fill their link must show none.
 
 Each service copies one file of half a second at every rate, up and down; a stall is a wait for a
 timer, and nothing here waits for one.
@@ -23,7 +23,7 @@ RATES_BPS = {"10M": 10e6, "25M": 25e6, "50M": 50e6, "100M": 100e6, "1G": 1e9}
 SERVICES = ("ftp", "webdav", "smb", "sftp")
 #: Length of a copy, by the link's rate.
 COPY_S = 0.5
-#: A share of the time below which nothing is said of stalls.
+#: Share of the time below which reports omit stalls.
 SAID_RATIO = 0.02
 
 
@@ -64,7 +64,7 @@ def main() -> None:
     said = f"{total} copies, {false} with stalls (at least {SAID_RATIO:.0%} of their time)."
     print(said)
     out = Path(__file__).parent / "results" / f"{date.today():%Y-%m-%d}-false-stalls.md"
-    text = "\n".join(["# Copies that are said to wait in stalls", "", said, "", *lines, ""])
+    text = "\n".join(["# False stalls in copies", "", said, "", *lines, ""])
     out.write_text(text, encoding="utf-8")
 
 

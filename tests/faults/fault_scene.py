@@ -187,8 +187,8 @@ class Scene:
 
     def reach_mid_trial(self, command: Command, after: int = 2, measuring: bool = False) -> None:
         """
-        Wait until so many trials are kept, and one more is under way. Its engines measure; lanlab
-        takes their results when the command may go on.
+        Wait until `after` trials are stored and the next one runs. The command is held: it takes
+        the engines' results once it is released.
 
         Args:
             measuring: The engines have not ended what they measure. Study `slow` has time for it.

@@ -86,7 +86,7 @@ def result_sentences(
         if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
-    # Which is best is what was asked, wherever something is varied that can be.
+    # A ranking answers the question wherever there is one.
     return [*ranked, *said]
 
 
