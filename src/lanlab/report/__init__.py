@@ -1,1 +1,1 @@
-"""A run on one page, with figures and tables next to it; and the same tables for the terminal."""
+"""A run as one page with figures and tables next to it; and the same tables for the terminal."""

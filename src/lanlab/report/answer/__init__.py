@@ -1,1 +1,1 @@
-"""What a run answers, in sentences."""
+"""The answer of a run, in sentences."""

@@ -1,4 +1,4 @@
-"""What a run answers, in plain sentences, each computed from its trials."""
+"""The answer of a run in plain sentences, each computed from its trials."""
 
 from __future__ import annotations
 
@@ -34,12 +34,13 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import ExperimentAtScale, Published, Study, at_scale
 
 NO_RESULT = "No trial has ended yet, so there is no result."
-#: An interval whose ends differ by more than this factor says nothing.
+#: A wider interval (ratio of its ends) is not informative.
 _TOO_WIDE = 2.0
-#: A share of the messages below which it is not said that they were not sent.
+#: Below this share, messages that were not sent are not mentioned.
 _LEAST_UNSENT = 0.005
 _MOST_SWEEPS = 6
-#: Metrics that a sweep of sending speeds is about: what it reaches is said, else how they range.
+#: Metrics of a sweep over sending rates: the answer states the highest value reached; of other
+#: metrics, the range.
 _SPEEDS = ("goodput_bps", "received_messages_per_s")
 
 
@@ -50,14 +51,14 @@ def sentences(
     analyses: Analyses | None = None,
 ) -> list[str]:
     """
-    What was found, in the study's own units, one sentence for each finding.
+    One sentence for each finding, in the study's own units.
 
     Args:
         run: The run.
         trials: All its trials, in order.
-        published: The numbers that the study printed; by default those of the study that comes
-            with lanlab under the run's study id.
-        analyses: Keeps those that fail. Without, the last sentences say which failed.
+        published: The study's published values. Default: those that lanlab has under the run's
+            study id.
+        analyses: Collects the analyses that fail. If omitted, the last sentences name them.
     """
     parts = Analyses() if analyses is None else analyses
     said = result_sentences(run, trials, published, parts)
@@ -73,7 +74,7 @@ def result_sentences(
     published: Published | None,
     parts: Analyses,
 ) -> list[str]:
-    """What was measured; arguments as `sentences`."""
+    """The measured results; arguments as in `sentences`."""
     study = Study.model_validate(run.study)
     printed = published_numbers(run) if published is None else published
     ranked = parts.each("ranking", lambda: ranking_sentences(study, run, trials, printed))
@@ -82,16 +83,16 @@ def result_sentences(
     said += parts.each("effects of factors", lambda: factor_effects_sentences(study, run, trials))
     for scaled in at_scale(study, run.scale):
         own = [trial for trial in trials if trial.experiment == scaled.experiment.id]
-        # Of crossed factors, hundreds of conditions, the effects are the answer.
+        # Crossed factors make hundreds of conditions, so the answer is their effects.
         if own and scaled.search is None and scaled.experiment.id not in crossed:
             found = partial(_experiment, study, run, scaled, own, printed)
             said += parts.each(f"results of {scaled.experiment.id}", found)
-    # A ranking answers the question wherever there is one.
+    # If there is a ranking, it is the answer.
     return [*ranked, *said]
 
 
 def remark_sentences(run: RunRecord, trials: Sequence[TrialRecord], parts: Analyses) -> list[str]:
-    """What is to be known of the trials; arguments as `sentences`."""
+    """Caveats about the trials; arguments as in `sentences`."""
     study = Study.model_validate(run.study)
     said = parts.each("how conditions ended", lambda: ending_sentences(run, trials, study))
     said += parts.each("order of trials", lambda: order_sentences(run, trials, study))
@@ -126,7 +127,7 @@ def _experiment(
         return []
     said = shown.sentences(study, experiment.id, trials)
     if "ip_version" in experiment.factors:
-        # How they differ is what was asked.
+        # The study asks how they differ.
         said += _versions(study, summaries, trials, published)
     if metric in _SPEEDS and any(rate in experiment.factors for rate in RATES):
         said += _greatest(study, summaries, trials, published)
@@ -147,14 +148,14 @@ def _greatest(
     trials: Sequence[TrialRecord],
     published: Published,
 ) -> list[str]:
-    """The highest speed of each sweep, and what was left of the highest that was sent in it.
+    """The highest rate of each sweep, and how much arrived at the highest rate sent.
 
-    Of many sweeps, the one that reached most and the one that reached least.
+    If there are many sweeps, only the best and the worst.
     """
     rate = next(rate for rate in RATES if rate in summaries[0].factors)
     sweeps: dict[str, list[Summary]] = {}
     for summary in summaries:
-        # A size is said with the messages.
+        # The message size is part of the sentence.
         rest = {
             key: level
             for key, level in summary.factors.items()
@@ -190,7 +191,7 @@ def _greatest_of(
         for trial in counting(trials)
         if trial.factors == top.factors
         and "received_ratio" in trial.metrics
-        # Over TCP all that is written arrives.
+        # TCP delivers everything that is written.
         and trial.parameters.get("transport") != "tcp"
     ]
     if ratios:
@@ -204,7 +205,7 @@ def _greatest_of(
 
 
 def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
-    """What a share that arrived is of, if the sender did not keep up with what was asked of it."""
+    """The base of a received share if the sender did not reach the requested rate."""
     counts = [trial.metrics for trial in counting(trials) if trial.factors == top.factors]
     offered, sent = (
         sum(float(one.get(key, 0)) for one in counts)
@@ -217,8 +218,7 @@ def _arrived(top: Summary, trials: Sequence[TrialRecord]) -> str:
 
 
 def _peak(best: Summary, sweep: Sequence[Summary]) -> Summary:
-    """The greatest over all loads, not only over those of the sweep; `best` where that is not
-    known."""
+    """The highest value over all loads, not only those of the sweep; `best` if it is not known."""
     if best.metric != PEAKED or LOAD not in best.factors:
         return best
     loads = [float(summary.factors[LOAD]) for summary in sweep]
@@ -280,7 +280,7 @@ def _versions(
     trials: Sequence[TrialRecord],
     published: Published,
 ) -> list[str]:
-    """IPv4 compared with IPv6 at the first and the last condition that has both."""
+    """IPv4 compared with IPv6 at the first and the last condition that have both."""
     pairs: dict[str, dict[Level, Summary]] = {}
     for summary in summaries:
         rest = {k: v for k, v in summary.factors.items() if k != "ip_version"}
@@ -298,7 +298,7 @@ def _versions(
 
 
 def _difference(where: str, name: str, is_time: bool, found: Contrast) -> str:
-    """How IPv4 differs from IPv6, if it does."""
+    """The difference between IPv4 and IPv6, if there is one."""
     more, less = ("longer", "shorter") if is_time else ("higher", "lower")
     at = f" at {where}" if where else ""
     gain, blocks = found.ratio - 1, _count(found.blocks, "block")

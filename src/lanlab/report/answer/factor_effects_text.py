@@ -1,4 +1,6 @@
-"""What crossed factors change, in sentences: which of them decides, and where another one does."""
+"""
+The effects of crossed factors, in sentences: which factor matters most, and where another does.
+"""
 
 from __future__ import annotations
 
@@ -17,8 +19,9 @@ _MOST_CASES = 4
 def factor_effects_sentences(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> list[str]:
-    """Which factor decides, first; then of each factor its levels over its first. None where
-    nothing is crossed."""
+    """The most important factor first, then for each factor its levels relative to its first. Empty
+    if no factors are crossed.
+    """
     found = factor_effects(run, trials, study)
     if found is None:
         return []

@@ -1,4 +1,6 @@
-"""Which service of a file server is fastest, for what: a sentence, and a row for each purpose."""
+"""
+The fastest service of a file server for each purpose: a sentence, and a table with one row each.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,7 @@ _COLUMNS = (
 
 @dataclass(frozen=True)
 class Purpose:
-    """One experiment, and the levels of which none is shown to be slower than another's best."""
+    """One experiment, and the levels that are not shown to be slower than the best."""
 
     title: str
     ranking: Ranking
@@ -55,10 +57,10 @@ class Purposes:
 
 def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
     """
-    The answer of a run whose experiments vary one ranked factor each.
+    The answer of a run in which each experiment varies one ranked factor.
 
     Args:
-        run, trials: The run; experiments of which nothing was measured have no row.
+        run, trials: The run. An experiment without results has no row.
     """
     study = Study.model_validate(run.study)
     titles = {experiment.id: experiment.title for experiment in study.experiment}

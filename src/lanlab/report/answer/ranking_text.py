@@ -1,4 +1,4 @@
-"""Which level of a factor is best, in a sentence for each experiment."""
+"""The best level of a factor, in one sentence for each experiment."""
 
 from __future__ import annotations
 
@@ -17,13 +17,12 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Published, Study, at_scale
 from lanlab.units import format_rate
 
-#: Most conditions that are named each; with more, those with the same order are said together,
-#: without ratios.
+#: Up to this many conditions are named one by one; more are grouped by equal order, without ratios.
 _MOST_CONDITIONS = 6
 _MOST_NAMED = 3
 _PLURALS = {"os": "systems", "driver": "tools"}
 _MOST_ALIKE = 4
-#: Below this factor a ratio is said in percent: "0.8 % slower", not "1.0 x slower".
+#: Smaller ratios are written as percentages: "0.8 % slower", not "1.0 x slower".
 _LEAST_FACTOR = 1.1
 _ALL = {2: "both", 3: "all three", 4: "all four", 5: "all five", 6: "all six", 7: "all seven"}
 _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
@@ -32,8 +31,9 @@ _SPEED_UNITS = ("bit/s", "messages/s", "1/s", "ns", "s", "ns/message")
 def run_rankings(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> dict[str, tuple[Ranking, ...]]:
-    """By experiment that varies what is ranked; not where the load is varied, as below saturation
-    every level carries it."""
+    """Rankings by the experiment that varies the ranked factor. Experiments that vary the load have
+    none, because below saturation every level carries the load.
+    """
     measured = {trial.experiment for trial in trials}
     error_log = model_error_log(held_out_of(run, trials)) if study.is_simulated else None
     found = {}
@@ -56,10 +56,10 @@ def ranking_sentences(
     A sentence for each experiment whose levels can be ranked.
 
     Args:
-        study: That of the run.
+        study: The run's study.
         run: The run.
         trials: All its trials, in order.
-        published: What the study printed, for what it calls its levels.
+        published: The study's published values, for the names of levels.
     """
     found = run_rankings(study, run, trials)
     titles = {experiment.id: experiment.title for experiment in study.experiment}
@@ -70,7 +70,7 @@ def ranking_sentences(
 
 
 def joined(parts: Sequence[str]) -> str:
-    """Parts of a sentence.
+    """The parts of a ranking sentence.
 
     Examples:
         >>> joined(["a"]), joined(["a", "b"]), joined(["a", "b", "c"])
@@ -82,7 +82,7 @@ def joined(parts: Sequence[str]) -> str:
 def level_names(
     study: Study, factor: str, levels: Sequence[Level], published: Published | None = None
 ) -> dict[Level, str]:
-    """What levels are called in a ranking: as the study calls them, or as short as they differ."""
+    """Names of levels in a ranking: the study's names, or the shortest that tell them apart."""
     if published is not None and all(published.named_level(factor, one) for one in levels):
         return {level: level_title(published, factor, level) for level in levels}
     if factor == "server":
@@ -143,7 +143,7 @@ def _model_sentence(one: Ranking) -> str:
 
 
 def _all_alike(study: Study, own: Sequence[Ranking], name: str) -> str | None:
-    """That no two of several levels are shown to differ, at any condition; `None`: some are."""
+    """The sentence that no two levels differ at any condition; `None` if some do."""
     counts = {sum(len(group) for group in one.groups) for one in own}
     if len(counts) > 1 or any(len(one.groups) > 1 or one.lacking or one.at_limit for one in own):
         return None

@@ -1,1 +1,1 @@
-"""Runs compared with each other."""
+"""Comparisons of runs."""

@@ -1,4 +1,4 @@
-"""A comparison with everything that is said of it, on whichever face."""
+"""A comparison with all its sentences and tables, for the terminal, the page and JSON."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class RunComparison:
     sides: tuple[Side, ...]
     base: int
     found: tuple[Compared, ...]
-    #: `None` within a run.
+    #: `None` for a comparison within one run.
     paired: Paired | None
     facts: tuple[Differing, ...]
 
@@ -54,7 +54,7 @@ class RunComparison:
 
     @property
     def names(self) -> tuple[str, ...]:
-        """What each run is called: its side, with a number where that has several."""
+        """The label of each run: its side, numbered if the side has several runs."""
         return tuple(
             f"{side.name}{place + 1}" if len(side.runs) > 1 else side.name
             for side in self.sides
@@ -110,7 +110,7 @@ class RunComparison:
         return comparison_csv(self.found)
 
     def page(self, home: str = "") -> str:
-        """As HTML; `home` is the address of a list of runs, if there is one to lead back to."""
+        """As HTML; `home` is the address of a list of runs to link to, if there is one."""
         from lanlab.report.comparison.comparison_page import comparison_page
 
         return comparison_page(
@@ -248,7 +248,7 @@ def between_runs(
     margin_ratio: float | None = None,
     others: Sequence[Run] = (),
 ) -> RunComparison:
-    """Runs of one study against the one at `base`; raises as `pair_runs` and `judged`."""
+    """Compare runs of one study with the run at `base`; raises as `pair_runs` and `judged`."""
     with reading_records(", ".join(run.id for run, _ in runs)):
         paired = pair_runs(runs, base, metrics, others)
         sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
@@ -262,7 +262,9 @@ def between_sides(
     others: Sequence[Run] = (),
     base: int = 0,
 ) -> RunComparison:
-    """Runs of several settings against those at `base`; raises as `pair_sides` and `judged`."""
+    """
+    Compare runs of several settings with those at `base`; raises as `pair_sides` and `judged`.
+    """
     with reading_records(", ".join(run.id for side in sides for run, _ in side.runs)):
         paired = pair_sides(sides, base, metrics, others)
         return _between(sides, base, paired, margin_ratio)
@@ -291,7 +293,7 @@ def within_run(
     metrics: Sequence[str] | None = None,
     margin_ratio: float | None = None,
 ) -> RunComparison:
-    """Levels of a factor of one run; raises as `pair_levels` and `judged`."""
+    """Compare levels of a factor within one run; raises as `pair_levels` and `judged`."""
     with reading_records(run[0].id):
         study = Study.model_validate(run[0].study)
         found = pair_levels(
@@ -308,7 +310,7 @@ def within_run(
 
 
 def with_published(run: Run, metrics: Sequence[str] | None = None) -> PublishedComparison:
-    """A run against what its study printed; raises as `compare_with_published`."""
+    """Compare a run with the published values of its study; raises as `compare_with_published`."""
     with reading_records(run[0].id):
         found = compare_with_published(*run, published_numbers(run[0]), metrics)
         return PublishedComparison(Study.model_validate(run[0].study), run, found)
@@ -326,7 +328,7 @@ def _called(run: Run) -> str:
 
 
 def _key(name: str) -> str:
-    """A column's name as a key.
+    """The JSON key of a column.
 
     Examples:
         >>> _key("other mean 95 % low"), _key("p, Holm"), _key("Hedges g")

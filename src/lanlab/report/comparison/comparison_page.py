@@ -1,4 +1,4 @@
-"""A comparison as one page that opens offline: sentences, ratios with intervals, tables."""
+"""A comparison as one offline page: sentences, ratios with intervals, tables."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ def comparison_page(
     Comparisons as a page.
 
     Args:
-        heading: What is compared with what.
-        study: Whose units and names are used.
-        found: All that was compared.
+        heading: The title of the comparison.
+        study: Supplies units and names.
+        found: All comparisons.
         answer: The sentences.
-        runs: Which run is which.
-        others: Further tables: facts that differ, and what was not compared.
-        home: Address of a list of runs to lead back to; empty for a page that is a file.
+        runs: The table of runs.
+        others: More tables: facts that differ, and conditions that were not compared.
+        home: Address of a list of runs to link to; empty for a page that is a file.
     """
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
@@ -61,7 +61,9 @@ def published_page(
     answer: Sequence[str],
     runs: Table,
 ) -> str:
-    """What was measured with what was printed, as a page; arguments as `comparison_page`."""
+    """
+    A comparison of measured with published values as a page; arguments as in `comparison_page`.
+    """
     parts = []
     for place, metric in enumerate(dict.fromkeys(one.ours.metric for one in found)):
         own = [one for one in found if one.ours.metric == metric]

@@ -1,4 +1,4 @@
-"""What is to be known of runs that were compared: how they were taken, and their state."""
+"""Caveats about compared runs: how they were taken, and their state."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lanlab.analysis.comparison_runs import Paired
 from lanlab.analysis.comparison_sides import Side
 from lanlab.analysis.run_spread import LEAST_DF, SPAN, Others
 
-#: More runs than these are counted, and the first and last named.
+#: Above this number, runs are counted and only the first and last are named.
 _MOST_NAMED = 12
 _IN_TURNS = "alternate several runs of each: `lanlab run STUDY … --alternate 5`"
 
@@ -18,13 +18,13 @@ def remarks(
     paired: Paired, found: Sequence[Compared], sides: Sequence[Side], facts: int
 ) -> list[str]:
     """
-    How runs were compared, and what was not.
+    How the runs were compared, and which conditions were not.
 
     Args:
-        paired: What could be compared.
+        paired: The conditions that could be compared.
         found: The comparisons, judged.
-        sides: What was compared.
-        facts: How many facts differ between the sides.
+        sides: The compared sides.
+        facts: Number of facts that differ between the sides.
     """
     said = [f"{side.name} is {side.what}." for side in sides if side.what]
     if paired.unlike:

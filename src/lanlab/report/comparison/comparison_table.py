@@ -1,4 +1,4 @@
-"""Comparisons as tables: for people one for each metric, for programs one with everything."""
+"""Comparisons as tables: for people one per metric, for programs one with everything."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from lanlab.workloads.metrics import metric_direction
 
 
 def comparison_tables(study: Study, found: Sequence[Compared]) -> list[Table]:
-    """A table for each experiment and metric, in the order of what was compared."""
+    """A table for each experiment and metric, in the order of the comparisons."""
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in found:
         groups.setdefault((one.experiment, one.metric), []).append(one)
@@ -46,7 +46,7 @@ def comparison_csv(found: Sequence[Compared]) -> Table:
 
 
 def flat(one: Compared) -> dict[str, Any]:
-    """All of one comparison by name, in SI units; what there is not is `None`."""
+    """All fields of one comparison by name, in SI units; missing values are `None`."""
     test, margin, further = one.test, one.margin, one.further
     base = {f"base {name}": value for name, value in _sample(one.metric, one.base).items()}
     other = {f"other {name}": value for name, value in _sample(one.metric, one.other).items()}
@@ -82,7 +82,7 @@ def flat(one: Compared) -> dict[str, Any]:
     }
     if further is not None:
         found[f"further {one.unit}s"] = further.further_trials
-    # An end beyond all numbers is none: neither JSON nor a spreadsheet has a word for it.
+    # JSON and spreadsheets cannot hold infinity.
     return {
         name: None if isinstance(value, float) and not math.isfinite(value) else value
         for name, value in found.items()
@@ -180,7 +180,7 @@ _RANKS = {"trials": 6, "scale": 5, "note": 4, "testbed": 3, "failed": 2, "status
 def runs_table(
     names: Sequence[str], runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]], base: int
 ) -> Table:
-    """Which run is which; names, tags and notes have columns if a run has one."""
+    """The table of runs; names, tags and notes get columns if a run has them."""
     labels = [dict(label_facts(run)) for run, _ in runs]
     called = [title for title in ("Name", "Tags", "Note") if any(title in one for one in labels)]
     facts = ("run", "id", "scale", "testbed", "status", *_COUNTS, *map(str.lower, called))

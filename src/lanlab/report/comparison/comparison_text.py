@@ -1,4 +1,4 @@
-"""What a comparison found, in plain sentences."""
+"""The results of a comparison, in plain sentences."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lanlab.report.comparison.modes_text import mode_sentences
 from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
-#: Beyond this factor a ratio is said as one, and so are the ends of its interval: "3.4 times", not
-#: "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
+#: Above this factor, ratios and the ends of their intervals are written as factors: "3.4 times",
+#: not "240 % more", and "1.1 (0.02 … 44) times", not "10 % (-98 … 4,300 %) more".
 _AS_FACTOR = 2.0
 _MOST_UNTOLD = 6
 _LEAST_CONDITIONS = 3
@@ -25,12 +25,12 @@ _POINTS = "percentage points"
 
 def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
     """
-    How many comparisons came to what, how each metric differs over all conditions, and a sentence
+    The number of comparisons by outcome, the overall difference of each metric, and one sentence
     for each comparison.
 
     Args:
-        study: Whose units and names are used.
-        found: As `judged` gives them: all that was compared together.
+        study: Supplies units and names.
+        found: The result of `judged`: all comparisons that were corrected together.
     """
     several = len({one.experiment for one in found}) > 1
     titles = {experiment.id: experiment.title for experiment in study.experiment}
@@ -47,7 +47,9 @@ def comparison_sentences(study: Study, found: Sequence[Compared]) -> list[str]:
 
 
 def correction_sentence(found: Sequence[Compared]) -> str:
-    """What was corrected for; empty where there is one comparison or none was tested."""
+    """
+    The correction for multiple tests; empty if there is only one comparison or none was tested.
+    """
     tested = sum(one.test is not None for one in found)
     if tested < 2:
         return ""
@@ -95,7 +97,7 @@ def verdict_text(one: Compared) -> str:
 
 
 def effect_text(study: Study, one: Compared) -> str:
-    """The effect with its interval, for a table: a ratio, or a difference with its unit."""
+    """The effect with its interval, for a table: either a ratio or a difference with its unit."""
     if one.effect is None:
         return ""
     shown = quantity(study, one.metric)
@@ -114,7 +116,7 @@ def effect_text(study: Study, one: Compared) -> str:
 
 
 def p_text(p: float | None) -> str:
-    """A p for people.
+    """A p-value as text.
 
     Examples:
         >>> p_text(0.0312), p_text(0.0000001), p_text(None)
@@ -226,8 +228,8 @@ def _direction(shown: Quantity, one: Compared, is_more: bool) -> tuple[str, str,
 
 def as_known(value: float, low: float, high: float) -> float:
     """
-    A value much smaller than its interval, without the digits that this leaves open: to a hundredth
-    of the half width. Any other as it is.
+    The value as text. A value much smaller than its interval is rounded to a hundredth of the
+    interval's half width; any other is unchanged.
 
     Examples:
         >>> as_known(0.00623, -1.04, 1.07), as_known(3.694, 3.31, 4.08)
@@ -256,7 +258,7 @@ def _undecided(shown: Quantity, one: Compared, sides: str, at: str) -> str:
 
 
 def _more(one: Compared) -> str:
-    """How many more units would tell, as in `: about 12 more trials, 3 minutes`."""
+    """How many more units would be needed, as in `: about 12 more trials, 3 minutes`."""
     further = one.further
     if further is None:
         return ""

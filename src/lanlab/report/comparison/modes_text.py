@@ -1,4 +1,4 @@
-"""What trials in two modes do to a comparison, in sentences."""
+"""The effect of bimodal trials on a comparison, in sentences."""
 
 from __future__ import annotations
 
@@ -7,13 +7,14 @@ from collections.abc import Sequence
 from lanlab.analysis.comparison import Compared
 from lanlab.figures.number_text import number
 
-#: With fewer trials a side can be in one mode with all of them, and nothing shows it.
+#: With fewer trials, all trials of a side can be in one mode unnoticed.
 _FEW = 10
 
 
 def mode_sentences(found: Sequence[Compared]) -> list[str]:
-    """That trials are in two modes where that is seen; where a difference of so few trials is said
-    to be there and no mode can be seen, that it may still be one."""
+    """A warning that the trials have two modes; or, for a claimed difference from too few trials to
+    detect modes, that it may be one.
+    """
     said = []
     seen = {one.metric: one.modes for one in found if one.modes is not None}
     for modes in seen.values():

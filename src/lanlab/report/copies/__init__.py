@@ -1,1 +1,1 @@
-"""Copies: tables and sentences."""
+"""Tables and sentences of copies."""

@@ -1,4 +1,4 @@
-"""How the copies of an experiment went: manner, caches, check, retries and stalls."""
+"""The copies of an experiment: protocol and settings, caches, verification, retries and stalls."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ def copy_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
 ) -> Table:
     """
-    A row for each condition: what protocol moved the files and how, whether caches were cold, how
-    much was compared, attempts beyond the first, and calls that wait for a timer.
+    A row for each condition: protocol and settings, whether caches were cold, how much was
+    verified, retries, and calls that wait for a timer.
 
     Returns:
-        Without rows where no trial has ended well.
+        No rows if every trial failed.
     """
     own = [t for t in trials if t.experiment == experiment and t.purpose == "trial"]
     counted = counting(own)
@@ -59,7 +59,9 @@ def copy_table(
 def tables_of_copies(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
 ) -> list[Table]:
-    """What tells services apart, then how the copies went; those that have rows."""
+    """The columns that distinguish services, then those on the copies; columns without content are
+    omitted.
+    """
     made = (cost_table, copy_table)
     return [table for make in made if (table := make(run, trials, study, experiment)).rows]
 

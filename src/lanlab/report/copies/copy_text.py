@@ -20,7 +20,7 @@ _VERIFIED = {
 
 
 def copy_lines(trial: TrialRecord) -> list[str]:
-    """What a trial that ended well has measured; what is not known has no line."""
+    """The results of a successful trial; unknown values have no line."""
     metrics, source = trial.metrics, trial.raw.get("client") or {}
     said = [line("copied", f"{copied_words(trial)} in {format_time(metrics['elapsed_s'])}")]
     if "goodput_bps" in metrics:
@@ -66,8 +66,9 @@ def _wire_words(metrics: Mapping[str, float | int]) -> str:
 
 
 def common_copy_lines(trials: Sequence[TrialRecord]) -> list[str]:
-    """What was copied in several trials, how, from or to which server, and what was compared: once,
-    or where trials differ, each with their number."""
+    """Data, protocol, server and verification of several trials: once, or, if trials differ, each
+    variant with its trial numbers.
+    """
     return [*_counted("copied", copied_words, trials), *_how(trials)]
 
 
@@ -142,7 +143,7 @@ def _block(size_bytes: int) -> str:
 
 
 def caches_words(trial: TrialRecord) -> str:
-    """What the hosts kept of files in memory, or had forgotten before the trial."""
+    """The state of the file caches of both hosts before the trial."""
     if trial.parameters.get("cache") != "cold":
         return "caches warm"
     dropped = (trial.raw.get("setup") or {}).get("caches") or {}
@@ -157,7 +158,7 @@ def caches_words(trial: TrialRecord) -> str:
 
 
 def checked_words(trial: TrialRecord) -> str:
-    """What of a copy was compared, what was left out, and what was left behind."""
+    """How much of a copy was verified, skipped, and left behind."""
     setup, source = trial.raw.get("setup") or {}, trial.raw.get("client") or {}
     verified = (setup.get("checked") or source).get("verified") or {"how": "none"}
     text = _VERIFIED[verified["how"]]

@@ -1,5 +1,6 @@
-"""What each byte and each file of a copy costs in time, and in frames and bytes on the medium, of
-each condition over all its datasets."""
+"""The cost of each byte and each file of a copy, in time and in frames and bytes on the medium, for
+each condition over all its datasets.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +16,9 @@ from lanlab.units import format_size
 
 TITLE = "Cost per byte and per file"
 _GIGA, _MILLI = 1e9, 1e3
-#: Significance level at which costs that were taken for constant are said not to be.
+#: Significance level of the test that costs are constant.
 _LEVEL = 0.05
-#: Columns of frames and bytes on the medium, and what their values are multiplied with to be shown.
+#: Columns for frames and bytes on the medium, and their scale factors.
 WIRE_NAMES = (
     "frames per byte (frames/B)",
     "frames per file (frames/file)",
@@ -40,12 +41,12 @@ def cost_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, experiment: str
 ) -> Table:
     """
-    Costs of each condition: seconds a GB (1e9 bytes), milliseconds a file and a trial, with 95 %
-    intervals, by least squares (`lanlab.analysis.copy_cost`). Where a medium counted them, also its
-    frames and their bytes.
+    Costs of each condition: seconds per GB (1e9 bytes), milliseconds per file and per trial, with
+    95 % intervals, by least squares (`lanlab.analysis.copy_cost`). If a medium counted frames, also
+    frames and bytes on the wire.
 
     Returns:
-        Without rows where no trial has ended well.
+        No rows if every trial failed.
     """
     found = copy_costs(run, trials, experiment)
     on_wire = wire_costs(run, trials, experiment)
@@ -88,8 +89,9 @@ def _wire_cells(costs: Sequence[Cost | None]) -> tuple[Cell, ...]:
 def wire_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> dict[str, tuple[Cost | None, ...]]:
-    """Frames and bytes on the medium for each byte and for each file, in the order of
-    `WIRE_NAMES`, by condition; empty where no medium counted them."""
+    """Frames and bytes on the medium per byte and per file, in the order of `WIRE_NAMES`, by
+    condition; empty if no medium counted them.
+    """
     found: dict[str, tuple[Cost | None, ...]] = {}
     for metric in ("wire_frames", "wire_bytes"):
         for one in copy_costs(run, trials, experiment, metric):

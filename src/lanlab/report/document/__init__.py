@@ -1,1 +1,1 @@
-"""Tables as data, and how a terminal shows them."""
+"""Tables as data, and their layout on a terminal."""

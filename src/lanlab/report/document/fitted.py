@@ -1,6 +1,7 @@
-"""Tables for a terminal as wide as it is: no word is broken and no number. Where not all columns
-fit, those that matter least are left out and named; where not even the rest does, each row has a
-line for each of its cells."""
+"""Tables fitted to the width of a terminal without breaking words or numbers. If not all columns
+fit, the least important are omitted and named; if even the rest does not fit, each cell gets a line
+of its own.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 _GAP = "  "
 _WANTED = 24
-#: Width of output that is not a terminal: for `grep`, not for eyes.
+#: Width of output that is not a terminal: `grep` needs whole rows.
 _ENDLESS = 2**31
 _TITLE, _HEADER = "table.title", "table.header"
 
@@ -26,9 +27,9 @@ class Fitted:
     def __init__(self, table: Table, title: str) -> None:
         """
         Args:
-            table: Its columns with a short name are shown, if one of their cells says anything or
-                there are none.
-            title: Above it; empty: none.
+            table: Columns with a short name are shown if at least one cell has content, or if there
+                are no rows.
+            title: Printed above the table; empty for none.
         """
         self.title = title
         self._columns = [
@@ -76,28 +77,28 @@ class _Measured:
         self.natural = max(map(_cells, _lines([self.heading, *cells])))
         whole = _lines(cells) if column.is_number else _words(cells)
         self.least = max(map(_cells, (*whole, *_words([self.heading]), "")))
-        #: What it has before others are left out for it: text of many words is broken, a short one
-        #: is not.
+        #: The width up to which no other column is dropped in its favour: long text wraps, short
+        #: text does not.
         self.wanted = max(self.least, min(self.natural, _WANTED))
         self.width = self.natural
 
 
 def fit(columns: Sequence[_Measured], width: int) -> tuple[list[_Measured], list[_Measured]]:
     """
-    Choose the columns that are shown, and set their widths.
+    Choose the columns to show, and set their widths.
 
     Returns:
-        Those that are shown and those that are not, in order.
+        The columns to show and those to omit, in order.
     """
     if columns:
-        # What the rows are of is not broken.
+        # The column that identifies a row is never wrapped.
         columns[0].least = columns[0].wanted
     shown = list(columns)
     while _total([one.wanted for one in shown]) > width:
         rank = max(one.rank for one in shown)
         if rank == 0:
             break
-        # Those of one rank say little without each other.
+        # Columns of the same rank make sense only together.
         shown = [one for one in shown if one.rank < rank]
     for one in shown:
         one.width = one.natural
@@ -122,7 +123,7 @@ def laid_out(columns: Sequence[_Measured]) -> Iterator[str]:
 
 
 def stacked(columns: Sequence[_Measured], width: int) -> Iterator[str]:
-    """Each row as its first cell, and a line for each other one behind its heading."""
+    """Each row as its first cell, followed by a line with heading and value for each other cell."""
     first, *others = columns
     headings = [" ".join(one.heading.split()) for one in others]
     label = min(max(map(_cells, headings), default=0), width // 2)

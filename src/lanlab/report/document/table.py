@@ -1,4 +1,4 @@
-"""A table as data: every cell has its value, for CSV, and its text, for people."""
+"""A table as data: every cell has a value, for CSV, and a text, for people."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ def words(text: str) -> Cell:
 
 @dataclass(frozen=True)
 class Column:
-    """A column; where a name or heading is empty, that face leaves it out."""
+    """A column. An empty name omits it from CSV, an empty heading from text."""
 
-    #: Unique in its table, with the unit, for CSV.
+    #: CSV name with the unit, unique in its table.
     name: str
     heading: str = ""
     short: str = ""
     is_number: bool = True
-    #: What a narrow terminal leaves out first: the highest; 0 stays.
+    #: Order in which a narrow terminal drops columns, highest first; 0 is never dropped.
     rank: int = 0
 
 
@@ -42,15 +42,15 @@ class Table:
     title: str
     columns: tuple[Column, ...]
     rows: tuple[tuple[Cell, ...], ...]
-    #: Whether it only says why it has no numbers; a terminal leaves it out.
+    #: Whether the table only explains why it has no numbers; terminals omit it.
     has_only_notes: bool = False
 
     def to_csv(self) -> str:
-        """At full precision, as RFC 4180 has it; what was not measured is empty."""
+        """At full precision, by RFC 4180; missing values are empty."""
         kept = [place for place, column in enumerate(self.columns) if column.name]
         out = io.StringIO()
         writer = csv.writer(out, lineterminator="\r\n")
-        # A name may have a study's own unit in it.
+        # The study may have a unit of its own for a metric.
         writer.writerow([_csv_text(self.columns[place].name) for place in kept])
         for row in self.rows:
             writer.writerow([_csv_text(row[place].value) for place in kept])
@@ -76,6 +76,6 @@ def _csv_text(value: Value) -> str:
     if value is None:
         return ""
     text = repr(value) if isinstance(value, float) else str(value)
-    # A spreadsheet takes such a text for a formula, behind spaces and line ends too.
+    # Spreadsheets would take this text for a formula, even after spaces and line ends.
     begins = text.lstrip()[:1] in ("=", "+", "@", "-") or text[:1] in ("\t", "\r", "\n")
     return f"'{text}" if isinstance(value, str) and begins else text

@@ -1,4 +1,4 @@
-"""A column of the rows that single measurements have, one for each trial."""
+"""Columns of tables that have one row per trial."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ from lanlab.units import format_rate, format_time
 
 @dataclass(frozen=True)
 class TrialColumn:
-    """What the row of a trial says at one place; empty where it is not known."""
+    """One field of a trial's row; empty if unknown."""
 
     heading: str
     text: Callable[[TrialRecord], str]
 
 
 def rate_of(key: str) -> Callable[[TrialRecord], str]:
-    """Says a metric that is a rate, bit/s."""
+    """A column for a rate in bit/s."""
     return lambda trial: format_rate(trial.metrics[key]) if key in trial.metrics else ""
 
 
 def time_of(key: str) -> Callable[[TrialRecord], str]:
-    """Says a metric that is a time, in s or ns as its key ends."""
+    """A column for a time in s or ns, depending on how its key ends."""
     scale = 1e9 if key.endswith("_ns") else 1.0
 
     def text(trial: TrialRecord) -> str:

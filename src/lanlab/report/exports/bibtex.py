@@ -1,4 +1,4 @@
-"""BibTeX entries of lanlab and of published studies, to cite figures by."""
+"""BibTeX entries for lanlab and for published studies, for citing figures."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from lanlab.studies import Study
 
-#: `CITATION.cff` says the same.
+#: Keep equal to `CITATION.cff`.
 _LANLAB = {
     "author": "{lanlab contributors}",
     "title": "{lanlab: a network and file-service performance laboratory}",
@@ -15,7 +15,7 @@ _LANLAB = {
 
 
 def bibtex(studies: Iterable[Study]) -> str:
-    """An entry for lanlab, and one for each of these studies that was published."""
+    """An entry for lanlab, and one for each published study given."""
     from importlib.metadata import version
 
     entries = [_entry("software", "lanlab", {**_LANLAB, "version": version("lanlab")})]
@@ -27,7 +27,7 @@ def bibtex(studies: Iterable[Study]) -> str:
 def _publication(study: Study) -> tuple[str, dict[str, str]]:
     source = study.source
     assert source is not None
-    # A citation is `authors: title. Where, year.`
+    # A citation has the form `authors: title. Where, year.`
     title, _, place = source.citation.partition(": ")[2].partition(". ")
     fields = {
         "author": " and ".join(source.authors),
@@ -45,5 +45,5 @@ def _entry(kind: str, key: str, fields: dict[str, str]) -> str:
 
 
 def _escaped(text: str) -> str:
-    """Text with no character that BibTeX or TeX would act on."""
+    """Text with the special characters of BibTeX and TeX escaped."""
     return re.sub(r"([&%$#_])", r"\\\1", re.sub(r"[{}\\~^]", " ", text))

@@ -1,4 +1,4 @@
-"""What a run measured, for files that other programs read: each metric at each condition."""
+"""Each metric of a run at each condition, for export files."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ def metric_values(
     run: RunRecord, trials: Sequence[TrialRecord], *, only_named: bool = False
 ) -> Iterator[MetricValues]:
     """
-    The metrics of each experiment that a trial of it has, searches left out.
+    The metrics of each experiment that at least one trial has, without those of searches.
 
     Args:
-        only_named: Only those that the study names, those of its tables.
+        only_named: Only the metrics that the study names for its tables.
     """
     study = Study.model_validate(run.study)
     for scaled in at_scale(study, run.scale):
@@ -45,7 +45,7 @@ def metric_values(
 
 
 def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
-    """A line for each metric at each condition, in the units of records."""
+    """A row for each metric at each condition, in the units of records."""
     found = [(one.metric, s) for one in metric_values(run, trials) for s in one.summaries]
     factors = list(dict.fromkeys(key for _, summary in found for key in summary.factors))
     columns = (
@@ -82,8 +82,9 @@ def value_table(run: RunRecord, trials: Sequence[TrialRecord]) -> Table:
 
 
 def markdown_table(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """A table for people: a line for each condition, a column for each metric of its experiment,
-    each a mean with its 95 % interval."""
+    """A table for people: a row for each condition, and for each metric of its experiment the mean
+    with its 95 % interval.
+    """
     study = Study.model_validate(run.study)
     parts = []
     by_experiment: dict[str, list[MetricValues]] = {}

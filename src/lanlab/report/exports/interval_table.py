@@ -1,4 +1,4 @@
-"""The stored intervals of every trial, for files that other programs read."""
+"""The stored intervals of every trial, for export files."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ _COLUMNS = ("start_ns", "width_ns", "bytes", "messages", "lost_messages")
 
 def interval_table(trials: Sequence[TrialRecord], records: Store) -> Table:
     """
-    A line for each interval that a receiver counted, from the start of its trial, warm-up included.
+    A row for each interval that a receiver counted, from the start of its trial, including the
+    warm-up.
 
     Raises:
         StoreError: A series is missing or damaged.
@@ -43,6 +44,6 @@ def _rows(trial: TrialRecord, records: Store) -> Iterator[tuple[Cell, ...]]:
 def _numbers(series: Series, column: str) -> list[Any]:
     if column not in series.columns:
         return [None] * series.rows
-    # Numbers have `tolist`, words `to_list`; there are no words among these.
+    # Numbers have `tolist`, text has `to_list`; these are numbers.
     numbers: Any = series.columns[column]
     return list(numbers.tolist())

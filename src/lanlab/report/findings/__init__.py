@@ -1,1 +1,1 @@
-"""Verdicts on the findings of a study."""
+"""Verdicts on a study's findings."""

@@ -1,4 +1,4 @@
-"""Verdicts on the same findings by several bodies of evidence, side by side."""
+"""Verdicts on the same findings from several bodies of evidence, side by side."""
 
 from __future__ import annotations
 
@@ -15,12 +15,13 @@ _NOT_TESTED = "not tested"
 
 def evidence_table(bodies: Sequence[Verdicts], only: Sequence[Finding] | None = None) -> Table:
     """
-    A row for each finding, a column for each body of evidence: what was published, measured runs
-    and simulated ones.
+    A row for each finding, a column for each body of evidence: published values, measured runs and
+    simulated runs.
 
     Args:
-        bodies: Judgements of the findings of one study; findings that one lacks stay empty there.
-        only: The findings that have a row; by default all.
+        bodies: Verdicts on the findings of one study; a finding missing from one leaves its cell
+            empty.
+        only: The findings to show. Default: all.
     """
     kinds = [kind_of(body) for body in bodies]
     heads = [
@@ -63,7 +64,7 @@ def tested_by_runs(bodies: Sequence[Verdicts]) -> list[Finding]:
 
 
 def is_tested(one: Judgement) -> bool:
-    """Whether a finding was tested, as it is or on this system in place of another."""
+    """Whether a finding was tested as published, or with this system in place of another."""
     here = _NOT_TESTED if one.here is None else one.here.verdict
     return one.verdict != _NOT_TESTED or here != _NOT_TESTED
 

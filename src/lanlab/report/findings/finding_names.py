@@ -1,4 +1,4 @@
-"""Names for people in the words of a comparison, which has the keys of metrics and factors."""
+"""Display names for the metrics and factors in the text of a finding's comparison."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from lanlab.figures.wording import level_text, quantity
 from lanlab.studies import Study
 
-#: A factor in lanlab's units with its levels, or a metric.
+#: A factor with its levels in lanlab's units, or a metric.
 _KEY = re.compile(
     r"\b(ip_version|[a-z][a-z0-9_]*_(?:bps|ns|bytes|ratio|per_s|s))\b"
     r"(?: (\d[\d.e+]*(?:(?: \| | to )\d[\d.e+]*)*))?"
@@ -17,7 +17,7 @@ _LEVEL = re.compile(r"\d[\d.e+]*")
 
 def readable(text: str, study: Study | None) -> str:
     """
-    The words with names in place of keys.
+    The text with display names in place of keys.
 
     Examples:
         >>> readable("(ip_version 4) / (ip_version 6) at os xp, message_size_bytes 384", None)

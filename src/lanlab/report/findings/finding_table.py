@@ -1,4 +1,4 @@
-"""What a study found and whether it holds: a row for each finding, and one for each comparison."""
+"""A study's findings and whether they hold: a row for each finding, and one for each comparison."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TITLE = "What the study found and whether it holds here"
 
 
 def finding_table(verdicts: Verdicts, study: Study | None, title: str = TITLE) -> Table:
-    """A row for each finding: its claim, the verdict, and what that rests on."""
+    """A row for each finding: its claim, the verdict, and the evidence."""
     columns = (
         Column("finding", "finding", "finding", is_number=False),
         Column("claim", "the study found", "claim", is_number=False),
@@ -71,7 +71,7 @@ class FindingOnPage:
     id: str
     claim: str
     verdict: str
-    #: On this system in place of another; empty where it was judged as it is.
+    #: On this system in place of another; empty if tested as published.
     here: str
     is_tested: bool
     lines: tuple[str, ...]

@@ -17,9 +17,9 @@ from lanlab.studies.findings import Equivalent
 if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Tally
 
-#: Most comparisons of a finding in text; the others are counted, and stand in JSON and CSV.
+#: Most comparisons of a finding shown in text; the others are counted, and are in JSON and CSV.
 _MOST_TOLD = 4
-#: An interval that reaches this many times its value is not printed in digits.
+#: Intervals that reach this multiple of the value are not printed as digits.
 _TOO_WIDE = 100
 _ORDER = ("does not hold", "undecided", "holds", "not tested")
 _MEANS = {"holds": ", the means hold", "does not hold": ", the means do not"}
@@ -56,7 +56,7 @@ def counts(verdicts: Verdicts) -> str:
 
 
 def untested_line(findings: Sequence[Finding], by: str) -> str:
-    """Findings without a verdict in one line.
+    """One line for all findings without a verdict.
 
     Args:
         by: The evidence, as in `these runs`.
@@ -88,7 +88,9 @@ def margin_text(statement: Equivalent) -> str:
 
 
 def fitted_text(judgement: Judgement) -> str:
-    """On how many fitted conditions a verdict on a simulation rests; empty of all else."""
+    """
+    The number of fitted conditions behind a verdict on a simulation; empty for other verdicts.
+    """
     if judgement.fitted is None or judgement.verdict == "not tested":
         return ""
     fitted, conditions = judgement.fitted
@@ -99,7 +101,7 @@ def fitted_text(judgement: Judgement) -> str:
 
 
 def evidence_lines(judgement: Judgement, study: Study | None) -> list[str]:
-    """What the verdict rests on, a line for each comparison, the telling ones first."""
+    """The evidence of a verdict, one line for each comparison, the decisive ones first."""
     own = sorted(judgement.comparisons, key=lambda one: _ORDER.index(one.truth))
     if judgement.verdict == "holds":
         own = sorted(judgement.comparisons, key=lambda one: -(one.p_holm or 0.0))
@@ -131,12 +133,14 @@ def _missing_in_model(judgement: Judgement, study: Study | None) -> list[str]:
 
 
 def claim_origin(finding: Finding) -> str:
-    """Who says it, where it is not the publication in its text; with a blank at its end."""
+    """The source of a finding that is not in the publication's text, followed by a space; else
+    empty.
+    """
     return {"tables": "[read from its tables] ", "ours": "[our inference] "}.get(finding.origin, "")
 
 
 def tally_text(tally: Tally) -> str:
-    """How many parts of a statement are shown, and how many are claimed."""
+    """How many parts of a statement are shown, and how many it claims."""
     parts = [f"shown for {tally.shown} of {tally.parts}", f"refuted for {tally.refuted}"]
     wanted = [
         f"{word} {plain(end)}"
@@ -219,7 +223,7 @@ def _ends(one: Judged, study: Study | None) -> str:
     if one.low == one.high or not (math.isfinite(one.low) or math.isfinite(one.high)):
         return ""
     if not math.isfinite(one.low) or not math.isfinite(one.high):
-        # A bound that was printed, or one side of an interval that has no other.
+        # A published bound, or a one-sided interval.
         end, word = (one.low, "least") if math.isfinite(one.low) else (one.high, "most")
         return f" (at {word} {_value(one, end, study)})"
     if one.comparison.basis == "as printed":

@@ -1,4 +1,4 @@
-"""What a mean above the limit of the link means."""
+"""Explanations of a mean above the limit of the link."""
 
 from __future__ import annotations
 
@@ -12,20 +12,20 @@ from lanlab.store import RunRecord
 from lanlab.studies import Study
 
 ABOVE = "\N{DOUBLE DAGGER}"
-#: A share below this is printed as 100 %.
+#: Smaller shares are printed as 100 %.
 _BEYOND = 1.0005
 _MOST_NAMED = 3
 
 
 def is_above(summary: Summary) -> bool:
-    """Whether a mean is above what the link can carry, as far as shares are printed."""
+    """Whether a mean, rounded as shares are printed, exceeds the capacity of the link."""
     return bool(summary.limit and summary.mean and summary.mean >= _BEYOND * summary.limit)
 
 
 def above_limit_remark(run: RunRecord, study: Study, summaries: Sequence[Summary]) -> str | None:
     """
-    A sentence on the means above the limit, with whether chance may be all of it, and why that can
-    be; `None` where there are none.
+    A sentence on means above the limit: whether chance alone can explain them, and other causes;
+    `None` if there are none.
 
     Args:
         summaries: Summaries of one metric of one experiment.

@@ -1,4 +1,4 @@
-"""How two conditions differ, compared within blocks, so that a drift between blocks drops out."""
+"""The ratio of two conditions, compared within blocks so that drift between blocks cancels out."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def contrast(
 ) -> Contrast | None:
     """The ratio of two conditions of an experiment, from the blocks that have both.
 
-    Student's t on the logarithms of the ratios, one for each block.
+    Student's t on the logarithms of the ratios, one per block.
 
     Returns:
         `None` if no block has both, or a value is not above zero.
@@ -47,7 +47,7 @@ def contrast(
     try:
         found = paired_by_block(above, below)
     except NoSpread:
-        # The same ratio in every block: an interval of no width, as of equal trials.
+        # Equal ratios in every block give an interval of zero width.
         return Contrast(ratio, (ratio, ratio), len(pairs))
     return Contrast(ratio, (found.low, found.high), len(pairs))
 

@@ -1,4 +1,4 @@
-"""How conditions ended, in words: at a fixed number of trials, or at a goal, or short of it."""
+"""Why conditions ended, in words: after a fixed number of trials, at their goal, or short of it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ HOW_ENDED = {
     "given_up": "given up",
     "unfinished": "not finished",
 }
-#: Conditions that are named; of more, the table has the rest.
+#: Most conditions that are named; the table has the rest.
 _MOST_NAMED = 6
 
 
 def ending_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
-    """For each experiment with a goal, which conditions reached it and which did not."""
+    """For each experiment with a goal, the conditions that reached it and those that did not."""
     ended = endings(run, trials)
     said = []
     for scaled in at_scale(study, run.scale):

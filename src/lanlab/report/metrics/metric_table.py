@@ -1,4 +1,4 @@
-"""One metric of an experiment: measured, what the link can carry, and what was published."""
+"""One metric of an experiment: measured values, the link's limit, and published values."""
 
 from __future__ import annotations
 
@@ -37,23 +37,23 @@ def metric_table(
     shown, si = quantity(study, metric), quantity(None, metric)
     factors = list(summaries[0].factors) if summaries else []
     points = [points_for(summary, published) for summary in summaries]
-    # What people read. The unit of CSV does not depend on its values.
+    # For people. The unit in CSV does not depend on the values.
     together = [summary.mean for summary in summaries]
     together += [point.value.si for row in points for point in row]
     read, usual = shown.readable(together), si.readable(together)
     series = sorted({(p.series, p.value.statistic) for row in points for p in row})
     unit, inner = shown.unit or "1", si.si_unit or "1"
-    # The goal is about the first metric of an experiment.
+    # The precision goal applies to the first metric of an experiment.
     ended = [e for e in endings(run, trials) if (e.experiment, e.metric) == (experiment, metric)]
     is_mixed = len({one.how for one in ended}) > 1
     by = obtained(study)
     columns = [
         *(Column(factor, quantity(study, factor).name) for factor in factors),
         Column("", "", "condition", is_number=False),
-        # First of all, as a phone shows few columns.
+        # The first column, because phones show few.
         Column("", f"mean, {by.interval} ({read.unit or 1})", f"{read.name} ({read.unit or 1})"),
         Column("n", "n"),
-        # On the terminal only where some are missing.
+        # The terminal shows it only if values are missing.
         Column("", "", "n", rank=2),
         Column("failed", "failed"),
         Column("missing", "missing"),
@@ -83,7 +83,7 @@ def metric_table(
         Column(f"95 % high ({inner})" if inner != unit else ""),
         Column(f"standard deviation ({inner})" if inner != unit else ""),
         Column(f"limit ({inner})" if inner != unit else ""),
-        # On the page only where conditions differ: else the sentences above the tables say it.
+        # The page shows it only if conditions differ; else a sentence above the tables does.
         *([Column("ended", "ended" if is_mixed else "", is_number=False)] if ended else []),
     ]
     is_lacking = any(summary.missing for summary in summaries)

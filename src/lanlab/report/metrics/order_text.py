@@ -1,4 +1,4 @@
-"""What the order of trials says of their intervals, in words."""
+"""Effects of the order of trials on their intervals, in words."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lanlab.studies import Study, at_scale
 
 
 def order_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
-    """Which conditions have a slow first trial, or trials that drift or hang together."""
+    """The conditions with a slow first trial, a drift, or correlated trials."""
     summaries = [
         summary
         for scaled in at_scale(study, run.scale)

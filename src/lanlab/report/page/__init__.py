@@ -1,1 +1,1 @@
-"""Pages and files: templates, drawings, and what a user's own files may not lose."""
+"""Pages and files: templates, figures, and the protection of a user's own files."""

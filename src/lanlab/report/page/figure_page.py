@@ -1,4 +1,4 @@
-"""A figure as it stands in a page: drawn wide and narrow, with the table of what is drawn."""
+"""A figure as part of a page: a wide and a narrow drawing, and the table of its data."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanlab.figures.render_matplotlib import Drawing, to_drawing, to_files
 from lanlab.frozen import dataclass
 from lanlab.report.document.table import Cell, Column, Table
 
-#: Inches of 72 points: letters have the same size on a wide and on a narrow page.
+#: Inches of 72 points; letters have the same size on wide and narrow pages.
 _WIDE_IN, _NARROW_IN = 9.0, 4.0
 
 
@@ -27,7 +27,7 @@ class FigureOnPage:
 
 
 def figure_on_page(chart: Chart, published_as: str, name: str) -> FigureOnPage:
-    """A chart with its drawings and table; `name` is unique on the page."""
+    """A chart with its drawings and table; `name` must be unique on the page."""
     columns = tuple(
         Column(heading, heading, is_number=place > 1)
         for place, heading in enumerate(chart.columns())

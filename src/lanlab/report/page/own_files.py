@@ -1,10 +1,10 @@
 """
-Write files where a user's own files may lie: replace only what lanlab wrote and is unchanged.
+Write files into places that may hold a user's own: replace only unchanged files that lanlab wrote.
 
-In a folder, `lanlab-files.sha256` lists what lanlab wrote there (`sha256sum --check` reads it). A
-page by itself ends with a digest of the text before it; any other file by itself is listed in
-`.lanlab-exports.sha256` next to it. Anything else that stands in the way is refused by name before
-anything is written.
+In a folder, `lanlab-files.sha256` lists the files that lanlab wrote (`sha256sum --check` reads it).
+A single page ends with a digest of the text before it; any other single file is listed in
+`.lanlab-exports.sha256` next to it. Any other file in the way is refused by name before anything is
+written.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _PAGE_MARK = re.compile(rb"<!-- lanlab sha256:([0-9a-f]{64}) -->\n\Z")
 _MARK_BYTES = 100
 _MOST_BYTES = 2**28
 _MOST_NAMED = 5
-#: Digest of an empty file: a name is claimed by one before its file is moved there.
+#: Digest of an empty file: an empty file reserves the name before the content is moved there.
 _EMPTY = hashlib.sha256().hexdigest()
 
 _Listed = Mapping[str, frozenset[str]]
@@ -39,14 +39,14 @@ _Listed = Mapping[str, frozenset[str]]
 
 def check_folder(names: Iterable[str], folder: Path) -> None:
     """
-    Refuse a folder into which files of these names may not be written.
+    Refuse a folder into which files of these names must not be written.
 
     Args:
-        names: Paths relative to the folder, with `/` between their parts.
+        names: Paths relative to the folder, separated by `/`.
         folder: Need not exist.
 
     Raises:
-        UsageError: The folder is no folder, or holds a file of such a name that lanlab did not
+        UsageError: The path is not a folder, or holds a file of such a name that lanlab did not
             write or that was changed since.
         StoreError: It cannot be read.
     """
@@ -60,12 +60,12 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
     removed; all others stay.
 
     Args:
-        files: Content by path relative to the folder. The last one is put in place last.
-        folder: Made if it is not there.
+        files: Content by path relative to the folder. The last one is written last.
+        folder: Created if missing.
 
     Raises:
-        UsageError: As `check_folder`; nothing was written.
-        StoreError: It cannot be written. What was there before is still there.
+        UsageError: As in `check_folder`; nothing was written.
+        StoreError: A file cannot be written. All earlier files are still there.
     """
     with _reading(folder):
         before = _listed(folder)
@@ -87,11 +87,11 @@ def write_folder(files: Mapping[str, bytes], folder: Path) -> None:
 
 def write_page(text: str, path: Path) -> None:
     """
-    Write a page whole or not at all. A page that lanlab wrote there before is replaced.
+    Write a page atomically. A page that lanlab wrote there before is replaced.
 
     Raises:
-        UsageError: Something else is there; it was not touched.
-        StoreError: It cannot be written. What was there before is still there.
+        UsageError: Another file is in the way; it was not touched.
+        StoreError: The page cannot be written. The earlier file is still there.
     """
     with _reading(path):
         if os.path.lexists(path) and (why := _why_no_page_of_ours(path)):
@@ -111,10 +111,10 @@ def write_page(text: str, path: Path) -> None:
 
 def check_file(path: Path) -> None:
     """
-    Refuse to write a file where there is one that lanlab did not write, or that was changed since.
+    Refuse to replace a file that lanlab did not write, or that was changed since.
 
     Raises:
-        UsageError: There is.
+        UsageError: There is such a file.
         StoreError: It cannot be read.
     """
     with _reading(path):
@@ -137,11 +137,11 @@ def check_file(path: Path) -> None:
 
 def write_file(text: str, path: Path) -> None:
     """
-    Write a file of any form whole or not at all. One that lanlab wrote there before is replaced.
+    Write a file of any format atomically. A file that lanlab wrote there before is replaced.
 
     Raises:
-        UsageError: Something else is there; it was not touched.
-        StoreError: It cannot be written. What was there before is still there.
+        UsageError: Another file is in the way; it was not touched.
+        StoreError: The file cannot be written. The earlier file is still there.
     """
     check_file(path)
     content, folder = text.encode(), path.parent
@@ -152,7 +152,7 @@ def write_file(text: str, path: Path) -> None:
         both = {**before, path.name: before.get(path.name, frozenset()) | new | {_EMPTY}}
         with TemporaryFolder(_PREFIX, folder) as made:
             written = _written(content, made / "file")
-            # Whenever this ends, what lies there is listed as what it was or as what it was to be.
+            # If this is interrupted, the list holds both the old and the new digest.
             _put(_written(_list_of(both), made / "between"), folder, _EXPORTS_NAME)
             _put(written, folder, path.name)
             after = _list_of({**before, path.name: new})
@@ -163,7 +163,7 @@ def write_file(text: str, path: Path) -> None:
 
 def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before: _Listed) -> None:
     digests = {name: frozenset({_digest(content)}) for name, content in files.items()}
-    # Meanwhile a name may be claimed by an empty file.
+    # Meanwhile an empty file may reserve a name.
     new = {name: found | {_EMPTY} for name, found in digests.items()}
     both = {
         name: before.get(name, frozenset()) | new.get(name, frozenset()) for name in {*before, *new}
@@ -174,7 +174,7 @@ def _write_and_move(files: Mapping[str, bytes], folder: Path, made: Path, before
     }
     list_between = _written(_list_of(both), made / "between")
     list_after = _written(_list_of(digests), made / "after")
-    # Whenever this ends, what lies there is listed as what it was or as what it was to be.
+    # If this is interrupted, the list holds both the old and the new digest.
     _put(list_between, folder, LIST_NAME)
     for name, path in written.items():
         _put(path, folder, name)
@@ -203,7 +203,7 @@ def _written(content: bytes, path: Path) -> Path:
 
 
 def _put(new: Path, folder: Path, name: str) -> None:
-    """Give a file its name in a folder, or in one below it that is made if it is not there."""
+    """Move a file into a folder, or into a subfolder, which is created if missing."""
     with entry(folder, name, makes_folders=True) as place:
         place.take(new)
 
@@ -211,7 +211,7 @@ def _put(new: Path, folder: Path, name: str) -> None:
 def _refuse(names: Iterable[str], folder: Path, listed: _Listed) -> None:
     """
     Raises:
-        UsageError: Something of the user's stands where a file is to go.
+        UsageError: A file of the user's is in the way.
     """
     if os.path.lexists(folder) and not folder.is_dir():
         raise UsageError(
@@ -243,14 +243,14 @@ def _in_the_way(names: Iterable[str], folder: Path, listed: _Listed) -> Iterator
 
 
 def _listed(folder: Path, list_name: str = LIST_NAME) -> _Listed:
-    """Name to the digests of what lanlab wrote under it: several if it was ended in the middle."""
+    """The digests of each name that lanlab wrote: several if a write was interrupted."""
     path = folder / list_name
     found: dict[str, frozenset[str]] = {}
     if not _is_list(path):
         return found
     for line in path.read_text(encoding="utf-8").splitlines():
         match = _LISTED.fullmatch(line)
-        # The list may have come from elsewhere: it names nothing outside of the folder.
+        # The list may come from elsewhere: ignore names outside the folder.
         if match and is_inside(match[2]):
             found[match[2]] = found.get(match[2], frozenset()) | {match[1]}
     return found
@@ -265,7 +265,7 @@ def _is_list(path: Path) -> bool:
     if not _is(path, stat.S_ISREG) or path.stat().st_size > _MOST_BYTES:
         return False
     content = path.read_bytes()
-    # An empty one was claimed by a lanlab that was ended.
+    # An interrupted lanlab reserved this name.
     return not content or content.startswith(f"{_LIST_HEAD}\n".encode())
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from markupsafe import Markup
 
 ASSETS = Path(__file__).parent / "assets"
-#: Where the policy in a template is to have the hashes of the page's scripts.
+#: Placeholder in a template for the hashes of the page's scripts.
 _SCRIPTS_PLACE = "SCRIPT-SOURCES"
 
 
@@ -30,8 +30,8 @@ def rendered(
 
     Args:
         template: `report` for `assets/report.html.jinja`.
-        home: Address of a list of runs to lead back to; empty for a page that is a file.
-        has_files: Whether figures and tables lie in folders next to the page.
+        home: Address of a list of runs to link to; empty for a page that is a file.
+        has_files: Whether figures and tables are in folders next to the page.
         values: Variables of the template.
     """
     page = str(
@@ -50,7 +50,7 @@ def rendered(
 
 
 def script_sources(page: str) -> str:
-    """What a policy says of the scripts in a page: each is known by its hash."""
+    """The content security policy for the scripts of a page: a hash for each."""
     hashes = (
         base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()
         for script in re.findall(r"<script>(.*?)</script>", page, re.DOTALL)
@@ -60,11 +60,11 @@ def script_sources(page: str) -> str:
 
 def environment(*folders: Path, **filters: Callable[..., str]) -> jinja2.Environment:
     """
-    What makes texts of templates: every value in them is escaped.
+    The template environment. It escapes every value.
 
     Args:
-        folders: Folders of templates, looked through before those of reports.
-        filters: Further filters by name.
+        folders: Template folders that are searched before those of reports.
+        filters: More filters by name.
     """
     import jinja2
 
@@ -91,7 +91,7 @@ def _with_ids(text: str) -> Markup:
     return Markup(re.sub(r"\(run (\S+)\)", r'(run <span class="id">\1</span>)', str(escape(text))))
 
 
-#: What a drawing is coloured with, and what the page calls it, so that it follows the dark mode.
+#: Colours of a drawing, and the page's variables for them, so that drawings follow dark mode.
 _THEME = {
     "#fefefe": "var(--page)",
     "#1b1f24": "var(--ink)",

@@ -1,6 +1,7 @@
-"""How each workload is shown: a module of its name for each, with its tables, figures and
-sentences. A command imports those that it shows; what only a run of several conditions has is
-imported where it is shown."""
+"""How each workload is presented: one module per workload, with its tables, figures and sentences.
+Commands import only the modules they need; code for runs of several conditions is imported where it
+is used.
+"""
 
 from __future__ import annotations
 

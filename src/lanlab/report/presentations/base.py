@@ -1,4 +1,6 @@
-"""What a workload brings to the report. A workload overrides what it shows in its own way."""
+"""
+The interface between a workload and the report. A workload overrides what it shows differently.
+"""
 
 from __future__ import annotations
 
@@ -27,13 +29,14 @@ class SeriesOf:
 
 
 class Presentation:
-    #: Whether its sentences are the whole answer of an experiment, without ranges of a metric.
+    #: Whether its sentences are the whole answer of an experiment; if so, ranges of metrics are
+    #: omitted.
     answers_alone = False
-    #: Whether means of several conditions are said as a range; if not, each is said.
+    #: Whether means of several conditions are given as a range; if not, each is given.
     has_ranges = True
 
     def sentences(self, study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
-        """What only this workload answers.
+        """Answers specific to this workload.
 
         Args:
             experiment: Its id.
@@ -42,16 +45,16 @@ class Presentation:
         return []
 
     def remark(self, run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
-        """What to know of the results of one experiment; `None` where there is nothing."""
+        """Caveats about the results of one experiment; `None` if there are none."""
         return None
 
     def range_factor(self, experiment: Experiment) -> str:
-        """The factor along which means are said as a range: the last that is numeric."""
+        """The factor along which means are given as a range: the last numeric one."""
         numbers = numeric_factors(experiment)
         return numbers[-1] if numbers else "message_size_bytes"
 
     def series_text(self, of: SeriesOf) -> str:
-        """What tells a series from the others, to be put behind the name of its metric."""
+        """Text that distinguishes the series, for use after the name of their metric."""
         return over(of.words(of.rest))
 
     def first_tables(
@@ -76,7 +79,8 @@ class Presentation:
 
     def figures(self, experiment: Experiment) -> Iterator[Figure]:
         """The figures of an experiment for which the study names none: each metric against each
-        factor that is a number."""
+        numeric factor.
+        """
         if numeric_factors(experiment):
             for metric in experiment.metrics:
                 name = quantity(None, metric).name
@@ -87,10 +91,10 @@ class Presentation:
         return {}
 
     def lines(self, run: RunRecord, trial: TrialRecord, *, with_modes: bool) -> list[str]:
-        """All that one trial of a single measurement found.
+        """All results of one trial of a single measurement.
 
         Args:
-            with_modes: Whether to say how it was measured, and why.
+            with_modes: Whether to include I/O modes and the reasons for them.
         """
         return []
 
@@ -101,7 +105,7 @@ class Presentation:
         return ()
 
     def directions(self, trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
-        """Each direction of a trial with its heading; that of a trial with only one is empty."""
+        """Each direction of a trial with its heading, which is empty if there is only one."""
         return [("", trial)]
 
 

@@ -33,7 +33,7 @@ _COLUMNS: Sequence[TrialColumn] = (
 
 
 class CopyPresentation(Presentation):
-    # Files of other sizes are other conditions: no range goes over them.
+    # Other file sizes are other conditions, so no range spans them.
     has_ranges = False
 
     def range_factor(self, experiment: Experiment) -> str:

@@ -15,7 +15,7 @@ from lanlab.workloads.load import flow_goodputs
 
 
 class LoadPresentation(Presentation):
-    """Round trips alone and under load. What the streams add is what was asked."""
+    """Round trips idle and under load. The goodput of the load is a setting, not a result."""
 
     answers_alone = True
 

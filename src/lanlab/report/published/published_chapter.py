@@ -1,4 +1,4 @@
-"""The chapter on what a study published: where it contradicts itself, and its values, drawn."""
+"""The chapter on a study's published values: their contradictions, and their figures."""
 
 from __future__ import annotations
 
@@ -30,11 +30,11 @@ def published_chapter(
     The chapter, computed from the published values.
 
     Args:
-        study: Whose names and units are used.
-        published: What it published.
-        name: Put before names of figures, so that they are unique on a page.
-        measured: Conditions of a run of the study, every metric: measured values are marked in the
-            figures, and figures without any are omitted. `None`: all are drawn.
+        study: Supplies names and units.
+        published: Its published values.
+        name: Prefix for names of figures, so that they are unique on the page.
+        measured: Conditions of a run of the study, every metric. Measured values are marked in the
+            figures, and figures without any are omitted. `None`: all figures are drawn.
     """
     table = discrepancy_table(checked_discrepancies(published))
     return PublishedChapter(

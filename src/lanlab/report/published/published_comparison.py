@@ -1,4 +1,4 @@
-"""The conditions of a publication with those of a run, each in rows of its own."""
+"""Published conditions and conditions of a run, in separate rows."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from lanlab.units import format_size
 
 NOT_YET = "not yet runnable here"
 _METRICS = ("elapsed_ns", "goodput_bps")
-#: Text in place of a time that cannot be compared with a published one.
+#: Replaces a time that cannot be compared with a published one.
 OTHER_AMOUNT = "another amount"
 
 
 @dataclass
 class _Row:
     titles: dict[str, str]
-    #: For the order: of the factors that both have, the place of the level.
+    #: Sort key: the position of the level for each factor that both have.
     order: tuple[int, ...]
     amount_bytes: float | None
     published: dict[str, PublishedValue] = field(default_factory=dict)
     measured: dict[str, Summary] = field(default_factory=dict)
-    #: Than all that was published at the same levels: rates compare, times do not.
+    #: More data than was published at these levels: rates can be compared, times cannot.
     is_of_another_amount: bool = False
     is_measured: bool = False
 
@@ -39,11 +39,11 @@ def published_comparison_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
     """
-    Every published condition and every condition of the run, those alike next to each other.
+    Every published condition and every condition of the run; matching ones are adjacent.
 
     Returns:
-        Without rows where the study says of no factor what stands for it here, as then conditions
-        are compared one by one (`lanlab.report.metrics.metric_table`).
+        No rows if the study names no counterparts for its factors, because then conditions are
+            compared one by one (`lanlab.report.metrics.metric_table`).
     """
     rows = []
     factors: list[str] = []
@@ -117,7 +117,7 @@ def _cells(
         cells += [EMPTY if value is None else Cell(value, "") for value in ends]
         text = ""
         if printed is not None:
-            # In another unit its digits would be others.
+            # Another unit would show other digits.
             is_same = math.isclose(shown.shown(printed.si), printed.value)
             text = printed.published if is_same else as_printed(printed)
         cells.append(Cell(None, text))

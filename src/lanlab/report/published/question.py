@@ -1,5 +1,6 @@
-"""The answer to a study's question: by print, by simulated runs and by runs here, each with how
-sure it is. What answers it is data of the study (`[[answer]]`)."""
+"""The answer to a study's question from the published values, simulated runs and local runs, each
+with its certainty. The study file defines the form of the answer (`[[answer]]`).
+"""
 
 from __future__ import annotations
 
@@ -35,7 +36,7 @@ from lanlab.studies import (
 )
 from lanlab.studies.model import Answer
 
-#: How each body of evidence begins, in the order in which they are said.
+#: How the answer of each body of evidence begins, in order.
 _OPENINGS = {"published": "Published", "simulated": "Simulated", "measured": "Here"}
 _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 
@@ -44,7 +45,7 @@ _TEXTS = {"range": range_text, "ratio": ratio_text, "onset": onset_text}
 class QuestionAnswer:
     #: `published`, `simulated` or `measured`.
     kind: str
-    #: What it is, as in "run 2026…".
+    #: Its name, as in "run 2026…".
     on: str
     found: tuple[Found, ...]
     text: str
@@ -59,10 +60,10 @@ class QuestionAnswer:
 
 def question_answers(loaded: LoadedStudy, runs: Sequence[Run]) -> list[QuestionAnswer]:
     """
-    What print and each run answer, print first, then simulated runs, then those here.
+    The answers from the published values, then from simulated runs, then from local runs.
 
     Returns:
-        None of a study that does not say what answers its question.
+        Empty if the study file does not define how its question is answered.
     """
     if not loaded.study.answer:
         return []
@@ -78,7 +79,7 @@ def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
 
     Args:
         run: A run with its trials.
-        others: Runs that answer as well, as of the same study elsewhere.
+        others: Other runs of the same study.
     """
     record, trials = run
     if record.study_id in known_studies():
@@ -94,7 +95,7 @@ def question_lines(run: Run, others: Sequence[Run] = ()) -> list[str]:
 
 
 def lacking_answers(study: Study, kinds: Sequence[str]) -> list[str]:
-    """A line for each kind of run that could answer the question, and was not made."""
+    """A line for each kind of run that could answer the question but does not exist yet."""
     could = {
         "simulated": any("simulated" in one.on for one in study.experiment),
         "measured": any("real" in one.on for one in study.experiment),

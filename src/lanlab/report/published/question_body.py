@@ -1,4 +1,4 @@
-"""What a body of evidence says of a study's question: its numbers, and how they are worded."""
+"""The numbers in one body of evidence that answer a study's question, and their wording."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Levels = Mapping[str, Level]
 class Point:
     levels: Levels
     sample: Sample
-    #: `each`, or which end of a range a printed number is.
+    #: Either `each`, or which end of a range a published number is.
     stands: str
     varied: frozenset[str]
 

@@ -1,4 +1,4 @@
-"""The forms of an answer to a study's question, each of one body of evidence."""
+"""The forms of an answer to a study's question from one body of evidence."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from lanlab.studies.model import Answer
 from lanlab.studies.plain_level import plain_level
 from lanlab.workloads.metrics import metric_direction
 
-#: Conditions that are named each; of more only how many they are.
+#: Most conditions that are named; if there are more, they are counted.
 _MOST_PLACES = 4
-#: A share of messages below which the rest counts as lost.
+#: If a smaller share of the messages arrives, the rest counts as lost.
 _WHOLE_RATIO = 0.99
-#: A condition, the best level there, and whether it is shown to be the best.
+#: A condition, its best level, and whether that level is shown to be the best.
 Found = tuple[Levels, Level, bool]
 
 
@@ -32,7 +32,7 @@ _Any = TypeVar("_Any")
 
 
 def _ends(ordered: Sequence[_Any]) -> Sequence[_Any]:
-    """The first and the last."""
+    """The first and the last item."""
     return ordered if len(ordered) < 2 else (ordered[0], ordered[-1])
 
 
@@ -46,8 +46,9 @@ def _rest(levels: Levels, *without: str | None) -> dict[str, Level]:
 
 
 def best(ask: Answer, body: Body) -> list[Found]:
-    """At each condition of the other factors the best level, and whether that is shown: by a test
-    of it against all others, and in a simulation by a difference beyond the model's error."""
+    """At each condition of the other factors, the best level and whether it is shown to be: by a
+    test against all other levels and, in a simulation, by a difference beyond the model's error.
+    """
     groups: dict[str, tuple[dict[str, Level], dict[Level, float]]] = {}
     for point in body.points(ask, ask.metric):
         if ask.factor not in point.levels:
@@ -55,7 +56,7 @@ def best(ask: Answer, body: Body) -> list[Found]:
         rest = _rest(point.levels, ask.factor, ask.along)
         known = groups.setdefault(repr(sorted(rest.items())), (rest, {}))[1]
         level = point.levels[ask.factor]
-        # Along stations or loads what counts is the greatest: of throughput, or of waiting.
+        # Along stations or loads, the maximum counts, whether of throughput or of waiting time.
         known[level] = max(known.get(level, -math.inf), point.sample.mean)
     sign = 1 if metric_direction(ask.metric) == "more" else -1
     tops = []
@@ -95,7 +96,9 @@ def _is_extreme(ask: Answer, place: int, rest: Levels, order: Sequence[Level]) -
 
 
 def best_text(ask: Answer, body: Body, found: Sequence[Found]) -> Iterator[str]:
-    """By level, where it is shown to be the best, and where its mean is the best."""
+    """By level: the conditions where it is shown to be the best, and those where its mean is the
+    best.
+    """
     if not found:
         return
     is_more = metric_direction(ask.metric) == "more"
@@ -151,7 +154,7 @@ def _by_level(ask: Answer, body: Body, metric: str) -> dict[str, list[Point]]:
 
 
 def range_text(ask: Answer, body: Body) -> Iterator[str]:
-    """The least and the greatest of each level; along loads the greatest of each."""
+    """The minimum and maximum of each level; along loads, the maximum of each."""
     shown = quantity(body.study, ask.metric)
     for title, points in _by_level(ask, body, ask.metric).items():
         tops: dict[str, Point] = {}
@@ -188,7 +191,7 @@ def ratio_text(ask: Answer, body: Body) -> Iterator[str]:
     for rest, by_place in groups.values():
         both = {at: own for at, own in by_place.items() if len(own) == 2}
         sizes = sorted((at for at in both if not isinstance(at, str)), key=float)
-        # Printed ends of a range stand where no pair at one size is printed.
+        # Published ends of a range are compared if no pair at one size was published.
         chosen = _ends([e for e in ("least", "greatest") if e in both] or sizes)
         each = [
             f"{_ratio_text(body, *(both[at][level].sample for level in levels))} "
@@ -222,7 +225,7 @@ def _ratio_text(body: Body, a: Sample, b: Sample) -> str:
 
 
 def onset_text(ask: Answer, body: Body) -> Iterator[str]:
-    """From which load on more than 1 % is lost."""
+    """The load from which more than 1 % is lost."""
     load = quantity(body.study, ask.along)
 
     def text(value: float) -> str:

@@ -1,4 +1,6 @@
-"""What a study printed that is no number of one condition, with what is like it here."""
+"""
+Published statements that are not numbers of one condition, with the equivalent results of a run.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +13,15 @@ from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Parameters in a printed number's condition; other keys name what a run cannot vary.
+#: Factors in the condition of a published number; other keys describe things that a run cannot
+#: vary.
 _PARAMETERS = frozenset({"transport", "ip_version", "message_size_bytes"})
 
 
 def statement_table(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study, published: Published
 ) -> Table:
-    """What the study printed without an absolute number at one condition."""
+    """Published statements that are not an absolute number at one condition."""
     by = obtained(study).word
     columns = (
         Column("id"),

@@ -1,4 +1,4 @@
-"""What a study published, drawn, as a page or as files."""
+"""A study's published values, drawn, as a page or as files."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from lanlab.studies import LoadedStudy
 
 
 def study_page(loaded: LoadedStudy) -> str:
-    """One page that opens offline: the chapter *Reading the published data again* by itself."""
+    """One offline page with the chapter *Reading the published data again*."""
     chapter = published_chapter(loaded.study, loaded.published, loaded.study.id)
     return rendered("study", study=loaded.study, chapter=chapter)
 

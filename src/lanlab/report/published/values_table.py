@@ -1,5 +1,6 @@
-"""Each printed condition in one row: what was printed, measured and simulated of it, and what its
-runs had on the medium."""
+"""Each published condition in one row: its published, measured and simulated values, and its
+traffic on the medium.
+"""
 
 from __future__ import annotations
 
@@ -43,10 +44,10 @@ class _Body:
 
 def values_table(published: Published, runs: Sequence[Run]) -> Table:
     """
-    A row for each printed mean of a rate; columns for each run, measured or simulated.
+    A row for each published mean of a rate, with columns for each measured or simulated run.
 
     Returns:
-        Without rows where no run has a condition that stands for a printed one.
+        No rows if no run has a counterpart of a published condition.
     """
     printed = printed_means(published, _METRIC)
     bodies = [_body(run, trials) for run, trials in runs]

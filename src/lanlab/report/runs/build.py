@@ -1,4 +1,4 @@
-"""Write a report: one page that opens offline, and next to it figures and tables as files."""
+"""Write a report: one offline page, and next to it figures and tables as files."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ if TYPE_CHECKING:
     from lanlab.report.runs.run_page import RunOnPage
 
 _PAGE = "report.html"
-#: Of figures and tables, where there are several runs.
+#: Names of the folders of figures and tables, if there are several runs.
 _LIST = "files.html"
-#: To cite the figures by.
+#: BibTeX file for citing the figures.
 _REFERENCES = "references.bib"
 
 
@@ -37,22 +37,22 @@ class ReportPaths:
 
 def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: Path) -> ReportPaths:
     """
-    Write `report.html`, `figures/` and `tables/` into a folder, whole or not at all. A report that
-    lanlab wrote there before is replaced; other files of the folder stay.
+    Write `report.html`, `figures/` and `tables/` into a folder atomically. A report that lanlab
+    wrote there before is replaced; other files stay.
 
     Args:
         runs: Runs with all their trials, in the order of the page.
-        out_dir: Made if it is not there.
+        out_dir: Created if missing.
 
     Raises:
-        UsageError: A file of the user's stands in the way; nothing was written.
-        StoreError: It cannot be written, or the records are not as lanlab writes them. What was
-            there before is still there.
+        UsageError: A user's file is in the way; nothing was written.
+        StoreError: The report cannot be written, or the records do not have lanlab's form. Earlier
+            files are still there.
     """
     check_report_folder(out_dir)
     with other_processes(), reading_records(", ".join(run.id for run, _ in runs)):
         files, overviews = _files(runs)
-    # The page last: as long as it is the old one, it links to nothing that is not there.
+    # The page is written last, so that the old page never links to missing files.
     page = files.pop(_PAGE)
     write_folder({**files, _PAGE: page}, out_dir)
     paths = [out_dir / name for name in sorted(files)]
@@ -66,10 +66,10 @@ def build_report(runs: Sequence[tuple[RunRecord, list[TrialRecord]]], out_dir: P
 
 def check_report_folder(out_dir: Path) -> None:
     """
-    Refuse a folder that can hold no report, before a run is made for it.
+    Refuse a folder that cannot hold a report, before a run is made for it.
 
     Raises:
-        UsageError: It is no folder, or a file of the user's has the name of one of a report.
+        UsageError: It is not a folder, or a user's file has the name of a report's file.
         StoreError: It cannot be read.
     """
     check_folder((_PAGE, _LIST, _REFERENCES, "figures/figure", "tables/table"), out_dir)
@@ -85,7 +85,9 @@ def _figures(pages: Iterable[RunOnPage], overviews: Iterable[Overview]) -> Itera
 def _files(
     runs: Sequence[tuple[RunRecord, list[TrialRecord]]],
 ) -> tuple[dict[str, bytes], tuple[Overview, ...]]:
-    """The content of every file, by its path in the report, and what runs of one study say."""
+    """
+    The content of every file by its path in the report, and the overview of runs of one study.
+    """
     from lanlab.analysis.published import published_numbers
     from lanlab.report.runs.overview import with_overviews
     from lanlab.report.runs.run_page import run_on_page
@@ -94,7 +96,7 @@ def _files(
     for place, (run, trials) in enumerate(runs, 1):
         study_name = re.sub(r"[^a-z0-9-]", "", run.study_id) or "run"
         ids = [other.study_id for other, _ in runs]
-        # The run's place tells apart runs of one study.
+        # The index distinguishes runs of one study.
         name = study_name if ids.count(run.study_id) == 1 else f"{study_name}-{place}"
         pages.append(run_on_page(run, trials, published_numbers(run), name))
     pages, overviews = with_overviews(pages, {run.id: trials for run, trials in runs})

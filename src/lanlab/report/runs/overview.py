@@ -1,4 +1,4 @@
-"""What several runs of one study say together: the beginning of their part of a report."""
+"""The overview of several runs of one study, at the start of their part of a report."""
 
 from __future__ import annotations
 
@@ -22,25 +22,25 @@ from lanlab.store.labels import label_of
 from lanlab.studies import load_study
 from lanlab.studies.what_if import SUFFIX
 
-#: Claims of the authors, and sentences of each run, that stand before the first figure.
+#: Most claims of the authors, and most sentences of each run, before the first figure.
 _MOST_SENTENCES = 2
 _AUTHORS = "The authors found"
 _QUESTION = "The question"
-#: Who answers, where one run of a kind does, and its series in a figure.
+#: Name of the only run of each kind, and its series in a figure.
 _NAMES = {"measured": "here, today", "simulated": "on machines of their time, simulated"}
 _SHORT = {_NAMES["measured"]: "measured here", _NAMES["simulated"]: "simulated"}
 
 
 @dataclass(frozen=True)
 class Overview:
-    """A study with its question, what each body of evidence answers, and a figure of all."""
+    """A study with its question, the answer from each body of evidence, and one figure of all."""
 
     name: str
     title: str
     question: str | None
     answers: tuple[tuple[str, tuple[str, ...]], ...]
     figure: FigureOnPage | None
-    #: Published, measured and simulated rates; without rows where no run has what was printed.
+    #: Published, measured and simulated rates; no rows if no run has a published condition.
     values: Table
     evidence: Table
     untested: tuple[str, ...]
@@ -50,16 +50,15 @@ def with_overviews(
     pages: Sequence[RunOnPage], trials: Mapping[str, Sequence[TrialRecord]]
 ) -> tuple[list[RunOnPage], Mapping[str, Overview]]:
     """
-    Runs of one study one after another, and where there are several an overview of them, by the
-    name of the first.
+    Group runs of one study, with an overview if there are several, by the name of the first.
 
     Args:
-        pages: What is said of each run.
-        trials: The trials of each, by its id.
+        pages: The page content of each run.
+        trials: The trials of each run, by its id.
     """
     by_study: dict[str, list[RunOnPage]] = {}
     for page in pages:
-        # A prediction stands next to what its study gives.
+        # A prediction is shown next to the unchanged study.
         by_study.setdefault(page.run.study_id.removesuffix(SUFFIX), []).append(page)
     found: list[RunOnPage] = []
     overviews = {}
@@ -71,7 +70,7 @@ def with_overviews(
             ]
             overview = _overview(runs, trials)
             overviews[runs[0].name] = overview
-            # Once on the page and in a file: with the first.
+            # Shown once on the page and in a file: with the first run.
             runs[0] = replace(runs[0], evidence=overview.evidence, values=overview.values)
         found += runs
     return found, overviews
@@ -84,15 +83,16 @@ def _heading(page: RunOnPage, name: str) -> str:
 
 def _names(runs: Sequence[RunOnPage]) -> list[str]:
     kinds = [kind_of(page.verdicts) for page in runs]
-    # A changed study has no findings, and so no kind.
+    # A changed study has no findings, hence no kind.
     if all(page.is_built_in for page in runs) and len(set(kinds)) == len(kinds):
         return [_NAMES[kind] for kind in kinds]
     return names_apart([page.run for page in runs])
 
 
 def names_apart(runs: Sequence[RunRecord]) -> list[str]:
-    """What tells runs of one study apart: the names that they were given, or how they were run, and
-    where that is alike when they began."""
+    """Labels that distinguish runs of one study: their names, or how they were run, or, if that is
+    the same, when they began.
+    """
     given = [label_of(run).name for run in runs]
     if all(given) and len(set(given)) == len(given):
         return [f"run {name}" for name in given]

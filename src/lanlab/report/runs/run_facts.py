@@ -1,5 +1,4 @@
-"""How a run was made, as a report says it: where, when, by which hosts and link, and the command
-that repeats it."""
+"""How a run was made: place, time, hosts, link, and the command that repeats it."""
 
 from __future__ import annotations
 
@@ -26,7 +25,7 @@ def measured_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
 
 
 def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[tuple[str, str]]:
-    """The publication, hosts, link, time, scale and seed of a run, each with its name."""
+    """Publication, hosts, link, time, scale and seed of a run, by name."""
     source, link = study.source, run.testbed.get("link_facts") or {}
     facts = []
     if source is not None:
@@ -74,10 +73,10 @@ def facts_of(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> lis
 
 
 def command_of(run: RunRecord) -> str:
-    """What to type to repeat a run; empty where the record does not say."""
+    """The command that repeats a run; empty if the record does not have it."""
     if run.command is not None:
         words = shlex.split(run.command)
-        # One command runs several studies; each is repeated by itself.
+        # One command runs several studies; each is repeated separately.
         if words[1:2] != ["tour"]:
             has_seed = any(word.partition("=")[0] == "--seed" for word in words)
             return run.command if has_seed else f"{run.command} --seed {run.seed}"
@@ -97,8 +96,8 @@ def command_of(run: RunRecord) -> str:
 
 
 def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
-    """All that the record says of testbed and software, as dotted names and texts."""
-    # Testbed `loopback` is what a server of the user's is reached by, on any host.
+    """All that the record holds on testbed and software, as dotted names and texts."""
+    # Testbed `loopback` reaches a user's server, on whatever host it is.
     where = dict(zip(("name", "link"), measured_where(run), strict=True))
     bed = run.testbed if where["name"] == run.testbed.get("name") else run.testbed | where
     return tuple(_flat("", {"testbed": bed, "versions": run.versions}))

@@ -1,4 +1,4 @@
-"""What the page says of a run, gathered for the template."""
+"""The content of the page of a run, for the template."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ class ExperimentOnPage:
     id: str
     title: str
     remark: str | None
-    #: What its trials were measured with; empty where the records do not say.
+    #: The versions that made the trials; empty if the records do not have them.
     modes: str
     figures: tuple[FigureOnPage, ...]
     tables: tuple[Table, ...]
@@ -83,13 +83,13 @@ class RunOnPage:
     facts: tuple[tuple[str, str], ...]
     question: tuple[str, ...]
     answer: tuple[str, ...]
-    #: What is to be known of the trials: what failed, what was disturbed, what is missing.
+    #: Caveats about the trials: failures, disturbances, missing trials.
     remarks: tuple[str, ...]
     experiments: tuple[ExperimentOnPage, ...]
     saturation: Table
     published_table: Table
     statements: Table
-    #: On the findings of the study; empty where it has none.
+    #: Verdicts on the study's findings; empty if it has none.
     verdicts: Verdicts
     findings: Table
     findings_introduction: tuple[str, ...]
@@ -97,20 +97,19 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
-    #: Printed numbers with those of a simulated run, and how many are how near.
+    #: Published values beside those of a simulated run, and how many are how close.
     accuracy: Table
     accuracy_counts: Table
     accuracy_notes: tuple[str, ...]
-    #: Verdicts by what was published and by runs; without rows where there is only one body of
-    #: evidence.
+    #: Verdicts from published values and runs; no rows if there is only one body of evidence.
     evidence: Table
     values: Table
-    #: What the study printed, held against itself; without sections for a study of one's own.
+    #: Contradictions within the published values; no sections for a study of the user's own.
     published_chapter: PublishedChapter
     environment: tuple[tuple[str, str], ...]
     command: str
     is_built_in: bool
-    #: Whether it is of no study file, but of a command such as `lanlab stream`.
+    #: Whether the run comes from a command such as `lanlab stream` and not from a study file.
     is_single: bool
 
     @property
@@ -119,18 +118,18 @@ class RunOnPage:
 
     @property
     def all_figures(self) -> tuple[FigureOnPage, ...]:
-        """Of what was run, then of what was published."""
+        """Figures of the run, then of the published values."""
         own = [figure for experiment in self.experiments for figure in experiment.figures]
         return (*own, *self.published_chapter.figures)
 
     def csv_name(self, table: Table) -> str:
-        """The file of a table."""
+        """The file name of a table."""
         is_own = table.name.startswith(self.name)
         return f"{table.name}.csv" if is_own else f"{self.name}-{table.name}.csv"
 
     @property
     def tables(self) -> tuple[Table, ...]:
-        """All tables but those of figures, for CSV."""
+        """All tables except those of figures, for CSV."""
         return (*(t for e in self.experiments for t in e.tables), *self.own_tables)
 
     @property
@@ -174,7 +173,7 @@ def run_on_page(
     published: Published,
     name: str,
 ) -> RunOnPage:
-    """Gather what the page says of a run; `name` is unique on the page."""
+    """Gather the content of the page of a run; `name` must be unique on the page."""
     study = Study.model_validate(run.study)
     parts, no_verdicts = Analyses(), Verdicts("this run", (), 0)
     question = parts.each("answers to the question", lambda: question_lines((run, trials)))
@@ -234,8 +233,7 @@ def run_on_page(
 
 
 def bodies_of(runs: Sequence[RunOnPage]) -> list[Verdicts]:
-    """The bodies of evidence on the findings of the study of these runs, what was published
-    first."""
+    """The bodies of evidence on the findings of these runs' study, published values first."""
     found = [page.verdicts for page in runs if page.verdicts.judgements]
     if found and runs[0].is_built_in:
         from lanlab.analysis.findings import judge_published
@@ -281,7 +279,7 @@ def _experiments(
         return [
             (figure, f"{name}-figure-{number_}{f'-{place}' if len(charts) > 1 else ''}", chart)
             for place, chart in enumerate(charts, 1)
-            # A frame around nothing says nothing.
+            # No frame around an empty section.
             if not chart.is_empty
         ]
 
@@ -303,7 +301,7 @@ def _experiments(
         figures = [
             one
             for (figure, file_name, _), chart in zip(built, styled, strict=True)
-            # A figure of several experiments stands with the first.
+            # A figure of several experiments is shown with the first.
             if figure.experiments[0] == experiment.id
             for one in parts.each(
                 f"figure {figure.title}", partial(drawn, figure, file_name, chart)
@@ -336,11 +334,11 @@ def _tables(
 ) -> list[Table]:
     experiment = scaled.experiment
     own = [trial for trial in trials if trial.experiment == experiment.id]
-    # The first metric always: that nothing was measured is worth a table too.
+    # The first metric is always shown, even if nothing was measured.
     tables = [
         metric_table(run, trials, study, published, experiment.id, metric)
         for place, metric in enumerate(experiment.metrics)
-        # Where a search has ended stands in a table of its own.
+        # The results of a search have a table of their own.
         if scaled.search is None and (place == 0 or any(metric in trial.metrics for trial in own))
     ]
     shown = PRESENTATIONS[experiment.workload]

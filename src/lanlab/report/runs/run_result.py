@@ -1,4 +1,4 @@
-"""What a stored run measured and what came of it, in a few words for a list of runs."""
+"""Subject and result of a stored run in a few words, for a list of runs."""
 
 from __future__ import annotations
 
@@ -18,25 +18,25 @@ _DIGITS = 3
 
 
 def measured_and_found(run: RunRecord, store: Store) -> dict[str, str]:
-    """`measured`, the title of what was run, and `result`, empty where no trial ended well."""
+    """`measured`, the title of the run, and `result`, empty if every trial failed."""
     trials = store.outlines(run.id, with_metrics=True)
     try:
         with reading_records(run.id):
             result = result_text(run, trials)
     except LabError:
-        # `lanlab show` says what is wrong with it; the list has the others.
+        # `lanlab show` reports the error; the list shows the other runs.
         result = "cannot be read"
     return {"measured": str(run.study.get("title", "")), "result": result}
 
 
 def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
     """
-    The first metric of the first experiment that has one: of one condition its mean, of several
-    the least and the greatest.
+    The first metric of the first experiment that has one: the mean of a single condition, or the
+    minimum and maximum of several.
 
     Args:
         run: The run.
-        trials: Its trials; of `raw` only what disturbed them is looked at.
+        trials: Its trials; only the disturbances in `raw` are used.
     """
     experiments: Sequence[dict[str, Any]] = run.study.get("experiment", ())
     for experiment in experiments:

@@ -33,13 +33,13 @@ def tables(
     others: Sequence[Run] = (),
 ) -> list[Fitted]:
     """
-    The first metric of each experiment that has trials, with what was lost where the study draws
-    that, and of copies what a byte and a file cost and how they went; then what was published
-    compared with what was measured; where the searches ended; the trials that failed.
+    The first metric of each experiment that has trials, with losses if the study draws them and
+    costs per byte and file for copies; then published beside measured values, the results of
+    searches, and failed trials.
 
     Args:
-        analyses: Keeps those that fail.
-        others: Runs of the same study elsewhere: their rates stand next to those of this one.
+        analyses: Collects the analyses that fail.
+        others: Other runs of the same study, whose rates are shown beside those of this run.
     """
     study = Study.model_validate(run.study)
     published = published_numbers(run)
@@ -52,14 +52,14 @@ def tables(
             found += analyses.each(f"tables of {experiment.id}", of_experiment)
 
     def published_values() -> list[Table]:
-        # A row for each published condition; where nothing stands for one, rows of either side.
+        # A row for each published condition; if the run has no counterparts, rows of either side.
         values = values_table(published, [(run, trials), *others])
         return [
             values if values.rows else published_comparison_table(run, trials, study, published)
         ]
 
     def accuracy() -> list[Table]:
-        # It brings in the findings, and with them the statistics.
+        # This imports the findings, and with them the statistics.
         from lanlab.report.simulation.accuracy_table import accuracy_tables
 
         return accuracy_tables(run, trials, published)
@@ -76,7 +76,7 @@ def tables(
 
 
 def table_of_trials(run: RunRecord, trials: Sequence[TrialRecord]) -> Fitted:
-    """Every trial, for where the tables of what they come to are missing."""
+    """Every trial, for runs without summary tables."""
     from lanlab.report.document.fitted import Fitted
 
     table = trial_table(run, trials, Study.model_validate(run.study))

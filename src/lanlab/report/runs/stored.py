@@ -1,4 +1,4 @@
-"""What reports, comparisons and lists of runs need of a store, the same on every face."""
+"""Queries of the store that reports, comparisons and lists of runs share."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lanlab.store.shape import reading_records
 if TYPE_CHECKING:
     from lanlab.store import RunRecord, Series, Store, TrialRecord
 
-#: Newest runs of a study that are looked at for how much runs differ.
+#: Most recent runs of a study used to estimate how much runs differ.
 _MOST_OTHERS = 40
 
 
 def trials_for_page(store: Store, run_id: str) -> list[TrialRecord]:
-    """The trials of a run, with what a page needs of the times of their files, or of a stream."""
+    """The trials of a run, with the series of file times or streams that the page needs."""
     from lanlab.analysis import file_sizes, loss_over_time, over_time, tcp_over_time
 
     def series(trial: TrialRecord, name: str) -> Series:
@@ -59,7 +59,7 @@ def is_killed(run: RunRecord, store: Store) -> bool:
 
 
 def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
-    """The row of a run whose records are not as lanlab writes them."""
+    """The row of a run whose records do not have lanlab's form."""
     texts = ("measured", "result", "study", "scale", "testbed", "link", "started_at", "name")
     counts = ("trials", "failed_trials", "missing_trials")
     return {
@@ -82,7 +82,7 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
 
     counts = store.statuses(run.id)
     failed = counts.get("failed", 0)
-    # Where each trial stands is read only where it matters: a list of runs has many.
+    # The position of trials is read only if it matters: a list of runs is long.
     missing = missing_places(store.outlines(run.id)) if failed else []
     with reading_records(run.id):
         place, label, where = place_of(run), label_of(run), measured_where(run)
@@ -95,13 +95,13 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "status": "interrupted" if is_killed(run, store) else run.status,
             "trials": sum(counts.values()),
             "failed_trials": failed,
-            # Places at which every trial failed: means lack a trial for each.
+            # Positions at which every attempt failed: means lack a trial for each.
             "missing_trials": len(missing),
             "started_at": run.started_at,
             "name": label.name,
             "note": label.note,
             "tags": list(label.tags),
-            # Turns as people count them.
+            # Turns, counted from 1.
             "series": None if place is None else place.series,
             "turn": None if place is None else place.turn + 1,
             "side": None if place is None else LETTERS[place.side],

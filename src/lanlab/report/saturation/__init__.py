@@ -1,1 +1,1 @@
-"""Where searches ended."""
+"""Results of searches."""

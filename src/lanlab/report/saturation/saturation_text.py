@@ -1,4 +1,4 @@
-"""Where a search has ended, in a sentence."""
+"""The result of a search, in a sentence."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ from lanlab.studies import Study
 
 def saturation_sentence(study: Study, found: Saturation) -> str:
     """
-    Up to which load each goal is met, with its 95 % interval.
+    The highest load that meets each goal, with its 95 % interval.
 
-    Goals that ended at the same load are reported once: where nothing is lost, no more than 0.1 %
-    is.
+    Goals met up to the same load are reported once: without losses, the 0.1 % goal is met too.
     """
     if not found.goals:
         return (
@@ -83,7 +82,7 @@ def _at_least(found: Saturation, shown: Quantity, sent: str) -> str:
 def _share(load: float | None, limit: float | None) -> str:
     if load is None or not limit:
         return ""
-    # With some messages lost, more may be sent than is carried.
+    # If losses are allowed, more may be sent than is delivered.
     return f" ({percent(min(load / limit, 1.0))} of what this Ethernet can carry)"
 
 

@@ -1,1 +1,1 @@
-"""How near a simulation comes to published values, and what it predicts."""
+"""How close simulations are to published values, and what they predict."""

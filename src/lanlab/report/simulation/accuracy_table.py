@@ -1,4 +1,4 @@
-"""How near a simulation comes to what was printed, number by number, and how many are how near."""
+"""How close a simulation is to the published values, one by one, and how many are how close."""
 
 from __future__ import annotations
 
@@ -68,14 +68,14 @@ def accuracy_table(found: Sequence[Accuracy], study: Study) -> Table:
         Column("how", "read off as", "", is_number=False),
     )
     checked = {one.accuracy.value.id: one for one in cross_validated(held_out_values(found))}
-    # Where a text says at which condition a greatest value was, it is read off there.
+    # If the publication names the condition of a maximum, the simulation is read at that condition.
     at = {one.repeats: one.value.condition for one in found if one.repeats is not None}
     rows = tuple(_row(one, study, checked, at.get(one.value.id, {})) for one in found)
     return Table("accuracy", TITLE, columns, rows)
 
 
 def accuracy_count_table(found: Sequence[Accuracy], study: Study, published: Published) -> Table:
-    """How many of the printed numbers are within each error, by what they were to the machines."""
+    """How many published values are within each error, by their role in the fit."""
     within = [f"within {100 * ratio:g} %" for ratio in WITHIN_RATIOS]
     columns = (
         Column("standing", "published values", "published values", is_number=False),
@@ -133,24 +133,25 @@ def accuracy_sentences(found: Sequence[Accuracy], study: Study) -> list[str]:
 
 
 def held_out_of(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Accuracy]:
-    """The printed values that the model of a simulated run could have missed: all that are kept
-    with its study, and those of the run that are not."""
+    """The published values that can test the model of a simulated run: those kept with its study
+    that were held out, and those of the run that were not fitted.
+    """
     simulation, published = Study.model_validate(run.study).simulation, published_numbers(run)
     kept = [] if simulation is None else kept_accuracies(published, simulation)
     return with_others(held_out_values(kept), run_accuracies(run, trials, published))
 
 
 def missed_in(run: RunRecord, trials: Sequence[TrialRecord]) -> str:
-    """`missed_sentence` of a simulated run."""
+    """`missed_sentence` for a simulated run."""
     return missed_sentence(held_out_of(run, trials))
 
 
 def missed_sentence(found: Sequence[Accuracy]) -> str:
     """
-    How far the model missed what it was not fitted to: what a simulated value is worth.
+    The model's error at values to which it was not fitted: the certainty of a simulated value.
 
     Args:
-        found: What `held_out_values` gives.
+        found: The result of `held_out_values`.
     """
     if not found:
         return (

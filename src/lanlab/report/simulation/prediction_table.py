@@ -1,4 +1,4 @@
-"""The same conditions with and without a change of the machines."""
+"""The same conditions with unchanged and with changed machines."""
 
 from __future__ import annotations
 
@@ -17,35 +17,35 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
 
 Run = tuple[RunRecord, Sequence[TrialRecord]]
-#: The first metric of each condition, by experiment and `condition_key`: as in the study, changed.
+#: The first metric of each condition, by experiment and `condition_key`: unchanged and changed.
 Sides = tuple[Mapping[tuple[str, str], float], Mapping[tuple[str, str], float]]
 Ends = tuple[float, float]
-#: Interval above which the third digit says nothing: its ends differ by more than this factor.
+#: Intervals whose ends differ by more than this factor are printed with two digits.
 _TWO_DIGITS_FROM = 1.1
 
 
 @dataclass(frozen=True)
 class Predicted:
-    """A metric at a condition, as the study has its machines and with them changed."""
+    """A metric at a condition, with unchanged and with changed machines."""
 
     experiment: str
     factors: dict[str, Level]
     metric: str
-    #: Means, in the metric's unit; `None` where no trial has it.
+    #: Means, in the metric's unit; `None` if no trial has it.
     before: float | None
     after: float | None
     cause_before: str | None
     cause_after: str | None
-    #: What the fit leaves open of each, in the metric's unit; `None`: not computed.
+    #: The range that the fit leaves open, in the metric's unit; `None` if not computed.
     range_before: Ends | None = None
     range_after: Ends | None = None
     range_ratio: Ends | None = None
-    #: With what the model itself misses; `None`: not known, or, of a ratio, nothing changed.
+    #: The range including the model's error; `None` if not known, or for a ratio that does not
+    #: change.
     interval_before: Ends | None = None
     interval_after: Ends | None = None
     interval_ratio: Ends | None = None
-    #: The greatest values that the link and the offered load allow; `None` where nothing bounds
-    #: them.
+    #: Upper bounds from the link and the offered load; `None` if there is none.
     most_before: float | None = None
     most_after: float | None = None
 
@@ -110,7 +110,8 @@ def with_ranges(
     found: Sequence[Predicted], own: Sides, members: Sequence[Sides]
 ) -> list[Predicted]:
     """
-    The same with what the fit leaves open: the range over machines that agree with print.
+    Add the range that the fit leaves open: the values over all machines that fit the published
+    values.
 
     Args:
         found: Means of the runs.
@@ -126,7 +127,7 @@ def with_ranges(
             if before.get(key, 0) > 0 and after.get(key, 0) > 0
         ]
         if len(pairs) <= len(members):
-            # Of some machine there is nothing: what it leaves open is not known.
+            # One machine has no result, so the range is not known.
             ranged.append(one)
             continue
         (own_before, own_after), *_ = pairs
@@ -150,13 +151,13 @@ def _around(value: float | None, factors: Sequence[float]) -> Ends | None:
 
 def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[Predicted]:
     """
-    The same with intervals: what the model misses, and what its fit leaves open.
+    Add intervals for both the model's error and the open range of its fit.
 
     Args:
-        found: With the ranges that are known.
-        half_log: Of `lanlab.analysis.model_error.model_error_log`. A ratio has that of two values
-            that are missed independently of each other: what a change leaves as it is makes it
-            less. `None`: no interval is known.
+        found: The ranges known so far.
+        half_log: The result of `lanlab.analysis.model_error.model_error_log`. The interval of a
+            ratio assumes that both values have independent errors, which overstates it if the
+            change leaves most of the machine as it is. `None`: no interval is known.
     """
     if half_log is None:
         return list(found)
@@ -165,7 +166,7 @@ def with_intervals(found: Sequence[Predicted], half_log: float | None) -> list[P
             one,
             interval_before=_widened(one.before, half_log, one.range_before, one.most_before),
             interval_after=_widened(one.after, half_log, one.range_after, one.most_after),
-            # What a change does not touch is simulated twice alike.
+            # A condition that the change does not affect gives the same result twice.
             interval_ratio=None
             if one.ratio == 1.0
             else _widened(one.ratio, math.sqrt(2) * half_log, one.range_ratio),
@@ -184,7 +185,7 @@ def _widened(
 
 
 def prediction_sentence(found: Sequence[Predicted], study: Study, change: str) -> str:
-    """What a change makes of the results, beyond the model's error, in one sentence."""
+    """The effects of a change beyond the model's error, in one sentence."""
     if all(one.interval_ratio is None for one in found if one.ratio != 1.0):
         ratios = [one.ratio for one in found if one.ratio is not None]
         seen = _times(ratios) if ratios else "nothing"

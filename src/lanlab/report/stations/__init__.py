@@ -1,1 +1,1 @@
-"""Stations: tables and sentences."""
+"""Tables and sentences of stations."""

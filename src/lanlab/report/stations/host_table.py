@@ -1,4 +1,4 @@
-"""What each client host did, where stations were spread over several, for people and as CSV."""
+"""The share of each client host, if stations were spread over several, as a table and CSV."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def host_table(trials: Sequence[TrialRecord], experiment: str) -> Table:
     A row for each host at each number of stations: means over the trials that count.
 
     Returns:
-        Without rows where no trial had several hosts.
+        No rows if no trial had several hosts.
     """
     found: dict[tuple[int, int], list[HostShare]] = {}
     for trial in counting([trial for trial in trials if trial.experiment == experiment]):

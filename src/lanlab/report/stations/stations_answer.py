@@ -1,4 +1,4 @@
-"""What a run of stations answers: how many users are served, of what, and how."""
+"""The answer of a run of stations: how many users the server supports, and at which operation."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _OPERATIONS = {"read": "reads", "write": "writes", "mix": "reads and writes"}
 
 def station_sentences(study: Study, experiment: str, trials: Sequence[TrialRecord]) -> list[str]:
     """
-    How many users are served within each response time that a figure of the study names; nothing of
-    an experiment of another workload, or where none is named.
+    The number of users within each response time that a figure of the study names; empty for other
+    workloads, or if no figure names one.
 
     Args:
         trials: Trials of the experiment, all of one curve.

@@ -1,5 +1,6 @@
-"""Trials of stations for the terminal: a table with a line for each number of them, and the answer
-to how many a server serves."""
+"""Trials of stations for the terminal: a table with a line for each number of stations, and how
+many a server supports.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
     from lanlab.analysis.stations import StationsWithin
     from lanlab.report.document.fitted import Fitted
 
-#: Little's law holds where nothing was miscounted; a point that misses it by more is flagged.
+#: Little's law holds if the counts are right; points that deviate by more are flagged.
 _LITTLE_WITHIN = 0.01
 _COLUMNS = (
     Column("stations", "stations", "stations"),
@@ -107,7 +108,7 @@ def _interval_cell(interval: tuple[float, float] | None) -> Cell:
 
 
 def _remark(trials: Sequence[TrialRecord]) -> str:
-    """What a reader must know of these numbers; empty if nothing."""
+    """Caveats about these numbers; empty if there are none."""
     said = []
     said += list(dict.fromkeys(word for trial in trials if (word := _unsteady(trial))))
     if any(trial.metrics.get("wrong_data") for trial in trials):
@@ -164,8 +165,8 @@ def _unsteady(trial: TrialRecord) -> str:
 
 def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "mean") -> str:
     """
-    How many users the server serves before their response time passes a limit: one sentence, that
-    says so where that was not reached.
+    The number of users up to which the response time stays within a limit, or that the limit was
+    not reached.
 
     Args:
         limit_s: Above 0.
@@ -179,7 +180,7 @@ def answer_sentence(trials: Sequence[TrialRecord], limit_s: float, of: str = "me
     if not curves:
         return f"No trial has a {what}, so the number of users is not known."
     found = stations_within(curves[0], limit_s, can_predict=of == "mean")
-    # As the table has them; the models go by logarithms.
+    # Rounded as in the table; the models use logarithms.
     responses = {level.stations: sum(level.response_s) / level.trials for level in curves[0].levels}
     return _sentence(found, responses, what)
 

@@ -1,1 +1,1 @@
-"""Streams and echoes: tables and sentences."""
+"""Tables and sentences of streams and echoes."""

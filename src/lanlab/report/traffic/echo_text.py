@@ -12,10 +12,10 @@ _STATISTICS = ("mean", "min", "p50", "p90", "p99", "p999", "max")
 
 
 def echo_lines(trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
-    """What a trial that ended well has measured; what is not known has no line.
+    """The results of a successful trial; unknown values have no line.
 
     Args:
-        with_modes: Whether to say how replies were waited for, and why.
+        with_modes: Whether to include how replies were waited for, and why.
     """
     metrics = trial.metrics
     said = []
@@ -51,8 +51,9 @@ def _distribution(metrics: Mapping[str, float | int], prefix: str) -> str:
 
 
 def peer_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """Who counted and by which clock, where the other end is a peer; and answers that were not
-    what was sent."""
+    """Which end counted and by which clock, if the other end is a peer; and replies that differ
+    from the request.
+    """
     if trial.parameters.get("peer") is None:
         return
     if foreign := trial.metrics.get("foreign_datagrams"):

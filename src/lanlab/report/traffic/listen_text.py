@@ -1,4 +1,4 @@
-"""What was heard on a segment, as text."""
+"""The traffic heard on a segment, as text."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ _SIGNS = {
     "answered": "answered for it",
     "released": "released it",
 }
-#: What a question asked so shortly before the end may still be answered in, ns.
+#: A query this close to the end may still have been answered later, ns.
 _FRESH_NS = 2_000_000_000
 _MOST_SHOWN = 8
 
 
 def listen_lines(heard: dict[str, Any]) -> list[str]:
-    """Lines for people: each list with its heading, and what the lists leave out."""
+    """Lines for people: each list with its heading, and how many entries it omits."""
     seconds = heard["elapsed_ns"] / 1e9
     lines = [
         f"interface   {heard['interface']} ({heard['mac']})",

@@ -1,4 +1,4 @@
-"""Round trips alone and under load, and by how much they grow."""
+"""Round trips idle and under load, and their increase."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _COLUMNS = (
 
 
 def load_table(trials: Sequence[TrialRecord], study: Study, experiment: str) -> Table:
-    """A row for each load of an experiment; none where nothing was measured under load."""
+    """A row for each load of an experiment; none if nothing was measured under load."""
     rows = tuple(_row(found, study) for found in load_results(trials, experiment))
     return Table(f"{experiment}-under-load", "Round trips under load", _COLUMNS, rows)
 
@@ -95,7 +95,7 @@ def _share(ratio: float | None) -> Cell:
 
 
 def load_sentences(trials: Sequence[TrialRecord], study: Study, experiment: str) -> list[str]:
-    """By how much each load makes round trips grow, and how many trials that rests on."""
+    """The increase of round trips under each load, and the number of trials behind it."""
     return [_sentence(found, study) for found in load_results(trials, experiment)]
 
 

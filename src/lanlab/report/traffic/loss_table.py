@@ -1,4 +1,4 @@
-"""What became of the messages that were asked for, at each condition of an experiment."""
+"""What happened to the requested messages, at each condition of an experiment."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ def loss_table(
     experiment: str,
 ) -> Table:
     """
-    Shares of the messages asked for: received, and each place at which any were lost.
+    Shares of the requested messages: received, and lost at each place.
 
     Returns:
-        Means over the trials of each condition, those of a row adding up to 1. Without rows where
-        no trial tells, as over TCP, which loses no messages.
+        Means over the trials of each condition; a row adds up to 1. No rows if no trial has losses
+            to report, as over TCP.
     """
     counted = with_shares(trials)
     words = place_words([trial for trial in trials if trial.experiment == experiment])
@@ -66,7 +66,7 @@ def loss_table(
             Column(
                 f"{words[place]} (ratio)",
                 words[place],
-                # Where there is little room for what else it may be.
+                # A shorter word for narrow tables.
                 short if words[place] == PLACES.get(place, RECEIVED) else "unexplained",
             )
             for place, short in _SHORT.items()

@@ -1,4 +1,4 @@
-"""How late the medium of a link was during one trial, for the terminal."""
+"""The lateness of a link's medium during one trial, for the terminal."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _REPORTED_GAP_NS = 1_000_000
 
 
 def medium_words(trial: TrialRecord) -> str | None:
-    """The lateness of the medium; `None` where there is no medium, or it did not matter."""
+    """The lateness of the medium; `None` if there is no medium, or it did not matter."""
     lateness = medium_lateness(trial.raw)
     if lateness is None:
         return None

@@ -1,4 +1,4 @@
-"""What one-way delays are worth where sender and receiver have two clocks."""
+"""The accuracy of one-way delays if sender and receiver have different clocks."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lanlab.units import format_time
 
 def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
     """
-    The bound of an experiment's one-way delays, in a sentence.
+    The error bound of an experiment's one-way delays, in a sentence.
 
     Args:
         title: Title of the experiment.
         trials: Its trials.
 
     Returns:
-        `None` where none was measured, or where every trial had one clock.
+        `None` if no delays were measured, or every trial had one clock.
     """
     measured = [t.metrics for t in counting(trials) if "one_way_delay_p50_ns" in t.metrics]
     error_ns = max((metrics["clock_error_ns"] for metrics in measured), default=0)
@@ -37,14 +37,14 @@ def one_way_remark(title: str, trials: Sequence[TrialRecord]) -> str | None:
 
 def one_way_text(metrics: Mapping[str, float | int], kept: str = "") -> str | None:
     """
-    The one-way delays of a trial with the bound of the clocks' difference.
+    The one-way delays of a trial with the bound on the difference of the clocks.
 
     Args:
-        kept: What keeps the clocks right, as `clocks_kept` says it.
+        kept: What synchronises the clocks, from `clocks_kept`.
 
     Returns:
-        `None` where none was measured. A delay of no more than the bound could as well be none at
-        all; that is said.
+        `None` if no delays were measured. If a delay is within the bound, the text says that it may
+            be zero.
     """
     if "one_way_delay_p50_ns" not in metrics:
         return None

@@ -1,4 +1,4 @@
-"""What a trial of a stream with a peer found that only one end could count."""
+"""Counts of a stream with a peer that only one end could make."""
 
 from __future__ import annotations
 

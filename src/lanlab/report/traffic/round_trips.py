@@ -1,4 +1,4 @@
-"""What round trips over a link that is a token bucket mean."""
+"""The meaning of round trips over a link that is a token bucket."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.studies import Study
 
 
 def round_trip_remark(run: RunRecord, study: Study, trials: Sequence[TrialRecord]) -> str | None:
-    """What to know of the round trips of an echo; `None` where there is nothing."""
+    """Caveats about the round trips of an echo; `None` if there are none."""
     link = wire_of(run)
     if link is None or not link.has_token_bucket or not trials:
         return None

@@ -1,5 +1,6 @@
-"""What stands with the goodput of a stream on the terminal: over UDP loss, jitter and what was not
-sent; over TCP what was sent again."""
+"""Columns beside the goodput of a stream on the terminal: for UDP loss, jitter and unsent messages;
+for TCP retransmissions.
+"""
 
 from __future__ import annotations
 
@@ -19,11 +20,11 @@ def with_arrival(
     table: Table, run: RunRecord, trials: Sequence[TrialRecord], experiment: str
 ) -> Table:
     """
-    A table of an experiment of streams with these columns; those that say nothing are not shown.
+    Add these columns to a table of streams; columns without content are not shown.
 
     Args:
         table: A row for each condition, in the order of `summarise`.
-        run, trials, experiment: What it was made of.
+        run, trials, experiment: The source of the table.
     """
     found: dict[str, list[Summary]] = {
         key: summarise(run, trials, experiment, key) for key in _METRICS
@@ -38,7 +39,7 @@ def with_arrival(
 
 
 def share_text(share: float) -> str:
-    """A share of messages: none is none, and a little is not rounded to none.
+    """A share of messages. Zero is "none", and a small share is not rounded to zero.
 
     Examples:
         >>> share_text(0), share_text(0.00012345), share_text(0.125)
@@ -48,7 +49,7 @@ def share_text(share: float) -> str:
 
 
 def _loss(means: _Means) -> str:
-    # Over TCP nothing is lost that is not sent again.
+    # TCP resends every lost segment.
     loss = means["loss_ratio"] if means["reordered_messages"] is not None else None
     return "" if loss is None else share_text(loss)
 

@@ -27,11 +27,11 @@ _LABEL = 12
 
 
 def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False) -> list[str]:
-    """What a trial that ended well has measured; what is not known has no line. Of one that went
-    both ways each direction by itself.
+    """The results of a successful trial; unknown values have no line. Each direction of a
+    bidirectional trial is shown separately.
 
     Args:
-        with_modes: Whether to say how messages were handed over and waited for, and why.
+        with_modes: Whether to include the I/O modes, and the reasons for them.
     """
     said = []
     for heading, one in directions(trial):
@@ -42,7 +42,7 @@ def stream_lines(run: RunRecord, trial: TrialRecord, *, with_modes: bool = False
 
 
 def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
-    """Each direction of a trial with its heading; that of a trial with only one is empty."""
+    """Each direction of a trial with its heading, which is empty if there is only one."""
     back = second_direction(trial)
     if back is None:
         return [("", trial)]
@@ -55,9 +55,9 @@ def directions(trial: TrialRecord) -> list[tuple[str, TrialRecord]]:
 
 
 def second_direction(trial: TrialRecord) -> TrialRecord | None:
-    """The second direction of a trial as if it had been the only one; `None`: it had none."""
+    """The second direction of a trial as a trial of its own; `None` if it had only one."""
     ends = {role: trial.raw.get(f"{REVERSE_PREFIX}{role}") for role in ROLES.get("stream", ())}
-    # Of a stream with a peer only one end has a result.
+    # In a stream with a peer only one end has a result.
     if not is_one_way(trial.workload) or not any(ends.values()):
         return None
     metrics = {
@@ -113,7 +113,7 @@ def _goodput(run: RunRecord, trial: TrialRecord) -> str:
     link = wire_of(run)
     limit = limit_of("goodput_bps", trial.parameters, link)
     share = f", {100 * goodput_bps / limit:.2f} % of {link.share_name}" if link and limit else ""
-    # TCP carries bytes and keeps no messages.
+    # TCP carries bytes and does not preserve messages.
     messages = None if _is_tcp(trial) else trial.metrics.get("received_messages_per_s")
     rate = f", {number(messages, 4)} messages/s" if messages is not None else ""
     return f"{format_rate(goodput_bps)}{share}{rate}"

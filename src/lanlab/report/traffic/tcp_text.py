@@ -1,4 +1,4 @@
-"""What TCP did in a trial of a stream, in its own words: bytes, segments, round trip and window."""
+"""TCP's own counts in a trial of a stream: bytes, segments, round trip and window."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from lanlab.figures.number_text import number
 from lanlab.store import TrialRecord
 from lanlab.units import format_size, format_time
 
-#: A sender that waited for less of its time was not limited by it.
+#: Below this share of its time, waiting did not limit the sender.
 _LEAST_RATIO = 0.01
 
 
 def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
-    """Label and text of each line; what the sender's kernel did not tell has none."""
+    """Label and text of each line; values that the sender's kernel does not report have none."""
     metrics = trial.metrics
     if "received_bytes" in metrics:
         yield "received", _received(trial)
@@ -35,7 +35,7 @@ def tcp_lines(trial: TrialRecord) -> Iterator[tuple[str, str]]:
 
 
 def retransmitted_text(trial: TrialRecord) -> str:
-    """The share of segments that were sent again; empty where it is not known."""
+    """The share of retransmitted segments; empty if unknown."""
     sent = trial.metrics.get("data_segments_sent")
     if not sent:
         return ""
@@ -44,12 +44,12 @@ def retransmitted_text(trial: TrialRecord) -> str:
 
 
 def round_trip_text(trial: TrialRecord) -> str:
-    """The smoothed round-trip time at the end, or the least and greatest of several flows."""
+    """The smoothed round-trip time at the end, or the minimum and maximum of several flows."""
     return _times(_facts(trial), "round_trip_ns")
 
 
 def window_text(trial: TrialRecord) -> str:
-    """The congestion window at the end, or the least and greatest of several flows."""
+    """The congestion window at the end, or the minimum and maximum of several flows."""
     sizes = [
         one["congestion_window_segments"] * one["maximum_segment_bytes"]
         for one in _facts(trial)
@@ -68,7 +68,7 @@ def _received(trial: TrialRecord) -> str:
     text = f"{format_size(int(metrics['received_bytes']))} in the measured time"
     unread = int(metrics.get("lost_messages", 0)) * int(trial.parameters["message_size_bytes"])
     if unread > 0:
-        # Over TCP nothing is lost on the way but the connection's end.
+        # TCP loses nothing unless the connection breaks.
         text += f"; {format_size(unread)} that were sent were never read"
     return text
 
@@ -83,7 +83,9 @@ def _span(ascending: Sequence[str]) -> str:
 
 
 def _limited(facts: Sequence[Mapping[str, Any]]) -> str:
-    """What held the sender up but the network, with its share of the time in which it had data."""
+    """What limited the sender apart from the network, with its share of the time in which it had
+    data.
+    """
     busy_ns = sum(one.get("busy_ns", 0) for one in facts)
     said = []
     for key, what in (

@@ -1,1 +1,1 @@
-"""The trials of a run, and what disturbed or ended them."""
+"""The trials of a run, their disturbances and failures."""

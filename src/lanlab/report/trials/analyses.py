@@ -1,6 +1,5 @@
 """
-What is computed from the trials of a run, each part by itself: one that fails takes nothing from
-the other parts, and hides no trial.
+Run each analysis of a run's trials separately: one that fails affects no other, and hides no trial.
 """
 
 from __future__ import annotations
@@ -11,9 +10,9 @@ from typing import TypeVar
 from lanlab.frozen import dataclass
 
 _Found = TypeVar("_Found")
-#: Failures of the machine or of the installation, which end every command with words of their own.
+#: Failures of the machine or the installation; they end every command with their own message.
 _OF_THE_MACHINE = (ImportError, MemoryError, OSError)
-#: Characters of a message that are kept; a record may put any text into it.
+#: Longest message kept, in characters; a record may contain any text.
 _MOST_CHARACTERS = 200
 
 
@@ -44,7 +43,7 @@ class Analyses:
         The result of an analysis.
 
         Args:
-            name: What users know it by.
+            name: Its name for users.
             instead: The result if it fails.
         """
         try:

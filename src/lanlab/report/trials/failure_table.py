@@ -1,4 +1,4 @@
-"""Failed trials: which, why, what had been seen, and what became of them."""
+"""Failed trials: which, why, and what happened next."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.studies import Study
 
 
 def failure_table(trials: Sequence[TrialRecord], study: Study) -> Table:
-    """A row for each failed trial, in order; none where all ended well."""
+    """A row for each failed trial, in order."""
     columns = (
         Column("number", "no.", "no."),
         Column("experiment", "experiment", "experiment", is_number=False),

@@ -1,4 +1,4 @@
-"""What failed in a run, in sentences."""
+"""The failures of a run, in sentences."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from lanlab.plan import Plan
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Conditions that are named; of more, the table has the rest.
+#: Most conditions that are named; the table has the rest.
 _MOST_NAMED = 6
 
 
 def failure_sentences(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> list[str]:
-    """How many trials failed, what their means lack, and what was given up."""
+    """How many trials failed, which means lack a trial, and which conditions were given up."""
     failed = failures(trials)
     if not failed:
         return []

@@ -1,4 +1,4 @@
-"""What disturbed the trials of a run, in sentences."""
+"""Disturbances during the trials of a run, in sentences."""
 
 from __future__ import annotations
 
@@ -25,7 +25,8 @@ def _in_means(disturbed: int, repeated: int) -> str:
 
 def pollution_sentences(trials: Sequence[TrialRecord]) -> list[str]:
     """How many trials were disturbed and by what, which of them count, remarks on the hosts, and
-    what could not be judged."""
+    what could not be checked.
+    """
     said = []
     disturbed = [trial for trial in trials if trial.is_disturbed]
     if disturbed:

@@ -1,4 +1,4 @@
-"""The figures of a measurement that names none, as `lanlab stream` and its like are kept."""
+"""The figures of measurements whose study names none, such as those of `lanlab stream`."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _TCP_FIGURES = {
 
 
 def figures_of(study: Study) -> tuple[Figure, ...]:
-    """The figures that a study names, and of an experiment that none draws those that fit it."""
+    """The figures that a study names; or, for an experiment without any, those that suit it."""
     drawn = {name for figure in study.figure for name in figure.experiments}
     rest = [e for e in study.experiment if e.id not in drawn and e.search is None]
     fitting = (PRESENTATIONS[one.workload].figures(one) for one in rest)
@@ -36,8 +36,9 @@ def figures_of(study: Study) -> tuple[Figure, ...]:
 
 
 def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Further figures of each stream whose course is there and that no figure shows: its goodput
-    over time, and over TCP what its sender's kernel knew."""
+    """More figures of each stream with a stored series that no figure shows: its goodput over time,
+    and for TCP the state of the sender's kernel.
+    """
     shown = {
         (figure.figure, name)
         for figure in (*study.figure, *figures_of(study))
@@ -61,8 +62,9 @@ def figures_over_time(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figu
 
 
 def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Further figures of each experiment whose trials keep histograms of round trips: their
-    distributions."""
+    """More figures of each experiment whose trials have histograms of round trips: their
+    distributions.
+    """
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
     found = []
     for experiment in study.experiment:
@@ -77,8 +79,9 @@ def figures_of_round_trips(study: Study, trials: Sequence[TrialRecord]) -> tuple
 
 
 def figures_of_losses(study: Study, trials: Sequence[TrialRecord]) -> tuple[Figure, ...]:
-    """Further figures of each experiment with three sending rates and more, whose stored intervals
-    have losses: these over time and rate."""
+    """More figures of each experiment with at least three sending rates and stored losses: losses
+    over time and rate.
+    """
     named = {(figure.figure, name) for figure in study.figure for name in figure.experiments}
     found = []
     for experiment in study.experiment:

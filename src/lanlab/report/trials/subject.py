@@ -1,7 +1,7 @@
-"""What a measurement is of, in one line: protocol, direction, size, flows, time, and between whom.
+"""The subject of a measurement in one line: protocol, direction, size, flows, time, and hosts.
 
-Titles of single measurements and scans are made of it, so that a table, a list of runs, a figure
-and a page say it by themselves.
+Titles of single measurements and scans are made of it, so that tables, lists, figures and pages are
+self-explanatory.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from lanlab.services import EMBEDDED, SERVICES
 from lanlab.units import format_rate, format_time
 from lanlab.workloads.peers import STARTED
 
-#: Gives a parameter; `None` where it is not set, or differs from condition to condition.
+#: Looks up a parameter; `None` if it is not set, or differs between conditions.
 _Of = Callable[[str], Any]
 _KIBI, _MEBI = 2**10, 2**20
 _LOOPBACK, _VIRTUAL, _SIMULATED = "loopback", "virtual", "simulated"
@@ -43,13 +43,13 @@ def subject(
     searched: str | None = None,
 ) -> str:
     """
-    What is measured under a condition, or under several.
+    The subject of a measurement under one condition, or under several.
 
     Args:
         workload: Its name.
         parameters: Parameters of the condition, in lanlab's units.
-        varied: Those that differ from condition to condition.
-        searched: The one whose value a search is to find.
+        varied: Names of those that differ between conditions.
+        searched: Name of the one that a search varies.
 
     Examples:
         >>> udp = {"transport": "udp", "message_size_bytes": 1408, "flows": 1, "time_s": 3.0}
@@ -62,7 +62,7 @@ def subject(
     """
     unsaid = {*varied, *([searched] if searched else [])}
     if "server" in varied and "://" in str(parameters.get("server")):
-        # Each URL has a service of its own.
+        # Each URL has its own service.
         unsaid.add("service")
 
     def of(key: str) -> Any:
@@ -76,11 +76,11 @@ def subject(
 
 def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str:
     """
-    From whom to whom, or over what; empty where the server's URL says it.
+    The hosts of a measurement, or its link; empty if the server's URL names the host.
 
     Args:
-        testbed: Its name, as `lanlab.testbeds.testbed` takes it.
-        link: As that takes it.
+        testbed: Its name, in the form of `lanlab.testbeds.testbed`.
+        link: In the same form.
         parameters: Parameters of the condition.
 
     Examples:
@@ -97,7 +97,7 @@ def places(testbed: str, link: str | None, parameters: Mapping[str, Any]) -> str
             return ""
         known = {_LOOPBACK: "over loopback", _SIMULATED: f"simulated, over {link}"}
         return known.get(testbed, f"over a virtual link ({link or 'unshaped'})")
-    # What is named without hosts is refused where it is opened.
+    # A testbed without hosts is refused when it is opened.
     listed = listed_hosts(testbed) if ":" in testbed else None
     if listed is None:
         return f"on {testbed}"
@@ -159,7 +159,7 @@ def _stream(of: _Of, varied: set[str]) -> list[str]:
     if of("peer") is not None:
         peer = "a plain program" if of("peer") == STARTED else of("peer")
         named += f" {'from' if of('traffic_direction') == REVERSE else 'to'} {peer}"
-    # The pace is of the messages, or where their size differs, of the stream.
+    # The rate is a property of the messages, or, if their size varies, of the stream.
     begin = [named, f"{sent} {pace}".strip()] if sent else [f"{named} {pace}".strip()]
     amount = _time(of)
     if of("messages") is not None:

@@ -15,7 +15,7 @@ from lanlab.report.document.table import EMPTY, Cell, Column, Table, words
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
 
-#: Columns for CSV of what a trial was measured with, and the fields of `Modes`.
+#: CSV columns for the I/O modes of a trial, and the fields of `Modes`.
 _MODES = {
     "io": "io",
     "io chosen because": "io_reason",
@@ -31,7 +31,7 @@ _MODES = {
 
 
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
-    """Every trial, in order; for CSV with the level of each factor, in lanlab's units."""
+    """Every trial, in order; in CSV with the level of each factor, in lanlab's units."""
     factors = list(dict.fromkeys(name for trial in trials for name in trial.factors))
     is_service = any(agreed_words(trial) for trial in trials)
     columns = (
@@ -57,7 +57,7 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         Column("", "measured with", is_number=False),
         *(Column(name) for name in _MODES),
         *([Column("agreed with the server", "agreed", is_number=False)] if is_service else []),
-        # Some of what a trial was measured with can be asked for, too.
+        # Some of these modes can also be requested.
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}

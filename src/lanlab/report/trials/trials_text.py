@@ -1,5 +1,6 @@
-"""A single measurement in words: what it is of; of one trial all that it found, of several a line
-each; and their mean."""
+"""A single measurement in words: its subject, all results of one trial or a line for each of
+several, and their mean.
+"""
 
 from __future__ import annotations
 
@@ -27,9 +28,10 @@ def measurement_lines(
     All trials of one condition.
 
     Args:
-        run: What they are of.
-        trials: Those that failed have a line, and are in no mean.
-        verbose: Whether all that each trial found is said, with how it was measured and why.
+        run: The run.
+        trials: Failed trials have a line, and are left out of the means.
+        verbose: Whether to show all results of each trial, with its I/O modes and the reasons for
+            them.
     """
     done = [trial for trial in trials if trial.status == "done"]
     said = [title_of(run)]
@@ -50,14 +52,14 @@ def mean_text(
     metric: str, trials: Sequence[TrialRecord], failed: int = 0, *, is_simulated: bool = False
 ) -> str:
     """
-    The mean of a metric over trials, with its interval where there are enough of them.
+    The mean of a metric over trials, with its interval if there are enough of them.
 
     Args:
         metric: A rate in bit/s or a time in ns.
-        trials: Those that ended well.
-        failed: Trials that did not.
-        is_simulated: The interval is over seeds of a model: what the numbers of its machines leave
-            open is not in it.
+        trials: Successful trials.
+        failed: Number of failed trials.
+        is_simulated: The interval covers only the seeds of the model, not the uncertainty of its
+            machines' numbers.
     """
     values = [float(trial.metrics[metric]) for trial in trials if metric in trial.metrics]
     if not values:
