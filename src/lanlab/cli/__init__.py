@@ -1,23 +1,23 @@
-"""The command line: one file for each command, each of which parses, calls and prints."""
+"""The command line: one file per command, each of which parses, calls and prints."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
-#: What is said of a command that was ended, and had no run under way.
+#: Message of an interrupted command that had no run in progress.
 INTERRUPTED = "error: interrupted before the command was done"
 
 
 def main() -> None:
     """Entry point of `lanlab`: exits with 0 (done), 1 (failed) or 2 (refused)."""
-    # First of all, and above it nothing is imported: until here Ctrl-C ends Python in its own
-    # words. Both modules are there already; `signal` would not be.
+    # This comes first, with no imports above: until here Ctrl-C shows Python's own message. Both
+    # modules are already loaded; `signal` would not be.
     import _signal  # type: ignore[import-not-found]
 
     if _signal.getsignal(_signal.SIGINT) is _signal.default_int_handler:
         _signal.signal(_signal.SIGINT, _end)
-    # What is loaded stays: looking through it for garbage takes a tenth of the time to load it.
+    # Loaded modules stay: collecting garbage among them takes a tenth of the time to load them.
     import gc
 
     gc.set_threshold(100_000)

@@ -54,7 +54,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     for name in named:
         module = importlib.import_module(f"lanlab.cli.{COMMANDS[name]}")
         command = getattr(module, name)
-        # A list of all takes no options, and models of workloads take a while to load.
+        # A listing needs no options, and the models of workloads load slowly.
         app.command(name)(with_options(command) if len(named) == 1 else command)
     check_values(app)
     app.callback()(_common)
@@ -62,8 +62,8 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 
 def _named(arguments: Sequence[str]) -> Iterable[str]:
-    """The command that is to be run or completed; all, where help or an error may list them."""
-    # What the shell completes, with the program's name first.
+    """The command to run or complete; all commands if help or an error may list them."""
+    # The words to complete, beginning with the program's name.
     completed = os.environ.get("_TYPER_COMPLETE_ARGS") or os.environ.get("COMP_WORDS") or ""
     words = [word for word in arguments or completed.split()[1:] if word != "--"]
     return words[:1] if words and words[0] in COMMANDS else COMMANDS
@@ -87,14 +87,14 @@ def _common(
 
 def run() -> None:
     """
-    Run the command that was typed; `lanlab.cli.exit_report` reports its errors.
+    Run the typed command; `lanlab.cli.exit_report` reports its errors.
 
     Raises:
         UsageError: Typer refused the command line.
     """
     app = application(_named(sys.argv[1:]))
     try:
-        # `python -m` has no name that a user could type.
+        # With `python -m` there is no program name that a user could type.
         code = app(prog_name="lanlab", standalone_mode=False)
     except TyperException as error:
         _refuse(error)
@@ -108,7 +108,7 @@ def _refuse(error: TyperException) -> NoReturn:
     text = error.format_message()
     context = getattr(error, "ctx", None)
     if "\n" in text:
-        # The help of a command that was typed without arguments.
+        # The help of a command typed without arguments.
         typer.echo(text, err=True)
         sys.exit(error.exit_code)
     hint = f"see `{context.command_path} --help`" if context else None

@@ -1,4 +1,4 @@
-"""What is refused of any command's options before their values are read."""
+"""Checks of a command's options before their values are read."""
 
 from __future__ import annotations
 
@@ -24,8 +24,8 @@ from lanlab.cli.help_pages import (
 )
 from lanlab.errors import UsageError
 
-#: By types: what a value looks like, and what that is called. `int` and `float` would
-#: also take digits of other scripts, `1_000`, `nan` and `inf`.
+#: By type: the pattern of a value, and its name in errors. `int` and `float` would also accept
+#: digits of other scripts, `1_000`, `nan` and `inf`.
 _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
     int: (re.compile(r"\s*[+-]?[0-9]{1,30}\s*"), "a whole number"),
     float: (
@@ -60,15 +60,14 @@ class Commands(TyperGroup):
 
 
 class Command(TyperCommand):
-    """A command with help in pages; it refuses values that are empty, another option, or no
-    number."""
+    """A command with paged help; it refuses empty values, an option as a value, and non-numbers."""
 
     def get_help(self, ctx: Any) -> str:
         with whole_words():
             return super().get_help(ctx)
 
     def get_short_help_str(self, limit: int = 45) -> str:
-        """The whole first sentence: the list of commands breaks it into lines, and cuts nothing."""
+        """The whole first sentence: the list of commands wraps it and cuts nothing."""
         return super().get_short_help_str(limit=10_000)
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
@@ -81,7 +80,7 @@ class Command(TyperCommand):
             try:
                 given, rest, _ = self.make_parser(ctx).parse_args(args=list(args))
             except Exception as error:
-                # Typer's own class of these errors is private.
+                # Typer's class for these errors is private.
                 option = getattr(error, "option_name", None)
                 hint = None if option is None or option in known else own_option(option, known)
                 if hint is None:
@@ -121,8 +120,9 @@ class Command(TyperCommand):
 
 
 def _take_none_as_it_is(param: Any) -> None:
-    """Have an option that is not given no value, as ever, but without making what would read one:
-    typer makes a model for each of a command's dozens of options."""
+    """Give an omitted option no value, as always, but without building its parser: typer builds a
+    model for each of a command's dozens of options.
+    """
     if param.required or param.multiple or param.nargs != 1 or param.callback is not None:
         return
     process = param.process_value
@@ -134,7 +134,7 @@ def _take_none_as_it_is(param: Any) -> None:
 
 
 def _short(unit: str) -> str:
-    """A unit as options take it: `M` of `Mbit/s`, `s` of `seconds`."""
+    """A unit as users type it: `M` of `Mbit/s`, `s` of `seconds`."""
     for word, short in (("sec", "s"), ("min", "min"), ("bit/s", ""), ("bps", "")):
         begin, found, _ = unit.lower().partition(word)
         if found:
@@ -183,10 +183,10 @@ def _check_value(param: Any, value: str, args: Sequence[str], known: set[str]) -
 
 def check_number(option: str, value: str, kind: Any) -> None:
     """
-    Refuse what is no number where the option's type (`int`, or `int | None`) is one.
+    Refuse a value that is not a number if the option's type (`int`, or `int | None`) is one.
 
     Raises:
-        UsageError: It is none.
+        UsageError: The value is not a number.
     """
     for one in get_args(kind) or (kind,):
         pattern, allowed = _NUMBERS.get(one, (None, ""))

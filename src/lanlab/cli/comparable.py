@@ -1,4 +1,4 @@
-"""What `lanlab compare` holds against what, read from a store."""
+"""The two sides that `lanlab compare` compares, read from a store."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def compare_series(
     margin_ratio: float | None = None,
     base: str | None = None,
 ) -> RunComparison:
-    """The sides of a series, each against A or the one that is named."""
+    """The sides of a series, each compared with A or the given side."""
     from lanlab.report.comparison.compared import between_sides
     from lanlab.report.runs.stored import others_in
 

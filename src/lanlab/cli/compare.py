@@ -1,4 +1,4 @@
-"""`lanlab compare`: runs against each other, levels of a factor, or a run against print."""
+"""`lanlab compare`: runs with each other, levels of a factor, or a run with published values."""
 
 from __future__ import annotations
 
@@ -122,14 +122,14 @@ def compare(
 
 
 def _share(text: str) -> float:
-    """A share as people write it: `2%`, `2 %` or `0.02`."""
+    """A share in the forms that people write: `2%`, `2 %` or `0.02`."""
     from lanlab.units import parse_share
 
     try:
         share = parse_share(text)
     except UsageError:
         share = 0.0
-    # Half is no difference that is as good as none; 5 for 5 % would be.
+    # Half is too much for a negligible difference, and 5 probably means 5 %.
     if not 0 < share <= 0.5:
         raise UsageError(
             f"--margin: found `{text}`; allowed: above 0 % and at most 50 %",
@@ -141,7 +141,7 @@ def _share(text: str) -> float:
 @contextmanager
 def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
     """
-    Context of an analysis of runs: one that fails hides none of their trials.
+    Context of an analysis of runs: if it fails, their trials are still printed.
 
     Raises:
         Exit: It failed, and the trials were printed.
@@ -153,7 +153,7 @@ def _comparing(runs: Sequence[Run], as_json: bool) -> Iterator[None]:
             yield
     except StoreError as error:
         cause = error.__cause__
-        # A page that cannot be written is no analysis.
+        # A page that cannot be written is not a failed analysis.
         if not isinstance(cause, Exception) or isinstance(cause, OSError):
             raise
         _show_trials(runs, cause, as_json)
@@ -311,7 +311,7 @@ def _answer(found: Any, as_json: bool, as_csv: bool, report: Path | None) -> Non
     if as_json:
         print_json(found.to_json())
     elif as_csv:
-        # Each line by itself, as a terminal may have it; here lines end as those of any answer.
+        # A terminal may print each line by itself; here lines end as in any answer.
         typer.echo("\n".join(map(printable, found.csv().to_csv().split("\r\n"))), nl=False)
     else:
         print_comparison(found)
@@ -324,7 +324,7 @@ def print_comparison(found: Any) -> None:
     from lanlab.report.document.fitted import Fitted
 
     console, table_console = answer(), answer(markup=True)
-    # All before the first is printed: an analysis that fails leaves no half of an answer.
+    # Build everything before printing, so that a failed analysis never leaves half an answer.
     tables, sentences = found.tables, found.sentences
     for table in tables:
         table_console.print(Fitted(table, table.title))

@@ -1,4 +1,4 @@
-"""What the shell may complete. If something goes wrong, nothing is completed."""
+"""Shell completion. If something fails, nothing is completed."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def tags(context: typer.Context, incomplete: str) -> list[str]:
 
 
 def _labels(context: typer.Context) -> dict[str, RunLabel] | None:
-    """Labels of the runs in the store, by their ids; `None` if it cannot be read."""
+    """Labels of the runs in the store, by id; `None` if the store cannot be read."""
     with contextlib.suppress(LabError):
         from lanlab.store import open_store
         from lanlab.store.labels import label_of

@@ -1,4 +1,4 @@
-"""`lanlab copy`: how quickly files come to a file service or from it, measured."""
+"""`lanlab copy`: time copies to and from file services."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def copy(
     from lanlab.workloads.small_stack import without_address
 
     if settings.machines is not None and given["service"] is None:
-        # Of the services of simulated machines, most of what was published is of this one.
+        # Most published values for simulated machines are for this service.
         given["service"] = "smb1"
     found: Endpoints = endpoints(
         source, target or (), given.pop("service"), given.pop("server"), download=download

@@ -1,4 +1,4 @@
-"""What the two places of `lanlab copy` name: files, a server, and which way they go."""
+"""The source and target of `lanlab copy`: files, a server, and the direction."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lanlab.services import FRAME_TITLES, NEAREST, SERVICES, schemes
 if TYPE_CHECKING:
     from lanlab.workloads.server_url import ServerUrl
 
-#: A share as Windows writes it, with slashes or backslashes; an export as mount(8) takes it.
+#: A share in Windows form, with slashes or backslashes; an export in the form of mount(8).
 _SHARE = re.compile(r"[/\\]{2}(?P<host>[^/\\]+)[/\\]+(?P<below>[^/\\].*)")
 _EXPORT = re.compile(r"(?P<host>[\w.@-]{2,}):(?P<path>/(?!/).*)")
 
@@ -29,7 +29,7 @@ class Endpoints:
 
     @property
     def servers(self) -> tuple[str, ...]:
-        """What is named as server: one, or several that are measured in turns."""
+        """The servers named by TARGET: one, or several that are measured in turn."""
         named = self.parameters.get("server") or ()
         return named if isinstance(named, tuple) else (str(named),)
 
@@ -38,10 +38,10 @@ class Endpoints:
         return any("://" in server for server in self.servers)
 
     def check_link(self, link: str | None) -> None:
-        """Refuse a link that nothing would go over.
+        """Refuse a link that the copy would not use.
 
         Raises:
-            UsageError: The server is there already, or is a directory of this host.
+            UsageError: The server exists already, or is a directory of this host.
         """
         if link is None:
             return
@@ -67,17 +67,16 @@ class Endpoints:
         is_small: bool = False,
     ) -> str:
         """
-        Name of the testbed to measure on: a user's own server is reached from this host, or from
-        one that is named.
+        Name of the testbed: a user's own server is reached from this host, or from a named one.
 
         Args:
-            asked: What was asked for.
-            interface: That leads to a server without IP.
+            asked: The requested testbed.
+            interface: The interface to a server without IP.
             allow_default_route: Whether it may have the default route.
-            is_small: Whether the client has the small stack.
+            is_small: Whether the client uses the small stack.
 
         Raises:
-            UsageError: An interface that has no effect, is not there, or is not to be used.
+            UsageError: The interface has no effect, does not exist, or must not be used.
         """
         from lanlab.cli.peer_options import small_interface
         from lanlab.testbeds.registry import INTERFACE, is_of_real_hosts
@@ -99,10 +98,10 @@ class Endpoints:
         return f"{INTERFACE}{interface}"
 
     def check_remote(self, testbed: str) -> None:
-        """See that what is copied does not lie on this host, if the client runs on another.
+        """Check that the source is not on this host if the client runs on another.
 
         Raises:
-            UsageError: It does, or the service uses no network.
+            UsageError: It is on this host, or the service uses no network.
         """
         service = SERVICES.get(self.parameters.get("service") or "")
         if service is not None and service.is_local and not self.is_users_server:
@@ -117,7 +116,7 @@ class Endpoints:
         is_directory = any(server.startswith("file:") for server in self.servers)
         elsewhere: str | None = f"a host of `{testbed}`"
         if (listed := listed_hosts(testbed)) is not None:
-            # The second host serves; the third and all after it are clients, as the first.
+            # The second host serves; the first, and the third and later ones, are clients.
             elsewhere = listed[2 if len(listed) > 2 and is_directory else 0]
         if elsewhere is not None and (is_path or is_directory):
             raise UsageError(
@@ -126,10 +125,10 @@ class Endpoints:
             )
 
     def get_password(self, password_file: str | None) -> None:
-        """Have the password of each server at hand: from a file, the environment, or a prompt.
+        """Get the password of each server from a file, the environment, or a prompt.
 
         Raises:
-            UsageError: There is none, or nothing that it is for.
+            UsageError: There is no password, or no server that uses it.
         """
         from lanlab.workloads import server_url
 
@@ -156,7 +155,7 @@ class Endpoints:
                     )
                 import getpass
 
-                # One user of a NAS has one password for all its services.
+                # A NAS user has one password for all its services.
                 who = url.user, url.host
                 if who not in typed:
                     none = "" if agent is None else " (empty: keys of the ssh-agent)"
@@ -167,10 +166,10 @@ class Endpoints:
 
 
 def _get_passphrase(url: ServerUrl) -> None:
-    """Ask for the passphrase of a private key, where it needs one and there is none.
+    """Prompt for the passphrase of a private key that needs one.
 
     Raises:
-        UsageError: There is no terminal to ask at.
+        UsageError: There is no terminal to prompt on.
     """
     from lanlab.workloads import private_keys, server_url
 
@@ -200,15 +199,15 @@ def endpoints(
     download: bool,
 ) -> Endpoints:
     """
-    Read the two places.
+    Read source and target.
 
     Args:
         source: A directory, a dataset, or the URL of a server.
-        targets: The other place; none: a server that lanlab starts; several: a level of the factor
-            `server` each.
+        targets: The other place. Empty: a server that lanlab starts. Several: each is a level of
+            the factor `server`.
 
     Raises:
-        UsageError: Two servers where one is allowed, no files, or something that is not there.
+        UsageError: Two servers where one is allowed, no files, or a path that does not exist.
     """
     from lanlab.workloads import server_url
 
@@ -275,7 +274,7 @@ def _check_each_once(places: Sequence[str]) -> None:
     Refuse servers that cannot be measured in one run.
 
     Raises:
-        UsageError: One is named twice, or is reached by frames of an interface.
+        UsageError: A server is named twice, or is reached by frames of an interface.
     """
     twice = next((one for one in places if places.count(one) > 1), None)
     if twice is not None:
@@ -293,10 +292,10 @@ def _check_each_once(places: Sequence[str]) -> None:
 
 
 def check_given(what: str, place: str | None) -> None:
-    """An empty name would be that of the directory that one happens to be in.
+    """Refuse an empty name, which would mean the current directory.
 
     Raises:
-        UsageError: It is one.
+        UsageError: The name is empty.
     """
     if place is not None and not place.strip():
         raise UsageError(
@@ -308,10 +307,10 @@ def check_given(what: str, place: str | None) -> None:
 
 
 def _refuse_other_notations(what: str, place: str) -> None:
-    """Say how a URL is written, where a server is named as Windows, scp or mount(8) take it.
+    """Show how to write a URL if a server is named in the form of Windows, scp or mount(8).
 
     Raises:
-        UsageError: It is, and no file here has that name.
+        UsageError: It is, and no file of that name exists.
     """
     share, export = _SHARE.fullmatch(place), _EXPORT.fullmatch(place)
     if not (share or export or place.startswith("\\")) or os.path.lexists(place):
@@ -340,26 +339,26 @@ def _refuse_other_notations(what: str, place: str) -> None:
 
 def directory_of(what: str, place: str) -> Path:
     """
-    A directory of this host that is there, by its absolute path.
+    The absolute path of an existing directory of this host.
 
     Raises:
-        UsageError: It is something else, is not there, or no system can hold such a name.
+        UsageError: It is not a directory, does not exist, or has an impossible name.
     """
     found = _directory(what, place)
     if found is None:
         raise UsageError(
             f"{what}: `{place}`: no such directory",
-            # What is served lies on this host.
+            # The served directory is on this host.
             hint="make it" if what == "DIRECTORY" else "make it, or give a URL as sftp://HOST/",
         )
     return found
 
 
 def _directory(what: str, place: str) -> Path | None:
-    """A directory of this host; `None` if nothing is there.
+    """A directory of this host; `None` if nothing exists there.
 
     Raises:
-        UsageError: Something else is, or no system can hold such a name.
+        UsageError: It is not a directory, or has an impossible name.
     """
     try:
         path = Path(place).expanduser()
@@ -367,7 +366,7 @@ def _directory(what: str, place: str) -> Path | None:
     except (FileNotFoundError, NotADirectoryError):
         return None
     except (OSError, ValueError, RuntimeError) as error:
-        # A name with a zero in it, the home of an unknown user.
+        # A name with a NUL, or the home of an unknown user.
         why = error.strerror if isinstance(error, OSError) else None
         shown = place if len(place) <= 60 else f"{place[:57]}..."
         raise UsageError(
@@ -384,10 +383,10 @@ def _directory(what: str, place: str) -> Path | None:
 
 
 def _check_apart(dataset: str, served: str) -> None:
-    """What is written where it is read from would be part of what is copied.
+    """Refuse a target inside the source, which would become part of the copy.
 
     Raises:
-        UsageError: TARGET is, or lies in, SOURCE.
+        UsageError: TARGET is SOURCE, or lies in it.
     """
     if not dataset.startswith("dir:"):
         return
@@ -403,7 +402,7 @@ def _check_apart(dataset: str, served: str) -> None:
 def _files(place: str) -> dict[str, Any]:
     from lanlab.workloads import copy_datasets as datasets
 
-    # A name of a dataset is one unless this directory has a directory of that name.
+    # A dataset's name means the dataset unless the current directory has a directory of that name.
     if place in datasets.NAMED and not Path(place).is_dir():
         return {"dataset": place}
     path = _directory("SOURCE", place)

@@ -1,4 +1,4 @@
-"""How commands warn of what disturbed the trials: in one line, or of each trial."""
+"""Warnings about disturbed trials: in one line, or one per trial."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from lanlab.store import TrialRecord
 
 def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) -> None:
     """
-    Say on standard error what disturbed trials. Of a single trial everything is said.
+    Print the disturbances of trials to standard error. For a single trial, print all of them.
 
     Args:
-        verbose: Whether to say of each trial what was seen, why it may mislead, and what helps.
-        summary: Whether to say in one line how many were disturbed and by what.
+        verbose: Whether to print for each trial what was seen, why it may mislead, and what helps.
+        summary: Whether to print in one line how many were disturbed and by what.
     """
     from lanlab.analysis.pollution import judgement_of
     from lanlab.analysis.pollution_words import name_of, warning
@@ -31,7 +31,7 @@ def warn(trials: Sequence[TrialRecord], *, verbose: bool, summary: bool = True) 
             for finding in found:
                 say(f"warning: {which}{warning(finding)}")
         count += any(finding.repeat_helps for finding in found)
-        # Both hosts may have the same.
+        # Both hosts may report the same.
         for code, helps in {finding.code: finding.repeat_helps for finding in found}.items():
             (disturbed if helps else remarks)[name_of(code)] += 1
     _warn_of_unknown(trials)

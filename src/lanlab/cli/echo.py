@@ -1,4 +1,4 @@
-"""`lanlab echo`: round trips, measured."""
+"""`lanlab echo`: measure round trips."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 
 _SIZE = "128"
-#: Openings of TCP connections per second where no pace is asked for: a closed loop fills the queue
-#: of a server that is slow to accept.
+#: TCP connections opened per second if no rate is given: a closed loop would fill the accept queue
+#: of a slow server.
 _OPENINGS_PER_S = "10"
 _FIRST = (
     *("peer", "transport", "message_size_bytes", "time_s", "requests"),
@@ -47,14 +47,15 @@ def echo(
 
         settings = with_peer("echo", given, settings)
         if given["message_size_bytes"] == _SIZE and given["peer"].startswith("tcp:"):
-            # A connection that is opened carries nothing.
+            # Opening a connection carries no data.
             given["message_size_bytes"] = None
         paces = given["rate_requests_per_s"], given["outstanding_requests"]
         opens = any(url.startswith("tcp:") for url in given["peer"].split(","))
         if opens and paces == (None, None):
             given["rate_requests_per_s"] = _OPENINGS_PER_S
     if settings.machines is not None and given["rate_requests_per_s"] is None:
-        # How many a study's machines keep on their way is for the study's own experiments.
+        # The number of outstanding requests of a study's machines applies only to its own
+        # experiments.
         given["outstanding_requests"] = given["outstanding_requests"] or "1"
     if given["time_s"] is None and given["requests"] is None:
         given["time_s"] = "3"

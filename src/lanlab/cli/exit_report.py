@@ -1,7 +1,6 @@
 """
-How every command ends: with 0 (done), 1 (failed, or something of lanlab's stays at a user's server)
-or 2 (refused), and one sentence of what went wrong. A traceback is written if it is asked for, by
-LANLAB_TRACEBACK=1.
+The end of every command: exit code 0 (done), 1 (failed, or something of lanlab's stays at a user's
+server) or 2 (refused), and one sentence for an error. LANLAB_TRACEBACK=1 adds a traceback.
 """
 
 from __future__ import annotations
@@ -22,19 +21,20 @@ from lanlab.cli.memory import watch_imports
 from lanlab.cli.output import OUTPUTS, discard, flushed, make_readable
 from lanlab.errors import LabError, UsageError
 
-#: Objects made before Python looks for garbage: more than modules and models, which are none, have
-#: when a measurement begins (60 000 of a stream, 95 000 of stations). With its default (700) a
-#: seventh of a start is spent on them, and one look at all of them takes 15 to 40 ms.
+#: Allocations before Python collects garbage: more than modules and models make by the start of a
+#: measurement (60 000 for a stream, 95 000 for stations), and none of those is garbage. Python's
+#: default (700) spends a seventh of the start on them, and one full collection takes 15 to 40 ms.
 _OBJECTS_BEFORE_A_LOOK = 150_000
-#: How the system's loader and Python say that there is no memory, or no thread, to be had.
+#: How the system's loader and Python report that memory or threads are exhausted.
 _NO_MEMORY = ("cannot allocate memory", "failed to map segment", "can't start new thread")
 
 _after_the_answer: list[LabError] = []
 
 
 def tell_after_the_answer(error: LabError) -> None:
-    """Let the command print its answer, and then say this and exit with 1: an export that cannot be
-    written takes nothing from what was measured."""
+    """Let the command print its answer, then print this error and exit with 1: a failed export does
+    not hide the results.
+    """
     _after_the_answer.append(error)
 
 
@@ -43,17 +43,17 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     Load a command line, run it, and exit.
 
     Args:
-        load: Imports it; meanwhile Ctrl-C ends the process at once.
-        interrupted: What an interrupted command says.
+        load: Imports the command line; meanwhile Ctrl-C ends the process at once.
+        interrupted: Message of an interrupted command.
     """
     interrupts = Interrupts(interrupted)
     interrupts.install()
     gc.set_threshold(_OBJECTS_BEFORE_A_LOOK)
     make_readable()
     watch_imports()
-    # To look for plugins of models, pydantic reads what every installed package says of itself.
+    # Pydantic reads the metadata of every installed package to find plugins.
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # What earlier commands of this process left is not reported again.
+    # Do not report again what earlier commands of this process left behind.
     server_leftovers.take()
     captures.take()
     _after_the_answer.clear()
@@ -65,10 +65,10 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     except SystemExit as end:
         code = end.code
         if interrupts.heeded and code:
-            # Typer's own answer to Ctrl-C.
+            # Typer's exit code for Ctrl-C.
             code = _interrupted(interrupted)
     except BaseException as error:
-        # An interrupt may have turned into another exception on its way.
+        # An interrupt may have become another exception on its way.
         is_heeded = interrupts.heeded or isinstance(error, KeyboardInterrupt)
         has_reason = isinstance(error, LabError) or not is_heeded
         code = _print_error(error) if has_reason else _interrupted(interrupted)
@@ -79,12 +79,12 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
     for lacking, hint in captures.take():
         _say(f"error: {lacking}", hint)
         code = code or 1
-    # The last that is said, also after an error.
+    # The last message, also after an error.
     for warning, hint, is_left in server_leftovers.take():
         _say(f"warning: {warning}", hint)
         code = code or int(is_left)
-    # Here, as Python would complain of a reader that has gone (`lanlab runs | head`) when it is too
-    # late to ask.
+    # Flush here: if the reader has gone (`lanlab runs | head`), Python would complain when it is
+    # too late to handle it.
     problem = flushed(sys.stdout)
     if problem is not None and not code:
         code = _print_error(problem)
@@ -95,8 +95,9 @@ def run_to_its_end(load: Callable[[], Callable[[], object]], interrupted: str) -
 
 
 def leave(code: int | str | None) -> NoReturn:
-    """End this process as `sys.exit` does, but leave to the system what it frees faster: Python
-    takes a tenth of a second to take all modules apart."""
+    """End this process like `sys.exit`, but let the system free the memory: Python takes a tenth of
+    a second to tear down all modules.
+    """
     if isinstance(code, str):
         sys.exit(code)
     for thread in threading.enumerate():
@@ -107,14 +108,14 @@ def leave(code: int | str | None) -> NoReturn:
 
 
 def _interrupted(sentence: str) -> int:
-    # What is left of an answer may wait for a reader that is the reason for Ctrl-C.
+    # The rest of the output may wait for a reader that is the reason for Ctrl-C.
     discard(sys.stdout)
     _say(sentence)
     return EXIT_CODE
 
 
 def _print_error(error: BaseException) -> int:
-    """Say what went wrong.
+    """Print the error.
 
     Returns:
         The exit code.

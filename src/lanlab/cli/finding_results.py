@@ -1,4 +1,4 @@
-"""How commands print verdicts."""
+"""Output of verdicts."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ class Check:
         if undecided:
             return "undecided", undecided
         untested = _ids(verdicts, {"not tested"})
-        # A check that tested nothing has shown nothing.
+        # A check that tested nothing proves nothing.
         if len(untested) == len(verdicts.judgements):
             return "undecided", untested
         return "passed", []
@@ -62,7 +62,7 @@ def print_checked(
     from lanlab.studies import Study
 
     if not as_json:
-        # First: the trials are shown even if the check fails.
+        # First, so that the trials are shown even if the check fails.
         print_run(run, trials, False)
     with reading_records(run.id):
         verdicts = judge_run(findings, run, trials)
@@ -77,7 +77,7 @@ def print_checked(
             }
             print_json({**run_as_json(run, trials), "check": checked})
             return _CODES[outcome]
-    # What fails a strict check is shown whole.
+    # Findings that fail a strict check are shown in full.
     print_verdicts(verdicts, Study.model_validate(run.study), verbose=check.is_strict)
     because = f": {', '.join(reasons)}" if reasons else ""
     answer().print(f"check {outcome}{because} ({counts(verdicts)})", soft_wrap=True)
@@ -85,10 +85,10 @@ def print_checked(
 
 
 def print_verdicts(verdicts: Verdicts, study: Study, *, verbose: bool = False) -> None:
-    """Each finding with its verdict and what that rests on; then how many of each.
+    """Each finding with its verdict and evidence; then the number of each verdict.
 
     Args:
-        verbose: Whether those that were not tested are shown, too, and not only counted.
+        verbose: Whether to show untested findings as well, instead of only counting them.
     """
     from lanlab.report.findings.evidence_table import is_tested
     from lanlab.report.findings.finding_text import (

@@ -1,4 +1,4 @@
-"""`lanlab findings`: what a study concluded, judged by its own numbers or by a run."""
+"""`lanlab findings`: a study's conclusions, judged by its own numbers or by a run."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The rate of each flow, as iperf3 takes it, made into that of all flows together."""
+"""The rate of each flow, as in iperf3, converted to the rate of all flows together."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from lanlab.errors import UsageError
 from lanlab.units import parse_rate_bps
 
 _OPTION = "--flow-rate"
-#: By which iperf3 asks for no limit.
+#: iperf3's value for no limit.
 _NO_LIMIT = 0
 _MOST_RATES = 10_000
 
 
 def of_all_flows(text: str, given: dict[str, Any]) -> tuple[int, ...] | int | None:
     """
-    The rates of all flows of a condition together, bit/s.
+    The rate of all flows of a condition together, bit/s.
 
     Args:
-        text: One rate of a flow, a list or a range; 0 asks for no limit.
-        given: The parameters as they were typed.
+        text: One rate per flow, a list or a range; 0 means no limit.
+        given: The parameters as typed.
 
     Raises:
-        UsageError: There is another rate, or the number of flows is not one number.
+        UsageError: There is another rate, or the number of flows is not a single number.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions

@@ -1,11 +1,11 @@
-"""Words of other programs that users know, and which option or command of lanlab does the same."""
+"""Options and commands of other programs, and their equivalents in lanlab."""
 
 from __future__ import annotations
 
 from collections.abc import Collection
 
-#: By the foreign option: options of lanlab, in order; the first one that the command has is named,
-#: with what follows it.
+#: By the foreign option: lanlab's options, in order; the hint names the first that the command has,
+#: with the text after it.
 _SAME: dict[str, tuple[tuple[str, str], ...]] = {
     "-c": (("--to", " HOST; lanlab starts the other end there, by ssh"),),
     "-s": (("--to", " HOST at the other end; lanlab starts a server there by itself"),),
@@ -98,7 +98,7 @@ def own_option(option: str, known: Collection[str]) -> str | None:
     What to use instead of an option that a command does not have.
 
     Args:
-        option: As it was typed, without a value.
+        option: As typed, without a value.
         known: Options of the command.
 
     Examples:

@@ -1,8 +1,8 @@
 """
-How commands are grouped in `--help`, and the options of those that have many: which stand on plain
-`--help`, and which on the page of a topic.
+The groups of commands in `--help`, and, for commands with many options, which options plain
+`--help` shows and which the pages of topics show.
 
-Loads nothing, as every command reads it.
+Imports nothing, because every command reads it.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ TITLES: Mapping[str, str] = {
     "trials": "Trials",
     "output": "Output",
 }
-#: Names of options by topic. Those without a topic are about how.
+#: Names of options by topic. All others belong to the topic "how".
 _GROUPS: Mapping[str, tuple[str, ...]] = {
     "what": (
         *("transport", "message_size_bytes", "rate_bps", "flow_rate", "rate_messages_per_s"),
@@ -93,15 +93,15 @@ _COMMON = {
     *("to_host", "from_host", "address", "port", "password_file", "time_s", "time"),
     *("bytes", "requests", "limit", "trials", "driver", "as_json", "verbose", "help"),
 }
-#: Behind the name of a parameter: an option that stands for one of its values.
+#: Suffix of a parameter's name, for an option that stands for one of its values.
 _FLAG = "_flag_"
-#: A command with more options has topics: with all of them its help would not fit a screen.
+#: Commands with more options have topics: their full help would not fit on a screen.
 _MOST = 20
 
 
 def grouped(names: Iterable[str]) -> dict[str, list[str]]:
     """
-    The options of a command by topic, in their order; empty: it has too few for topics.
+    The options of a command by topic, in order; empty if it has too few for topics.
 
     Args:
         names: Names of its options.
@@ -117,7 +117,7 @@ def grouped(names: Iterable[str]) -> dict[str, list[str]]:
 
 
 def is_common(name: str) -> bool:
-    """Whether an option stands on plain `--help`."""
+    """Whether plain `--help` shows an option."""
     key, flag, _ = name.partition(_FLAG)
     # `--reverse` is shorter than `--direction reverse`; other flags repeat a common option.
     return key == "traffic_direction" if flag else key in _COMMON

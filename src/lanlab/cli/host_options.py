@@ -1,6 +1,6 @@
 """
-Options that name real hosts, and the testbed that they come to. Every command that measures between
-two hosts has them: `with_hosts` adds them behind its `--testbed`.
+Options that name real hosts, and the testbed they define. `with_hosts` adds them after `--testbed`
+to every command that measures between two hosts.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import typer
 from lanlab.cli.signatures import with_more
 from lanlab.errors import UsageError
 
-#: By these an engine for other hosts is found (`lanlab.engine.travelling`), and whether it stays.
+#: Used to find an engine for other hosts (`lanlab.engine.travelling`), and whether to keep it
+#: there.
 _OPTIONS: dict[str, Any] = {
     "to_host": Annotated[
         str | None,
@@ -76,12 +77,12 @@ _FROM_HOSTS = Annotated[
 
 
 def with_hosts(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with these options: what they name becomes its argument `testbed`."""
+    """Add these options to a command; they become its argument `testbed`."""
     return _with(command, _OPTIONS)
 
 
 def with_many_hosts(command: Callable[..., None]) -> Callable[..., None]:
-    """The same of a command whose work can be spread over several hosts."""
+    """The same for a command whose work can be spread over several hosts."""
     return _with(command, {**_OPTIONS, "from_host": _FROM_HOSTS})
 
 
@@ -107,10 +108,10 @@ def testbed_of(
     remove_engine: bool,
 ) -> str:
     """
-    The testbed that options name.
+    The testbed that the options name.
 
     Raises:
-        UsageError: They do not go together, or one is not as it must be.
+        UsageError: Options cannot be combined, or a value is not allowed.
     """
     addresses = {"--address": to_address, "--from-address": from_address}
     hosts = (("--to", to_host), *(("--from", one) for one in from_hosts))
@@ -160,7 +161,7 @@ def testbed_of(
 def _refuse_file(option: str, text: str) -> None:
     """
     Raises:
-        UsageError: It is a file, as that of hosts which a testbed has.
+        UsageError: The path is a file, like a testbed's file of hosts.
     """
     if text.endswith(".toml") or "/" in text:
         from lanlab.testbeds.remote.destinations import PREFIX

@@ -1,8 +1,8 @@
 """
-Ctrl-C, and what the system sends to end a program politely: each ends a command in order.
+Ctrl-C, and the signals that ask a program to end: each ends a command cleanly.
 
-Ending in order takes some tenths of a second, in which engines and hosts end and the run is marked.
-A second press in that time would leave it half done, and is taken for the same one.
+A clean end takes some tenths of a second, in which engines and hosts stop and the run is marked. A
+second press within that time would leave it half done, so it is ignored.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from types import FrameType
 from typing import Any, NoReturn
 
 _ONE_PRESS_S = 1.0
-#: After which an interrupt is raised again that came where Python raises nothing (`__del__`), or in
-#: the middle of an import.
+#: Delay before an interrupt is raised again if it came where Python cannot raise it (`__del__`), or
+#: in the middle of an import.
 _AGAIN_S = 0.02
 
 EXIT_CODE = 1
@@ -25,19 +25,19 @@ EXIT_CODE = 1
 
 class Interrupts:
     """
-    What SIGINT, SIGTERM and SIGHUP do.
+    The effect of SIGINT, SIGTERM and SIGHUP.
 
-    While modules are loaded nothing is at stake, and the command ends at once: an exception in the
-    middle of an import may be lost or turn into another. While it works, `KeyboardInterrupt` is
-    raised, at most once in a second; during an import once that is done, as pyarrow goes on without
-    pandas if importing it fails for any reason, unless it comes again. While the rest of the answer
-    is written, it ends at once.
+    While modules are imported nothing is at stake, and the command ends at once: an exception in
+    the middle of an import may get lost or turn into another. While the command works,
+    `KeyboardInterrupt` is raised, at most once per second. An interrupt during an import is raised
+    after it, because pyarrow continues without pandas if importing it fails for any reason; a
+    second one is raised at once. While the rest of the output is written, the command ends at once.
     """
 
     def __init__(self, sentence: str) -> None:
         """
         Args:
-            sentence: What a command says that ends at once.
+            sentence: Message of a command that ends at once.
         """
         self._sentence = sentence
         self._heeded_at: float | None = None
@@ -52,7 +52,7 @@ class Interrupts:
         """From now on, in the main thread, a signal ends the command at once."""
         for name in ("SIGINT", "SIGTERM", "SIGHUP"):
             number = getattr(signal, name, None)
-            # A signal that the parent process has set to be ignored stays so: `nohup lanlab run`.
+            # A signal that the parent process ignores stays ignored: `nohup lanlab run`.
             if number is not None and signal.getsignal(number) is not signal.SIG_IGN:
                 self._numbers.append(number)
                 signal.signal(number, self._interrupt)
@@ -63,14 +63,14 @@ class Interrupts:
         sys.unraisablehook = self._unraisable
 
     def finish(self) -> None:
-        """Only output is left to write, which may wait for a reader without end: from now on a
-        signal ends the command at once, but for what still comes of a press that was heeded."""
+        """Only output is left to write, which may wait for its reader for ever: from now on a
+        signal ends the command at once. An earlier interrupt is still handled.
+        """
         self._ends_at_once = True
         _come_no_more()
 
     def close(self) -> None:
-        """All is done: a signal is too late, even while Python ends, which would take the handlers
-        away."""
+        """All is done, so signals are ignored, even while Python removes the handlers at exit."""
         for number in self._numbers:
             signal.signal(number, signal.SIG_IGN)
         sys.unraisablehook = sys.__unraisablehook__
@@ -83,7 +83,7 @@ class Interrupts:
         if self._ends_at_once:
             end_at_once("" if was_heeded else self._sentence)
         if was_heeded:
-            # An import may wait for something without end.
+            # An import may wait for ever.
             _come_no_more()
             raise KeyboardInterrupt
         self._raise_outside_imports(number, frame)
@@ -124,7 +124,7 @@ def _come_again(handler: Callable[[int, FrameType | None], None]) -> None:
 
 
 def end_at_once(sentence: str) -> NoReturn:
-    """End this process without waiting for anything; nothing is half done."""
+    """End this process at once; nothing is half done."""
     try:
         if sentence:
             os.write(2, f"{sentence}\n".encode())

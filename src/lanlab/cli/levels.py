@@ -16,7 +16,7 @@ from lanlab.units import parse_rate_bps, parse_share, parse_size_bytes, parse_ti
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
 
-#: By what stands for a value in `--help`.
+#: By the placeholder of a value in `--help`.
 _PARSERS: Mapping[str, Callable[[str], float]] = {
     "RATE": parse_rate_bps,
     "SIZE": parse_size_bytes,
@@ -24,23 +24,23 @@ _PARSERS: Mapping[str, Callable[[str], float]] = {
     "SHARE": parse_share,
 }
 _WITH_COMMAS = frozenset({"congestion_control"})
-#: Digits to which a level of a range is rounded: 0.1 + 0.2 is to be 0.3.
+#: Digits to which levels of a range are rounded, so that 0.1 + 0.2 is 0.3.
 _DIGITS = 12
 _FACTOR = re.compile(r"\s*[x*]\s*([0-9.]+)\s*")
-#: A number of this length or more is seldom the whole part of one with a decimal comma.
+#: Numbers of this length are rarely the whole part of one with a decimal comma.
 _DIGITS_OF_A_LIST = 3
-#: The unit of a value that has none, as it is written.
+#: The unit of a value without one, as users type it.
 _PLAIN_UNITS: Mapping[str, str] = {"RATE": "bit/s", "SIZE": "B", "TIME": "s", "SHARE": "%"}
 _DIGITS_WITH_UNIT = re.compile(r"([0-9]+)\s*([^0-9\s.].*)?")
 
 
 @dataclass(frozen=True)
 class Range:
-    """Numbers from `low` to `high`, both included where the steps meet `high`."""
+    """Numbers from `low` to `high`, including `high` if a step meets it."""
 
     low: float
     high: float
-    #: What is added to a level, or what it is multiplied by, for the next.
+    #: The number to add to a level, or to multiply it by, for the next.
     step: float
     multiplies: bool
     is_whole: bool
@@ -66,7 +66,7 @@ class Levels:
 
     @property
     def count(self) -> int:
-        """How many values there are. They may be far too many to list."""
+        """The number of values. There may be far too many to list."""
         return sum(part.count if isinstance(part, Range) else 1 for part in self.parts)
 
     def __iter__(self) -> Iterator[Level]:
@@ -79,17 +79,17 @@ class Levels:
 
 def levels_of(one: Definition, given: Any) -> Levels:
     """
-    The values that an option was given.
+    The values given to an option.
 
     Args:
         one: The parameter.
         given: Text of the command line, or a value that a command has made.
 
     Raises:
-        UsageError: A part is empty, no number where one must be, or no range that ends.
+        UsageError: A part is empty, is not a number where one is needed, or is not a finite range.
     """
     option = one.option or one.key
-    # Names of files and of servers may have commas in them.
+    # Names of files and servers may contain commas.
     is_one = one.option is None or "FILE" in one.metavar or "://" in str(given)
     if is_one or not isinstance(given, str):
         return Levels(option, (given,))
@@ -108,15 +108,15 @@ def levels_of(one: Definition, given: Any) -> Levels:
 
 def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
     """
-    See that numbers between commas are a list, and not one number with a decimal comma, as most of
-    Europe writes it (`1,5M`), or one whose digits are grouped by commas (`1,000`).
+    Check that numbers between commas are a list, and not one number with a decimal comma, as in
+    most of Europe (`1,5M`), or with grouped digits (`1,000`).
 
     Args:
-        parts: What stands between the commas.
-        unit: As in `--help`, `RATE`; `None`: the numbers have none.
+        parts: The parts between the commas.
+        unit: As in `--help`, `RATE`; `None` if the numbers have none.
 
     Raises:
-        UsageError: They may be one number.
+        UsageError: The parts may be one number.
     """
     found = ",".join(parts)
     read = [_DIGITS_WITH_UNIT.fullmatch(part) for part in parts]
@@ -125,7 +125,7 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
     (first, first_unit), *others = [(one[1], one[2] or "") for one in read if one is not None]
     plain = _PLAIN_UNITS.get(unit or "", "")
     if any(len(digits) > 1 and digits[0] == "0" for digits, _ in others):
-        # No number of a list is written so.
+        # No list of numbers looks like this.
         is_decimal = len(others) == 1 and first == "0"
         one_number = found.replace(",", "." if is_decimal else "")
         hint = f"write `{option} {one_number}`, or a list without zeros before its numbers"
@@ -145,8 +145,9 @@ def check_commas(option: str, parts: Sequence[str], unit: str | None) -> None:
 
 
 def _may_be_decimal(unit: str, first: str, first_unit: str, second: str) -> bool:
-    """Whether two numbers may be meant as one: the unit stands behind the second alone. Not so
-    where the first is no small number and both are alike in size (`512,1k`)."""
+    """Whether two parts may be one number: only the second has a unit. Not if the first is large
+    and both have a similar size (`512,1k`).
+    """
     if first_unit:
         return False
     if second.isdigit():
@@ -165,7 +166,7 @@ def _level(one: Definition, option: str, text: str) -> Level | Range:
     if one.kind is int and one.choices:
         check_number(option, text, int)
         return int(text)
-    # Those with a unit are read by the model, whose errors name it.
+    # Values with a unit are read by the model, whose errors name it.
     return _number(one, option, text) if is_number and one.unit is None else text
 
 
@@ -207,6 +208,6 @@ def _range(one: Definition, option: str, text: str) -> Range:
 
 
 def _cuts(rest: str) -> Iterator[tuple[str, str]]:
-    """Each way to read `10MB/s/1MB/s` as an end and a step: units have slashes, too."""
+    """Each way to split `10MB/s/1MB/s` into an end and a step: units contain slashes, too."""
     for place in (found.start() for found in re.finditer("/", rest)):
         yield rest[:place], rest[place + 1 :]

@@ -1,4 +1,4 @@
-"""`lanlab listen`: who speaks what on a segment."""
+"""`lanlab listen`: the protocols and stations on a segment."""
 
 from __future__ import annotations
 

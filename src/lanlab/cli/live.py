@@ -1,8 +1,8 @@
 """
-Live lines: what happened in each interval while a measurement runs.
+Live lines: the results of each interval while a measurement runs.
 
-An engine says how far it is four times a second (over a network twice); a line ends with the first
-word of it after the interval, and has its exact times.
+An engine reports progress four times a second (twice over a network); a line ends with the first
+report after the interval, and has its exact times.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from lanlab.units import format_rate, format_size, format_time
 from lanlab.workloads import WORKLOADS, Progress
 
 DEFAULT_INTERVAL_S = 1.0
-#: Shorter trials have no lines unless they were asked for.
+#: Shorter trials have live lines only on request.
 _SHORTEST_S = 2.0
-#: By how much an engine's word may be early, seconds.
+#: How early an engine's report may be, seconds.
 _EARLY_S = 0.002
 
 
@@ -41,7 +41,7 @@ class LiveLines:
 
     @property
     def has_texts(self) -> bool:
-        """Whether they are for people, who need to know of which trial they are."""
+        """Whether the lines are for people, who need to know the trial."""
         return self._is_on and not self._option.is_json
 
     def begin(self, trial: PlannedTrial) -> None:
@@ -65,8 +65,9 @@ class LiveLines:
             say(live_text(trial.workload, found))
 
     def _write(self, line: str) -> None:
-        """Write a line of the answer. A failure must not reach the caller, which reads what the
-        engine says."""
+        """Write a line of the answer. A failure must not reach the caller, which reads from the
+        engine.
+        """
         try:
             print(line, flush=True)
         except OSError as error:
@@ -86,13 +87,13 @@ def _interrupt() -> None:
 
 def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
     """
-    What happened between two words of an engine.
+    The results between two reports of an engine.
 
     Returns:
-        `start_s`, `end_s`, `bytes`, `messages`, `rate_bps`; of UDP `expected_messages`,
-        `lost_messages` (below 0 where earlier ones came late) and `delay_variation_ns`; of TCP
-        `retransmitted_segments`, and as they are at its end `congestion_window_bytes` and
-        `round_trip_ns`; of a second direction the same in `reverse`.
+        `start_s`, `end_s`, `bytes`, `messages`, `rate_bps`; for UDP `expected_messages`,
+            `lost_messages` (negative if delayed messages arrive) and `delay_variation_ns`; for TCP
+            `retransmitted_segments`, and at the end of the interval `congestion_window_bytes` and
+            `round_trip_ns`; for a second direction the same in `reverse`.
     """
     length_s = now.elapsed_s - before.elapsed_s
     octets, messages = now.bytes - before.bytes, now.messages - before.messages
@@ -120,7 +121,7 @@ def interval_between(before: Progress, now: Progress) -> dict[str, Any]:
 
 def live_text(workload: str, found: dict[str, Any]) -> str:
     """
-    One interval for people.
+    One interval as a line for people.
 
     Examples:
         >>> live_text("stream", {"start_s": 0.0, "end_s": 1.0, "rate_bps": 9.57e6, "messages": 831,

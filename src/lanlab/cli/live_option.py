@@ -1,4 +1,4 @@
-"""Which live lines were asked for. Loads nothing, as every command's options need it."""
+"""Parse the live lines option. Imports nothing, as every command's options need it."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class LiveOption:
-    #: `None`: nothing was asked for; 0: no lines.
+    #: `None`: not given; 0: no lines.
     interval_s: float | None = None
     is_json: bool = False

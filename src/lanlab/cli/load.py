@@ -1,4 +1,4 @@
-"""`lanlab load`: round trips alone and during streams, measured."""
+"""`lanlab load`: measure round trips idle and during streams."""
 
 from __future__ import annotations
 

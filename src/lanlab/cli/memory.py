@@ -1,8 +1,8 @@
 """
-Too little memory is said before a library of numerics is loaded.
+Check that there is enough memory before importing a numeric library.
 
-Their own answer is to end the process in the middle (OpenBLAS: `Memory allocation still failed`),
-or to ask again for ever.
+Without memory these libraries abort the process (OpenBLAS: `Memory allocation still failed`), or
+retry for ever.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 _MIB = 2**20
-#: Memory that a library takes when it is loaded and used, rounded up (numpy 2.4, scipy 1.17,
-#: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB of addresses).
+#: Address space that a library takes when imported and used, rounded up (numpy 2.4, scipy 1.17,
+#: matplotlib 3.11, pyarrow 25 on Linux: 115, 180, 40 and 225 MiB).
 _TAKES_MIB: Mapping[str, int] = {"numpy": 128, "scipy": 200, "matplotlib": 64, "pyarrow": 256}
 _OF_A_RUN = ("numpy", "scipy", "pyarrow")
 
@@ -29,8 +29,8 @@ class _Room:
 
 
 def watch_imports() -> None:
-    """From now on, to import a library that there is no memory for raises `MemoryError`."""
-    # One thread each: what lanlab computes is small, and each thread takes 40 MiB of addresses.
+    """From now on, importing a library that does not fit into memory raises `MemoryError`."""
+    # One thread each: lanlab's computations are small, and each thread takes 40 MiB of addresses.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     if not any(isinstance(finder, _Room) for finder in sys.meta_path):
         sys.meta_path.insert(0, _Room())
@@ -39,7 +39,8 @@ def watch_imports() -> None:
 def check_for_a_run() -> None:
     """
     Raises:
-        MemoryError: What a run needs after its first trial cannot be had; better now than then.
+        MemoryError: There is not enough memory for the libraries that a run needs after its first
+            trial; failing now is better than failing then.
     """
     _ask(tuple(name for name in _OF_A_RUN if name not in sys.modules))
 

@@ -114,10 +114,10 @@ def nas(
 
 
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
-    """URLs that were given, by service.
+    """The given URLs, by service.
 
     Raises:
-        UsageError: One is of another host, or two are of one service.
+        UsageError: A URL names another host, or two name one service.
     """
     from lanlab.workloads.server_url import parse_url
 
@@ -198,10 +198,10 @@ def _check(
     host: str, targets: Sequence[str], common: Mapping[str, Any], store: str | None
 ) -> tuple[Speed | None, dict[str, str]]:
     """
-    Copy a large and some small files to each target, once; nothing more to one that fails.
+    Copy one large and some small files to each target once; skip the rest after a failure.
 
     Returns:
-        How fast the slowest usable target is, and why others cannot be used.
+        The rate of the slowest usable target, and why the others cannot be used.
     """
     from lanlab.analysis.failures import failures
     from lanlab.nas import plan
@@ -215,7 +215,7 @@ def _check(
         study = plan.check_study(host, usable, dataset, common)
         run, trials = _measured(study, store, None, _Silent())
         with open_store(store) as records:
-            # It answers no question: it is there to size the plan.
+            # This copy only sizes the plan; it is not a result.
             records.delete_run(run.id)
         for one in failures(trials):
             why = one.message.removeprefix("host0: ")

@@ -1,4 +1,4 @@
-"""Arguments and options that mean the same in every command that has them."""
+"""Arguments and options that several commands share."""
 
 from __future__ import annotations
 
@@ -102,7 +102,7 @@ VerboseOption = Annotated[
         help="Show all results of each trial and any interference.",
     ),
 ]
-#: Text, as an empty path would become that of the current directory; `cli/command.py` refuses it.
+#: A string, because an empty path would become the current directory; `cli/command.py` refuses it.
 OutOption = Annotated[
     str | None,
     typer.Option(
@@ -114,5 +114,5 @@ OutOption = Annotated[
 
 
 def path_of(text: str | None) -> Path | None:
-    """The path that an option names; `None` where it was not given."""
+    """The path that an option names; `None` if it was not given."""
     return None if text is None else Path(text).expanduser()

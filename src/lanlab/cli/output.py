@@ -1,4 +1,4 @@
-"""What standard output and standard error can hold: every letter, somehow, and no traceback."""
+"""Standard output and standard error that can print every character, and never a traceback."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import os
 import sys
 from typing import TextIO
 
-#: How letters of our own answers are written where only ASCII is; others as `\\xe4` or `\\u2c00`.
+#: How our own characters are written to ASCII-only output; all others become `\\xe4` or `\\u2c00`.
 _PLAIN = {
     "±": "+-",
     "…": "...",
@@ -58,21 +58,23 @@ class _Output(io.TextIOWrapper):
 
 
 def make_readable() -> None:
-    """From now on a letter that an output's encoding does not have is written otherwise, and what
-    cannot be written says where to."""
+    """From now on, replace characters that the encoding of an output lacks, and report write errors
+    with the name of the output.
+    """
     codecs.register_error(_READABLE, _replaced)
     _have_all()
     for name, what in zip(("stdout", "stderr"), OUTPUTS, strict=True):
         stream = getattr(sys, name)
-        # None without a console; tests put others in their place.
+        # There is none without a console; tests replace it.
         if isinstance(stream, io.TextIOWrapper) and stream is getattr(sys, f"__{name}__"):
             setattr(sys, name, _Output(stream, what))
 
 
 def _have_all() -> None:
-    """See that a standard stream that was closed (`>&-`) is there: what is opened next would get
-    its number, and be written to as if it were this. The output then fails as one that is full
-    does; errors go nowhere, as was asked for."""
+    """Reopen a standard stream that was closed (`>&-`): otherwise the next file to be opened would
+    get its number and receive the output. Output then fails as on a full disk; errors are
+    discarded, as requested.
+    """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is not None or os.name != "posix":
             continue
@@ -106,7 +108,7 @@ def can_hold(text: str, stream: TextIO | None) -> bool:
 
 
 def flushed(stream: TextIO | None) -> OSError | None:
-    """Write what is left for an output; if that fails, why, and the rest goes nowhere."""
+    """Flush an output; if that fails, report why, and discard the rest."""
     try:
         if stream is not None:
             stream.flush()
@@ -114,18 +116,18 @@ def flushed(stream: TextIO | None) -> OSError | None:
         discard(stream)
         return error
     except ValueError:
-        # Closed already.
+        # Already closed.
         return None
     return None
 
 
 def discard(stream: TextIO | None) -> None:
-    """Have what is left for an output, and all that follows, go nowhere."""
+    """Discard the rest of an output and all that follows."""
     try:
         if stream is not None:
             nowhere = os.open(os.devnull, os.O_WRONLY)
             os.dup2(nowhere, stream.fileno())
             os.close(nowhere)
     except (OSError, ValueError):
-        # No file: a test's, which holds everything.
+        # Not a file: a test's buffer.
         return

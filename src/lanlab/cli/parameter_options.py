@@ -1,8 +1,8 @@
 """
-Options of a command that are parameters of a workload: made from their definitions.
+Options of a command that are parameters of a workload, generated from their definitions.
 
-Models take a while to load, so a command says which workload it is for, and the options are made
-only for the command that was typed.
+Models load slowly, so a command only names its workload, and the options are built for the command
+that was typed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lanlab.frozen import dataclass
 if TYPE_CHECKING:
     from lanlab.workloads.definitions import Definition
 
-#: Parameters that were given on the command line, by their keys; `None`: not given.
+#: Parameters from the command line, by key; `None` if not given.
 Given = dict[str, Any]
 _COMPLETED = {"driver": complete.drivers, "service": complete.services}
 _METAVARS = {int: "NUMBER", float: "NUMBER", str: "TEXT"}
@@ -34,7 +34,7 @@ _MADE_OF = "__made_of__"
 @dataclass(frozen=True)
 class _MadeOf:
     workload: str
-    #: Only these, in this order; none: all that have an option and are not the command's own.
+    #: Only these, in this order; if empty, all that have an option and are not the command's own.
     only: Sequence[str]
     first: Sequence[str]
     defaults: Mapping[str, str] = field(default_factory=dict)
@@ -51,13 +51,13 @@ def parameters_of(
     takes_lists: bool = False,
 ) -> Callable[[Callable[..., None]], Callable[..., None]]:
     """
-    Give a command the options of a workload's parameters: its argument `given` has their values,
-    and stands where they stand in `--help`.
+    Add the options of a workload's parameters to a command: its argument `given` receives the
+    values, and determines their position in `--help`.
 
     Args:
-        only: These alone; none: all but those that the command has itself.
+        only: Only these; if empty, all except those that the command defines itself.
         first: These before the others in `--help`.
-        defaults: What the command takes in place of a parameter's own default.
+        defaults: The command's replacements for parameters' own defaults.
         takes_lists: Whether a value may be a list or a range, which the command reads.
     """
 
@@ -69,7 +69,7 @@ def parameters_of(
 
 
 def with_options(command: Callable[..., None]) -> Callable[..., None]:
-    """A command with its options, if they are made of a workload's parameters."""
+    """A command with its options, if they are generated from a workload's parameters."""
     made_of: _MadeOf | None = getattr(command, _MADE_OF, None)
     if made_of is None:
         return command
@@ -170,7 +170,7 @@ def _option(one: Definition, made_of: _MadeOf) -> inspect.Parameter:
 def _help(one: Definition, own_default: str | None) -> str:
     default = own_default or one.default_text
     said = [f"default: {default}"] if default and "Default:" not in one.help else []
-    # A bound far from values in use says nothing.
+    # A bound far from common values is not informative.
     if one.unit is None and 0 < len(one.range) <= _LONGEST_RANGE:
         said.append(one.range)
     return f"{one.help} [{'; '.join(said)}]" if said else one.help

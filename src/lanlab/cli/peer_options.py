@@ -1,4 +1,4 @@
-"""`--peer`: what a command that has it measures on, and what cannot be used with it."""
+"""`--peer`: the testbed of a measurement with a peer, and the options that it rules out."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ _HERE = "loopback"
 
 def with_peer(workload: str, given: Given, settings: RunSettings) -> RunSettings:
     """
-    The settings of a measurement with a peer, whose testbed is the peer's; what its URL says is put
-    into the parameters.
+    The settings of a measurement with a peer, whose testbed is the peer's; the parts of its URL
+    become parameters.
 
     Args:
         workload: Its name.
-        given: The parameters as they were typed, with a peer.
-        settings: As they were typed.
+        given: The parameters as typed, with a peer.
+        settings: As typed.
 
     Raises:
-        UsageError: The URL is none, or something that was asked for has no effect.
+        UsageError: The URL is not valid, or an option has no effect.
     """
     from lanlab.testbeds.registry import is_of_real_hosts, listed_hosts
     from lanlab.workloads.peers import PEERS, STARTED, parse_peer
@@ -73,13 +73,13 @@ def at_interface(
     The settings of a measurement over the small stack, at an interface of this machine.
 
     Args:
-        given: The parameters as they were typed.
+        given: The parameters as typed.
         settings: Those of a measurement with this peer.
-        interface: That leads to the peer.
+        interface: The interface to the peer.
         allow_default_route: Whether it may have the default route.
 
     Raises:
-        UsageError: It is missing, has no effect, is not there, or is not to be used.
+        UsageError: The interface is missing, has no effect, does not exist, or must not be used.
     """
     from lanlab.workloads.peers import STARTED
 
@@ -110,7 +110,7 @@ def small_interface(interface: str | None, *, allow_default_route: bool) -> str:
     The testbed of a measurement from the small stack at an interface of this machine.
 
     Raises:
-        UsageError: It is missing, is not there, or is not to be used.
+        UsageError: The interface is missing, does not exist, or must not be used.
     """
     from lanlab.testbeds.raw_links import check_interface, forwards
     from lanlab.testbeds.registry import INTERFACE

@@ -1,7 +1,7 @@
 """
-Pydantic without what would look for its plugins.
+Import pydantic without its search for plugins.
 
-`lanlab.cli.exit_report` has it look for none; yet it imports `importlib.metadata` for that, and
+`lanlab.cli.exit_report` disables plugins; yet pydantic imports `importlib.metadata` for them, and
 with it readers of e-mail and archives, which takes longer than all of lanlab's models together.
 """
 
@@ -14,7 +14,8 @@ from types import ModuleType
 from typing import Any
 
 _METADATA = "importlib.metadata"
-#: The module of pydantic that imports it; one that has another is as it was, but slower.
+#: The module of pydantic that imports it; if another version has no such module, start-up is only
+#: slower.
 _LOADER = "pydantic.plugin._loader"
 
 

@@ -1,4 +1,4 @@
-"""`lanlab predict`: what a change of a study's machines would do."""
+"""`lanlab predict`: the effect of a change of a study's machines."""
 
 from __future__ import annotations
 
@@ -119,7 +119,7 @@ def predict(
         )
     chosen = study_on(as_recorded(load_study(study)), "simulated")
     if changes:
-        # First, as it knows the names.
+        # First, because it checks the names.
         changed_study(chosen, changes)
         chosen = affected(chosen, changes)
     changed, assumed = changed_study(chosen, changes)
@@ -184,11 +184,11 @@ def predict(
 
 def _members(wanted: int | None, there: int) -> int:
     """
-    How many other machines are simulated.
+    The number of alternative machines to simulate.
 
     Args:
-        wanted: As asked for; `None`: not said.
-        there: Those of the study.
+        wanted: As requested; `None` if not given.
+        there: The number that the study has.
     """
     if wanted is None:
         return min(_MEMBERS, there)

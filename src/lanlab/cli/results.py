@@ -1,4 +1,4 @@
-"""How commands print the results of a run."""
+"""Output of the results of a run."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _MOST_LINES = 5
 
 
 def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
-    """What a trial was measured with; `None` where no engine of lanlab reported it."""
+    """The I/O modes of a trial; `None` if no engine of lanlab reported them."""
     from lanlab.analysis.modes import modes_of
 
     modes = modes_of(trial)
@@ -31,7 +31,9 @@ def modes_as_json(trial: TrialRecord) -> dict[str, Any] | None:
 
 
 def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
-    """What a trial's ends agreed on, under `agreed`; nothing without a file service."""
+    """The settings that both ends of a trial negotiated, under `agreed`; empty without a file
+    service.
+    """
     from lanlab.analysis.agreed import agreed_of
 
     agreed = agreed_of(trial)
@@ -39,8 +41,9 @@ def agreed_as_json(trial: TrialRecord) -> dict[str, dict[str, str | None]]:
 
 
 def commands_as_json(trial: TrialRecord) -> dict[str, Any]:
-    """What the user's commands around a trial printed and how they ended, under `commands`; nothing
-    without any."""
+    """Output and exit codes of the user's commands around a trial, under `commands`; empty without
+    any.
+    """
     return {"commands": trial.raw["commands"]} if "commands" in trial.raw else {}
 
 
@@ -48,10 +51,10 @@ def run_as_json(
     run: RunRecord, trials: list[TrialRecord], analyses: Analyses | None = None
 ) -> dict[str, Any]:
     """
-    A run and its trials, for programs. What the engines said in full stays in the store.
+    A run and its trials as JSON. Full reports of the engines stay in the store.
 
     Args:
-        analyses: Keeps those that fail, which are also under `failed_analyses`.
+        analyses: Collects the analyses that fail; they also appear under `failed_analyses`.
     """
     from lanlab.analysis.attempts import counting
     from lanlab.analysis.measured_where import measured_where
@@ -76,9 +79,9 @@ def run_as_json(
         "started_at": run.started_at,
         "ended_at": run.ended_at,
         "failed_trials": sum(trial.status == "failed" for trial in trials),
-        # Places at which every trial failed: means lack a trial for each.
+        # Positions at which every attempt failed: means lack a trial for each.
         "missing": parts.each("missing trials", lambda: _missing_as_json(trials)),
-        # How each ended: at a fixed number, at its goal, or short of it.
+        # Why each ended: after a fixed number of trials, at its goal, or short of it.
         "conditions": parts.each("how conditions ended", lambda: _endings_as_json(run, trials)),
         "searches": parts.each("saturation", lambda: _searches_as_json(run, trials)),
         **parts.of("ranking", lambda: _rankings_as_json(run, trials), {}),
@@ -94,9 +97,9 @@ def run_as_json(
                 "counts": trial.number in counted,
                 "pollution": trial.raw.get("pollution"),
                 "options": by_option(trial.workload, trial.factors),
-                # As the store and studies name them: the keys until 0.1.
+                # The names used by the store and by studies: the keys until 0.1.
                 "factors": trial.factors,
-                # In a search it differs from trial to trial.
+                # In a search it differs between trials.
                 "time_s": trial.parameters.get("time_s"),
                 "error": trial.error,
                 "failure": failed.get(trial.number),
@@ -212,8 +215,8 @@ def print_run(
     The answer of a run: sentences, then tables; or one JSON object.
 
     Args:
-        run, trials, as_json: What is printed.
-        store: Where a run of the same study on the other kind of testbed is looked for.
+        run, trials, as_json: What to print.
+        store: Searched for a run of the same study on the other kind of testbed.
     """
     with reading_records(run.id):
         _print_run(run, trials, as_json, store)
@@ -242,7 +245,7 @@ def _print_run(
     said = analyses.each("answers to the question", question)
     said += sentences(run, trials, analyses=analyses)
     shown = tables(run, trials, analyses, others)
-    # What is read first, with a table in sight; the rest stands below the tables.
+    # The first sentences leave room for a table on the screen; the rest follows the tables.
     first = _first(said)
     missing = analyses.of("missing trials", lambda: len(missing_places(trials)), 0)
     if analyses.failed:
@@ -276,7 +279,7 @@ def _first(said: Sequence[str]) -> int:
 
 
 def warn_of_failed(analyses: Analyses) -> None:
-    """Say on standard error which analyses of a run failed and why."""
+    """Print to standard error which analyses of a run failed and why."""
     for line in analyses.lines():
         say(f"warning: {line}")
     if analyses.failed:

@@ -1,6 +1,6 @@
 """
-Options of every command that measures: commands of the user's around its trials, and files that its
-results are also written to. `with_run_hooks` adds them.
+Options of every command that measures: the user's commands around its trials, and files for its
+results. `with_run_hooks` adds them.
 """
 
 from __future__ import annotations
@@ -67,7 +67,7 @@ def _live_options(interval: str) -> dict[str, Any]:
     }
 
 
-#: The shortest interval: engines say no more often how far they are.
+#: The shortest interval: engines report progress no more often.
 _SHORTEST_S = 0.25
 _OTHER = "name a file for each"
 _FORMATS = {
@@ -85,20 +85,20 @@ _EXPORTS: Mapping[str, Any] = {
 
 @dataclass(frozen=True)
 class RunHooks:
-    #: As a study has it; empty: no command.
+    #: In the form of a study file; empty for no command.
     commands: Mapping[str, Any] = field(default_factory=dict)
     exports: Mapping[str, Path] = field(default_factory=dict)
     live: LiveOption = field(default_factory=LiveOption)
 
     def check(self, store: str | None) -> None:
-        """See that each file can be written to, before anything is measured.
+        """Check before measuring that each file can be written.
 
         Args:
-            store: Where results are saved, as `open_store` takes it; it may not be there yet.
+            store: The store for the results, in the form of `open_store`; it may not exist yet.
 
         Raises:
-            UsageError: A file of the user's would be replaced, or is named twice.
-            StoreError: It cannot be looked at.
+            UsageError: A user's file would be replaced, or a file is named twice.
+            StoreError: The place cannot be read.
         """
         if not self.exports:
             return
@@ -115,7 +115,7 @@ class RunHooks:
             check_file(path)
 
     def write(self, run: RunRecord, trials: list[TrialRecord], records: Store) -> None:
-        """Write the results of a run to the files; an error is reported after the answer."""
+        """Write the results of a run to the files; report an error after the answer."""
         if not self.exports:
             return
         from lanlab.cli.exit_report import tell_after_the_answer
@@ -138,10 +138,10 @@ NO_HOOKS = RunHooks()
 def _content(
     name: str, path: Path, run: RunRecord, trials: list[TrialRecord], records: Store
 ) -> str:
-    """What an export says.
+    """The content of an export.
 
     Raises:
-        StoreError: An analysis behind it failed. The run is saved.
+        StoreError: An analysis for it failed. The run is saved.
     """
     from lanlab.errors import StoreError
     from lanlab.report.trials.analyses import Analyses
@@ -181,11 +181,11 @@ def with_run_hooks(
     command: Callable[..., None], live_interval: str = "--interval"
 ) -> Callable[..., None]:
     """
-    A command with these options: what they ask for becomes its argument `hooks`.
+    Add these options to a command; they become its argument `hooks`.
 
     Args:
-        live_interval: The option for the length of live lines, where the command has an
-            `--interval` of its own.
+        live_interval: Name of the option for the length of live lines, for a command whose
+            `--interval` means something else.
     """
     wanted = {**_COMMANDS, **_live_options(live_interval), **_EXPORTS}
 
@@ -227,7 +227,7 @@ def _hooks(
 def _live(interval: str | None, option: str, *, is_live: bool, is_json: bool) -> LiveOption:
     """
     Raises:
-        UsageError: The interval is too short or too long, or `--live` stands alone.
+        UsageError: The interval is too short or too long, or `--live` is given without it.
     """
     from lanlab.units import parse_time_s
 

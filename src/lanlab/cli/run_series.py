@@ -1,4 +1,4 @@
-"""Runs taken in turns, from the command line: `lanlab run A B --alternate 5`."""
+"""Runs in alternation, from the command line: `lanlab run A B --alternate 5`."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class RunOptions:
-    """Options that hold for every side, unless --with says otherwise."""
+    """Options that apply to every side unless --with overrides them."""
 
     scale: str
     testbed: str
@@ -34,7 +34,7 @@ def as_recorded(loaded: LoadedStudy) -> Study:
     chosen = loaded.study
     if chosen.id in known_studies():
         return chosen
-    # Findings of a `findings.toml` next to it belong in the record, too.
+    # Findings of a `findings.toml` next to the study belong in the record.
     return chosen.model_copy(update={"finding": loaded.findings})
 
 
@@ -80,7 +80,9 @@ def begin_series(
 
 
 def go_on_with_series(name: str, store: str | None, verbose: bool, as_json: bool) -> bool:
-    """Go on with a series by its id or that of one of its runs; whether the name means one."""
+    """
+    Resume a series by its id or the id of one of its runs; returns whether the name means one.
+    """
     from lanlab.analysis.alternation import series_id, series_named
     from lanlab.run.alternate import resume_series
     from lanlab.store import open_store

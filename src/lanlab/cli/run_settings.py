@@ -1,6 +1,6 @@
 """
-Options of every command that measures: how often, where, over what, and where results go. A command
-has them as its argument `settings`, by `with_run_settings`.
+Options of every command that measures: trials, testbed, link, and store. `with_run_settings` adds
+them as its argument `settings`.
 """
 
 from __future__ import annotations
@@ -53,14 +53,14 @@ def with_run_settings(
     live_interval: str | None = "--interval",
 ) -> Callable[[Command], Command]:
     """
-    Give a command these options, where its argument `settings` stands in `--help`.
+    Add these options to a command, at the place of its argument `settings` in `--help`.
 
     Args:
-        trials: Default of `--trials`; `None`: the command has such an option of its own, or none.
+        trials: Default of `--trials`; `None` if the command defines its own or has none.
         simulated: Whether machines of the simulated testbed can be named.
-        hosts: What adds the options that name real hosts.
-        live_interval: The option for the length of live lines; `None`: neither that nor commands
-            around the trials.
+        hosts: Adds the options for real hosts.
+        live_interval: Name of the option for the length of live lines; `None`: neither that nor
+            commands around trials.
     """
     left_out = {"trials"} if trials is None else set()
     left_out |= set() if simulated else {"machines"}

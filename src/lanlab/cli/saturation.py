@@ -1,4 +1,4 @@
-"""`lanlab saturation`: how much a link or host carries without loss."""
+"""`lanlab saturation`: the highest load that a link or host carries without loss."""
 
 from __future__ import annotations
 
@@ -10,10 +10,11 @@ from lanlab.cli.parameter_options import Given, parameters_of
 from lanlab.cli.run_settings import RunSettings, with_run_settings
 from lanlab.errors import UsageError
 
-#: What is searched where the link has no speed, bit/s: more than a program sends in messages.
+#: Upper end of the search on a link of unknown speed, bit/s: more than a program can send in
+#: messages.
 _HIGHEST_BPS = 10_000_000_000
 _LOWEST_RATIO = 0.01
-#: Beyond what the link can carry, so that its end lies within the range.
+#: Slightly above the link's capacity, so that the limit lies within the range.
 _BEYOND = 1.2
 
 
@@ -121,12 +122,12 @@ def saturation(
         figure="saturation_curve",
     )
     print_run(run, records, settings.as_json)
-    # In text the answer has it.
+    # In text, the answer includes it.
     single.finish(run, records, verbose=settings.verbose, summary=settings.as_json)
 
 
 def _share(option: str, text: str) -> float:
-    """A share below all, as in `0.1%` or `0.001`."""
+    """A share of all messages, as in `0.1%` or `0.001`."""
     from lanlab.units import parse_share
 
     try:

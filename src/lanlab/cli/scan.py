@@ -1,8 +1,8 @@
 """
-A scan: options with several values make a study of one experiment, whose conditions are all
+A scan: options with several values define a study of one experiment, whose conditions are all
 combinations, measured in randomised blocks.
 
-What is too large is refused by arithmetic, before any condition is made.
+The size is checked by arithmetic, before any condition is created.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lanlab.roles import BOTH, REVERSE_PREFIX
 from lanlab.store import Level, RunRecord
 
 SCAN = "scan"
-#: A scan with more trials is taken for a mistake.
+#: A scan with more trials is probably a mistake.
 _MOST_TRIALS = 100_000
 _MOST_IN_DIGITS = 10**12
 _OVERHEAD_S = 0.25
@@ -29,13 +29,13 @@ _OVERHEAD_S = 0.25
 @dataclass(frozen=True)
 class Scan:
     workload: str
-    #: In lanlab's units; those that were not given keep their default.
+    #: In lanlab's units; omitted parameters keep their default.
     parameters: Mapping[str, Level]
     factors: Mapping[str, tuple[Level, ...]]
     #: In words, as in `10 values of --rate`.
     varied: str
     conditions: int
-    #: Time of all conditions once, without what starting a trial takes, seconds.
+    #: Time of all conditions once, without the start of each trial, seconds.
     expected_s: float
     subject: str
 
@@ -86,14 +86,15 @@ def is_scan(run: RunRecord) -> bool:
 
 def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan | None:
     """
-    The scan that options ask for; `None` where each has one value. Several drivers alone are none.
+    The scan that the options define; `None` if each has one value. Several drivers alone are not a
+    scan.
 
     Args:
-        given: Values by key, as text of the command line; `None` where none was given.
+        given: Values by key, as text of the command line; `None` if not given.
         trials: Number of trials of each condition.
 
     Raises:
-        UsageError: It is too large, a value is not allowed, or stands there twice.
+        UsageError: The scan is too large, or a value is not allowed or repeated.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
@@ -110,10 +111,10 @@ def scan_of(workload_name: str, given: Mapping[str, Any], trials: int) -> Scan |
 
 
 def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of options of which each has one: those that are numbers without a unit are read.
+    """Options with one value each; numbers without a unit are converted.
 
     Raises:
-        UsageError: One is no number where it must be one.
+        UsageError: A value is not a number where one is needed.
     """
     from lanlab.workloads import workload
     from lanlab.workloads.definitions import definitions
@@ -127,7 +128,7 @@ def with_single_levels(workload_name: str, given: Mapping[str, Any]) -> dict[str
 
 def _given_levels(one: Any, value: Any) -> Levels:
     if isinstance(value, tuple):
-        # Made by a command, as the targets of a copy.
+        # Set by a command, like the targets of a copy.
         return Levels("TARGET" if one.key == "server" else one.option or one.key, value)
     return levels_of(one, value)
 
@@ -153,7 +154,7 @@ def _scan(
     for chosen in _combinations(varied):
         complete = checked(workload_name, {**fixed, **chosen})
         seconds.append(kind.expected_time_s(kind.Parameters.model_validate(complete)))
-        # What has no effect in one condition, as `trust`, may have in others.
+        # An option such as `trust` may have no effect in one condition but in others.
         found |= complete
         for key in varied:
             levels[key].setdefault(complete[key])

@@ -1,4 +1,4 @@
-"""`lanlab serve`: a directory, served by one of the built-in servers; or other programs."""
+"""`lanlab serve`: serve a directory by a built-in server; or serve clients of other programs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def _served_address(address: str) -> ipaddress.IPv4Address | ipaddress.IPv6Addre
     One address of this machine.
 
     Raises:
-        UsageError: It is none, or is one of several.
+        UsageError: The text is not an address, or names several.
     """
     import ipaddress
 
@@ -387,7 +387,7 @@ def serve(
             print_lines("end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s")
             print_clients(served, within_s)
     except KeyboardInterrupt:
-        # That is how it ends.
+        # The normal end.
         pass
     except EngineError as error:
         raise with_hint_on_port(error, port) from None

@@ -1,4 +1,4 @@
-"""Options of `lanlab serve`: dialects of SMB 1, the password, and what both are worth."""
+"""Options of `lanlab serve`: dialects of SMB 1, the password, and the security of both."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from lanlab.services import Service, SystemProfile
 
 _USER = "lanlab"
-#: How each dialect proves a password, and what that is worth against those who read along.
+#: How each dialect proves a password, and how safe that is from eavesdroppers.
 _WORTH = {
     "core": "the password goes as it is: who reads the network has it",
     "lanman1": "an LM response: the password is found from it within hours",
@@ -30,10 +30,10 @@ def dialects_of(
     require_signing: bool,
 ) -> tuple[str, str] | None:
     """
-    The oldest and the newest dialect to speak; `None`: all, or the service has none.
+    The oldest and the newest dialect to offer; `None`: all, or the service has none.
 
     Raises:
-        UsageError: There is no such dialect, the range is empty, or the service has none.
+        UsageError: The dialect is unknown, the range is empty, or the service has no dialects.
     """
     known = offered.dialects if system is None else (system.dialect,)
     if system is not None and require_signing:
@@ -80,11 +80,11 @@ def credentials_of(
     require_signing: bool,
 ) -> tuple[dict[str, str] | None, bool]:
     """
-    The user and password to serve, and whether the user has chosen the password.
+    The user and password to serve, and whether the user chose the password.
 
     Raises:
-        UsageError: A password is given where none is used, is of a length that cannot be, or its
-            file cannot be read.
+        UsageError: The service uses no password, its length is not allowed, or its file cannot be
+            read.
     """
     from lanlab.workloads.server_url import check_password, read_password_file
 
@@ -127,7 +127,7 @@ def credentials_of(
 def worth_of(
     offered: Service, dialects: tuple[str, str] | None, *, has_password: bool
 ) -> list[str]:
-    """Lines that say what a login is worth, by the dialects to speak, the oldest first."""
+    """Lines on the security of a login for these dialects, the oldest first."""
     known = offered.dialects
     what, chosen = "dialects", known
     if dialects is not None:

@@ -1,4 +1,4 @@
-"""Names of `lanlab serve`: those by which clients find the server, its share and its user."""
+"""Names of `lanlab serve`: of the server, its share and its user."""
 
 from __future__ import annotations
 
@@ -10,20 +10,20 @@ from lanlab.errors import UsageError
 if TYPE_CHECKING:
     from lanlab.services import Service
 
-#: Characters of a NetBIOS name (RFC 1001, section 5.2), and of a share in lists of old clients
-#: ([MS-RAP] 2.5.6.3).
+#: Longest NetBIOS name (RFC 1001, section 5.2), and longest share name in lists of old clients
+#: ([MS-RAP] 2.5.6.3), in characters.
 _MOST_OF_SERVER, _MOST_OF_SHARE = 15, 12
-#: None of those that separate names ([MS-FSCC] 2.1.6).
+#: Separators are not allowed ([MS-FSCC] 2.1.6).
 _NAME = re.compile(r"[A-Za-z0-9_!@#$%^&()'{}~.-]+")
 _PIPES = "IPC$"
 
 
 def server_name(offered: Service, name: str | None) -> str | None:
     """
-    What the server calls itself, in upper case as NetBIOS has names; `None`: as it does by itself.
+    The server's name, in upper case like all NetBIOS names; `None` for its default.
 
     Raises:
-        UsageError: The service says no name, or it cannot be one.
+        UsageError: The service has no name, or the name is not allowed.
     """
     if name is None:
         return None
@@ -43,10 +43,10 @@ def server_name(offered: Service, name: str | None) -> str | None:
 
 def share_name(offered: Service, name: str | None) -> str | None:
     """
-    The name of the share or volume; `None`: that of the server by itself.
+    The name of the share or volume; `None` for the server's default.
 
     Raises:
-        UsageError: The service has no shares, or it cannot be the name of one.
+        UsageError: The service has no shares, or the name is not allowed.
     """
     if name is None:
         return None
@@ -73,10 +73,10 @@ def share_name(offered: Service, name: str | None) -> str | None:
 
 def check_user(offered: Service, user: str | None, *, guest: bool) -> None:
     """
-    Refuse a user where none logs in.
+    Refuse a user for a service without logins.
 
     Raises:
-        UsageError: There are no logins, or it is no name.
+        UsageError: There are no logins, or the name is not allowed.
     """
     if user is None:
         return

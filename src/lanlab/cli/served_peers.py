@@ -1,4 +1,4 @@
-"""`lanlab serve --peer`: a server for other programs, and what it prints of its clients."""
+"""`lanlab serve --peer`: a server for clients of other programs, and its output."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Line = Mapping[str, Any]
 @dataclass(frozen=True)
 class _Served:
     engine_name: str
-    #: Port where none is named; 0: one that is free.
+    #: Default port; 0: any free port.
     port: int
     title: str
     example: str
@@ -30,7 +30,7 @@ SERVED: Mapping[str, _Served] = {
     "iperf3": _Served(
         "iperf3", 5201, "iperf3 clients", "iperf3 -c {address} -p {port}", "TCP and UDP"
     ),
-    # Below 1024 only root may listen, so that the ports of the RFCs are asked for by --port.
+    # Ports below 1024 need root, so the ports of the RFCs must be requested by --port.
     "discard": _Served(
         "discard", 0, "by discarding what comes (RFC 863)", "nc -N {address} {port} < FILE", "TCP"
     ),
@@ -42,17 +42,17 @@ SERVED: Mapping[str, _Served] = {
     ),
 }
 _SERVED_BYTES = 64 << 10
-#: A plain TCP peer, as of `stream --peer tcp://`, reads.
+#: A plain TCP peer, such as `stream --peer tcp://`, only receives.
 _SAME = {"tcp": "discard"}
 
 
 def check_unused(peer: str | None, options: Mapping[str, tuple[object, object]]) -> None:
     """
-    Refuse options that have no effect on what is served.
+    Refuse options that have no effect on the served peer.
 
     Args:
-        peer: Who is served; `None`: clients of a file service.
-        options: The value and the default of each option that the other has.
+        peer: The peer to serve; `None` for clients of a file service.
+        options: The value and the default of each option of the other kind.
 
     Raises:
         UsageError: One has another value than its default.
@@ -81,10 +81,10 @@ def serve_peers(
     as_json: bool,
 ) -> None:
     """
-    Serve until Ctrl-C or for a time, and print each client that has ended.
+    Serve until Ctrl-C or for a time, and print each client when it ends.
 
     Raises:
-        UsageError: There is no such peer, or a bound is none.
+        UsageError: The peer is unknown, or a limit is not allowed.
     """
     from lanlab.errors import of_name
     from lanlab.performers.peer_serving import WantedPeers, serving_peers
@@ -118,7 +118,7 @@ def serve_peers(
         with serving_peers(wanted, on_client) as running:
             if not as_json:
                 limit = "no rate limit" if rate_bps is None else f"{format_rate(rate_bps)} each way"
-                # Of its own zones a client has others.
+                # A client chooses its own zones.
                 there = f"{bare(address)}%ETH" if is_of_one_link(address) else address
                 example = served.example.format(address=there, port=running.port)
                 ends = "end it with Ctrl-C" if within_s is None else f"ends after {within_s:g} s"
@@ -129,7 +129,7 @@ def serve_peers(
                 print_lines(ends)
             running.wait(within_s)
     except KeyboardInterrupt:
-        # That is how it ends.
+        # The normal end.
         pass
     if lines.left_out:
         print_lines(lines.left_out_text(as_json))
@@ -138,7 +138,9 @@ def serve_peers(
 
 
 class BoundedLines:
-    """Which lines of clients that did little are printed: strangers decide how many there are."""
+    """Limits the printed lines of clients that did little, because strangers decide how many there
+    are.
+    """
 
     AT_ONCE = 20
     EACH_S = 1.0
@@ -170,7 +172,7 @@ def _is_served(client: _Line) -> bool:
 
 
 def client_text(client: _Line) -> str:
-    """What a client did: what was counted here, and what it counted itself where that differs."""
+    """The results of a client: the counts of this end, and the client's own where they differ."""
     head = f"client {client['number']:<4} {client['address']}"
     asked, error = client["asked"], client["error"]
     parts = []
@@ -231,7 +233,7 @@ def _plain_directions(client: _Line) -> list[str]:
 
 
 def done_text(done: _Line) -> str:
-    """What the server did, and how evenly those had it that it served at once."""
+    """The totals of the server, and how evenly concurrent clients shared it."""
     text = (
         f"served      {done['clients']} clients in {done['elapsed_ns'] / 1e9:.0f} s, "
         f"{format_size(done['moved_bytes'])}"

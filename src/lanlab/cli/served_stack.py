@@ -1,4 +1,4 @@
-"""`lanlab serve --stack small`: FTP over a TCP of lanlab's own, at an address of its own."""
+"""`lanlab serve --stack small`: FTP over lanlab's own TCP, with its own address."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def own_stack_of(
     allow_default_route: bool,
 ) -> OwnStack | None:
     """
-    The station that serves; `None` over the system's TCP.
+    The station that serves; `None` for the system's TCP.
 
     Args:
         address: Of `--stack-address`.
@@ -107,7 +107,7 @@ def own_stack_of(
 
 def stack_words(counted: Mapping[str, Any]) -> str:
     """
-    What the small stack held and moved, in words.
+    The memory and traffic of the small stack, in words.
 
     Examples:
         >>> stack_words({"held_bytes": 81_234, "memory_bytes": 512_000, "sent_frames": 70,

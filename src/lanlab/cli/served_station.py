@@ -1,4 +1,4 @@
-"""What a server is served over: TCP, or a station straight on Ethernet."""
+"""The carrier of a server: TCP, or a station directly on Ethernet."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from lanlab.performers.servers.embedded import Station
     from lanlab.services import Service, SystemProfile
 
-#: The address and port of a server over TCP, unless others are asked for.
+#: Default address and port of a server over TCP.
 _USUAL_PLACE = ("127.0.0.1", 0)
 _NAME = "LANLAB"
 
@@ -33,10 +33,10 @@ def carried(offered: Service, carrier: str | None) -> Service:
 
 def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
     """
-    The system of the time that serves; `None`: none was asked for.
+    The period system to emulate; `None` if none was requested.
 
     Raises:
-        UsageError: There is no such one, or it does not go over the service's carrier.
+        UsageError: The system is unknown, or does not use the service's carrier.
     """
     if profile is None:
         return None
@@ -80,7 +80,7 @@ def station_of(
     profile: str | None = None,
     allow_default_route: bool,
 ) -> Station | None:
-    """The station that serves; `None` over TCP."""
+    """The station that serves; `None` for TCP."""
     from lanlab.performers.servers.embedded import Station
     from lanlab.testbeds.raw_links import check_interface
 

@@ -1,4 +1,4 @@
-"""Arguments and options that commands of file services share, and what is checked of them."""
+"""Arguments and options that commands for file services share, and their checks."""
 
 from __future__ import annotations
 
@@ -45,10 +45,10 @@ PasswordFileOption = Annotated[
 
 def check_trust(trust: str | None, servers: Sequence[str]) -> None:
     """
-    See that there is a server that can be known by what is trusted, and name those that cannot.
+    Check that --trust applies to at least one server, and name those to which it does not.
 
     Args:
-        trust: As it was typed.
+        trust: As typed.
         servers: URLs of servers; those that lanlab starts have none.
 
     Raises:

@@ -1,4 +1,4 @@
-"""`lanlab show`: what a study is, and what it published; or what a run has found."""
+"""`lanlab show`: a study and its published values; or the results of a run."""
 
 from __future__ import annotations
 
@@ -104,10 +104,10 @@ def show(
 def _show_run(
     name: str, store: str | None, as_json: bool, of_studies: Mapping[str, object]
 ) -> None:
-    """Print a stored run as it was printed when it ended.
+    """Print a stored run in the form in which it was printed at its end.
 
     Raises:
-        UsageError: An option that is for studies was given.
+        UsageError: An option for studies was given.
     """
     from lanlab.cli.results import print_run
     from lanlab.store import open_store
@@ -124,11 +124,11 @@ def _show_run(
 
 
 def _write(loaded: LoadedStudy, figures: Path | None, report: Path | None) -> None:
-    """The published numbers as figures, and as a page.
+    """The published values as figures, and as a page.
 
     Raises:
-        UsageError: The study published nothing, or a file of the user's stands in the way.
-        StoreError: Something cannot be written.
+        UsageError: The study published nothing, or a user's file is in the way.
+        StoreError: A file cannot be written.
     """
     from lanlab.cli.terminal import say
     from lanlab.report.page.own_files import write_folder, write_page

@@ -1,4 +1,4 @@
-"""Commands whose options are made: typer reads them from a function's signature."""
+"""Commands with generated options: typer reads them from a function's signature."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from typing import Any, get_args
 def as_command(
     run: Callable[..., None], command: Callable[..., None], options: Sequence[inspect.Parameter]
 ) -> Callable[..., None]:
-    """`run` as typer shall see it: with the name and help of `command`, and these options."""
-    # By these typer makes options; functions have no such attribute by themselves.
+    """`run` with the name and help of `command` and these options, for typer."""
+    # Typer reads these attributes; type checkers do not know them.
     run.__signature__ = inspect.Signature(options)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in options}
     run.__doc__, run.__name__ = command.__doc__, command.__name__
@@ -31,11 +31,11 @@ def with_more(
     `run` as `command` with more options.
 
     Args:
-        wanted: What they are, by name; one that is not given is `None`, or of a flag false.
-        at: The option of the command that they stand behind.
-        are_argument: Whether `at` is the argument that `run` makes of them, in place of which they
-            stand.
-        defaults: What others are that are not given.
+        wanted: The options, by name; one that is not given is `None`, or false for a flag.
+        at: The option of the command after which they are inserted.
+        are_argument: Whether `at` is the argument that `run` builds from them, which they then
+            replace.
+        defaults: Values of options that are not given.
     """
     own = {
         name: one.replace(kind=inspect.Parameter.KEYWORD_ONLY)
@@ -50,7 +50,7 @@ def with_more(
         )
         for name, annotation in wanted.items()
     ]
-    # What its other options are made of.
+    # The source of its other options.
     for key, value in vars(command).items():
         setattr(run, key, value)
     options, place = list(own.values()), list(own).index(at)

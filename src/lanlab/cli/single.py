@@ -1,6 +1,6 @@
 """
-A measurement from the command line: a study of one condition, or a scan of several, run and kept as
-any other.
+A measurement from the command line: a study of one condition, or a scan of several, run and stored
+like any other.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lanlab.cli.run_settings import RunSettings
 from lanlab.errors import UsageError
 from lanlab.roles import BOTH, REVERSE_PREFIX
 
-# All else is imported while hosts are made.
+# All else is imported while hosts are set up.
 if TYPE_CHECKING:
     from lanlab.store import Level, RunRecord, TrialRecord
     from lanlab.testbeds import Opening
@@ -28,11 +28,11 @@ def measure_and_answer(
     workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> None:
     """
-    Measure, as `measure` does, and print what was found.
+    Measure, as `measure` does, and print the results.
 
     Raises:
         UsageError: A parameter is not allowed; nothing was run.
-        typer.Exit: A trial failed, and nothing counts in its place.
+        typer.Exit: A trial failed and was not replaced.
     """
     run, trials = measure(workload_name, parameters, settings)
     if not _is_answered(run, trials, settings.as_json):
@@ -51,7 +51,7 @@ def measure(
     workload_name: str, parameters: Mapping[str, Level | None], settings: RunSettings
 ) -> tuple[RunRecord, list[TrialRecord]]:
     """
-    Run one condition, or all combinations of what parameters with several values name.
+    Run one condition, or all combinations of the parameters with several values.
 
     Args:
         parameters: The workload's; those that are `None` keep their default. Each may be a list or
@@ -71,7 +71,7 @@ def measure(
         scan = scan_of(workload_name, parameters, settings.trials)
     if scan is not None:
         scan.announce(settings.trials)
-    # Most of what is imported now is needed only behind it.
+    # The imports below are needed only after this point.
     with Opening(settings.testbed, _HOSTS, link, path_of(settings.pcap)) as opening:
         if scan is None:
             from lanlab.cli.scan import with_single_levels
@@ -122,7 +122,7 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
     complete = [checked(workload_name, {**parameters, "driver": name}) for name in drivers]
     varied: dict[str, Any] = {"parameters": complete[0]}
     if len(drivers) > 1:
-        # What is not given may differ from driver to driver, as the warm-up does.
+        # Defaults, such as the warm-up, differ between drivers.
         given = {key: value for key, value in parameters.items() if value is not None}
         del given["driver"]
         varied = {"parameters": given, "factors": {"driver": drivers}}
@@ -136,7 +136,9 @@ def _experiment(workload_name: str, parameters: Mapping[str, Level | None]) -> d
 
 
 def shown_metrics(workload_name: str, parameters: Mapping[str, Any]) -> list[str]:
-    """What a table of a single condition is of: the workload's first metric, both ways."""
+    """
+    The subject of a single condition's table: the workload's first metric, in both directions.
+    """
     from lanlab.workloads import workload
     from lanlab.workloads.peers import shown_metric
 
@@ -159,11 +161,11 @@ def measure_study(
     Run a study of one experiment.
 
     Args:
-        experiment: As a study file has it.
+        experiment: In the form of a study file.
         figure: A figure for its report.
-        figures: The same, as a study file has them.
-        exactly: Whether neither disturbed trials are repeated nor failed ones tried again.
-        meanwhile: Imports what the answer takes, while the testbed is made.
+        figures: The same, in the form of a study file.
+        exactly: Whether to repeat neither disturbed nor failed trials.
+        meanwhile: Imports the modules for the answer while the testbed is set up.
         hosts: Number of hosts of the testbed.
     """
     from lanlab.cli.memory import check_for_a_run
@@ -209,9 +211,10 @@ def _measured(
         name = f"{experiment['workload']}-{name}"
     policy = {"min": settings.trials, "max": settings.trials}
     if is_single or is_scan or exactly:
-        # Exactly as many trials as asked for: disturbed and failed ones are reported, not repeated.
+        # Exactly the requested number of trials: disturbed and failed ones are reported, not
+        # repeated.
         policy |= {"repeat_polluted": 0, "retry_failed": 0}
-    # Levels of a factor are of one kind: all servers of users, or none.
+    # Levels of a factor are of one kind: all users' servers, or none.
     firsts = {key: levels[0] for key, levels in experiment.get("factors", {}).items()}
     if "traffic_direction" in firsts:
         firsts["traffic_direction"] = BOTH
@@ -234,7 +237,7 @@ def _measured(
         f"lanlab {name}",
     )
     check_for_a_run()
-    # Nothing is imported while something is measured, and little behind it.
+    # Import nothing while measuring, and little afterwards.
     if not workload(experiment["workload"]).has_short_series:
         parquet.load()
     with open_store(settings.store) as records, RunWatch(hooks.live) as watch:
@@ -257,7 +260,7 @@ def _measured(
 
 
 def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: bool) -> None:
-    """Print what a single measurement found: of several trials a line each, and their mean."""
+    """Print the results of a single measurement: for several trials a line each, and their mean."""
     from lanlab.cli.terminal import print_lines
     from lanlab.report.trials.trials_text import measurement_lines
 
@@ -265,7 +268,7 @@ def print_measurement(run: RunRecord, trials: list[TrialRecord], *, verbose: boo
 
 
 def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool) -> bool:
-    """Print the table of a scan, or the object that was asked for; whether that was the answer."""
+    """Print the table of a scan, or the requested object; returns whether that was the answer."""
     from lanlab.cli.results import print_run
     from lanlab.cli.scan import is_scan
     from lanlab.cli.single_json import as_json
@@ -283,11 +286,10 @@ def _is_answered(run: RunRecord, trials: list[TrialRecord], as_json_asked: bool)
 def finish(
     run: RunRecord, trials: list[TrialRecord], *, verbose: bool = False, summary: bool = True
 ) -> None:
-    """Warn of what disturbed the trials; say what failed, and exit as a run that failed
-    if nothing counts in the place of one that did.
+    """Warn of disturbances; report failures, and exit with 1 if a failed trial was not replaced.
 
     Args:
-        verbose, summary: As `lanlab.cli.disturbances.warn` takes them.
+        verbose, summary: As in `lanlab.cli.disturbances.warn`.
     """
     from lanlab.analysis.failures import failures
     from lanlab.cli.disturbances import warn

@@ -1,4 +1,4 @@
-"""What a single measurement found, as one object for programs; and the means of its trials."""
+"""The results of a single measurement as one JSON object; and the means of its trials."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ if TYPE_CHECKING:
 
 def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     """
-    One object: the results by their keys in the store, and where they come from. With several
-    trials each number is the mean of those that ended well, and `trials` holds each. With several
-    drivers each has numbers of its own, in `drivers`.
+    One object: the results by their keys in the store, and their source. With several trials each
+    number is the mean over successful trials, and `trials` holds each. With several drivers,
+    `drivers` holds the numbers of each.
     """
     from lanlab.analysis.failures import failures
     from lanlab.analysis.measured_where import measured_where
@@ -30,7 +30,8 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
     if len(found) > 1:
         del parameters["driver"]
     ended = [modes_as_json(trial) for trial in trials if trial.status == "done"]
-    # Modes of all that ended well, if they agree: an engine may choose otherwise the next time.
+    # The I/O modes of all successful trials, if they agree: an engine may choose differently each
+    # time.
     modes = ended[0] if ended and all(other == ended[0] for other in ended) else None
     return {
         "run": run.id,
@@ -38,10 +39,10 @@ def as_json(run: RunRecord, trials: list[TrialRecord]) -> dict[str, Any]:
         "link": where.link,
         "workload": trials[0].workload,
         "options": by_option(trials[0].workload, parameters),
-        # As the store and studies name them: the keys until 0.1.
+        # The names used by the store and by studies: the keys until 0.1.
         "parameters": parameters,
         "modes": modes,
-        # Each number is the mean of the first, and lacks the second.
+        # The numbers are means of the first, without the second.
         "n": sum(trial.status == "done" for trial in trials),
         "failed_trials": len(failed),
         **captures.to_json(),
@@ -77,7 +78,7 @@ def by_driver(trials: list[TrialRecord]) -> dict[str, list[TrialRecord]]:
 
 
 def mean_metrics(trials: list[TrialRecord]) -> dict[str, float | int]:
-    """Each metric that all finished trials have, as their mean; of one trial, as it is."""
+    """The mean of each metric that all finished trials have; for one trial, its value."""
     done = [trial.metrics for trial in trials if trial.status == "done"]
     if len(done) == 1:
         return dict(done[0])

@@ -1,4 +1,4 @@
-"""What the options of `lanlab stations` name: a server, numbers of stations, shares."""
+"""Arguments of `lanlab stations`: a server, numbers of stations, shares."""
 
 from __future__ import annotations
 
@@ -12,13 +12,14 @@ _MOST_LEVELS = 100
 
 def station_place(target: str | None, service: str | None, server: str | None) -> Endpoints:
     """
-    Read where the server is.
+    Read the place of the server.
 
     Args:
-        target: A URL or a directory; `None`: a server that lanlab starts.
+        target: A URL or a directory; `None` for a server that lanlab starts.
 
     Raises:
-        UsageError: Both, a directory that is not there, or no URL of a file service.
+        UsageError: Both are given, a directory does not exist, or the URL is not one of a file
+            service.
     """
     from lanlab.workloads import server_url
 
@@ -40,13 +41,13 @@ def station_place(target: str | None, service: str | None, server: str | None) -
 
 def host_count(testbed: str, client_hosts: int | None) -> int:
     """
-    How many hosts a testbed is opened with: of real ones all that are named.
+    Number of hosts of the testbed: all hosts that are named, if they are real.
 
     Args:
-        client_hosts: What was asked of a testbed whose hosts have no names.
+        client_hosts: The number requested for a testbed whose hosts have no names.
 
     Raises:
-        UsageError: It was asked of another one.
+        UsageError: It was requested for another testbed.
     """
     from lanlab.testbeds.registry import WITH_ANY_HOSTS, listed_hosts
 
@@ -64,10 +65,10 @@ def host_count(testbed: str, client_hosts: int | None) -> int:
 
 def level_list(text: str) -> tuple[int, ...]:
     """
-    Numbers of stations, as in `1,2,4,8-10`, in order and each once.
+    Numbers of stations, as in `1,2,4,8-10`, sorted and without repeats.
 
     Raises:
-        UsageError: Something that is no number from 1 to 10,000, or too many of them.
+        UsageError: A part is not a number from 1 to 10,000, or there are too many.
 
     Examples:
         >>> level_list("4,1,2,8-10,4")

@@ -1,4 +1,4 @@
-"""`lanlab stations`: how a file service serves many clients, measured."""
+"""`lanlab stations`: measure how a file service handles many clients."""
 
 from __future__ import annotations
 
@@ -106,7 +106,7 @@ def stations(
         raise UsageError("--read, --write and --read-ratio cannot be used together")
     numbers = level_list(stations)
     if settings.machines is not None and given["service"] is None:
-        # Of the services of simulated machines, most of what was published is of this one.
+        # Most published values for simulated machines are for this service.
         given["service"] = "smb1"
     place = station_place(target, given.pop("service"), given.pop("server"))
     if is_of_real_hosts(settings.testbed):
@@ -126,7 +126,7 @@ def stations(
         scan.announce(settings.trials)
         experiment = scan.experiment()
     else:
-        # Each level on its own, so that what is wrong with one is said before anything is run.
+        # Each level separately, so that a bad one is reported before anything runs.
         given = with_single_levels("stations", given)
         for number in numbers:
             parameters = checked("stations", {**given, "stations": number})
@@ -179,7 +179,7 @@ def _load_models(*, several: bool) -> None:
 
     assert answer
     if several:
-        # For intervals, and for what lies beyond the levels.
+        # For intervals, and for values beyond the levels.
         from lanlab.analysis import statistics
 
         assert statistics

@@ -1,4 +1,4 @@
-"""`lanlab stream`: one stream, measured."""
+"""`lanlab stream`: measure one stream."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ StackInterfaceOption = Annotated[
     ),
 ]
 SIMULATED = "simulated"
-#: As iperf3 writes by default.
+#: iperf3's default write size.
 _BULK_BYTES = 128 * 1024
 _FIRST = ("peer", "transport", "message_size_bytes", "time_s", "bytes", "messages", "rate_bps")
 
@@ -95,11 +95,11 @@ def stream(
 
 def _default_size(is_bulk: bool, testbed: str, link: str | None, driver: str) -> str:
     """
-    The size of messages where none is asked for.
+    The default size of messages.
 
-    A message is one system call: small ones measure what calls cost, not what TCP carries. On a
-    shaped link, and with a rate or amount to keep, a few hundred of large ones would be all there
-    is of a trial, so that it stays with messages of one segment.
+    A message is one system call: small ones measure the cost of calls, not the capacity of TCP. On
+    a shaped link, or with a rate or amount to keep, a trial would consist of a few hundred large
+    messages, so messages stay at one segment.
     """
     from lanlab.testbeds.link import parse_link
     from lanlab.testbeds.registry import is_of_real_hosts

@@ -1,4 +1,4 @@
-"""`lanlab studies`: what can be run."""
+"""`lanlab studies`: the studies to run."""
 
 from __future__ import annotations
 

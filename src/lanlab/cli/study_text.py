@@ -1,4 +1,4 @@
-"""The sections of `lanlab show`, each printed by a function of its own."""
+"""The sections of `lanlab show`, one function each."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from lanlab.workloads import WORKLOADS
 if TYPE_CHECKING:
     from lanlab.analysis.findings import Verdicts
 
-#: Console, study, estimates by scale, and whether the section was asked for by name.
+#: Console, study, estimates by scale, and whether the section was requested by name.
 Section: TypeAlias = Callable[[Console, LoadedStudy, Mapping[str, Estimate], bool], None]
 
 _SEVERITIES = ("major", "minor", "note", "scan")
-#: Marks of cells whose status is explained below their table; as many as there are statuses.
+#: Marks of cells whose status is explained below their table; one per status.
 _MARKS = "*†‡§¶"
 
 
 def chosen(only: str | None) -> list[Section]:
-    """The sections that are asked for, in the order in which they are printed; `None`: all.
+    """The requested sections, in the order of printing; `None` for all.
 
     Raises:
-        UnknownName: There is no section of a name.
+        UnknownName: A section is unknown.
     """
     if only is None:
         return list(SECTIONS.values())
@@ -43,7 +43,7 @@ def chosen(only: str | None) -> list[Section]:
 
 
 def as_json(loaded: LoadedStudy, estimates: Mapping[str, Estimate]) -> dict[str, Any]:
-    """All of a study, for programs; cells of tables are ids of published numbers."""
+    """All of a study as JSON; cells of tables are ids of published numbers."""
     verdicts = _verdicts_as_data(loaded)
     published = loaded.published.model_dump(mode="json", exclude_none=True)
     return {
@@ -118,7 +118,7 @@ def _scales(
 
 
 def about(seconds: float) -> str:
-    """A time in two digits, as in `50 s`, `43 min`, `17 h`.
+    """A time with two digits, as in `50 s`, `43 min`, `17 h`.
 
     Examples:
         >>> about(5.54), about(51), about(1276), about(5400), about(60209.6)
@@ -221,7 +221,7 @@ def _findings(console: Console, loaded: LoadedStudy, _: Any, named: bool) -> Non
 
 
 def _verdicts(loaded: LoadedStudy) -> Verdicts | None:
-    """The verdicts by what was published; `None` where nothing was. Brings in the statistics."""
+    """The verdicts on the published values; `None` if there are none. Imports the statistics."""
     if not loaded.published.value or not loaded.findings:
         return None
     from lanlab.analysis.findings import judge_published
@@ -332,7 +332,7 @@ def _cell(value: PublishedValue | MissingValue | None, marks: Mapping[Any, str])
         cut = value.feasible_if_truncated
         other = f"; {cut[0]:g} to {cut[1]:g} if the mean was cut" if cut else ""
         return f"missing ({value.feasible[0]:g} to {value.feasible[1]:g}{other})"
-    # What the scan broke up ("1 1 1") is no number to anybody.
+    # Digits that the scan broke up ("1 1 1") are not a number.
     text = f"{value.value:g}" if value.status == "OCR repaired" else value.published
     return f"{text}{marks.get(value.status, '')}"
 

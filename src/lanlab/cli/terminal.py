@@ -1,4 +1,4 @@
-"""Talk goes to standard error, answers to standard output; colour only adds."""
+"""Remarks go to standard error, answers to standard output; colour adds no meaning."""
 
 from __future__ import annotations
 
@@ -17,25 +17,26 @@ if TYPE_CHECKING:
     from rich.console import Console
     from rich.text import Text
 
-#: What a terminal takes for a command, or what turns a line round: controls but for the line feed
-#: and the tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
+#: Characters that a terminal would interpret or that reverse a line: controls except line feed and
+#: tab (C0, DEL, C1), and marks of writing direction (Unicode TR 36, section 3.1).
 _CONTROLS = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069]")
 
-#: Columns of sentences where there is no terminal; tables are as wide as they need.
+#: Width of sentences without a terminal; tables are as wide as they need.
 _WIDE = 200
 _LABEL = re.compile(r"[a-z][a-z ]{0,10} {2,}|why receive ")
 
 
 def printable(text: str) -> str:
-    """Text from elsewhere (a study, a record, an engine, a host's name) as a terminal may have it:
-    each control is shown and does nothing."""
+    """Text from elsewhere (a study, a record, an engine, a host's name) made safe for a terminal:
+    controls are shown and have no effect.
+    """
     return _CONTROLS.sub(lambda found: f"\\x{ord(found[0]):02x}", text)
 
 
 class Talk:
     """
-    Standard error: a line for each remark, and in a terminal one line below them that shows what
-    goes on. Without rich, as importing that takes a tenth of a command's start.
+    Standard error: a line for each remark and, on a terminal, a status line below them. Does
+    without rich, whose import takes a tenth of a command's start.
     """
 
     def __init__(self) -> None:
@@ -53,7 +54,7 @@ class Talk:
     def print(self, text: str, *, is_warning: bool = False) -> None:
         text = printable(text)
         if self.is_terminal:
-            # A sentence is broken between words, and goes on indented.
+            # Sentences wrap between words and continue indented.
             width = _width_of(sys.stderr)
             text = "\n".join(part for one in text.split("\n") for part in broken(one, width))
         if is_warning and self.is_terminal and not os.environ.get("NO_COLOR"):
@@ -64,7 +65,7 @@ class Talk:
                 self._draw()
 
     def show(self, text: str) -> None:
-        """Show a line in place of the last; an empty one removes it."""
+        """Replace the status line; an empty text removes it."""
         if not self.is_terminal:
             return
         with self._lock:
@@ -75,7 +76,7 @@ class Talk:
                 print(_ERASED, end="", file=sys.stderr, flush=True)
 
     def _draw(self) -> None:
-        # The terminal cuts what is too long for it, instead of going on in another line.
+        # Let the terminal cut long lines instead of wrapping them.
         print(f"{_ERASED}\x1b[?7l{self._shown}\x1b[?7h", end="", file=sys.stderr, flush=True)
 
 
@@ -84,18 +85,19 @@ _TALK = Talk()
 
 
 def say(text: str) -> None:
-    """A line of talk: a warning, an error or a hint."""
+    """A remark: a warning, an error or a hint."""
     _TALK.print(text)
 
 
 def talk() -> Talk:
-    """Where progress and remarks go. NO_COLOR and dumb terminals are obeyed."""
+    """The output for progress and remarks. Obeys NO_COLOR and dumb terminals."""
     return _TALK
 
 
 def print_lines(text: str) -> None:
-    """Lines of an answer, broken between words where a terminal is too narrow, and then indented as
-    far as what stands behind their label. Without rich."""
+    """Lines of an answer, wrapped between words on a narrow terminal, and then indented to the text
+    after their label. Does without rich.
+    """
     width = shutil.get_terminal_size().columns if sys.stdout.isatty() else asked_width() or 0
     for line in printable(text).splitlines():
         print(*broken(line, width), sep="\n")
@@ -109,15 +111,16 @@ def _width_of(terminal: TextIO) -> int:
 
 
 def asked_width() -> int | None:
-    """How wide an answer that goes to no terminal is to be, where LANLAB_COLUMNS says it. COLUMNS
-    is set by shells and libraries for terminals, and programs read what goes through a pipe."""
+    """The width of output that is not a terminal, from LANLAB_COLUMNS. COLUMNS is not used, because
+    shells and libraries set it for terminals, and programs read what goes through a pipe.
+    """
     text = os.environ.get("LANLAB_COLUMNS", "")
     return int(text) if re.fullmatch("[0-9]{1,4}", text) and int(text) else None
 
 
 def broken(line: str, width: int) -> list[str]:
     """
-    A line in parts of at most `width` letters (`lines_of`), indented behind the first.
+    A line wrapped to at most `width` characters (`lines_of`), with a hanging indent.
 
     Examples:
         >>> broken("processor   sending 0.01 s; receiving 0.02 s", 34)
@@ -131,11 +134,11 @@ def broken(line: str, width: int) -> list[str]:
 
 
 def answer(*, markup: bool = False) -> Console:
-    """Where tables go. As wide as they need where it is no terminal: for `grep`, not for eyes.
-    `asked_width` says how wide what is no terminal is to be.
+    """The output for tables. Without a terminal they are as wide as they need, for `grep`, or
+    `asked_width`.
 
     Args:
-        markup: For tables with markup of rich in them, whose texts are escaped.
+        markup: For tables with rich's markup, whose texts are escaped.
     """
     console = _console(markup=markup)
     if console.is_terminal:
@@ -144,18 +147,19 @@ def answer(*, markup: bool = False) -> Console:
 
 
 def _console(*, markup: bool = False, **settings: Any) -> Console:
-    # Here, as a host can be made while it is imported.
+    # Imported here, so that hosts can be set up meanwhile.
     from rich.console import Console
 
     class Quiet(Console):
-        """A console on which texts say what they say, and command nothing."""
+        """A console on which text is printed literally."""
 
         def render_str(self, text: str, **settings: Any) -> Text:
             return super().render_str(printable(text), **settings)
 
         def print(self, *objects: Any, crop: bool = False, **settings: Any) -> None:
-            """What is wider than the terminal is not cut: ids and verdicts are at ends of lines. A
-            sentence is broken between words, and goes on indented."""
+            """Text wider than the terminal is not cut, because ids and verdicts stand at ends of
+            lines. Sentences wrap between words and continue indented.
+            """
             fitted = (
                 "\n".join(part for line in one.split("\n") for part in broken(line, self.width))
                 if isinstance(one, str) and not settings.get("soft_wrap")
@@ -164,7 +168,7 @@ def _console(*, markup: bool = False, **settings: Any) -> Console:
             )
             super().print(*fitted, crop=crop, **settings)
 
-    # Titles and messages come from elsewhere: a bracket in one is a bracket, not rich's markup.
+    # Titles and messages come from elsewhere: a bracket in them is not rich's markup.
     return Quiet(highlight=False, markup=markup, emoji=False, **settings)
 
 
@@ -173,15 +177,15 @@ class _JsonForm:
 
 
 def print_json_in_one_line() -> None:
-    """Have the next object printed in one line, as the lines before it."""
+    """Print the next object as one line, like the ones before it."""
     _JsonForm.indent = None
 
 
 def print_json(value: Any) -> None:
     indent, _JsonForm.indent = _JsonForm.indent, 2
-    # Only those below a space are escaped by JSON itself; these mean the same to a program.
+    # JSON itself escapes only those below the space; these mean the same to a program.
     text = json.dumps(value, indent=indent, ensure_ascii=False, allow_nan=False)
     if not can_hold(text, sys.stdout):
-        # Escaped as JSON has it: what stands for a letter in a text would be another one here.
+        # Escaped by JSON's rules: the usual replacement character would change the text.
         text = json.dumps(value, indent=indent, allow_nan=False)
     print(_CONTROLS.sub(lambda found: f"\\u{ord(found[0]):04x}", text))

@@ -1,4 +1,4 @@
-"""`lanlab tour`: the main thing, once, with one command."""
+"""`lanlab tour`: the main job, in one command."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The command as it was typed, for the record of a run: without passwords."""
+"""The command as typed, without passwords, for the record of a run."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import shlex
 import sys
 from collections.abc import Sequence
 
-#: The password between a user and a host of a URL, and those that a URL names in its query.
+#: The password between a user and a host of a URL, and those in its query.
 _PASSWORDS = (
     re.compile(r"(?<=://)([^\s/@:]*):[^\s/@]*(?=@)"),
     re.compile(r"(?i)(?<=[?&])([^\s=&]*(?:password|secret|token)[^\s=&]*)=[^\s&]*"),
@@ -29,7 +29,7 @@ def masked(word: str) -> str:
 
 
 def typed_command(argv: Sequence[str] | None = None) -> str:
-    """The command that this process was started with, to be typed into a shell.
+    """The command that started this process, ready for a shell.
 
     Examples:
         >>> typed_command(["/usr/bin/lanlab", "stream", "--time", "0.5 s"])

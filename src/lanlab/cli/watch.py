@@ -1,4 +1,4 @@
-"""How a run goes, as it goes: a live line in a terminal, a plain line now and then elsewhere."""
+"""Progress of a run: a live line on a terminal, otherwise a line now and then."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def describe_factors(study: Study, factors: dict[str, Level]) -> str:
 
 
 def _plainly(name: str, level: Level) -> str:
-    """A level that the study has no unit for: `rate 5.00 Mbit/s`, `2 stations`."""
+    """A level for which the study has no unit: `rate 5.00 Mbit/s`, `2 stations`."""
     if name == "stations":
         return f"{level} station{'' if level == 1 else 's'}"
     if isinstance(level, int | float) and not isinstance(level, bool):
@@ -52,8 +52,9 @@ def _plainly(name: str, level: Level) -> str:
 
 
 def promise(study: Study, scale: str, estimate: Estimate, is_simulated: bool = False) -> str:
-    """How many trials a run has and how long it takes, and how sure that is; of a simulated one,
-    how long it is on the clock of its machines."""
+    """The number of trials of a run, its expected time, and the accuracy of that; for a simulated
+    run, the time on its virtual clock.
+    """
     from lanlab.studies import at_scale
 
     scaled = at_scale(study, scale)
@@ -84,12 +85,12 @@ class RunWatch:
         self._study: Study | None = None
         self._is_open = False
         self._finished = 0
-        #: When a simulated run began: how long its trials take is not known before they do.
+        #: Start of a simulated run: the time of its trials is unknown in advance.
         self._simulated_since: float | None = None
         self._doing = self._now = ""
         self._is_over = threading.Event()
         self._plain: threading.Thread | None = None
-        #: Failed trials, so that the command can say so.
+        #: Failed trials, so that the command can report them.
         self.failed: list[TrialRecord] = []
 
     def __enter__(self) -> Self:
@@ -125,13 +126,13 @@ class RunWatch:
             f"{promise(self._study, run.scale, estimate, is_simulated)}"
         )
         if self._study.commands is not None:
-            # A resumed run has them from its record: nothing is run unseen.
+            # A resumed run has them in its record: nothing runs unseen.
             given = self._study.commands.model_dump(include={"setup", "prepare", "cleanup"})
             for when, command in given.items():
                 if command is not None:
                     self._talk.print(f"note: {when} command on this machine: {command}")
         facts = bed.get("facts", {})
-        # Kernels of hosts that are reached; all others have the kernel of this machine.
+        # Kernels of the hosts that are reached; all others run this machine's kernel.
         reached = facts.get("reached", {}).values()
         kernels = {one["label"]: one.get("kernel") for one in reached}
         said = cautions(facts.get("interfaces", {}), kernels)
@@ -168,7 +169,7 @@ class RunWatch:
         )
 
     def _left_s(self, estimate: Estimate) -> float | None:
-        """Seconds until the end, about; `None`: not known yet."""
+        """Estimated seconds until the end; `None` if not yet known."""
         if self._simulated_since is None:
             return estimate.seconds
         if not self._finished:
@@ -176,7 +177,7 @@ class RunWatch:
         return (time.monotonic() - self._simulated_since) / self._finished * estimate.trials
 
     def trial_progress(self, trial: PlannedTrial, progress: TrialProgress) -> None:
-        """Show the rate until now and how much of what was sent has come."""
+        """Show the rate so far and the share of messages that arrived."""
         if progress.elapsed_s <= 0:
             return
         self._live.progress(trial, progress)
@@ -191,7 +192,7 @@ class RunWatch:
         self._talk.show(f"{self._before_now}  {now}  {self._after_now}")
 
     def trial_ended(self, trial: TrialRecord) -> None:
-        """Say at once if it failed. What disturbed trials is said at the end."""
+        """Report a failure at once. Disturbances are reported at the end."""
         self._finished += 1
         if trial.status == "failed":
             self.failed.append(trial)

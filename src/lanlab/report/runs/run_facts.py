@@ -97,7 +97,7 @@ def command_of(run: RunRecord) -> str:
 
 def environment_of(run: RunRecord) -> tuple[tuple[str, str], ...]:
     """All that the record holds on testbed and software, as dotted names and texts."""
-    # Testbed `loopback` reaches a user's server, on whatever host it is.
+    # Testbed `loopback` reaches a user's server, on any host.
     where = dict(zip(("name", "link"), measured_where(run), strict=True))
     bed = run.testbed if where["name"] == run.testbed.get("name") else run.testbed | where
     return tuple(_flat("", {"testbed": bed, "versions": run.versions}))

@@ -97,7 +97,7 @@ class RunOnPage:
     comparisons: Table
     failures: Table
     trials: Table
-    #: Published values beside those of a simulated run, and how many are how close.
+    #: Published values next to those of a simulated run, and how many are how close.
     accuracy: Table
     accuracy_counts: Table
     accuracy_notes: tuple[str, ...]

@@ -34,12 +34,12 @@ def tables(
 ) -> list[Fitted]:
     """
     The first metric of each experiment that has trials, with losses if the study draws them and
-    costs per byte and file for copies; then published beside measured values, the results of
+    costs per byte and file for copies; then published next to measured values, the results of
     searches, and failed trials.
 
     Args:
         analyses: Collects the analyses that fail.
-        others: Other runs of the same study, whose rates are shown beside those of this run.
+        others: Other runs of the same study, whose rates are shown next to those of this run.
     """
     study = Study.model_validate(run.study)
     published = published_numbers(run)

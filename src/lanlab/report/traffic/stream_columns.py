@@ -1,6 +1,4 @@
-"""Columns beside the goodput of a stream on the terminal: for UDP loss, jitter and unsent messages;
-for TCP retransmissions.
-"""
+"""Columns next to a stream's goodput on the terminal: loss and jitter, or TCP's retransmissions."""
 
 from __future__ import annotations
 
