@@ -1,6 +1,6 @@
 """
-Trials in which nothing arrived at all. They measured nothing, and a goodput of zero would be taken
-for a result: they fail, and say what is known of the reason.
+Fail trials in which nothing arrived. They measured nothing, and a goodput of zero would look like a
+result; the error states the likely reason.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from lanlab.errors import EngineError
 from lanlab.workloads.losses import LOST_ON_THE_WAY, lost_by_place, lost_in_the_medium
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 
-#: The messages by which both ends agree on a session are not longer, bytes.
+#: Longest messages by which both ends agree on a session, bytes.
 _SHORT_BYTES = 256
 _PLACES: Mapping[str, str] = dict(
     zip(
@@ -33,14 +33,14 @@ def check_stream(
     size_bytes: int, transport: str, outcome: TrialOutcome, changes: CounterChanges, way: str = ""
 ) -> None:
     """
-    See that something of a stream arrived.
+    Check that part of a stream arrived.
 
     Args:
         size_bytes: Size of a message.
-        way: Which direction it is, where there are two, with a space before it.
+        way: The direction, if there are two, with a space before it.
 
     Raises:
-        EngineError: Nothing did, and no loss explains it that lanlab's own medium was asked for.
+        EngineError: Nothing arrived, and no loss configured in lanlab's own medium explains it.
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     if received["total_messages"] > 0 or received["total_bytes"] > 0:
@@ -55,7 +55,7 @@ def check_stream(
             )
         return
     if transport == "udp" and sum(lost_in_the_medium(changes, count).values()) > 0:
-        # By chance, collisions or full queues of a link that was asked for: that is a result.
+        # Configured random loss, collisions or full queues are a valid result.
         return
     where, hint = "", None
     if transport == "udp":
@@ -77,20 +77,20 @@ def check_echo(
     changes: CounterChanges,
 ) -> None:
     """
-    See that a request was answered.
+    Check that a request was answered.
 
     Args:
-        timeout_s: Within which, if that was asked for; `None`: as the path is long.
+        timeout_s: The time-out, if one was given; `None`: it depends on the path.
 
     Raises:
-        EngineError: None was, and no loss explains it that lanlab's own medium was asked for; or
-            none was sent.
+        EngineError: No request was answered, and no loss configured in lanlab's own medium explains
+            it; or none was sent.
     """
     count = requested["requests"]
     if requested["replies"] > 0:
         return
     if count == 0:
-        # As when the last one of the warm-up is waited for longer than all the rest takes.
+        # For example, waiting for the last reply of the warm-up may take longer than all the rest.
         raise EngineError(
             "echo.nothing_sent",
             "no request was sent in the measured time",

@@ -1,4 +1,4 @@
-"""Both directions of a workload at once: the steps of both, from one start, and their outcomes."""
+"""Both directions of a workload at once: the steps of both, with one start, and their outcomes."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from lanlab.workloads.steps import Line, Part, Stage, TwoEnds
 
 class BothWays(TwoEnds):
     """
-    The steps of a workload with two ends, both ways at once.
+    The steps of a bidirectional workload with two ends.
 
-    Each direction has its own parts, session and ports. Those of the second have the roles of the
-    first behind `reverse_`. Both listeners are set up before both that connect, and all four start
-    together.
+    Each direction has its own parts, session and ports. Roles of the second direction are those of
+    the first with the prefix `reverse_`. Both listeners are set up before both that connect, and
+    all four start together.
     """
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """The listeners first. The last part is on another host than the first, as its clock is
-        what the record relates."""
+        """The listeners first. The first and the last part are on different hosts, because the
+        record relates their clocks.
+        """
         forward = self.direction(stage, "")
         reverse = self.direction(stage, REVERSE_PREFIX)
         return [[forward[0]], [reverse[0]], [reverse[1]], [forward[1]]]

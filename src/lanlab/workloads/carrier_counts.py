@@ -1,4 +1,4 @@
-"""What a station on Ethernet counts, in words."""
+"""Counters of a station on Ethernet, in words."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ TROUBLES: Mapping[str, str] = {
     "network_disputes": "packets with another network number",
     "unrecorded_frames": "left out of the pcap file",
 }
-#: Metrics, each the sum of what was counted; what a carrier does not count is left out.
+#: Metrics, each a sum of counters; those that a carrier does not count are omitted.
 _METRICS: Mapping[str, tuple[str, ...]] = {
     "frames_sent": ("sent_frames",),
     "frames_received": ("received_frames",),
@@ -52,7 +52,7 @@ _METRICS: Mapping[str, tuple[str, ...]] = {
 
 
 def carrier_words(counted: Mapping[str, int]) -> str:
-    """Frames of a station in one line; what did not happen is left out."""
+    """Frames of a station in one line; zeros are omitted."""
     received = counted["received_frames"] - counted["foreign_frames"]
     return "; ".join(
         [f"{counted['sent_frames']} frames sent, {received} received", *trouble_words(counted)]
@@ -60,7 +60,7 @@ def carrier_words(counted: Mapping[str, int]) -> str:
 
 
 def trouble_words(counted: Mapping[str, int]) -> list[str]:
-    """What of a station's frames was lost, mended or discarded; what did not happen is left out."""
+    """Lost, resent and discarded frames of a station; zeros are omitted."""
     # Records of earlier versions lack some.
     words = [f"{counted[key]} {what}" for key, what in TROUBLES.items() if counted.get(key)]
     return words + [
@@ -69,7 +69,9 @@ def trouble_words(counted: Mapping[str, int]) -> list[str]:
 
 
 def carrier_metrics(counted: Mapping[str, int] | None) -> dict[str, float | int]:
-    """Frames of a station as numbers, and what was lost and mended; none without such a carrier."""
+    """Frames of a station as numbers, with losses and retransmissions; empty without such a
+    carrier.
+    """
     if not counted:
         return {}
     found: dict[str, float | int] = {
@@ -77,6 +79,6 @@ def carrier_metrics(counted: Mapping[str, int] | None) -> dict[str, float | int]
         for metric, keys in _METRICS.items()
         if any(key in counted for key in keys)
     }
-    # Those for other stations are none of its own.
+    # Frames for other stations do not count.
     found["frames_received"] -= counted["foreign_frames"]
     return found

@@ -1,4 +1,4 @@
-"""`copy`: files to or from a file service, timed and checked byte by byte."""
+"""`copy`: files to or from a file service, timed and compared byte by byte."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from lanlab.workloads.small_stack import (
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import COPY_NEEDS, refuse_without_effect
 
-#: Rate that is assumed for a copy where its time must be known in advance.
+#: Assumed rate of a copy whose duration must be estimated in advance.
 _EXPECTED_BPS = 400e6
 
 
@@ -129,7 +129,7 @@ class CopyParameters(ServiceParameters):
 
     @property
     def tree(self) -> str | None:
-        """The directory whose files are copied; `None` where they are a dataset."""
+        """The directory whose files are copied; `None` for a dataset."""
         if not self.dataset.startswith(datasets.DIRECTORY):
             return None
         return self.dataset.removeprefix(datasets.DIRECTORY)
@@ -157,11 +157,11 @@ class Copy:
     has_one_count = False
 
     def expected_time_s(self, parameters: CopyParameters) -> float:
-        """About how long a trial takes where no link holds it up, seconds."""
+        """Estimated duration of a trial if no link limits it, seconds."""
         return 0.5 + _moved_bits(parameters) / _EXPECTED_BPS
 
     def carried_bits(self, parameters: CopyParameters) -> float:
-        """What goes over the link, to be compared included; a user's own server is elsewhere."""
+        """Bits over the link, including verification; a user's own server is elsewhere."""
         if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         return _moved_bits(parameters)

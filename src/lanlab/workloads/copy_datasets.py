@@ -1,4 +1,4 @@
-"""Datasets by name or by a few words: what is copied, described so that it can be made again."""
+"""Datasets by name or by a short description, from which the same files can be generated again."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def _group(count: int, least: int, most: int, total: int | None = None) -> Group
     return {"count": count, "least_bytes": least, "most_bytes": most, "total_bytes": total}
 
 
-#: Name to what it is and its files. Schomer and Claason say how many files there were and how much
-#: in all, not how each was: their 198 are drawn between 10 kB and 40 MB.
+#: Description and files by name. Schomer and Claason publish the number of files and their total
+#: size, but not the size of each: their 198 are drawn between 10 kB and 40 MB.
 NAMED: Mapping[str, tuple[str, tuple[Group, ...]]] = {
     "schomer-large": (
         "1 file of 623 MB (Schomer and Claason, 2001)",
@@ -55,11 +55,11 @@ def groups(dataset: str) -> tuple[Group, ...]:
 
     Args:
         dataset: A name of `NAMED`, or parts joined by `+`: `COUNTxSIZE`, `COUNTxLEAST..MOST`, and
-            `=TOTAL` after the latter for a sum that is met to the byte.
+            `=TOTAL` after the latter for an exact sum in bytes.
 
     Raises:
-        UnknownName: There is no dataset of that name.
-        UsageError: A description that is not allowed.
+        UnknownName: The dataset is unknown.
+        UsageError: The description is not allowed.
 
     Examples:
         >>> groups("2x6kB+1x1kB..2MB=5kB")[1]
@@ -84,7 +84,7 @@ def groups(dataset: str) -> tuple[Group, ...]:
 
 
 def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...]:
-    """The groups, if the engine takes them.
+    """Check that the engine accepts the groups.
 
     Raises:
         UsageError: It does not.
@@ -113,7 +113,7 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
 
 
 def mean_bytes(dataset: str) -> float:
-    """About how many bytes a dataset has: exactly, where the sizes are not drawn."""
+    """Size of a dataset in bytes: exact if its file sizes are not random."""
     octets = 0.0
     for group in groups(dataset):
         middle = ((group["least_bytes"] or 0) + (group["most_bytes"] or 0)) / 2
@@ -123,7 +123,7 @@ def mean_bytes(dataset: str) -> float:
 
 
 def mean_file_bytes(dataset: object) -> float | None:
-    """About how many bytes a file of a dataset has; `None` where that is not known."""
+    """Mean size of a dataset's files in bytes; `None` if unknown."""
     if not isinstance(dataset, str) or dataset.startswith(DIRECTORY):
         return None
     try:
@@ -133,7 +133,7 @@ def mean_file_bytes(dataset: object) -> float | None:
 
 
 def tree_bytes(directory: str) -> int:
-    """Bytes of the files below a directory that can be seen, of `MOST_FILES` at most."""
+    """Bytes of the readable files in a directory tree, of `MOST_FILES` at most."""
     octets = files = 0
     for folder, _, names in os.walk(directory):
         for name in names:
@@ -155,6 +155,6 @@ def spec(dataset: str, seed: int, compressible_ratio: float) -> dict[str, Any]:
 
 
 def key(described: Mapping[str, Any]) -> str:
-    """The name of the directory in which a dataset is kept: the same for the same files."""
+    """Name of the directory that holds a dataset: the same for the same files."""
     text = json.dumps(described, sort_keys=True, separators=(",", ":"))
     return hashlib.sha256(text.encode()).hexdigest()[:16]

@@ -1,4 +1,4 @@
-"""What the trial of a copy came to, as numbers."""
+"""The results of a copy's trial, as numbers."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     A trial's results.
 
     Args:
-        outcome: The client's result is its engine's report of `copy`; the server's has its `cpu_s`,
-            `None` where that is unknown.
+        outcome: The client's result is its engine's report of `copy`; the server's contains its
+            `cpu_s`, `None` if unknown.
     """
     copied, server = outcome.results["client"], outcome.results.get("server") or {}
     elapsed_s, octets = copied["elapsed_ns"] / 1e9, copied["copied_bytes"]

@@ -1,4 +1,4 @@
-"""The steps of one trial of a copy: prepared, timed, checked, and emptied, also after a failure."""
+"""The steps of one trial of a copy: prepare, time, verify, and clean up, also after a failure."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from lanlab.workloads.steps import TOO_LONG_HINT, EngineReport, Part, Request, S
 if TYPE_CHECKING:
     from lanlab.workloads.copy import CopyParameters
 
-#: Connecting and preparing may take this long in addition to the time for the bytes.
+#: Extra time for connecting and preparing.
 _SETUP_S = 120.0
-#: A copy slower than this (5 kB/s) is given up, unless the user allows more: a server that answers
-#: now and then would keep a study for ever.
+#: Slower copies (5 kB/s) are given up unless the user allows more: a server that rarely answers
+#: would hold up a study for ever.
 _SLOWEST_BPS = 40e3
-#: An engine that does not end a step in time is given up itself.
+#: An engine that does not end a step in time is stopped.
 _BEYOND_S = 60.0
-#: A server that was cut off learns of it within a round trip and a turn of its processor.
+#: A server learns of a broken connection within a round trip and a time slice of its processor.
 _CUT_NOTICED_S = 0.3
 _FILE_TIMES = ("number", "bytes", "opened_ns", "first_byte_ns", "closed_ns", "retries")
 
@@ -54,7 +54,7 @@ class CopySteps(Steps):
         self._remove = stage.to_remove(parameters, "copy_empty", self._spec, self._within_s())
 
     def prepare(self, stage: Stage) -> None:
-        """What is copied, at the server; both hosts forget what they keep of it, if asked to."""
+        """Put the source files on the server; both hosts drop their cached copies if requested."""
         stage.setup["prepared"] = prepared = self._ask(stage, "copy_prepare")
         self._spec["files_digest"] = prepared["files_digest"]
         if self._parameters.cache == "cold":
@@ -64,7 +64,9 @@ class CopySteps(Steps):
             stage.make_memory_ready(role, prepared["bytes"], prepared["files"], directory)
 
     def _fills(self) -> tuple[str, str | None]:
-        """To whose host the files come, and its directory, on a disk or not; `None`: to none."""
+        """The role and directory of the destination, and whether it is on a disk; `None` if there
+        is none.
+        """
         if self._parameters.direction == "upload":
             return "server", self._server.root
         return "client", _directory_of(self._spec["client"])
@@ -87,7 +89,7 @@ class CopySteps(Steps):
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
         if failed is not None and "prepared" in stage.setup:
-            # What a server has taken in and not yet done it would do after it was emptied.
+            # The server would otherwise finish pending requests after the clean-up.
             time.sleep(_CUT_NOTICED_S)
         self._remove(failed)
 
@@ -102,7 +104,7 @@ class CopySteps(Steps):
 def with_file_times(
     result: Mapping[str, Any], lines: Mapping[str, Sequence[Mapping[str, Any]]]
 ) -> dict[str, Any]:
-    """A client's result with the times of its files, which came in lines before it."""
+    """A client's result with the times of its files, which arrived in lines before it."""
     copied = lines.get("copied_files", ())
     columns = {name: [value for line in copied for value in line[name]] for name in _FILE_TIMES}
     return {**result, "file_times": columns}
@@ -110,10 +112,10 @@ def with_file_times(
 
 def simulated_spec(parameters: CopyParameters) -> Request:
     """
-    A copy between modelled machines: the client's files are those of its machine.
+    A copy between modelled machines: the client's files are on its machine.
 
     Raises:
-        UsageError: A directory of this host is to be copied, or the service cannot be simulated.
+        UsageError: The source is a directory of this host, or the service cannot be simulated.
     """
     if parameters.tree is not None:
         raise UsageError(
@@ -136,7 +138,7 @@ def _usual_longest_s(parameters: CopyParameters) -> float:
 
 
 def _client_directory(parameters: CopyParameters, stage: Stage, within_s: float) -> str | None:
-    """The directory of the client's side; `None` where it has none. A dataset is there then."""
+    """The directory on the client; `None` if it has none. A dataset exists by then."""
     if parameters.direction == "download":
         if parameters.client_directory is not None:
             return parameters.client_directory
@@ -185,10 +187,10 @@ def _directory_of(side: Request | str) -> str | None:
 
 
 def _drop_caches(spec: Request, server: Server, stage: Stage) -> dict[str, dict[str, Any]]:
-    """Have both hosts forget files; hosts that share a kernel share what it keeps.
+    """Drop cached file data on both hosts; hosts that share a kernel share its cache.
 
-    Each end's record says of what was forgotten: everything, or where that takes rights that the
-    user does not have, the files of that end. An end without files has nothing to forget.
+    Each end's record says what was dropped: everything, or, without the rights for that, the files
+    of that end. An end without files has nothing to drop.
     """
     found: dict[str, dict[str, Any]] = {}
     directory = _directory_of(spec["client"])

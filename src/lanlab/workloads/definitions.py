@@ -1,7 +1,9 @@
 """
-What a workload's parameters are: read from its model, where each is defined once by `parameter`.
+Descriptions of a workload's parameters, read from its model, which defines each once by
+`parameter`.
 
-The command line makes its options of this, errors their ranges, and the reference its tables.
+The command line generates its options from these, errors their ranges, and the reference its
+tables.
 """
 
 from __future__ import annotations
@@ -22,7 +24,7 @@ _SUFFIXES = ("_bytes", "_bps", "_ratio", "_s")
 
 @dataclass(frozen=True)
 class Unit:
-    """How a quantity is written on the command line, and the unit of its number."""
+    """The form of a quantity on the command line, and the unit of its number."""
 
     metavar: str
     symbol: str
@@ -30,7 +32,7 @@ class Unit:
 
 @dataclass(frozen=True)
 class Flag:
-    """An option without a value that stands for a value of a parameter."""
+    """A flag that stands for a value of a parameter."""
 
     names: tuple[str, ...]
     value: str
@@ -41,27 +43,27 @@ class Flag:
 class Definition:
     key: str
     help: str
-    #: `None`: it is for studies only.
+    #: `None` for parameters that only studies can set.
     option: str | None
-    #: Whether the option is left out of `--help`.
+    #: Whether `--help` omits the option.
     is_hidden: bool
     #: `bool`, `int`, `float` or `str`.
     kind: type
     choices: tuple[str, ...]
     unit: Unit | None
-    #: What stands for a value in `--help`; empty: what its kind or choices say.
+    #: The placeholder in `--help`; empty: derived from its kind or choices.
     metavar: str
     default: Any
-    #: As in `1 to 64`; empty: it has no bounds.
+    #: As in `1 to 64`; empty if unbounded.
     range: str
-    #: A second, short name of the option, as `-t`; empty: it has none.
+    #: A second, short name of the option, such as `-t`; empty for none.
     short: str = ""
-    #: Options without a value that stand for a value: names, the value, and help.
+    #: Flags that stand for a value: name, value, and help.
     flags: tuple[Flag, ...] = ()
 
     @property
     def is_on(self) -> bool:
-        """Whether it is something that is done unless the command line says no."""
+        """Whether it is on unless the command line disables it."""
         return self.kind is bool and self.default is True
 
     @property
@@ -91,17 +93,17 @@ def parameter(
     **bounds: Any,
 ) -> Any:
     """
-    A field of a workload's model: the one definition of a parameter.
+    A field of a workload's model: the only definition of a parameter.
 
     Args:
         default: In lanlab's units.
-        help: What it does, for people; its default and range are added from the definition.
-        option: On the command line; empty: named for its key, `None`: only studies have it.
-        hidden: Whether `--help` leaves the option out.
-        metavar: What stands for a value in `--help`; empty: what its type says.
-        short: A second name of the option, as `-t`.
-        flags: Options without a value that stand for one of its values.
-        bounds: As of `pydantic.Field`.
+        help: What it does, for people; default and range are added automatically.
+        option: Name on the command line; empty: derived from its key; `None`: only studies have it.
+        hidden: Whether `--help` omits the option.
+        metavar: The placeholder in `--help`; empty: derived from its type.
+        short: A second name of the option, such as `-t`.
+        flags: Flags that stand for one of its values.
+        bounds: As in `pydantic.Field`.
     """
     extra: dict[str, Any] = {
         "option": option,
@@ -150,7 +152,7 @@ def _option(key: str) -> str:
 
 
 def _kind(annotation: Any) -> tuple[type, tuple[str, ...], list[Any]]:
-    """A quantity with units is `Annotated[int, …]`, one that may be absent a union with `None`."""
+    """A quantity with units is `Annotated[int, …]`, an optional one a union with `None`."""
     if get_origin(annotation) is Annotated:
         plain, *metadata = get_args(annotation)
         return (*_kind(plain)[:2], metadata)
@@ -178,7 +180,7 @@ def _range(field: FieldInfo, symbol: str) -> str:
 
 def written(value: float, symbol: str) -> str:
     """
-    A quantity as short as it is exact.
+    The shortest exact text of a quantity.
 
     Examples:
         >>> written(1048576, "B"), written(0.5, "s"), written(3.0, "s"), written(10000, "")

@@ -18,15 +18,16 @@ from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
 from lanlab.workloads.steps import MARGIN_S, Steps, TwoEnds
 from lanlab.workloads.without_effect import ECHO_NEEDS, refuse_without_effect
 
-#: Most requests on their way with messages of one byte, and most bytes of them over TCP.
+#: Most requests in flight with messages of one byte, and most bytes in flight over TCP.
 MOST_TINY_REQUESTS = 64
 MOST_TCP_BYTES = 65_536
 
 
 class EchoParameters(FlowParameters):
-    """Parameters of one `echo` condition. Exactly one of time and requests is given.
-    Without a rate the loop is closed: the next request leaves when a reply is there or
-    overdue. With a rate requests leave on schedule and latency counts from the intended time."""
+    """Parameters of one `echo` condition. Exactly one of time and requests is given. Without a rate
+    the loop is closed: the next request is sent when a reply arrives or times out. With a rate
+    requests are sent on schedule, and latency counts from the scheduled time.
+    """
 
     workload = "echo"
 
@@ -62,7 +63,7 @@ class EchoParameters(FlowParameters):
         ge=0.001,
         le=60,
     )
-    #: The default time-out where the path's round trips take no longer, seconds.
+    #: Default time-out, unless the path's round trips take longer, seconds.
     default_timeout_s: ClassVar[float] = 1.0
 
     @model_validator(mode="after")
@@ -106,7 +107,7 @@ class Echo:
     has_one_count = False
 
     def expected_time_s(self, parameters: EchoParameters) -> float:
-        """Seconds that a trial takes at least; 1 s where unknown."""
+        """Minimum duration of a trial in seconds; 1 s if unknown."""
         if parameters.time_s is not None:
             return parameters.warmup_s + parameters.time_s
         if parameters.rate_requests_per_s is not None and parameters.requests is not None:
@@ -114,16 +115,17 @@ class Echo:
         return parameters.warmup_s + 1.0
 
     def carried_bits(self, parameters: EchoParameters) -> float:
-        """None that its time would not tell: a link that is too slow loses messages instead."""
+        """None beyond its set time: on a slow link messages are lost instead."""
         return 0.0
 
     def steps(self, parameters: EchoParameters) -> Steps:
         """The responder listens and answers, the requester connects and measures; or a peer
-        answers."""
+        answers.
+        """
         spec = engine_spec(parameters)
         longest_s = self.expected_time_s(parameters) + MARGIN_S
         if parameters.requests is not None:
-            # Every single request may run into its time-out.
+            # Every request may time out.
             longest_s += parameters.requests * parameters.usual_timeout_s
         longest_s += max(parameters.longest_silence_s, 3 * parameters.usual_timeout_s)
         if parameters.peer is not None:
@@ -151,7 +153,7 @@ class Echo:
         self, parameters: EchoParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """
-        A trial's results from what the requester measured.
+        A trial's results from the requester's measurements.
 
         Raises:
             EngineError: No request was answered.
@@ -182,7 +184,7 @@ class Echo:
                 "start_skew_ns",
             )
         }
-        # A peer counts nothing.
+        # A peer reports no counts.
         for role in filter(outcome.results.__contains__, self.roles):
             cpu = outcome.results[role]["cpu"]
             metrics |= cpu_metrics(role, cpu, outcome.capabilities(role))

@@ -1,4 +1,4 @@
-"""How evenly flows shared what there was."""
+"""How evenly flows share a bottleneck."""
 
 from __future__ import annotations
 
@@ -11,9 +11,8 @@ def jain_index(goodput_bps: Sequence[float]) -> float:
     Jain's fairness index of flows that shared a bottleneck.
 
     Args:
-        goodput_bps:
-            Goodput of each flow over the same interval, bit/s, none negative. The index does not
-            depend on the unit; the name has it so that callers do not mix two.
+        goodput_bps: Goodput of each flow over the same interval, bit/s, none negative. The index
+            does not depend on the unit; the name states it so that callers do not mix two.
 
     Returns:
         Dimensionless, from `1 / flows` (one flow has everything) to 1 (all equal).
@@ -39,7 +38,8 @@ def jain_index(goodput_bps: Sequence[float]) -> float:
     most = max(goodput_bps)
     if most == 0:
         raise ValueError("goodput_bps: all zero, so no flow has a share")
-    # As shares of the greatest: the squares of neither huge nor tiny numbers leave what a float is.
+    # As shares of the maximum, so that squares of huge or tiny numbers do not overflow or
+    # underflow.
     shares = [value / most for value in goodput_bps]
     index = math.fsum(shares) ** 2 / (len(shares) * math.fsum(share**2 for share in shares))
     return min(1.0, index)

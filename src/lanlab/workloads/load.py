@@ -1,4 +1,4 @@
-"""`load`: round trips alone, or during streams that load the path in one direction or in both."""
+"""`load`: round trips idle, or during streams that load the path in one direction or in both."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ DIRECTIONS: Mapping[str, tuple[str, ...]] = {
     "down": (REVERSE_PREFIX,),
     "both": ("", REVERSE_PREFIX),
 }
-#: The old name of `echo_round_trips_per_minute`. It goes with the release after 0.1.
+#: The old name of `echo_round_trips_per_minute`; removed in the release after 0.1.
 OLD_PER_MINUTE = "round_trips_per_minute"
-#: The streams go on for this time after the last request, so that its reply meets them too.
+#: The streams continue for this time after the last request, so that its reply meets them too.
 TAIL_S = 0.5
-#: Parts of the echo's time, and in how many of them at most nothing may arrive of a direction: one
-#: that stands still for longer loads nothing.
+#: Parts of the echo's time, and the most in which a direction may deliver nothing: a stream that
+#: stalls for longer is no load.
 _PARTS = 10
 _MOST_IDLE_PARTS = 2
 _LONGEST_INTERVAL_S = 0.1
-#: A round trip that takes longer is the path's, and not that of a queue of the machine.
+#: A longer round trip is due to the path, not to a queue of the machine.
 _LONG_PATH_NS = 100_000_000
 _OF_STREAMS = (
     *("ip_version", "transport", "message_size_bytes", "warmup_s", "nodelay", "flows"),
@@ -56,8 +56,9 @@ class _EchoOfLoad(EchoParameters):
 
 
 class LoadParameters(FlowParameters):
-    """Parameters of one `load` condition. Those that echo and stream both have are of both where
-    they concern the wait and the address, and else of the streams."""
+    """Parameters of one `load` condition. Parameters of waiting and addresses that echo and stream
+    share apply to both, all other shared ones to the streams.
+    """
 
     workload = "load"
 
@@ -111,7 +112,7 @@ class LoadParameters(FlowParameters):
             problem = ValueError("transport udp needs a rate: nothing else limits the sender")
             problem.add_note("add a rate slightly above the link's, or use tcp")
             raise problem
-        # What does not fit either of them is refused as theirs.
+        # Values that suit neither are refused with their errors.
         self.echo()
         self.streams()
         return self
@@ -121,8 +122,9 @@ class LoadParameters(FlowParameters):
         return DIRECTIONS[self.load]
 
     def _ports(self) -> str | None:
-        """Those of the streams of each direction, then that of the echo: the same for each
-        direction of load, so that a firewall is opened once."""
+        """Ports of the streams of each direction, then of the echo: the same for each direction of
+        load, so that a firewall is opened once.
+        """
         each = self.flows if self.transport == "udp" else 1
         return self.ports_for(2 * each + 1)
 
@@ -164,11 +166,11 @@ class Load:
         return parameters.warmup_s + parameters.time_s + tail_s
 
     def carried_bits(self, parameters: LoadParameters) -> float:
-        """None that its time would not tell."""
+        """None beyond its set time."""
         return 0.0
 
     def steps(self, parameters: LoadParameters) -> Steps:
-        """An echo, and the streams of each direction at the same time, from one start."""
+        """An echo and the streams of each direction at the same time, with one start."""
         echo, streams = Echo().steps(parameters.echo()), Stream().steps(parameters.streams())
         assert isinstance(echo, TwoEnds) and isinstance(streams, TwoEnds)
         return LoadSteps(echo, streams, parameters.prefixes)
@@ -179,7 +181,7 @@ class Load:
         """The echo's results, and those of each direction of the streams.
 
         Raises:
-            EngineError: A direction did not load the path all the time that the echo took.
+            EngineError: A direction did not load the path during the whole echo.
         """
         idle = [_idle_parts(parameters, outcome, prefix) for prefix in parameters.prefixes]
         for prefix, parts in zip(parameters.prefixes, idle, strict=True):
@@ -206,7 +208,7 @@ def _of_streams(
 ) -> dict[str, float | int]:
     roles = ROLES["stream"]
     results = {role: outcome.results[f"{prefix}{role}"] for role in roles}
-    # The counters of interfaces count the echo as well, so that they explain no loss here.
+    # Counters of interfaces include the echo, so they explain no loss here.
     found = Stream().summarise(parameters.streams(), TrialOutcome(results, {}), CounterChanges())
     return {key: value for key, value in found.items() if key not in _NOT_OF_STREAMS}
 
@@ -253,7 +255,7 @@ def _hint_to_hold(round_trip_ns: int) -> str:
 
 
 def flow_goodputs(raw: Mapping[str, Any]) -> dict[str, list[float]]:
-    """Goodput of each stream, by direction (`up`, `down`), bit/s, from what a trial left."""
+    """Goodput of each stream in a trial's record, by direction (`up`, `down`), bit/s."""
     from lanlab.workloads.stream_results import flow_goodputs_bps
 
     found = {}

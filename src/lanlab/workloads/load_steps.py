@@ -1,4 +1,4 @@
-"""The steps of a trial of `load`: an echo, and streams at the same time, from one start."""
+"""The steps of a trial of `load`: an echo and streams at the same time, with one start."""
 
 from __future__ import annotations
 
@@ -17,16 +17,17 @@ class LoadSteps(Steps):
     Args:
         echo: Steps of the echo.
         streams: Steps of the streams of one direction.
-        prefixes: How the roles of the streams begin, one for each direction.
+        prefixes: Prefixes of the streams' roles, one for each direction.
     """
 
     def __init__(self, echo: TwoEnds, streams: TwoEnds, prefixes: Sequence[str]) -> None:
         self._echo, self._streams, self._prefixes = echo, streams, tuple(prefixes)
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """All that listen, then all that connect. Of the first direction the listener is the first
-        part and the connector the last: two hosts, whose clocks the record relates."""
-        # The streams meet the last reply, too, which is on its way for as long as the path takes.
+        """All listeners, then all that connect. In the first direction, the listener is the first
+        part and the connector the last: two hosts, whose clocks the record relates.
+        """
+        # The streams outlast the last reply, which may be in flight for as long as the path takes.
         self._streams.lengthen(stage.round_trip_ns())
         pairs = [self._streams.direction(stage, prefix) for prefix in self._prefixes]
         pairs.append(self._echo.direction(stage, ""))
@@ -44,9 +45,9 @@ class LoadSteps(Steps):
         return 1 + max(self._echo.round_trips(), self._streams.round_trips())
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """Progress of the streams by direction, by the listener; without streams, of the echo."""
+        """Progress of the streams by direction, from the listener; without streams, of the echo."""
         half = len(lines) // 2
-        # Those that connect are in the opposite order.
+        # Those that connect are in reverse order.
         pairs = list(zip(lines[:half], reversed(lines[half:]), strict=True))
         if not self._prefixes:
             return self._echo.progress(pairs[0])

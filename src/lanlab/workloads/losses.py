@@ -1,4 +1,4 @@
-"""Where the messages of a UDP stream were lost, from the counts of everyone on their way."""
+"""The place at which messages of a UDP stream were lost, from the counters along their path."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any
 
 from lanlab.workloads.outcome import CounterChanges
 
-#: Keys of the places at which a message that the system took can be lost, in the order of the way.
+#: Keys of the places at which a message accepted by the system can be lost, in order of the path.
 LOST_ON_THE_WAY = (
     "lost_sender_queue_messages",
     "lost_link_messages",
@@ -15,23 +15,23 @@ LOST_ON_THE_WAY = (
     "lost_socket_buffer_messages",
     "lost_late_messages",
 )
-#: Keys of the places on a link that lanlab's own medium carries, in the same order: counted by the
-#: medium for each sending host. Trials on other links do not have them.
+#: The same for a link that lanlab's own medium carries, as counted by the medium for each sending
+#: host. Trials on other links lack these keys.
 LOST_IN_THE_MEDIUM = (
     "lost_adapter_queue_messages",
     "lost_chance_messages",
     "lost_collisions_messages",
     "lost_switch_queue_messages",
 )
-#: What counts each of them, of the sending host: before the adapter its interface, or the medium.
+#: The counter of each on the sending host: before the adapter its interface, else the medium.
 _MEDIUM_COUNTERS = (
     ("tx_drops", "medium_lost_adapter_queue_frames"),
     ("medium_lost_chance",),
     ("medium_lost_excessive_collisions",),
     ("medium_lost_switch_queue",),
 )
-#: Keys of everything that makes received fewer than offered; with those of the medium, they add up
-#: to the difference.
+#: Keys of all differences between offered and received; with those of the medium, they add up to
+#: the difference.
 NOT_RECEIVED = ("skipped_messages", "unsent_messages", "refused_messages", *LOST_ON_THE_WAY)
 
 
@@ -39,21 +39,21 @@ def lost_by_place(
     sent: Mapping[str, Any], received: Mapping[str, Any], changes: CounterChanges
 ) -> dict[str, int]:
     """
-    The messages of the measured part that were sent and not received, by where they were lost.
+    Messages of the measured part that were sent but not received, by the place of loss.
 
     Args:
-        sent, received: What both ends counted.
-        changes: What the interfaces on their way counted meanwhile.
+        sent, received: The counts of both ends.
+        changes: Changes of the interface counters along the path.
 
     Returns:
-        Messages by the keys of `LOST_ON_THE_WAY`, and of a link with a medium by those of
-        `LOST_IN_THE_MEDIUM`; they add up to sent - received. What arrived too late is known to the
-        message. The kernel's counts are of drops since the measured part began (socket buffer) or
-        of the whole trial (backlog, sender's queue), as those of the medium are, and can hold some
-        of the warm-up's and of the session's own messages: each is taken for no more than what is
-        still unexplained, the most certain first. Where the medium has counted more than that, its
-        places have shares of the rest as they have of its count. What is in no count was lost on
-        the link.
+        Messages by the keys of `LOST_ON_THE_WAY`, and on a link with a medium by those of
+            `LOST_IN_THE_MEDIUM`; they add up to sent - received. Late arrivals are known exactly.
+            The kernel's counts are of drops since the measured part began (socket buffer) or of the
+            whole trial (backlog, sender's queue), like those of the medium, and may include some of
+            the warm-up and of the session's own messages: each is capped at the remaining
+            unexplained number, the most certain first. If the medium counted more than the rest,
+            its places share the rest in proportion to its counts. Losses that no counter explains
+            are attributed to the link.
     """
     lost: int = sent["sent_messages"] - received["measured_messages"]
     left = lost
@@ -70,7 +70,7 @@ def lost_by_place(
     socket_buffer = explained((received["socket_dropped_datagrams"] or 0) * joined)
     medium = lost_in_the_medium(changes, left)
     left -= sum(medium.values())
-    # With the kernel's report each drop of the queue is a refusal, which was not counted as sent.
+    # If the kernel reports drops of the queue, each is a refusal, which was not counted as sent.
     queue = explained(changes.of("sender").get("qdisc_drops", 0) - sent["total_refused"])
     backlog = explained(_backlog_drops(received, changes))
     return {
@@ -84,13 +84,14 @@ def lost_by_place(
 
 
 def has_medium(changes: CounterChanges) -> bool:
-    """Whether the link between the hosts is one that lanlab's own medium carries."""
+    """Whether lanlab's own medium carries the link between the hosts."""
     return "medium_frames" in changes.of("sender")
 
 
 def lost_in_the_medium(changes: CounterChanges, left: int) -> dict[str, int]:
-    """What the medium lost of `left` messages, by the keys of `LOST_IN_THE_MEDIUM`; nothing of a
-    link without a medium."""
+    """The medium's losses among `left` messages, by the keys of `LOST_IN_THE_MEDIUM`; empty for a
+    link without a medium.
+    """
     if not has_medium(changes):
         return {}
     sender = changes.of("sender")
@@ -99,8 +100,8 @@ def lost_in_the_medium(changes: CounterChanges, left: int) -> dict[str, int]:
 
 
 def _at_most(counts: list[int], most: int) -> list[int]:
-    """Counts as they are, or shares of `most` in their proportion where they are more than it:
-    whole numbers that add up to it, the greatest remainders rounded up.
+    """The counts, or, if their sum exceeds `most`, whole numbers in the same proportion that add up
+    to it (largest remainder method).
 
     Examples:
         >>> _at_most([3, 0, 4], 9), _at_most([5, 3, 2], 4), _at_most([1, 1, 1], 2)
@@ -119,9 +120,9 @@ def _at_most(counts: list[int], most: int) -> list[int]:
 def _backlog_drops(received: Mapping[str, Any], changes: CounterChanges) -> int:
     """Packets dropped between the receiving interface and the protocols.
 
-    The interface counts them as its own (`rx_dropped`), with what no protocol wanted; the kernel
-    counts them as dropped from backlogs (softnet), with those of all other interfaces. Both know
-    them, so the lesser count is the nearer.
+    The interface includes them in its own count (`rx_dropped`), with packets that no protocol
+    wanted; the kernel counts them as dropped from backlogs (softnet), with those of all other
+    interfaces. Both include them, so the smaller count is the better bound.
     """
     counts = []
     if (host := received.get("host")) is not None:

@@ -1,8 +1,8 @@
 """
-The metrics of every workload, one row for each: key, unit, name, which way is better, how it is
-shown. Tables, figures, comparisons and study files have them from here.
+The metrics of every workload, one row each: key, unit, name, direction, format. Tables, figures,
+comparisons and study files use them.
 
-Loads nothing, as every command needs the names.
+Imports nothing, because every command needs the names.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX
 
 Direction = Literal["more", "less"]
-#: Where the result of the stations' end keeps what is summed of its readings.
+#: Key under which the stations' result stores sums of its readings.
 STATION_SUMS = "station_sums"
 
 
@@ -25,7 +25,7 @@ class Metric:
     unit: str
     #: For people; empty: the key in words.
     name: str = ""
-    #: `None`: what was asked for, or what is neither better nor worse by itself.
+    #: `None`: a setting, or neither better nor worse by itself.
     better: Direction | None = None
     #: The unit for people and its size in `unit`; `None`: the usual one.
     shown: tuple[str, float] | None = None
@@ -79,15 +79,16 @@ ROUND_TRIP_STATISTICS = ("mean", "sd", "min", "p1", "p50", "p90", "p99", "p999",
 FILE_STATISTICS = ("mean", "p50", "p90", "p99", "max")
 FILE_CALLS = ("open", "read", "write", "sync", "close")
 PERCENTILES = {"p50": 0.5, "p90": 0.9, "p99": 0.99, "max": 1.0}
-#: Fewest values that a percentile is given of: of fewer it is their minimum or maximum.
+#: Fewest values for which a percentile is given: with fewer it is just the minimum or maximum.
 LEAST_SAMPLES = {"p1": 100, "p90": 10, "p99": 100, "p999": 1000}
 
 
 def time_metrics(
     prefix: str, times: Mapping[str, Any] | None, statistics: Sequence[str], unit: str = "ns"
 ) -> dict[str, float | int]:
-    """Statistics of a distribution of an engine, without the percentiles that it has too few values
-    for; nothing of one that is empty."""
+    """Statistics of an engine's distribution, without percentiles for which it has too few values;
+    empty for an empty one.
+    """
     samples = 0 if times is None else times["samples"]
     found = {
         name: times[f"{name}_ns"]
@@ -158,7 +159,7 @@ _ONE_WAY_STREAM = _table(
     _START_SKEW,
 )
 
-#: Results of the second direction of a stream both ways at once, each named for the first's.
+#: Results of the second direction of a bidirectional stream, named after those of the first.
 REVERSE_STREAM = _table(
     Metric(
         f"{REVERSE_PREFIX}{one.key}",
@@ -199,7 +200,7 @@ LOAD = {
     **_table(
         Metric("echo_loss_ratio", "ratio", "requests without a reply", "less"),
         Metric("echo_round_trips_per_minute", "1/min", "echo round trips per minute", "more"),
-        # Its name until 0.1: it spelled out RPM, which the IETF's draft defines otherwise.
+        # Its name until 0.1: it resembled RPM, which the IETF's draft defines otherwise.
         Metric(
             "round_trips_per_minute",
             "1/min",
@@ -251,9 +252,9 @@ STATIONS = _table(
     _GOODPUT,
     Metric("response_mean_ns", "ns", "mean response time", "less"),
     _times("response", "response time", "sd p50 p90 p99 max"),
-    # Greatest of all stations: standard deviation over mean.
+    # Over all stations: standard deviation divided by mean.
     Metric("response_cv_ratio", "ratio", better="less"),
-    # Of the stations' mean response times: standard deviation over mean.
+    # Over the stations' mean response times: standard deviation divided by mean.
     Metric("response_stations_cv_ratio", "ratio", better="less"),
     _JAIN,
     Metric("station_operations_min_per_s", "1/s", better="more"),
@@ -288,8 +289,8 @@ _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 def metric_direction(key: str) -> Direction | None:
     """
-    Whether more or less of a metric is better: rates and what arrives up; times, losses and
-    processor time down; `None` for what was asked for or is neither, such as an offered load.
+    Whether more or less of a metric is better: more for rates and arrivals; less for times, losses
+    and processor time; `None` for settings and neutral metrics, such as an offered load.
 
     Args:
         key: Key of a trial's results.

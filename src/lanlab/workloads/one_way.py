@@ -1,4 +1,4 @@
-"""One-way delays: of a trial whose clocks are known to agree, or by how much they do not."""
+"""One-way delays of a trial, with the bound on the difference of its clocks."""
 
 from __future__ import annotations
 
@@ -9,8 +9,9 @@ _ONE_WAY = ("min", "p50", "p99")
 
 
 def one_way_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
-    """The one-way delays that a receiver measured, and `clock_error_ns`: each is right to within
-    that. Nothing without the clocks' relation, or where messages carry no send time."""
+    """The one-way delays that a receiver measured, and `clock_error_ns`, their accuracy. Empty
+    without a known relation of the clocks, or if messages carry no send time.
+    """
     delay = (outcome.results.get("receiver") or {}).get("one_way_delay")
     if delay is None or delay["samples"] == 0 or "clocks" not in outcome.setup:
         return {}

@@ -1,4 +1,4 @@
-"""Parameters by the words of the command line, for answers that programs read."""
+"""Parameters by the names of their options, for JSON output."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ def by_option(workload_name: str, parameters: Mapping[str, Any]) -> dict[str, An
     Parameters by the names of their options, in the same units: bytes, bit/s, seconds.
 
     Args:
-        workload_name: Whose parameters they are.
-        parameters: By their keys. One that no option sets, or of another version, keeps its key;
-            one without meaning is left out, as the transport of ICMP.
+        workload_name: The workload of the parameters.
+        parameters: By their keys. One without an option, or of another version, keeps its key; one
+            without meaning is omitted, such as the transport of ICMP.
 
     Examples:
         >>> by_option("stream", {"message_size_bytes": 500, "rate_bps": 1000, "driver": "lanlab"})

@@ -1,4 +1,4 @@
-"""What a trial came to, and how far it is while it goes on."""
+"""The outcome of a trial, and its progress."""
 
 from __future__ import annotations
 
@@ -16,42 +16,42 @@ class Progress:
     elapsed_s: float
     messages: int
     bytes: int
-    #: Messages that had been sent at about the same time, where the sender tells.
+    #: Messages sent by about the same time, if the sender reports them.
     sent_messages: int | None
-    #: Datagrams up to the newest that has come, where the receiver reports them; and by how much
-    #: their delay varies now (RFC 3550), once it is measured.
+    #: Datagrams up to the newest that has arrived, if the receiver reports them; and the current
+    #: variation of their delay (RFC 3550), once measured.
     expected_messages: int | None = None
     delay_variation_ns: int | None = None
-    #: What the sender's kernel knows of its TCP connections now, as the engine's `TcpNow`.
+    #: Current state of the sender's TCP connections in its kernel, as in the engine's `TcpNow`.
     tcp: Mapping[str, int] | None = None
     reverse: Progress | None = None
 
 
 @dataclasses.dataclass
 class TrialOutcome:
-    """What a trial left. A failed one has `error`, and the results that there were until then."""
+    """What a trial left. A failed one has `error`, and the results up to then."""
 
     results: dict[str, dict[str, Any]] = field(default_factory=dict)
-    #: What was asked for and how the start went: what is needed to repeat the trial.
+    #: The requests and details of the start: needed to repeat the trial.
     setup: dict[str, Any] = field(default_factory=dict)
     error: LabError | None = None
 
     def capabilities(self, role: str) -> Mapping[str, bool]:
-        """What the engine in a role can do; empty where it is unknown."""
+        """The abilities of the engine in a role; empty if unknown."""
         return (self.setup.get("capabilities") or {}).get(role) or {}
 
 
 @dataclass(frozen=True)
 class CounterChanges:
-    """By how much the testbed's interface counters rose over a trial, warm-up included.
+    """Increases of the testbed's interface counters over a trial, including its warm-up.
 
-    Each by its name (`rx_drops`, `qdisc_drops`, …), summed over a host's interfaces; a name that
-    the testbed does not count is not there.
+    By name (`rx_drops`, `qdisc_drops`, …), summed over a host's interfaces; counters that the
+    testbed lacks are absent.
     """
 
     by_role: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
-    #: Changes between the hosts, as at the ports of a switch, or of both hosts together, as at the
-    #: interface of loopback.
+    #: Changes between the hosts, such as at the ports of a switch; or of both hosts together, such
+    #: as at the loopback interface.
     between: Mapping[str, int] = field(default_factory=dict)
 
     def swapped(self, roles: tuple[str, str]) -> CounterChanges:
@@ -68,10 +68,10 @@ class CounterChanges:
 def counter_changes(
     before: Mapping[str, Any], after: Mapping[str, Any], hosts: Mapping[str, str]
 ) -> CounterChanges:
-    """What a testbed's counters, read before and after a trial, say of it.
+    """The changes between a testbed's counters before and after a trial.
 
     Args:
-        before, after: As `Testbed.counters` gives them (`host0/eth0`, then name, to count).
+        before, after: As returned by `Testbed.counters` (`host0/eth0`, then name, to count).
         hosts: Name of the host in each role.
     """
     roles = {host: role for role, host in hosts.items()}

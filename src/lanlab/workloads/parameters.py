@@ -1,4 +1,4 @@
-"""What the parameters of `stream` and `echo` have in common, with units a person can write."""
+"""Parameters that `stream` and `echo` share, with units that a person can write."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ MAX_TCP_BYTES = 16 * 2**20
 
 
 class TrialParameters(BaseModel):
-    # Built when it is used: most are only what others are made of.
+    # Built on first use: most are only parts of others.
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     workload: ClassVar[str]
@@ -92,12 +92,12 @@ class TrialParameters(BaseModel):
 
     @property
     def address_family(self) -> AddressFamily:
-        # Every workload says its own; there is none without addresses.
+        # Every workload defines its own; none is without addresses.
         raise NotImplementedError
 
 
 def ip_version_parameter() -> Any:
-    """The definition of `ip_version`, wherever there is one."""
+    """The only definition of `ip_version`."""
     return parameter(
         4,
         "IP version.",
@@ -174,8 +174,9 @@ class FlowParameters(TrialParameters):
 
     @property
     def longest_silence_s(self) -> float:
-        """How long an engine waits for a silent peer: over TCP until the next retry after an
-        outage of `silence_s` (`crates/workloads/src/path.rs`)."""
+        """How long an engine waits for a silent peer: over TCP until the next retry after an outage
+        of `silence_s` (`crates/workloads/src/path.rs`).
+        """
         return 2 * self.silence_s + 1 if self.transport == "tcp" else self.silence_s
 
     @model_validator(mode="before")
@@ -214,13 +215,13 @@ class FlowParameters(TrialParameters):
 
     def ports_for(self, listeners: int) -> str | None:
         """
-        The ports for several ends that listen one after the other, perhaps on one host.
+        The ports of several ends that listen in turn, perhaps on one host.
 
         Args:
-            listeners: Ports that they take together.
+            listeners: Number of ports that they need together.
 
         Raises:
-            ValueError: There are not as many from the given one on.
+            ValueError: Too few ports follow the given one.
         """
         if self.port is None or "-" in self.port or listeners == 1:
             return self.port
@@ -233,7 +234,7 @@ class FlowParameters(TrialParameters):
         return f"{self.port}-{last}"
 
     def listening_ports(self, listeners: int = 1) -> dict[str, int]:
-        """The ports of a request to listen; `listeners` as of `ports_for`."""
+        """The ports of a request to listen; `listeners` as in `ports_for`."""
         ports = self.ports_for(listeners)
         if ports is None:
             return {"port": 0}
@@ -251,5 +252,5 @@ class FlowParameters(TrialParameters):
 
 
 def nanoseconds(time_s: float) -> int:
-    """Whole nanoseconds of a time in seconds."""
+    """A time in seconds as whole nanoseconds."""
     return round(time_s * 1e9)

@@ -1,8 +1,8 @@
 """
-Round trips to a peer that is not lanlab's: what a condition with one can have, its one step, and
-what is said of one that answers nothing.
+Round trips to a peer that is not lanlab's: the allowed conditions, the one step, and the error for
+a peer that does not answer.
 
-This end alone counts, and times by its own clock. The peer counts nothing.
+Only this end counts, and times by its own clock.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ _HINTS = {
 
 def check_echo_peer(url: str, parameters: FlowParameters, outstanding_requests: int) -> None:
     """
-    Refuse what no round trip to this peer can be.
+    Refuse conditions that an echo with this peer cannot have.
 
     Raises:
-        ValueError: It goes over another transport, or has a parameter without effect.
+        ValueError: The transport is another, or a parameter has no effect.
     """
     peer = parse_peer(url, ECHO)
     transports = ECHO[peer.protocol].transports
@@ -59,11 +59,11 @@ class PeerEchoSteps(OneEnd):
     The steps of an echo whose other end is a peer.
 
     Args:
-        url: The peer's.
+        url: The peer's URL.
         parameters: Parameters of the condition.
-        replies: Most that may each be waited for; 0 where a time ends the trial.
-        spec: The echo, as engines take it.
-        longest_s: As `Steps.longest_s`.
+        replies: Most replies that may each be waited for; 0 if a time ends the trial.
+        spec: The echo, in the form of a request to an engine.
+        longest_s: As in `Steps.longest_s`.
     """
 
     def __init__(
@@ -93,8 +93,9 @@ class PeerEchoSteps(OneEnd):
         return Progress(line["elapsed_ns"] / 1e9, line["messages"], line["bytes"], None)
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """What this end timed, as an engine reports an echo's requester; of ICMP also by which kind
-        of socket."""
+        """This end's measurements in the form of an echo requester's report; for ICMP with the kind
+        of socket.
+        """
         echoed = reports[0].result if reports else None
         if echoed is None:
             return {}
@@ -104,10 +105,10 @@ class PeerEchoSteps(OneEnd):
 
 def check_answered(url: str, parameters: FlowParameters, requested: Mapping[str, Any]) -> None:
     """
-    See that a peer has answered.
+    Check that a peer has answered.
 
     Raises:
-        EngineError: It has not, or with something else.
+        EngineError: It has not, or its answers are wrong.
     """
     count = requested["requests"]
     if requested["replies"] > 0 or requested["late_replies"] > 0 or count == 0:

@@ -1,6 +1,6 @@
 """
-The results of a stream with a peer, from what this end counted, and what the peer reported: where
-they differ both stand.
+The results of a stream with a peer, from the counts of this end and the peer's report; if they
+differ, both are kept.
 """
 
 from __future__ import annotations
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from lanlab.workloads.stream import StreamParameters
 
 
-#: A server is asked for this time beyond that of the test, which this end ends. Some report what
-#: they were asked for in place of what it took.
+#: A server is asked for a longer test, which this end terminates. Some servers report the requested
+#: time instead of the actual one.
 _BEYOND_S = 30
 
 
@@ -38,13 +38,13 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
     A trial's results.
 
     Args:
-        outcome: Outcome of a trial that did not fail.
+        outcome: Outcome of a successful trial.
 
     Returns:
-        Values by the keys of `Stream.metrics`. What only the peer could count is not there.
+        Values by the keys of `Stream.metrics`. Those that only the peer could count are absent.
 
     Raises:
-        EngineError: Nothing came, or nothing was acknowledged.
+        EngineError: Nothing arrived, or nothing was acknowledged.
     """
     report = outcome.results.get(REPORT)
     flows = [] if report is None else report["streams"]
@@ -93,7 +93,7 @@ def _received(
         **sharing_metrics(parameters.congestion_controls, received["flows"]),
     }
     if parameters.time_s is not None and 0 < received["window_ns"] < 0.99e9 * parameters.time_s:
-        # The peer has sent all that it had to send, and closed.
+        # The peer has sent everything and closed.
         metrics["elapsed_s"] = received["window_ns"] / 1e9
     metrics |= cpu_metrics("receiver", received["cpu"], capabilities)
     return metrics | cost_metrics("receiver", metrics)
@@ -104,8 +104,9 @@ def _reported_received(
     flows: Sequence[Mapping[str, Any]],
     report: Mapping[str, Any] | None,
 ) -> Metrics:
-    """What the peer says that it received, warm-up included. Its time goes on while this end waits
-    until all is read: in its rate that is left out."""
+    """The peer's own report of what it received, including the warm-up. Its rate omits the time in
+    which this end waits until all is read.
+    """
     if not flows or report is None:
         return {}
     metrics: Metrics = {"peer_received_bytes": sum(flow["bytes"] for flow in flows)}

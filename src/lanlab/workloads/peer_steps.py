@@ -1,4 +1,4 @@
-"""The one step of a trial with a peer, which only this end takes part in."""
+"""The one step of a trial with a peer, in which only this end takes part."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lanlab.workloads.steps import (
     joined_samples,
 )
 
-#: Resolvers ask several servers several times (resolv.conf(5)).
+#: Resolvers query several servers several times (resolv.conf(5)).
 _RESOLVE_S = 60.0
 _DIRECTIONS = {"forward": "send", "reverse": "receive", "both": "both"}
 REPORT = "peer"
@@ -32,11 +32,11 @@ class OneEnd(Steps):
     The steps of a trial whose other end is a peer.
 
     Args:
-        role: This end's.
+        role: This end's role.
         peer: The other end.
         family: Of its address.
         request: To this end's engine, without the peer's address.
-        longest_s: As `Steps.longest_s`.
+        longest_s: As in `Steps.longest_s`.
     """
 
     def __init__(
@@ -72,8 +72,8 @@ class PeerSteps(OneEnd):
 
     Args:
         parameters: Parameters of the condition.
-        spec: The stream, as engines take it.
-        longest_s: As `Steps.longest_s`.
+        spec: The stream, in the form of a request to an engine.
+        longest_s: As in `Steps.longest_s`.
     """
 
     def __init__(self, parameters: Any, spec: dict[str, object], longest_s: float) -> None:
@@ -109,8 +109,9 @@ class PeerSteps(OneEnd):
         return Progress(elapsed_s, line["messages"], line["bytes"], None, tcp=line.get("tcp"))
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """What this end sent or received, as an engine at an end of a stream reports it. A sender
-        has in addition what the peer's TCP acknowledged, over time as its intervals."""
+        """This end's counts in the form of a stream end's report. For a sender, the intervals are
+        the bytes acknowledged by the peer's TCP.
+        """
         part = reports[0] if reports else None
         streamed = None if part is None else part.result
         if part is None or streamed is None:

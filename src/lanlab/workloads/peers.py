@@ -1,7 +1,9 @@
 """
-A program at the other end that is not lanlab's: its URL, and what a stream with one can have.
+A program at the other end that is not lanlab's: its URL, and the conditions that a stream with it
+can have.
 
-This end connects, sends or receives, and counts. What only the other end could count is not known.
+This end connects, sends or receives, and counts. Counts that only the other end could make are
+unknown.
 """
 
 from __future__ import annotations
@@ -20,10 +22,10 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
     from lanlab.workloads.stream import StreamParameters
 
-#: In place of a URL: a plain program of lanlab's at the second host, which reads, or writes where
-#: the stream comes from it.
+#: In place of a URL: lanlab's own plain server at the second host, which reads, or writes if the
+#: stream comes from it.
 STARTED = "tcp"
-#: Most flows to a peer, as the engine has it; and to one that lanlab starts.
+#: Most flows to a peer, as in the engine; and to a peer that lanlab starts.
 MOST_FLOWS, MOST_STARTED_FLOWS = 128, 100
 _MAX_PORT = 65_535
 _LONGEST_NAME = 253
@@ -35,7 +37,7 @@ _URL = re.compile(
 
 @dataclass(frozen=True)
 class _Protocol:
-    #: Port where none is named; `None`: one must be; 0: it has none.
+    #: Default port; `None`: the URL must name one; 0: the protocol has none.
     port: int | None
     transports: tuple[str, ...]
     example: str
@@ -49,8 +51,8 @@ PROTOCOLS: Protocols = {
         5201, ("tcp", "udp"), "iperf3://192.168.7.2", ("forward", "reverse", "both")
     ),
 }
-#: Of round trips: what sends back what it gets (RFC 862), the opening of a connection, and ICMP,
-#: which is no transport and is measured as datagrams are.
+#: For round trips: an echo service (RFC 862), opening a connection, or ICMP, which is not a
+#: transport and is measured like datagrams.
 ECHO: Protocols = {
     "echo": _Protocol(7, ("udp", "tcp"), "echo://192.168.7.2"),
     "tcp": _Protocol(None, ("tcp",), "tcp://192.168.7.2:80"),
@@ -62,7 +64,7 @@ PEERS: Mapping[str, Protocols] = {"stream": PROTOCOLS, "echo": ECHO}
 @dataclass(frozen=True)
 class Peer:
     protocol: str
-    #: Name or address; empty of one that lanlab starts.
+    #: Name or address; empty for a peer that lanlab starts.
     host: str
     port: int
 
@@ -72,7 +74,7 @@ class Peer:
 
     @property
     def ip_version(self) -> int | None:
-        """That of its address; `None` of a name."""
+        """The IP version of its address; `None` for a name."""
         try:
             return ipaddress.ip_address(self.host).version
         except ValueError:
@@ -84,10 +86,10 @@ def parse_peer(url: str, protocols: Protocols = PROTOCOLS) -> Peer:
     A peer from its URL.
 
     Args:
-        protocols: What it may speak.
+        protocols: The allowed protocols.
 
     Raises:
-        ValueError: It is none; its note says how one is written.
+        ValueError: The URL is not valid; a note says how to write one.
 
     Examples:
         >>> parse_peer("tcp://old-pc:7")
@@ -160,7 +162,7 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those
-#: of one end alone only this end's have one.
+#: that concern one end, only this end's have an effect.
 _OF_LANLAB_AT_BOTH_ENDS = (
     *("port", "timestamps", "receiver_quota_ratio", "receiver_work_s", "receiver_rivals"),
 )
@@ -175,7 +177,7 @@ _OF_THE_SYSTEM = ("congestion_control", "dscp", "io", "receive", "read_bytes", "
 def _check_small_stack(parameters: StreamParameters) -> None:
     """
     Raises:
-        ValueError: The small stack has no address, or cannot do what is asked for.
+        ValueError: The small stack has no address, or cannot run the condition.
     """
     assert parameters.peer is not None
     if parameters.stack_address is None and not parse_peer(parameters.peer).is_started:
@@ -189,10 +191,10 @@ def _check_small_stack(parameters: StreamParameters) -> None:
 
 def check_peer(parameters: StreamParameters) -> None:
     """
-    Refuse what no stream with this peer can be.
+    Refuse conditions that a stream with this peer cannot have.
 
     Raises:
-        ValueError: It goes another way, over another transport, or has a parameter without effect.
+        ValueError: The direction or transport is another, or a parameter has no effect.
     """
     assert parameters.peer is not None
     peer = parse_peer(parameters.peer)
@@ -213,7 +215,7 @@ def check_peer(parameters: StreamParameters) -> None:
         raise ValueError(f"flows: found {parameters.flows}; allowed with a peer: 1 to {most_flows}")
     unused: tuple[str, ...] = ("receiver_processor",)
     if parameters.traffic_direction == REVERSE:
-        # An iperf3 server keeps the rate that it is asked for.
+        # An iperf3 server obeys the rate in the client's request.
         unused = (*_OF_THE_SENDER, *(() if peer.protocol == "iperf3" else _RATES))
     elif parameters.traffic_direction != BOTH:
         unused = _OF_THE_RECEIVER
@@ -224,7 +226,7 @@ def check_peer(parameters: StreamParameters) -> None:
 
 def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
     """
-    Keys of an echo's parameters that mean nothing with its peer.
+    Keys of an echo's parameters that have no meaning with its peer.
 
     Examples:
         >>> without_meaning({"peer": "icmp://router"}), without_meaning({"peer": None})
@@ -235,8 +237,9 @@ def without_meaning(parameters: Mapping[str, Any]) -> tuple[str, ...]:
 
 
 def shown_metric(parameters: Mapping[str, Any]) -> str | None:
-    """The figure of a stream to a peer, whose program counts nothing for lanlab; `None` where it is
-    the workload's own."""
+    """The figure of a stream to a peer that reports nothing to lanlab; `None` for the workload's
+    own figure.
+    """
     is_to_peer = parameters.get("peer") is not None and "traffic_direction" in parameters
     if not is_to_peer or parameters["traffic_direction"] == REVERSE:
         return None

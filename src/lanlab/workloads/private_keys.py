@@ -1,4 +1,4 @@
-"""Private keys of SSH, given in place of a password: they sign a login, and are never sent."""
+"""SSH private keys given in place of a password: they sign a login, and are never sent."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ import base64
 import binascii
 import re
 
-#: How a line begins above one: PEM, PKCS#8 and OpenSSH; RFC 4716; PuTTY. As the engine has it
+#: The line that begins a key: PEM, PKCS#8 and OpenSSH; RFC 4716; PuTTY. Keep equal to the engine
 #: (`crates/files/src/target.rs`).
 _MARKS = ("-----BEGIN", "---- BEGIN", "PuTTY-User-Key-File")
-#: What a header says of a key that needs a passphrase: PEM, PKCS#8, PuTTY.
+#: Headers of a key that needs a passphrase: PEM, PKCS#8, PuTTY.
 _ENCRYPTED = re.compile(
     r"^(Proc-Type: *4, *ENCRYPTED|-----BEGIN ENCRYPTED |Encryption: (?!none))", re.MULTILINE
 )
@@ -19,7 +19,7 @@ _OPENSSH_MAGIC = b"openssh-key-v1\0"
 
 def is_private_key(secret: str) -> bool:
     """
-    Whether a secret is a private key, also with other lines above it in its file.
+    Whether a secret is a private key, even if other lines precede it in its file.
 
     Examples:
         >>> is_private_key("\\n\\ufeff-----BEGIN RSA PRIVATE KEY-----"), is_private_key("-----")
@@ -48,5 +48,5 @@ def needs_passphrase(key: str) -> bool:
         content = base64.b64decode("".join(found[1].split()))
     except binascii.Error:
         return False
-    # The length of the cipher's name is before it.
+    # The length of the cipher's name precedes it.
     return not content.removeprefix(_OPENSSH_MAGIC)[4:].startswith(b"none")

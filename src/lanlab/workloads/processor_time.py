@@ -1,4 +1,4 @@
-"""What a trial cost in processor time: at either end, and in interrupts."""
+"""Processor time of a trial: at either end, and in interrupts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bo
 
     Args:
         name: Name of the end, as in `sender`.
-        cpu: CPU times that the end reported.
-        capabilities: What its engine can do. One that does not know the CPU time of a thread
-            reports zeros: there are no metrics then.
+        cpu: CPU times reported by the end.
+        capabilities: The abilities of its engine. An engine that cannot measure the CPU time of a
+            thread reports zeros: there are no metrics then.
 
     Returns:
         `…_cpu_s` and its parts `…_cpu_user_s` and `…_cpu_system_s`, seconds.
@@ -35,12 +35,12 @@ def cpu_metrics(name: str, cpu: Mapping[str, int], capabilities: Mapping[str, bo
 
 def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
     """
-    CPU time of one end for each message, and for each 10⁹ bytes, that arrived.
+    CPU time of one end per message, and per 10⁹ bytes, that arrived.
 
     Args:
         name: Name of the end, as in `sender`.
-        metrics: With `…_cpu_s`, `received_messages` and `received_bytes`; where one is not known,
-            or nothing arrived, there is no cost of it.
+        metrics: With `…_cpu_s`, `received_messages` and `received_bytes`; if one is unknown, or
+            nothing arrived, there is no result.
     """
     cpu_s = metrics.get(f"{name}_cpu_s")
     found: Metrics = {}
@@ -55,16 +55,16 @@ def cost_metrics(name: str, metrics: Mapping[str, float | int]) -> Metrics:
 
 def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metrics:
     """
-    Time that the machines under a trial spent in interrupts and soft interrupts, everybody's,
-    while it was measured.
+    Time that the hosts of a trial spent in hard and soft interrupts, of all programs, during the
+    measurement.
 
     Args:
-        roles: Roles of the hosts that report; none named: all that have results.
+        roles: Roles of the hosts that report; empty: all that have results.
 
     Returns:
         `interrupt_cpu_s`, seconds: of both hosts together. Hosts that share a kernel share its
-        interrupts; they are counted once, as seen by the end that watched longer. Nothing where an
-        end does not tell.
+            interrupts; these are counted once, from the end that watched longer. Empty if an end
+            does not report.
     """
     results = [outcome.results[role] for role in roles or outcome.results]
     windows = [result.get("host") for result in results]
@@ -83,5 +83,5 @@ def interrupt_metrics(outcome: TrialOutcome, roles: Sequence[str] = ()) -> Metri
 
 
 def shares_a_kernel(setup: Mapping[str, Any]) -> bool:
-    """Whether both hosts of a trial are one machine: their boot ids are the same."""
+    """Whether both hosts of a trial are one machine: their boot ids are equal."""
     return bool((setup.get("clocks") or {}).get("same_kernel"))

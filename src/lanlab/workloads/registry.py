@@ -1,4 +1,4 @@
-"""The workloads that there are, and what each has to offer."""
+"""The table of workloads, and their interface."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Workload(Protocol):
 
     @property
     def roles(self) -> tuple[str, str]:
-        """What the two ends of a trial are called, the one that begins first."""
+        """Names of the two roles of a trial; the first one initiates."""
 
     @property
     def Parameters(self) -> type[TrialParameters]:  # noqa: N802 (a class, named as one)
@@ -30,15 +30,15 @@ class Workload(Protocol):
 
     @property
     def metrics(self) -> Mapping[str, Metric]:
-        """The results of a trial that a table may name, by their keys."""
+        """The results of a trial that a table may show, by key."""
 
     @property
     def scan_metrics(self) -> tuple[str, ...]:
-        """What a table of several conditions is of; the first decides which is best."""
+        """Metrics of a table of several conditions; the first decides which is best."""
 
     @property
     def counted(self) -> str:
-        """What a live line counts, in words; empty where a rate says all."""
+        """The unit that a live line counts, in words; empty if the rate is enough."""
 
     @property
     def has_short_series(self) -> bool:
@@ -46,14 +46,15 @@ class Workload(Protocol):
 
     @property
     def has_one_count(self) -> bool:
-        """Whether only one end counts, so that its result is all that a failed trial has."""
+        """Whether only one end counts, so that a failed trial has only its result."""
 
     def expected_time_s(self, parameters: Any) -> float:
         """The shortest time in which a trial with these parameters can end, seconds."""
 
     def carried_bits(self, parameters: Any) -> float:
-        """Approximate bits that a trial takes over the testbed's link, where it lasts until they
-        are carried; zero for a trial with a set duration."""
+        """Approximate bits that must cross the testbed's link before the trial ends; zero for a
+        trial of fixed duration.
+        """
 
     def steps(self, parameters: Any) -> Steps:
         """The steps of one trial."""
@@ -61,18 +62,18 @@ class Workload(Protocol):
     def summarise(
         self, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """A trial's results from what both roles of a finished trial reported, and the link."""
+        """A trial's results from the reports of both roles of a finished trial, and the link."""
 
 
 @runtime_checkable
 class Simulates(Protocol):
     def simulated_work(self, parameters: Any, outstanding_requests: int) -> dict[str, Any]:
         """
-        What a simulator is asked to do; see `SimulatedWork` in the engine's messages.
+        The request to a simulator; see `SimulatedWork` in the engine's messages.
 
         Args:
-            outstanding_requests: What the first machine keeps on their way, where the condition
-                says nothing of it.
+            outstanding_requests: Requests in flight of the first machine, if the condition does not
+                set them.
 
         Raises:
             UsageError: The condition cannot be simulated.
@@ -81,7 +82,7 @@ class Simulates(Protocol):
     def simulated_results(
         self, parameters: Any, result: Mapping[str, Any]
     ) -> dict[str, dict[str, Any]]:
-        """What each role came to, of a simulator's result."""
+        """Each role's outcome, from a simulator's result."""
 
 
 def simulates(name: str) -> bool:

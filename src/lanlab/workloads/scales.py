@@ -1,6 +1,6 @@
-"""The scale on which the trials of a metric are judged, and the error of their mean on it.
+"""The scale on which trials of a metric are compared, and the standard error of their mean on it.
 
-Plain mathematics, without numpy: the plan asks it between trials.
+Plain mathematics, without numpy, because the plan uses it between trials.
 """
 
 from __future__ import annotations
@@ -14,22 +14,22 @@ Scale = Literal["linear", "log"]
 
 _RATE_ENDINGS = ("_bps", "_per_s")
 _TIME_ENDINGS = ("_ns", "_s")
-#: Times that are above zero in every trial that worked. CPU times may lie below the counter's tick,
+#: Times that are above zero in every successful trial. CPU times may be below the counter's tick,
 #: differences of clocks below zero.
 _TIME_WORDS = re.compile(r"(^|_)(rtt|elapsed|response|transfer|duration|file_time)_")
 
 
 def scale_of(metric: str) -> Scale:
     """
-    The scale on which a metric's trials are compared, and the interval of their mean is made.
+    The scale on which a metric's trials are compared and the interval of their mean is computed.
 
-    It follows from what the metric is and never from the values: a scale chosen after a look at the
-    data is one more way to find what one looks for. Rates and times are above zero, have their
-    longer tail above, and what acts on them multiplies (a slower machine, a longer header): their
-    differences are ratios. Shares, counts and times that can be zero are taken as they are.
+    It follows from the kind of metric and never from the values: a scale chosen after seeing the
+    data biases the result. Rates and times are positive, skewed to the right, and multiplied by
+    their causes (a slower machine, a longer header): their differences are ratios. Shares, counts
+    and times that can be zero stay linear.
 
     Args:
-        metric: Key of a trial's results, with its unit as ending.
+        metric: Key of a trial's results, which ends in its unit.
 
     Examples:
         >>> scale_of("goodput_bps"), scale_of("rtt_p99_ns"), scale_of("received_ratio")

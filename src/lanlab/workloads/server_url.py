@@ -1,4 +1,4 @@
-"""Where a file service is and who may use it: URLs of users' own servers, and passwords."""
+"""Places and logins of file services: URLs of users' own servers, and passwords."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from lanlab.services import SERVICES, schemes
 from lanlab.user_files import read_user_file, text_of
 from lanlab.workloads import private_keys
 
-#: Largest password, and largest file of trusted certificates or host keys, bytes. An engine has the
-#: second limit, too.
+#: Largest password, and largest file of trusted certificates or host keys, bytes. The engine has
+#: the second limit, too.
 _MOST_PASSWORD_BYTES = 2**16
 _MOST_TRUST_BYTES = 2**24
-#: Before a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
+#: Prefix of a fingerprint: in hexadecimal digits, or in base64 as OpenSSH prints it.
 _SHA256 = "sha256:"
 
-#: Passwords that were asked for, and passphrases of private keys, by URL; never written anywhere.
+#: Passwords and passphrases from prompts, by URL; never written anywhere.
 _asked: dict[str, str] = {}
 _passphrases: dict[str, str] = {}
 
@@ -42,9 +42,9 @@ class ServerUrl:
     user: str | None
     share: str | None
     directory: str
-    #: Parameters that it says after `?`.
+    #: Parameters after `?`.
     options: Mapping[str, str] = field(default_factory=dict)
-    #: The domain of its user, where that is said after `?`: of S3 the region.
+    #: The domain of its user, if given after `?`; for S3 the region.
     domain: str | None = None
 
     @property
@@ -53,7 +53,7 @@ class ServerUrl:
 
     @property
     def usual_port(self) -> int | None:
-        """Its port, or that of its service; `None` for a directory."""
+        """Its port, or the default port of its service; `None` for a directory."""
         return self.port or SERVICES[self.service].port
 
 
@@ -66,7 +66,7 @@ def parse_url(text: str) -> ServerUrl:
     Read the URL of a file service, as in `smb://user@nas/share/below` or `sftp://host:2222/`.
 
     Raises:
-        UsageError: No such service, no host, a password, or a share that is missing.
+        UsageError: The service is unknown, there is a password, or the host or share is missing.
     """
     try:
         parts = urlsplit(text)
@@ -74,7 +74,7 @@ def parse_url(text: str) -> ServerUrl:
     except ValueError as error:
         raise UsageError(f"`{text}` is not a URL: {error}") from None
     if parts.password is not None:
-        # It is not repeated.
+        # The password is not repeated.
         raise UsageError(
             "a URL with a password, which the shell history and every user of this machine may see",
             hint="omit it; use LANLAB_PASSWORD, --password-file, or the prompt",
@@ -99,7 +99,7 @@ def parse_url(text: str) -> ServerUrl:
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname and not found.has_nearest:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
-    # A zone is written behind `%25` (RFC 6874), and by most people behind `%`.
+    # A zone follows `%25` (RFC 6874); most people write `%`.
     address, percent, zone = (parts.hostname or "").partition("%")
     host = f"{address}{percent}{unquote(zone.removeprefix('25'))}"
     if is_of_one_link(host) and not zone_of(host):
@@ -126,8 +126,10 @@ def parse_url(text: str) -> ServerUrl:
 
 
 def _from_login(path: str, names: list[str]) -> str:
-    """A directory as engines know it, where a path begins at the login: `/` before it stands for
-    the whole server. Other clients write `//` (or `/%2F`) for that, and `/~/` for the login."""
+    """A directory in the engine's form, where paths begin at the login directory and a leading `/`
+    means the root of the server. Other clients write `//` (or `/%2F`) for the root, and `/~/` for
+    the login directory.
+    """
     if path.startswith("//"):
         return f"/{'/'.join(names)}"
     return "/".join(names[1:] if names[:1] == ["~"] else names)
@@ -162,12 +164,12 @@ def is_local(text: str) -> bool:
 
 
 def remember_password(url: str, secret: str) -> None:
-    """Use this password for that URL for as long as this process lasts."""
+    """Use this password for that URL until this process ends."""
     _asked[url] = secret
 
 
 def password_of(url: ServerUrl) -> str | None:
-    """The password for a URL: as asked for, from LANLAB_PASSWORD, or the file that
+    """The password for a URL: from a prompt, from LANLAB_PASSWORD, or from the file that
     LANLAB_PASSWORD_FILE names; `None` if there is none.
 
     Raises:
@@ -186,7 +188,7 @@ def remember_passphrase(url: str, passphrase: str) -> None:
 
 
 def passphrase_of(url: ServerUrl) -> str | None:
-    """The passphrase of the private key for a URL: as asked for, or from LANLAB_PASSPHRASE."""
+    """The passphrase of the private key for a URL: from a prompt, or from LANLAB_PASSPHRASE."""
     return _passphrases.get(url.text, os.environ.get("LANLAB_PASSPHRASE"))
 
 
@@ -209,16 +211,17 @@ def check_password(secret: str, service: str) -> str:
 
 
 def agent_of(url: ServerUrl) -> str | None:
-    """What stands for a password where a running ssh-agent logs in; `None` where there is none."""
+    """The placeholder for a password if a running ssh-agent logs in; `None` if there is none."""
     socket = os.environ.get("SSH_AUTH_SOCK")
     return f"ssh-agent:{socket}" if url.service == "sftp" and socket else None
 
 
 def read_password_file(path: Path) -> str:
-    """The password in a file: all of it, without the line feed at its end.
+    """The password in a file: all of it, without the final line feed.
 
     Raises:
-        UsageError: It cannot be read, is no regular file or too long, or others may read it.
+        UsageError: The file cannot be read, is not a regular file or too long, or others may read
+            it.
     """
     content = read_user_file(path, "password file", _MOST_PASSWORD_BYTES)
     if os.name == "posix" and path.stat().st_mode & 0o077:
@@ -235,16 +238,15 @@ def read_password_file(path: Path) -> str:
 
 def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
     """
-    A user's own server as it is in requests to engines, with its password and without its address.
+    A user's own server in a request to an engine, with its password and without its address.
 
     Args:
         trust: `sha256:HEX` of a certificate or host key, `SHA256:` and its base64 as `ssh-keygen
-            -l` prints it, or the path of a file with those that are trusted; `None`: whom this
-            system trusts.
+            -l` prints it, or the path of a file of trusted ones; `None`: the system's trust.
 
     Raises:
-        UsageError: It needs a password and there is none, or the file of
-            those that are trusted cannot be read.
+        UsageError: It needs a password and there is none, or the file of trusted certificates or
+            keys cannot be read.
     """
     if url.service == "directory":
         return {"service": "directory", "directory": url.directory}
@@ -256,7 +258,7 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         )
     trusted = trust_of(trust)
     if isinstance(trusted, dict) and "file" in trusted:
-        # The engine reads it; here it is judged, before anything is run.
+        # The engine reads it; here it is checked before anything runs.
         read_user_file(Path(trusted["file"]), "trust file", _MOST_TRUST_BYTES)
     service = SERVICES[url.service]
     if secret is not None and url.service != "sftp":
@@ -274,12 +276,12 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
         and service.has_domains
         and (separated := re.fullmatch(r"([^;\\]*)[;\\](.*)", url.user or ""))
     ):
-        # As URLs have it, and as Windows writes it.
+        # Both the form of URLs and that of Windows.
         credentials |= {"user": separated[2], "domain": separated[1]}
     return {
         "service": service.engine_name,
         "port": url.port,
-        # A zone is no matter of the server's.
+        # A zone has no meaning to the server.
         "server_name": bare(url.host) or None,
         "share": url.share,
         "directory": url.directory,
@@ -289,10 +291,10 @@ def target_of(url: ServerUrl, trust: str | None) -> dict[str, Any]:
 
 
 def trust_of(trust: str | None) -> Any:
-    """How to identify the server, in the form of a request to an engine.
+    """The server's trust in the form of a request to an engine.
 
     Raises:
-        UsageError: No SHA-256.
+        UsageError: It is not a SHA-256.
     """
     if trust is None:
         return "system"
@@ -302,8 +304,8 @@ def trust_of(trust: str | None) -> Any:
 
 
 def _digits_of(fingerprint: str) -> str:
-    """The 64 hexadecimal digits of a SHA-256, from those (colons between bytes are left out) or
-    from 43 characters of base64, which OpenSSH leaves without `=`.
+    """The 64 hexadecimal digits of a SHA-256, from those (with or without colons between bytes) or
+    from 43 characters of base64, which OpenSSH writes without `=`.
 
     Examples:
         >>> _digits_of("47DEQpj8HBSa+/TImW+5JCeuQeRkm5NMpJWZG3hSuFU")[:8]

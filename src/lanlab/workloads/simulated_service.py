@@ -1,4 +1,4 @@
-"""A file service between modelled machines: which there are, and what its server used."""
+"""File services between modelled machines: which exist, and the CPU time of the server."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from lanlab.workloads.steps import Request
 if TYPE_CHECKING:
     from lanlab.workloads.service_parameters import ServiceParameters
 
-#: The directory of a trial, the same for all, as a world has no other. Machines may know short
-#: names only.
+#: The directory of a trial, always the same, because each world is new. Machines may only know
+#: short names.
 SIMULATED_DIRECTORY = {"working_name": "00000000.lab", "token": "0" * 32}
 
 
 def simulated_target(parameters: ServiceParameters) -> Request:
     """
-    The service of a condition, as an engine simulates it.
+    The service of a condition, in the form that an engine simulates.
 
     Raises:
         UsageError: It cannot be simulated.
@@ -48,7 +48,7 @@ def simulated_target(parameters: ServiceParameters) -> Request:
 
 
 def simulated_server_cpu_s(result: Mapping[str, Any]) -> float:
-    """Processor time of the server's machine, the last, seconds."""
+    """CPU time of the server's machine, the last one, seconds."""
     busy = result["world"]["hosts"][-1]
     busy_ns = busy["interrupt_ns"] + busy["protocol_ns"] + busy["program_ns"]
     return float(busy_ns / 1e9)

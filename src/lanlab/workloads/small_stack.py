@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class StackProfile:
-    """How the TCP of a system of the time behaved, where it is not what is usual here."""
+    """The TCP parameters of a period system, where they differ from the small stack's defaults."""
 
     title: str
     mss_bytes: int
@@ -33,8 +33,8 @@ def _mtcp(title: str) -> StackProfile:
     return StackProfile(title, 1460, 8192, 8192, 0, no_delay=True)
 
 
-#: By name. Windows 95's window is six segments of Ethernet; it waits with acknowledgements, and
-#: with short segments (RFC 896), as its time did.
+#: By name. Windows 95's window is six Ethernet segments; it delays acknowledgements, and short
+#: segments (RFC 896), as was usual then.
 PROFILES = {
     "mtcp": _mtcp("mTCP, as it is by default"),
     "pcjr": _mtcp("PCjr with mTCP"),
@@ -54,7 +54,7 @@ ADDRESS_HELP = "Unused IPv4 address for the small TCP. Default on the virtual LA
 
 
 def without_address() -> ValueError:
-    """What is wrong with a small stack that is given no address where lanlab knows of none."""
+    """The error if the small stack has no address and lanlab has no default."""
     problem = ValueError("stack `small` needs an address of its own")
     problem.add_note("give an unused one, e.g. `--stack-address 192.168.7.77`")
     return problem
@@ -62,11 +62,10 @@ def without_address() -> ValueError:
 
 def check_small_stack(parameters: Any) -> None:
     """
-    Refuse a small stack with an address or buffers that it cannot have.
+    Refuse a small stack with an unsuitable address or buffers.
 
     Raises:
-        ValueError: The address is not one of IPv4; there is no such profile; or it scales no
-            windows.
+        ValueError: The address is not IPv4, the profile is unknown, or it scales no windows.
     """
     if parameters.stack_profile not in (None, *PROFILES):
         raise ValueError(
@@ -93,7 +92,7 @@ def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
     The small stack of a host in a request to its engine.
 
     Raises:
-        UnmetNeed: No interface was named, or no address where lanlab knows of none.
+        UnmetNeed: No interface was named, or no address where lanlab has no default.
     """
     link = stage.raw_link(role)
     if link is None:

@@ -1,4 +1,4 @@
-"""Sums of stations' operations by slices of time, which engines tell if readings are thinned."""
+"""Sums of stations' operations by slices of time, which engines report if readings are thinned."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ _CELL_BYTES = 48
 @dataclass(frozen=True)
 class Slices:
     """
-    Operations that went well at their first attempt, summed for each station and slice of time by
-    when they ended. One element a cell, of those that have an operation.
+    Operations that succeeded at their first attempt, summed by station and by the slice of time in
+    which they ended. One array element per non-empty cell.
     """
 
     width_ns: int
@@ -48,13 +48,12 @@ class Slices:
         return Slices(self.width_ns, **{name: getattr(self, name)[wanted] for name in names})
 
     def within(self, steady: Steady) -> Slices:
-        """Those of whole slices within what counts, which `aligned` has made."""
+        """The cells of whole slices within the part that counts, after `aligned`."""
         first, last = steady.start_ns // self.width_ns, steady.end_ns // self.width_ns
         return self.where((self.slice >= first) & (self.slice < last))
 
     def aligned(self, steady: Steady) -> Steady:
-        """What counts, from the beginning of a slice to the end of one: none that lies in it in
-        part, unless there is no whole one."""
+        """The part that counts, shrunk to whole slices unless it has none."""
         width = self.width_ns
         first, last = -(-steady.start_ns // width), steady.end_ns // width
         if first >= last:
@@ -70,12 +69,12 @@ def slices_of(
 
     Args:
         lines: Messages `station_slices`.
-        readings: All that were reported. Stations without a cell are of a host that had room for
-            all of its readings: theirs are summed here.
-        width_ns: Width of a slice: that of every line, or of several joined.
+        readings: All readings that were reported. Stations without a cell belong to a host that
+            kept all of its readings: these are summed here.
+        width_ns: Width of a slice: that of every line, or a multiple.
 
     Raises:
-        EngineError: A line does not hold as many as it says, or a station that there is not.
+        EngineError: A line has the wrong length, or names an unknown station.
     """
     parts = [octets_of(line, "slices", _CELL_BYTES) for line in lines]
     sums = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))

@@ -1,17 +1,16 @@
 """
-Which part of a trial of stations counts: where all of them are at work, and nothing still settles.
+The part of a trial of stations that counts: all stations are busy, and the results have settled.
 
-1. Only the time counts from the latest first start of a station to the earliest last end of one:
-   outside of it fewer stations load the server than the condition says.
-2. Of that time, MSER-5 cuts off what has not settled at the start, and what runs out at the end, of
-   two series: completions in equal steps of time, and response times in the order in which the
-   operations began. What either cuts off is left out.
-3. What MSER-5 would cut off but does not differ from the rest in its mean stays in: of a series
-   that is steady throughout MSER cuts some off by chance, and of a short one much. The noise is
-   taken from the differences of successive batches, which a slow change does not swell.
-4. If that leaves less than half, no steady state was reached: White's rule, by which Hoad, Robinson
-   and Davies have a longer run made instead of a mean that cannot be trusted. The time in which all
-   stations were at work is then what is summed, and it is said that it was not steady.
+1. The part lies between the latest first start of a station and the earliest last end of one:
+outside of it fewer stations load the server than the condition says. 2. Of that part, MSER-5
+truncates the unsettled start and the run-out at the end in two series: completions in equal steps
+of time, and response times in the order in which operations began. Both cuts apply. 3. A cut whose
+values do not differ in their mean from the rest is undone: MSER cuts some values off a steady
+series by chance, and many off a short one. The noise is estimated from the differences of
+successive batches, which a slow change does not inflate. 4. If less than half remains, no steady
+state was reached: by White's rule, Hoad, Robinson and Davies prescribe a longer run instead of an
+untrustworthy mean. The results are then computed over the time in which all stations were busy, and
+marked as not steady.
 
 K. P. White, "An effective truncation heuristic for bias reduction in simulation output", Simulation
 69, 1997; K. Hoad, S. Robinson, R. Davies, "Automating warm-up length estimation", Journal of the
@@ -36,14 +35,14 @@ OK = 0
 #: Values averaged before the search: the five of MSER-5.
 BATCH = 5
 LEAST_BATCHES = 10
-#: Readings behind each value, on average; of fewer, most steps would see none.
+#: Mean number of readings per value; with fewer, most steps would be empty.
 _READINGS = 5
-#: Most values of a series: more make the cut no surer.
+#: Most values of a series: more do not improve the cut.
 _MOST_VALUES = 1_000
-#: Fewer batches than this are never taken for what is steady: their variance is an accident.
+#: Fewer batches are never taken as steady: their variance is an accident.
 _LEAST_LEFT = 5
-#: Standard errors by which what is cut off must differ from the rest: of steady series one in a
-#: hundred does.
+#: Standard errors by which cut values must differ from the rest: one in a hundred steady series
+#: does so by chance.
 _TOLD_APART = 2.576
 _STEPS = 120
 
@@ -56,11 +55,11 @@ class Steady:
     """The part of a trial that counts. Times in ns from the common start."""
 
     found: bool
-    #: What is summed lies after `start_ns` and not after `end_ns`. If no steady state was found it
-    #: is the time in which all stations were at work; if there was no such time, the whole.
+    #: Sums cover times after `start_ns` up to `end_ns`. If no steady state was found, this is the
+    #: time in which all stations were busy; if there was none, the whole trial.
     start_ns: int
     end_ns: int
-    #: From the latest first start of a station to the earliest last end; equal where there is none.
+    #: From the latest first start of a station to the earliest last end; equal if there is none.
     active_start_ns: int
     active_end_ns: int
     first_start_ns: int
@@ -83,12 +82,11 @@ def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> 
     The part of a trial that counts.
 
     Args:
-        readings: `station`, `intended_ns`, `start_ns`, `end_ns`, `outcome`, a row an operation, in
-            the order of their starts.
-        stations: How many there should be. One that has no row was never at work, so that there is
-            no time in which all were.
-        warm_up_readings: Readings at the start of each station that do not count: nothing does
-            until each station is through with them.
+        readings: `station`, `intended_ns`, `start_ns`, `end_ns`, `outcome`, one row per operation,
+            in order of start.
+        stations: The expected number. If one has no row, there was no time in which all were busy.
+        warm_up_readings: Readings at the start of each station that do not count: the part begins
+            once each station has completed them.
     """
     if len(readings["start_ns"]) == 0:
         return Steady(False, 0, 0, 0, 0, 0, 0, "no operation was begun")
@@ -121,17 +119,19 @@ def steady_part(readings: Columns, stations: int, warm_up_readings: int = 0) -> 
 
 
 def station_ends(readings: Columns, stations: int) -> tuple[_Numbers, _Numbers]:
-    """When each station's first operation began and its last ended, ns; -1 where it has none."""
+    """
+    The start of each station's first operation and the end of its last, ns; -1 if it has none.
+    """
     firsts = np.full(stations, -1, dtype=np.int64)
     lasts = np.full(stations, -1, dtype=np.int64)
-    # The row of a station that is assigned last stays: backwards, the first.
+    # The last assignment wins, so assign backwards to get the first.
     firsts[readings["station"][::-1]] = readings["start_ns"][::-1]
     np.maximum.at(lasts, readings["station"], readings["end_ns"])
     return firsts, lasts
 
 
 def _warm_at_ns(readings: Columns, count: int) -> int:
-    """When each station had ended this many readings, or all that it has, ns."""
+    """The time when each station had completed this many readings, or all that it has, ns."""
     order = np.argsort(readings["station"], kind="stable")
     ends, station = readings["end_ns"][order], readings["station"][order]
     begins = np.flatnonzero(np.diff(station, prepend=-1))
@@ -141,11 +141,11 @@ def _warm_at_ns(readings: Columns, count: int) -> int:
 
 def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> dict[str, list[Any]]:
     """
-    A trial from its first start to its last end, for a picture of where the cut was made.
+    The course of a trial from its first start to its last end, for a figure of the cut.
 
     Returns:
-        In equal steps of time: `at_ns`, the middle of each; `operations_per_s`, those that did what
-        they should, by their ends; `response_mean_ns` of these, `None` where none ended.
+        In equal steps of time: `at_ns`, the middle of each; `operations_per_s`, successful ones, by
+            their ends; `response_mean_ns` of these, `None` if none ended.
     """
     first, last = steady.first_start_ns, steady.last_end_ns
     if last <= first:
@@ -169,7 +169,7 @@ def over_time(readings: Columns, steady: Steady, steps: int = _STEPS) -> dict[st
 
 
 def least_readings() -> int:
-    """With fewer good readings there is no telling whether a trial is steady."""
+    """With fewer successful readings, steadiness cannot be judged."""
     return LEAST_BATCHES * BATCH * _READINGS
 
 
@@ -177,7 +177,7 @@ def _cut(readings: Columns, start_ns: int, end_ns: int) -> tuple[int, int] | str
     starts, ends = readings["start_ns"], readings["end_ns"]
     well = readings["outcome"] == OK
     ended = well & (ends > start_ns) & (ends <= end_ns)
-    # What had begun before all were at work is no response time under this load.
+    # Operations that began before all stations were busy are excluded from response times.
     begun = np.flatnonzero(ended & (starts >= start_ns))
     values = min(_MOST_VALUES, begun.size // _READINGS) // BATCH * BATCH
     if values < LEAST_BATCHES * BATCH:
@@ -195,7 +195,7 @@ def _cut(readings: Columns, start_ns: int, end_ns: int) -> tuple[int, int] | str
     first, last = max(by_time[0], by_order[0]), min(by_time[1], by_order[1])
     if 2 * (last - first) < end_ns - start_ns:
         return "the cuts by throughput and by response times together leave less than half"
-    # Nothing is steadier than a time in which nothing happens.
+    # Steps without any operation would look perfectly steady.
     left = np.count_nonzero(ended & (ends > first) & (ends <= last))
     least = _LEAST_LEFT * BATCH * _READINGS
     if left < least:
@@ -223,13 +223,13 @@ def _cut_of_responses(
     cuts = _cuts(np.add.reduceat(response, places[:-1]) / np.diff(places))
     if cuts is None:
         return None
-    # Where nothing is cut off at the start, nothing is: not even until the first began.
+    # Without a cut at the start, the part begins at its first moment, before the first operation.
     first = int(starts[places[cuts[0]]]) if cuts[0] else 0
     return first, end_ns if cuts[1] == values else int(starts[places[cuts[1]]])
 
 
 def _cuts(values: _Floats) -> tuple[int, int] | None:
-    """The values that are steady, as places from and to; `None` if they are less than half."""
+    """The steady values as a range of indices; `None` if they are less than half."""
     batches = values.reshape(-1, BATCH).mean(axis=1)
     most = batches.size // 2
     first, last = best_cuts(batches, most, most, least=_LEAST_LEFT)

@@ -1,12 +1,12 @@
 """
-What the readings of a trial of stations come to: its metrics, and a table of its stations.
+The results of the readings of a trial of stations: its metrics, and a table of its stations.
 
-Rates, response times and shares are of the operations that ended within the part that counts
-(`station_steady`); errors and retries of the whole trial, as none of them may be lost.
+Rates, response times and shares cover the operations that ended within the part that counts
+(`station_steady`); errors and retries cover the whole trial, so that none is hidden.
 
-An operation that was tried several times is one operation: its response time runs from when its
-first attempt was meant to begin to the end of the last, waits between attempts included. Each
-attempt that failed is an error.
+An operation that was tried several times is one operation: its response time runs from the intended
+start of its first attempt to the end of the last, including waits between attempts. Each failed
+attempt is an error.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ _Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class StationSums:
-    #: By the names of `METRICS`. What there is nothing to make of is left out: response times
-    #: where no operation did well, the spread of one station.
+    #: By the names of `METRICS`. Undefined values are omitted: response times if no operation
+    #: succeeded, the spread of one station.
     metrics: dict[str, float | int]
-    #: For a trial's record: `steady`, where the cut was made; `over_time`, the trial in steps; and
-    #: `table`, a list for each column with an entry for each station.
+    #: For a trial's record: `steady`, the cut; `over_time`, the trial in steps; and `table`, a list
+    #: for each column with an entry for each station.
     record: dict[str, Any]
 
 
@@ -69,13 +69,13 @@ def station_sums(
 
     Args:
         readings: Columns `station`, `intended_ns`, `start_ns`, `end_ns`, `bytes`, `outcome`,
-            `attempt`, a row an attempt, in the order of their starts.
-        steady: What of it counts, as `steady_part` gives it.
+            `attempt`, one row per attempt, in order of start.
+        steady: The part that counts, from `steady_part`.
         outcomes: Names of the outcomes; the first is `ok`.
-        stations: How many the trial had.
-        think_time_s: Mean wait between a station's operations; of a closed loop.
-        loop: Of an open loop the number of operations under way is not that of the stations, and is
-            measured for Little's law.
+        stations: Number of stations in the trial.
+        think_time_s: Mean wait between a station's operations in a closed loop.
+        loop: In an open loop the number of operations in flight differs from that of the stations,
+            and is measured for Little's law.
     """
     all_operations = operations_of(readings)
     start, end = steady.start_ns, steady.end_ns
@@ -123,9 +123,10 @@ def station_sums(
 
 
 def _place(count: int, ratio: float) -> int:
-    """Index, in ascending order, of the percentile: the least value that at least this share of
-    all values does not exceed. No value between two is made up."""
-    # A share such as 0.9 is not a whole number of tenths in a float.
+    """Index, in ascending order, of the percentile: the smallest value that at least this share of
+    all values does not exceed. Never interpolates.
+    """
+    # A share such as 0.9 is not exact in binary.
     return max(0, math.ceil(ratio * count - 1e-9) - 1)
 
 
@@ -209,9 +210,9 @@ def _little(
     loop: Loop,
 ) -> float | None:
     """
-    Throughput times response (and think) time over the number of operations under way: 1, if
-    nothing was miscounted and stations did nothing else. Operations that failed in the end are
-    among them, as they took their stations' time.
+    Throughput times response (and think) time divided by the operations in flight: 1 if nothing was
+    miscounted and stations did nothing else. Includes operations that failed in the end, because
+    they occupied their stations.
     """
     if len(within.end_ns) == 0:
         return None
@@ -228,7 +229,7 @@ def _little(
 def _by_station(
     station: NDArray[Any], response: _Floats, counts: NDArray[np.int64]
 ) -> tuple[_Floats, _Floats]:
-    """Means and standard deviations of each station; 0 where there is none."""
+    """Means and standard deviations of each station; 0 if there are no values."""
     n = len(counts)
     totals = np.bincount(station, weights=response, minlength=n)
     means = np.divide(totals, counts, out=np.zeros(n), where=counts > 0)
@@ -283,7 +284,7 @@ def counted(station: NDArray[Any], stations: int) -> list[int]:
 
 
 def rounded(values: _Floats, known: NDArray[np.bool_]) -> list[int | None]:
-    """Whole nanoseconds, which is what a clock gives; `None` where there is no value."""
+    """Whole nanoseconds, like the clock's; `None` if there is no value."""
     return [
         round(value) if there else None
         for value, there in zip(values.tolist(), known.tolist(), strict=True)

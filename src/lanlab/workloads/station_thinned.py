@@ -1,10 +1,10 @@
 """
-Results of a trial of stations whose readings were not all kept.
+Results of a trial of stations that kept only some of its readings.
 
-Counts, means, deviations and ends are of all operations, by the sums of slices of time; what failed
-or was tried again is kept whole. Percentiles are of the readings that were kept, each of which
-stands for as many as were thinned out with it. The part that counts is found by the readings that
-were kept, and goes from the beginning of a slice to the end of one.
+Counts, means, deviations and ends cover all operations, from the sums of slices of time; failed and
+repeated operations are all kept. Percentiles use the readings that were kept, each weighted by the
+number it represents. The part that counts is found from the kept readings, and begins and ends at
+the limits of slices.
 """
 
 from __future__ import annotations
@@ -40,12 +40,12 @@ def thinned_sums(
     result: dict[str, Any],
 ) -> StationSums:
     """
-    As `station_sums`.
+    Like `station_sums`.
 
     Args:
-        readings: Those that were kept.
+        readings: The kept readings.
         steady: The part that counts, by these.
-        slices: Sums of all operations that went well at once.
+        slices: Sums of all operations that succeeded at their first attempt.
         result: The engines' results: counts of all.
     """
     steady = slices.aligned(steady)
@@ -101,7 +101,7 @@ def thinned_sums(
     if parameters.loop == "closed" and (firsts >= 0).all():
         metrics["start_skew_ns"] = int(firsts.max() - firsts.min())
     if length_s > 0 and parameters.loop == "closed" and plain + len(rest.end_ns):
-        # As `station_sums` has it, failed operations included.
+        # Like `station_sums`, including failed operations.
         took_ns = float(cells.sum_ns.sum() + (rest.end_ns - rest.intended_ns).sum())
         took_ns += (plain + len(rest.end_ns)) * parameters.think_time_s * 1e9
         metrics["little_ratio"] = took_ns / (end - start) / stations
@@ -142,8 +142,9 @@ def _errors(result: dict[str, Any]) -> dict[str, float | int]:
 def _percentiles(
     kept_ns: NDArray[np.float64], weight: float, good_ns: NDArray[np.float64]
 ) -> dict[str, float]:
-    """The least time that a share of all operations is not above; each that was kept stands for
-    `weight` of them, one that took several attempts for itself."""
+    """The smallest time that a share of all operations does not exceed; each kept reading
+    represents `weight` operations, one with several attempts only itself.
+    """
     times = np.concatenate((kept_ns, good_ns))
     if len(times) == 0:
         return {}
@@ -152,7 +153,7 @@ def _percentiles(
     reached = np.cumsum(weights[order])
     found = {}
     for name, ratio in PERCENTILES.items():
-        # Rounding errors of a sum take none away.
+        # Protects against rounding errors of a sum.
         if reached[-1] + 0.5 < LEAST_SAMPLES.get(name, 1):
             continue
         place = int(np.searchsorted(reached, ratio * reached[-1] * (1 - 1e-9)))

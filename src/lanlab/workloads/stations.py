@@ -1,4 +1,6 @@
-"""`stations`: many clients of a file service that read or write blocks, and how it serves them."""
+"""
+`stations`: many clients of a file service that read or write blocks, and the service they get.
+"""
 
 from __future__ import annotations
 
@@ -25,15 +27,15 @@ from lanlab.workloads.stations_steps import (
 from lanlab.workloads.steps import Steps
 from lanlab.workloads.without_effect import STATIONS_NEEDS, refuse_without_effect
 
-#: Readings of each station if nothing else ends a trial: as many as were published.
+#: Default readings of each station: as many as were published.
 _READINGS = 800
-#: Readings of all stations where the number is not given; with more a trial takes minutes.
+#: Default limit for the readings of all stations; more take minutes.
 _READINGS_OF_ALL = 800_000
-#: Readings of all stations that may be asked for: 640 MB in an engine.
+#: Most readings of all stations on request: 640 MB in an engine.
 _MOST_ASKED_READINGS = 2**24
-#: Octets of the files of all stations together, where the size of one is not given.
+#: Default size of the files of all stations together, bytes.
 _FILES_BYTES = 256 * 2**20
-#: Operations per second that are assumed for a station where a time must be known in advance.
+#: Assumed operations per second of a station, for estimates of duration.
 _EXPECTED_PER_S = 4000.0
 
 
@@ -41,7 +43,7 @@ class StationsParameters(ServiceParameters):
     """Parameters of one `stations` condition."""
 
     workload = "stations"
-    # `memory` shows what measuring itself costs.
+    # `memory` shows the cost of measuring itself.
     needs_files = False
 
     stations: int = parameter(1, "Number of stations.", ge=1, le=10_000)
@@ -204,13 +206,16 @@ class StationsParameters(ServiceParameters):
 
     @property
     def kept_readings(self) -> int:
-        """Single readings that an engine keeps; of more it keeps every second, fourth and so on."""
+        """
+        Single readings that an engine keeps; above it, it keeps every second, fourth and so on.
+        """
         return max(MOST_READINGS, (self.readings_per_station or 0) * self.stations)
 
     @property
     def written_bytes(self) -> int:
-        """What is written at the server before a trial, about: of a service that moves whole files
-        only, each station has up to eight of the size of a message."""
+        """Approximate bytes written to the server before a trial: for a service that only moves
+        whole files, each station has up to eight of the size of a message.
+        """
         each = self.own_file_size_bytes
         if not SERVICES[self.service].has_blocks:
             each = min(each, 8 * self.message_size_bytes)
@@ -238,8 +243,8 @@ class Stations:
     has_one_count = True
 
     def expected_time_s(self, parameters: StationsParameters) -> float:
-        """About how long a trial takes, seconds."""
-        # Files are written, and all connect.
+        """Estimated duration of a trial, seconds."""
+        # Files are written, and all stations connect.
         setup_s = 0.05 + 0.002 * parameters.stations
         if parameters.readings_each is None:
             return setup_s + (parameters.time_s or 1.0)
@@ -252,8 +257,9 @@ class Stations:
         return setup_s + min(working_s, parameters.time_s or working_s)
 
     def carried_bits(self, parameters: StationsParameters) -> float:
-        """What goes over the link where a number of readings ends a trial, and the files that are
-        made before; a user's own server is elsewhere."""
+        """Bits over the link if a number of readings ends a trial, including the files created
+        before; a user's own server is elsewhere.
+        """
         if parameters.is_users_server or SERVICES[parameters.service].is_local:
             return 0.0
         readings = (parameters.readings_each or 0) * parameters.stations

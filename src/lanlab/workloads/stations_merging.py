@@ -1,4 +1,4 @@
-"""Results of the stations of several hosts, as if they had been of one."""
+"""Merges the results of stations on several hosts into one."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ _MOST_NAMED = 64
 
 def merged(parts: Sequence[Result], names: Sequence[str]) -> Result:
     """
-    One result of several hosts: counts are added, the longest times and the widest skew kept.
+    One result for several hosts: counts are added, the longest times and the widest skew kept.
 
-    The distributions and what else the hosts did are those of the first; each host's own result
-    is kept in `hosts`. Statistics of response times are made of all readings in any case.
+    Distributions and other details are those of the first host; each host's own result is kept in
+    `hosts`. Statistics of response times always use all readings.
 
     Args:
         names: Names of the hosts.
@@ -42,7 +42,7 @@ def merged(parts: Sequence[Result], names: Sequence[str]) -> Result:
     ended = sorted((end for part in parts for end in part["ended"]), key=lambda end: end["at_ns"])
     first["ended"] = ended[:_MOST_NAMED]
     ends = [part["ended_by"] for part in parts]
-    # A host with no station left does not end the others.
+    # A host without stations left does not end the others.
     if any(end != "no_station" for end in ends):
         ends = [end for end in ends if end != "no_station"]
     first["ended_by"] = min(ends, key=_ENDS.index)

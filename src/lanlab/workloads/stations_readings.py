@@ -1,4 +1,4 @@
-"""The readings of stations, as engines tell them and as the store keeps them."""
+"""The readings of stations, as reported by engines and as stored."""
 
 from __future__ import annotations
 
@@ -30,19 +30,20 @@ _READING_BYTES = 40
 
 def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> dict[str, Any]:
     """
-    The readings in lines of engines, as columns in the order in which the operations began.
+    The readings in lines of engines, as columns in the order in which operations began.
 
     Args:
         lines: Messages `station_readings`.
-        message_size_bytes: Of the trial: block times this is where an operation was in its file.
+        message_size_bytes: Of the trial: the block number times this is an operation's offset in
+            its file.
 
     Returns:
-        Arrays of one length by name: `station`, `operation` (0 read, 1 write), `intended_ns`,
-        `start_ns`, `end_ns`, `offset_bytes`, `bytes`, `outcome`, `attempt`, and `level`, which
-        `thinned` takes away.
+        Arrays of equal length by name: `station`, `operation` (0 read, 1 write), `intended_ns`,
+            `start_ns`, `end_ns`, `offset_bytes`, `bytes`, `outcome`, `attempt`, and `level`, which
+            `thinned` removes.
 
     Raises:
-        EngineError: A line does not hold as many as it says.
+        EngineError: A line has the wrong length.
     """
     import numpy as np
 
@@ -67,10 +68,10 @@ def columns_of(lines: Iterable[Mapping[str, Any]], message_size_bytes: int) -> d
 
 def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArray[Any]]:
     """
-    One of every `every` operations of each station, and all that failed or were tried again.
+    One of every `every` operations of each station, and all that failed or were repeated.
 
     Args:
-        columns: As `columns_of` gives them.
+        columns: As returned by `columns_of`.
         every: A power of two; 1: all.
     """
     stays = columns["level"] >= every.bit_length() - 1
@@ -84,14 +85,14 @@ def thinned(columns: Mapping[str, NDArray[Any]], every: int) -> dict[str, NDArra
 
 def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
     """
-    What a line has in Base64.
+    The decoded Base64 of a line.
 
     Args:
-        what: The line's count of it.
-        each_bytes: Bytes of one.
+        what: The line's count.
+        each_bytes: Size of one item.
 
     Raises:
-        EngineError: It does not hold as many as it says.
+        EngineError: The line has the wrong length.
     """
     try:
         octets = base64.b64decode(line["octets"], validate=True)
@@ -103,7 +104,7 @@ def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
 
 
 def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], stations: int) -> bool:
-    """Whether every reading is of a station and an outcome that there is, and no time runs back."""
+    """Whether every reading has a valid station and outcome, and no time runs backwards."""
     if len(columns["station"]) == 0:
         return True
     return bool(
@@ -118,10 +119,11 @@ def within(columns: Mapping[str, NDArray[Any]], outcomes: Sequence[str], station
 
 def start_skew_ns(columns: Mapping[str, NDArray[Any]]) -> int:
     """Time between the first operations of the first and the last station to begin; each host's
-    readings count from the start that all were given, each on its own clock."""
+    readings count from the common start, on its own clock.
+    """
     import numpy as np
 
-    # They are in the order of their starts.
+    # They are in order of start.
     _, first = np.unique(columns["station"], return_index=True)
     starts = columns["start_ns"][first]
     return int(starts.max() - starts.min()) if len(starts) else 0

@@ -1,4 +1,4 @@
-"""What a trial of stations came to, as numbers."""
+"""The results of a trial of stations, as numbers."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from lanlab.workloads.station_slices import Slices
     from lanlab.workloads.stations import StationsParameters
 
-#: Where `summed` puts the metrics that follow from the readings.
+#: Key under which `summed` stores the metrics from the readings.
 _SUMMED = "summed"
 
 
@@ -25,9 +25,9 @@ def summed(
     Sum the readings of a trial, also of a failed one, into its stations' results.
 
     Args:
-        result: The stations' results, with `readings`, columns as
-            `lanlab.workloads.stations_readings` has them.
-        slices: Where these were thinned, the sums of all that is plain.
+        result: The stations' results, with `readings`, columns in the form of
+            `lanlab.workloads.stations_readings`.
+        slices: If these were thinned, the sums of all operations that succeeded at once.
     """
     from lanlab.workloads.station_steady import steady_part
     from lanlab.workloads.station_sums import station_sums
@@ -57,15 +57,15 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     A trial's results.
 
     Args:
-        outcome: The client's result is what `summed` made of the stations' results.
+        outcome: The client's result is the output of `summed`.
 
     Raises:
-        RunError: A station read other data than were written. The trial has failed, as a copy with
-            a wrong byte has: no figure of such a server can be trusted.
+        RunError: A station read wrong data. The trial fails, like a copy with a wrong byte: no
+            figure of such a server can be trusted.
     """
     result = outcome.results["client"]
     metrics: dict[str, float | int] = {
-        # In an open loop it is how late stations began what was due first.
+        # In an open loop, the delay with which stations began the operations that were due.
         "start_skew_ns": result["start_skew_ns"],
         **result[_SUMMED],
         "reconnects": result["reconnects"],
@@ -74,7 +74,7 @@ def stations_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         "setup_errors": sum(result["setup"]["errors"].values()),
         "elapsed_s": result["elapsed_ns"] / 1e9,
     }
-    # A block that was confirmed and is not there is wrong whenever that is seen.
+    # A confirmed block that is missing is data corruption whenever it is noticed.
     metrics["wrong_data"] += result["checked"]["read_back_wrong"]
     if wrong := int(metrics["wrong_data"]):
         blocks = "1 block" if wrong == 1 else f"{wrong:,} blocks"

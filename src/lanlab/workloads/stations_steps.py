@@ -1,6 +1,6 @@
 """
-The steps of one trial of stations: the files of all stations are written, then they work, on one
-host or on several, and what was written is removed, also after a failure.
+The steps of one trial of stations: write the files of all stations, let them work on one host or
+several, and clean up, also after a failure.
 """
 
 from __future__ import annotations
@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 _SETUP_S = 120.0
 _SETUP_EACH_S = 0.5
 _SLOWEST_BPS = 1e6
-#: A station that does fewer operations a second is given up with its trial.
+#: A station with fewer operations per second is given up with its trial.
 _SLOWEST_PER_S = 1.0
-#: Single readings that are kept at most, unless more are asked for: 10 MB in an engine.
+#: Default limit of single readings that are kept: 10 MB in an engine.
 MOST_READINGS = 250_000
-#: Modelled stations at most: of the machines of a world, one is the server.
+#: Most modelled stations: one of a world's machines is the server.
 _MOST_SIMULATED = 255
-#: Time between the announcement of a start and the start, for each station: to be woken and wait
-#: for it, on a thread of its own (of a directory) or with others on one.
+#: Time per station between the announcement of a start and the start: to wake up and wait for it,
+#: either on its own thread (for a directory) or on a shared one.
 _LEAD_ALONE_S = 2e-4
 _LEAD_TOGETHER_S = 2e-5
 #: Free space that a server's disk needs in addition to the stations' files, bytes.
@@ -71,9 +71,9 @@ class StationsSteps(Steps):
         stage.setup["prepared"] = stage.ask("client", request, _files_s(self._parameters))
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """The stations, spread over the hosts that there are: each has one at least."""
+        """The stations, distributed over the hosts: each has at least one."""
         parameters = self._parameters
-        # Memory is each engine's own, and files of a directory are not the network's.
+        # Memory is local to each engine, and files of a directory do not use the network.
         is_local = SERVICES[parameters.service].is_local
         hosts = 1 if is_local else min(stage.hosts("client"), parameters.stations)
         share, more = divmod(parameters.stations, hosts)
@@ -98,11 +98,11 @@ class StationsSteps(Steps):
         return _longest_s(self._parameters)
 
     def lead_beyond_s(self) -> float:
-        """The more stations there are, the more have to hear of the start."""
+        """The more stations, the more recipients of the start."""
         return lead_beyond_s(self._parameters)
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """Results of all hosts together, with their readings and the metrics of these."""
+        """Results of all hosts together, with their readings and the resulting metrics."""
         known = [(part.host, part.result) for part in reports if part.result is not None]
         if not known:
             return {}
@@ -119,10 +119,10 @@ def with_readings(
     lines: Sequence[Mapping[str, Sequence[Mapping[str, Any]]]],
 ) -> dict[str, Any]:
     """
-    Results of all hosts together, with their readings and the metrics of these.
+    Results of all hosts together, with their readings and the resulting metrics.
 
     Args:
-        lines: What each host reported before its result, by its kind.
+        lines: What each host reported before its result, by kind.
     """
     how, stations = joined["thinned"], parameters.stations
     readings = columns_of(_all(lines, "station_readings"), parameters.message_size_bytes)
@@ -151,10 +151,10 @@ def _all(
 
 def simulated_spec(parameters: StationsParameters) -> Request:
     """
-    Stations on modelled machines, each on its own.
+    Stations on modelled machines, each on its own machine.
 
     Raises:
-        UsageError: There are more than machines, or the service cannot be simulated.
+        UsageError: There are more stations than machines, or the service cannot be simulated.
     """
     if parameters.stations > _MOST_SIMULATED:
         raise UsageError(
@@ -165,8 +165,9 @@ def simulated_spec(parameters: StationsParameters) -> Request:
 
 
 def lead_beyond_s(parameters: StationsParameters) -> float:
-    """By how much earlier than with two ends the start is announced: the more stations there are,
-    the more must receive it."""
+    """Extra lead time of the start's announcement, compared with two ends: the more stations, the
+    more recipients.
+    """
     each_s = _LEAD_ALONE_S if parameters.service == "directory" else _LEAD_TOGETHER_S
     return each_s * parameters.stations
 
@@ -193,7 +194,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
         }
     time_s, each = parameters.time_s, parameters.readings_each
     if each is None and time_s is None:
-        # The interval may never be narrow enough.
+        # The interval may never become narrow enough.
         time_s = 600.0
     return {
         "service": {
@@ -227,7 +228,7 @@ def _spec(parameters: StationsParameters, target: Request) -> Request:
 
 
 def _setup_s(parameters: StationsParameters) -> float:
-    # Seven attempts of one, a second of pauses and more between them.
+    # Seven attempts of one operation, with pauses of a second and more between them.
     usual_s = _SETUP_S + _SETUP_EACH_S * parameters.stations + 7 * parameters.timeout_s
     return parameters.longest_s or usual_s
 

@@ -1,9 +1,9 @@
 """
-The steps of one trial, as a workload says them and a performer carries them out.
+The steps of one trial, defined by a workload and executed by a performer.
 
-A trial opens what it needs, is prepared, runs its timed part, is checked, and is emptied, also when
-it failed. Each step is a request to the host in a role. The workload says which; when they
-start together, what is too late, what is cancelled and which clock counts is the performer's.
+A trial opens its resources, prepares, runs its timed part, verifies, and cleans up, also after a
+failure. Each step is a request to the host in a role. The workload defines the requests; the
+performer decides on the common start, time-outs, cancellation and the reference clock.
 """
 
 from __future__ import annotations
@@ -22,17 +22,16 @@ Request = dict[str, Any]
 Line = dict[str, Any]
 
 TOO_LONG_HINT = "find out why the server is so slow, or raise `--longest`"
-#: Beyond the time that the timed step must take, and the silence its parts allow, it may take this
-#: long.
+#: Extra time for the timed step, beyond its duration and the silence that its parts allow.
 MARGIN_S = 15.0
 
 
 @dataclass(frozen=True)
 class Before:
-    """What is known of the parts before, when a part of the timed step is asked for."""
+    """What is known of the earlier parts when a part of the timed step is requested."""
 
     ports: Sequence[int] = ()
-    #: How the clock of the last part stands to that of the first: `offset_ns`, `error_ns`.
+    #: The clock of the last part relative to that of the first: `offset_ns`, `error_ns`.
     clock: Mapping[str, int] = field(default_factory=dict)
     listening: Mapping[str, Sequence[int]] = field(default_factory=dict)
 
@@ -50,7 +49,7 @@ class Part:
 class EngineReport:
     role: str
     host: str = ""
-    #: Its result; of a part that failed what it had measured until then, if it reported that.
+    #: Its result; for a failed part, the results up to then, if it reported any.
     result: Request | None = None
     lines: dict[str, list[Line]] = field(default_factory=dict)
 
@@ -58,7 +57,7 @@ class EngineReport:
 class Server(Protocol):
     @property
     def target(self) -> Request:
-        """The server in the form of a request to an engine, credentials included."""
+        """The server in the form of a request to an engine, including credentials."""
 
     @property
     def root(self) -> str | None:
@@ -66,33 +65,35 @@ class Server(Protocol):
 
 
 class Stage(Protocol):
-    """What steps may ask of their performer. All that it opens ends with the trial."""
+    """What steps may request from their performer. Everything it opens ends with the trial."""
 
     @property
     def setup(self) -> dict[str, Any]:
         """For the record."""
 
     def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
-        """Have the host in a role do a request to its end.
+        """Run a request to its end on the host in a role.
 
         Raises:
-            EngineError: It could not. What is not waited for is cancelled.
+            EngineError: It failed. Pending requests are cancelled.
         """
 
     def address(self, role: str, place: int = 0) -> str:
         """Address of a host."""
 
     def raw_link(self, role: str) -> Mapping[str, Any] | None:
-        """Ethernet of a host, as its engine opens it; `None`: it has none."""
+        """Ethernet interface of a host, in the form of a request to its engine; `None` if it has
+        none.
+        """
 
     def spare_address(self, role: str) -> str | None:
-        """IPv4 address of the network of a host that no host has; `None`: none is known."""
+        """An unused IPv4 address in the network of a host; `None` if unknown."""
 
     def hosts(self, role: str) -> int:
-        """How many hosts have the role."""
+        """Number of hosts with the role."""
 
     def round_trip_ns(self) -> int:
-        """Least round trip between the hosts, as far as it is known before they have tried."""
+        """Minimum round trip between the hosts, as far as known in advance."""
 
     def share_a_kernel(self) -> bool:
         """Whether all hosts are known to be one machine."""
@@ -101,97 +102,101 @@ class Stage(Protocol):
         """Start, or find, the file server of a condition.
 
         Args:
-            connections: That it will have at once; 0: no more than any process may have.
+            connections: Connections at the same time; 0: no more than any process may have.
         """
 
     def serve_peer(self, role: str, service: str) -> int:
-        """Start a plain TCP service on a host; its port.
+        """Start a plain TCP service on a host and return its port.
 
         Args:
             service: `discard`, `echo` or `chargen`.
         """
 
     def directory(self, role: str, medium: str) -> str:
-        """A directory on a host for this trial alone, removed with all that is in it.
+        """A temporary directory on a host for this trial, removed with all its content.
 
         Args:
             medium: `disk` or `tmpfs`.
         """
 
     def dataset(self, role: str, medium: str, key: str, described: Request, within_s: float) -> str:
-        """The directory of a dataset on a host, made and compared with its description.
+        """The directory of a dataset on a host, generated and compared with its description.
 
         Args:
-            key: That of the description.
+            key: Key of the description.
         """
 
     def make_memory_ready(self, role: str, octets: int, files: int, directory: str) -> None:
-        """Have a host hold free memory for files that come to a directory of it."""
+        """Reserve memory on a host for files that will be written to one of its directories."""
 
     def free_bytes(self, role: str, directory: str) -> int | None:
-        """Room on the file system of a directory of a host; `None` where it does not tell."""
+        """Free space of a directory's file system on a host; `None` if unknown."""
 
     def to_remove(
         self, parameters: Any, kind: str, spec: Request, within_s: float
     ) -> Callable[[BaseException | None], None]:
         """
-        What removes a trial from its server. At a user's own it is noted, so that a later trial
-        removes it if this process is killed, and what earlier ones have left is removed now.
+        Register the removal of a trial from its server. At a user's own server it is recorded, so
+        that a later trial removes it if this process is killed; leftovers of earlier trials are
+        removed now.
 
         Args:
             parameters: Parameters of the condition.
             kind: Kind of the request that removes it.
-            spec: Specification in that request; what is added to it later counts.
+            spec: Specification in that request; later additions to it count.
 
         Returns:
-            To be called with why the trial failed, or `None`.
+            To be called with the reason why the trial failed, or `None`.
         """
 
 
 class Steps:
-    """The steps of one trial of a workload. Those that it does not have do nothing."""
+    """The steps of one trial of a workload. By default each does nothing."""
 
-    #: Connecting and what else the timed step needs before it is ready takes no longer.
+    #: Time limit for connecting and other preparation of the timed step.
     setup_s = 40.0
-    #: Whether the parts are alike and end each by itself, so that one that fails ends none.
+    #: Whether the parts are alike and independent, so that a failure of one does not end the
+    #: others.
     are_alike = False
-    #: Whether what the hosts send on a medium of lanlab's own is counted while the timed step runs.
+    #: Whether to count the frames on a medium of lanlab's own during the timed step.
     counts_sent = False
-    #: What to do about a step that was not done in time, where the engine waited for another;
-    #: `None` where it waits for no other.
+    #: Hint for a step that timed out while the engine waited for another program; `None` if it does
+    #: not wait for one.
     too_long_hint: str | None = None
 
     def open(self, stage: Stage) -> None:
-        """Have what the trial needs. If that fails there is nothing to empty."""
+        """Open the trial's resources. If this fails there is nothing to clean up."""
 
     def prepare(self, stage: Stage) -> None:
-        """What comes before the timed step."""
+        """Run the steps before the timed step."""
 
     def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
-        """The parts of the timed step. Those of one group are set up at once, the next group when
-        all before it are ready; then all start together."""
-        # Every workload has one; the steps that do nothing unless a workload has them do not raise.
+        """The parts of the timed step. Parts of one group are set up at once, the next group when
+        all before it are ready; then all start together.
+        """
+        # Every workload overrides this one, while the other steps are optional.
         raise NotImplementedError
 
     def longest_s(self) -> float:
-        """Time after which the timed step is given up, its start included, seconds."""
+        """Time limit of the timed step including its start, seconds."""
         raise NotImplementedError
 
     def round_trips(self) -> int:
-        """Round trips of the path that the timed step may take beyond `longest_s`, one after the
-        other: silence that is borne, the end, and what waits for replies."""
+        """Sequential round trips that the timed step may take beyond `longest_s`: for tolerated
+        silence, the end, and waits for replies.
+        """
         return 8
 
     def lead_beyond_s(self) -> float:
-        """By how much earlier than of two parts the start must be sent."""
+        """Extra lead time of the start, compared with two parts."""
         return 0.0
 
     def collect(self, reports: Sequence[EngineReport]) -> dict[str, dict[str, Any]]:
-        """The results by role, from what the parts reported, a failed trial's included."""
+        """The results by role, from the reports of the parts, also for a failed trial."""
         return {part.role: part.result for part in reports if part.result is not None}
 
     def progress(self, lines: Sequence[Line | None]) -> Progress:
-        """How far the trial is, from the last progress line of each part; the first is there."""
+        """Progress of the trial, from the last progress line of each part; the first exists."""
         known = [line for line in lines if line is not None]
         messages = sum(line["messages"] for line in known)
         return Progress(
@@ -199,17 +204,17 @@ class Steps:
         )
 
     def check(self, stage: Stage) -> None:
-        """Whether what was done is right."""
+        """Verify the results."""
 
     def empty(self, stage: Stage, failed: BaseException | None) -> None:
         """Remove what the trial has left.
 
         Args:
-            failed: Why the trial failed: what is wrong with the tidying must not hide it.
+            failed: Why the trial failed; errors of the clean-up must not hide it.
         """
 
 
-#: Round trips for which a silent peer is waited for beyond the idle time-out, and its limit.
+#: Round trips to wait for a silent peer beyond the idle time-out, and its limit.
 _ROUND_TRIPS_OF_SILENCE = 3
 _MOST_SILENCE_NS = 600_000_000_000
 
@@ -230,8 +235,9 @@ def _joined(lines: Sequence[Line]) -> dict[str, list[int]]:
 
 
 def joined_samples(part: EngineReport) -> Request:
-    """What the kernel of a part knew of its TCP connections, in columns; nothing if it reports
-    nothing."""
+    """
+    The kernel's TCP state of a part's connections over time, as columns; empty if not reported.
+    """
     lines = part.lines.get("tcp_samples")
     return {"tcp_samples": _joined(lines)} if lines else {}
 
@@ -242,9 +248,10 @@ class TwoEnds(Steps):
     Args:
         roles: Roles of the end that connects, and of the one that listens.
         listen, connect: Their requests, without addresses, ports and session.
-        longest_s: As `Steps.longest_s`.
-        tells_clock: Whether the listener's request has the offset of the other's clock to its own.
-        replies: Replies that may be waited for one after the other, beyond the time.
+        longest_s: As in `Steps.longest_s`.
+        tells_clock: Whether the listener's request contains the offset of the other's clock to its
+            own.
+        replies: Replies that may be waited for in sequence, beyond the time.
     """
 
     def __init__(
@@ -296,7 +303,7 @@ class TwoEnds(Steps):
         return [[Part(listens, listen)], [Part(connects, connect)]]
 
     def direction(self, stage: Stage, prefix: str) -> tuple[Part, Part]:
-        """The part that listens and the part that connects, where a step has further parts.
+        """The part that listens and the part that connects, for a step with more parts.
 
         Args:
             prefix: Prefix of their roles.

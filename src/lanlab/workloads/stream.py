@@ -37,8 +37,9 @@ _TCP_FRAMES_RATIO = 1538 / 1448
 
 
 class StreamParameters(FlowParameters):
-    """Parameters of one `stream` condition. Exactly one of time, bytes and messages is given;
-    at most one of the two rates (neither: as fast as possible)."""
+    """Parameters of one `stream` condition. Exactly one of time, bytes and messages is given; at
+    most one of the two rates (neither: as fast as possible).
+    """
 
     workload = "stream"
 
@@ -168,14 +169,15 @@ class StreamParameters(FlowParameters):
 
     @property
     def listeners(self) -> int:
-        """Ports that both directions take together, as both may listen on one host; 1 where there
-        is one direction, whose further flows take the next ones by themselves."""
+        """Ports that both directions need together, because both may listen on one host; 1 if there
+        is one direction, whose other flows use the ports that follow.
+        """
         each = self.flows if self.transport == "udp" else 1
         return 2 * each if self.traffic_direction == BOTH else 1
 
     @property
     def has_rate(self) -> bool:
-        """Whether the sender keeps a schedule; without one it is as fast as possible."""
+        """Whether the sender keeps a schedule; otherwise it sends as fast as possible."""
         return self.rate_bps is not None or self.rate_messages_per_s is not None
 
 
@@ -187,13 +189,13 @@ class Stream:
     Parameters = StreamParameters
     metrics = STREAM
     scan_metrics = ("goodput_bps", "received_ratio")
-    # How much of what was sent has come is said in its place.
+    # The share that arrived is shown instead.
     counted = ""
     has_short_series = True
     has_one_count = False
 
     def expected_time_s(self, parameters: StreamParameters) -> float:
-        """Seconds that a trial takes at least, from its amount and rate; 1 s where unknown."""
+        """Minimum duration of a trial in seconds, from its amount and rate; 1 s if unknown."""
         if parameters.time_s is not None:
             return parameters.warmup_s + parameters.time_s
         size = parameters.message_size_bytes
@@ -206,8 +208,9 @@ class Stream:
         return parameters.warmup_s + 1.0
 
     def carried_bits(self, parameters: StreamParameters) -> float:
-        """The frames of an amount that has to arrive or is sent as fast as possible. Of UDP with a
-        rate none: a link that is too slow loses messages instead."""
+        """The frames of an amount that must arrive or is sent as fast as possible. None for UDP
+        with a rate: on a slow link messages are lost instead.
+        """
         is_udp = parameters.transport == "udp"
         if parameters.time_s is not None or (is_udp and parameters.has_rate):
             return 0.0
@@ -260,10 +263,10 @@ class Stream:
         self, parameters: StreamParameters, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """
-        A trial's results from what both ends counted. The receiver's count is the figure.
+        A trial's results from the counts of both ends. The receiver's count is the figure.
 
         Raises:
-            EngineError: Nothing arrived at all.
+            EngineError: Nothing arrived.
         """
         if parameters.peer is not None:
             return peer_metrics(parameters, outcome)
@@ -277,15 +280,16 @@ class Stream:
             metrics |= {
                 f"{REVERSE_PREFIX}{key}": value
                 for key, value in stream_metrics(parameters, seen, other).items()
-                # It is of both hosts, and so of both directions.
+                # A result of both hosts, and so of both directions.
                 if key != "interrupt_cpu_s"
             }
         return metrics
 
 
 def _longest_time_s(expected_s: float, parameters: StreamParameters) -> float:
-    """How long to wait for a trial: without a rate or time it is unknown; the ends notice a peer
-    that is gone by themselves, so that this bounds only an engine that hangs."""
+    """Time limit of a trial: without a rate or time its duration is unknown. The ends notice a peer
+    that is gone by themselves, so this only limits an engine that hangs.
+    """
     if parameters.time_s is None:
         return 10 * expected_s + 86_400
     return expected_s

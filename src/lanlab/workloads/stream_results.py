@@ -1,4 +1,4 @@
-"""The results of a `stream` trial from what both ends, and the link between them, counted."""
+"""The results of a `stream` trial from the counts of both ends and the link between them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Metrics = dict[str, float | int]
 
-#: A shorter time in which nothing arrives is within what a busy machine or a retransmission takes.
+#: Shorter gaps can be due to a busy machine or a retransmission.
 _LEAST_OUTAGE_NS = 500_000_000
 
 
@@ -32,11 +32,11 @@ def stream_metrics(
 
     Args:
         parameters: The condition.
-        outcome: Outcome of a trial that did not fail.
+        outcome: Outcome of a successful trial.
         changes: Changes of the counters of the hosts' interfaces.
 
     Returns:
-        Values by the keys of `Stream.metrics` and some more. What is not known is not there.
+        Values by the keys of `Stream.metrics` and some more. Unknown values are absent.
     """
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     size = parameters.message_size_bytes
@@ -97,13 +97,13 @@ def window_metrics(received: Mapping[str, Any]) -> Metrics:
 
 def outage_metrics(intervals: Mapping[str, Any], warmup_s: float, messages: int) -> Metrics:
     """
-    The longest time within a stream in which nothing arrived, where messages were due, and the rate
-    of the rest; nothing where there was none.
+    The longest gap within a stream in which messages were due, and the rate of the rest; empty if
+    there was none.
 
     Args:
-        intervals: What arrived over time.
-        warmup_s: What is kept out of the figures.
-        messages: Messages that arrived in all.
+        intervals: Arrivals over time.
+        warmup_s: Time excluded from the figures.
+        messages: Total of messages that arrived.
 
     Examples:
         >>> arrived = {"interval_ns": 10**8, "bytes": [6] * 20 + [0] * 30 + [12] * 20}
@@ -135,10 +135,10 @@ def outage_metrics(intervals: Mapping[str, Any], warmup_s: float, messages: int)
 
 def check_arrived(window_bytes: int, window_ns: int, total_bytes: int) -> None:
     """
-    A stream of which nothing arrived in the measured time has no rate.
+    Fail a stream of which nothing arrived in the measured time: it has no rate.
 
     Raises:
-        EngineError: This is one.
+        EngineError: Nothing arrived.
     """
     if window_ns > 0 and window_bytes == 0:
         raise EngineError(
@@ -157,8 +157,7 @@ def _pacing(sent: Mapping[str, Any]) -> Metrics:
 def _udp_metrics(size: int, outcome: TrialOutcome, changes: CounterChanges) -> Metrics:
     sent, received = outcome.results["sender"], outcome.results["receiver"]
     metrics = datagram_metrics(received)
-    # Without the mark it is not known which messages were measured: no number is better than a
-    # wrong one.
+    # Without the mark the measured messages are unknown: no number is better than a wrong one.
     if received["mark_seen"]:
         count = received["measured_messages"]
         metrics["received_messages"] = count
@@ -189,8 +188,9 @@ def datagram_metrics(received: Mapping[str, Any]) -> Metrics:
 
 
 def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:
-    """The places of loss that have no counter here. What was lost there is among what is called
-    lost on the link, and a 0 would say that nothing was."""
+    """Places of loss that have no counter here. Their losses are included in those of the link; a 0
+    would claim that there were none.
+    """
     received = outcome.results["receiver"]
     unseen = set()
     if received["socket_dropped_datagrams"] is None:
@@ -198,14 +198,16 @@ def _unseen_places(outcome: TrialOutcome, changes: CounterChanges) -> set[str]:
     if received.get("host") is None and "rx_drops" not in changes.of("receiver"):
         unseen.add("lost_backlog_messages")
     sender = outcome.capabilities("sender")
-    # Where the kernel tells the sender, what its queue drops was refused and not sent.
+    # If the kernel reports drops of its queue to the sender, those messages count as refused, not
+    # as sent.
     if "qdisc_drops" not in changes.of("sender") and not sender.get("local_drop_reports"):
         unseen.add("lost_sender_queue_messages")
     return unseen
 
 
 def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]) -> Metrics:
-    # TCP keeps no messages and loses none: what was sent, warm-up included, must have arrived.
+    # TCP keeps no messages and loses none: everything sent, including the warm-up, must have
+    # arrived.
     total_bytes = sent["total_messages"] * size
     metrics: Metrics = {
         "received_messages": received["window_messages"],
@@ -219,7 +221,7 @@ def _tcp_metrics(size: int, sent: Mapping[str, Any], received: Mapping[str, Any]
 
 
 def segment_metrics(size: int, sent: Mapping[str, Any]) -> Metrics:
-    """What the sender's kernel knows of its segments; nothing where it does not tell."""
+    """Segment counts from the sender's kernel; empty if not reported."""
     facts = [flow["tcp"] for flow in sent["flows"] if flow.get("tcp") is not None]
     metrics: Metrics = {}
     if facts:
@@ -233,8 +235,9 @@ def segment_metrics(size: int, sent: Mapping[str, Any]) -> Metrics:
 
 
 def sharing_metrics(controls: Sequence[str], flows: Sequence[Mapping[str, Any]]) -> Metrics:
-    """How several flows shared what there was. Flows stand in one order at both ends, and take
-    the congestion controls in turn."""
+    """The fairness of several flows. Flows have the same order at both ends, and use the congestion
+    controls in turn.
+    """
     if len(flows) < 2:
         return {}
     goodputs = flow_goodputs_bps(flows)
@@ -255,7 +258,7 @@ def sharing_metrics(controls: Sequence[str], flows: Sequence[Mapping[str, Any]])
 
 
 def flow_goodputs_bps(flows: Sequence[Mapping[str, Any]]) -> list[float]:
-    """Goodput of each flow as its receiver counted it, bit/s; 0 for one of which nothing came."""
+    """Goodput of each flow by its receiver's count, bit/s; 0 for a flow that delivered nothing."""
     return [
         8e9 * flow["window_bytes"] / flow["window_ns"] if flow["window_ns"] > 0 else 0.0
         for flow in flows

@@ -1,8 +1,8 @@
 """
-Which parameter needs what, to have an effect at all.
+The requirements of parameters that otherwise have no effect.
 
-A condition that sets one and lacks the other would measure something else than was asked for, or
-the same twice: it is refused. The value that a parameter has by default asks for nothing.
+A condition that sets such a parameter without its requirement would not measure what was requested,
+or measure the same twice: it is refused. A parameter's default value needs nothing.
 """
 
 from __future__ import annotations
@@ -115,7 +115,7 @@ STATIONS_NEEDS = (
 def refuse_without_effect(parameters: Any, needs: Sequence[Need]) -> None:
     """
     Raises:
-        ValueError: A parameter is set that has no effect in this condition.
+        ValueError: A parameter has no effect in this condition.
     """
     for need in needs:
         value = getattr(parameters, need.key)

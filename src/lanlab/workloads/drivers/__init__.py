@@ -1,2 +1,3 @@
-"""Drivers: other programs that measure a condition in lanlab's place. One file each;
-`registry.py` has the table."""
+"""Drivers: other programs that measure a condition in lanlab's place. One file each; the table is
+in `registry.py`.
+"""

@@ -1,8 +1,8 @@
 """
-What a program can measure, as data, and why it cannot measure a condition.
+The abilities of a program, as data, and the reason why it cannot measure a condition.
 
-What a program has no option for must stay as lanlab has it by default: a condition that asks
-for more is refused before anything runs, never measured as something else.
+A parameter for which a program has no option must keep lanlab's default: any other value is refused
+before anything runs, never silently ignored.
 """
 
 from __future__ import annotations
@@ -16,8 +16,8 @@ from lanlab.frozen import dataclass
 if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
 
-#: Parameters that every driver takes: by an option, by pinning its process, or because they say
-#: how long lanlab waits.
+#: Parameters that every driver supports: by an option, by pinning its process, or because they
+#: control how long lanlab waits.
 _ALWAYS = frozenset(
     {
         "driver",
@@ -42,17 +42,16 @@ class Abilities:
     sizes: Mapping[Transport, tuple[int, int]]
     ip_versions: tuple[int, ...] = (4, 6)
     takes: frozenset[str] = frozenset()
-    #: The only values that it can do, for some parameters.
+    #: For some parameters, the only supported values.
     values: Mapping[str, tuple[object, ...]] = field(default_factory=dict)
-    #: Whether time is in whole seconds only.
+    #: Whether the time must be a whole number of seconds.
     whole_seconds: bool = True
-    #: The only warm-ups that it can leave out: whole seconds up to a number, or one time (s).
+    #: The only warm-ups it can omit: whole seconds up to a maximum, or one fixed time (s).
     warmup_whole_s: int = 0
     warmup_fixed_s: float | None = None
-    #: Warm-up of a condition that names none, seconds: the shortest that it can leave out and that
-    #: is worth it.
+    #: Default warm-up, seconds: the shortest useful one that the program can omit.
     default_warmup_s: float = 0.0
-    #: `apart`: one option for each buffer; `alike`: one for both, which must be given alike.
+    #: `apart`: one option per buffer; `alike`: one for both, which must be equal.
     buffers: Literal["apart", "alike", "none"] = "none"
     most_flows: int = 1
 

@@ -1,4 +1,4 @@
-"""What every driver promises: what it can measure, how it is started, what its output says."""
+"""The interface of a driver: its abilities, its command lines, and the parser of its output."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _VERSION_WITHIN_S = 5.0
 class Place:
     source_address: str
     target_address: str
-    #: The first of as many consecutive ports as the driver asked for, free on the target.
+    #: The first of the consecutive ports that the driver asked for, free on the target.
     port: int
 
 
@@ -36,60 +36,61 @@ class Place:
 class Commands:
     server: Sequence[str]
     client: Sequence[str]
-    #: The server is ready when it has this port: listening, or over UDP bound.
+    #: The server is ready when this port is listening, or, over UDP, bound.
     listens_on: tuple[Literal["tcp", "udp"], int]
-    #: Signal that ends the server after the trial; `None`: it ends by itself.
+    #: Signal that ends the server after the trial; `None` if it ends by itself.
     server_end: signal.Signals | None = None
-    #: What the server writes last; the signal is sent once that stands in its output.
+    #: The end of the server's output; the signal is sent once it has appeared.
     server_last_words: str = ""
 
 
 @dataclass(frozen=True)
 class Output:
     text: str
-    #: User and system time of the whole process, its children's included, seconds; `None` where it
-    #: is not known.
+    #: User and system time of the process and its children, seconds; `None` if unknown.
     cpu_s: float | None
 
 
 class Driver(ABC):
-    """One program. Its subclasses say what it can do, how it is asked, and what it answered."""
+    """
+    One program. Subclasses define its abilities, its command lines, and how to read its output.
+    """
 
     #: As in `--tool` and in study files.
     name: str
     how_to_get: str
-    #: What it can measure of each workload; `None`: nothing.
+    #: Its abilities by workload; `None` for none.
     stream: Abilities | None = None
     echo: Abilities | None = None
-    #: Whether it can be started on hosts that are reached by ssh: its server ends by itself.
+    #: Whether it can run on hosts reached by ssh: its server ends by itself.
     runs_by_ssh = False
     ports = 2
-    #: Prints its version, and what that line looks like is found by `version`.
+    #: The command that prints its version, and the pattern of that line.
     version_arguments: Sequence[str] = ("--version",)
 
     @abstractmethod
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
-        """Names of the programs that a condition takes, the one with the version first."""
+        """Names of the programs needed for a condition; the first one reports the version."""
 
     @abstractmethod
     def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
-        """What to start for a trial."""
+        """The commands of a trial."""
 
     @abstractmethod
     def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
-        """A trial's results by lanlab's keys. What the program does not tell is absent.
+        """A trial's results by lanlab's keys. Values that the program does not report are absent.
 
         Raises:
-            RunError: The output is not what the program is known to write.
+            RunError: The output does not have the program's known form.
         """
 
     def checked_metrics(
         self, workload: str, parameters: Any, client: Output, server: Output
     ) -> Metrics:
-        """The same of any output: numbers that can have been measured.
+        """The same, with checks that the values are plausible.
 
         Raises:
-            RunError: They are not, or the output lacks some.
+            RunError: A value is impossible or missing.
         """
         try:
             found = self.metrics(workload, parameters, client, server)
@@ -107,14 +108,14 @@ class Driver(ABC):
         return {name: abilities for name, abilities in found.items() if abilities is not None}
 
     def problem(self, workload: str, parameters: FlowParameters) -> str | None:
-        """Why the program cannot measure a condition: what was found and what is allowed."""
+        """Why the program cannot measure the condition: what was found and what is allowed."""
         abilities = self.abilities()
         if workload not in abilities:
             return f"driver `{self.name}`: found {workload}; allowed: {', '.join(abilities)}"
         return abilities[workload].problem(self.name, parameters)
 
     def check_found(self, workload: str, parameters: FlowParameters) -> None:
-        """See that the program is on this machine, and new enough for the condition.
+        """Check that the program is installed, and new enough for the condition.
 
         Raises:
             UnmetNeed: It is not.
@@ -136,7 +137,7 @@ class Driver(ABC):
         return path
 
     def version(self, program: str) -> str:
-        """What the program says of its version, in one line; empty if it says nothing."""
+        """The program's version in one line; empty if it reports none."""
         return _first_line((self.path(program), *self.version_arguments))
 
 

@@ -1,4 +1,4 @@
-"""From what a program counted to lanlab's keys."""
+"""Converts a program's counts to lanlab's keys."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lanlab.workloads.drivers.base import Metrics, Output
 
 @dataclass(frozen=True)
 class StreamCounts:
-    """What a program says of a stream. What it does not say is `None`."""
+    """A program's report of a stream. Values that it does not report are `None`."""
 
     goodput_bps: float
     sent_messages: int | None = None
     received_messages: int | None = None
     lost_messages: int | None = None
     sent_bps: float | None = None
-    #: Warm-up included, where there was one: what the time on the processors was for.
+    #: Including the warm-up, if any: the interval that CPU time covers.
     all_sent_messages: int | None = None
     all_received_messages: int | None = None
 
@@ -29,7 +29,7 @@ class StreamCounts:
         }
         sent, received, lost = self.sent_messages, self.received_messages, self.lost_messages
         if sent is not None:
-            # None of them counts what it should have sent and did not.
+            # No program counts messages that it failed to send.
             metrics |= {"offered_messages": sent, "sent_messages": sent}
             metrics |= {"offered_bytes": sent * size_bytes, "sent_bytes": sent * size_bytes}
         if self.sent_bps is not None:
@@ -64,7 +64,7 @@ def _cpu(
 
 
 def echo_cpu(client: Output, server: Output, share: float = 1.0) -> Metrics:
-    """Time on the processors of an echo; `share`: of the measured part in all round trips."""
+    """CPU time of an echo; `share`: measured round trips divided by all."""
     ends = {"requester_cpu_s": client.cpu_s, "responder_cpu_s": server.cpu_s}
     return {key: cpu_s * share for key, cpu_s in ends.items() if cpu_s is not None}
 
@@ -73,7 +73,7 @@ def required(pattern: str, text: str, program: str) -> re.Match[str]:
     """The last match of a pattern, line by line.
 
     Raises:
-        RunError: There is none.
+        RunError: Nothing matches.
     """
     found = None
     for match in re.finditer(pattern, text, re.MULTILINE):
@@ -86,7 +86,7 @@ def required(pattern: str, text: str, program: str) -> re.Match[str]:
 
 
 def assignments(text: str) -> dict[str, str]:
-    """`key=value` lines, the later of equal keys."""
+    """`key=value` lines; the last of equal keys wins."""
     pairs = (line.partition("=") for line in text.splitlines())
     return {key.strip(): value.strip() for key, equals, value in pairs if equals}
 
@@ -95,7 +95,7 @@ def number(values: dict[str, str], key: str, program: str) -> float:
     """A number of `assignments`.
 
     Raises:
-        RunError: It is not there, or no number.
+        RunError: It is missing, or not a number.
     """
     try:
         return float(values[key])
@@ -105,7 +105,7 @@ def number(values: dict[str, str], key: str, program: str) -> float:
 
 
 def rate_bps(parameters: object) -> float | None:
-    """The asked sending rate, in bit/s of payload, however it was given."""
+    """The requested sending rate in bit/s of payload, from either rate parameter."""
     by_bits: float | None = getattr(parameters, "rate_bps", None)
     by_messages: float | None = getattr(parameters, "rate_messages_per_s", None)
     if by_messages is not None:

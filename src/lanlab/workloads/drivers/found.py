@@ -1,4 +1,4 @@
-"""Which drivers this machine has."""
+"""The drivers installed on this machine."""
 
 from __future__ import annotations
 

@@ -11,10 +11,10 @@ from lanlab.workloads.drivers.abilities import Abilities
 from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Place
 from lanlab.workloads.drivers.counts import StreamCounts, rate_bps
 
-#: Without a rate UDP is asked for more than any machine sends: 0 is refused.
+#: Without a rate, request more UDP than any machine sends: iperf 2 refuses 0.
 _ALL_THERE_IS = "1000g"
 
-#: One flow's summary: interval, bytes, bit/s, and of a UDP server lost and total.
+#: One flow's summary: interval, bytes, bit/s, and for a UDP server lost and total.
 _FLOW = re.compile(
     r"^\[ *\d+\] +(?P<begin>[\d.]+)-(?P<end>[\d.]+) sec "
     r"+(?P<bytes>\d+) Bytes +(?P<bps>\d+) bits/sec"
@@ -24,12 +24,12 @@ _OUT_OF_ORDER = re.compile(r"^\[ *\d+\] +[\d.]+-[\d.]+ sec +(\d+) datagrams rece
 
 
 class Iperf2(Driver):
-    """The receiver's figures are those that the server prints, not what it reports back."""
+    """The receiver's figures are the server's own output, not its report to the client."""
 
     name = "iperf2"
     how_to_get = "apt install iperf"
     stream = Abilities(
-        # Shorter datagrams have no room for its header, and it loses its way.
+        # Shorter datagrams cannot hold its header, and it fails on them.
         sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},
         takes=frozenset({"rate_bps", "rate_messages_per_s", "nodelay", "congestion_control"}),
         values={"io": ("auto", "single"), "receive": ("auto", "block")},
@@ -67,7 +67,7 @@ class Iperf2(Driver):
         if p.receive_buffer_bytes is not None:
             server += ["-w", str(p.receive_buffer_bytes)]
         if p.transport == "tcp":
-            # What it reads at a time is not what it writes at a time: its own default.
+            # The read size stays at iperf 2's default.
             at = server.index("-l")
             del server[at : at + 2]
         return Commands(server, client, (p.transport, place.port), signal.SIGINT)
@@ -75,7 +75,7 @@ class Iperf2(Driver):
     def metrics(self, workload: str, parameters: Any, client: Output, server: Output) -> Metrics:
         """See `Driver.metrics`."""
         size = parameters.message_size_bytes
-        # Behind this line stands what the server reported back.
+        # The server's report to the client follows this line.
         own = client.text.partition("Server Report")[0]
         sent, received = _flows(own, "client"), _flows(server.text, "server")
         sent_bytes = sum(int(flow["bytes"]) for flow in sent)

@@ -20,13 +20,13 @@ _WITHIN_S = 5.0
 
 
 class Iperf3(Driver):
-    """The receiver's figures are the server's own; the client asks for nothing else of it."""
+    """The receiver's figures are the server's own."""
 
     name = "iperf3"
     how_to_get = "apt install iperf3"
     runs_by_ssh = True
     stream = Abilities(
-        # Least and most as iperf3 itself allows.
+        # iperf3's own limits.
         sizes={"udp": (16, 65_507), "tcp": (1, 2**20)},
         takes=frozenset(
             {"rate_bps", "rate_messages_per_s", "nodelay", "congestion_control", "dscp"}
@@ -43,7 +43,7 @@ class Iperf3(Driver):
         return ("iperf3",)
 
     def check_found(self, workload: str, parameters: FlowParameters) -> None:
-        """See `Driver.check_found`; segmentation came with 3.21."""
+        """See `Driver.check_found`; segmentation needs 3.21."""
         super().check_found(workload, parameters)
         if getattr(parameters, "io", None) == "segment" and "--gsro" not in _help(
             self.path("iperf3")
@@ -65,7 +65,7 @@ class Iperf3(Driver):
         if p.transport == "udp":
             client += ["--udp", "--udp-counters-64bit"]
         rate = rate_bps(p)
-        # For each flow. 0: as fast as possible.
+        # Per flow; 0 means unlimited.
         client += ["--bitrate", "0" if rate is None else str(max(1, round(rate / p.flows)))]
         if p.send_buffer_bytes is not None:
             client += ["--window", str(p.send_buffer_bytes)]
@@ -92,7 +92,7 @@ class Iperf3(Driver):
             goodput_bps=8 * received["bytes"] / received["seconds"],
             sent_messages=sent["bytes"] // size,
             received_messages=received["bytes"] // size,
-            # By the numbers that arrived: a tail that was lost is not seen.
+            # By the sequence numbers that arrived: losses at the end are not seen.
             lost_messages=received["lost_packets"] if parameters.transport == "udp" else None,
             sent_bps=8 * sent["bytes"] / sent["seconds"] if sent["seconds"] else None,
             all_sent_messages=_all_bytes(sent_run) // size,
@@ -100,7 +100,7 @@ class Iperf3(Driver):
         )
         metrics = counts.metrics(size, client, server)
         if parameters.transport == "udp":
-            # In the end's summary there is none of all flows.
+            # The summary at the end has no total over flows.
             streams = [stream["udp"] for stream in received_run["end"]["streams"]]
             metrics["reordered_messages"] = sum(stream["out_of_order"] for stream in streams)
         elif "retransmits" in sent:

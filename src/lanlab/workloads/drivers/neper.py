@@ -11,7 +11,8 @@ from lanlab.workloads.drivers.counts import StreamCounts, assignments, echo_cpu,
 
 class Neper(Driver):
     """Four programs, one for each transport and kind of test. They count no messages of a stream:
-    the server's throughput is all there is, over its own samples."""
+    the only result is the server's throughput, over its own samples.
+    """
 
     name = "neper"
     how_to_get = "build it from https://github.com/google/neper"
@@ -27,7 +28,7 @@ class Neper(Driver):
         values={"receive": ("auto", "block")},
     )
 
-    #: Without saying where remarks go, it leaves a file of them in the working folder.
+    #: Without this option it writes a log file into the working folder.
     version_arguments = ("--nolog", "--version")
 
     def programs(self, workload: str, transport: str) -> tuple[str, ...]:
@@ -52,9 +53,9 @@ class Neper(Driver):
         server, client = [path, *common], [path, *common, "-c", "-H", place.target_address]
         client += ["-L", place.source_address]
         if workload == "stream":
-            # What is read at a time over TCP is not what is written at a time: its own default.
+            # The read size over TCP stays at neper's default.
             server += [] if tcp else ["-B", size]
-            # By default its writes ask the kernel to wait for more: another condition.
+            # By default its writes set MSG_MORE, which is another condition.
             client += ["-B", size, *(["--no-cork"] if tcp else [])]
         return Commands(server, client, ("tcp", place.port))
 

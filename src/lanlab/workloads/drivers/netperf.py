@@ -21,8 +21,9 @@ _ECHO_KEYS = (
 
 
 class Netperf(Driver):
-    """The omni tests, by key and value. Its times have a resolution of 10 ms, its latencies one
-    of 1 µs; it has no sequence numbers."""
+    """The omni tests, by key and value. Times have a resolution of 10 ms, latencies of 1 µs; there
+    are no sequence numbers.
+    """
 
     name = "netperf"
     how_to_get = (
@@ -51,19 +52,19 @@ class Netperf(Driver):
     def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
         """See `Driver.commands`."""
         p, control = parameters, str(place.port)
-        # Not forking, so that the process started is the one that receives.
+        # Without a fork, the process that lanlab starts is the one that receives.
         server = [self.path("netserver"), "-D", "-f", "-N", "-p", control]
         server += ["-L", place.target_address, f"-{p.ip_version}"]
         stream = workload == "stream"
         test = f"{p.transport.upper()}_{'STREAM' if stream else 'RR'}"
         client = [self.path("netperf"), "-H", f"{place.target_address},{p.ip_version}"]
         client += ["-L", f"{place.source_address},{p.ip_version}", "-p", control, "-P", "0"]
-        # Kilobit/s: more digits. With `-j` it keeps what latencies take.
+        # kbit/s give more digits. `-j` keeps the latency histogram.
         client += ["-t", test, "-l", str(int(p.time_s)), *(["-f", "k"] if stream else ["-j"])]
         client += ["--", "-P", f"{place.port + 1},{place.port + 2}"]
         size = str(p.message_size_bytes)
         if stream:
-            # Over UDP what is read at a time must be a message.
+            # Over UDP, the read size must be one message.
             client += ["-m", size, *(["-M", size] if p.transport == "udp" else [])]
         else:
             client += ["-r", f"{size},{size}"]
@@ -101,11 +102,11 @@ def _stream(parameters: Any, values: dict[str, str], client: Output, server: Out
     sent = int(of("LOCAL_BYTES_SENT")) // size
     received = int(of("REMOTE_BYTES_RECVD")) // size
     counts = StreamCounts(
-        # In a sending test this is what the receiver got.
+        # In a sending test, the receiver's count.
         goodput_bps=1e3 * of("THROUGHPUT"),
         sent_messages=sent,
         received_messages=received,
-        # Totals: what was still on its way when the time was over counts as lost.
+        # Totals: data in flight at the end counts as lost.
         lost_messages=max(0, sent - received) if udp else None,
         sent_bps=1e3 * of("LOCAL_SEND_THROUGHPUT"),
     )

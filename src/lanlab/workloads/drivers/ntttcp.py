@@ -16,7 +16,7 @@ _PREFIX = {"": 1e0, "K": 1e3, "M": 1e6, "G": 1e9}
 
 
 class Ntttcp(Driver):
-    """One thread and one connection, as everything else here. Each end prints its own totals."""
+    """One thread and one connection, as in all drivers. Each end prints its own totals."""
 
     name = "ntttcp"
     how_to_get = "build it from https://github.com/microsoft/ntttcp-for-linux"
@@ -32,7 +32,7 @@ class Ntttcp(Driver):
         return ("ntttcp",)
 
     def problem(self, workload: str, parameters: FlowParameters) -> str | None:
-        """See `Driver.problem`; UDP over IPv6 it does not implement."""
+        """See `Driver.problem`; it does not implement UDP over IPv6."""
         if parameters.transport == "udp" and parameters.ip_version == 6:
             return "driver `ntttcp`: found ip_version 6; allowed over udp: 4"
         return super().problem(workload, parameters)
@@ -40,7 +40,7 @@ class Ntttcp(Driver):
     def commands(self, workload: str, parameters: Any, place: Place) -> Commands:
         """See `Driver.commands`."""
         p, path = parameters, self.path("ntttcp")
-        # The ends meet at the port before the one of the data.
+        # The control connection uses the port before the data port.
         common = ["-m", f"1,*,{place.target_address}", "-p", str(place.port + 1)]
         common += ["-t", str(int(p.time_s))]
         if p.ip_version == 6:
@@ -52,7 +52,7 @@ class Ntttcp(Driver):
         size = ["-b", str(p.message_size_bytes)]
         server = [path, "-r", *common, *(size if p.transport == "udp" else [])]
         client = [path, "-s", *common, *size, "-n", "1", "-l", "1", "-a", place.source_address]
-        # Now and then it has all its results and waits for its own reading thread for ever.
+        # Sometimes it has all results and waits for its own reading thread for ever.
         ended = "cpu busy (all)"
         return Commands(server, client, ("tcp", place.port), signal.SIGTERM, ended)
 
@@ -68,7 +68,7 @@ class Ntttcp(Driver):
             goodput_bps=received_bps,
             sent_messages=sent,
             received_messages=received,
-            # Totals: what was still on its way when the time was over counts as lost.
+            # Totals: data in flight at the end counts as lost.
             lost_messages=max(0, sent - received) if parameters.transport == "udp" else None,
             sent_bps=sent_bps,
         )
@@ -76,7 +76,7 @@ class Ntttcp(Driver):
 
 
 def _total(text: str, program: str) -> tuple[int, float]:
-    """Octets, and bit/s as it works them out from a time finer than the one that it prints."""
+    """Bytes, and bit/s, which it computes from a finer time than the one it prints."""
     found = required(r"total bytes\s*:(\d+)", text, program)
     rate = required(r"\t throughput\s*:([\d.]+)([KMG]?)bps", text, program)
     return int(found[1]), float(rate[1]) * _PREFIX[rate[2]]

@@ -14,7 +14,7 @@ _MIB = 2**20
 
 
 class Nuttcp(Driver):
-    """The receiver's figures come to the client, which prints both ends' (`-vv`)."""
+    """The client receives the receiver's figures and prints those of both ends (`-vv`)."""
 
     name = "nuttcp"
     how_to_get = "apt install nuttcp"
@@ -35,7 +35,7 @@ class Nuttcp(Driver):
         return ("nuttcp",)
 
     def problem(self, workload: str, parameters: Any) -> str | None:
-        """See `Driver.problem`; buffers go by KiB."""
+        """See `Driver.problem`; buffers are in KiB."""
         for key in ("send_buffer_bytes", "receive_buffer_bytes"):
             value = getattr(parameters, key)
             if value is not None and value % _KIB:
@@ -53,14 +53,14 @@ class Nuttcp(Driver):
         elif p.nodelay:
             client.append("-D")
         rate = rate_bps(p)
-        # Rate of all flows together, kbit/s. 0: as fast as possible.
+        # Rate of all flows together, kbit/s; 0 means unlimited.
         client.append("-R0" if rate is None else f"-R{rate / 1e3:g}")
         if p.send_buffer_bytes is not None:
             client.append(f"-w{p.send_buffer_bytes // _KIB}")
         if p.receive_buffer_bytes is not None:
             client.append(f"-ws{p.receive_buffer_bytes // _KIB}")
         client.append(place.target_address)
-        # Without a fork of its own the process started is the one that receives.
+        # Without a fork, the process that lanlab starts is the one that receives.
         server = [path, version, "-S", "-1", "--nofork", f"-P{place.port}"]
         return Commands(server, client, ("tcp", place.port))
 
@@ -77,7 +77,7 @@ class Nuttcp(Driver):
         if parameters.transport == "udp":
             drops = required(r"^nuttcp-r: drop=(-?\d+) pkt=(\d+)", text, "nuttcp")
             lost = int(drops[1])
-            # As many packets as the sender says it has sent.
+            # The number of packets that the sender reports.
             sent_messages, received_messages = int(drops[2]), int(drops[2]) - lost
         else:
             sent_messages, received_messages = (

@@ -16,7 +16,9 @@ _VALUE = re.compile(r"^ +(\w+) += +([\d.]+) *(\S*)", re.MULTILINE)
 
 
 class Qperf(Driver):
-    """Both ends' totals come to the client. A latency is half a round trip, and a mean only."""
+    """
+    The client receives the totals of both ends. A latency is half a round trip, and only a mean.
+    """
 
     name = "qperf"
     how_to_get = "apt install qperf"
@@ -66,7 +68,7 @@ def _stream(parameters: Any, values: dict[str, float], client: Output, server: O
         goodput_bps=8 * values["recv_bw" if udp else "bw"],
         sent_messages=sent,
         received_messages=received,
-        # Totals: what was still on its way when the time was over counts as lost.
+        # Totals: data in flight at the end counts as lost.
         lost_messages=max(0, sent - received) if udp else None,
         sent_bps=8 * values["send_bw"] if udp else None,
     )

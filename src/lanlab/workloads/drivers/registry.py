@@ -1,4 +1,4 @@
-"""The drivers that there are. `lanlab` is the engine itself, and the default everywhere."""
+"""The table of drivers. `lanlab` is the engine itself, and the default everywhere."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def _maker(name: str) -> Callable[[], Driver]:
     return make
 
 
-#: Each in a module of its name, which is imported when it is asked for.
+#: Each in a module of its name, imported on first use.
 _NAMES = ("iperf3", "iperf2", "nuttcp", "sockperf", "qperf", "netperf", "neper", "ntttcp")
 DRIVERS: Mapping[str, Driver] = Lazily({name: _maker(name) for name in _NAMES})
 

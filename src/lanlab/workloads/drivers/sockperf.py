@@ -11,16 +11,17 @@ from lanlab.workloads.drivers.base import Commands, Driver, Metrics, Output, Pla
 from lanlab.workloads.drivers.counts import StreamCounts, echo_cpu, required
 
 _SIZES = (14, 65_507)
-#: What it leaves out of a ping-pong by itself, before and after the part that it evaluates.
+#: The time that it omits from a ping-pong, before and after the part that it evaluates.
 _WARMUP_S = 0.4
-#: Added to the time asked, so that what it evaluates (all but 0.45 s) is at least that.
+#: Added to the requested time, so that the evaluated part (all but 0.45 s) is long enough.
 _LEFT_OUT_WHOLE_S = 1
 _COLOUR = re.compile(r"\x1b\[[\d;]*m")
 
 
 class Sockperf(Driver):
-    """Streams: the server's total of messages, over the client's time. Round trips: as whole
-    round trips (`--full-rtt`), not halves."""
+    """Streams: the server's total of messages, over the client's time. Round trips: whole ones
+    (`--full-rtt`), not halves.
+    """
 
     name = "sockperf"
     how_to_get = "apt install sockperf"
@@ -46,7 +47,7 @@ class Sockperf(Driver):
         return ("sockperf",)
 
     def problem(self, workload: str, parameters: Any) -> str | None:
-        """See `Driver.problem`; a rate is whole messages a second."""
+        """See `Driver.problem`; a rate is a whole number of messages per second."""
         found = super().problem(workload, parameters)
         if found is None and workload == "stream":
             rate = _messages_per_s(parameters)
@@ -78,7 +79,7 @@ class Sockperf(Driver):
             mps = "max" if rate is None else str(int(rate))
             client = [path, "throughput", *common, *asked, "-t", str(int(p.time_s)), "--mps", mps]
             switches_nodelay = p.nodelay
-        # A switch: it is set by default in one kind of test and not in the other.
+        # A toggle, which is on by default only in one kind of test.
         if p.transport == "tcp" and switches_nodelay:
             client.append("--tcp-avoid-nodelay")
         return Commands(server, client, (p.transport, place.port), signal.SIGINT)
@@ -104,7 +105,7 @@ def _stream(parameters: Any, client: Output, server: Output) -> Metrics:
     received = required(r"Total (\d+) messages received", server.text, "sockperf server")
     size, messages, time_s = parameters.message_size_bytes, int(received[1]), float(sent[2])
     counts = StreamCounts(
-        # The server tells no time: the client's.
+        # The server reports no time, so the client's is used.
         goodput_bps=8 * size * messages / time_s,
         sent_messages=int(sent[1]),
         received_messages=messages,
