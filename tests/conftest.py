@@ -6,8 +6,6 @@ What each file of tests took of the processors is written to the file that LANLA
 for `tools/check_budgets.py`.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 from collections import defaultdict
@@ -52,18 +50,15 @@ def _own_cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
-    """Take the choice of long tests."""
     parser.addoption("--long", action="store_true", help="Run the long tests, too.")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Register the marks."""
     for name, meaning in MARKS.items():
         config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the long tests, and mark the flaky ones."""
     flaky = set(flaky_tests())
     for item in items:
         if item.nodeid in flaky:
@@ -78,7 +73,6 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object]:
-    """Note when a test begins, by the processors' time."""
     item.stash[_BEFORE_S] = _processor_s()
     return (yield)
 
@@ -87,7 +81,6 @@ def pytest_runtest_protocol(item: pytest.Item) -> Generator[None, object, object
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Add what a test took of the processors to its last report."""
     report = yield
     if call.when == "teardown":
         report.user_properties.append((PROCESSOR_S, _processor_s() - item.stash[_BEFORE_S]))
@@ -95,7 +88,6 @@ def pytest_runtest_makereport(
 
 
 def pytest_runtest_logreport(report: pytest.TestReport) -> None:
-    """Sum up what each file takes. A long test has no budget."""
     if "long" not in report.keywords:
         for name, value in report.user_properties if report.when == "teardown" else ():
             if name == PROCESSOR_S:

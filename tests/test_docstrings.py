@@ -1,7 +1,5 @@
 """Examples in docstrings do what they say."""
 
-from __future__ import annotations
-
 import doctest
 import importlib
 from pathlib import Path
@@ -20,12 +18,10 @@ MODULES = [
 
 @pytest.mark.parametrize("name", MODULES)
 def test_the_examples_of_a_module_hold(name: str) -> None:
-    """At least one of each that has any."""
     result = doctest.testmod(importlib.import_module(name))
     assert result.attempted > 0
     assert result.failed == 0
 
 
 def test_modules_with_examples_are_found() -> None:
-    """An empty list would ask nothing."""
     assert len(MODULES) > 50

@@ -1,7 +1,5 @@
 """Frozen dataclasses of ours beside those of the standard library."""
 
-from __future__ import annotations
-
 import copy
 import dataclasses
 import inspect
@@ -20,19 +18,13 @@ MAKERS: list[Maker] = [frozen.dataclass, dataclasses.dataclass]
 
 @frozen.dataclass(frozen=True)
 class Pickled:
-    """Where `pickle` finds it."""
-
     a: int
     b: tuple[int, ...] = ()
 
 
 def classes(dataclass: Maker) -> tuple[Any, Any, Any]:
-    """The same three classes, made by either."""
-
     @dataclass(frozen=True)
     class Plain:
-        """Fields of all kinds."""
-
         a: int
         b: float = 1.5
         c: list[int] = field(default_factory=list)
@@ -43,8 +35,6 @@ def classes(dataclass: Maker) -> tuple[Any, Any, Any]:
 
     @dataclass(frozen=True)
     class ByName(Plain):
-        """One more, that has to be named."""
-
         h: int = field(kw_only=True)
 
         def __post_init__(self) -> None:
@@ -53,8 +43,6 @@ def classes(dataclass: Maker) -> tuple[Any, Any, Any]:
 
     @dataclass(frozen=True)
     class Own:
-        """One field, and methods of its own."""
-
         a: float
 
         def __eq__(self, other: object) -> bool:

@@ -1,7 +1,5 @@
 """No modules of lanlab import each other. Layers between packages are import-linter's."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

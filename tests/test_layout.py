@@ -1,7 +1,5 @@
 """What lets pytest collect any part of the tests: no two modules have one name."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from pathlib import Path
 
@@ -9,7 +7,6 @@ TESTS = Path(__file__).parent
 
 
 def test_no_two_modules_have_one_name() -> None:
-    """Test folders are no packages: a second module of a name is an import file mismatch."""
     places = defaultdict(list)
     for module in TESTS.rglob("*.py"):
         if module.name != "conftest.py":

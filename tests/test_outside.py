@@ -1,7 +1,5 @@
 """Values of others: each is in its range and finite, or refused with what it is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

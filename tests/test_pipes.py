@@ -1,7 +1,5 @@
 """Programs that read nothing, print without end, or do not end: none costs more than its bounds."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import time
@@ -103,7 +101,6 @@ def test_a_program_that_is_run_briefly_prints_a_mebibyte_at_most() -> None:
 
 @pytest.mark.parametrize("script", ["sleep 60", "exec >&- 2>&-; sleep 60", "sleep 2 & exit 0"])
 def test_a_program_that_is_run_briefly_is_waited_for_briefly(script: str) -> None:
-    """One that leaves its output to another process, too."""
     began = time.monotonic()
     if script.endswith("exit 0"):
         assert run_briefly(["sh", "-c", script], 0.5).returncode == 0

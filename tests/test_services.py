@@ -1,7 +1,5 @@
 """The table of file services: one row for each, and nothing else to be told of a new one."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from importlib.resources import files
@@ -25,7 +23,6 @@ from lanlab.workloads.service_parameters import ServiceParameters, working_name
 
 
 def test_the_table_has_the_services_of_the_engine() -> None:
-    """Where it lacks one, or has one too many, a request would be refused in mid-run."""
     schema = json.loads(files("lanlab.engine").joinpath("schema.json").read_text())
     known = names_of(schema["$defs"]["ServiceKind"])
     assert set(known) == {one.engine_name for one in SERVICES.values()}
@@ -41,8 +38,6 @@ def test_no_scheme_is_of_two_services() -> None:
 
 
 def test_a_row_is_all_that_a_new_service_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside its client and server in the engine: URLs, parameters, the command line and texts
-    have it from there."""
     with pytest.raises(UsageError, match="no such file service"):
         parse_url("gopher://nas/files")
     # Their help is made when they are imported.
@@ -72,14 +67,12 @@ def test_a_service_that_no_link_carries_is_refused_with_one() -> None:
 
 
 def test_a_service_that_a_workload_does_not_have_is_refused_with_those_that_it_has() -> None:
-    """`memory` measures lanlab's stations; there is nothing to copy to."""
     WORKLOADS["stations"].Parameters.model_validate({"service": "memory"})
     with pytest.raises(ValidationError, match="found `memory`; allowed: directory, ftp, "):
         WORKLOADS["copy"].Parameters.model_validate({"service": "memory"})
 
 
 def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None:
-    """LM has 14 characters, in one case."""
     for service in SERVICES.values():
         one, other = service.new_password(), service.new_password()
         assert one != other
@@ -89,7 +82,6 @@ def test_a_new_password_is_another_each_time_and_fits_what_lm_can_hold() -> None
 
 
 def test_a_row_is_all_that_a_new_carrier_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Of a service that goes over it: what only that service has comes from its row, too."""
     carriers, services = cast(dict[str, Carrier], CARRIERS), cast(dict[str, Service], SERVICES)
     monkeypatch.setitem(carriers, "toy", Carrier("Toy", "frames of its own", "mac"))
     smb1 = SERVICES["smb1+nbf"]

@@ -1,7 +1,5 @@
 """A hint about a cause is given where that cause was seen, and not where another was."""
 
-from __future__ import annotations
-
 import ast
 import errno
 import os
@@ -53,7 +51,6 @@ def _readers() -> dict[str, Callable[[Path], object]]:
 def test_hints_are_of_what_was_met(
     tmp_path: Path, name: str, kind: str, hint: str, not_hint: str
 ) -> None:
-    """Links in a circle, and a name that no file can have: owner and mode have no part in it."""
     path = tmp_path / ("x" * 300 if kind == "long" else "a")
     if kind == "circle":
         path.symlink_to(tmp_path / "b")
@@ -78,7 +75,6 @@ def _hints_of_handlers(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def test_no_handler_of_all_system_errors_names_a_cause_of_its_own() -> None:
-    """Which it has not seen: those go through `system_hint`."""
     found = [
         f"{path.relative_to(SOURCE)}:{line}: {hint}"
         for path in sorted(SOURCE.rglob("*.py"))

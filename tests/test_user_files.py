@@ -1,7 +1,5 @@
 """Files that a user names are regular and bounded, or refused at once."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys
@@ -29,7 +27,6 @@ def refusal(path: Path, most_bytes: int = 100) -> UsageError:
 
 
 def test_all_of_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
-    """That many bytes are allowed, one more is not."""
     path = tmp_path / "file"
     for content in (b"", b"x", 100 * b"\xff"):
         path.write_bytes(content)
@@ -40,7 +37,6 @@ def test_all_of_a_file_is_read_up_to_its_bound(tmp_path: Path) -> None:
 
 @unix_only
 def test_a_link_to_a_file_is_as_good_as_the_file(tmp_path: Path) -> None:
-    """Over several steps, too; one to nowhere is refused."""
     (tmp_path / "file").write_bytes(b"x")
     (tmp_path / "link").symlink_to("file")
     (tmp_path / "second").symlink_to("link")
@@ -52,7 +48,6 @@ def test_a_link_to_a_file_is_as_good_as_the_file(tmp_path: Path) -> None:
 @unix_only
 @pytest.mark.parametrize("device", ["/dev/null", "/dev/zero", "/dev/tty"])
 def test_a_device_is_refused(device: str) -> None:
-    """One without an end, too; and nobody is told to change its rights."""
     found = refusal(Path(device))
     assert "found a device" in found.message
     assert "chmod" not in (found.hint or "")
@@ -60,7 +55,6 @@ def test_a_device_is_refused(device: str) -> None:
 
 @unix_only
 def test_what_would_make_a_reader_wait_is_refused(tmp_path: Path) -> None:
-    """A FIFO that nobody writes into, a socket, a directory, a loop of links."""
     os.mkfifo(tmp_path / "fifo")
     assert "found a FIFO" in refusal(tmp_path / "fifo").message
     (tmp_path / "link").symlink_to("fifo")
@@ -80,13 +74,11 @@ def test_what_would_make_a_reader_wait_is_refused(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["no\0name", 300 * "x", "missing"])
 def test_a_name_that_cannot_be_is_refused(tmp_path: Path, name: str) -> None:
-    """As an error of the user's, not as a defect of lanlab's."""
     refusal(tmp_path / name)
 
 
 @pytest.mark.skipif(not Path("/proc/kallsyms").exists(), reason="no such file of the kernel here")
 def test_a_file_that_says_it_is_empty_is_bounded_as_well() -> None:
-    """Those of the kernel have no length that they tell."""
     path = Path("/proc/kallsyms")
     assert path.stat().st_size == 0
     assert "allowed: at most 100" in refusal(path).message
@@ -110,7 +102,6 @@ CHANGES = "[machine.pc]\nring_frames = 8\n"
 
 
 def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
-    """Editors of Windows put one before UTF-8: into studies, host files, changes and passwords."""
     marked = {"study.toml": STUDY, "lab.toml": HOSTS, "changes.toml": CHANGES, "word": "secret\r\n"}
     for name, text in marked.items():
         (tmp_path / name).write_bytes(b"\xef\xbb\xbf" + text.encode())
@@ -122,7 +113,6 @@ def test_a_byte_order_mark_is_no_part_of_a_text(tmp_path: Path) -> None:
 
 
 def test_a_text_in_utf_16_is_refused_by_name(tmp_path: Path) -> None:
-    """As which the same editors save `Unicode`."""
     for name, text in {"study.toml": STUDY, "lab.toml": HOSTS, "word": "secret"}.items():
         (tmp_path / name).write_bytes(text.encode("utf-16"))
         (tmp_path / name).chmod(0o600)

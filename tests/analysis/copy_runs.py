@@ -1,7 +1,5 @@
 """Runs of a study of copies that were never measured: times from costs that are known."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Runs as a plan orders them, with results from a model instead of a measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -22,19 +20,15 @@ _START = "2026-11-21T08:15:00.000000+00:00"
 
 @dataclass(frozen=True)
 class PlannedRun:
-    """A run, its trials, and what its study printed."""
-
     run: RunRecord
     trials: list[TrialRecord]
     published: Published
 
     def of(self, experiment: str) -> list[TrialRecord]:
-        """The trials of one experiment."""
         return [trial for trial in self.trials if trial.experiment == experiment]
 
 
 def a_run(study: Study, scale: str, link_rate_bps: int | None) -> RunRecord:
-    """A finished run on a link of that rate."""
     return RunRecord(
         id="20261121-081500-planned-4f2a",
         study_id=study.id,
@@ -50,7 +44,6 @@ def a_run(study: Study, scale: str, link_rate_bps: int | None) -> RunRecord:
 
 
 def a_trial(run: RunRecord, planned: PlannedTrial, metrics: Metrics | None) -> TrialRecord:
-    """The record of a planned trial; without metrics a failed one."""
     error: dict[str, Any] = {"code": "peer.silent", "message": "nothing heard", "hint": None}
     return TrialRecord(
         run_id=run.id,

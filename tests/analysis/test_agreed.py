@@ -1,7 +1,5 @@
 """Protocol, cipher and key exchange are told wherever a figure of a file service is."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace
@@ -24,7 +22,6 @@ _STUDY = copy_study(["sftp"], ["1x62MB"])
 
 
 def over(protection: str) -> tuple[RunRecord, list[TrialRecord]]:
-    """A run whose trials all had that protection."""
     facts = {"protocol": "SFTP 3", "protection": protection, "server": "lanlab", "no_delay": True}
     run, trials = copy_run(_STUDY, {"sftp": (1e-8, 1e-3, 0.0)}, 0.01)
     return run, [replace(trial, raw={"client": {"facts": facts}}) for trial in trials]
@@ -48,7 +45,6 @@ def test_the_cipher_stands_in_text_table_and_json() -> None:
 
 
 def test_runs_with_other_ciphers_are_told_to_differ() -> None:
-    """A ratio of two ciphers is not one of two clients."""
     (found,) = differing_facts([over(_GCM), over(_CHACHA)])
     assert found.name == "protocol of copies"
     assert found.values == (f"SFTP 3, {_GCM}", f"SFTP 3, {_CHACHA}")

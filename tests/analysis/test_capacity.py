@@ -1,7 +1,5 @@
 """The interval of a search's capacity, against simulated devices of known capacity."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from functools import cache
@@ -35,12 +33,10 @@ DEVICES = [
 
 @cache
 def ends(device: Device, searches: int) -> list[Searched]:
-    """Searches of a device, each seeded."""
     return [searched(device, seed) for seed in range(1000, 1000 + searches)]
 
 
 def said(found: list[Searched], goal: int) -> list[str]:
-    """How one goal of each search ended."""
     return [end.capacity.goals[goal][0] for end in found]
 
 
@@ -72,7 +68,6 @@ def test_the_interval_holds_the_capacity_however_it_varies(
 def test_capacity_that_varies_more_than_the_width_is_not_steady(
     searches: int, spread: float, random_loss: float
 ) -> None:
-    """The width is 1 %."""
     found = ends(Device(spread, random_loss), searches)
 
     verdict = "found" if spread < 0.02 else "not_steady"
@@ -103,7 +98,6 @@ def test_random_loss_is_distinguished_from_saturation(searches: int, spread: flo
 @pytest.mark.parametrize("searches", [10, pytest.param(60, marks=pytest.mark.long)])
 @pytest.mark.parametrize("correlation", [0.3, 0.6])
 def test_the_interval_holds_a_capacity_that_drifts(correlation: float, searches: int) -> None:
-    """Each trial has that of the one before, in part: taken as independent, four in five did."""
     found = ends(Device(0.02, correlation=correlation), searches)
 
     assert at_least(0.9, [end.interval_held for end in found])
@@ -112,7 +106,6 @@ def test_the_interval_holds_a_capacity_that_drifts(correlation: float, searches:
 
 @pytest.mark.parametrize("searches", [6, pytest.param(100, marks=pytest.mark.long)])
 def test_a_search_says_that_the_capacity_drifted_and_not_where_it_did_not(searches: int) -> None:
-    """By half a percent a trial, up or down; of a fall loss may then seem gradual instead."""
     for drift in (0.005, -0.005):
         drifted = ends(Device(0.01, drift=drift), searches)
         assert at_least(0.8, [one.says_it_drifts or one.capacity.is_gradual for one in drifted])
@@ -134,7 +127,6 @@ def test_a_goal_that_random_loss_may_just_meet_is_not_said_to_be_found(searches:
 def test_random_loss_of_few_messages_is_neither_gradual_nor_far_below_the_capacity(
     searches: int,
 ) -> None:
-    """A message in two trials: those far below mostly lose none, and those at the bounds may."""
     found = ends(Device(0.02, 2e-4, messages=2_000), searches)
 
     assert at_least(0.9, [not end.capacity.is_gradual for end in found])
@@ -145,7 +137,6 @@ def test_random_loss_of_few_messages_is_neither_gradual_nor_far_below_the_capaci
 
 @pytest.mark.parametrize("searches", SEARCHES)
 def test_bursts_of_loss_do_not_pull_the_capacity_down(searches: int) -> None:
-    """Twenty messages at once, in every tenth trial."""
     found = ends(Device(0.02, 1e-4, burst=20), searches)
 
     assert at_least(0.85, [end.interval_held for end in found])
@@ -155,7 +146,6 @@ def test_bursts_of_loss_do_not_pull_the_capacity_down(searches: int) -> None:
 def test_trials_of_few_messages_that_lose_most_of_them_tell_no_capacity(
     messages: int, lost: int
 ) -> None:
-    """Chance may lose all of them: no logarithm of what is left then, and nothing said."""
     tried = Tried(1.0, lost / messages, messages, lost)
     seen = [Observation(load, tried) for load in (1.0, 2.0, 3.0, 4.0, 10.0)]
     loss = random_loss(seen, 4.0)

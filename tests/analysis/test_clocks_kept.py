@@ -1,7 +1,5 @@
 """The text on what disciplines the clocks of two hosts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -30,7 +28,6 @@ CHRONY: dict[str, Any] = {
 def test_both_hosts_are_named_with_what_keeps_their_clocks(
     clock: dict[str, Any], said: str
 ) -> None:
-    """By what users call them."""
     trial = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]
     hosts = {"host0": {"clock": CHRONY}, "host1": {"clock": clock}}
     setup = {"hosts": {"receiver": "nas", "sender": "pc1"}}

@@ -1,7 +1,5 @@
 """Comparisons of two sides, of runs and of levels: what is held against what, and what is said."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from dataclasses import replace
@@ -20,14 +18,12 @@ from lanlab.studies import Published
 
 
 def a_sample(*values: float, blocks: tuple[int, ...] | None = None) -> Sample:
-    """A side with these values, one a block."""
     return Sample(values, blocks or tuple(range(len(values))), 0, 0, 0, 0.5)
 
 
 def sides(
     base: Sample, other: Sample, metric: str = "goodput_bps", *, basis: Basis = "mixed"
 ) -> Compared:
-    """Two sides of one condition."""
     return compared(
         base,
         other,
@@ -90,7 +86,6 @@ def test_whether_more_is_better_is_the_metrics(metric: str, better: bool | None)
 
 
 def test_p_is_corrected_for_everything_that_is_compared_together() -> None:
-    """A difference that holds by itself does not hold among twenty."""
     barely = sides(BASE, a_sample(101.5, 102.5, 100.5, 102.0))
     [alone] = judged([barely])
     among = judged([barely, *[sides(BASE, a_sample(100.1, 101.0, 99.2, 100.4))] * 19])
@@ -155,7 +150,6 @@ def test_without_spread_there_is_no_interval_and_a_reason(
 
 
 def test_levels_of_a_factor_are_compared_within_blocks() -> None:
-    """A drift of the blocks drops out: in each, the second is 2 % faster."""
     drifting = (100.0, 130.0, 160.0, 190.0)
     off = (1, 1.001, 0.999, 1.0005)
     second = tuple(1.02 * value * own for value, own in zip(drifting, off, strict=True))
@@ -177,7 +171,6 @@ def manford() -> PlannedRun:
 def changed(
     found: PlannedRun, change: Callable[[TrialRecord], TrialRecord], name: str = "b"
 ) -> Run:
-    """The run once more, with each trial changed."""
     run = replace(found.run, id=f"{found.run.id}{name}")
     return run, [change(replace(trial, run_id=run.id)) for trial in found.trials]
 
@@ -219,7 +212,6 @@ def test_asked_metrics_are_compared_and_an_unknown_one_is_refused(manford: Plann
 
 
 def with_parameters(found: PlannedRun, **parameters: object) -> Run:
-    """The run as if its study had these parameters in every scale."""
     study = {**found.run.study}
     study["scale"] = {
         name: {**scale, "parameters": {**scale.get("parameters", {}), **parameters}}
@@ -229,7 +221,6 @@ def with_parameters(found: PlannedRun, **parameters: object) -> Run:
 
 
 def test_conditions_of_unlike_kind_are_named_and_never_pooled(manford: PlannedRun) -> None:
-    """The io of the stream differs; the echo, which has none, is compared."""
     study = {**manford.run.study}
     study["experiment"] = [
         {**one, "parameters": {**one["parameters"], "io": "batch"}}
@@ -344,7 +335,6 @@ def quick() -> PlannedRun:
 
 
 def spread(found: PlannedRun) -> list[TrialRecord]:
-    """Its trials, each a little off."""
     return [
         replace(
             trial,

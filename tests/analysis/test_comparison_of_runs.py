@@ -1,7 +1,5 @@
 """Runs as units: what may be claimed of how they were taken, and what further runs would take."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace
@@ -62,7 +60,6 @@ def at(
 def sides(
     base: Sequence[float], other: Sequence[float], basis: Basis, seconds: float = 60.0
 ) -> Compared:
-    """One condition of two sides."""
     both = [
         Sample(tuple(values), tuple(range(len(values))), 0, 0, 0, seconds)
         for values in (base, other)
@@ -82,7 +79,6 @@ def sides(
 
 
 def test_one_run_each_is_distinguished_and_no_difference_is_claimed(manford: PlannedRun) -> None:
-    """However small the spread of trials is: the next run may be as far away."""
     found = judged(pair_runs([at(manford, 0), at(manford, 1, 1.12)]).comparisons, 0.5)
 
     assert {one.verdict for one in found} == {"runs_differ"}
@@ -94,7 +90,6 @@ def test_one_run_each_is_distinguished_and_no_difference_is_claimed(manford: Pla
 
 
 def test_other_runs_of_the_study_say_how_much_runs_differ(manford: PlannedRun) -> None:
-    """Ten others that spread by 5 %, over ten times the time between both."""
     off = [0.95, 1.05, 0.97, 1.02, 1.0, 0.93, 1.04, 1.08, 0.99, 1.01]
     others = [at(manford, place * 2, factor) for place, factor in enumerate(off)]
 
@@ -132,7 +127,6 @@ def test_other_runs_are_not_taken_that_are_too_few_too_close_or_of_something_els
 
 
 def test_groups_of_other_versions_are_kept_apart(manford: PlannedRun) -> None:
-    """Half of the runs by another engine, twice as fast: that is no spread between runs."""
     others = []
     for place in range(14):
         run, trials = at(manford, place, (1.0 + 0.01 * (place // 2 % 2)) * (1 + place % 2))
@@ -173,7 +167,6 @@ def test_how_runs_were_taken_says_what_may_be_claimed(manford: PlannedRun) -> No
 
 
 def test_runs_in_turns_are_compared_turn_by_turn(manford: PlannedRun) -> None:
-    """A load that doubles from turn to turn drops out; B is 10 % faster in each."""
     loads, gains = (1.0, 0.5, 0.25), (1.10, 1.11, 1.09)
     a = [at(manford, 2 * turn, load, turn=turn) for turn, load in enumerate(loads)]
     b = [
@@ -191,7 +184,6 @@ def test_runs_in_turns_are_compared_turn_by_turn(manford: PlannedRun) -> None:
 
 
 def test_the_spread_between_runs_decides_not_that_of_trials(manford: PlannedRun) -> None:
-    """In each turn one of both is 20 % faster, by turns: six trials a side would swear to it."""
     off = [(1.0, 1.2), (1.25, 1.0), (1.0, 1.2), (1.21, 1.0)]
     runs = [
         [at(manford, 2 * t + s, off[t][s], turn=t, side=s) for t in range(len(off))] for s in (0, 1)
@@ -239,7 +231,6 @@ def test_parameters_may_differ_between_sides_and_not_within_one(manford: Planned
 
 @pytest.mark.parametrize("family", [1, 4])
 def test_the_further_runs_are_those_that_a_power_analysis_asks_for(family: int) -> None:
-    """By statsmodels; of both sides together, at the level that the family leaves."""
     base, gain = (100.0, 104.0, 97.0, 101.0, 99.0), 1.02
     other = tuple(gain * value for value in base)
     found = judged([sides(base, other, "mixed")] * family)[0]

@@ -1,7 +1,5 @@
 """What a byte and a file cost, from runs whose costs are known."""
 
-from __future__ import annotations
-
 import pytest
 from copy_runs import copy_run, copy_study
 
@@ -78,7 +76,6 @@ def test_single_files_of_several_sizes_leave_file_and_trial_together() -> None:
 
 
 def test_costs_that_change_with_the_size_are_noticed() -> None:
-    """A fourth dataset that takes a tenth longer than its octets and files say."""
     study = copy_study(["ftp"], [*_TWO, "1x1kB", "20x1MB"])
     run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.25)}, spread=0.002)
     for trial in trials:

@@ -1,7 +1,5 @@
 """Places where a publication contradicts itself, recomputed from its published values."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.analysis.discrepancies import KINDS, checked_discrepancies

@@ -1,7 +1,5 @@
 """How each condition of a run ended: a fixed number, its goal, or short of it."""
 
-from __future__ import annotations
-
 import itertools
 import json
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """Effects of crossed factors, beside a model whose effects are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest
@@ -73,7 +71,6 @@ def test_each_effect_is_that_of_the_model(swapped: PlannedRun) -> None:
 
 
 def test_an_interval_is_over_blocks_and_leaves_their_speed_out(swapped: PlannedRun) -> None:
-    """Blocks differ by a tenth and more, ratios within them not at all."""
     for one in effects_of(swapped).effects:
         assert one.interval is not None
         assert list(one.interval) == pytest.approx([one.ratio, one.ratio])
@@ -103,7 +100,6 @@ def test_it_is_reported_where_another_factor_decides(swapped: PlannedRun) -> Non
 
 
 def test_pairs_that_lack_a_trial_are_left_out_and_widen_nothing() -> None:
-    """A condition that failed in one block takes that block from the interval, not the others."""
     lacking = a_swapped_run(
         fails=lambda one: one.block == 1 and one.factors["software"] == "pc-lan"
     )
@@ -134,7 +130,6 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
 
 
 def test_a_run_at_another_scale_has_none_of_it() -> None:
-    """Experiments that name scales run there alone, and nothing else runs at these."""
     study = load_study("poo-tan").study
     usual = study_on(study, "simulated", "tiny")
     assert not [one.id for one in usual.experiment if one.scales]
@@ -145,7 +140,6 @@ def test_a_run_at_another_scale_has_none_of_it() -> None:
 
 
 def test_the_network_is_a_factor_of_its_own() -> None:
-    """A medium joins the machines of every place, as the condition says."""
     study = study_on(load_study("poo-tan").study, "simulated", "factors")
     simulation = study.simulation
     assert simulation is not None
@@ -164,7 +158,6 @@ def test_the_network_is_a_factor_of_its_own() -> None:
 
 
 def test_servers_that_there_were_not_have_the_numbers_of_those_that_there_were() -> None:
-    """A fit changes the numbers of the four systems; what stands for them elsewhere must follow."""
     simulation = load_study("poo-tan").study.simulation
     assert simulation is not None
 

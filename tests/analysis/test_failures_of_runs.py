@@ -1,7 +1,5 @@
 """Failed trials: what became of their place, and what had been seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +12,6 @@ LIKE = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]
 
 
 def trial(number: int, status: str, *, disturbed: bool = False, **raw: Any) -> TrialRecord:
-    """A trial at one and the same place."""
     findings = [{"repeat_helps": True}] if disturbed else []
     error = {"code": "peer.gone", "message": "gone", "hint": None, "end": "receiver"}
     return replace(

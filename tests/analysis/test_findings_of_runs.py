@@ -1,7 +1,5 @@
 """Findings on stored runs: which trials count, and what a run has and cannot have."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -68,7 +66,6 @@ def sweep() -> PlannedRun:
 
 
 def test_levels_are_read_in_any_unit(sweep: PlannedRun) -> None:
-    """A study says kB/s, a record bit/s."""
     at = {"rate_bps": "500kB/s", "message_size_bytes": 500}
     found = judged(sweep, "value", at=at, min=3.99e6, max=4.01e6)
 
@@ -77,7 +74,6 @@ def test_levels_are_read_in_any_unit(sweep: PlannedRun) -> None:
 
 
 def test_the_trials_of_searches_are_no_conditions(sweep: PlannedRun) -> None:
-    """They were run at loads that depend on what was seen."""
     searched = {t.parameters["rate_bps"] for t in sweep.trials if t.purpose == "search"}
     swept = {t.parameters.get("rate_bps") for t in sweep.of("udp-500")}
     only = sorted(float(rate) for rate in searched - swept)
@@ -106,7 +102,6 @@ def test_the_greatest_of_a_sweep_is_held_against_the_link(sweep: PlannedRun) -> 
 
 
 def test_a_disturbed_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun) -> None:
-    """It is half of what it should be, and another of its place counts."""
     bad = next(t for t in sweep.of("udp-500") if t.parameters["rate_bps"] == 4_000_000)
     pollution = {"findings": [{"code": "load", "repeat_helps": True}]}
     disturbed = replace(scattered(bad, -0.5), raw={"pollution": pollution})
@@ -121,8 +116,6 @@ def test_a_disturbed_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun)
 
 
 def test_a_condition_whose_trials_all_failed_is_missed() -> None:
-    """Not tested, with its level, however the others came out."""
-
     def fails(planned: PlannedTrial) -> bool:
         return planned.parameters.get("message_size_bytes") == 512
 
@@ -135,7 +128,6 @@ def test_a_condition_whose_trials_all_failed_is_missed() -> None:
 
 
 def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: PlannedRun) -> None:
-    """Half a minute each; a trial that failed after a quarter of an hour is none of them."""
     timed = [replace(trial, elapsed_s=30.0) for trial in sweep.trials]
     last = max(trial.number for trial in timed)
     failed = replace(timed[0], number=last + 1, status="failed", elapsed_s=900.0, metrics={})
@@ -151,7 +143,6 @@ def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: Pla
 
 
 def test_a_statement_about_another_system_is_reported_for_this_one_too() -> None:
-    """Not as a verdict on the finding; and not where two systems are compared."""
     run = planned_run("manford-kolahi", "quick", 100_000_000)
     trials = [scattered(t, 1e-4 * (t.number * 7919 % 11 - 5)) for t in run.trials]
     verdicts = judge_run(load_study("manford-kolahi").findings, run.run, trials)
@@ -197,7 +188,6 @@ def test_levels_that_wait_for_a_workload_say_which() -> None:
 
 
 def test_only_levels_that_were_published_wait_for_a_workload() -> None:
-    """The study names protocols; which client copied is our own."""
     run, trials = copy_run(_waiting_study(), _SERVICES, 0.002)
     evidence = RunEvidence.of(run, trials)
     published = {one.published for one in evidence.study.counterpart}
@@ -214,7 +204,6 @@ def test_only_levels_that_were_published_wait_for_a_workload() -> None:
 
 
 def test_services_take_the_place_of_protocols_as_levels_of_their_own() -> None:
-    """Many files are slower than one over each service, by the model."""
     run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
     verdicts = judge_run(load_study("schomer-claason").findings, run, trials)
     by_id = {one.finding.id: one for one in verdicts.judgements}
@@ -350,7 +339,6 @@ def test_shares_of_a_run_are_its_rates_by_what_the_wire_carries(evidence: RunEvi
 
 
 def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) -> None:
-    """Trials are paired by block where each has one of a condition, as it was planned."""
     in_one = [replace(trial, block=0) for trial in tiny.trials]
     pairs = [
         [cell.sample for cell in RunEvidence.of(tiny.run, trials).cells("goodput_bps")]
@@ -369,7 +357,6 @@ def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) ->
 def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_on(
     evidence: RunEvidence, tiny: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 500 bytes one condition is fitted, and one of which the finding does not speak."""
     cells = evidence.cells("goodput_bps")
     ours = [cell.name for cell in cells if cell.levels["message_size_bytes"] == 500]
     others = [cell.name for cell in cells if cell.name not in ours]
@@ -401,7 +388,6 @@ def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_
 
 
 def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() -> None:
-    """Of the three hosts the Celeron and the Pentium, to the ratio between them."""
     found = planned_run("milanovic-srbljic", where="simulated")
     asked = [one for one in findings_of(found.run) if one.id in ("f7", "f10")]
     verdicts = judge_run(asked, found.run, found.trials)
@@ -428,7 +414,6 @@ def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() 
 
 
 def test_what_a_model_lacks_is_reported_where_it_contradicts_the_study() -> None:
-    """Of each finding that does not hold in a simulated run, and of no other."""
     found = planned_run("milanovic-srbljic", where="simulated")
     study = Study.model_validate(found.run.study)
     verdicts = judge_run(findings_of(found.run), found.run, found.trials)
@@ -443,7 +428,6 @@ def test_what_a_model_lacks_is_reported_where_it_contradicts_the_study() -> None
 
 @pytest.mark.parametrize("name", ["manford-kolahi", "milanovic-srbljic"])
 def test_a_mechanism_is_missing_for_a_finding_that_there_is(name: str) -> None:
-    """A mistyped id would name it nowhere."""
     loaded = load_study(name)
     assert loaded.study.simulation is not None
     named = {one.finding for one in loaded.study.simulation.missing}
@@ -451,7 +435,6 @@ def test_a_mechanism_is_missing_for_a_finding_that_there_is(name: str) -> None:
 
 
 def test_a_number_chosen_for_a_finding_counts_as_fitted_to_it() -> None:
-    """Findings held "with nothing fitted" by numbers that were chosen for just that."""
     found = planned_run("milanovic-srbljic", where="simulated")
     asked = [one for one in findings_of(found.run) if one.id in ("f9", "f10")]
     simulation = found.run.study["simulation"]

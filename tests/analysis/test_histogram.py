@@ -1,7 +1,5 @@
 """Histograms of engines, read."""
 
-from __future__ import annotations
-
 import struct
 
 import pytest
@@ -40,14 +38,12 @@ def test_larger_values_share_buckets() -> None:
     ["00", "00" * 48, encoded(bytes([0x80])), encoded(b"\x02")[:-2], encoded(b"\x02", digits=9)],
 )
 def test_an_invalid_histogram_is_refused(text: str) -> None:
-    """Cut off, of another format, or with a count that does not end."""
     with pytest.raises(ValueError, match="histogram"):
         buckets(text)
 
 
 @given(st.binary(max_size=60))
 def test_any_bytes_are_read_or_refused(payload: bytes) -> None:
-    """Records come from elsewhere, too."""
     try:
         found = buckets(encoded(payload))
     except ValueError:
@@ -56,7 +52,6 @@ def test_any_bytes_are_read_or_refused(payload: bytes) -> None:
 
 
 def test_the_histogram_of_an_engine_has_the_percentiles_that_it_tells() -> None:
-    """The same samples, and each percentile is the highest value of the bucket that it is in."""
     kind = WORKLOADS["echo"]
     parameters = kind.Parameters.model_validate({"requests": 300, "warmup_s": 0})
     with Engine("one", [engine_path()]) as one, Engine("two", [engine_path()]) as two:

@@ -1,7 +1,5 @@
 """Notes on the interfaces of real hosts before a run."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanlab.analysis.interface_cautions import cautions
@@ -17,7 +15,6 @@ GOOD: dict[str, Any] = {
 
 
 def test_of_alike_interfaces_nothing_is_reported() -> None:
-    """Nor of what drivers do not tell."""
     unknown = dict.fromkeys(GOOD) | {"name": "veth0"}
     assert cautions({"here": GOOD, "nas": GOOD}) == []
     assert cautions({"here": GOOD, "nas": unknown}) == []
@@ -25,7 +22,6 @@ def test_of_alike_interfaces_nothing_is_reported() -> None:
 
 
 def test_unlike_speeds_and_packet_sizes_are_reported() -> None:
-    """With the number of each host."""
     slow = GOOD | {"speed_bps": 100_000_000, "mtu_bytes": 9000}
     assert cautions({"here": GOOD, "nas": slow}) == [
         "the interfaces differ in speed: here 1.00 Gbit/s, nas 100 Mbit/s",
@@ -34,7 +30,6 @@ def test_unlike_speeds_and_packet_sizes_are_reported() -> None:
 
 
 def test_what_shares_its_medium_is_reported() -> None:
-    """Half duplex and wireless."""
     said = cautions({"pc1": GOOD | {"full_duplex": False}, "nas": GOOD | {"wireless": True}})
     assert [text.partition(":")[0] for text in said] == ["pc1", "nas"]
     assert "half duplex" in said[0]
@@ -42,7 +37,6 @@ def test_what_shares_its_medium_is_reported() -> None:
 
 
 def test_a_link_below_what_the_adapter_supports_is_reported() -> None:
-    """As by a cable with a broken pair."""
     slow = GOOD | {"speed_bps": 100_000_000, "supported_speed_bps": 1_000_000_000}
     good = GOOD | {"supported_speed_bps": 1_000_000_000}
     assert cautions({"nas": slow}) == [
@@ -52,7 +46,6 @@ def test_a_link_below_what_the_adapter_supports_is_reported() -> None:
 
 
 def test_power_saving_is_reported() -> None:
-    """It makes single packets late."""
     saving = GOOD | {"power_saving": True}
     (said,) = cautions({"nas": saving})
     assert said.startswith("nas: eth0 saves power between packets (Energy-Efficient Ethernet)")

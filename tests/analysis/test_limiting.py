@@ -1,7 +1,5 @@
 """What limited a simulated trial, by the shares of its parts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from planned_runs import planned_run
@@ -13,7 +11,6 @@ SECOND = 1_000_000_000
 
 
 def host(program_s: float = 0.0, **changed: Any) -> dict[str, Any]:
-    """A host whose disk is not modelled."""
     counts = dict.fromkeys(
         ("interrupt_ns", "protocol_ns", "ring_dropped_frames", "queue_dropped_frames",
          "socket_dropped_datagrams", "received_frames"), 0,
@@ -26,7 +23,6 @@ def port(offered_bytes: int, busy_s: float) -> dict[str, int]:
 
 
 def limited(hosts: list[Any], ports: list[Any], *roles: str, bus_busy_s: float = 0.0) -> Limiting:
-    """Of a trial of one second."""
     trial = planned_run("manford-kolahi", "tiny").trials[0]
     world = {
         "hosts": hosts,
@@ -45,7 +41,6 @@ def limited(hosts: list[Any], ports: list[Any], *roles: str, bus_busy_s: float =
 
 
 def test_a_download_that_fills_a_switched_link_is_limited_by_the_wire() -> None:
-    """The client's port was looked at, which sends acknowledgements: "window or waiting"."""
     found = limited(
         [host(0.2), host(0.1)], [port(60_000, 0.03), port(1_200_000, 0.99)], "client", "server"
     )
@@ -54,7 +49,6 @@ def test_a_download_that_fills_a_switched_link_is_limited_by_the_wire() -> None:
 
 
 def test_the_sender_of_a_download_is_the_server() -> None:
-    """The client's processor, which received, was called the sender's."""
     found = limited(
         [host(1.0), host(0.1)], [port(60_000, 0.1), port(1_200_000, 0.3)], "client", "server"
     )

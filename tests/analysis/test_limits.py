@@ -1,7 +1,5 @@
 """The limits against values that were worked out apart from the code."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.analysis.limits import (
@@ -41,7 +39,6 @@ def of_size(row: tuple[float, ...]) -> str:
 
 @pytest.mark.parametrize("row", TABLE, ids=of_size)
 def test_udp_limits_are_those_of_the_table(row: tuple[float, ...]) -> None:
-    """Octets on the wire, goodput at both speeds over both IP versions, messages each second."""
     size, wire4, wire6, slow4, slow6, _, _, fast4, fast6, _, _, messages_per_s = row
     size = int(size)
 
@@ -58,7 +55,6 @@ def test_udp_limits_are_those_of_the_table(row: tuple[float, ...]) -> None:
 def test_tcp_limits_of_a_message_in_each_segment_are_those_of_the_table(
     row: tuple[float, ...],
 ) -> None:
-    """Without timestamps, as the table has them."""
     for version, slow, fast in ((4, row[5], row[9]), (6, row[6], row[10])):
         at_10, at_100 = (
             tcp_limit_bps(rate, version, timestamps=False, segment_bytes=int(row[0])) / 1e6
@@ -115,7 +111,6 @@ def test_the_largest_udp_message_goes_in_fragments() -> None:
 
 
 def test_fragments_that_fill_their_frames_have_no_empty_one_after_them() -> None:
-    """2952 bytes and the UDP header are exactly two full fragments."""
     assert udp_wire_bytes(2952, 4) == 2 * 1538
 
 

@@ -1,7 +1,5 @@
 """By how much round trips grow under load: within blocks, and from the trials that count."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -13,7 +11,6 @@ from lanlab.store import TrialRecord
 
 
 def trial(number: int, block: int, load: str, rtt_ms: float, **more: Any) -> TrialRecord:
-    """A trial whose round trips all take the same time."""
     rtt = dict.fromkeys(("rtt_p50_ns", "rtt_p99_ns", "rtt_mean_ns"), rtt_ms * 1e6)
     counts = {"offered_requests": 100, "replies": 100}
     values: dict[str, Any] = {
@@ -61,7 +58,6 @@ def test_an_increase_is_counted_within_blocks() -> None:
 
 
 def test_a_block_that_lacks_one_of_both_is_not_compared() -> None:
-    """Nor is a failed trial: the increase is of the other blocks, and one has no interval."""
     trials = [
         trial(0, 0, "none", 1),
         trial(1, 0, "both", 5),
@@ -77,7 +73,6 @@ def test_a_block_that_lacks_one_of_both_is_not_compared() -> None:
 
 
 def test_loads_are_compared_with_the_echo_of_their_own_condition() -> None:
-    """Of the same levels of all other factors; without one there is nothing to compare with."""
     few, many = {"flows": 1}, {"flows": 8}
     trials = [
         trial(0, 0, "none", 1, factors=few),
@@ -95,7 +90,6 @@ def test_loads_are_compared_with_the_echo_of_their_own_condition() -> None:
 
 
 def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
-    """Median, 99th percentile and mean, each by its own."""
     trials = [
         each
         for block in (0, 1)
@@ -131,7 +125,6 @@ def test_each_statistic_is_compared_and_two_blocks_have_an_interval() -> None:
 
 
 def test_losses_are_of_all_requests_alone_and_under_load() -> None:
-    """A trial that counted none adds none; without any there is no share."""
     answered = {"offered_requests": 300, "replies": 270}
     trials = [
         trial(0, 0, "none", 1),
@@ -156,7 +149,6 @@ def test_losses_are_of_all_requests_alone_and_under_load() -> None:
 
 
 def test_only_loads_of_this_experiment_count_in_the_order_up_down_both() -> None:
-    """In any order of running; factors are those other than the load."""
     trials = [
         trial(number, 0, load, number + 1.0, factors={"flows": 2, "size": 64})
         for number, load in enumerate(("both", "none", "down", "up"))

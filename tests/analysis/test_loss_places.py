@@ -1,7 +1,5 @@
 """What became of the messages that a sender was asked for, as shares and in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

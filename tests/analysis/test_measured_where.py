@@ -1,7 +1,5 @@
 """A server of the user's is said to be where it is, not on this machine's loopback."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -19,7 +17,6 @@ from lanlab.testbeds.base import Host
 
 
 def copied(name: str, link: str, *servers: str) -> RunRecord:
-    """A run of copies to servers, one or several."""
     run = a_run(load_study("schomer-claason").study, "tiny", None)
     experiment: dict[str, Any] = {"id": "single", "parameters": {}, "factors": {}}
     if len(servers) == 1:
@@ -42,7 +39,6 @@ def copied(name: str, link: str, *servers: str) -> RunRecord:
     ],
 )
 def test_a_peer_is_where_its_url_names_it(place: str, peer: str, where: tuple[str, str]) -> None:
-    """Runs over a network were recorded as "on loopback (unshaped)"."""
     run = copied("loopback", "unshaped")
     (experiment,) = run.study["experiment"]
     experiment[place]["peer"] = peer if place == "parameters" else [peer]
@@ -81,7 +77,6 @@ def test_a_peer_is_where_its_url_names_it(place: str, peer: str, where: tuple[st
 def test_a_run_says_where_it_was_measured(
     name: str, servers: tuple[str, ...], said: tuple[str, ...]
 ) -> None:
-    """What has no link of lanlab's has the network as it is."""
     expected = said if len(said) == 2 else (*said, "network as it is")
 
     assert measured_where(copied(name, "unshaped", *servers)) == expected
@@ -107,7 +102,6 @@ def test_a_run_between_virtual_hosts_is_called_as_it_was() -> None:
 
 
 def test_an_interface_without_part_in_the_run_is_not_told() -> None:
-    """Beside the Ethernet of an old server this machine's loopback carries no frame."""
     facts = {"interfaces": {"lo": {"addresses": ["127.0.0.1"]}, "eth1": {"addresses": []}}}
     first = Host("host0", {"ipv4": "127.0.0.1"}, (), interface="eth1")
     second = Host("host1", {"ipv4": "127.0.0.1"}, ())

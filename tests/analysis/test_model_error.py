@@ -1,7 +1,5 @@
 """How far a model errs at values that nothing was fitted to, and the interval that this makes."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -34,7 +32,6 @@ PRINTED = [one for one in STUDY.published.value if one.metric == "elapsed_ns"]
 
 
 def held_out(*error_ratios: float, guess_ratio: float | None = None) -> list[Accuracy]:
-    """Values that were simulated that much too high."""
     found = []
     for value, error in zip(PRINTED, error_ratios, strict=False):
         baseline = None if guess_ratio is None else value.si * guess_ratio
@@ -46,7 +43,6 @@ def held_out(*error_ratios: float, guess_ratio: float | None = None) -> list[Acc
 
 @pytest.mark.parametrize("others", [3, 7])
 def test_the_interval_holds_the_next_error_in_95_of_100_cases(others: int) -> None:
-    """Of normal errors with mean zero, whatever their spread."""
     random = np.random.default_rng(1)
     errors = random.normal(0, 0.2, (4_000, others + 1))
     held = [abs(one[-1]) <= half_width_log(list(one[:-1])) for one in errors]
@@ -54,14 +50,12 @@ def test_the_interval_holds_the_next_error_in_95_of_100_cases(others: int) -> No
 
 
 def test_an_interval_takes_in_the_fit_side_by_side() -> None:
-    """By the squares of the logarithms; a side that the fit leaves alone is the model's error."""
     low, high = widened(100.0, 0.3, (100.0, 100.0 * math.exp(0.4)))
     assert low == pytest.approx(100 * math.exp(-0.3))
     assert high == pytest.approx(100 * math.exp(0.5))
 
 
 def test_a_value_takes_no_part_in_its_own_interval() -> None:
-    """One that is missed by far stays outside, and makes those of the others wide."""
     checked = cross_validated(held_out(0.01, -0.01, 0.02, 1.0))
     assert [one.is_inside for one in checked] == [True, True, True, False]
     far, near = checked[3], checked[0]
@@ -72,7 +66,6 @@ def test_a_value_takes_no_part_in_its_own_interval() -> None:
 
 
 def test_its_own_range_is_part_of_it() -> None:
-    """That of the others is part of how far these are off already."""
     found = held_out(0.01, -0.01, 0.02, 0.2)
     *_, last = found
     wide = replace(last, low=last.simulated / 1.3, high=last.simulated)
@@ -85,20 +78,17 @@ def test_its_own_range_is_part_of_it() -> None:
     "found", [held_out(*[0.01] * (LEAST_HELD_OUT - 1)), held_out(0.1, 0.1, 0.1, -1.0), []]
 )
 def test_an_interval_that_is_not_known_is_refused(found: list[Accuracy]) -> None:
-    """Of too few values, and where nothing was simulated of one."""
     assert model_error_log(found) is None and cross_validated(found) == []
     assert missed_sentence(found).endswith("no interval is given.")
 
 
 def test_what_could_not_be_missed_says_nothing_of_the_error() -> None:
-    """Nor what was fitted, or is a bound."""
     one, two, *_ = held_out(0.1, 0.2)
     fitted, exact = replace(one, standing="fitted"), replace(one, baseline=one.published)
     assert held_out_values([fitted, exact, two]) == [two]
 
 
 def test_print_alone_is_judged_alike() -> None:
-    """With its guesses in the place of the simulation, if it has one for each."""
     found = held_out(0.5, -0.4, 0.4, -0.3, guess_ratio=1.1)
     guesses = by_print_alone(found)
     assert error_logs(guesses) == pytest.approx([-math.log(1.1)] * 4)
@@ -111,7 +101,6 @@ def test_print_alone_is_judged_alike() -> None:
 
 
 def test_tables_say_which_values_are_outside() -> None:
-    """And how many, beside how many come nearer than print."""
     found = held_out(0.01, -0.01, 0.02, 1.0, guess_ratio=1.1)
     table = accuracy_table(found, STUDY.study)
     texts = [[cell.text for cell in row] for row in table.rows]
@@ -132,7 +121,6 @@ STUDIES = ("brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claas
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_all_that_is_held_out_is_kept(name: str) -> None:
-    """But what print alone has exactly, or is printed twice."""
     study = load_study(name)
     simulation = study.study.simulation
     assert simulation is not None
@@ -144,14 +132,12 @@ def test_all_that_is_held_out_is_kept(name: str) -> None:
 
 
 def test_nine_of_ten_printed_values_lie_in_the_interval_by_the_others() -> None:
-    """Of all studies: none takes part in its own, and nothing was fitted to any of them."""
     checked = [one for name in STUDIES for one in cross_validated(kept_of(load_study(name)))]
     assert len(checked) >= 20
     assert sum(one.is_inside for one in checked) >= 0.9 * len(checked)
 
 
 def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
-    """Next to fitted values how many numbers were free; the study's own note is last."""
     simulation = STUDY.study.simulation
     assert simulation is not None
     fitted = [replace(one, standing="fitted") for one in held_out(0.01, 0.2)]
@@ -172,7 +158,6 @@ def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
 
 
 def test_each_interval_is_made_by_the_three_others() -> None:
-    """Of the simulation with its own range, and of print alone without one."""
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     found[1] = replace(found[1], low=0.9 * found[1].simulated, high=1.2 * found[1].simulated)
     found[2] = replace(found[2], baseline=2 * found[2].published)
@@ -201,7 +186,6 @@ def test_a_printed_value_on_an_end_of_its_interval_is_inside() -> None:
 
 
 def test_a_range_that_does_not_hold_its_value_makes_nothing_narrower() -> None:
-    """The side on which it does not lie is the model's error alone."""
     low, high = widened(100.0, 0.3, (110.0, 120.0))
     assert low == pytest.approx(100 * math.exp(-0.3))
     assert high == pytest.approx(100 * math.exp(math.hypot(0.3, math.log(1.2))))
@@ -211,7 +195,6 @@ def test_a_range_that_does_not_hold_its_value_makes_nothing_narrower() -> None:
 
 
 def test_shares_below_one_have_an_interval_and_a_printed_zero_has_none() -> None:
-    """How far a value is missed is a ratio: its size is no matter."""
     found = [replace(one, published=0.5, simulated=0.4) for one in held_out(*[0.1] * 4)]
     assert model_error_log(found) == pytest.approx(half_width_log([math.log(0.5 / 0.4)] * 4))
     assert model_error_log([*found, replace(found[0], published=0.0)]) is None
@@ -220,7 +203,6 @@ def test_shares_below_one_have_an_interval_and_a_printed_zero_has_none() -> None
 
 
 def test_the_sentence_has_the_numbers_that_the_interval_is_made_of() -> None:
-    """Of four values and of one; without values that could be missed it says so."""
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     half = math.exp(half_width_log(error_logs(found)))
     by_print = math.exp(half_width_log([math.log(1.1)] * 4))
@@ -246,7 +228,6 @@ def test_held_out_values_of_a_run_count_once_next_to_those_that_are_kept() -> No
 
 
 def test_free_numbers_are_counted_as_the_docs_count_them() -> None:
-    """Five machines have IBM's cost of a call in common, which one ratio chose."""
     poo = load_study("poo-tan")
     assert poo.study.simulation is not None
     found = {one.metric: one.free for one in freedoms(poo.published, poo.study.simulation)}

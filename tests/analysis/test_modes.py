@@ -1,7 +1,5 @@
 """What trials were measured with, in words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +13,6 @@ from lanlab.workloads.losses import LOST_IN_THE_MEDIUM, NOT_RECEIVED
 
 
 def trial(source: dict[str, Any], target: dict[str, Any], **changes: Any) -> TrialRecord:
-    """A stream over UDP of which two ends told this."""
     template = planned_run("milanovic-srbljic").of("udp-500")[0]
     return replace(template, raw={"sender": source, "receiver": target}, **changes)
 
@@ -32,7 +29,6 @@ def test_trials_alike_are_named_once_with_their_reason() -> None:
 
 
 def test_reasons_that_differ_stand_with_their_trials_only() -> None:
-    """A reason names what was measured before the trial: the modes are the same."""
     assert common_words([polled("carries 1"), polled("carries 2")]) == "io single, receive poll"
 
 

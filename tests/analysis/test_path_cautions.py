@@ -1,7 +1,5 @@
 """Notes before a run on paths that carry less than their interfaces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanlab.analysis.path_cautions import path_cautions
@@ -18,14 +16,12 @@ def bounds(least: int, most: int | None = None) -> dict[str, int]:
 
 
 def test_of_a_path_that_carries_all_nothing_is_reported() -> None:
-    """Nor of one that could not be probed."""
     assert said_of(bounds(1500), bounds(1500)) == []
     assert said_of(None, None) == []
     assert path_cautions({}) == []
 
 
 def test_what_is_not_known_to_the_byte_is_reported() -> None:
-    """As over a long way."""
     (said,) = said_of(bounds(1280, 1400), bounds(1280, 1500))
     assert "packets of up to 1280 B, or 1400 B at most, pass" in said
     # It may carry all.
@@ -33,7 +29,6 @@ def test_what_is_not_known_to_the_byte_is_reported() -> None:
 
 
 def test_an_end_whose_interface_takes_less_than_the_other_sends_is_named() -> None:
-    """What it does not take is lost there; one that sends less itself is none."""
     ends = {"interface_mtu_bytes": 1280, "sender_mtu_bytes": 1500}
     (said,) = said_of(bounds(1280), bounds(1280, 1500), **ends)
     assert said.startswith("between pc1 and nas packets of up to 1280 B pass, though the interface")
@@ -43,7 +38,6 @@ def test_an_end_whose_interface_takes_less_than_the_other_sends_is_named() -> No
 
 
 def test_a_path_that_loses_long_packets_in_silence_is_named_so() -> None:
-    """What is the matter is another one than where a router says it."""
     (said,) = said_of(bounds(1500), bounds(1400))
     assert said.startswith("from pc1 to nas packets of up to 1500 B pass, and of up to 1400 B back")
     assert said.endswith("no router reports it; to TCP the host may seem dead")

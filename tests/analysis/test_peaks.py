@@ -1,7 +1,5 @@
 """The peak of throughput over loads: by the law beyond saturation, not by the loads that ran."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,7 +17,6 @@ GRID = [8_000.0, 16_000, 20_000, 24_000, 32_000, 40_000, 64_000]
 
 
 def delivered_bps(load_bps: float) -> float:
-    """Receive livelock: what is left beside the interrupts."""
     left = (1 - load_bps / BITS * INTERRUPT_S) / HANDLING_S * BITS
     return max(0.0, min(load_bps, left))
 
@@ -35,7 +32,6 @@ def finer(loads: Sequence[float]) -> list[float]:
 
 @pytest.mark.parametrize("loads", [GRID, finer(GRID), finer(finer(GRID))])
 def test_the_peak_is_that_of_the_law_whatever_the_loads(loads: list[float]) -> None:
-    """Where the greatest of the loads is 8 % below it."""
     found = peak_of(curve(loads))
     assert found is not None
     assert found.throughput == pytest.approx(PEAK_BPS, rel=1e-9)
@@ -44,7 +40,6 @@ def test_the_peak_is_that_of_the_law_whatever_the_loads(loads: list[float]) -> N
 
 @pytest.mark.parametrize("shift", [0.97, 0.99, 1.01, 1.03])
 def test_it_has_a_slope_where_the_loads_are_fixed(shift: float) -> None:
-    """A fitter needs one: costs that are a little less make the peak as much more."""
     points = [(load, shift * delivered_bps(load / shift)) for load in GRID]
     found = peak_of(points)
     assert found is not None
@@ -52,13 +47,11 @@ def test_it_has_a_slope_where_the_loads_are_fixed(shift: float) -> None:
 
 
 def test_a_plateau_is_its_own_peak() -> None:
-    """Of a wire, or of a sender that can offer no more."""
     found = peak_of([(load, min(load, 26_000.0)) for load in GRID])
     assert found is not None and found.throughput == pytest.approx(26_000)
 
 
 def test_what_a_queue_holds_of_a_load_just_beyond_is_no_peak() -> None:
-    """In a short trial all of it arrives; the plateau is as it is without that load."""
     points = [(load, min(load, 26_000.0)) for load in GRID]
     found = peak_of([*points, (26_150, 26_140)])
     assert found is not None and found.throughput == pytest.approx(26_000)
@@ -74,13 +67,10 @@ def test_what_a_queue_holds_of_a_load_just_beyond_is_no_peak() -> None:
     ],
 )
 def test_no_peak_is_made_up(points: list[tuple[float, float]]) -> None:
-    """Without a load on either side, and a second one beyond, for the line."""
     assert peak_of(points) is None
 
 
 def test_each_series_has_a_peak_for_each_trial() -> None:
-    """With all that its conditions have in common; one that has none has no cell."""
-
     def cell(host: str, load: float, share: float) -> Cell:
         values = tuple(share * delivered_bps(load / share) * (1 + n / 1000) for n in range(3))
         levels = {"host": host, "rate_bps": round(load), "message_size_bytes": 2}
@@ -97,20 +87,17 @@ def test_each_series_has_a_peak_for_each_trial() -> None:
 
 
 def test_a_load_of_which_half_a_percent_is_lost_arrived_whole() -> None:
-    """Messages on their way at either end of a trial make up to that; more is beyond saturation."""
     beyond = [(300.0, 240.0), (400.0, 220.0)]
     assert peak_of([(200.0, 199.0), *beyond]) == pytest.approx((250, 250))
     assert peak_of([(200.0, 198.94), *beyond]) is None
 
 
 def test_the_peak_lies_between_the_loads_on_either_side_of_it() -> None:
-    """Not before what arrived whole, but for a hundredth that queues may have held of it."""
     points = [(100.0, 100.0), (200.0, 200.0), (300.0, 150.0), (400.0, 149.0)]
     assert peak_of(points) == pytest.approx((198, 198))
 
 
 def test_a_peak_is_not_below_what_a_load_gave() -> None:
-    """Beyond it, or before; a load at which queues held what is beyond is left out."""
     points = [(100.0, 100.0), (200.0, 200.0), (300.0, 240.0), (400.0, 220.0)]
     assert peak_of([*points, (500.0, 260.0)]) == pytest.approx((250, 260))
     rising = [(100.0, 100.0), (300.0, 240.0), (400.0, 260.0)]
@@ -118,15 +105,12 @@ def test_a_peak_is_not_below_what_a_load_gave() -> None:
 
 
 def test_there_is_no_peak_where_throughput_rises_as_the_load_does() -> None:
-    """Or faster: then it is not yet beyond saturation."""
     for rise in (100.0, 150.0):
         assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 240.0 + rise)]) is None
     assert peak_of([(100.0, 100.0), (300.0, 240.0), (400.0, 330.0)]) is not None
 
 
 def test_a_series_has_as_many_peaks_as_its_shortest_condition_has_trials() -> None:
-    """Of three loads or more, in one experiment; what does not go along loads has none."""
-
     def cell(load: float, trials: int, group: str = "udp", varied: str = "rate_bps") -> Cell:
         values = tuple(delivered_bps(load) for _ in range(trials))
         blocks = tuple(range(10, 10 + trials))

@@ -1,7 +1,5 @@
 """What disturbed a trial, judged from made-up records."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -93,14 +91,12 @@ def test_late_frames_disturb_a_stream_by_what_comes_after_its_end(
 def test_late_frames_disturb_round_trips_by_what_they_add_to_the_median(
     p50_ns: int, rtt_p50_ns: int, found: list[str]
 ) -> None:
-    """However many frames were late: half of them by more than this."""
     assert codes(of_echo(over_a_medium(500, p50_ns=p50_ns), rtt_p50_ns)) == found
     assert codes(of_echo(over_a_medium(1, p50_ns=p50_ns), rtt_p50_ns)) == found
 
 
 @pytest.mark.parametrize("key", ["longest_gap_ns", "longest_ns"])
 def test_a_pause_of_the_medium_disturbs_round_trips_by_its_share_of_the_time(key: str) -> None:
-    """A frame that was handed over late waited as one that was taken late."""
     paused = over_a_medium(1, **{key: 20_000_001})
     assert codes(of_echo(paused)) == ["medium_shift"]
     assert codes(of(paused)) == []
@@ -165,7 +161,6 @@ def codes(judgement: Judgement) -> list[str]:
 
 
 def both(**changes: Any) -> dict[str, Any]:
-    """A trial whose ends share a kernel, and saw the same."""
     return a_trial(sent(window(**changes)), {"host": window(1.1, **changes)})
 
 
@@ -176,7 +171,6 @@ def test_a_quiet_trial_is_clean_whatever_the_kernels_ticks_say() -> None:
 
 
 def test_a_sender_that_paused_for_want_of_an_answer_is_reported() -> None:
-    """Whatever else it was held up by: less was sent than asked for."""
     trial = a_trial(sent(window(), paused_ns=300_000_000, unsent_messages=9))
     (finding,) = of(trial).findings
 
@@ -195,7 +189,6 @@ def test_others_who_take_a_processor_are_found_and_measured() -> None:
 
 
 def test_ends_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
-    """With boots of their own the very same readings are somebody else's work."""
     raw = both(idle_ns=1.6)
 
     assert codes(of(raw)) == []
@@ -244,7 +237,6 @@ def test_soft_interrupts_are_the_trials_own() -> None:
 
 
 def test_a_responder_without_a_window_counts_by_its_threads() -> None:
-    """Of an echo the requester's host alone measures a window."""
     answered = {"cpu": {"user_ns": SECOND // 10, "system_ns": SECOND // 10}}
 
     assert codes(of(a_trial({"host": window()}, answered), timeouts=0)) == []
@@ -291,7 +283,6 @@ def test_a_calendar_clock_that_is_set_is_found_in_both_directions() -> None:
 
 
 def test_a_sender_that_was_held_up_is_distinguished_from_one_that_cannot_keep_up() -> None:
-    """The latter is a result: the link or the machine is slower than the rate."""
     held_up = {"max_lateness_ns": 30_000_000, "late_messages": 60}
 
     assert codes(of(a_trial(sent(window(), **held_up)))) == ["sender_stalled", "sender_late"]
@@ -300,7 +291,6 @@ def test_a_sender_that_was_held_up_is_distinguished_from_one_that_cannot_keep_up
 
 
 def test_a_slow_schedule_has_time_to_be_late() -> None:
-    """Ten messages a second: their slots lie further apart than the sender was late."""
     slow = sent(window(), offered_messages=10, max_lateness_ns=30_000_000)
 
     assert codes(of(a_trial(slow))) == []
@@ -322,7 +312,6 @@ def test_what_no_repeat_can_mend_is_a_remark() -> None:
 
 
 def test_what_was_not_read_is_unknown_and_not_clean() -> None:
-    """A system that does not tell, and an engine that was lost before it could."""
     assert of(a_trial(sent(None), {"host": None})).unknown == (
         "steal", "foreign_cpu", "foreign_drops", "clock_step",
     )  # fmt: skip

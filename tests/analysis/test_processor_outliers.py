@@ -1,7 +1,5 @@
 """Trials whose server took far more processor time per byte than the others of their condition."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Printed numbers find the conditions that they belong to, and our numbers beside them."""
 
-from __future__ import annotations
-
 import pytest
 from planned_runs import PlannedRun, planned_run
 
@@ -47,7 +45,6 @@ def test_a_mean_is_shown_next_to_its_condition_under_the_system_it_was_measured_
 
 
 def test_a_number_belongs_to_one_condition(manford: PlannedRun) -> None:
-    """Numbers that say less than all factors belong to several, and so to none as a point."""
     matched = [
         point.value.id
         for summary in goodputs(manford)
@@ -59,7 +56,6 @@ def test_a_number_belongs_to_one_condition(manford: PlannedRun) -> None:
 
 
 def test_a_number_is_a_point_or_a_statement(manford: PlannedRun) -> None:
-    """Never both."""
     points = {
         point.value.id
         for summary in goodputs(manford)
@@ -83,7 +79,6 @@ def test_a_maximum_over_sizes_has_the_greatest_mean_of_its_ip_version_for_counte
 
 
 def test_a_share_of_the_link_is_compared_with_our_share_of_ours(milanovic: PlannedRun) -> None:
-    """The model's link carries exactly what it can."""
     found = statement(milanovic, "u500.pen.half")
 
     assert found.series == "pentium, nt4"
@@ -91,14 +86,12 @@ def test_a_share_of_the_link_is_compared_with_our_share_of_ours(milanovic: Plann
 
 
 def test_a_share_of_a_link_without_a_rate_has_no_counterpart() -> None:
-    """There is nothing to be a share of, and the reason is told."""
     found = statement(planned_run("milanovic-srbljic", "quick", None), "u500.pen.half")
 
     assert (found.ours, found.how) == (None, "this link has no rate of its own")
 
 
 def test_a_number_that_is_known_to_be_wrong_is_shown_next_to_nothing(manford: PlannedRun) -> None:
-    """Neither as a point nor as a statement."""
     sent = {"ip_version": 6, "message_size_bytes": 384}
     summary = next(one for one in goodputs(manford) if one.factors == sent)
     known = {point.value.id for point in points_for(summary, manford.published)}
@@ -115,7 +108,6 @@ def test_a_number_that_is_known_to_be_wrong_is_shown_next_to_nothing(manford: Pl
 
 
 def test_a_ratio_of_two_machines_has_no_counterpart(milanovic: PlannedRun) -> None:
-    """One machine cannot be compared with another that was not there."""
     found = statement(milanovic, "u2.cel_pen")
 
     assert found.ours is None
@@ -123,7 +115,6 @@ def test_a_ratio_of_two_machines_has_no_counterpart(milanovic: PlannedRun) -> No
 
 
 def test_a_run_whose_trials_all_failed_has_no_counterparts() -> None:
-    """The printed numbers stay, without ours."""
     found = planned_run("milanovic-srbljic", "tiny", fails=lambda planned: True)
 
     stated = statements(found.run, found.trials, found.published)
@@ -133,7 +124,6 @@ def test_a_run_whose_trials_all_failed_has_no_counterparts() -> None:
 
 
 def test_what_another_experiment_measures_is_shown_next_to_none_of_this_one() -> None:
-    """FTP has a rate, too, but not from memory to memory."""
     found = planned_run("brutman-mtcp", "quick", 10_000_000)
     summaries = summarise(found.run, found.trials, "speed-test", "goodput_bps")
 
@@ -153,7 +143,6 @@ def test_what_another_experiment_measures_is_shown_next_to_none_of_this_one() ->
 def test_a_printed_maximum_is_no_point_of_a_condition_even_if_it_names_all_of_it(
     manford: PlannedRun,
 ) -> None:
-    """It is of several trials or sizes, and stands among the statements."""
     here = {"ip_version": 6, "message_size_bytes": 384}
     mean = next(
         one for one in manford.published.value

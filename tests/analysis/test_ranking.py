@@ -1,7 +1,5 @@
 """Levels of a factor are ranked in groups, at each level of the other factors."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import replace
@@ -34,7 +32,6 @@ Run = tuple[RunRecord, list[TrialRecord]]
 def made(
     costs: Mapping[str, Any] = COSTS, spread: float = 0.005, trials: int = 10, **changes: Any
 ) -> Run:
-    """Copies of both datasets by each service."""
     study = copy_study(list(costs), [LARGE, SMALL], trials, **changes)
     return copy_run(study, costs, spread)
 
@@ -48,7 +45,6 @@ def said(run: Run) -> list[str]:
 
 
 def test_each_condition_has_groups_of_its_own() -> None:
-    """Large files are as quick by two services, small ones are not."""
     large, small = rankings(*made(), "copies")
 
     assert (large.condition, small.condition) == ({"dataset": LARGE}, {"dataset": SMALL})
@@ -57,7 +53,6 @@ def test_each_condition_has_groups_of_its_own() -> None:
 
 
 def test_of_services_that_do_not_differ_one_short_sentence_says_so() -> None:
-    """And not each of their names twice."""
     costs = dict.fromkeys(("smb", "nfs", "ftp", "sftp", "webdav"), COSTS["nfs"])
 
     (sentence,) = said(made(costs, spread=0.2, trials=3))
@@ -77,7 +72,6 @@ def test_how_many_times_slower_has_an_interval_that_holds_it() -> None:
 
 
 def test_the_order_is_the_same_by_a_metric_of_which_more_is_better() -> None:
-    """Goodput in place of time: what is twice as slow has half of it."""
     run, trials = made()
     study = {
         **run.study,
@@ -94,8 +88,6 @@ def test_the_order_is_the_same_by_a_metric_of_which_more_is_better() -> None:
 
 
 def test_noise_makes_no_order() -> None:
-    """Services that cost the same are one group, nearly always: the chance of any false group is
-    5 %."""
     alike = dict.fromkeys(COSTS, (1e-8, 1e-3, 0.0))
 
     run = made(alike, spread=0.05)
@@ -142,7 +134,6 @@ def test_a_group_ends_where_all_pairs_across_it_differ() -> None:
 
 
 def test_what_is_shown_within_a_group_is_reported() -> None:
-    """The best and the last differ, and the one between is like both."""
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
     run = made(costs, spread=0.02, trials=8)
     between = [one for one in rankings(*run, "copies") if len(one.groups) == 1]
@@ -153,13 +144,11 @@ def test_what_is_shown_within_a_group_is_reported() -> None:
 
 
 def at_limit(costs: Mapping[str, Any], spread: float = 0.0001) -> Run:
-    """Large copies over 100 Mbit/s Ethernet."""
     run, trials = copy_run(copy_study(list(costs), [LARGE], 5), costs, spread)
     return replace(run, testbed={**run.testbed, "link_rate_bps": 100_000_000}), trials
 
 
 def test_services_as_fast_as_the_network_are_not_ranked() -> None:
-    """Differences below the limit's own error were put into an order."""
     wire_s = 8 / tcp_limit_bps(100e6, 4)
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (1.004 * wire_s, 0, 0)})
 
@@ -235,7 +224,6 @@ def test_single_trials_are_not_ranked() -> None:
 
 
 def test_a_level_without_a_result_is_named_where_nothing_can_be_ranked() -> None:
-    """It was said that a ranking takes two trials, of which the others had ten."""
     run, trials = made({"smb": COSTS["smb"], "ftp": COSTS["ftp"]})
     ended = [replace(t, status="failed", metrics={}) if _is_ftp(t) else t for t in trials]
 
@@ -248,7 +236,6 @@ def _is_ftp(trial: TrialRecord) -> bool:
 
 
 def test_what_is_exactly_repeated_is_ranked() -> None:
-    """As in virtual time, where no trial differs from another."""
     [large, _] = rankings(*made(spread=0.0, trials=2), "copies")
 
     assert [set(group) for group in groups(large)][-1] == {"ftp"}
@@ -256,7 +243,6 @@ def test_what_is_exactly_repeated_is_ranked() -> None:
 
 
 def test_a_run_without_such_a_factor_has_no_ranking() -> None:
-    """Nor has a sweep of sending rates, where below saturation each carries the load."""
     for name in ("manford-kolahi", "milanovic-srbljic"):
         found = planned_run(name, "quick")
         study = Study.model_validate(found.run.study)
@@ -280,7 +266,6 @@ def test_servers_are_called_by_what_tells_them_apart(
 
 
 def test_many_conditions_with_one_order_are_reported_together() -> None:
-    """With names of some, and no ratio, which would be one over unlike conditions."""
     sizes = [f"1x{size}MB" for size in range(1, 9)]
     study = copy_study(["smb", "ftp"], sizes)
     [sentence] = said(copy_run(study, {"smb": (1e-8, 0, 0), "ftp": (2e-8, 0, 0)}, 0.005))

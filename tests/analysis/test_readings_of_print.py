@@ -1,7 +1,5 @@
 """Which simulated condition a printed number is read off at, on a made-up publication."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -46,7 +44,6 @@ def published(*values: PublishedValue) -> Published:
 
 
 def machines(fitted: dict[str, list[str]] | None = None, **more: Any) -> Simulation:
-    """A machine for each system; of some a number was fitted."""
     own = [
         {
             "id": name,
@@ -79,7 +76,6 @@ def read(
 
 
 def test_one_condition_is_its_mean_and_of_several_the_greatest() -> None:
-    """Or the peak over all loads, also where a load that was simulated gave more."""
     low, high = cell(90, os="a", load=1), cell(110, os="a", load=2)
     (one,) = read(value("p", os="a"), low, cell(500, os="b"))
     assert (one.simulated, one.how, one.conditions) == (90, "mean", (low.name,))
@@ -93,7 +89,6 @@ def test_one_condition_is_its_mean_and_of_several_the_greatest() -> None:
 
 
 def test_a_share_is_of_what_the_link_carries() -> None:
-    """At the peak, where there is one; a link without a limit has no share."""
     shared = value("p", 0.5, statistic="share_of_link", os="a")
     most = cell(90, 100, os="a", load=1)
     (one,) = read(shared, cell(80, 200, os="a", load=2), most, cell(500, None, os="a", load=3))
@@ -109,7 +104,6 @@ def ratio(**given: Any) -> PublishedValue:
 
 
 def test_a_ratio_is_of_two_levels_that_differ_in_nothing_else() -> None:
-    """It is left out where several hosts have both, or none has, and it is not clear which."""
     here = machines(place=[{"when": {"os": "a", "host": "x"}, "machines": ["a", "a"]}])
     a, b = cell(90, os="a", host="x"), cell(30, os="b", host="x")
     (one,) = read(ratio(), a, b, cell(500, os="a", host="y"), simulation=here)
@@ -123,7 +117,6 @@ def test_a_ratio_is_of_two_levels_that_differ_in_nothing_else() -> None:
 
 
 def test_a_ratio_of_peaks_says_so() -> None:
-    """If both are."""
     a, b = cell(90, peak=True, os="a"), cell(30, peak=True, os="b")
     assert read(ratio(), a, b)[0].how == "ratio of the peaks"
     plain = read(ratio(), a, cell(30, os="b"))[0]
@@ -131,7 +124,6 @@ def test_a_ratio_of_peaks_says_so() -> None:
 
 
 def test_what_is_not_of_the_study_or_follows_from_two_means_is_left_out() -> None:
-    """Nor a number known to be wrong, nor one of a metric that nothing simulated has."""
     values = [
         value("own", os="a"),
         value("related", kind="related", os="a"),
@@ -146,7 +138,6 @@ def test_what_is_not_of_the_study_or_follows_from_two_means_is_left_out() -> Non
 
 
 def test_a_number_is_read_off_where_the_file_says() -> None:
-    """What tells trials apart is no level of a condition."""
     reading = {"value": "p", "at": {"load": 2}, "because": WHY}
     said = machines(reading=[reading, {**reading, "value": "q", "at": {"load": 1}}])
     cells = (cell(90, os="a", load=1), cell(80, os="a", load=2))
@@ -171,7 +162,6 @@ def test_what_the_fit_leaves_open_is_that_of_the_number() -> None:
 
 
 def test_what_was_predicted_before_a_fit_has_no_range_of_the_machines_of_now() -> None:
-    """Its baseline is that of the number, in its unit; the fitted one has none."""
     simulation = machines(
         {"a": ["p"]},
         prediction=[{"value": "p", "simulated": 120}],
@@ -192,7 +182,6 @@ def test_what_was_predicted_before_a_fit_has_no_range_of_the_machines_of_now() -
 
 
 def test_what_is_kept_stands_without_any_simulated_condition() -> None:
-    """A ratio as one; a range only of what is held out still."""
     values = [value("p", os="a"), value("q", os="b"), ratio()]
     simulation = machines(
         {"a": ["p"]},
@@ -214,7 +203,6 @@ def test_what_is_kept_stands_without_any_simulated_condition() -> None:
 
 
 def test_what_a_number_was_to_the_machines_of_its_conditions() -> None:
-    """Of any of them: fitted counts before held out."""
     simulation = machines({"b": ["p"]}, held_out=["p"])
     assert standing_of("p", simulation, [{"os": "a"}, {"os": "b"}]) == "fitted"
     assert standing_of("p", simulation, [{"os": "a"}]) == "held out"
@@ -234,7 +222,6 @@ def times_and_rates(*rates: tuple[float, float, float, float]) -> list[Accuracy]
 
 
 def test_a_rate_repeats_the_time_of_the_same_transfer() -> None:
-    """Of one amount, to 2 %: of another they are two numbers."""
     found = times_and_rates((10, 20, 100, 50), (10, 20, 100, 50.98), (10, 20, 100, 51.1))
     repeats = {one.value.id: one.repeats for one in found}
     assert repeats == {"t0": None, "r0": "t0", "t1": None, "r1": "t1", "t2": None, "r2": None}
@@ -282,7 +269,6 @@ def test_print_alone_is_exact_to_a_millionth(guess: str, is_exact: bool) -> None
 
 @pytest.mark.parametrize("bound", [">=", "<=", "<", ">", "~", "<~"])
 def test_only_what_says_more_or_less_than_a_number_is_a_bound(bound: str) -> None:
-    """About 100 is a number to come near to."""
     (one,) = read(value("p", bound=bound, os="a"), cell(90, os="a"))
     assert one.is_bound is (bound not in ("~", "<~"))
     assert one.can_fail is one.is_counted is not one.is_bound

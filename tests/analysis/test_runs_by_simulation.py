@@ -1,7 +1,5 @@
 """How often two sides that are the same are told apart, by simulation on machines with load."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from run_cases import CASES  # noqa: E402
 
 @pytest.mark.parametrize("case", CASES[::4], ids=lambda case: f"{case.kind}: {case.name}")
 def test_a_share_is_as_the_table_says(case: Case) -> None:
-    """Every fourth. Seeds are fixed: it fails after a change, not by chance."""
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 

@@ -1,7 +1,5 @@
 """Where searches ended, from a run's trials alone."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 
@@ -30,7 +28,6 @@ def quick() -> PlannedRun:
 
 
 def test_the_bounds_of_every_goal_enclose_the_limit_of_the_link(quick: PlannedRun) -> None:
-    """The model loses nothing up to the limit, and beyond it all that is too much."""
     end = end_of(quick)
 
     assert end.limit == udp_limit_bps(10_000_000, 500, 4)
@@ -43,7 +40,6 @@ def test_the_bounds_of_every_goal_enclose_the_limit_of_the_link(quick: PlannedRu
 
 
 def test_a_lower_bound_is_confirmed_by_full_length_trials_of_its_own(quick: PlannedRun) -> None:
-    """The short ones that led there are not among them."""
     end = end_of(quick)
 
     for goal in end.goals:
@@ -58,7 +54,6 @@ def test_a_lower_bound_is_confirmed_by_full_length_trials_of_its_own(quick: Plan
 def test_the_curve_is_of_all_full_length_trials_and_falls_beyond_the_limit(
     quick: PlannedRun,
 ) -> None:
-    """A short trial may not have filled a queue."""
     found = curve_of(quick.run, quick.trials, SEARCH, "goodput_ratio")
     end = end_of(quick)
     loads = [float(summary.factors["rate_bps"]) for summary in found]
@@ -72,14 +67,12 @@ def test_the_curve_is_of_all_full_length_trials_and_falls_beyond_the_limit(
 
 
 def test_every_step_is_kept_in_order(quick: PlannedRun) -> None:
-    """For a figure of how the search went."""
     assert list(end_of(quick).steps) == quick.of(SEARCH)
 
 
 def test_a_capacity_that_drifts_is_said_in_sentence_table_and_json(
     quick: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And of one that goes up and down nothing."""
     steady = (0.01, -0.02, 0.015, -0.01, 0.02, -0.015, 0.01, -0.01, 0.0, 0.01)
     study = Study.model_validate(quick.run.study)
     for offs, drifts in ((sorted(steady), True), (steady, False)):
@@ -97,7 +90,6 @@ def test_a_capacity_that_drifts_is_said_in_sentence_table_and_json(
 
 
 def test_a_search_that_goes_on_has_no_end(quick: PlannedRun) -> None:
-    """Nor does one that has not begun. `undecided` would be a result."""
     began = next(trial.number for trial in quick.trials if trial.experiment == SEARCH)
 
     for ran in (0, began, began + 2):
@@ -105,7 +97,6 @@ def test_a_search_that_goes_on_has_no_end(quick: PlannedRun) -> None:
 
 
 def test_a_search_whose_trials_fail_is_undecided() -> None:
-    """Its first trial is retried twice, and tried once in each of two turns more."""
     end = end_of(planned_run("milanovic-srbljic", "quick", fails=lambda t: t.experiment == SEARCH))
 
     assert {goal.result.kind for goal in end.goals} == {"undecided"}
@@ -114,7 +105,6 @@ def test_a_search_whose_trials_fail_is_undecided() -> None:
 
 
 def test_trials_of_another_plan_leave_no_goal_but_are_kept(quick: PlannedRun) -> None:
-    """A run that an older version planned can still be looked at, with what was tried."""
     strange = replace(quick, trials=[replace(t, block=t.block + 1) for t in quick.trials])
 
     ends = saturations(strange.run, strange.trials)
@@ -128,7 +118,6 @@ def test_trials_of_another_plan_leave_no_goal_but_are_kept(quick: PlannedRun) ->
 
 
 def test_a_run_of_a_search_with_one_bound_can_still_be_read(quick: PlannedRun) -> None:
-    """So it was recorded before there were several goals, changes of its scale included."""
     study = json.loads(json.dumps(quick.run.study))
     older = {"factor": "rate_bps", "low": "100kB/s", "high": "1325kB/s", "at_least": 0.99,
              "metric": "goodput_ratio", "resolution_ratio": 0.01, "trials": 3,
@@ -149,7 +138,6 @@ def test_a_run_of_a_search_with_one_bound_can_still_be_read(quick: PlannedRun) -
 def test_trials_of_another_plan_say_nothing_of_a_search_that_had_not_begun(
     quick: PlannedRun,
 ) -> None:
-    """There is nothing to show of it."""
     began = next(trial.number for trial in quick.trials if trial.purpose != "trial")
     strange = [replace(trial, block=trial.block + 1) for trial in quick.trials[:began]]
 
@@ -157,7 +145,6 @@ def test_trials_of_another_plan_say_nothing_of_a_search_that_had_not_begun(
 
 
 def test_a_link_without_a_rate_has_no_limit() -> None:
-    """All of the range passes; a testbed's record need not speak of a rate at all."""
     found = planned_run("milanovic-srbljic", "quick", None)
 
     for run in (found, without_rate(found)):

@@ -1,7 +1,5 @@
 """Printed numbers beside simulated ones: what is read off where, and how it is counted."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.analysis.simulated import Accuracy, SimulatedCell, accuracies, counts, freedoms
@@ -64,7 +62,6 @@ def test_ratios_compare_greatest_means_and_gains_are_ratios() -> None:
 
 
 def test_counts_leave_bounds_out() -> None:
-    """At least four times is not a number to come near to."""
     study = load_study("milanovic-srbljic")
     common: dict[str, Level] = {"transport": "udp", "message_size_bytes": 2, "host": "pentium"}
     cells = [
@@ -79,7 +76,6 @@ def test_counts_leave_bounds_out() -> None:
 
 
 def test_the_end_of_a_range_is_read_off_at_its_size() -> None:
-    """And a number that belongs to no simulated condition is left out."""
     study = load_study("manford-kolahi")
     cells = [
         cell(27e6, transport="udp", os="vista", ip_version=4, message_size_bytes=128),
@@ -118,7 +114,6 @@ def test_a_held_out_value_is_set_beside_what_print_alone_makes_of_it(
 
 
 def test_what_print_alone_has_exactly_could_not_be_missed_and_does_not_count() -> None:
-    """That the Celeron fills the link says the link."""
     study = load_study("milanovic-srbljic")
     cells = {"goodput_bps": of_milanovic()}
     found = {a.value.id: a for a in accuracies(study.published, machines_of(study.study.id), cells)}
@@ -144,7 +139,6 @@ def test_one_printed_number_under_two_names_counts_once() -> None:
 
 
 def test_numbers_that_were_chosen_by_hand_are_free() -> None:
-    """With as many free numbers as values nothing that was fitted could have been missed."""
     study = load_study("manford-kolahi")
     simulation = machines_of(study.study.id)
     found = {one.metric: one for one in freedoms(study.published, simulation)}
@@ -178,7 +172,6 @@ def test_what_was_predicted_before_a_fit_stands_first_and_keeps_its_skill() -> N
     "name", ["brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claason"]
 )
 def test_every_predicted_value_has_a_baseline(name: str) -> None:
-    """Without one its error says nothing."""
     simulation = machines_of(name)
     predicted = {one.value for one in simulation.prediction} | set(simulation.held_out)
     assert {one.value for one in simulation.baseline} <= predicted
@@ -187,7 +180,6 @@ def test_every_predicted_value_has_a_baseline(name: str) -> None:
 
 
 def test_a_printed_minimum_is_the_least_mean_and_a_maximum_the_greatest() -> None:
-    """Of all sizes, also where the first or the last is neither."""
     levels: dict[str, Level] = {"transport": "udp", "os": "vista", "ip_version": 6}
     sizes = {512: 60e6, 128: 25e6, 1408: 84e6, 256: 40e6}
     cells = [cell(rate, message_size_bytes=size, **levels) for size, rate in sizes.items()]

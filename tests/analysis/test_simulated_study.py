@@ -1,7 +1,5 @@
 """A simulated study: each printed number with its counterpart, the same one at every place."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -49,7 +47,6 @@ def study_of(found: PlannedRun) -> Study:
 
 
 def test_printed_round_trips_belong_to_simulated_conditions(simulated: PlannedRun) -> None:
-    """Though these also say on the machines of which program they are, which is printed nowhere."""
     means = {
         point.value.id
         for summary in summarise(simulated.run, simulated.trials, RTT, "rtt_mean_ns")
@@ -80,7 +77,6 @@ def test_they_stand_in_the_table_and_in_the_figure(simulated: PlannedRun) -> Non
 
 
 def test_a_run_that_has_both_levels_compares_them(simulated: PlannedRun) -> None:
-    """Both systems, and both versions of IP."""
     stated = {
         one.value.id: one
         for one in statements(simulated.run, simulated.trials, simulated.published)
@@ -92,7 +88,6 @@ def test_a_run_that_has_both_levels_compares_them(simulated: PlannedRun) -> None
 
 
 def test_a_run_with_both_versions_of_ip_compares_them_too() -> None:
-    """On this system in place of the printed one."""
     found = planned_run("manford-kolahi", "quick", 100_000_000)
     stated = {one.value.id: one for one in statements(found.run, found.trials, found.published)}
 
@@ -102,7 +97,6 @@ def test_a_run_with_both_versions_of_ip_compares_them_too() -> None:
 
 
 def test_a_printed_number_has_one_counterpart(simulated: PlannedRun) -> None:
-    """The statements and the accuracy read it off at the same condition."""
     judged = {
         one.value.id: one.simulated
         for one in run_accuracies(simulated.run, simulated.trials, simulated.published)
@@ -181,7 +175,6 @@ def _livelocked(trial: TrialRecord) -> dict[str, float | int]:
 def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
     simulated: PlannedRun,
 ) -> None:
-    """Nothing of real hosts, of a study without machines, or of one that printed nothing."""
     assert run_accuracies(simulated.run, simulated.trials, simulated.published)
     real = planned_run("manford-kolahi", "quick", 100_000_000, where="real")
     assert run_accuracies(real.run, real.trials, real.published) == []
@@ -197,7 +190,6 @@ def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
 def test_every_verdict_on_a_simulation_says_at_how_many_conditions_a_machine_was_fitted(
     simulated: PlannedRun,
 ) -> None:
-    """That of a model of two lines, too, which rests on all its conditions."""
     findings = load_study("manford-kolahi").findings
     judged = judge_run(findings, simulated.run, list(map(_bent, simulated.trials))).judgements
     tested = {one.finding.id: one for one in judged if one.verdict != "not tested"}
@@ -216,7 +208,6 @@ def _bent(trial: TrialRecord) -> TrialRecord:
 
 
 def test_copies_of_another_amount_are_no_counterparts() -> None:
-    """Costs of files and of bytes make no constant rate; a hundredth more or less is the same."""
     found = planned_run("schomer-claason", "full", 100_000_000, where="simulated")
     cells = RunEvidence.of(found.run, found.trials).cells("copied_bytes")
     amounts = {amount_of(found.published, cell.levels) for cell in cells}

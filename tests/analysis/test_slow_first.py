@@ -1,7 +1,5 @@
 """A first trial that is unlike the others is seen, and spread alone is not taken for one."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.analysis.slow_first import slow_first
@@ -9,7 +7,6 @@ from lanlab.report.metrics.order_text import first_trial_text
 
 
 def test_a_first_trial_of_a_cold_server_is_reported_with_a_hint() -> None:
-    """As measured: eight copies of which the first waits for a disk."""
     rates = [3.2e6, 164e6, 131e6, 128e6, 140e6, 135e6, 150e6, 138e6]
     found = slow_first("goodput_bps", rates)
     assert found is not None and found.ratio == pytest.approx(138 / 3.2)

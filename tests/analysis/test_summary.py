@@ -1,7 +1,5 @@
 """Means, spreads and intervals, with the trial as the unit."""
 
-from __future__ import annotations
-
 import random
 from dataclasses import replace
 
@@ -23,7 +21,6 @@ STREAM = "throughput"
 
 @pytest.fixture(scope="module")
 def found() -> PlannedRun:
-    """Six conditions of two trials each."""
     return planned_run("manford-kolahi", "tiny", 100_000_000)
 
 
@@ -58,7 +55,6 @@ def test_the_interval_of_printed_trials_is_the_one_worked_out_by_hand() -> None:
 
 @pytest.mark.parametrize("trials", [3, 4, 7])
 def test_intervals_hold_the_mean_95_times_in_a_hundred(trials: int) -> None:
-    """4000 samples from a normal distribution; the share is seeded, so it is always the same."""
     rng = random.Random(20261121 + trials)
     held = 0
     for _ in range(4000):
@@ -70,7 +66,6 @@ def test_intervals_hold_the_mean_95_times_in_a_hundred(trials: int) -> None:
 
 
 def test_no_interval_without_a_spread_to_see() -> None:
-    """One value tells nothing of how the next would differ."""
     assert interval_of_mean("goodput_bps", []) is None
     assert interval_of_mean("goodput_bps", [5.0]) is None
 
@@ -83,7 +78,6 @@ def test_equal_values_have_an_interval_of_no_width() -> None:
 def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
     found: PlannedRun,
 ) -> None:
-    """The last factor changes fastest."""
     levels = [(4, 128), (4, 512), (4, 1408), (6, 128), (6, 512), (6, 1408)]
 
     for trials in (found.trials, found.trials[::-1]):
@@ -92,14 +86,12 @@ def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
 
 
 def test_each_trial_is_in_the_mean_of_its_own_condition(found: PlannedRun) -> None:
-    """The model's link carries exactly its limit, so each mean is the limit of its condition."""
     for summary in summarise(found.run, found.trials, STREAM, "goodput_bps"):
         assert summary.n == 2
         assert summary.mean == pytest.approx(summary.limit)
 
 
 def test_mean_deviation_and_interval_are_of_the_trials(found: PlannedRun) -> None:
-    """The printed trials again, this time through a table."""
     summary = first_condition(found, of_first_condition(found, *PRINTED_TRIALS))
 
     assert summary.values == tuple(PRINTED_TRIALS)
@@ -109,14 +101,12 @@ def test_mean_deviation_and_interval_are_of_the_trials(found: PlannedRun) -> Non
 
 
 def test_failed_trials_are_counted_and_in_no_mean(found: PlannedRun) -> None:
-    """Two that ended well make the mean."""
     summary = first_condition(found, of_first_condition(found, 2.0, None, 4.0))
 
     assert (summary.n, summary.failed, summary.mean) == (2, 1, 3.0)
 
 
 def test_a_trial_that_did_not_measure_the_metric_is_in_no_mean(found: PlannedRun) -> None:
-    """Absent means not measured; it is not a zero."""
     one, other = of_first_condition(found, 2.0, 4.0)
 
     summary = first_condition(found, [one, replace(other, metrics={"sent_bps": 4.0})])
@@ -125,14 +115,12 @@ def test_a_trial_that_did_not_measure_the_metric_is_in_no_mean(found: PlannedRun
 
 
 def test_one_trial_has_a_mean_and_no_interval(found: PlannedRun) -> None:
-    """Nothing is known of the spread."""
     summary = first_condition(found, of_first_condition(found, 2.0))
 
     assert (summary.mean, summary.sd, summary.ci_low, summary.ci_high) == (2.0, None, None, None)
 
 
 def test_a_condition_that_has_not_run_is_there_without_a_mean(found: PlannedRun) -> None:
-    """A table of an interrupted run shows what is missing."""
     summaries = summarise(found.run, [], STREAM, "goodput_bps")
 
     assert len(summaries) == 6
@@ -140,7 +128,6 @@ def test_a_condition_that_has_not_run_is_there_without_a_mean(found: PlannedRun)
 
 
 def test_trials_of_a_search_are_in_no_mean_of_a_condition(found: PlannedRun) -> None:
-    """Each was chosen by what came before it, so they are no sample."""
     one, other = of_first_condition(found, 2.0, 9.0)
 
     summary = first_condition(found, [one, replace(other, purpose="search")])
@@ -149,7 +136,6 @@ def test_trials_of_a_search_are_in_no_mean_of_a_condition(found: PlannedRun) -> 
 
 
 def test_limits_are_of_what_a_link_carries_only() -> None:
-    """A share of messages or a time has no limit here; TCP's does not depend on the message."""
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 6, "message_size_bytes": 128}
     tcp: dict[str, Level] = {**udp, "transport": "tcp", "ip_version": 4}
 
@@ -184,7 +170,6 @@ def test_the_limit_in_messages_a_second_is_that_of_the_bytes_that_a_message_take
 
 
 def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
-    """Loopback or an unshaped link, also in the record of a testbed that does not speak of it."""
     unshaped = replace(found.run, testbed={**found.run.testbed, "link_rate_bps": None})
 
     for run in (unshaped, without_rate(found).run):
@@ -194,13 +179,11 @@ def test_a_link_without_a_rate_sets_no_limit(found: PlannedRun) -> None:
 
 
 def disturbed(trial: TrialRecord) -> TrialRecord:
-    """The same trial, disturbed by others' work."""
     finding = Finding("foreign_cpu", "sender", 0.9, 0.1, True)
     return replace(trial, raw={"pollution": Judgement((finding,), ()).to_json()})
 
 
 def test_a_clean_repeat_counts_in_place_of_a_disturbed_trial(found: PlannedRun) -> None:
-    """At the same place, that is, in the same block; another block has its own."""
     first, repeat, other = of_first_condition(found, 9.0, 2.0, 4.0)
     trials = [disturbed(first), repeat, replace(other, block=1)]
 
@@ -212,7 +195,6 @@ def test_a_clean_repeat_counts_in_place_of_a_disturbed_trial(found: PlannedRun) 
 
 
 def test_the_last_disturbed_trial_counts_where_none_was_clean(found: PlannedRun) -> None:
-    """The summary says so."""
     first, repeat = of_first_condition(found, 9.0, 8.0)
 
     summary = first_condition(found, [disturbed(first), disturbed(repeat)])
@@ -222,7 +204,6 @@ def test_the_last_disturbed_trial_counts_where_none_was_clean(found: PlannedRun)
 
 
 def test_a_disturbed_trial_counts_if_its_repeat_failed(found: PlannedRun) -> None:
-    """It is all there is, and it is marked."""
     first, failed = of_first_condition(found, 9.0, None)
 
     summary = first_condition(found, [disturbed(first), failed])
@@ -232,7 +213,6 @@ def test_a_disturbed_trial_counts_if_its_repeat_failed(found: PlannedRun) -> Non
 
 
 def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
-    """What a repeat cannot mend is no reason for one."""
     (trial,) = of_first_condition(found, 9.0)
     remark = Finding("clock_source", "sender", "hpet", "tsc", False)
     trial = replace(trial, raw={"pollution": Judgement((remark,), ()).to_json()})
@@ -242,7 +222,6 @@ def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
 
 
 def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() -> None:
-    """All round trips failed: no trial of the throughput did, and none is left out or missing."""
     found = planned_run(
         "manford-kolahi", "tiny", fails=lambda planned: planned.experiment == "round-trip"
     )
@@ -251,7 +230,6 @@ def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() 
 
 
 def test_a_trial_without_the_metric_is_not_one_that_was_left_out(found: PlannedRun) -> None:
-    """Left out is what was run again."""
     [first, second] = of_first_condition(found, 1e6, 2e6)
     without = replace(second, metrics={})
     one = first_condition(found, [replace(first, block=0), replace(without, block=1)])
@@ -261,7 +239,6 @@ def test_a_trial_without_the_metric_is_not_one_that_was_left_out(found: PlannedR
 def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
     found: PlannedRun,
 ) -> None:
-    """A clean trial of another block is no repeat of it."""
     [first, second] = of_first_condition(found, 1e6, 2e6)
     one = first_condition(found, [disturbed(replace(first, block=0)), replace(second, block=1)])
     assert (one.n, one.left_out, one.disturbed) == (2, 0, 1)

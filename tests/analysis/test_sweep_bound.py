@@ -1,7 +1,5 @@
 """A search and a sweep of the same run do not contradict each other in what is said."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest
@@ -42,7 +40,6 @@ def levels_of(found: PlannedRun) -> list[float]:
 
 
 def test_a_sweep_without_loss_is_a_lower_bound(refuted: PlannedRun) -> None:
-    """In place of the estimate of a search that lost messages at lower loads."""
     strictest = end_of(refuted).goals[0]
 
     best = max(level for level in levels_of(refuted) if level <= LIMIT_BPS)
@@ -82,7 +79,6 @@ def test_the_table_has_no_bound_that_the_sweep_refutes(refuted: PlannedRun) -> N
 
 @pytest.mark.parametrize("differs", ["other size", "one trial", "lossy below", "agreeing"])
 def test_what_refutes_nothing(differs: str) -> None:
-    """Another size of messages, a single trial, a loss at a lower load, and the same limit."""
     slow = slow_in_search if differs != "agreeing" else (lambda planned: 1.0)
     found = planned_run("milanovic-srbljic", "quick", carries=slow)
     assert len({trial.block for trial in found.of(SWEEP)}) > 1
@@ -119,7 +115,6 @@ def test_random_loss_is_refuted_by_as_many_messages_as_it_would_take_some_of(
 
 @pytest.mark.parametrize("is_most", [False, True])
 def test_a_disturbed_host_is_said_to_be_one(is_most: bool) -> None:
-    """With how many trials of the search it is about; first of all where these are most."""
     found = planned_run("milanovic-srbljic", "quick")
     judged = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
     end = end_of(found)

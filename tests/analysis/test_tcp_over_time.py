@@ -1,7 +1,5 @@
 """What is said to have limited a sender, from samples as kernels gave them."""
 
-from __future__ import annotations
-
 from lanlab.analysis.tcp_over_time import (
     NOTHING_TO_SEND,
     RECEIVE_WINDOW,
@@ -42,7 +40,6 @@ def a_second(
 
 
 def limits(samples: list[TcpSample]) -> list[str]:
-    """What limited, of parts that must reach over the whole time."""
     parts = limited_parts(samples, MSS)
     assert all(part.end_ns - part.start_ns > 900_000_000 for part in parts)
     return [part.by for part in parts]
@@ -64,13 +61,11 @@ def test_a_small_window_of_the_receiver_limits_all_the_time() -> None:
 
 
 def test_a_sender_with_a_rate_has_nothing_to_send() -> None:
-    """Of --rate 5M there: something is always under way, and what waits is less than a segment."""
     found = a_second(cwnd=98_464, peer=176_128, unacknowledged=19, unsent=1_128, window=0, buffer=0)
     assert limits(found) == [NOTHING_TO_SEND]
 
 
 def test_a_full_send_buffer_is_not_nothing_to_send() -> None:
-    """Of --send-buffer 16k there: all that the buffer holds has been sent."""
     found = a_second(cwnd=57_920, peer=94_208, unacknowledged=15, unsent=0, window=0, buffer=0.76)
     assert limits(found) == [SEND_BUFFER]
 

@@ -1,7 +1,5 @@
 """Trials that hang together in their order are seen, and those that do not are left alone."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -16,7 +14,6 @@ from lanlab.store import TrialRecord
 
 
 def chain(correlation: float, count: int, seed: int) -> list[float]:
-    """Rates of which each carries on a share of the one before."""
     random = np.random.default_rng(seed)
     logs = [float(random.normal())]
     for each in random.normal(0, 1, count - 1):
@@ -31,7 +28,6 @@ def chain(correlation: float, count: int, seed: int) -> list[float]:
 def test_it_is_seen_as_often_as_is_reported(
     correlation: float, count: int, least: float, most: float
 ) -> None:
-    """Of one condition, at 5 %: no more false ones, and the power that its text states."""
     draws = 400
     seen = 0
     for seed in range(draws):
@@ -42,12 +38,10 @@ def test_it_is_seen_as_often_as_is_reported(
 
 
 def test_intervals_are_longer_from_as_many_trials_on() -> None:
-    """What is said and what is done begin at the same number."""
     assert LEAST_TRIALS == neighbours.LEAST_TRIALS
 
 
 def test_equal_trials_have_no_order() -> None:
-    """And shares, which may be 0, are taken as they are."""
     assert lag_one("goodput_bps", [1e6] * 20) is None
     found = lag_one("received_ratio", [0.0] * 6 + [0.5] * 6)
     assert found is not None and found[0] > 0.7
@@ -59,7 +53,6 @@ def twelve() -> PlannedRun:
 
 
 def test_a_run_says_which_conditions_it_is_so_of(twelve: PlannedRun) -> None:
-    """And nothing where trials are independent."""
     trials = [one for one in twelve.trials if one.experiment == "throughput"]
     first = trials[0].factors
     own = [one for one in trials if one.factors == first]

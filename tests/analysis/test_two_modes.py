@@ -1,7 +1,5 @@
 """Trials that come in two modes are seen where they can be, and no side is called better for it."""
 
-from __future__ import annotations
-
 import math
 import sys
 from pathlib import Path
@@ -29,7 +27,6 @@ SLOW = [value * 0.7 for value in FAST]
 
 @pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
 def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
-    """Seeds are fixed: it fails after a change, not by chance."""
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
@@ -37,7 +34,6 @@ def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
 def test_of_all_draws_it_happens_as_often_as_is_claimed(case: Case) -> None:
-    """As above, within the bounds of the claim itself."""
     assert case.low <= case.share() <= case.high
 
 
@@ -58,7 +54,6 @@ def one(
 
 
 def test_a_difference_as_great_as_that_of_the_modes_is_neither_better_nor_worse() -> None:
-    """One slow trial in eight on one side, seven on the other."""
     found = one([*FAST, 100.4, SLOW[0]], [*SLOW, 70.3, FAST[0]])
     assert found.differs and found.modes is not None
     assert found.modes.ratio == pytest.approx(1 / 0.7, rel=0.01)
@@ -118,7 +113,6 @@ def around(*distances: float) -> list[float]:
 
 
 def test_modes_are_four_times_as_far_off_as_what_lies_about_the_usual_one() -> None:
-    """Four trials within 1 % of the middle one, and one on either side of them."""
     near = (-0.01, -0.01, 0.01, 0.01)
     found = two_modes([around(*near, -0.042, 0.042)])
 
@@ -136,7 +130,6 @@ def test_trials_of_the_other_mode_are_alike_within_half_of_their_distance() -> N
 
 
 def test_two_trials_of_a_condition_are_held_against_each_other() -> None:
-    """The lower one is the middle: the other is apart by their ratio."""
     found = two_modes([around(-0.01, -0.01, 0.01, 0.01), [50.0, 75.0], [80.0, 120.0], [7.0]])
 
     assert found is not None

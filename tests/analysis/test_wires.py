@@ -1,7 +1,5 @@
 """What a link can carry at most, from the record of a run or from its text."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -15,7 +13,6 @@ from lanlab.analysis.wires import Wire, wire_asked_for, wire_of
 
 @pytest.fixture(scope="module")
 def found() -> PlannedRun:
-    """A run; what it measured does not matter here."""
     return planned_run("manford-kolahi", "tiny", 100_000_000)
 
 
@@ -112,7 +109,6 @@ ETHERNET: dict[str, Any] = {
 def test_between_real_hosts_the_slower_adapter_is_the_limit(
     found: PlannedRun, changes: list[dict[str, Any]], rate_bps: float | None
 ) -> None:
-    """Where each keeps to a speed, and shares its wire with no other."""
     interfaces = {f"pc{n}": ETHERNET | change for n, change in enumerate(changes)}
     reached = {f"host{n}": {} for n in range(len(changes))}
     facts = {"interfaces": interfaces, "reached": reached}

@@ -1,7 +1,5 @@
 """`bench/copy_allowed.py` run on a record of a copy on the virtual LAN, and on one of loopback."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -28,7 +26,6 @@ def _run(*argv: str | Path) -> str:
 
 
 def test_what_a_copy_reached_is_computed_from_its_record_alone(tmp_path: Path) -> None:
-    """NetBEUI waits for nothing, and sends the same frames in virtual time."""
     store, lanlab = str(tmp_path / "store.sqlite"), "from lanlab.cli.app import run; run()"
     copy = ("copy", "1x100kB", "--trials", "1", "--store", store)
     _run("-c", lanlab, *copy, "--service", "smb1+nbf", "--link", "10M")

@@ -1,7 +1,5 @@
 """The tables of `bench/copy_clients.py` from trials whose ratios are known."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -24,7 +22,6 @@ def trial(block: int, label: str, elapsed_s: float, service: str = "ftp") -> Tri
 
 
 def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() -> None:
-    """A client that takes twice as long has half the goodput; blocks that lack one are left out."""
     trials = [
         *(trial(block, "lanlab 1", 1.0 + block) for block in range(6)),
         *(trial(block, "curl 1", 2.0 + 2 * block) for block in range(6)),
@@ -40,7 +37,6 @@ def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() ->
 
 
 def test_servers_are_compared_by_one_client_block_by_block() -> None:
-    """A server that takes half the time has twice the goodput; a service with one is left out."""
     trials = [
         *(trial(block, "curl 1", 2.0 + block) for block in range(6)),
         *(trial(block, "curl 1", 1.0 + block / 2, "ftp" + OWN) for block in range(6)),
@@ -53,7 +49,6 @@ def test_servers_are_compared_by_one_client_block_by_block() -> None:
 
 
 def test_copies_are_the_same_only_byte_for_byte(tmp_path: Path) -> None:
-    """Neither with a file less, nor with one that has another octet."""
     source, arrived = tmp_path / "source", tmp_path / "arrived"
     for folder in (source, arrived):
         folder.mkdir()

@@ -1,7 +1,5 @@
 """The ensemble of machines that agree with print, and what an assumed number moves."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -47,7 +45,6 @@ def of(name: str, simulated: float = 1.0) -> Accuracy:
     ],
 )
 def test_a_printed_value_is_an_interval(name: str, low: float, high: float) -> None:
-    """By its digits and words."""
     ends = interval_of(of(name), STUDY)
     assert np.exp(ends) == pytest.approx((low, high))
 
@@ -61,7 +58,6 @@ def test_where_trials_are_printed_a_value_is_the_interval_of_their_mean() -> Non
 
 
 def test_members_agree_with_print_and_go_as_far_as_it_lets_them() -> None:
-    """Two numbers of which one value fixes the sum: the other way is open."""
     jacobian = np.array([[1.0, 1.0]])
     low, high = np.array([-0.1]), np.array([0.02])
     found = walk(jacobian, low, high, np.random.default_rng(1), members=400)
@@ -74,7 +70,6 @@ def test_members_agree_with_print_and_go_as_far_as_it_lets_them() -> None:
 
 
 def test_rows_are_written_once(tmp_path: Path) -> None:
-    """And a second time in place of the first; those under another comment stay."""
     path = tmp_path / "machines.toml"
     path.write_text("schema = 1\n")
     write_rows(path, "Ranges.", ["[[range]]\nlow = 1\n", "[[range]]\nlow = 2\n"])
@@ -87,7 +82,6 @@ def test_rows_are_written_once(tmp_path: Path) -> None:
 
 
 def test_the_value_that_is_moved_most_is_named() -> None:
-    """Down or up; numbers that were fitted are not among those that are assumed."""
     before = {name: of(name, 1.0) for name in ("u2.cel", "u2.cel_pen")}
     after = {"u2.cel": of("u2.cel", 1.1), "u2.cel_pen": of("u2.cel_pen", 0.7)}
     change, name = moved(before, after)

@@ -1,7 +1,5 @@
 """The fit of machines: it recovers costs that are known, and changes nothing else in their file."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib
@@ -92,7 +90,6 @@ machines = ["pc", "pc"]
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A study of one's own, with what was published of it."""
     made = tmp_path / "study"
     made.mkdir()
     (made / "study.toml").write_text(STUDY)
@@ -109,7 +106,6 @@ def _fit(folder: Path, *options: str) -> str:
 
 
 def test_a_fit_recovers_known_costs_and_predicts_what_was_held_out(folder: Path) -> None:
-    """Two costs from two printed numbers; all else in the file stays, and a second fit too."""
     said = _fit(folder)
     written = (folder / "machines.toml").read_text()
     simulation = load_study(str(folder)).study.simulation
@@ -153,7 +149,6 @@ def test_a_value_that_is_held_out_for_a_while_is_predicted(folder: Path) -> None
 
 
 def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Path) -> None:
-    """With what was published beside the study, also when that file is gone."""
     from lanlab.analysis.published import published_numbers
     from lanlab.report.simulation.accuracy_table import accuracy_tables
 
@@ -176,7 +171,6 @@ def test_a_run_of_ones_own_study_has_accuracy_tables(folder: Path, tmp_path: Pat
 def test_all_printed_round_trips_of_manford_kolahi_are_simulated_within_a_tenth(
     only: str, number: int
 ) -> None:
-    """What docs/simulation.md says of them: a change of the simulated programs may not undo it."""
     command = [sys.executable, str(FIT), "manford-kolahi", "--check", "--only", only]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     lines = [line.split() for line in done.stdout.splitlines() if line.startswith("rtt.")]

@@ -1,7 +1,5 @@
 """The judges of `lanlab load`: what they read of other programs, and their verdicts."""
 
-from __future__ import annotations
-
 import json
 import sys
 from argparse import Namespace
@@ -44,7 +42,6 @@ DATA = {
 
 
 def test_a_data_file_of_flent_has_pings_alone_and_beside_its_streams() -> None:
-    """The first two seconds of the streams count for neither; nor what came after the time."""
     alone, loaded = load_flent.parts_of(DATA, 2)
     assert (alone.median_ms, alone.p99_ms, alone.goodput_mbps) == (1.0, 1.0, None)
     # 6 of the one stream and 3 of the other, from 105 to 107 s.
@@ -54,21 +51,18 @@ def test_a_data_file_of_flent_has_pings_alone_and_beside_its_streams() -> None:
 
 @pytest.mark.parametrize("lacking", ["Ping (ms) ICMP", "TCP"])
 def test_a_data_file_without_pings_or_streams_is_named(lacking: str) -> None:
-    """Nothing is made up for them."""
     raw = {name: each for name, each in DATA["raw_values"].items() if not name.startswith(lacking)}
     with pytest.raises(SystemExit, match="flent left no pings or no streams; it has "):
         load_flent.parts_of({"raw_values": raw}, 2)
 
 
 def double(folder: Path, name: str, body: str) -> None:
-    """A program of that name."""
     program = folder / name
     program.write_text(f"#!{sys.executable}\n{body}", encoding="utf-8")
     program.chmod(0o755)
 
 
 def doubles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exit_code: int = 0) -> Path:
-    """All that the bench takes; where `flent` notes its arguments."""
     noted = tmp_path / "arguments.json"
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("FLENT_NOTED", str(noted))
@@ -89,7 +83,6 @@ def doubles(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, exit_code: int = 0)
 
 
 def bed() -> Any:
-    """Two hosts that are this one."""
     host = SimpleNamespace(command_prefix=(), addresses={"ipv4": "127.0.0.1"})
     return SimpleNamespace(hosts=(host, host))
 
@@ -97,7 +90,6 @@ def bed() -> Any:
 def test_flent_is_asked_for_the_same_streams(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As many, by the same congestion control, for warm-up and time."""
     noted = doubles(tmp_path, monkeypatch)
     _, loaded = load_flent.flent_trial(bed(), ASKED)
     assert loaded.median_ms == 9.0
@@ -108,7 +100,6 @@ def test_flent_is_asked_for_the_same_streams(
 
 
 def test_a_flent_that_fails_ends_the_bench(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Also where it left a file."""
     doubles(tmp_path, monkeypatch, exit_code=3)
     with pytest.raises(SystemExit, match="flent: "):
         load_flent.flent_trial(bed(), ASKED)
@@ -117,7 +108,6 @@ def test_a_flent_that_fails_ends_the_bench(tmp_path: Path, monkeypatch: pytest.M
 def test_what_is_missing_is_named_with_the_commands_that_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Before anything is set up."""
     monkeypatch.setattr(sys, "argv", ["load_flent.py"])
     monkeypatch.setenv("PATH", str(tmp_path))
     double(tmp_path, "flent", "")
@@ -142,7 +132,6 @@ def test_what_flent_cannot_do_is_refused(
     options: list[str],
     said: str,
 ) -> None:
-    """Before anything is run."""
     monkeypatch.setattr(sys, "argv", ["load_flent.py", *options])
     with pytest.raises(SystemExit):
         load_flent.main()
@@ -150,7 +139,6 @@ def test_what_flent_cannot_do_is_refused(
 
 
 def seen_by(lanlab: list[float], peer: list[float]) -> dict[str, list[Seen]]:
-    """Medians under load, a block each; 1 ms alone."""
     return {
         "lanlab alone": [Seen(1.0, 1.0) for _ in lanlab],
         "lanlab loaded": [Seen(ms, ms, 9.0) for ms in lanlab],
@@ -160,7 +148,6 @@ def seen_by(lanlab: list[float], peer: list[float]) -> dict[str, list[Seen]]:
 
 
 def test_a_verdict_is_by_the_difference_within_blocks(capsys: pytest.CaptureFixture[str]) -> None:
-    """A drift that both have is no difference; two frames in every block are one."""
     assert judge(seen_by([11, 21, 31.1], [11.1, 20.9, 31]), "peer", "Blocks.", LINK) == 0
     table = capsys.readouterr().out
     assert "| lanlab | 1.00 | 21.03 |" in table and "within both intervals" in table

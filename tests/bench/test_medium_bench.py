@@ -1,7 +1,5 @@
 """`bench/medium.py` run: its counts are tshark's, and a part that is not there is refused."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys
@@ -22,7 +20,6 @@ if not BENCH.is_dir():
 
 
 def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The bench run with these arguments."""
     command = [sys.executable, BENCH / "medium.py", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
 
@@ -30,7 +27,6 @@ def bench(*arguments: str) -> subprocess.CompletedProcess[str]:
 # A capture loses frames when it has no processor in time.
 @pytest.mark.alone
 def test_frames_are_counted_as_tshark_counts_them() -> None:
-    """At both ends, and what the medium loses by chance is what is missing."""
     lacking = [need.name for need in needs("virtual") if not need.found]
     if lacking:
         missing(f"the virtual LAN needs {', '.join(lacking)}")

@@ -1,7 +1,5 @@
 """The figures of a medium under load."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -32,7 +30,6 @@ LOADS = [
 
 
 def test_each_number_of_stations_has_a_line_in_the_order_of_the_load() -> None:
-    """Whatever the order of the loads, and in the units of the axes."""
     chart = utilisation_chart(LOADS, 512)
     assert [series.name for series in chart.series] == ["2 stations", "15 stations"]
     assert [(point.x, point.y) for point in chart.series[0].points] == [(50, 50), (90, 90)]
@@ -43,7 +40,6 @@ def test_each_number_of_stations_has_a_line_in_the_order_of_the_load() -> None:
 
 
 def test_the_formula_is_a_guide_for_each_number_of_stations() -> None:
-    """It lies across the figure, and is not drawn as a limit."""
     limits = utilisation_chart(LOADS, 512).limits
     assert [(limit.name, limit.kind, limit.series) for limit in limits] == [
         ("Metcalfe & Boggs, 2 stations", "guide", 0),
@@ -54,7 +50,6 @@ def test_the_formula_is_a_guide_for_each_number_of_stations() -> None:
 
 
 def test_both_figures_can_be_drawn() -> None:
-    """As SVG, the same bytes each time."""
     for chart in (utilisation_chart(LOADS, 512), delay_chart(LOADS, 512)):
         assert to_bytes(chart, "svg") == to_bytes(chart, "svg")
 
@@ -63,6 +58,5 @@ def test_both_figures_can_be_drawn() -> None:
     ("frame_bytes", "expected"), [(64, 0.381), (512, 0.831), (832, 0.889), (1518, 0.936)]
 )
 def test_the_formula_has_its_check_values(frame_bytes: int, expected: float) -> None:
-    """Of 15 stations; a station alone has the bus to itself."""
     assert metcalfe_boggs_efficiency(frame_bytes, 15) == pytest.approx(expected, abs=0.0005)
     assert metcalfe_boggs_efficiency(frame_bytes, 1) == 1

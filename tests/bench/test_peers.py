@@ -1,7 +1,5 @@
 """`bench/peers.py`: its statistics, what it sees on the wire, and that it runs."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.long
 
 
 def test_the_interval_of_a_median_holds_it_in_at_least_95_of_100_samples() -> None:
-    """Of a skewed distribution, for every number of runs that gives one."""
     draw = random.Random(7)
     for runs in (6, 7, 9, 15):
         held = 0
@@ -42,7 +39,6 @@ def test_the_interval_of_a_median_holds_it_in_at_least_95_of_100_samples() -> No
 
 
 def trials_of(cell: str, **figures: list[dict[str, float]]) -> list[Measured]:
-    """A trial for each block and contender."""
     return [
         Measured(block, "veth", 4, cell, label.replace("_", " "), metrics)
         for label, values in figures.items()
@@ -51,18 +47,15 @@ def trials_of(cell: str, **figures: list[dict[str, float]]) -> list[Measured]:
 
 
 def rates(*values: float) -> list[dict[str, float]]:
-    """Figures of a cell of datagrams."""
     return [{"messages_per_s": value, "cpu_ns_per_message": 1e9 / value} for value in values]
 
 
 def rows(trials: list[Measured], start: str) -> list[str]:
-    """The lines of the tables that begin so."""
     lines = "\n".join(tables_of.tables(trials)).splitlines()
     return [line for line in lines if line.startswith(start)]
 
 
 def test_ratios_are_of_each_block_and_to_the_best_peer() -> None:
-    """A machine that halves its speed from block to block changes no ratio."""
     speeds = [1e5 / 2**block for block in range(7)]
     trials = trials_of(
         "udp-64",
@@ -76,7 +69,6 @@ def test_ratios_are_of_each_block_and_to_the_best_peer() -> None:
 
 
 def test_a_tie_is_reported_where_intervals_overlap_and_only_there() -> None:
-    """Fewer than six runs say nothing."""
     near = [100.0 + block for block in range(7)]
 
     def verdict(own: list[float], peer: list[float]) -> str:
@@ -89,7 +81,6 @@ def test_a_tie_is_reported_where_intervals_overlap_and_only_there() -> None:
 
 
 def test_paced_cells_are_compared_with_nuttcp() -> None:
-    """Whoever else has the better gaps."""
     gaps = [{"gap_p1_ns": 100.0, "gap_p99_ns": 200.0, "sender_cpu_ratio": 0.1}] * 7
     trials = trials_of("pace-64", lanlab_single=gaps, nuttcp=gaps, iperf3=gaps)
 
@@ -107,12 +98,10 @@ def frame(payload: int, ip_version: int) -> bytes:
 @pytest.mark.parametrize("ip_version", [4, 6])
 @pytest.mark.parametrize("payload", [0, 64, 500])
 def test_the_payload_is_read_off_the_frame(payload: int, ip_version: int) -> None:
-    """Cut to what the watcher takes of it."""
     assert wire.payload_bytes(frame(payload, ip_version)[:96]) == payload
 
 
 def test_what_is_no_datagram_is_not_seen() -> None:
-    """ARP, TCP, and too little of a frame."""
     assert wire.payload_bytes(bytes(12) + b"\x08\x06" + bytes(28)) is None
     tcp = bytearray(frame(64, 4))
     tcp[23] = 6
@@ -136,7 +125,6 @@ def test_gaps_are_summed_up_without_the_ends_of_the_stream() -> None:
 def test_a_peer_that_cannot_is_named_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """A tool without rates in a paced cell; the others take part."""
     program = tmp_path / "nuttcp"
     program.write_text("#!/bin/sh\n")
     program.chmod(0o755)
@@ -152,7 +140,6 @@ def test_a_peer_that_cannot_is_named_with_the_reason(
 # Who watches the wire misses frames when it has no processor in time.
 @pytest.mark.alone
 def test_the_bench_runs_and_names_what_is_missing(tmp_path: Path) -> None:
-    """With no peer but iperf3, if that is there; on both sites."""
     file = tmp_path / "peers.json"
     asked = ["--quick", "--only", "pace-64,queue-64", "--ip", "4", "--json", str(file)]
     for name in ("cat", "env", "ip", "iperf3", "nsenter", "setpriv", "sh", "taskset", "unshare"):

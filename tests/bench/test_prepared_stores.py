@@ -1,7 +1,5 @@
 """No use of a prepared store changes a file of its user's; `bench/hostile_stores.py` tries more."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -39,7 +37,6 @@ def test_no_use_of_forty_prepared_stores_changes_a_file_of_the_users(
 def test_a_run_is_neither_deleted_nor_resumed_through_a_link(
     tmp_path: Path, good: Path, level: str
 ) -> None:
-    """A link to the folder of another store's series, as a prepared store may have."""
     link = good / level
     link.rename(tmp_path / "elsewhere")
     link.symlink_to(tmp_path / "elsewhere")

@@ -1,7 +1,5 @@
 """`bench/soak.py`: that it finds what grows, takes nothing else for it."""
 
-from __future__ import annotations
-
 import json
 import random
 import shutil
@@ -74,7 +72,6 @@ def test_a_leak_of_1_kib_a_trial_is_found_in_the_noise_of_ten_minutes(
 
 
 def test_a_leak_counts_in_pages_as_the_kernel_does() -> None:
-    """1 KiB a trial becomes a page every fourth trial."""
     pages = [4 * KIB * (trial // 4) for trial in range(800)]
     assert judge_memory("memory", [life(pages)]).finding is not None
 
@@ -158,7 +155,6 @@ def test_a_seed_gives_the_same_conditions_of_every_kind() -> None:
 
 @pytest.mark.parametrize("seed", range(20))
 def test_no_condition_is_refused_before_the_run(seed: int) -> None:
-    """Nor takes longer than a trial of a soak should."""
     for link in ("unshaped", "100M+tbf"):
         for condition in expand(soak_study(seed, ip_versions=(4, 6), link=link), "soak"):
             # An amount without a rate is expected to take a second.

@@ -1,7 +1,5 @@
 """`bench/soak.py` run: that it finds leaks by name, and nothing where nothing leaks."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -40,8 +38,6 @@ HELD = ("descriptors", "threads")
 
 
 class _SlowerStore:
-    """A store whose commits take 1 ms longer each time."""
-
     def __init__(self, store: Store) -> None:
         self._store = store
         self._commits = 0
@@ -129,7 +125,6 @@ __attribute__((constructor)) static void begin(void) {
 
 
 def leaking_engine(folder: Path) -> Path:
-    """An engine that leaks."""
     (folder / "leak.c").write_text(_LEAK)
     library = folder / "leak.so"
     subprocess.run(

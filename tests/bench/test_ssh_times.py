@@ -1,7 +1,5 @@
 """`bench/ssh_times.py` run with few trials: every kind of time is there."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess
@@ -24,7 +22,6 @@ if not BENCH.is_dir():
     "link", ["unshaped:switch", pytest.param("100M:switch,delay=0.5ms", marks=pytest.mark.long)]
 )
 def test_each_kind_of_time_is_measured_beside_its_bound(link: str) -> None:
-    """The exit code says whether the bounds hold."""
     if os.geteuid() != 0:
         missing("hosts with ssh servers take root")
     command = [sys.executable, BENCH / "ssh_times.py", "--repeats", "1", "--trials", "3"]

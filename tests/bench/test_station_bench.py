@@ -1,7 +1,5 @@
 """The tables of `bench/stations.py` from trials whose ratios are known."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.long
 
 
 def test_the_last_column_is_over_the_better_of_those_that_could() -> None:
-    """Medians, not means; who tells no fairness is named so, and who cannot do it has no number."""
     plain, synced = Cell("read", 750, 15, 60_000), Cell("write", 6000, 1, 6_000_000, True)
     found = {
         (plain, "lanlab"): [Found(rate, 0.99) for rate in (300.0, 100.0, 9000.0)],
@@ -40,13 +37,11 @@ def test_the_last_column_is_over_the_better_of_those_that_could() -> None:
 
 
 def test_without_peers_there_is_no_ratio() -> None:
-    """An empty cell, and no better that lanlab were compared with itself."""
     (_, _, line) = table(["lanlab"], {(Cell("read", 750, 1, 60_000), "lanlab"): [Found(7.0, 1.0)]})
     assert line == "| read | 750 | 60000 | 1 | 7 (1.00) |  |  |"
 
 
 def test_more_bytes_take_longer_to_copy_and_to_compare() -> None:
-    """By much more than noise: a thousand times as many."""
     for less, more in zip(
         copy_and_compare_ns(1000, 1000), copy_and_compare_ns(1_000_000, 1_000_000), strict=True
     ):

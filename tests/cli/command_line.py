@@ -1,7 +1,5 @@
 """The command line as its users meet it: a process of its own, or quickly within this one."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -56,14 +54,11 @@ parameters = { time_s = 0.15, warmup_s = 0 }
 
 @dataclass(frozen=True)
 class Said:
-    """What a command came to."""
-
     code: int
     out: str
     err: str
 
     def json(self) -> Any:
-        """Its answer, which must be one JSON object and nothing else."""
         value = json.loads(self.out)
         assert isinstance(value, dict)
         return value
@@ -73,7 +68,6 @@ Lanlab = Callable[..., Said]
 
 
 def until(condition: Callable[[], bool], what: str, patience_s: float = 60.0) -> None:
-    """Wait for another process, which has no other way to tell."""
     deadline = time.monotonic() + patience_s
     while not condition():
         assert time.monotonic() < deadline, f"waited {patience_s:g} s for {what}"
@@ -81,8 +75,6 @@ def until(condition: Callable[[], bool], what: str, patience_s: float = 60.0) ->
 
 
 class Running:
-    """A command that runs, and all the processes that it started."""
-
     def __init__(self, folder: Path, *args: str, ignored: signal.Signals | None = None) -> None:
         self._mark = f"LANLAB_TEST_MARK={uuid.uuid4().hex}"
         name, _, value = self._mark.partition("=")
@@ -106,7 +98,6 @@ class Running:
         )
 
     def end(self) -> Said:
-        """Wait for it."""
         out, err = self.process.communicate(timeout=120)
         return Said(self.process.returncode, out, err)
 
@@ -124,7 +115,6 @@ class Running:
 
 @contextmanager
 def running(folder: Path, *args: str, **options: Any) -> Iterator[Running]:
-    """A command under way, which is ended with the test."""
     command = Running(folder, *args, **options)
     try:
         yield command

@@ -1,7 +1,5 @@
 """Fixtures of the command line's tests."""
 
-from __future__ import annotations
-
 import signal
 import sys
 from collections.abc import Iterator
@@ -25,7 +23,6 @@ for _folder in ("report", "analysis"):
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty folder with a study in it, to work in."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("LANLAB_STORE", raising=False)
     monkeypatch.delenv("SSH_AUTH_SOCK", raising=False)
@@ -62,7 +59,6 @@ def lanlab(
 
 @pytest.fixture
 def password_and_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place of the test's own, and the password of its servers."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
     monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
@@ -70,14 +66,12 @@ def password_and_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[Engine]:
-    """Runs the users' servers."""
     with Engine("nas", [engine_path()]) as found:
         yield found
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """What a user's server serves."""
     place = tmp_path / "served"
     place.mkdir()
     (place / "letter").write_text("dear")

@@ -1,7 +1,5 @@
 """`lanlab serve` as a process, and what it said."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """A store of runs that were never measured, so that what is printed of them never changes."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Sequence
 from dataclasses import replace
@@ -28,7 +26,6 @@ _TURNS = 3
 
 
 def make_store(place: Path) -> None:
-    """Write all of them, oldest first; ids begin with what they are."""
     keep(place, (*_runs(), *_series()))
 
 
@@ -63,7 +60,6 @@ def _judged(trial: PlannedTrial) -> Judgement:
 
 
 def _series() -> list[Run]:
-    """Two settings in turns, of which the second is 3 % slower."""
     found = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     rng = random.Random(5)
     sides = [{"name": "a.toml", "engine": None}, {"name": "b.toml", "engine": None}]

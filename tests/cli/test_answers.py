@@ -1,7 +1,5 @@
 """What commands answer, to people and to programs."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess
@@ -16,7 +14,6 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 
 
 def test_a_study_is_run_and_answered_as_json(lanlab: Lanlab) -> None:
-    """One object with every trial; the talk is on standard error."""
     said = lanlab("run", "small.toml", "--testbed", "loopback", "--seed", "7", "--json")
 
     assert said.code == 0
@@ -28,7 +25,6 @@ def test_a_study_is_run_and_answered_as_json(lanlab: Lanlab) -> None:
 
 
 def test_a_study_is_run_and_answered_in_words(lanlab: Lanlab) -> None:
-    """Tables, then what they say, then where the figures are."""
     said = lanlab("run", "small.toml", "--testbed", "loopback")
 
     assert said.code == 0
@@ -48,7 +44,6 @@ def test_a_study_is_run_and_answered_in_words(lanlab: Lanlab) -> None:
 def test_a_single_measurement_as_json_has_the_keys_of_the_store(
     args: list[str], key: str, lanlab: Lanlab
 ) -> None:
-    """At full precision; of several trials the mean and each."""
     one = lanlab(*args, "--json").json()
     two = lanlab(*args, "--trials", "2", "--json").json()
 
@@ -66,7 +61,6 @@ SMALL_SEARCH = (
 
 
 def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab: Lanlab) -> None:
-    """Wherever a busy machine lets the search end."""
     said = lanlab(*SMALL_SEARCH, "--goals", "0%,5%")
 
     assert said.code == 0
@@ -81,7 +75,6 @@ def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab
 
 
 def test_a_saturation_as_json_has_a_result_for_each_goal(lanlab: Lanlab) -> None:
-    """And every trial with its purpose and length."""
     answer = lanlab(*SMALL_SEARCH, "--goals", "5%,0", "--json").json()
 
     (search,) = answer["searches"]
@@ -98,7 +91,6 @@ def test_a_saturation_as_json_has_a_result_for_each_goal(lanlab: Lanlab) -> None
 
 
 def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
-    """What arrived, how much of it, and the name under which it is kept."""
     stream = lanlab("stream", *QUICK, "--size", "100", "--rate", "1M", "--trials", "3")
     echo = lanlab("echo", *QUICK)
     verbose = lanlab("echo", *QUICK, "-v")
@@ -114,7 +106,6 @@ def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
 
 
 def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) -> None:
-    """As JSON too: the object then has the error."""
     said = lanlab("stream", *QUICK, "--message-rate", "0.0004", "--json")
 
     assert said.code == 1
@@ -125,7 +116,6 @@ def test_a_failed_measurement_exits_with_1_and_gives_the_reason(lanlab: Lanlab) 
 def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """The other conditions are run, and the answer says that it failed."""
     text = (folder / "small.toml").read_text()
     broken = text.replace('rate_bps = "1M"', "rate_messages_per_s = 0.0004")
     (folder / "small.toml").write_text(broken)
@@ -138,7 +128,6 @@ def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
 
 
 def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
-    """In words and as JSON."""
     listed = {study["id"]: study for study in lanlab("studies", "--json").json()["studies"]}
     assert list(listed) == [
         "brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "poo-tan", "schomer-claason",
@@ -159,7 +148,6 @@ def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
 
 
 def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, folder: Path) -> None:
-    """Where it is shown, and where somebody tries."""
     (folder / "old.toml").write_text(
         'schema = 1\nid = "old"\ntitle = "Old machines"\n'
         '[[waiting]]\nid = "all"\ntitle = "all of it"\nworkload = "historic-copy"\n'
@@ -177,7 +165,6 @@ def test_a_study_that_cannot_be_run_yet_says_what_is_missing(lanlab: Lanlab, fol
 
 
 def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab, folder: Path) -> None:
-    """Before the run, and in its report."""
     with (folder / "small.toml").open("a", encoding="utf-8") as file:
         file.write('\n[[waiting]]\nid = "old"\ntitle = "old PCs"\nworkload = "historic-copy"\n')
     said = lanlab("run", "small.toml", "--testbed", "loopback")
@@ -190,7 +177,6 @@ def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab, folder:
 
 
 def test_a_bracket_in_a_title_is_a_bracket(lanlab: Lanlab, folder: Path) -> None:
-    """Not the markup of the library that prints it."""
     text = (folder / "small.toml").read_text()
     title = "[/b] [red]"
     (folder / "small.toml").write_text(text.replace("Goodput of small messages", title))
@@ -203,7 +189,6 @@ def test_a_bracket_in_a_title_is_a_bracket(lanlab: Lanlab, folder: Path) -> None
 
 
 def test_runs_are_listed_newest_last(lanlab: Lanlab) -> None:
-    """Those of any command."""
     first = lanlab("stream", *QUICK, "--json").json()["run"]
     second = lanlab("run", "small.toml", "--testbed", "loopback", "--json").json()["run"]
 
@@ -217,7 +202,6 @@ def test_runs_are_listed_newest_last(lanlab: Lanlab) -> None:
 
 
 def test_a_report_is_written_into_the_folder_that_is_named(lanlab: Lanlab, folder: Path) -> None:
-    """Of one run or several; the path of the page is the answer."""
     lanlab("run", "small.toml", "--testbed", "loopback")
 
     said = lanlab("report", "last", "--out", "mine")
@@ -237,13 +221,11 @@ TOUR = ("tour", "--scale", "tiny", "--testbed", "loopback", "--out", "here", "--
 
 
 def test_the_tour_runs_two_studies_and_reports_them(lanlab: Lanlab, folder: Path) -> None:
-    """Both on one page, with tables beside it."""
     check_tour(lanlab(*TOUR), folder)
 
 
 @pytest.mark.long
 def test_the_tour_runs_two_studies_and_draws_them(tmp_path: Path) -> None:
-    """The same as a process, with its figures: two for each of the page."""
     said = lanlab_process(tmp_path, *TOUR)
 
     check_tour(said, tmp_path)
@@ -271,7 +253,6 @@ def check_tour(said: Said, folder: Path) -> None:
 def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
     able: bool, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is missing comes with how to get it; what is not required does not count."""
     needs = [
         Need("tc", able, "/sbin/tc" if able else "not found", "apt install iproute2"),
         Need("IPv6", False, "::1 cannot be bound", "sysctl", required=False),
@@ -291,7 +272,6 @@ def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
 
 
 def test_the_doctor_looks_at_this_machine(lanlab: Lanlab) -> None:
-    """Loopback is to be had wherever these tests run."""
     answer = lanlab("doctor", "--json").json()
 
     assert answer["loopback"]["able"]
@@ -299,7 +279,6 @@ def test_the_doctor_looks_at_this_machine(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
 def test_no_colour_where_none_is_wanted(setting: dict[str, str], tmp_path: Path) -> None:
-    """Nor where the answer goes into a file."""
     said = lanlab_process(tmp_path, "show", "milanovic-srbljic", **setting)
 
     assert said.code == 0
@@ -307,7 +286,6 @@ def test_no_colour_where_none_is_wanted(setting: dict[str, str], tmp_path: Path)
 
 
 def test_no_colour_obeys_even_where_colour_is_forced(tmp_path: Path) -> None:
-    """Colour only adds: without it the same words are there."""
     forced = lanlab_process(tmp_path, "studies", FORCE_COLOR="1", NO_COLOR="1", COLUMNS="200")
 
     assert "\x1b[3" not in forced.out
@@ -315,7 +293,6 @@ def test_no_colour_obeys_even_where_colour_is_forced(tmp_path: Path) -> None:
 
 
 def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None:
-    """As in `lanlab show … | head -1`, however early it goes."""
     for args in (["show", "manford-kolahi"], ["studies", "--json"], ["--help"]):
         process = subprocess.Popen(
             [*COMMAND, *args],
@@ -333,8 +310,6 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None
 
 
 def test_json_is_not_a_number_that_json_does_not_have(lanlab: Lanlab) -> None:
-    """Strict readers take every answer."""
-
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 

@@ -1,7 +1,5 @@
 """What `lanlab run --check` comes to: passed, failed or undecided."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any, cast
 

@@ -1,7 +1,5 @@
 """Commands whose standard streams are closed, and that may open few files: one sentence each."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -40,7 +38,6 @@ def test_closed_errors_are_nothing_to_speak_of(tmp_path: Path) -> None:
 
 
 def test_nothing_that_is_opened_gets_the_number_of_a_closed_output(tmp_path: Path) -> None:
-    """A store would be written to as if it were the output."""
     done = shell('exec "$@" <&- >&-', tmp_path, *ECHO)
     assert done.returncode == 1
     assert "this is a bug" not in done.stderr
@@ -51,7 +48,6 @@ def test_nothing_that_is_opened_gets_the_number_of_a_closed_output(tmp_path: Pat
 @pytest.mark.parametrize("most", [6, 8, 12, 16])
 @pytest.mark.parametrize("argv", [ECHO, ("report", "last"), ("runs",)])
 def test_too_few_files_are_one_sentence(tmp_path: Path, most: int, argv: tuple[str, ...]) -> None:
-    """Whoever notices first."""
     done = shell(f'ulimit -n {most}; exec "$@"', tmp_path, *argv)
     assert done.returncode in (0, 1, 2)
     assert "this is a bug" not in done.stderr

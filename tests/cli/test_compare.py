@@ -1,7 +1,5 @@
 """`lanlab compare`: every option, what it refuses, and what its page holds."""
 
-from __future__ import annotations
-
 import csv
 import io
 import re
@@ -18,7 +16,6 @@ from lanlab.store import RunRecord, TrialRecord
 
 
 def kept(*runs: Run) -> list[str]:
-    """Runs in the store of this folder; their ids."""
     keep(Path("lanlab-results", "store.sqlite"), runs)
     return [run.id for run, _ in runs]
 
@@ -119,7 +116,6 @@ def test_another_run_can_be_the_base(two: list[str], lanlab: Lanlab) -> None:
 def test_a_margin_decides_that_there_is_no_difference(
     margin: str, two: list[str], lanlab: Lanlab
 ) -> None:
-    """Of levels of a factor; two runs that are alike do not show that two settings are."""
     ids = [two[0], "alike-run"]
     levels = ("compare", ids[0], "--by", "ip_version", "--metric", "goodput_bps")
 
@@ -196,7 +192,6 @@ def test_unfinished_failed_and_disturbed_trials_are_reported(folder: Path, lanla
 
 
 def test_a_real_run_can_be_compared_with_the_next(folder: Path, lanlab: Lanlab) -> None:
-    """End to end: two runs of two trials each, over loopback."""
     ids = [
         lanlab("run", "small.toml", "--testbed", "loopback", "--json").json()["run"] for _ in "ab"
     ]

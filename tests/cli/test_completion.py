@@ -1,7 +1,5 @@
 """Shell completion offers what `--help` has."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -40,7 +38,6 @@ SHELLS = {
 def test_completion_offers_every_option(
     shell: str, name: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Of the command that is on the line."""
     monkeypatch.setenv("COMP_WORDS", f"lanlab {name} -")
     monkeypatch.setenv("COMP_CWORD", "2")
     monkeypatch.setenv("_TYPER_COMPLETE_ARGS", f"lanlab {name} -")
@@ -66,7 +63,6 @@ def test_completion_offers_every_option(
     ],
 )
 def test_values_are_completed(line: str, offered: list[str], lanlab: Lanlab, folder: Path) -> None:
-    """Of a list the last; runs by id and by name."""
     with open_store(None) as records:
         bed = {"name": "loopback", "link": "unshaped"}
         began = "2026-11-21T08:00:00.000000+00:00"
@@ -82,7 +78,6 @@ def test_values_are_completed(line: str, offered: list[str], lanlab: Lanlab, fol
 
 @pytest.mark.parametrize("shell", SHELLS)
 def test_a_shell_runs_the_script_for_completion(shell: str, folder: Path) -> None:
-    """And gets the option that begins so."""
     if shutil.which(shell) is None:
         missing(f"there is no {shell}")
     script = get_completion_script(prog_name="lanlab", complete_var="_LANLAB_COMPLETE", shell=shell)

@@ -1,7 +1,5 @@
 """`lanlab copy`: what it answers, what it refuses."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path
@@ -12,14 +10,12 @@ from command_line import Lanlab
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for directories of trials of the test's own."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
     for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
         monkeypatch.delenv(name, raising=False)
 
 
 def test_a_directory_is_copied_to_a_directory(lanlab: Lanlab, tmp_path: Path) -> None:
-    """All that people want to know, and both directories as they were."""
     photos, nas = tmp_path / "photos", tmp_path / "nas"
     (photos / "2026").mkdir(parents=True)
     nas.mkdir()
@@ -45,7 +41,6 @@ def test_a_directory_is_copied_to_a_directory(lanlab: Lanlab, tmp_path: Path) ->
 
 
 def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
-    """The same answer for programs, and the times of files as a series of the store."""
     said = lanlab(
         *("copy", "3x10kB", "--service", "webdav", "--download", "--trials", "2"),
         *("--testbed", "loopback", "--json"),
@@ -82,7 +77,6 @@ def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
     ],
 )
 def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
-    """With exit code 2, before anything is run, and no password repeated."""
     told = lanlab("copy", *args, "--testbed", *(["loopback"] if args else []))
 
     assert told.code == 2, told.err
@@ -92,7 +86,6 @@ def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: La
 
 
 def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
-    """With what to do."""
     said = lanlab("copy", "1x1kB", "ftp://127.0.0.1:1/", "--trials", "1")
 
     assert said.code == 1

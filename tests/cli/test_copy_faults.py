@@ -1,7 +1,5 @@
 """`lanlab copy` where something goes wrong: what the user reads, and what is left at his server."""
 
-from __future__ import annotations
-
 import json
 import signal
 import sys
@@ -21,7 +19,6 @@ ONCE = ("--trials", "1", "--retries", "1", "--timeout", "3")
 
 
 def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str = "1x1MB") -> str:
-    """What is said of a copy that fails."""
     trusted = () if trust is None else ("--trust", trust)
     said = lanlab("copy", files, url, *trusted, *(args or ONCE))
     assert said.code == 1, said
@@ -35,7 +32,6 @@ def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str =
 def test_what_is_wrong_is_reported_with_a_hint(
     lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
-    """Server absent, wrong password, certificate not trusted."""
     with Served(engine, service, root) as (url, trust):
         port = url.rpartition(":")[2].partition("/")[0]
         absent = url.replace(f":{port}", f":{closed_port()}")
@@ -56,7 +52,6 @@ def test_what_is_wrong_is_reported_with_a_hint(
 def test_what_is_trusted_is_for_servers_that_show_who_they_are(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:
-    """Of two servers the one with a certificate is known by it; the other one is named."""
     with Served(engine, "ftps", root) as (url, trust), Served(engine, "ftp", root) as (plain, _):
         assert trust is not None
         said = lanlab("copy", "1x1kB", url, plain, "--trust", trust, "--trials", "1", "--json")
@@ -70,7 +65,6 @@ def test_what_is_trusted_is_for_servers_that_show_who_they_are(
 
 
 def test_a_share_that_is_missing(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    """By its name, with what to look at."""
     with Served(engine, "smb", root) as (url, trust):
         said = copied(lanlab, url.rpartition("/")[0] + "/elsewhere", trust)
     assert "elsewhere" in said
@@ -80,7 +74,6 @@ def test_a_share_that_is_missing(lanlab: Lanlab, engine: Engine, root: Path) -> 
 def test_a_name_that_the_service_cannot_hold(
     lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path
 ) -> None:
-    """Which, and what to do."""
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine/10:30.txt").write_text("x")
     with Served(engine, "smb", root) as (url, trust):
@@ -91,7 +84,6 @@ def test_a_name_that_the_service_cannot_hold(
 
 
 def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    """As `smb://[::1]:4450/share`."""
     if not Path("/proc/net/if_inet6").exists():
         pytest.skip("no IPv6 on this machine")
     with Served(engine, "smb", root, "::1") as (url, _):
@@ -101,7 +93,6 @@ def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
 
 
 def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    """Once: a retry that is told with its fault. Always: given up, with the number of attempts."""
     with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
         relay.cut_once(400_000, "there")
         said = lanlab("copy", "1x1MB", relay.url, "--trials", "1")
@@ -114,8 +105,6 @@ def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) ->
 
 
 def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    """Changed on the way: no goodput is told, and the file and the place are."""
-
     def alter(octets: bytes, before: int) -> bytes:
         place = 500_000 - before
         if not 0 <= place < len(octets):
@@ -132,7 +121,6 @@ def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path
 
 @pytest.mark.figures
 def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    """With who waits for whom, and its share."""
     with (
         Served(engine, "webdav", root) as (url, _),
         Relay(url, has_nagle=True) as relay,
@@ -158,7 +146,6 @@ def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
 def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
     folder: Path, engine: Engine, root: Path, service: str, number: signal.Signals
 ) -> None:
-    """By Ctrl-C or by the system, in mid-file: its directory is removed before lanlab ends."""
     with (
         Served(engine, service, root) as (url, _),
         Relay(url) as relay,
@@ -181,7 +168,6 @@ def test_a_copy_that_is_ended_leaves_nothing_at_the_server(
 def test_the_next_copy_removes_leftovers_of_a_killed_one(
     folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
 ) -> None:
-    """Nobody can remove it then; the next copy to that server does, by the note of it."""
     with Served(engine, service, root) as (url, _), Relay(url) as relay:
         with running(folder, *slowly(relay)) as command:
             in_mid_file(command, root)
@@ -198,8 +184,6 @@ def test_the_next_copy_removes_leftovers_of_a_killed_one(
 
 
 def slowly(relay: Relay) -> list[str]:
-    """A copy that lasts: nothing is taken in a hurry."""
-
     def slow(octets: bytes, before: int) -> bytes:
         if before > 200_000:
             time.sleep(0.05)
@@ -210,8 +194,6 @@ def slowly(relay: Relay) -> list[str]:
 
 
 def in_mid_file(command: Running, root: Path) -> None:
-    """Until some of a file is at the server."""
-
     def there() -> bool:
         assert command.process.poll() is None, command.end()
         for path in root.rglob("*"):

@@ -1,7 +1,5 @@
 """`lanlab delete`, and how the command of a run is recorded and told."""
 
-from __future__ import annotations
-
 import csv
 import html
 import io
@@ -23,7 +21,6 @@ def runs(lanlab: Lanlab) -> list[str]:
 
 
 def test_runs_are_deleted_with_their_files_and_others_stay(lanlab: Lanlab, folder: Path) -> None:
-    """By the beginning of an id as well, and each once however often it is named."""
     for _ in range(3):
         assert lanlab("stream", *QUICK).code == 0
     first, second, third = runs(lanlab)
@@ -71,7 +68,6 @@ def test_on_a_terminal_it_asks_first(
 
 
 def test_a_run_that_is_being_executed_is_refused(lanlab: Lanlab) -> None:
-    """And of several none is deleted."""
     for _ in range(2):
         assert lanlab("stream", *QUICK).code == 0
     first, second = runs(lanlab)
@@ -86,7 +82,6 @@ def test_a_run_that_is_being_executed_is_refused(lanlab: Lanlab) -> None:
 def test_a_single_measurement_is_repeated_by_the_command_that_was_typed(
     lanlab: Lanlab,
 ) -> None:
-    """On its page, with the seed that was drawn."""
     assert lanlab("stream", *QUICK, "--transport", "tcp", "--size", "64 KiB").code == 0
     with open_store(None) as store:
         run = store.run("last")

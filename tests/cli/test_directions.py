@@ -1,7 +1,5 @@
 """Both directions of a stream, and the short options that iperf3 has."""
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 
@@ -16,7 +14,6 @@ SHORT = (*QUICK, "-t", "0.1", "-l", "256")
 
 
 def test_reverse_is_a_parameter_with_the_roles_swapped(lanlab: Lanlab, folder: Path) -> None:
-    """The first host receives; the record says so."""
     said = lanlab("stream", *SHORT, "-b", "1M", "-R", "-J").json()
     assert said["parameters"]["traffic_direction"] == "reverse"
     assert said["goodput_bps"] > 0
@@ -37,7 +34,6 @@ def test_reverse_is_a_parameter_with_the_roles_swapped(lanlab: Lanlab, folder: P
 def test_both_directions_have_results_of_their_own(
     transport: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """From one start; what was sent one way is not counted the other way."""
     args = ("--transport", transport, "--bidirectional", "--messages", "40", "--message-rate")
     file = folder / "intervals.csv"
     exported = ("--export-intervals", str(file))
@@ -78,7 +74,6 @@ def test_both_directions_have_results_of_their_own(
 
 
 def test_both_directions_are_distinguished_in_words(lanlab: Lanlab) -> None:
-    """And compared by a scan."""
     said = lanlab("stream", *SHORT, "--rate", "1M", "--bidirectional")
     assert said.out.count("goodput ") == 2
     assert "from the second host to the first, at the same time" in said.out
@@ -90,7 +85,6 @@ def test_both_directions_are_distinguished_in_words(lanlab: Lanlab) -> None:
 
 
 def test_directions_that_exclude_each_other_are_refused(lanlab: Lanlab) -> None:
-    """As are those that no other program is asked for."""
     for args, words in (
         (("-R", "--bidirectional"), "--reverse and --bidirectional cannot be used together"),
         (("-R", "--direction", "both"), "--reverse and --direction cannot be used together"),
@@ -106,7 +100,6 @@ def test_directions_that_exclude_each_other_are_refused(lanlab: Lanlab) -> None:
 
 
 def test_short_options_mean_what_they_mean_in_iperf3(lanlab: Lanlab) -> None:
-    """Time, flows, rate of each flow, length, IP, transport, JSON."""
     args = ("-t", "0.1", "-P", "2", "-b", "1M", "-l", "256", "-6", "-u", "-J")
     said = lanlab("stream", *QUICK, *args).json()
     wanted = {
@@ -125,14 +118,12 @@ def test_short_options_mean_what_they_mean_in_iperf3(lanlab: Lanlab) -> None:
 
 
 def test_the_rate_of_a_flow_needs_one_number_of_flows(lanlab: Lanlab) -> None:
-    """Else it would be another rate in each condition."""
     for args in (("-P", "1,2"), ("--rate", "1M"), ("--message-rate", "5")):
         said = lanlab("stream", *SHORT, "-b", "1M", *args)
         assert (said.code, said.err.startswith("error: --flow-rate ")) == (2, True), said.err
 
 
 def test_the_help_of_what_measures_is_in_groups(lanlab: Lanlab) -> None:
-    """Every option stands once."""
     for name in ("stream", "echo", "copy", "stations"):
         said = lanlab(name, "--help", "all").out
         heads = [line for line in said.splitlines() if line.endswith(":") and line[:1].isalpha()]

@@ -1,7 +1,5 @@
 """`--tool`: other programs from the command line."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from dataclasses import replace
@@ -31,7 +29,6 @@ RUN = RunRecord(
 
 
 def a_trial(driver: str, number: int, status: str = "done", **metrics: float) -> TrialRecord:
-    """A record of a driver's trial."""
     return TrialRecord(
         run_id=RUN.id,
         number=number,
@@ -73,7 +70,6 @@ def some_trials() -> list[TrialRecord]:
 
 
 def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixture[str]) -> None:
-    """What a program does not tell is left out, not shown as nothing."""
     print_drivers(RUN, some_trials())
 
     ours, theirs = capsys.readouterr().out.split("tool        iperf3 (iperf 3.12)\n")
@@ -116,7 +112,6 @@ def test_tcp_is_not_said_in_messages(capsys: pytest.CaptureFixture[str]) -> None
 def test_what_another_program_does_not_tell_is_reported(
     received: int, lost: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """It counts the lost by numbers that arrived, and what was sent in a window of its own."""
     counts = {"offered_messages": 100, "received_messages": received, "lost_messages": lost}
     cpu = {"sender_cpu_s": 0.5, "receiver_cpu_s": 0.25}
     metrics = {**counts, **cpu, "loss_ratio": lost / (received + lost)}
@@ -126,7 +121,6 @@ def test_what_another_program_does_not_tell_is_reported(
 
 
 def test_for_programs_each_driver_has_means_of_its_own() -> None:
-    """Never a mean over several drivers."""
     answer = as_json(RUN, some_trials())
 
     assert "goodput_bps" not in answer
@@ -138,7 +132,6 @@ def test_for_programs_each_driver_has_means_of_its_own() -> None:
 
 
 def test_one_driver_alone_has_the_keys_of_the_store() -> None:
-    """As lanlab itself."""
     answer = as_json(RUN, some_trials()[1:3])
 
     assert answer["goodput_bps"] == 9.5e6
@@ -163,7 +156,6 @@ def test_one_driver_alone_has_the_keys_of_the_store() -> None:
 def test_what_a_driver_cannot_measure_is_refused_before_the_run(
     args: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """In the words of the command line; nothing is written."""
     said = lanlab(*args.split(), "--testbed", "loopback")
 
     assert (said.code, said.out) == (2, "")
@@ -174,7 +166,6 @@ def test_what_a_driver_cannot_measure_is_refused_before_the_run(
 def test_a_driver_that_is_not_installed_is_refused_before_the_run(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With how to get it."""
     monkeypatch.setenv("PATH", str(folder))
 
     said = lanlab("stream", "--tool", "lanlab,iperf3", "--testbed", "loopback")
@@ -186,7 +177,6 @@ def test_a_driver_that_is_not_installed_is_refused_before_the_run(
 
 
 def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> None:
-    """And reported as one."""
     if shutil.which("iperf3") is None:
         missing("need `iperf3`, not found on PATH; apt install iperf3")
     asked = ("--tool", "lanlab,iperf3", "--testbed", "loopback", "--time", "1")
@@ -206,6 +196,5 @@ def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> N
 
 
 def test_drivers_are_completed_one_after_another() -> None:
-    """The next one behind a comma."""
     assert complete.drivers("ip") == ["iperf3", "iperf2"]
     assert complete.drivers("lanlab,so") == ["lanlab,sockperf"]

@@ -1,7 +1,5 @@
 """How quickly connections to a peer are opened where no pace is asked for."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 
@@ -28,8 +26,6 @@ def test_openings_of_connections_do_not_fill_a_servers_queue(
     lanlab: Lanlab,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Ten a second, unless another rate or a closed loop is asked for."""
-
     def measure(workload: str, given: dict[str, str | None], settings: object) -> None:
         raise UsageError(f"{given['rate_requests_per_s']} {given['outstanding_requests']}")
 

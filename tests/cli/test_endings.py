@@ -1,7 +1,5 @@
 """How commands end: one sentence and a code, wherever output, memory or lanlab itself fails."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -31,7 +29,6 @@ COMMANDS = [["stations", "--help"], ["show", "poo-tan"], ["studies"], ["show", "
 def test_letters_that_an_output_does_not_have_are_written_otherwise(
     args: list[str], changes: dict[str, str], folder: Path
 ) -> None:
-    """JSON stays JSON, and means the same."""
     said = lanlab_process(folder, *args, **changes)
 
     assert (said.code, said.err) == (0, "")
@@ -63,7 +60,6 @@ def test_letters_of_ours_are_readable_in_ascii(folder: Path) -> None:
 @linux_only
 @pytest.mark.parametrize("args", [*COMMANDS, ["--help"], ["--version"], ["doctor"]], ids=" ".join)
 def test_a_full_output_is_one_sentence(args: list[str], folder: Path) -> None:
-    """On standard error; where that is full as well, only the code can say it."""
     for is_all_full in (False, True):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
@@ -83,7 +79,6 @@ def test_a_full_output_is_one_sentence(args: list[str], folder: Path) -> None:
 
 
 def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subprocess.Popen[str]:
-    """A command that Ctrl-C can end, from its first line on."""
     process = subprocess.Popen(
         [*COMMAND, *args],
         cwd=folder,
@@ -108,7 +103,6 @@ def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subproce
 @linux_only
 @pytest.mark.parametrize("args", [["--help"], ["show", "poo-tan"], ["stream", "--time", "9"]])
 def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], folder: Path) -> None:
-    """While modules are loaded, while it works, and while Python ends."""
     for at in range(8):
         process = started(folder, *args, *(["--testbed", "loopback"] if "stream" in args else []))
         time.sleep(0.05 * at)
@@ -122,7 +116,6 @@ def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], fold
 
 
 def test_nothing_is_imported_before_ctrl_c_is_lanlabs() -> None:
-    """Until then Ctrl-C ends Python in its own words: every import would make that longer."""
     code = """
 import sys
 def noted(number, handler):
@@ -141,7 +134,6 @@ main()
 
 @linux_only
 def test_ctrl_c_ends_a_command_whose_reader_does_not_read(folder: Path) -> None:
-    """A pager that stands still, a pipe that is full."""
     reader, writer = os.pipe()
     process = started(folder, "show", "poo-tan", "--json", stdout=writer)
     os.close(writer)
@@ -163,7 +155,6 @@ resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 
 @linux_only
 def test_too_little_memory_is_reported_before_a_library_hangs_or_dies_of_it(folder: Path) -> None:
-    """OpenBLAS asks for ever, or ends the process in the middle of a run."""
     run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
     main = "from lanlab.cli import main; main()"
     load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
@@ -190,7 +181,6 @@ def test_too_little_memory_is_reported_before_a_library_hangs_or_dies_of_it(fold
 
 
 def test_figures_are_drawn_without_a_home(folder: Path, tmp_path: Path) -> None:
-    """Without advice of matplotlib's, and the lists that it made are removed."""
     temporary = tmp_path / "temporary"
     temporary.mkdir()
 
@@ -212,8 +202,6 @@ def test_figures_are_drawn_without_a_home(folder: Path, tmp_path: Path) -> None:
 def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In a file, or on standard error for whoever asks."""
-
     def mistaken(where: object) -> None:
         raise KeyError("goodput")
 
@@ -240,7 +228,6 @@ def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
 def test_a_damaged_store_is_named_with_what_to_do_by_every_command(
     what: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """Wherever in the file the damage is; what does not meet it, works."""
     import sqlite3
 
     assert lanlab("stream", "--testbed", "loopback", "--time", "0.05").code == 0

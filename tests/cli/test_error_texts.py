@@ -1,7 +1,5 @@
 """What is said of wrong command lines and wrong study files, word for word."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

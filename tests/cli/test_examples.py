@@ -1,7 +1,5 @@
 """The example studies do what they teach."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -22,7 +20,6 @@ def test_examples_have_a_smoke_test_but_for_the_first_one_to_read() -> None:
 def test_an_example_runs_and_every_figure_of_it_has_something_to_show(
     example: Path, lanlab: Lanlab
 ) -> None:
-    """At its smallest, on loopback, where no rights are needed."""
     said = lanlab("run", str(example), "--scale", "tiny", "--testbed", "loopback", "--json")
     if said.code in (1, 2) and "congestion control `" in said.err:
         pytest.skip(f"this kernel does not let us choose it: {said.err.splitlines()[-1]}")

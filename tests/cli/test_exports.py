@@ -1,7 +1,5 @@
 """What every workload exports, in every form, by judges that are not ours."""
 
-from __future__ import annotations
-
 from collections import Counter
 from pathlib import Path
 
@@ -41,13 +39,11 @@ IN_TWO_UNITS = {("elapsed_s", "elapsed_ns")}
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for directories of trials of the test's own."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
 
 
 @pytest.mark.parametrize("what", COMMANDS)
 def test_every_export_of_every_workload_is_valid(what: str, lanlab: Lanlab, folder: Path) -> None:
-    """And has the same means."""
     files = {form: folder / f"out.{form}" for form in FORMS}
     exports = [word for form in FORMS for word in (f"--export-{form}", str(files[form]))]
     said = lanlab(*COMMANDS[what], *exports)
@@ -78,7 +74,6 @@ def test_every_export_of_every_workload_is_valid(what: str, lanlab: Lanlab, fold
 
 
 def test_only_what_is_one_quantity_shares_a_name() -> None:
-    """Among the metrics of a workload; those of different ones are told apart by a label."""
     for name, kind in WORKLOADS.items():
         by_name: dict[str, list[str]] = {}
         for key in kind.metrics:
@@ -88,7 +83,6 @@ def test_only_what_is_one_quantity_shares_a_name() -> None:
 
 
 def test_no_metric_has_the_key_of_something_else_of_a_trial() -> None:
-    """In JSON both stand side by side."""
     of_trial = {
         *("number", "experiment", "block", "purpose", "status", "is_polluted", "counts"),
         *("pollution", "factors", "time_s", "error", "failure", "modes", "agreed", "commands"),
@@ -99,7 +93,6 @@ def test_no_metric_has_the_key_of_something_else_of_a_trial() -> None:
 
 
 def test_words_of_a_study_are_words_in_every_export() -> None:
-    """Whatever they would mean to a reader: names of files, of hosts and titles come from users."""
     from synthetic_runs import synthetic_run
 
     odd = 'a|b `c` *d* _e_ <f> [g](h) &amp; ~~i~~ $j$ \\ "k"\r\nl, =1+1'

@@ -1,7 +1,5 @@
 """Single measurements whose trials fail: what is said, what is kept, and how the command ends."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -48,7 +46,6 @@ def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanl
 
 @pytest.mark.usefixtures("_dying_sender")
 def test_a_mean_over_trials_of_which_one_failed_says_of_how_many_it_is(lanlab: Lanlab) -> None:
-    """One of three is lost with the engine; it is not retried, and the other two count."""
     said = lanlab("stream", *QUICK, "--time", "1", "--trials", "3")
 
     assert said.code == 1

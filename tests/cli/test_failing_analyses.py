@@ -1,7 +1,5 @@
 """An analysis that fails hides no trial: every face of a run shows these, and says what failed."""
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -26,8 +24,6 @@ SPEED = "receiving speed"
 
 @dataclass(frozen=True)
 class Broken:
-    """A function that fails, and what users know of it."""
-
     target: str
     name: str
     #: Part of what is shown by others.
@@ -46,19 +42,16 @@ BROKEN = {
 
 
 def fails(*_: Any, **__: Any) -> NoReturn:
-    """In place of an analysis."""
     raise ValueError(MESSAGE)
 
 
 @pytest.fixture(scope="module")
 def made() -> SyntheticRun:
-    """A run with a search and with conditions."""
     return synthetic_run("milanovic-srbljic")
 
 
 @pytest.fixture
 def store(made: SyntheticRun, folder: Path) -> str:
-    """A store with that run."""
     where = folder / "kept.sqlite"
     keep(where, [made.pair()])
     return str(where)
@@ -147,7 +140,6 @@ def test_the_live_page_has_the_other_results_and_what_failed(
 def test_rows_of_the_live_page_need_no_plan(
     made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is left is not known where a plan cannot say it."""
     state = RunState(made.run)
     monkeypatch.setattr("lanlab.plan.Plan.estimate", fails)
     state.take(made.trials)
@@ -159,7 +151,6 @@ def test_rows_of_the_live_page_need_no_plan(
 def test_an_export_that_fails_leaves_the_answer(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command says which file is missing and why, after what was measured."""
     monkeypatch.setattr("lanlab.report.exports.condition_values.metric_values", fails)
     stream = ("stream", "--testbed", "loopback", "--time", "50ms", "--size", "64")
 
@@ -175,8 +166,6 @@ def test_an_export_that_fails_leaves_the_answer(
 def test_sentences_say_by_themselves_what_failed(
     made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In one line, also where several fail for one reason."""
-
     def misread(run: RunRecord, trials: Sequence[TrialRecord]) -> NoReturn:
         raise KeyError("a" * 1_000)
 

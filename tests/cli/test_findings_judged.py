@@ -1,7 +1,5 @@
 """`lanlab findings` and `lanlab run --check`: conclusions judged by print and by real runs."""
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path
@@ -73,7 +71,6 @@ def write(folder: Path, *findings: str) -> None:
 
 
 def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) -> None:
-    """One fails, and with it the check; the run is kept and can be judged again."""
     write(folder, HOLDS, FAILS, ELSEWHERE)
     said = lanlab("run", "rates.toml", "--testbed", "loopback", "--check", "--json")
 
@@ -120,7 +117,6 @@ def test_an_untested_finding_fails_only_a_check_with_undecided_fail(
 
 
 def test_a_check_that_decides_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
-    """One trial of each rate cannot decide; what is let through is asked for."""
     write(folder, HOLDS)
     study = folder / "rates.toml"
     study.write_text(study.read_text().replace("min = 5, max = 5", "min = 1, max = 1"))
@@ -137,7 +133,6 @@ def test_a_check_that_decides_nothing_does_not_pass(lanlab: Lanlab, folder: Path
 
 
 def test_a_check_that_tests_nothing_does_not_pass(lanlab: Lanlab, folder: Path) -> None:
-    """The scale has no condition that the finding names."""
     write(folder, ELSEWHERE)
     said = lanlab(
         "run", "rates.toml", "--testbed", "loopback", "--check", "--undecided", "pass", "--json"
@@ -148,7 +143,6 @@ def test_a_check_that_tests_nothing_does_not_pass(lanlab: Lanlab, folder: Path) 
 
 
 def test_the_record_of_a_run_keeps_the_findings_of_its_study(lanlab: Lanlab, folder: Path) -> None:
-    """The file may have changed or gone."""
     write(folder, HOLDS)
     lanlab("run", "rates.toml", "--testbed", "loopback")
     (folder / "rates.toml").unlink()
@@ -161,7 +155,6 @@ def test_the_record_of_a_run_keeps_the_findings_of_its_study(lanlab: Lanlab, fol
 def test_findings_beside_a_study_are_in_the_record_of_its_runs(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """A folder with a `findings.toml`: the report of a run has them when the folder is gone."""
     own = folder / "own"
     own.mkdir()
     (own / "study.toml").write_text(STUDY)
@@ -190,7 +183,6 @@ def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> N
 
 
 def test_what_was_not_tested_is_one_line(lanlab: Lanlab) -> None:
-    """Of Poo & Tan's findings print tests few: the others are counted, and shown if asked for."""
     said, whole = lanlab("findings", "poo-tan").out, lanlab("findings", "poo-tan", "-v").out
 
     ids = re.findall(r"^(\w+)  not tested", whole, re.M)
@@ -256,7 +248,6 @@ _UNREADABLE = re.compile(
 
 @pytest.mark.parametrize("name", known_studies())
 def test_verdicts_on_print_are_sentences_that_can_be_read(name: str, lanlab: Lanlab) -> None:
-    """An interval is named for what it is, a p for what it belongs to."""
     said = lanlab("findings", name, "--verbose").out
 
     lines = [line for line in said.splitlines() if line.startswith("    - ")]

@@ -1,7 +1,5 @@
 """What people type first, typos and habits among it: each is answered with what to do next."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 

@@ -1,7 +1,5 @@
 """Help, typing slips, and what the shell completes."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -48,14 +46,12 @@ print(*[name for name in heavy if name in sys.modules], file=sys.stderr)
 
 
 def context_with(**parameters: object) -> typer.Context:
-    """What a completion is told of the line so far."""
     context = typer.Context(typer.main.get_command(application()))
     context.params.update(parameters)
     return context
 
 
 def test_every_command_is_listed(lanlab: Lanlab) -> None:
-    """With how to begin."""
     said = lanlab("--help")
 
     assert said.code == 0
@@ -66,7 +62,6 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> None:
-    """An example names the command as it is typed."""
     said = lanlab(name, "--help")
 
     assert (said.code, said.err) == (0, "")
@@ -77,7 +72,6 @@ def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> No
 
 @pytest.mark.parametrize("name", WORKLOADS)
 def test_every_parameter_with_an_option_has_it(name: str, lanlab: Lanlab) -> None:
-    """As its definition has it: help, default and, unless it is for studies, its name."""
     said = " ".join(lanlab(name, "--help", "all").out.split())
 
     own = {"stations", "read_ratio", "longest_s"} if name == "stations" else {"message_size_bytes"}
@@ -135,7 +129,6 @@ def test_an_unknown_help_topic_is_refused_with_the_known_ones(lanlab: Lanlab) ->
 
 
 def test_an_option_that_help_leaves_out_is_taken(lanlab: Lanlab) -> None:
-    """What slows a receiver is for studies first."""
     assert "--receiver-work" not in lanlab("stream", "--help", "all").out
     assert "--receiver-work: found `2`; allowed: 0 to 1 s" in (
         lanlab("stream", "--receiver-work", "2").err
@@ -143,8 +136,6 @@ def test_an_option_that_help_leaves_out_is_taken(lanlab: Lanlab) -> None:
 
 
 def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside its use: option, help, range, error and study key come from it."""
-
     class Parameters(WORKLOADS["echo"].Parameters):  # type: ignore[name-defined, misc]
         padding_bytes: SizeBytes = parameter(0, "Padding of each request.", ge=0, le=1024)
 
@@ -153,7 +144,6 @@ def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> N
 
     @parameters_of("echo", only=("padding_bytes",))
     def pad(given: Given) -> None:
-        """Example: lanlab pad."""
         seen.append(checked("echo", {**given, "time_s": 1}))
 
     app = typer.Typer(rich_markup_mode=None)
@@ -172,7 +162,6 @@ def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def test_completion_knows_the_options_of_the_command(folder: Path) -> None:
-    """As a shell asks for it."""
     said = subprocess.run(
         [sys.executable, "-c", "from lanlab.cli import main; main()"],
         env=environment()
@@ -190,7 +179,6 @@ def test_completion_knows_the_options_of_the_command(folder: Path) -> None:
 
 
 def test_no_command_gives_help(lanlab: Lanlab) -> None:
-    """And not an empty line."""
     assert "lanlab tour" in "".join(lanlab("").err + lanlab().err + lanlab().out)
 
 
@@ -208,7 +196,6 @@ def test_no_command_gives_help(lanlab: Lanlab) -> None:
 def test_help_loads_nothing_that_takes_long_to_load(
     arguments: str, loaded: list[str], tmp_path: Path
 ) -> None:
-    """Numerics, figures, pages and models are for the commands that need them."""
     done = subprocess.run(
         [sys.executable, "-c", LOADED.format(arguments=arguments)],
         cwd=tmp_path,
@@ -239,7 +226,6 @@ def test_help_loads_nothing_that_takes_long_to_load(
 def test_a_slip_is_answered_with_what_may_be_meant(
     mistyped: list[str], meant: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """Refused, with nothing on standard output and nothing written."""
     said = lanlab(*mistyped)
 
     assert (said.code, said.out) == (2, "")
@@ -248,7 +234,6 @@ def test_a_slip_is_answered_with_what_may_be_meant(
 
 
 def test_a_mistyped_run_is_answered_with_the_run_that_may_be_meant(lanlab: Lanlab) -> None:
-    """For every command that takes one."""
     run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
 
     for command in (["report"], ["run", "--resume"]):
@@ -258,7 +243,6 @@ def test_a_mistyped_run_is_answered_with_the_run_that_may_be_meant(lanlab: Lanla
 
 
 def test_names_are_completed(lanlab: Lanlab) -> None:
-    """Studies, testbeds, the scales of the study that is named already, runs."""
     run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
 
     assert complete.studies("mil") == ["milanovic-srbljic"]
@@ -271,7 +255,6 @@ def test_names_are_completed(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("name", ["", ".", "small.toml", "a\0b", "x" * 5000, "/", "no-such", "é"])
 def test_completion_never_fails(name: str, folder: Path) -> None:
-    """Whatever is on the line: an error would be printed into it."""
     (folder / "small.toml").write_text("schema = [")
 
     for parameters in ({"study": name}, {"store": name}, {"store": f"postgresql://{name}"}):

@@ -1,7 +1,5 @@
 """The help of every command, word for word: a changed sentence shows as a diff of the snapshot."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -36,7 +34,6 @@ def test_help(
     snapshot: SnapshotAssertion,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """In 80 columns."""
     monkeypatch.setenv("COLUMNS", "80")
 
     said = lanlab(*words, "--help")

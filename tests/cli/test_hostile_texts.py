@@ -1,7 +1,5 @@
 """What a store, a study or an engine says is shown on a terminal and commands nothing there."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 import subprocess
@@ -32,13 +30,11 @@ def apart(*args: str, **changes: str) -> Said:
 
 
 def acts(text: str) -> list[str]:
-    """What in a text a terminal would obey."""
     return [repr(control) for control in CONTROLS if control in text]
 
 
 @pytest.fixture
 def store(tmp_path: Path) -> Path:
-    """A store with a run and a failed trial full of escapes."""
     path = tmp_path / "store.sqlite"
     run = RunRecord(
         id="20261121-081500-small-4f2a",
@@ -63,7 +59,6 @@ def store(tmp_path: Path) -> Path:
 
 
 def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
-    """It is seen, and does nothing."""
     listed = apart("runs", "--store", str(store))
     assert listed.code == 0
     assert not acts(listed.out + listed.err)
@@ -71,14 +66,12 @@ def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
 
 
 def test_json_says_the_same_without_one(store: Path) -> None:
-    """Escaped as JSON has it: a program reads what was written."""
     listed = apart("runs", "--store", str(store), "--json")
     assert not acts(listed.out)
     assert json.loads(listed.out)["runs"][0]["testbed"] == ESCAPES
 
 
 def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
-    """Nor with an escape."""
     for command in (["report", "last"], ["run", "--resume", "last"]):
         ended = apart(*command, "--store", str(store))
         assert ended.code in (1, 2), ended
@@ -88,7 +81,6 @@ def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
 
 
 def test_an_argument_that_is_repeated_in_an_error_is_shown(tmp_path: Path) -> None:
-    """It may have come from a file of names."""
     ended = apart("show", ESCAPES)
     assert ended.code == 2
     assert not acts(ended.err)
@@ -97,7 +89,6 @@ def test_an_argument_that_is_repeated_in_an_error_is_shown(tmp_path: Path) -> No
 
 
 def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lanlab) -> None:
-    """Whatever is asked of it."""
     with closing(sqlite3.connect(store)) as connection, connection:
         connection.execute("CREATE VIEW more AS SELECT 1")
     for command in (["runs"], ["report", "last"], ["stream", "--testbed", "loopback"]):
@@ -109,7 +100,6 @@ def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lan
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script stands for an engine")
 def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
-    """Its standard error is repeated in the error."""
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\033[2J\\n' >&2\nexit 3\n")
     engine.chmod(0o755)
@@ -120,7 +110,6 @@ def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
 
 
 def test_every_control_is_shown_and_every_letter_stays() -> None:
-    """Line ends and tabs do what they do."""
     assert printable("a\tµ\n…") == "a\tµ\n…"
     for control in CONTROLS:
         assert not acts(printable(control))

@@ -1,8 +1,6 @@
 """Ctrl-C in the middle of an import is heeded once that is done: what is imported may go on without
 what it failed to import, for whatever reason."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -52,7 +50,6 @@ except KeyboardInterrupt:
 def test_an_interrupt_during_an_import_comes_behind_it(
     tmp_path: Path, presses: int, said: list[str]
 ) -> None:
-    """A second press is for an import that does not end: it comes at once."""
     (tmp_path / "swallows.py").write_text(SWALLOWS)
     (tmp_path / "inner.py").write_text(INNER.format(presses=presses))
     done = subprocess.run(

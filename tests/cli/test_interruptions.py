@@ -1,7 +1,5 @@
 """Commands that are ended from outside: what is kept, what is left, and how to go on."""
 
-from __future__ import annotations
-
 import signal
 import sys
 import time
@@ -23,8 +21,6 @@ TRIALS = 9
 
 
 def wait_for_trials(command: Running, count: int) -> None:
-    """Until so many trials are in the store."""
-
     def there() -> bool:
         assert command.process.poll() is None, command.end()
         if not STORE.exists():
@@ -54,7 +50,6 @@ def completed(lanlab: Lanlab, kept: int) -> None:
 def test_a_run_that_is_ended_can_be_gone_on_with(
     number: signal.Signals, lanlab: Lanlab, folder: Path
 ) -> None:
-    """By Ctrl-C, by the system, or by a terminal that is closed."""
     with running(folder, *SLOW, "--json") as command:
         wait_for_trials(command, 2)
         command.process.send_signal(number)
@@ -75,8 +70,6 @@ def test_a_run_that_is_ended_can_be_gone_on_with(
 def test_a_run_that_is_killed_leaves_nothing_behind_but_its_trials(
     testbed: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """Its engines and hosts see that their input has closed; the next command, that it was
-    killed."""
     lacking = [need.name for need in needs(testbed) if need.required and not need.found]
     if lacking:
         missing(f"needs {', '.join(lacking)}")
@@ -91,7 +84,6 @@ def test_a_run_that_is_killed_leaves_nothing_behind_but_its_trials(
 
 
 def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder: Path) -> None:
-    """A second process is told so, and disturbs nothing."""
     with running(folder, *SLOW) as command:
         wait_for_trials(command, 1)
         (row,) = lanlab("runs", "--json").json()["runs"]
@@ -106,7 +98,6 @@ def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder
 
 
 def test_a_run_that_is_to_survive_its_terminal_does(folder: Path) -> None:
-    """As under `nohup`, which has the end of the terminal ignored."""
     with running(folder, *SLOW, ignored=signal.SIGHUP) as command:
         wait_for_trials(command, 1)
         command.process.send_signal(signal.SIGHUP)
@@ -118,7 +109,6 @@ def test_a_run_that_is_to_survive_its_terminal_does(folder: Path) -> None:
 def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """`stream` and `echo` keep their trials as any run does."""
     args = ("stream", "--testbed", "loopback", "--time", "0.2", "--trials", "20", "--json")
     with running(folder, *args) as command:
         wait_for_trials(command, 1)
@@ -132,7 +122,6 @@ def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
 
 
 def test_a_cleanup_outlasts_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
-    """The trial before it is saved; a second press ends the cleanup."""
     args = ("stream", "--testbed", "loopback", "--time", "0.05", "--rate", "1M", "--trials", "2")
     cleanup = "echo begun >> cleanup; sleep {}; echo ended >> cleanup"
     with running(folder, *args, "--cleanup", cleanup.format(2)) as command:

@@ -1,7 +1,5 @@
 """Names, notes and tags of runs."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 
@@ -24,7 +22,6 @@ def store_runs() -> tuple[str, str]:
 
 
 def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
-    """Which is its own; its trials stay as they are."""
     one, two = store_runs()
     with open_store(None) as records:
         before = records.trials(one)
@@ -47,7 +44,6 @@ def test_a_run_is_found_by_its_name(lanlab: Lanlab) -> None:
 
 
 def test_labels_are_taken_back(lanlab: Lanlab) -> None:
-    """An empty text removes a note; a tag that is not there is refused."""
     one, _ = store_runs()
     lanlab("runs", "--note", one, "wrong")
     lanlab("runs", "--tag", one, "old")
@@ -59,7 +55,6 @@ def test_labels_are_taken_back(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("name", ["last", "a b", "-x", "x" * 65, "2"])
 def test_a_name_that_could_mean_something_else_is_refused(name: str, lanlab: Lanlab) -> None:
-    """`2` begins ids; nothing was changed."""
     one, _ = store_runs()
     said = (
         lanlab("runs", f"--rename={one}", name)
@@ -72,7 +67,6 @@ def test_a_name_that_could_mean_something_else_is_refused(name: str, lanlab: Lan
 
 
 def test_a_name_is_given_once(lanlab: Lanlab) -> None:
-    """And a tag of blanks not at all."""
     one, two = store_runs()
     assert lanlab("runs", "--rename", one, "mine").code == 0
     assert lanlab("runs", "--rename", one, "mine").code == 0
@@ -83,7 +77,6 @@ def test_a_name_is_given_once(lanlab: Lanlab) -> None:
 
 
 def test_a_tag_is_added_once(lanlab: Lanlab) -> None:
-    """The answer says what is in the store."""
     one, _ = store_runs()
     for _ in range(2):
         assert lanlab("runs", "--tag", one, "lab").out == f"{one}: tags lab\n"

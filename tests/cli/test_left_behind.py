@@ -1,7 +1,5 @@
 """What a server of a user's refuses to remove: said with where it is, kept, and tried again."""
 
-from __future__ import annotations
-
 import contextlib
 import signal
 import socket
@@ -26,7 +24,6 @@ REMOVALS = [("ftp", "file"), ("ftp", "directory"), ("webdav", "file"), ("s3", "f
 
 
 def refuse(relay: Relay, service: str, what: str) -> None:
-    """Have the server not understand the word."""
     word = (FILE if what == "file" else DIRECTORY)[service]
     relay.there = lambda octets, _: octets.replace(word, word.replace(word[:3], b"XXX"))
 
@@ -65,7 +62,6 @@ def test_a_server_that_refuses_to_remove_is_reported(
 def test_a_server_where_nothing_was_written_is_not_blamed(
     lanlab: Lanlab, engine: Engine, root: Path, service: str
 ) -> None:
-    """A server that is read-only refuses to make the directory of a trial, and to remove it."""
     with Served(engine, service, root, read_only=True) as (url, _):
         said = lanlab("copy", "3x1kB", url, "--trials", "1")
     assert said.code == 1, said
@@ -77,8 +73,6 @@ def test_a_server_where_nothing_was_written_is_not_blamed(
 def test_what_is_left_of_an_interrupted_copy_is_reported(
     folder: Path, engine: Engine, root: Path
 ) -> None:
-    """Beside the interruption."""
-
     def slow(octets: bytes, before: int) -> bytes:
         if before > 200_000:
             time.sleep(0.05)

@@ -1,7 +1,5 @@
 """Lists and ranges as values of options."""
 
-from __future__ import annotations
-
 import time
 
 import pytest
@@ -35,7 +33,6 @@ STREAM = definitions(workload("stream").Parameters)
     ],
 )
 def test_lists_and_ranges_are_read(key: str, text: str | None, levels: list[object]) -> None:
-    """Both ends of a range are in it where its steps meet them."""
     found = levels_of(STREAM[key], text)
 
     assert list(found) == levels
@@ -46,7 +43,6 @@ def test_lists_and_ranges_are_read(key: str, text: str | None, levels: list[obje
     "text", ["1M..2M", "2M..1M/1M", "1M..2M/0", "0..2M/x2", "1M..2M/x1", "..2M/1M", "1M,,2M", "1M,"]
 )
 def test_an_invalid_list_and_no_range_is_refused(text: str) -> None:
-    """With the option and what was found."""
     with pytest.raises(UsageError, match=r"^--rate: found `"):
         list(levels_of(STREAM["rate_bps"], text))
 
@@ -66,7 +62,6 @@ def test_an_invalid_list_and_no_range_is_refused(text: str) -> None:
     ],
 )
 def test_a_decimal_comma_is_no_list(key: str, text: str, hint: str) -> None:
-    """Most of Europe writes one; nor are commas that group digits."""
     with pytest.raises(UsageError, match=r"which may be one number or a list of ") as refused:
         levels_of(STREAM[key], text)
     assert (refused.value.hint or "").startswith(hint)
@@ -89,7 +84,6 @@ def test_what_can_only_be_a_list_is_one(key: str, text: str) -> None:
 
 
 def test_a_number_that_must_be_one_says_what_is_wrong_with_its_comma(lanlab: Lanlab) -> None:
-    """Where no list can be: a share to search for, the end of a pause, a link."""
     for args in (
         ("saturation", "--low", "1,5M"),
         ("saturation", "--goals", "0,1%"),
@@ -104,7 +98,6 @@ def test_a_number_that_must_be_one_says_what_is_wrong_with_its_comma(lanlab: Lan
 
 
 def test_numbers_in_lists_are_held_to_digits(lanlab: Lanlab) -> None:
-    """As a single one is."""
     for value in ("1,2_0", "1,x", "x"):
         said = lanlab("stream", "--testbed", "loopback", "--flows", value)
         assert said.code == 2
@@ -112,7 +105,6 @@ def test_numbers_in_lists_are_held_to_digits(lanlab: Lanlab) -> None:
 
 
 def test_several_drivers_alone_are_no_scan() -> None:
-    """They take turns at one condition, as before."""
     given = {"driver": "lanlab,iperf3", "time_s": "1", "message_size_bytes": "64"}
 
     assert scan_of("stream", given, 1) is None
@@ -122,7 +114,6 @@ def test_several_drivers_alone_are_no_scan() -> None:
 
 
 def test_a_scan_keeps_defaults_to_themselves() -> None:
-    """A default may differ from condition to condition; what was given is in lanlab's units."""
     scan = scan_of("stream", {"time_s": "250ms", "rate_bps": "1M,2M", "flows": None}, 5)
 
     assert scan is not None
@@ -132,7 +123,6 @@ def test_a_scan_keeps_defaults_to_themselves() -> None:
 
 
 def test_a_million_conditions_are_refused_by_arithmetic(lanlab: Lanlab) -> None:
-    """At once, and nothing is opened for them."""
     began = time.process_time()
     args = ("--size", "1..1000/1", "--rate", "1k..1M/1k", "--time", "1", "--trials", "5")
     said = lanlab("stream", "--testbed", "loopback", *args)
@@ -148,14 +138,12 @@ def test_a_million_conditions_are_refused_by_arithmetic(lanlab: Lanlab) -> None:
 
 
 def test_a_value_that_stands_twice_is_refused(lanlab: Lanlab) -> None:
-    """However it is written."""
     said = lanlab("stream", "--testbed", "loopback", "--size", "1000,1k")
 
     assert said.err.startswith("error: --size: found a value twice")
 
 
 def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanlab) -> None:
-    """By its own error."""
     said = lanlab("stream", "--testbed", "loopback", "--size", "64,70000")
 
     assert said.code == 2
@@ -174,7 +162,6 @@ def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanla
     ],
 )
 def test_a_range_without_an_end_gives_the_reason(text: str, fault: str) -> None:
-    """Where both ends and the step can be read."""
     with pytest.raises(UsageError) as refused:
         levels_of(STREAM["rate_bps"], text)
     assert fault in refused.value.message

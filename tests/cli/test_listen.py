@@ -1,7 +1,5 @@
 """`lanlab listen`: what it makes of frames that others send, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -33,7 +31,6 @@ for line in sys.stdin:
 
 @pytest.fixture
 def pair() -> Iterator[tuple[Namespace, Namespace]]:
-    """Two namespaces with a cable between `left` and `right`."""
     namespaces = Namespaces()
     try:
         one, other = namespaces.add(2)
@@ -60,13 +57,11 @@ def name(text: str, suffix: int) -> bytes:
 
 
 def framed(to: str, source: str, payload: bytes, kind: int | None = None) -> bytes:
-    """A frame with a type, or with its length."""
     field = len(payload) if kind is None else kind
     return (bytes.fromhex(to + source) + struct.pack("!H", field) + payload).ljust(60, b"\0")
 
 
 def named(to: str, source: str, command: int, names: list[bytes], data2: int = 0) -> bytes:
-    """A frame of names of NetBEUI, written from IBM's description."""
     header = struct.pack("<HHBBHHH", 44, 0xEFFF, command, 0, data2, 0, 1)
     return framed(to, source, b"\xf0\xf0\x03" + header + b"".join(names))
 
@@ -147,7 +142,6 @@ def listening(
 def test_who_speaks_what_and_what_nobody_answers(
     pair: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
-    """Framings, names, servers and open questions, and the frames themselves in a file."""
     here, there = pair
     file = tmp_path / "heard.pcap"
     code, said, errors = listening(
@@ -324,7 +318,6 @@ def test_without_the_right_it_gives_a_hint(pair: tuple[Namespace, Namespace]) ->
 def test_stations_that_use_ipx_in_different_framings_are_named(
     pair: tuple[Namespace, Namespace],
 ) -> None:
-    """Who only looks for servers in a framing does not use it."""
     here, there = pair
     frames = [
         framed(ALL, A, netbios_on_ipx(A, 2, SERVER)),

@@ -1,7 +1,5 @@
 """Live lines while a measurement runs, the intervals that are stored, and what TCP itself knows."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -24,7 +22,6 @@ QUICK = ("--testbed", "loopback", "--warmup", "0", "--time", "0.8")
 
 
 def test_each_interval_is_a_line_that_adds_up(lanlab: Lanlab) -> None:
-    """As JSON, one object a line, the result last; from the start on without a gap."""
     said = lanlab("stream", *QUICK, "--rate", "1M", "-i", "0.25", "--json", "--live")
 
     assert said.code == 0
@@ -43,7 +40,6 @@ def test_each_interval_is_a_line_that_adds_up(lanlab: Lanlab) -> None:
 
 
 def test_lines_for_people_are_talk(lanlab: Lanlab) -> None:
-    """On standard error: the answer stays as it is. Over TCP with what its kernel knows."""
     args = ("--transport", "tcp", "--rate", "1M", "-i", "0.25")
     said = lanlab("stream", *QUICK, *args, "--json")
     assert said.json()["goodput_bps"] > 0
@@ -65,7 +61,6 @@ def test_lines_of_several_trials_say_of_which_they_are(lanlab: Lanlab) -> None:
 
 
 def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
-    """No terminal, no lines; and none for 0."""
     for args in ((), ("-i", "0")):
         said = lanlab("stream", *QUICK, "--rate", "1M", *args)
         assert "lost 0 of" not in said.err
@@ -79,7 +74,6 @@ def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
 
 
 def test_a_terminal_has_lines_from_two_seconds_on(folder: Path) -> None:
-    """The first comes soon after the interval."""
     ours, theirs = pty.openpty()
     args = ("stream", "--testbed", "loopback", "--time", "2.2", "--warmup", "0", "--rate", "1M")
     began = time.monotonic()
@@ -111,7 +105,6 @@ def test_a_terminal_has_lines_from_two_seconds_on(folder: Path) -> None:
 
 
 def test_a_reader_that_goes_ends_the_run(folder: Path) -> None:
-    """Soon, as at Ctrl-C, and no trial is said to have failed."""
     args = ("stream", "--testbed", "loopback", "--time", "60", "--rate", "1M", "--json", "--live")
     with subprocess.Popen(
         [*COMMAND, *args, "-i", "0.25"],
@@ -135,7 +128,6 @@ def test_a_reader_that_goes_ends_the_run(folder: Path) -> None:
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
 def test_lines_that_cannot_be_written_do_not_end_a_trial(folder: Path, lanlab: Lanlab) -> None:
-    """It is measured and saved; the command says what could not be written."""
     args = ("stream", *QUICK, "--rate", "1M", "--json", "--live", "-i", "0.25")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -158,7 +150,6 @@ def test_lines_that_cannot_be_written_do_not_end_a_trial(folder: Path, lanlab: L
 
 
 def test_an_interval_is_the_difference_of_what_was_told() -> None:
-    """Lost messages that come later are taken back; a second direction is apart."""
     before = Progress(1.0, 90, 900, 100, 100, None, {"retransmitted_segments": 3})
     tcp = {"retransmitted_segments": 5, "congestion_window_bytes": 7, "round_trip_ns": 8}
     back = Progress(2.0, 5, 50, None)
@@ -172,7 +163,6 @@ def test_an_interval_is_the_difference_of_what_was_told() -> None:
 
 
 def test_stored_intervals_are_exported(lanlab: Lanlab, folder: Path) -> None:
-    """Of each direction; they add up to what was received."""
     args = ("--rate", "1M", "--bidirectional", "--export-intervals", "out.csv", "--json")
     said = lanlab("stream", *QUICK, *args).json()
 
@@ -183,7 +173,6 @@ def test_stored_intervals_are_exported(lanlab: Lanlab, folder: Path) -> None:
 
 
 def test_tcp_is_looked_at_fifty_times_a_second(lanlab: Lanlab, folder: Path) -> None:
-    """At both ends; the report draws it."""
     args = ("--transport", "tcp", "--rate", "2M", "--flows", "2", "--json")
     said = lanlab("stream", *QUICK, *args).json()
 
@@ -212,7 +201,6 @@ def _rows(series: Series) -> list[tuple[int, int]]:
 
 
 def test_samples_that_are_lost_leave_a_report_without_them() -> None:
-    """A report does not fail for them."""
     raw = {"sender": {"tcp_samples": {"series": "sender-tcp"}}}
     trial = TrialRecord("r", 0, "e", "stream", {}, {}, 0, "trial", "done", "now", 1.0, {}, raw)
 

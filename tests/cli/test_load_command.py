@@ -1,7 +1,5 @@
 """`lanlab load`, from the command to its report."""
 
-from __future__ import annotations
-
 import csv
 import json
 from pathlib import Path
@@ -17,7 +15,6 @@ UDP = ("--transport", "udp", "--rate", "1M", "-P", "2")
 
 
 def test_the_echo_alone_is_always_measured_in_each_block(lanlab: Lanlab, folder: Path) -> None:
-    """Once, whether it is named or not; the increase and each stream are in the answer."""
     said = lanlab("load", *QUICK, *UDP, "--load", "both", "--seed", "5", "--json")
 
     assert said.code == 0, said.err
@@ -40,7 +37,6 @@ def test_the_echo_alone_is_always_measured_in_each_block(lanlab: Lanlab, folder:
 
 
 def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folder: Path) -> None:
-    """As a table, in a sentence, and as figures; without a warning of what is not there."""
     said = lanlab("load", *QUICK, *UDP, "--load", "up", "--export-json", "all.json")
     assert said.code == 0, said.err
     assert ["load", "alone", "(ms)"] in [line.split()[:3] for line in said.out.splitlines()]
@@ -81,14 +77,12 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
 def test_what_cannot_be_measured_is_refused_before_it_begins(
     arguments: tuple[str, ...], message: str, lanlab: Lanlab
 ) -> None:
-    """With what is allowed."""
     said = lanlab("load", "--testbed", "loopback", *arguments)
     assert said.code == 2
     assert message in " ".join(said.err.split())
 
 
 def test_its_help_says_what_streams_and_echo_are(lanlab: Lanlab) -> None:
-    """In groups, with the defaults of both."""
     said = " ".join(lanlab("load", "--help", "all").out.split())
     assert load.__doc__ is not None
     assert "Measure latency under load" in said

@@ -1,7 +1,5 @@
 """What a server on Ethernet keeps of each session: its resident memory, with and without them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -31,7 +29,6 @@ _MOST_KIB = {"nbf": 224, "ipx": 192, "nbipx": 192, "ncp": 192}
 
 
 def _resident_kib(pid: int) -> int:
-    """Of a process and those that it began."""
     status = Path(f"/proc/{pid}/status").read_text()
     own = int(status.partition("VmRSS:")[2].split()[0])
     children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()

@@ -1,7 +1,5 @@
 """Commands and options that an error, a hint or a document names are there."""
 
-from __future__ import annotations
-
 import ast
 import functools
 import re
@@ -32,7 +30,6 @@ _COMMAND = re.compile(r"(?:^|[`\s])lanlab ([a-z]+)\b([^`|;&#\n]*)", re.MULTILINE
 
 @functools.cache
 def modules() -> tuple[tuple[str, tuple[ast.AST, ...]], ...]:
-    """The parts of every module of the package, by its name."""
     paths = sorted((ROOT / "src/lanlab").rglob("*.py"))
     return tuple(
         (path.name, tuple(ast.walk(ast.parse(path.read_text(encoding="utf-8"))))) for path in paths
@@ -51,7 +48,6 @@ def texts_of_program() -> Iterator[tuple[str, str]]:
 
 
 def texts_of_documents() -> Iterator[tuple[str, str]]:
-    """What is written as code."""
     for path in (ROOT / "README.md", ROOT / "CONTRIBUTING.md", *(ROOT / "docs").glob("*.md")):
         text = path.read_text(encoding="utf-8")
         for block in re.findall(r"```console\n(.*?)```|`(lanlab [^`\n]*)`", text, re.DOTALL):
@@ -83,7 +79,6 @@ def test_a_command_that_is_named_is_there_with_its_options(texts: object) -> Non
 
 
 def test_an_option_that_a_hint_names_is_there() -> None:
-    """Of some command of lanlab's; other programs' are named with the program."""
     unknown = []
     for name, nodes in modules():
         hints = (
@@ -97,6 +92,5 @@ def test_an_option_that_a_hint_names_is_there() -> None:
 
 
 def test_no_hint_sends_a_user_to_requests_of_the_engine() -> None:
-    """`describe` is a request between lanlab and its engine, which nobody can type."""
     for where, text in texts_of_program():
         assert "`describe`" not in text, where

@@ -1,7 +1,5 @@
 """`lanlab nas`: from a host to the answer, and what is left out on the way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

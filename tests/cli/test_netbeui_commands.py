@@ -127,7 +127,6 @@ def test_what_cannot_be_is_refused(lanlab: Lanlab, argv: tuple[str, ...], expect
 def test_a_server_is_reached_by_its_name_and_an_interface(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
-    """By an engine without rights, which gets the socket."""
     here, there = cable
     served = tmp_path / "served"
     served.mkdir()

@@ -1,7 +1,5 @@
 """What users of other programs type first, and the word that each is answered with."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 
@@ -50,7 +48,6 @@ def test_each_is_answered_with_lanlab_s_word(line: str, hint: str, lanlab: Lanla
 
 
 def test_json_has_the_words_of_the_options(lanlab: Lanlab) -> None:
-    """In the units of the keys that it had before, which it has still."""
     said = lanlab("stream", *QUICK, "--rate", "1M", "--json").json()
     assert said["options"]["size"] == said["parameters"]["message_size_bytes"] == 100
     assert said["options"]["rate"] == said["parameters"]["rate_bps"] == 1_000_000
@@ -63,7 +60,6 @@ def test_json_has_the_words_of_the_options(lanlab: Lanlab) -> None:
 
 
 def test_a_run_says_what_it_is_of(lanlab: Lanlab) -> None:
-    """In its answer, in its record, and in the list of runs with what came of it."""
     title = "UDP stream, 100-byte messages at 1.00 Mbit/s, 1 flow, 50.0 ms, over loopback"
     said = lanlab("stream", *QUICK, "--rate", "1M")
     assert said.out.splitlines()[0] == title

@@ -1,7 +1,5 @@
 """Many requests of an echo on their way: how many there are, by what tshark sees on the link."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -65,7 +63,6 @@ def most_on_their_way(seen: list[Exchange]) -> int:
 def measured(
     lanlab: Lanlab, testbed: str, pcap: Path, requests: int, *options: str
 ) -> dict[str, Any]:
-    """An echo without warm-up, whose frames are written."""
     if testbed == "virtual" and sys.platform != "linux":
         pytest.skip("the virtual LAN is Linux only")
     done = lanlab(
@@ -84,7 +81,6 @@ def measured(
 def test_as_many_are_on_their_way_as_were_asked_for(
     lanlab: Lanlab, tmp_path: Path, testbed: str, outstanding: int
 ) -> None:
-    """And all that is counted is on the link."""
     pcap, requests = tmp_path / "frames.pcap", 25 * outstanding
     far = ("--link", "10M,delay=20ms", "--outstanding", str(outstanding))
     told = measured(lanlab, testbed, pcap, requests, *far)

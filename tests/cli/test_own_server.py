@@ -1,7 +1,5 @@
 """Copies and stations at a server that was there before, on this machine."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc/net/tcp i
 def test_the_cpu_time_of_a_server_on_this_machine_is_the_server_s(
     command: str, lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A process of its own, which no trial started; without it, its work would be others'."""
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
     root = tmp_path / "served"
     root.mkdir()
@@ -41,7 +38,6 @@ def test_the_cpu_time_of_a_server_on_this_machine_is_the_server_s(
 def test_a_server_whose_processes_cannot_be_seen_is_named(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Then it is not known what others did, and nothing is called disturbed for it."""
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
     monkeypatch.setattr(listening, "_processes_with", lambda inodes: (set(), True))
     root = tmp_path / "served"
@@ -60,7 +56,6 @@ def test_a_server_whose_processes_cannot_be_seen_is_named(
 def test_servers_are_copied_to_in_turns_and_ranked(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Two services of one machine and a directory, with one password, in blocks of random order."""
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
     roots = [tmp_path / name for name in ("webdav", "ftp", "nas")]

@@ -1,7 +1,5 @@
 """Files and places that are named to `copy` and `stations`: what cannot be meant is refused."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -16,7 +14,6 @@ URL = "ftps://me@127.0.0.1:9/"
 
 @pytest.fixture(autouse=True)
 def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One is there, unless a test takes it away."""
     monkeypatch.setenv("LANLAB_PASSWORD", "a secret")
     monkeypatch.delenv("LANLAB_PASSWORD_FILE", raising=False)
 
@@ -32,7 +29,6 @@ def refused(said: Said, folder: Path) -> str:
 def test_a_file_of_trust_without_an_end_is_refused(
     lanlab: Lanlab, folder: Path, command: str
 ) -> None:
-    """A device, a FIFO and a file that is too long, before anything is run."""
     os.mkfifo(folder / "fifo")
     with (folder / "long").open("wb") as file:
         file.truncate(2**24 + 1)
@@ -46,7 +42,6 @@ def test_a_file_of_trust_without_an_end_is_refused(
 def test_a_password_file_that_is_none_is_refused(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Nobody is told to change the rights of a device."""
     monkeypatch.delenv("LANLAB_PASSWORD")
     os.mkfifo(folder / "fifo", 0o600)
     for name in ("/dev/null", "fifo", "."):
@@ -59,7 +54,6 @@ def test_a_password_file_that_is_none_is_refused(
 
 
 def test_an_empty_name_is_not_this_directory(lanlab: Lanlab, folder: Path) -> None:
-    """A variable of the shell that is not set would have all that is here copied, or written to."""
     for args in (["copy", ""], ["copy", "", "."], ["copy", "1x1kB", ""], ["stations", " "]):
         err = refused(lanlab(*args), folder)
         assert "found an empty name" in err
@@ -67,7 +61,6 @@ def test_an_empty_name_is_not_this_directory(lanlab: Lanlab, folder: Path) -> No
 
 
 def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None:
-    """By whatever way it is named; one beside it, or around it, is none."""
     (folder / "photos/sub").mkdir(parents=True)
     (folder / "photos/file").write_text("1")
     (folder / "link").symlink_to("photos/sub")
@@ -93,7 +86,6 @@ def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None
 def test_a_description_that_is_none_is_named(
     lanlab: Lanlab, folder: Path, dataset: str, message: str
 ) -> None:
-    """With what is allowed, and no word of a directory."""
     for target in ((), (str(folder),)):
         err = refused(lanlab("copy", dataset, *target), folder)
         assert message in err
@@ -101,7 +93,6 @@ def test_a_description_that_is_none_is_named(
 
 
 def test_what_is_no_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
-    """A file, a device, a name that no system holds: which place it is, and what to do."""
     (folder / "file").write_text("1")
     for name, found in (
         ("file", "found a file; allowed: a directory"),

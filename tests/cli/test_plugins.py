@@ -1,7 +1,5 @@
 """Pydantic is imported without what would look for its plugins."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 

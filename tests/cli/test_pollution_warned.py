@@ -1,7 +1,5 @@
 """What disturbed a measurement is said where it is measured."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 
@@ -14,14 +12,12 @@ WORK = Finding("foreign_cpu", "sender", 0.9, 0.12, True)
 
 @pytest.fixture
 def _busy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which others are at work in every trial."""
     monkeypatch.setattr(run_trial, "judge", lambda *_: Judgement((WORK,), ()))
 
 
 @pytest.mark.usefixtures("_busy")
 @pytest.mark.parametrize("command", ["stream", "echo"])
 def test_a_single_measurement_warns_and_is_not_repeated(lanlab: Lanlab, command: str) -> None:
-    """What was seen, why it may mislead, what helps; the answer itself is as ever."""
     said = lanlab(command, *QUICK)
 
     assert said.code == 0
@@ -34,7 +30,6 @@ def test_a_single_measurement_warns_and_is_not_repeated(lanlab: Lanlab, command:
 
 @pytest.mark.usefixtures("_busy")
 def test_of_several_trials_one_line_says_how_many_were_disturbed(lanlab: Lanlab) -> None:
-    """And each has its findings in the JSON."""
     said = lanlab("stream", *QUICK, "--trials", "3", "--json")
 
     assert [line for line in said.err.splitlines() if line.startswith("warning")] == [
@@ -70,7 +65,6 @@ def test_stations_have_one_line_beside_their_table(lanlab: Lanlab) -> None:
 
 @pytest.mark.usefixtures("_busy")
 def test_a_run_says_how_many_trials_were_disturbed(lanlab: Lanlab) -> None:
-    """At its end, in the answer; of each only where that is asked for."""
     said = lanlab("run", "small.toml", "--testbed", "loopback")
     verbose = lanlab("run", "small.toml", "--testbed", "loopback", "--verbose")
 

@@ -1,7 +1,5 @@
 """What a run promises at its beginning, and what it says on the way."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +13,6 @@ from lanlab.store import open_store
 def test_where_there_is_no_terminal_a_line_comes_now_and_then(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Within a trial as well, on standard error; the answer is as ever."""
     monkeypatch.setattr(watch, "PLAIN_S", 0.1)
     said = lanlab("stream", "--testbed", "loopback", "--time", "1.5", "--rate", "1M", "--json")
 
@@ -29,7 +26,6 @@ def test_where_there_is_no_terminal_a_line_comes_now_and_then(
 def test_a_run_without_a_search_says_how_many_trials_it_has_at_most(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """Repeats of failed trials come on top, where there may be any."""
     single = lanlab("stream", "--testbed", "loopback", "--time", "0.05")
     study = lanlab("run", "small.toml", "--testbed", "loopback")
 
@@ -62,7 +58,6 @@ def test_the_time_left_of_a_simulation_is_of_this_machine_and_not_of_the_simulat
 
 
 def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
-    """Nobody knows it: it goes on until it can decide."""
     said = lanlab(
         *("saturation", "--testbed", "loopback", "--goals", "10%", "--high", "2M", "--low", "1M"),
         *("--time", "0.2", "--warmup", "0", "--trials", "1", "--width", "30%", "--json"),
@@ -86,7 +81,6 @@ def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
 def test_bulk_data_over_tcp_has_messages_of_128_kib_by_default(
     asked: tuple[str, ...], size_bytes: int, lanlab: Lanlab
 ) -> None:
-    """Whoever names a size has it, and what is paced or counted stays with small ones."""
     time = () if "--bytes" in asked else ("--time", "0.05")
     said = lanlab("stream", "--testbed", "loopback", *asked, *time, "--warmup", "0", "--json")
 
@@ -109,7 +103,6 @@ def test_bulk_data_over_tcp_has_messages_of_128_kib_by_default(
 def test_on_a_shaped_link_messages_are_of_one_segment(
     testbed: str, link: str | None, driver: str, size: str
 ) -> None:
-    """A few large ones would be all that goes over a slow link; and sockperf takes none of them."""
     from lanlab.cli.stream import _default_size
 
     assert _default_size(True, testbed, link, driver) == size

@@ -1,7 +1,5 @@
 """What the README and the documents promise: their commands run, their links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -23,14 +21,12 @@ _LINK = re.compile(r"\]\(([^)#]+)(?:#([^)]*))?\)")
 
 
 def commands(document: Path) -> list[str]:
-    """Lines that a reader is told to type."""
     blocks = _CONSOLE.findall(document.read_text())
     lines = [line for block in blocks for line in block.splitlines() if line.startswith("$ ")]
     return [line.removeprefix("$ ").partition("#")[0].strip() for line in lines]
 
 
 def test_the_two_commands_of_the_readme_are_targets_of_the_makefile() -> None:
-    """`make tour` and `make test`, and no other make."""
     named = [line for line in commands(ROOT / "README.md") if line.startswith("make ")]
 
     assert named == ["make tour", "make test"]
@@ -41,7 +37,6 @@ def test_the_two_commands_of_the_readme_are_targets_of_the_makefile() -> None:
 def test_every_lanlab_command_of_the_readme_runs(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In order, in one folder, as a reader would; a study at its smallest scale."""
     try:
         open_testbed("virtual", 2, "10M").close()
     except LabError as error:
@@ -64,7 +59,6 @@ def test_every_lanlab_command_of_the_readme_runs(
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
 def test_links_lead_somewhere(document: Path) -> None:
-    """Relative ones, to a file of the project and to a heading of it."""
     for target, heading in _LINK.findall(document.read_text()):
         if target.startswith(("http://", "https://")):
             continue

@@ -1,7 +1,5 @@
 """What is refused: with the reason on standard error, nothing on standard output, and code 2."""
 
-from __future__ import annotations
-
 import os
 import re
 import sqlite3
@@ -128,7 +126,6 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 def test_a_request_that_cannot_be_met_is_refused(
     args: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """Before anything is written; with what to do about it."""
     said = lanlab(*args.split())
 
     assert (said.code, said.out) == (2, "")
@@ -162,7 +159,6 @@ def test_a_request_that_cannot_be_met_is_refused(
 def test_a_mistake_in_a_study_is_named_by_file_and_key(
     right: str, wrong: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """With what is allowed there; nothing is run or written."""
     file = folder / "small.toml"
     file.write_text(file.read_text().replace(right, wrong, 1))
 
@@ -175,7 +171,6 @@ def test_a_mistake_in_a_study_is_named_by_file_and_key(
 
 
 def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
-    """Not by the report, when all trials are done."""
     file = folder / "small.toml"
     file.write_text(file.read_text().replace('figure = "bars"', 'figure = "bar"', 1))
 
@@ -189,7 +184,6 @@ def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Pat
 def test_a_tool_that_is_missing_is_named_with_its_package(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a machine without iproute2; what else there is stays."""
     tools = folder / "tools"
     tools.mkdir()
     for place in ("/usr/bin", "/bin", "/usr/sbin", "/sbin"):
@@ -210,7 +204,6 @@ def test_a_tool_that_is_missing_is_named_with_its_package(
 def test_a_missing_engine_is_named_with_how_to_get_it(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where it was looked for, too."""
     monkeypatch.setenv("LANLAB_ENGINE", "/no/such/engine")
 
     said = lanlab("stream", *QUICK)
@@ -226,7 +219,6 @@ def test_a_missing_engine_is_named_with_how_to_get_it(
 def test_where_there_is_no_store_the_message_explains_how_to_get_one(
     command: list[str], lanlab: Lanlab, folder: Path
 ) -> None:
-    """Looking makes none."""
     said = lanlab(*command)
 
     assert (said.code, said.out) == (1, "")
@@ -251,7 +243,6 @@ def test_where_there_is_no_store_the_message_explains_how_to_get_one(
 def test_a_file_that_is_not_a_store_is_not_changed(
     place: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
-    """By reading commands and writing ones."""
     for name, application_id, version in (("newer", 0x4C4E4C42, 99), ("other", 77, 1)):
         connection = sqlite3.connect(folder / f"{name}.sqlite")
         connection.executescript(
@@ -271,7 +262,6 @@ def test_a_file_that_is_not_a_store_is_not_changed(
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
 def test_a_folder_that_cannot_be_written_is_named(lanlab: Lanlab, folder: Path) -> None:
-    """Nothing is measured first."""
     (folder / "shut").mkdir(mode=0o555)
 
     said = lanlab("stream", *QUICK, "--store", "shut/store.sqlite")
@@ -283,7 +273,6 @@ def test_a_folder_that_cannot_be_written_is_named(lanlab: Lanlab, folder: Path) 
 
 @pytest.fixture
 def small_disk(folder: Path) -> Iterator[Path]:
-    """A disk of 200 kB."""
     disk = folder / "disk"
     disk.mkdir()
     mount = ["mount", "-t", "tmpfs", "-o", "size=200k", "lanlab-test", str(disk)]
@@ -296,7 +285,6 @@ def small_disk(folder: Path) -> Iterator[Path]:
 def test_a_disk_that_gets_full_ends_the_run_and_not_its_records(
     lanlab: Lanlab, folder: Path, small_disk: Path
 ) -> None:
-    """Every trial that was told of is there, and with more room the run goes on to its end."""
     file = folder / "small.toml"
     text = file.read_text().replace("min = 2, max = 2", "min = 8, max = 8")
     file.write_text(text.replace("time_s = 0.05", "time_s = 0.02"))

@@ -1,7 +1,5 @@
 """What is printed of a single measurement, word for word: a changed sentence shows as a diff."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -70,13 +68,11 @@ def a_run() -> RunRecord:
 
 
 def single_run(title: str) -> RunRecord:
-    """A run of one condition."""
     run = a_run()
     return replace(run, study={**run.study, "title": title})
 
 
 def a_trial(kind_name: str, ends: tuple[Any, Any], how: Any, **condition: Any) -> TrialRecord:
-    """A trial that ended well, of which two ends told this."""
     kind = workload(kind_name)
     outcome = exchange_of(*ends, **(how or {}))
     parameters = kind.Parameters.model_validate(condition)
@@ -244,7 +240,6 @@ def test_stations(limit_s: float, snapshot: SnapshotAssertion) -> None:
 def test_several_trials_and_the_end_of_a_command(
     capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    """The mean of three, a failed one, and what disturbed them."""
     found = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
     good = a_stream()
     trials = [
@@ -274,7 +269,6 @@ def test_several_trials_and_the_end_of_a_command(
 
 
 def test_warnings(snapshot: SnapshotAssertion) -> None:
-    """One of every kind."""
     found = (Finding(code, "sender", 0.9, 0.12, True) for code in _KINDS)
     assert "\n".join(map(warning, found)) == snapshot
 

@@ -1,7 +1,5 @@
 """Scans from the command line, what runs around their trials, and where their results go."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json
@@ -19,7 +17,6 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0")
 
 
 def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
-    """It says before it begins how large it is; each block has every condition once."""
     args = ("--size", "64,128", "--rate", "1M..2M/1M", "--trials", "2", "--seed", "3")
     said = lanlab("stream", *QUICK, *args, "--json")
 
@@ -41,7 +38,6 @@ def test_a_scan_is_a_study_in_blocks(lanlab: Lanlab) -> None:
 
 
 def test_a_scan_says_how_long_it_takes(capsys: pytest.CaptureFixture[str]) -> None:
-    """All conditions, as often as each has trials, and what starting each trial takes."""
     given = {"time_s": "10", "warmup_s": "1", "message_size_bytes": "64,128,256"}
     scan = scan_of("stream", given, 4)
     assert scan is not None and scan.conditions == 3
@@ -56,7 +52,6 @@ def test_a_scan_says_how_long_it_takes(capsys: pytest.CaptureFixture[str]) -> No
 
 
 def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> None:
-    """In words a table; in a report figures, and the stream over its time."""
     # Long enough for several steps of time.
     said = lanlab("stream", *QUICK, "--size", "64,128", "--rate", "1M", "--time", "0.3")
     assert "64 B " in said.out
@@ -69,7 +64,6 @@ def test_a_scan_is_drawn_against_its_factor(lanlab: Lanlab, folder: Path) -> Non
 
 
 def test_scans_of_round_trips_and_copies(lanlab: Lanlab) -> None:
-    """Every command that measures takes lists."""
     echo = lanlab("echo", *QUICK, "--size", "16,32", "--json").json()
     assert {trial["factors"]["message_size_bytes"] for trial in echo["trials"]} == {16, 32}
 
@@ -84,7 +78,6 @@ def test_scans_of_round_trips_and_copies(lanlab: Lanlab) -> None:
 
 
 def test_commands_run_around_trials_and_are_recorded(lanlab: Lanlab, folder: Path) -> None:
-    """Setup where the condition changes; each knows its condition, and what it printed is kept."""
     note = 'echo "$LANLAB_TRIAL $LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" >> '
     commands = ("--setup", f"{note}setup", "--prepare", f"{note}prepare; echo ready", "--cleanup")
     said = lanlab("stream", *QUICK, "--rate", "1M", "--trials", "3", *commands, f"{note}cleanup")
@@ -99,7 +92,6 @@ def test_commands_run_around_trials_and_are_recorded(lanlab: Lanlab, folder: Pat
 
 
 def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, folder: Path) -> None:
-    """The other condition is measured; what failed says why, and is tidied all the same."""
     prepare = 'echo no room; test "$LANLAB_PARAMETER_MESSAGE_SIZE_BYTES" = 64'
     args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare, "--cleanup", "echo >> tidied")
     said = lanlab("stream", *QUICK, *args, "--json")
@@ -117,7 +109,6 @@ def test_a_command_that_fails_ends_its_trial_and_not_the_run(lanlab: Lanlab, fol
 
 
 def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
-    """With what it started."""
     args = ("--prepare", "echo waiting; sleep 1000", "--command-timeout", "0.2")
     said = lanlab("echo", *QUICK, *args)
 
@@ -127,7 +118,6 @@ def test_a_command_that_hangs_is_ended(lanlab: Lanlab) -> None:
 
 
 def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
-    """In four forms, with the same numbers."""
     names = ("markdown", "csv", "json", "openmetrics")
     exports = [word for name in names for word in (f"--export-{name}", f"out.{name}")]
     args = ("--rate", "1M", "--size", "64,128", "--trials", "2")
@@ -156,7 +146,6 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
 
 
 def test_an_export_that_fails_takes_nothing_from_the_result(lanlab: Lanlab, folder: Path) -> None:
-    """A file that came during the run stays, the other export and the answer are there."""
     args = ("--prepare", "echo mine > taken.csv")
     exports = ("--export-csv", "taken.csv", "--export-json", "out.json")
     said = lanlab("echo", *QUICK, *args, *exports, "--json")
@@ -169,7 +158,6 @@ def test_an_export_that_fails_takes_nothing_from_the_result(lanlab: Lanlab, fold
 
 
 def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, folder: Path) -> None:
-    """One that lanlab wrote is replaced, unless it was changed."""
     mine = folder / "mine.csv"
     mine.write_text("mine")
     said = lanlab("echo", *QUICK, "--export-csv", "mine.csv")
@@ -190,7 +178,6 @@ def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, fol
 
 
 def test_a_study_file_may_not_bring_commands(lanlab: Lanlab, folder: Path) -> None:
-    """Studies are passed on: who runs one does not expect it to start programs."""
     study = folder / "small.toml"
     study.write_text(study.read_text() + '\n[commands]\nprepare = "touch bad"\n')
     said = lanlab("run", "small.toml", "--testbed", "loopback")
@@ -203,7 +190,6 @@ def test_a_study_file_may_not_bring_commands(lanlab: Lanlab, folder: Path) -> No
 def test_commands_of_a_record_are_run_only_if_they_are_allowed(
     lanlab: Lanlab, folder: Path
 ) -> None:
-    """An interrupted run goes on with them only if its user says so; they are shown first."""
     prepare = "echo >> ran; test -e on || kill -INT $PPID; touch on"
     args = ("--rate", "1M", "--size", "64,128", "--prepare", prepare)
     said = lanlab_process(folder, "stream", *QUICK, *args)

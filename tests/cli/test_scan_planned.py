@@ -1,7 +1,5 @@
 """What a scan is before anything is measured: its conditions, its metrics, its time, its limits."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -28,7 +26,6 @@ def refusal(trials: int = 1, **given: Any) -> UsageError:
 
 
 def test_options_with_several_values_are_varied_and_the_others_fixed() -> None:
-    """In lanlab's units; what is not given is left to its default."""
     found = scan(
         message_size_bytes="64,128", rate_bps="1M..3M/1M", flows=None, transport="udp", **SHORT
     )
@@ -54,19 +51,16 @@ def test_options_with_several_values_are_varied_and_the_others_fixed() -> None:
 
 
 def test_the_time_of_a_scan_is_that_of_all_its_conditions() -> None:
-    """Each by its own parameters."""
     assert scan(time_s="1,2,4", warmup_s="0").expected_s == 7
 
 
 def test_one_value_of_each_option_is_no_scan() -> None:
-    """Nor are several drivers, which measure the same condition."""
     assert scan_of("stream", {"message_size_bytes": "64", "rate_bps": None}, 1) is None
     assert scan_of("stream", {"driver": ("iperf3", "netperf")}, 1) is None
     assert scan_of("stream", {}, 1) is None
 
 
 def test_targets_of_a_command_are_levels_as_they_are() -> None:
-    """Several values that a command has made, with commas in them or not."""
     found = scan("copy", server=("ftp://a,b/", "ftp://c/"), service="ftp", dataset="1x1kB")
     assert found.factors == {"server": ("ftp://a,b/", "ftp://c/")}
     assert found.varied == "2 targets"
@@ -109,7 +103,6 @@ def test_a_stream_both_ways_has_the_metrics_of_the_second_one(
 def test_of_a_peer_what_this_end_could_count_is_the_metric(
     given: dict[str, str], metrics: list[str]
 ) -> None:
-    """Direction by direction; what a peer gets is not known here."""
     found = scan(message_size_bytes="64,128", time_s="1", **given)
     assert found.experiment()["metrics"] == metrics
 
@@ -123,7 +116,6 @@ def test_several_peers_are_levels() -> None:
 
 
 def test_a_value_stands_there_once() -> None:
-    """Also if it is written in two ways."""
     error = refusal(message_size_bytes="1k,64,1000", **SHORT)
     assert error.message == "--size: found a value twice; allowed: each value once"
     assert error.hint == "--trials measures each condition several times"
@@ -153,7 +145,6 @@ def test_a_scan_has_an_end() -> None:
 
 
 def test_it_says_beforehand_how_large_it_is(capsys: pytest.CaptureFixture[str]) -> None:
-    """One trial is one; each takes a quarter of a second beyond its time."""
     found = scan(message_size_bytes="64,128", **SHORT)
     found.announce(1)
     found.announce(2)
@@ -184,7 +175,6 @@ def test_it_says_beforehand_how_large_it_is(capsys: pytest.CaptureFixture[str]) 
     ],
 )
 def test_a_time_has_its_two_largest_units(seconds: float, text: str) -> None:
-    """Rounded up."""
     assert duration(seconds) == text
 
 
@@ -211,7 +201,6 @@ def test_a_run_of_a_scan_has_that_experiment_alone(ids: list[str], is_one: bool)
 
 
 def test_several_drivers_are_values_of_their_option() -> None:
-    """A command has them as what it has read; they come beside what is varied."""
     given = {"message_size_bytes": "64,128", "time_s": "2", "warmup_s": "0"}
     found = scan(driver=("lanlab", "iperf3"), **given)
     assert found.varied == "2 values of --tool x 2 values of --size"

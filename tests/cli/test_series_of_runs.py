@@ -1,7 +1,5 @@
 """`lanlab run A B --alternate`: from the first run to the comparison, and what is refused."""
 
-from __future__ import annotations
-
 import csv
 import io
 import signal

@@ -1,7 +1,5 @@
 """`lanlab serve`: what it prints, which clients it serves, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -14,7 +12,6 @@ from served import serving
 
 
 def copied(source: Path, said: dict[str, str], store: Path) -> subprocess.CompletedProcess[str]:
-    """A directory is copied to a server."""
     trust = ["--trust", f"sha256:{said['identity'].split()[1]}"] if "identity" in said else []
     return subprocess.run(
         [*COMMAND, "copy", str(source), said["address"], "--trials", "1", *trust],
@@ -29,7 +26,6 @@ def copied(source: Path, said: dict[str, str], store: Path) -> subprocess.Comple
 
 @pytest.fixture
 def source(tmp_path: Path) -> Path:
-    """A directory with a file."""
     folder = tmp_path / "source"
     folder.mkdir()
     (folder / "file").write_bytes(b"x" * 10_000)
@@ -38,7 +34,6 @@ def source(tmp_path: Path) -> Path:
 
 @pytest.fixture
 def target(tmp_path: Path) -> Path:
-    """An empty directory."""
     folder = tmp_path / "target"
     folder.mkdir()
     return folder
@@ -48,7 +43,6 @@ def target(tmp_path: Path) -> Path:
 def test_what_it_prints_is_enough_to_copy_to_it(
     service: str, source: Path, target: Path, tmp_path: Path
 ) -> None:
-    """With --write; nothing of the copy stays."""
     with serving(str(target), "--service", service, "--write") as (server, said):
         assert said["address"].startswith(f"{service}://lanlab@127.0.0.1:")
         assert said["serving"] == f"{target} (read and write)"
@@ -63,7 +57,6 @@ def test_what_it_prints_is_enough_to_copy_to_it(
 
 
 def test_a_server_of_nfs_prints_the_command_that_mounts_it(target: Path) -> None:
-    """With both ports, as no portmapper of the system knows it."""
     with serving(str(target), "--service", "nfs") as (_, said):
         port = said["address"].removeprefix("nfs://127.0.0.1:").removesuffix("/lanlab")
         options = f"vers=3,proto=tcp,nolock,port={port},mountport={port}"
@@ -93,7 +86,6 @@ def test_signatures_are_required_only_where_there_are_some(target: Path, lanlab:
 def test_a_served_directory_is_read_only_by_default(
     source: Path, target: Path, tmp_path: Path
 ) -> None:
-    """Read-only is what it is by default."""
     with serving(str(target)) as (_, said):
         assert said["serving"].endswith("(read-only)")
         done = copied(source, said, tmp_path / "store.sqlite")
@@ -102,7 +94,6 @@ def test_a_served_directory_is_read_only_by_default(
 
 
 def test_a_wrong_password_is_refused(source: Path, target: Path, tmp_path: Path) -> None:
-    """The one that is printed is the only one, and another each time."""
     with serving(str(target), "--write") as (_, said), serving(str(target)) as (_, other):
         assert said["password"] != other["password"]
         done = copied(source, said | {"password": "x"}, tmp_path / "store.sqlite")
@@ -111,7 +102,6 @@ def test_a_wrong_password_is_refused(source: Path, target: Path, tmp_path: Path)
 
 
 def test_it_ends_by_itself_after_a_time(target: Path) -> None:
-    """With --time."""
     with serving(str(target), "--time", "0.5") as (server, _):
         out, err = server.communicate(timeout=20)
         assert server.returncode == 0, err
@@ -130,7 +120,6 @@ def test_it_ends_by_itself_after_a_time(target: Path) -> None:
     ],
 )
 def test_what_cannot_be_served_is_refused(argv: list[str], said: str, lanlab: Lanlab) -> None:
-    """Before anything listens."""
     refused = lanlab("serve", *argv)
     assert refused.code in (1, 2)
     assert said in refused.err
@@ -138,7 +127,6 @@ def test_what_cannot_be_served_is_refused(argv: list[str], said: str, lanlab: La
 
 
 def test_a_port_in_use_is_named(target: Path, lanlab: Lanlab) -> None:
-    """With what holds it up."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

@@ -1,7 +1,5 @@
 """`lanlab serve` says who connects, and bounds what a flood has it say."""
 
-from __future__ import annotations
-
 import re
 import signal
 import socket
@@ -12,7 +10,6 @@ from served import serving
 
 
 def _dialogue(address: str, *lines: str) -> list[str]:
-    """What an FTP server answers to each line."""
     port = int(address.rpartition(":")[2].strip("/"))
     with socket.create_connection(("127.0.0.1", port), timeout=20) as stream:
         file = stream.makefile("rw", newline="\r\n", encoding="utf-8")
@@ -43,7 +40,6 @@ def test_a_line_says_who_logged_in_and_what_was_refused(tmp_path: Path) -> None:
 def test_a_flood_of_connections_prints_few_lines(
     more: tuple[str, ...], most: int, tmp_path: Path
 ) -> None:
-    """400 clients of which none logs in, from as many addresses."""
     with serving(str(tmp_path), "--service", "ftp", *more) as (server, said):
         port = int(said["address"].rpartition(":")[2].strip("/"))
         for number in range(400):

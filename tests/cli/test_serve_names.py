@@ -1,7 +1,5 @@
 """`lanlab serve` with names that stay, and the lists by which old clients find them."""
 
-from __future__ import annotations
-
 import shutil
 import struct
 import subprocess
@@ -20,7 +18,6 @@ NAMED = ("--service", "smb1", "--as", "cncfiles", "--share", "DATA", "--user", "
 
 @pytest.fixture
 def argv(tmp_path: Path) -> tuple[str, ...]:
-    """A directory with a file in it, served by names."""
     root = tmp_path / "cnc"
     root.mkdir()
     (root / "PART1.NC").write_bytes(b"G01 X1 Y2\r\n")
@@ -56,7 +53,6 @@ def asked(level: int, room: int = 1024) -> bytes:
 
 
 def test_an_old_machine_lists_shares_and_servers(argv: tuple[str, ...]) -> None:
-    """By the pipe of LAN Manager, as NET VIEW does."""
     with serving(*argv) as (_, said):
         one = OldMachine(port_of(said))
         one.negotiate(CORE, MS_NET_3, LAN_MANAGER_2)

@@ -1,7 +1,5 @@
 """`lanlab serve` over NetBEUI: a client on another host, frames of both, and what is refused."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil
@@ -30,7 +28,6 @@ _SERVE = ("serve", "--service", "smb1", "--carrier", "nbf", "--interface", "righ
 def serving_at(
     host: Namespace, directory: Path, *argv: str
 ) -> Iterator[tuple[subprocess.Popen[str], dict[str, str]]]:
-    """A server at `right`, and what it said until it waits."""
     with serving(*_SERVE[1:], str(directory), *argv, prefix=host.command_prefix) as begun:
         yield begun
 
@@ -38,7 +35,6 @@ def serving_at(
 def run(
     host: Namespace, *argv: str, password: str, store: Path
 ) -> subprocess.CompletedProcess[str]:
-    """A command on a host."""
     return subprocess.run(
         [*host.command_prefix, *COMMAND, *argv],
         env=os.environ | {"LANLAB_PASSWORD": password, "LANLAB_STORE": str(store)},
@@ -150,7 +146,6 @@ def test_what_cannot_be_served_is_refused(
 def test_without_root_it_says_what_it_needs(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
-    """In the namespace of the network, but without the right to raw sockets."""
     dropped = ["setpriv", "--bounding-set", "-net_raw", "--inh-caps", "-net_raw"]
     if shutil.which("setpriv") is None:
         missing("`setpriv` is not installed")

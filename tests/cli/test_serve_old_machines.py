@@ -1,7 +1,5 @@
 """`lanlab serve --service smb1` for machines that know no users, with a password that stays."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -18,7 +16,6 @@ PROGRAM = b"G01 X1 Y2\r\n" * 20
 
 @contextmanager
 def machine(said: dict[str, str], *dialects: str) -> Iterator[OldMachine]:
-    """A machine that has agreed on a dialect with the server."""
     port = int(said["address"].rpartition(":")[2].partition("/")[0])
     one = OldMachine(port)
     try:
@@ -129,8 +126,6 @@ def test_a_password_that_old_machines_cannot_hold_is_refused(
 def test_a_port_that_takes_root_is_refused_with_a_hint(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Old clients can name no other port than 139."""
-
     def refused(_: object) -> None:
         raise EngineError("system.permission", "TCP port 139 on 127.0.0.1: Permission denied")
 

@@ -1,7 +1,5 @@
 """`lanlab serve --peer`: what it refuses, and what it says of clients."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

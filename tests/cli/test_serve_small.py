@@ -1,7 +1,5 @@
 """`lanlab serve --stack small`: clients of FTP by the kernel's TCP, on the virtual LAN."""
 
-from __future__ import annotations
-
 import json
 import os
 import random
@@ -59,7 +57,6 @@ def served(
 
 
 def ended(server: subprocess.Popen[str]) -> dict[str, str]:
-    """What it said at its end."""
     server.send_signal(signal.SIGINT)
     rest, errors = server.communicate(timeout=WITHIN_S)
     assert server.returncode == 0, errors
@@ -109,7 +106,6 @@ def test_curl_takes_and_brings_files(hosts: tuple[Host, Host], tmp_path: Path) -
 def test_a_copy_of_many_files_comes_whole(
     hosts: tuple[Host, Host], stack: str, tmp_path: Path
 ) -> None:
-    """By the kernel's TCP, and where both ends are lanlab's own."""
     here, there = hosts
     directory = tmp_path / "served"
     directory.mkdir()

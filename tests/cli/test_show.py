@@ -1,7 +1,5 @@
 """`lanlab show`: everything that a study published, by sections."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -16,7 +14,6 @@ from lanlab.studies import known_studies, load_study
 
 @pytest.mark.parametrize("name", known_studies())
 def test_everything_that_was_published_is_shown(name: str, lanlab: Lanlab) -> None:
-    """Each number as it was printed, each finding and each discrepancy by its id."""
     loaded = load_study(name)
 
     said = lanlab("show", name).out
@@ -34,7 +31,6 @@ def test_everything_that_was_published_is_shown(name: str, lanlab: Lanlab) -> No
 
 
 def test_a_table_is_shown_as_it_was_laid_out(lanlab: Lanlab) -> None:
-    """With what is missing, and what that can have been, by either rule of rounding."""
     lines = lanlab("show", "schomer-claason", "--only", "tables").out.splitlines()
 
     rows = [re.split(r"\s{2,}", line.strip()) for line in lines]
@@ -48,7 +44,6 @@ def test_a_table_is_shown_as_it_was_laid_out(lanlab: Lanlab) -> None:
 
 
 def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
-    """The claim in words, what is computed, and what the published numbers make of it."""
     said = lanlab("show", "milanovic-srbljic", "--only", "findings").out
 
     [line] = [line for line in said.splitlines() if line.startswith("f4 ")]
@@ -61,7 +56,6 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
 
 
 def test_a_verdict_that_was_another_by_hand_says_so(lanlab: Lanlab) -> None:
-    """The evaluator's stands first; below the table how many there are of each."""
     said = lanlab("show", "schomer-claason", "--only", "findings").out
 
     [line] = [line for line in said.splitlines() if line.startswith("f12 ")]
@@ -79,7 +73,6 @@ def test_json_has_the_verdicts_with_their_numbers(lanlab: Lanlab) -> None:
 
 
 def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:
-    """By severity, and within one as the study's file has them."""
     said = lanlab("show", "schomer-claason", "--only", "discrepancies").out
 
     severities = re.findall(r"^d\d+\s+(major|minor|note|scan)\b", said, re.MULTILINE)
@@ -88,7 +81,6 @@ def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize("section", SECTIONS)
 def test_a_section_can_be_had_alone(section: str, lanlab: Lanlab) -> None:
-    """Several with commas between, in the order of the whole."""
     said = lanlab("show", "milanovic-srbljic", "--only", section)
 
     assert said.code == 0
@@ -101,7 +93,6 @@ def test_a_section_can_be_had_alone(section: str, lanlab: Lanlab) -> None:
 
 
 def test_a_section_that_there_is_not_is_answered_with_the_nearest(lanlab: Lanlab) -> None:
-    """Nothing is printed."""
     said = lanlab("show", "poo-tan", "--only", "nubers")
 
     assert (said.code, said.out) == (2, "")
@@ -109,7 +100,6 @@ def test_a_section_that_there_is_not_is_answered_with_the_nearest(lanlab: Lanlab
 
 
 def test_cells_in_json_are_numbers_that_are_there(lanlab: Lanlab) -> None:
-    """So that a program can lay out the tables, too."""
     shown = lanlab("show", "manford-kolahi", "--json").json()
 
     ids = {value["id"] for value in shown["published"]["value"]}
@@ -122,7 +112,6 @@ def test_cells_in_json_are_numbers_that_are_there(lanlab: Lanlab) -> None:
 
 
 def test_a_run_is_printed_again_with_its_tables(lanlab: Lanlab, folder: Path) -> None:
-    """What copies cost, how they went, and what was published beside them."""
     made = synthetic_run("schomer-claason", "quick", link_rate_bps=100_000_000)
     where = str(folder / "kept.sqlite")
     keep(Path(where), [made.pair()])

@@ -1,7 +1,5 @@
 """`lanlab show --figures` and `--report`: published numbers drawn."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -41,7 +39,6 @@ def test_the_page_opens_offline(name: str, folder: Path, lanlab: Lanlab) -> None
     ],
 )
 def test_a_drawn_page_opens_offline(name: str, folder: Path, lanlab: Lanlab, drawn: None) -> None:
-    """The same with its figures: one study always, all of them in a long run."""
     check_page(name, folder, lanlab)
 
 

@@ -1,7 +1,5 @@
 """Commands on modelled machines: what they print, and what they refuse."""
 
-from __future__ import annotations
-
 import csv
 import re
 import subprocess
@@ -28,7 +26,6 @@ def test_a_stream_between_named_machines(lanlab: Lanlab) -> None:
 
 
 def test_round_trips_between_named_machines(lanlab: Lanlab) -> None:
-    """An echo is simulated as well."""
     options = ("--testbed", "simulated", "--machines", "vista-ipv4,vista-ipv4", "--requests", "50")
     told = lanlab("echo", *options, "--json").json()
     assert told["replies"] == 50 and told["timeouts"] == 0
@@ -37,7 +34,6 @@ def test_round_trips_between_named_machines(lanlab: Lanlab) -> None:
 def test_the_frames_of_each_trial_are_a_file_that_tshark_reads(
     lanlab: Lanlab, tmp_path: Path
 ) -> None:
-    """None malformed, and no file is replaced."""
     pcap = tmp_path / "frames.pcap"
     options = (*SINGLE, "--machines", "vista-ipv4,vista-ipv4", "--trials", "2", "--pcap", str(pcap))
     told = lanlab(*options, "--json").json()
@@ -72,14 +68,12 @@ def _read(pcap: Path, *fields: str) -> list[list[str]]:
 def test_what_cannot_be_simulated_is_refused(
     lanlab: Lanlab, options: tuple[str, ...], said: str
 ) -> None:
-    """With nothing stored."""
     refused = lanlab(*SINGLE, *options)
     assert refused.code == 2 and said in refused.err
     assert "no results yet" in lanlab("runs").err
 
 
 def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
-    """A 486 whose interrupts cost less takes in more, and it is said what was assumed."""
     change = "machine.486dx2-nt4.interrupt_us=100"
     options = ("--scale", "tiny", "--set", change, "--ensemble", "1", "--seed", "1", "--json")
     done = lanlab("predict", "milanovic-srbljic", *options)
@@ -106,7 +100,6 @@ def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
 
 
 def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
-    """And of what there is not."""
     assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
     wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
     assert wrong.code == 2 and "interrupt_us" in wrong.err
@@ -116,7 +109,6 @@ def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
 
 
 def test_a_scan_over_the_rate_reports_its_losses_over_time(lanlab: Lanlab, tmp_path: Path) -> None:
-    """The counts of all intervals together are what was sent less what arrived, rate by rate."""
     options = ("--testbed", "simulated", "--machines", "celeron-nt4,486dx2-nt4", "--seed", "1")
     scan = ("--size", "500", "--rate", "1M,3M,8M", "--time", "0.5", "--warmup", "0")
     told = lanlab("stream", *options, *scan, "--trials", "2", "--json").json()

@@ -1,7 +1,5 @@
 """`lanlab copy` between simulated machines, judged by its frames."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -17,7 +15,6 @@ SITE = ("--testbed", "simulated", "--machines", f"{PC},{PC}", "--link", "10M:hub
 def test_others_read_the_frames_of_a_simulated_copy(
     lanlab: Lanlab, tmp_path: Path, service: str
 ) -> None:
-    """No frame is malformed; every write and every close of a file is there once."""
     peer_program("tshark")
     pcap = tmp_path / "frames.pcap"
     calls = ("--service", service, "--block", "4096", "--depth", "1")
@@ -33,7 +30,6 @@ def test_others_read_the_frames_of_a_simulated_copy(
 def test_others_read_the_frames_of_a_simulated_copy_by_ftp(
     lanlab: Lanlab, tmp_path: Path, direction: tuple[str, ...]
 ) -> None:
-    """Each file has a data connection with a port of its own, which brings all its bytes."""
     peer_program("tshark")
     pcap = tmp_path / "frames.pcap"
     asked = ("--service", "ftp", "--trials", "1", "--pcap", str(pcap))
@@ -48,7 +44,6 @@ def test_others_read_the_frames_of_a_simulated_copy_by_ftp(
 
 
 def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: Lanlab) -> None:
-    """One sentence, and where it can be measured."""
     said = lanlab("copy", "3x20kB", *SITE, "--service", "sftp")
     assert said.code == 2
     expected = (
@@ -59,7 +54,6 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
 
 
 def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lanlab) -> None:
-    """A ten-thousandth of the files takes no ten-thousandth of the time: files cost, too."""
     ran = lanlab("run", "schomer-claason", "--testbed", "simulated", "--scale", "tiny")
     assert ran.code == 0, ran.err
     said = lanlab("show", "last")
@@ -70,7 +64,6 @@ def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lan
 def test_stations_read_on_machines_of_their_own_and_others_can_read_their_frames(
     lanlab: Lanlab, tmp_path: Path
 ) -> None:
-    """Every read of every station is there once, and no frame is malformed."""
     peer_program("tshark")
     pcap = tmp_path / "frames.pcap"
     asked = ("--stations", "3", "--readings", "10", "--size", "750", "--service", "smb1+nbf")

@@ -1,7 +1,5 @@
 """A server that brings an octet now and then is ended; a slow one that does its work is not."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Iterator
@@ -50,7 +48,6 @@ def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str
 def test_a_drip_is_ended_within_the_timeout(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
-    """Whatever the service is: some attempts of a second, not the hours that it would take."""
     with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
@@ -69,7 +66,6 @@ def test_a_drip_is_ended_within_the_timeout(
 def test_stations_at_a_drip_are_ended_within_the_timeout(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
-    """The trial, and what removes its files: both end."""
     with dripping(engine, service, tmp_path) as (url, trusted):
         began = time.monotonic()
         said = lanlab(
@@ -84,7 +80,6 @@ def test_stations_at_a_drip_are_ended_within_the_timeout(
 def test_stations_that_take_too_long_are_given_up(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
-    """Whatever the timeout of an operation is; with the option, and with what stays there."""
     root = tmp_path / "served"
     root.mkdir()
     over = threading.Event()
@@ -118,7 +113,6 @@ def test_stations_that_take_too_long_are_given_up(
 def test_a_slow_link_is_waited_for(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str, way: str
 ) -> None:
-    """Many times slower than a modern one, with answers that take a third of the time allowed."""
     root = tmp_path / "served"
     root.mkdir()
 
@@ -141,7 +135,6 @@ def test_a_slow_link_is_waited_for(
 def test_a_copy_that_takes_too_long_is_given_up(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, way: str
 ) -> None:
-    """With the server, the file, how far it came, and the option; nothing is left."""
     root = tmp_path / "served"
     root.mkdir()
     (root / "letter").write_text("dear")

@@ -24,7 +24,6 @@ SERVERS = pytest.mark.parametrize("server", ["embedded", "samba"])
 
 
 def result(lanlab: Lanlab, server: str, *args: str) -> dict[str, Any]:
-    """What a command with this server of SMB 1 says."""
     if server == "samba" and shutil.which("smbd") is None:
         missing("`smbd` is not installed")
     said = lanlab(*args, "--service", "smb1", "--server", server, "--trials", "1", "--json")
@@ -90,7 +89,6 @@ def test_a_dialect_that_the_server_lacks_is_reported(lanlab: Lanlab) -> None:
 
 
 def read_by_tshark(pcap: Path, only: str, fields: Sequence[str], *options: str) -> list[list[str]]:
-    """Fields of each frame of a capture that a filter lets through."""
     tshark = shutil.which("tshark")
     if tshark is None:
         missing("`tshark` is not installed")
@@ -101,15 +99,12 @@ def read_by_tshark(pcap: Path, only: str, fields: Sequence[str], *options: str) 
 
 
 def nbss_ports(pcap: Path) -> list[str]:
-    """Ports that were connected to."""
     only = "tcp.flags.syn == 1 && tcp.flags.ack == 0"
     return sorted({cells[0] for cells in read_by_tshark(pcap, only, ["tcp.dstport"])})
 
 
 @dataclass(frozen=True)
 class Message:
-    """What tshark reads of a frame with messages of SMB."""
-
     commands: frozenset[int]
     info: str
     is_malformed: bool

@@ -1,7 +1,5 @@
 """`lanlab stations`: what it answers, what it refuses."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from pathlib import Path
@@ -14,7 +12,6 @@ from lanlab.cli.station_places import level_list
 
 @pytest.fixture(autouse=True)
 def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A place for directories of trials of the test's own."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path / "cache"))
     for name in ("LANLAB_PASSWORD", "LANLAB_PASSWORD_FILE"):
         monkeypatch.delenv(name, raising=False)
@@ -24,7 +21,6 @@ FEW = ("--readings", "60", "--trials", "2", "--size", "6k", "--file-size", "60k"
 
 
 def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_path: Path) -> None:
-    """A line for each number of stations, and as the last one how many users are served."""
     nas = tmp_path / "nas"
     nas.mkdir()
     (nas / "letter").write_text("dear")
@@ -39,7 +35,6 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
 
 
 def test_a_limit_that_nobody_can_keep_is_reported(lanlab: Lanlab) -> None:
-    """No operation of SMB ends within a nanosecond."""
     said = lanlab(
         *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),
         *(*FEW, "--limit", "0.000001ms", "--write", "--statistic", "p90"),
@@ -50,7 +45,6 @@ def test_a_limit_that_nobody_can_keep_is_reported(lanlab: Lanlab) -> None:
 
 
 def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
-    """The same for programs, and the readings as a series of the store."""
     said = lanlab(
         *("stations", "--service", "webdav", "--testbed", "loopback", "--stations", "1,3"),
         *(*FEW, "--read-ratio", "0.5", "--json"),
@@ -88,7 +82,6 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
     ],
 )
 def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
-    """With exit code 2, before anything is run, and no password repeated."""
     told = lanlab("stations", *args, "--testbed", "loopback")
 
     assert told.code == 2, told.err
@@ -98,7 +91,6 @@ def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: 
 
 
 def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
-    """With what to do, and no answer that there cannot be."""
     said = lanlab("stations", "ftp://127.0.0.1:1/", "--stations", "1", "--trials", "1")
 
     assert said.code == 1
@@ -107,5 +99,4 @@ def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
 
 
 def test_levels_are_read_in_order_and_each_once() -> None:
-    """With ranges."""
     assert level_list("4, 1,2,8-10,4") == (1, 2, 4, 8, 9, 10)

@@ -1,7 +1,5 @@
 """What is printed of studies and stored runs, word for word: a changed sentence shows as a diff."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 from pathlib import Path
@@ -93,7 +91,6 @@ def test_texts_at_the_width_of_a_terminal(
     monkeypatch: pytest.MonkeyPatch,
     snapshot: SnapshotAssertion,
 ) -> None:
-    """No line is longer, no word is broken, and what is asked for is there."""
     store = () if line == "studies" else ("--store", str(stored))
     whole = set(lanlab(*line.split(), *store).out.split())
     monkeypatch.setenv("LANLAB_COLUMNS", str(columns))

@@ -1,7 +1,5 @@
 """How a stream over TCP begins, by what tshark sees on the link."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -17,7 +15,6 @@ FIRST_SEGMENTS = 8
 
 
 def test_each_of_the_first_segments_is_acknowledged(lanlab: Lanlab, tmp_path: Path) -> None:
-    """As on a new connection: the session's question and answer before it change nothing."""
     pcap = tmp_path / "frames.pcap"
     done = lanlab(
         *("stream", "--transport", "tcp", "--testbed", "virtual", "--link", "10M"),

@@ -1,7 +1,5 @@
 """Which transport a stream has where none is asked for."""
 
-from __future__ import annotations
-
 import pytest
 from command_line import Lanlab
 
@@ -28,8 +26,6 @@ def test_udp_floods_no_network_that_others_use(
     lanlab: Lanlab,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As fast as possible only on a link that lanlab made, or if asked for."""
-
     def measure(workload: str, given: dict[str, str | None], settings: object) -> None:
         raise UsageError(f"{workload} over {given['transport']}")
 

@@ -1,7 +1,5 @@
 """Progress and remarks on standard error: one line that is replaced, below lines that stay."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import os
@@ -20,8 +18,6 @@ ERASED = "\r\x1b[2K"
 
 
 class Terminal(io.StringIO):
-    """What a terminal is sent."""
-
     def isatty(self) -> bool:
         return True
 
@@ -56,7 +52,6 @@ def test_a_remark_comes_above_the_line_that_is_shown(terminal: Terminal) -> None
 
 
 def test_a_text_from_elsewhere_commands_nothing(terminal: Terminal) -> None:
-    """Nor does it make a second line of the one that is shown."""
     talk = Talk()
     talk.show("a\nb\x1b[2Jc")
     talk.print("d\x1b[2Je")
@@ -111,7 +106,6 @@ def test_an_answer_is_broken_between_words_in_a_terminal_alone(
 
 
 def test_a_run_shows_its_trial_and_leaves_nothing_of_it(tmp_path: Path) -> None:
-    """In a real terminal, with the rate while it is measured."""
     near, far = pty.openpty()
     command = [*COMMAND, "stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M"]
     process = subprocess.Popen(
@@ -137,7 +131,6 @@ def test_a_run_shows_its_trial_and_leaves_nothing_of_it(tmp_path: Path) -> None:
 
 
 def test_a_single_measurement_needs_no_rich(tmp_path: Path) -> None:
-    """Importing it is a tenth of the time that a command takes to start."""
     script = """
 import sys
 from lanlab.cli import exit_report, main

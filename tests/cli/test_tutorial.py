@@ -1,7 +1,5 @@
 """The tutorial: its study file is accepted, and its commands run in their order."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from pathlib import Path
@@ -14,7 +12,6 @@ _SHELL = {"make setup", ". .venv/bin/activate"}
 
 
 def test_every_command_of_the_tutorial_runs(lanlab: Lanlab, folder: Path) -> None:
-    """On loopback, with the study file that the page has a reader write."""
     text = _PAGE.read_text()
     [study] = re.findall(r"Save this as `my-study\.toml`:\n\n```toml\n(.*?)```", text, re.DOTALL)
     (folder / "my-study.toml").write_text(study)
@@ -36,7 +33,6 @@ def test_every_command_of_the_tutorial_runs(lanlab: Lanlab, folder: Path) -> Non
 
 
 def test_every_page_is_listed_once_by_kind() -> None:
-    """A new page of documentation cannot be forgotten in the list."""
     index = (_PAGE.parent / "README.md").read_text()
     listed = set(re.findall(r"\]\(([a-z-]+\.md)", index))
 

@@ -1,7 +1,5 @@
 """`lanlab web` as its users start and end it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -35,12 +33,10 @@ def _ended(process: subprocess.Popen[str]) -> tuple[str, str]:
 
 @pytest.fixture
 def store(tmp_path: Path) -> str:
-    """Where no store is yet."""
     return str(tmp_path / "store.sqlite")
 
 
 def test_it_prints_an_address_that_answers_and_ends_by_ctrl_c(store: str) -> None:
-    """Of a store that is not there yet, and is not made."""
     process = _started("--store", store)
     assert process.stdout is not None
     lines = [process.stdout.readline() for _ in range(3)]
@@ -59,7 +55,6 @@ def test_it_prints_an_address_that_answers_and_ends_by_ctrl_c(store: str) -> Non
 
 
 def test_programs_get_the_address_as_json(store: str) -> None:
-    """At once, though the server goes on."""
     process = _started("--store", store, "--json")
     assert process.stdout is not None
     text = "".join(iter(process.stdout.readline, "}\n")) + "}"
@@ -69,7 +64,6 @@ def test_programs_get_the_address_as_json(store: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the browser is named as on Linux")
 def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) -> None:
-    """Which every user of the machine can read; the file that it opens is the user's alone."""
     seen = tmp_path / "seen"
     program = tmp_path / "browser"
     program.write_text(
@@ -108,7 +102,6 @@ def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) 
 def test_what_cannot_be_shown_is_refused(
     options: list[str], code: int, said: str, lanlab: Lanlab
 ) -> None:
-    """Before anything listens."""
     refused = lanlab("web", *options)
     assert refused.code == code
     assert said in refused.err

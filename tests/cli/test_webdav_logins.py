@@ -1,7 +1,5 @@
 """`lanlab copy` at WebDAV servers that take other ways in than Basic."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -13,13 +11,11 @@ COPY = ("copy", "12x6kB", "--trials", "1")
 
 @pytest.fixture(autouse=True)
 def password(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The right one."""
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    """The directory that is served."""
     served = tmp_path / "served"
     served.mkdir()
     return served

@@ -1,7 +1,5 @@
 """Where commands write: never over a user's file, and never where nothing was named."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

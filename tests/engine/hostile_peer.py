@@ -44,26 +44,22 @@ def _of_udp_port(port: int) -> list[tuple[int, int, int, int]]:
 def word(
     kind: str, first: int = 0, second: int = 0, *, token: bytes = TOKEN, flow: int = 0
 ) -> bytes:
-    """A message of the session."""
     head = MAGIC + bytes([KINDS.index(kind) + 1]) + token + flow.to_bytes(2) + bytes(6)
     message = head + first.to_bytes(8) + second.to_bytes(8)
     return message.ljust(64, b"\0") if kind in QUESTIONS else message
 
 
 def kind_of(datagram: bytes) -> str | None:
-    """Which message of the session it is."""
     if len(datagram) in (48, 64) and datagram.startswith(MAGIC):
         return KINDS[datagram[7] - 1]
     return None
 
 
 def first_of(datagram: bytes) -> int:
-    """The first number of a message of the session."""
     return int.from_bytes(datagram[32:40])
 
 
 def probe(size: int, sequence: int, flow: int = 0, token: bytes = TOKEN) -> bytes:
-    """A message of a stream of at least 24 octets."""
     head = b"\x01\0" + flow.to_bytes(2) + token[12:] + sequence.to_bytes(8)
     return (head + time.monotonic_ns().to_bytes(8)).ljust(size, b"\0")
 
@@ -102,13 +98,11 @@ class HostileSender:
             self.socket.send(datagram)
 
     def hear(self, kind: str) -> bytes:
-        """The next message of that kind."""
         while kind_of(datagram := self.socket.recv(2048)) != kind:
             pass
         return datagram
 
     def heard(self) -> Counter[str]:
-        """What has come since, by kind."""
         found: Counter[str] = Counter()
         self.socket.setblocking(False)
         while True:
@@ -206,7 +200,6 @@ class Wire:
         self.left_to: Counter[tuple[str, int]] = Counter()
 
     def look(self) -> None:
-        """Count what has crossed since."""
         while True:
             try:
                 packet, about = self._socket.recvfrom(65_535)
@@ -251,12 +244,10 @@ def forged(source: tuple[str, int], target: tuple[str, int], payload: bytes) -> 
 
 
 def resident_bytes(engine: RawEngine) -> int:
-    """Main memory that the engine's process has."""
     status = Path(f"/proc/{engine.process.pid}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     return 1024 * int(line.split()[1])
 
 
 def descriptors(engine: RawEngine) -> int:
-    """Files and sockets that the engine's process has open."""
     return len(list(Path(f"/proc/{engine.process.pid}/fd").iterdir()))

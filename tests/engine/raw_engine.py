@@ -22,8 +22,6 @@ SESSION = "000102030405060708090a0b0c0d0e0f"
 
 
 class RawEngine:
-    """An engine and every line that it has said."""
-
     def __init__(self, command: list[str] | None = None) -> None:
         self.process = subprocess.Popen(
             command or [engine_path()],
@@ -50,20 +48,17 @@ class RawEngine:
         self._arrived.put(None)
 
     def send_bytes(self, octets: bytes) -> None:
-        """Send octets as they are."""
         assert self.process.stdin is not None
         self.process.stdin.write(octets)
         self.process.stdin.flush()
 
     def send(self, request: Line, request_id: int | None = None) -> int:
-        """Send a request and give its id."""
         if request_id is None:
             request_id, self._next_id = self._next_id, self._next_id + 1
         self.send_bytes(json.dumps({"id": request_id, "request": request}).encode() + b"\n")
         return request_id
 
     def next(self, patience_s: float = PATIENCE_S) -> Line:
-        """The next line, whatever it is."""
         line = self._arrived.get(timeout=patience_s)
         assert line is not None, "the engine has ended"
         return line
@@ -85,7 +80,6 @@ class RawEngine:
                 self._set_aside.append(line)
 
     def ask(self, request: Line) -> Line:
-        """The line that ends a request."""
         return self.wait(self.send(request))
 
     def refusal(self, request: Line) -> Line:
@@ -96,29 +90,24 @@ class RawEngine:
         return line
 
     def arrived_at_s(self, line: Line) -> float:
-        """When a line came, on this process's monotonic clock."""
         return next(
             at_s for each, at_s in zip(self.lines, self._times_s, strict=False) if each is line
         )
 
     def is_usable(self) -> bool:
-        """Whether the engine answers a simple question."""
         line = self.ask({"type": "ping"})
         return bool(line["type"] == "result" and line["result"]["kind"] == "pong")
 
     def ready(self, request: Line) -> tuple[int, list[int]]:
-        """Start a measurement; its id and ports once it is ready."""
         request_id = self.send(request)
         line = self.wait(request_id, "ready", "error")
         assert line["type"] == "ready", line
         return request_id, line["ports"]
 
     def arm(self, target: int, at_ns: int) -> Line:
-        """Give a measurement its start."""
         return self.ask({"type": "arm", "target": target, "at_ns": at_ns})
 
     def close(self) -> None:
-        """End it."""
         assert self.process.stdin is not None
         if not self.process.stdin.closed:
             self.process.stdin.close()
@@ -171,22 +160,18 @@ def stream_receive(**spec: Any) -> Line:
 
 
 def stream_send(ports: list[int], **spec: Any) -> Line:
-    """A request to send on loopback."""
     return {"type": "stream_send", "ports": ports, **_loopback(STREAM_SPEC, spec)}
 
 
 def echo_respond(**spec: Any) -> Line:
-    """A request to answer on loopback."""
     return {"type": "echo_respond", **_loopback(ECHO_SPEC, spec)}
 
 
 def echo_request(port: int, **spec: Any) -> Line:
-    """A request to ask on loopback."""
     return {"type": "echo_request", "port": port, **_loopback(ECHO_SPEC, spec)}
 
 
 def probe_path(answering: RawEngine, asking: RawEngine) -> Line:
-    """Look for the largest packets of a path within this host."""
     ends = {"bind": "127.0.0.1", "peer": "127.0.0.1", "session": SESSION}
     answer, ports = answering.ready({"type": "path_mtu_answer", **ends})
     most = {"most_bytes": 1500, "within_ns": 300_000_000}
@@ -230,7 +215,6 @@ def run_stream(receiver: RawEngine, sender: RawEngine, **spec: Any) -> tuple[int
 
 
 def run_peer_stream(engine: RawEngine) -> None:
-    """Send to a peer whose system alone takes what it is sent."""
     with socket.create_server(("127.0.0.1", 0)) as peer:
         place = {"peer": "127.0.0.1", "port": peer.getsockname()[1]}
         spec = {**STREAM_SPEC, "transport": "tcp"}
@@ -241,7 +225,6 @@ def run_peer_stream(engine: RawEngine) -> None:
 
 
 def run_peer_echo(engine: RawEngine) -> None:
-    """Open connections to a peer whose system alone takes them."""
     with socket.create_server(("127.0.0.1", 0)) as peer:
         place = {"peer": "127.0.0.1", "port": peer.getsockname()[1]}
         spec = {**ECHO_SPEC, "transport": "tcp", "amount": {"requests": 3}, "warmup_ns": 0}
@@ -252,7 +235,6 @@ def run_peer_echo(engine: RawEngine) -> None:
 
 
 def run_peer_serve(engine: RawEngine) -> None:
-    """Serve a client of iperf3 that says nothing after its cookie."""
     bounds = {"clients": 1, "longest_ns": 10**10}
     asked = {"type": "peer_serve", "service": "iperf3", "bind": "127.0.0.1", **bounds}
     serving, ports = engine.ready(asked)
@@ -303,7 +285,6 @@ def run_stations(engine: RawEngine) -> None:
 
 
 def share_ways(version: str = "0.0.1") -> Line:
-    """What an engine of that version has tried, told to the next."""
     candidates = [
         {"name": name, "messages_per_s": 2e5, "cpu_ns_per_message": 4e3}
         for name in ("single", "batch")
@@ -360,7 +341,6 @@ def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
 
 
 def start_together(*ends: tuple[RawEngine, int], lead_ns: int = 150_000_000) -> int:
-    """Arm every end for the same moment, and give it."""
     pong = ends[0][0].ask({"type": "ping"})["result"]
     at_ns = int(pong["monotonic_ns"]) + lead_ns
     for engine, request_id in ends:

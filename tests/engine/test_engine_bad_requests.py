@@ -1,7 +1,5 @@
 """Whatever a driver sends, the engine says what is wrong with it, and goes on."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -35,21 +33,17 @@ def shared() -> Iterator[RawEngine]:
 
 @pytest.fixture
 def engine(shared: RawEngine) -> Iterator[RawEngine]:
-    """The engine, which must be usable afterwards."""
     yield shared
     assert shared.is_usable()
 
 
 def resident_bytes(engine: RawEngine) -> int:
-    """Main memory that the engine's process has."""
     status = Path(f"/proc/{engine.process.pid}/status").read_text()
     line = next(line for line in status.splitlines() if line.startswith("VmRSS"))
     return 1024 * int(line.split()[1])
 
 
 class Bad(NamedTuple):
-    """A line that no engine takes, and what its error says."""
-
     name: str
     line: bytes
     says: str
@@ -108,7 +102,6 @@ MALFORMED = [
 
 @pytest.mark.parametrize("bad", MALFORMED, ids=lambda bad: bad.name)
 def test_a_malformed_line_is_answered(engine: RawEngine, bad: Bad) -> None:
-    """With its id if it can be read, what was found, and where to look."""
     engine.send_bytes(bad.line + b"\n")
     error = engine.wait(99 if bad.has_id else None, "error")
     assert error["code"] == "request.malformed"
@@ -117,7 +110,6 @@ def test_a_malformed_line_is_answered(engine: RawEngine, bad: Bad) -> None:
 
 
 def test_empty_lines_are_nothing(engine: RawEngine) -> None:
-    """A driver may end its lines as it likes."""
     seen = len(engine.lines)
     engine.send_bytes(b"\n\r\n   \t\n" + numbered({"type": "ping"}) + b"\r\n")
     assert engine.wait(99)["type"] == "result"
@@ -126,7 +118,6 @@ def test_empty_lines_are_nothing(engine: RawEngine) -> None:
 
 @linux_only
 def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
-    """10 MB of one line leave no trace but an error."""
     with RawEngine() as engine:
         assert engine.is_usable()
         before = resident_bytes(engine)
@@ -143,7 +134,6 @@ def test_an_endless_line_is_skipped_in_bounded_memory() -> None:
 
 @linux_only
 def test_binary_garbage_is_answered_line_by_line() -> None:
-    """As many errors as lines, then business as usual."""
     with RawEngine() as engine:
         garbage = bytes(range(1, 256)).replace(b"\n", b"") + b"\n"
         engine.send_bytes(200 * garbage)
@@ -206,7 +196,6 @@ VALUES: list[tuple[Line, str, str]] = [
 def test_a_value_that_is_not_allowed_is_refused(
     engine: RawEngine, spec: Line, code: str, says: str
 ) -> None:
-    """At both ends, with what was found and what is allowed."""
     if code == "socket.congestion_control" and sys.platform != "linux":
         pytest.skip("congestion control is chosen on Linux only")
     ports = [9] * spec.get("flows", 1)
@@ -250,7 +239,6 @@ def test_a_value_that_is_not_allowed_is_refused(
     ids=lambda value: str(value)[:50],
 )
 def test_an_echo_that_is_not_allowed_is_refused(engine: RawEngine, spec: Line, says: str) -> None:
-    """At both ends alike."""
     for request in (echo_respond(**spec), echo_request(9, **spec)):
         error = engine.refusal(request)
         assert (error["code"], says in error["message"]) == ("request.value", True), error
@@ -276,7 +264,6 @@ def test_an_echo_that_is_not_allowed_is_refused(engine: RawEngine, spec: Line, s
 def test_an_address_or_session_that_cannot_be_is_refused(
     engine: RawEngine, transport: str, change: Line, code: str, says: str
 ) -> None:
-    """Before a socket is open."""
     for request in (stream_receive(transport=transport), echo_respond(transport=transport)):
         error = engine.refusal({**request, **change})
         assert error["code"] == code, error
@@ -284,7 +271,6 @@ def test_an_address_or_session_that_cannot_be_is_refused(
 
 
 def test_ports_must_be_as_many_as_flows(engine: RawEngine) -> None:
-    """One for each flow over UDP, one in all over TCP."""
     error = engine.refusal(stream_send([9], flows=2))
     assert (error["code"], error["message"]) == (
         "request.value",
@@ -296,7 +282,6 @@ def test_ports_must_be_as_many_as_flows(engine: RawEngine) -> None:
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_a_port_in_use_is_named(engine: RawEngine, transport: str) -> None:
-    """With the port, and what can be done."""
     kind = {"udp": socket.SOCK_DGRAM, "tcp": socket.SOCK_STREAM}[transport]
     with socket.socket(socket.AF_INET, kind) as taken:
         taken.bind(("127.0.0.1", 0))
@@ -312,7 +297,6 @@ def test_a_port_in_use_is_named(engine: RawEngine, transport: str) -> None:
 
 
 def test_a_buffer_that_the_system_does_not_grant_is_refused(engine: RawEngine) -> None:
-    """Nothing is made smaller in silence."""
     most = engine.ask({"type": "describe"})["result"]["max_receive_buffer_bytes"]
     if most is None or 2 * most >= 2**30:
         pytest.skip("this system grants any buffer")
@@ -325,7 +309,6 @@ def test_a_buffer_that_the_system_does_not_grant_is_refused(engine: RawEngine) -
 
 
 def test_an_id_in_use_is_refused(engine: RawEngine) -> None:
-    """And the request that has it goes on."""
     running, _ = engine.ready(stream_receive())
     engine.send(stream_receive(), request_id=running)
     error = engine.wait(running)
@@ -335,7 +318,6 @@ def test_an_id_in_use_is_refused(engine: RawEngine) -> None:
 
 
 def test_more_requests_than_can_run_are_refused(engine: RawEngine) -> None:
-    """Until one has ended."""
     open_ids = [engine.ready(stream_receive())[0] for _ in range(16)]
     error = engine.refusal(stream_receive())
     assert error["code"] == "request.too_many"
@@ -353,14 +335,12 @@ GREEDY: Line = {"transport": "tcp", "flows": 1000, "threads": 64, "read_bytes": 
 
 
 def test_a_request_that_takes_too_much_is_refused(engine: RawEngine) -> None:
-    """Before it has taken any of it."""
     error = engine.refusal(stream_receive(**GREEDY))
     assert error["code"] == "request.too_large", error
     assert "MiB of memory beside 0 MiB of the others; allowed: 1024 MiB" in error["message"], error
 
 
 def test_requests_that_take_too_much_together_are_refused(engine: RawEngine) -> None:
-    """What runs goes on; once it has ended there is room again."""
     request = stream_receive(**GREEDY | {"threads": 20})
     running: list[int] = []
     for _ in range(16):

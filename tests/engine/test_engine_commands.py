@@ -1,7 +1,5 @@
 """Starts that cannot be kept, and requests that are to end before they are done."""
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections.abc import Callable, Iterator
@@ -25,20 +23,17 @@ Run = Callable[..., tuple[int, int]]
 
 @pytest.fixture
 def engine() -> Iterator[RawEngine]:
-    """An engine, which must be usable afterwards."""
     with RawEngine() as started:
         yield started
         assert started.is_usable()
 
 
 def arm(engine: RawEngine, target: int, ahead_ns: int) -> Line:
-    """Give a start so far from the engine's present."""
     now_ns = engine.ask({"type": "ping"})["result"]["monotonic_ns"]
     return engine.arm(target, max(0, now_ns + ahead_ns))
 
 
 def test_a_start_that_cannot_be_kept_is_refused(engine: RawEngine) -> None:
-    """Unknown target, not ready, in the past, too far ahead, given twice."""
     assert arm(engine, 12_345, 10**9)["code"] == "request.unknown_target"
     # A port that nobody has opened: this request will not be ready.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
@@ -70,8 +65,6 @@ def test_a_start_that_cannot_be_kept_is_refused(engine: RawEngine) -> None:
 
 
 class _Silent:
-    """Takes TCP connections and says nothing."""
-
     def __init__(self) -> None:
         self.listener = socket.create_server(("127.0.0.1", 0))
         self.connections: list[Any] = []
@@ -89,7 +82,6 @@ class _Silent:
 
 
 def test_cancelling_one_that_connects_ends_it_soon(engine: RawEngine) -> None:
-    """It does not wait for a peer that says nothing, whose time-out is 5 s."""
     silent = _Silent()
     port = silent.listener.getsockname()[1]
     for request in (
@@ -108,7 +100,6 @@ def test_cancelling_one_that_connects_ends_it_soon(engine: RawEngine) -> None:
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_cancelling_one_that_is_armed_ends_it_soon(engine: RawEngine, transport: str) -> None:
-    """However far ahead its start is."""
     spec = {"transport": transport}
     receiving, ports = engine.ready(stream_receive(**spec))
     sending, _ = engine.ready(stream_send(ports, **spec))
@@ -139,7 +130,6 @@ def test_cancelling_one_that_is_armed_ends_it_soon(engine: RawEngine, transport:
 def test_cancelling_one_that_runs_gives_what_it_has(
     run: Run, keys: Line, transport: str, cancelled: int
 ) -> None:
-    """As `partial`; the other end notices that it is alone."""
     spec: Line = {
         "transport": transport,
         "amount": {"time_ns": 60_000_000_000},

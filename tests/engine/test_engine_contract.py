@@ -1,7 +1,5 @@
 """What both sides say is what the one schema says."""
 
-from __future__ import annotations
-
 import functools
 import itertools
 import json
@@ -63,20 +61,17 @@ SCHEMA = _schema()
 
 @functools.cache
 def validator_of(definition: str) -> Draft202012Validator:
-    """Judges lines by one definition of the schema."""
     return Draft202012Validator({**SCHEMA, "properties": {}, "required": []}).evolve(
         schema={"$ref": f"#/$defs/{definition}", "$defs": SCHEMA["$defs"]}
     )
 
 
 def errors_of(instance: object, definition: str) -> list[str]:
-    """What is wrong with a line, by the schema."""
     errors = validator_of(definition).iter_errors(instance)
     return [f"{error.json_path}: {error.message}" for error in errors]
 
 
 def variants(definition: str, tag: str) -> set[str]:
-    """The values that the tag of an enumeration can have."""
     return {each["properties"][tag]["const"] for each in SCHEMA["$defs"][definition]["oneOf"]}
 
 
@@ -87,7 +82,6 @@ def branch(definition: str, tag: str, value: str | None) -> Any:
 
 
 def test_names_are_checked_however_they_are_described() -> None:
-    """schemars gives names without a description one `enum`, and each other one a `const`."""
     allowed = {key: names_of(each) for key, each in SCHEMA["$defs"].items() if names_of(each)}
     assert len(allowed) >= 15
     for key, names in allowed.items():
@@ -141,12 +135,10 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
 
 
 def test_the_schema_of_the_package_is_the_engines() -> None:
-    """`make messages` was run."""
     assert generate_messages.TARGET.read_text() == generate_messages.generate(str(engine_path()))
 
 
 def test_real_lines_are_valid(lines: list[Line]) -> None:
-    """Whatever an engine says, the schema allows, and lanlab takes."""
     for line in lines:
         assert errors_of(line, "Reply") == [], line
         check_reply(line)
@@ -169,7 +161,6 @@ def changes_of(value: Any) -> Iterator[Any]:
 
 @pytest.mark.parametrize("each", [7, pytest.param(1, marks=pytest.mark.long)])
 def test_a_changed_line_is_taken_where_the_schema_allows_it(lines: list[Line], each: int) -> None:
-    """Our check judges one line of each kind as a complete validator of JSON Schema does."""
     kinds = {}
     for line in lines:
         result = line.get("result") or line.get("partial") or {}
@@ -198,7 +189,6 @@ def test_a_changed_line_is_taken_where_the_schema_allows_it(lines: list[Line], e
 
 
 def test_real_lines_show_every_kind(lines: list[Line]) -> None:
-    """So that the test above has seen all that there is."""
     assert {line["type"] for line in lines} == variants("Reply", "type")
     results = {line["result"]["kind"] for line in lines if line["type"] == "result"}
     # A server ends only when it is cancelled.
@@ -216,7 +206,6 @@ def test_real_lines_show_every_kind(lines: list[Line]) -> None:
 
 
 def test_hello_is_the_first_line_and_states_the_versions(lines: list[Line]) -> None:
-    """A driver that cannot understand the rest can understand this."""
     assert lines[0]["type"] == "hello"
     assert lines[0]["schema_version"] == SCHEMA_VERSION
     version = subprocess.run([engine_path(), "--version"], capture_output=True, text=True)
@@ -224,7 +213,6 @@ def test_hello_is_the_first_line_and_states_the_versions(lines: list[Line]) -> N
 
 
 def test_progress_comes_at_the_stated_rate() -> None:
-    """From either end of every workload, so that nobody watches a still picture."""
     with RawEngine() as target, RawEngine() as source:
         interval_ns = target.hello["progress_interval_ns"]
         # Two intervals and a half: two lines. One may be missed on a busy machine.
@@ -247,8 +235,6 @@ def test_progress_comes_at_the_stated_rate() -> None:
 
 
 class _Recorder:
-    """Takes requests as an engine would and keeps them."""
-
     def __init__(self) -> None:
         self.requests: list[Any] = []
         self.hello: dict[str, Any] = {"capabilities": {}}
@@ -329,7 +315,6 @@ _ECHO = st.builds(
 @settings(max_examples=100)
 @given(parameters=_STREAM | _ECHO)
 def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameters) -> None:
-    """Whatever the condition."""
     name = "stream" if isinstance(parameters, StreamParameters) else "echo"
     recorder = _Recorder()
     address = {4: "127.0.0.1", 6: "::1"}[parameters.ip_version]
@@ -358,7 +343,6 @@ def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameter
     ids=lambda request: str(request["type"]),
 )
 def test_schema_and_engine_refuse_the_same(request_: Line) -> None:
-    """An unknown key and a missing one, in every form of request."""
     if "session" in request_:
         # Valid by the schema, refused all the same: nothing is to be measured here.
         request_ = {**request_, "session": "no token"}
@@ -374,5 +358,4 @@ def test_schema_and_engine_refuse_the_same(request_: Line) -> None:
 
 
 def test_a_session_is_kept_out_of_every_reply(lines: list[Line]) -> None:
-    """Replies go into the record of a trial; who reads it must not learn the token."""
     assert SESSION not in json.dumps(lines)

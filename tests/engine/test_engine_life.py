@@ -1,7 +1,5 @@
 """How engines end: with their driver, with their peer, and never otherwise."""
 
-from __future__ import annotations
-
 import json
 import os
 import select
@@ -44,7 +42,6 @@ RUNS: dict[str, Callable[..., tuple[int, int]]] = {"stream": run_stream, "echo":
 
 
 def await_end(pids: list[int], within_s: float) -> None:
-    """Wait until processes have ended; fail if they do not."""
     deadline = time.monotonic() + within_s
     for pid in pids:
         while Path(f"/proc/{pid}").exists():
@@ -63,7 +60,6 @@ def await_end(pids: list[int], within_s: float) -> None:
 def test_an_engine_whose_input_closes_ends_with_its_traffic(
     workload: str, transport: str, side: int
 ) -> None:
-    """Within a second, in the middle of a trial."""
     with RawEngine() as target, RawEngine() as source:
         ids = RUNS[workload](target, source, **lasting(workload, transport, 0.3))
         engines = (target, source)
@@ -133,7 +129,6 @@ def parted() -> Iterator[dict[tuple[str, str, str, str], Parted]]:
 def test_a_peer_that_is_gone_is_noticed(
     parted: dict[tuple[str, str, str, str], Parted], key: tuple[str, str, str, str]
 ) -> None:
-    """Killed or stopped, at either end: an error in time, with what was measured until then."""
     case = parted[key]
     if key == ("kill", "echo", "tcp", "connector") and case.line["type"] == "result":
         # Its system closes the connection between two messages: as at the end of an echo.
@@ -170,7 +165,6 @@ sys.stdin.readline()
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_engines_of_a_killed_driver_end() -> None:
-    """They have nobody to tell; nothing of theirs is left."""
     driver = subprocess.Popen(
         [sys.executable, "-c", DRIVER, str(Path(__file__).parent)],
         stdin=subprocess.PIPE,
@@ -186,7 +180,6 @@ def test_engines_of_a_killed_driver_end() -> None:
 
 
 def test_an_engine_whose_output_nobody_reads_ends() -> None:
-    """Its next line finds nobody: it need not go on."""
     with RawEngine() as engine:
         assert engine.is_usable()
     process = subprocess.Popen(engine.process.args, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
@@ -202,7 +195,6 @@ def test_an_engine_whose_output_nobody_reads_ends() -> None:
 
 @pytest.mark.figures
 def test_an_engine_starts_quickly() -> None:
-    """From its start to its first line: 20 ms, the best of five, for others measure here too."""
     times_s = []
     for _ in range(5):
         began = time.monotonic()

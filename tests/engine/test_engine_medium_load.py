@@ -1,7 +1,5 @@
 """What a simulated Ethernet carries, as the engine computes it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -14,13 +12,11 @@ from raw_engine import Line, RawEngine, medium_load
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[RawEngine]:
-    """One engine for all."""
     with RawEngine() as engine:
         yield engine
 
 
 def loaded(engine: RawEngine, **changes: object) -> Line:
-    """The result of a load."""
     line = engine.ask(medium_load(**changes))
     assert line["type"] == "result", line
     result: Line = line["result"]
@@ -28,7 +24,6 @@ def loaded(engine: RawEngine, **changes: object) -> Line:
 
 
 def test_below_saturation_all_that_is_offered_is_delivered(engine: RawEngine) -> None:
-    """At half of the rate nothing is lost, and a frame takes at least its own time."""
     result = loaded(engine, duration_ns=10_000_000_000)
     assert result["measured_ns"] == 10_000_000_000
     # 12,200 frames: three standard errors of a Poisson count are 2.7 %.
@@ -53,20 +48,17 @@ def test_a_saturated_cable_or_switch_carries_its_rate_for_each_station(
 
 
 def test_a_seed_has_its_result(engine: RawEngine) -> None:
-    """The same seed gives the same result, another seed another."""
     assert loaded(engine) == loaded(engine)
     assert loaded(engine) != loaded(engine, seed=2)
 
 
 def test_more_than_the_bus_carries_is_lost_in_the_adapters(engine: RawEngine) -> None:
-    """With twice the rate the bus is busy, and what does not fit is counted."""
     result = loaded(engine, offered_ratio=2.0, duration_ns=5_000_000_000)
     assert 0.9 < result["utilisation_ratio"] < 0.963
     assert result["lost_adapter_queue_frames"] > result["delivered_frames"] / 2
 
 
 def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: Path) -> None:
-    """Each delivered frame once, with its length and its time; a file that is there is refused."""
     path = tmp_path / "frames.pcap"
     lengths = [{"frame_bytes": size, "weight": 1.0} for size in (64, 1518)]
     plan = {"frames": lengths, "warmup_ns": 0, "duration_ns": 2_000_000_000, "pcap": str(path)}
@@ -120,13 +112,11 @@ def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: 
 def test_what_cannot_be_is_refused(
     engine: RawEngine, changes: dict[str, object], says: str
 ) -> None:
-    """With what was found and what is allowed."""
     refusal = engine.refusal(medium_load(**changes))
     assert (refusal["code"], refusal["message"]) == ("request.value", says)
 
 
 def test_a_long_computation_ends_when_it_is_cancelled(engine: RawEngine) -> None:
-    """It looks at the driver's wish again and again."""
     request = engine.send(medium_load(duration_ns=30_000_000_000_000, offered_ratio=None))
     engine.ask({"type": "cancel", "target": request})
     line = engine.wait(request)

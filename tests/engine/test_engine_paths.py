@@ -1,7 +1,5 @@
 """Both ends of the search for the largest packets of a path."""
 
-from __future__ import annotations
-
 import socket
 from collections.abc import Iterator
 from typing import Any
@@ -21,7 +19,6 @@ def engine() -> Iterator[RawEngine]:
 
 
 def answers(port: int, datagram: bytes, host: str = "127.0.0.1") -> list[bytes]:
-    """What comes back for a datagram from an address."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         asking.bind((host, 0))
         asking.settimeout(0.3)
@@ -35,7 +32,6 @@ def answers(port: int, datagram: bytes, host: str = "127.0.0.1") -> list[bytes]:
 
 
 def test_only_the_peer_with_the_session_is_answered(engine: RawEngine) -> None:
-    """By a short datagram and one as large; a forged address causes no traffic to it."""
     _, (port,) = engine.ready({"type": "path_mtu_answer", **ENDS})
     datagram = TOKEN + bytes(984)
     assert answers(port, datagram) == [TOKEN + (1000).to_bytes(2, "big"), datagram]
@@ -46,14 +42,12 @@ def test_only_the_peer_with_the_session_is_answered(engine: RawEngine) -> None:
 
 
 def test_within_a_host_everything_passes(engine: RawEngine) -> None:
-    """Both ways."""
     told = probe_path(engine, engine)["result"]
     all_pass = {"least_bytes": 1500, "most_bytes": 1500}
     assert (told["there"], told["back"], told["was_told"]) == (all_pass, all_pass, False)
 
 
 def test_without_an_answer_the_search_ends_in_time(engine: RawEngine) -> None:
-    """And has found nothing."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
@@ -75,7 +69,6 @@ def test_without_an_answer_the_search_ends_in_time(engine: RawEngine) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(engine: RawEngine, changes: dict[str, Any], key: str) -> None:
-    """Before a datagram is sent."""
     refused = engine.refusal({"type": "path_mtu_probe", **PROBE, **changes})
     assert refused["code"] == "request.value"
     assert f"`{key}`" in refused["message"]

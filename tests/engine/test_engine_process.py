@@ -1,7 +1,5 @@
 """The Python side of the conversation, with engines and with what is none."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal
@@ -21,13 +19,11 @@ from lanlab.errors import EngineError, EngineLost, UnmetNeed
 
 @pytest.fixture
 def engine() -> Iterator[Engine]:
-    """An engine of this machine."""
     with Engine("host0", [engine_path()]) as started:
         yield started
 
 
 def fake(tmp_path: Path, body: str) -> list[str]:
-    """The command of a program that is no engine of ours."""
     script = tmp_path / "fake.py"
     script.write_text(f"import json, os, signal, sys, time\n{body}\n")
     return [sys.executable, str(script)]
@@ -45,7 +41,6 @@ WAIT = "sys.stdin.read()"
 
 @pytest.mark.parametrize("version", ["0", "1", "2", "None", '"new"'])
 def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str) -> None:
-    """With both versions, and what to install."""
     command = fake(tmp_path, HELLO.replace("VERSION", version) + WAIT)
     with pytest.raises(EngineLost, match=f"lanlab speaks version {SCHEMA_VERSION}") as caught:
         Engine("host7", command)
@@ -70,7 +65,6 @@ def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str
     ids=["ends", "ends with a word", "killed", "greets", "garbage", "a number"],
 )
 def test_what_is_no_engine_is_distinguished(tmp_path: Path, body: str, says: str) -> None:
-    """At once, with its exit code and last word."""
     began = time.monotonic()
     with pytest.raises(EngineLost, match=re.escape(says)):
         Engine("host7", fake(tmp_path, body))
@@ -78,7 +72,6 @@ def test_what_is_no_engine_is_distinguished(tmp_path: Path, body: str, says: str
 
 
 def test_garbage_in_mid_conversation_loses_the_engine(tmp_path: Path) -> None:
-    """Whoever waits for an answer hears of it."""
     body = (
         HELLO.replace("VERSION", str(SCHEMA_VERSION))
         + "sys.stdin.readline()\nos.write(1, bytes([255, 10]))\n"
@@ -90,13 +83,11 @@ def test_garbage_in_mid_conversation_loses_the_engine(tmp_path: Path) -> None:
 
 
 def test_what_cannot_be_started_is_named() -> None:
-    """With the system's reason."""
     with pytest.raises(EngineLost, match=r"host7: cannot start `/no/engine`: No such file"):
         Engine("host7", ["/no/engine"])
 
 
 def test_a_killed_engine_is_lost(engine: Engine) -> None:
-    """For the request under way, and for the next."""
     receiving = engine.start(stream_receive())
     receiving.wait_ready(10)
     os.kill(engine.pid, signal.SIGKILL)
@@ -108,7 +99,6 @@ def test_a_killed_engine_is_lost(engine: Engine) -> None:
 
 
 def test_a_closed_engine_takes_no_more() -> None:
-    """Closing twice does nothing; asking is an error of ours."""
     with Engine("host0", [engine_path()]) as engine:
         engine.close()
         with pytest.raises(EngineLost):
@@ -118,7 +108,6 @@ def test_a_closed_engine_takes_no_more() -> None:
 def test_an_engine_that_does_not_end_is_killed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """After it has had its time."""
     monkeypatch.setattr("lanlab.engine.process._END_S", 0.1)
     body = HELLO.replace("VERSION", str(SCHEMA_VERSION)) + "sys.stdin.read()\ntime.sleep(600)"
     with Engine("host0", fake(tmp_path, body)) as engine:
@@ -128,7 +117,6 @@ def test_an_engine_that_does_not_end_is_killed(
 
 
 def test_an_error_has_code_hint_and_partial(engine: Engine) -> None:
-    """As the engine said them; the message names the host."""
     with pytest.raises(EngineError, match="host0: `flows`: found 0; allowed: 1 to 1000") as caught:
         engine.ask(stream_receive(flows=0))
     assert (caught.value.code, caught.value.partial) == ("request.value", None)
@@ -160,7 +148,6 @@ def test_an_error_has_code_hint_and_partial(engine: Engine) -> None:
 
 
 def test_no_answer_in_time_is_an_error(engine: Engine) -> None:
-    """And says how long was waited."""
     receiving = engine.start(stream_receive())
     receiving.wait_ready(10)
     with pytest.raises(EngineLost, match="host0: no answer within 0 s"):
@@ -168,14 +155,12 @@ def test_no_answer_in_time_is_an_error(engine: Engine) -> None:
 
 
 def test_the_clock_of_this_machine_has_no_offset(engine: Engine) -> None:
-    """Both read one clock: the offset found is within its own bound."""
     offset_ns, error_ns = engine.clock_offset(16)
     if sys.platform == "linux":
         assert abs(offset_ns) <= error_ns
 
 
 def test_a_description_names_this_machine(engine: Engine) -> None:
-    """Facts that the figures depend on."""
     facts = engine.describe()
     assert facts["processors"] >= 1
     if sys.platform == "linux":
@@ -185,7 +170,6 @@ def test_a_description_names_this_machine(engine: Engine) -> None:
 
 
 def test_the_engine_named_by_the_environment_is_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """And one that is no program is refused."""
     here = engine_path()
     monkeypatch.setenv("LANLAB_ENGINE", here)
     assert engine_path() == here
@@ -198,7 +182,6 @@ def test_the_engine_named_by_the_environment_is_taken(monkeypatch: pytest.Monkey
 def test_without_an_engine_the_error_explains_how_to_get_one(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Neither beside this Python nor on PATH."""
     monkeypatch.delenv("LANLAB_ENGINE", raising=False)
     monkeypatch.setattr("sysconfig.get_path", lambda _: str(tmp_path))
     monkeypatch.setenv("PATH", str(tmp_path))
@@ -208,7 +191,6 @@ def test_without_an_engine_the_error_explains_how_to_get_one(
 
 
 def test_an_engine_that_answers_no_question_is_ended(engine: Engine) -> None:
-    """It stands still; from then on it is lost, and nobody waits for it again."""
     os.kill(engine.pid, signal.SIGSTOP)
 
     with pytest.raises(EngineLost) as silent:
@@ -225,7 +207,6 @@ def test_an_engine_that_answers_no_question_is_ended(engine: Engine) -> None:
 
 
 def test_an_engine_that_was_killed_is_not_said_to_be_silent(engine: Engine) -> None:
-    """However soon after its end somebody gives it up."""
     os.kill(engine.pid, signal.SIGKILL)
 
     lost = engine.give_up(5.0)
@@ -234,7 +215,6 @@ def test_an_engine_that_was_killed_is_not_said_to_be_silent(engine: Engine) -> N
 
 
 def test_the_end_of_a_measurement_wakes_those_who_wait_for_several(engine: Engine) -> None:
-    """By its result, by its error, and by the loss of its engine."""
     told: list[str] = []
     receiving = engine.start(stream_receive())
     receiving.on_over = lambda: told.append("over")

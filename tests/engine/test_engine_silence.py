@@ -1,7 +1,5 @@
 """`--end-after-silence` ends an engine after this time without input, and not before."""
 
-from __future__ import annotations
-
 import subprocess
 import time
 
@@ -18,7 +16,6 @@ def started(*argv: str) -> subprocess.Popen[bytes]:
 
 @pytest.mark.parametrize("argv", [(), ("hold",)])
 def test_an_engine_ends_after_silence(argv: tuple[str, ...]) -> None:
-    """Lines that say nothing keep it, as often as they come in time."""
     with started(*argv, "--end-after-silence", "1") as engine:
         assert engine.stdin is not None
         for _ in range(8):
@@ -31,7 +28,6 @@ def test_an_engine_ends_after_silence(argv: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("argv", [(), ("hold",)])
 def test_it_ends_with_its_input_all_the_same(argv: tuple[str, ...]) -> None:
-    """At once, however long the silence may be."""
     with started(*argv, "--end-after-silence", "3600") as engine:
         assert engine.stdin is not None
         engine.stdin.close()
@@ -40,7 +36,6 @@ def test_it_ends_with_its_input_all_the_same(argv: tuple[str, ...]) -> None:
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "86401"])
 def test_a_silence_that_cannot_be_is_refused(seconds: str) -> None:
-    """With what is allowed."""
     done = subprocess.run(
         [engine_path(), "--end-after-silence", seconds], capture_output=True, text=True, timeout=10
     )

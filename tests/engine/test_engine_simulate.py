@@ -4,8 +4,6 @@ Simulated worlds, through the engine: what Wireshark makes of their frames.
 What the worlds come to is held against theory in `crates/engine/tests/simulate.rs`.
 """
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from collections.abc import Iterator
@@ -43,7 +41,6 @@ _MALFORMED = (
 
 @pytest.fixture
 def engine() -> Iterator[RawEngine]:
-    """An engine of its own."""
     with RawEngine() as engine:
         yield engine
 
@@ -77,7 +74,6 @@ def test_tshark_finds_no_malformed_frame(
     ip_version: int,
     topology: str,
 ) -> None:
-    """Every frame can be read, with right checksums, and each of the workload is there."""
     tshark = shutil.which("tshark")
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")
@@ -96,7 +92,6 @@ def test_tshark_finds_no_malformed_frame(
 
 
 def test_a_changed_byte_would_be_found(engine: RawEngine, tmp_path: Path) -> None:
-    """The filter finds what is wrong."""
     tshark = shutil.which("tshark")
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")

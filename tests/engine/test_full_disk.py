@@ -1,7 +1,5 @@
 """An upload that a full disk ends leaves the old file as it was, and nothing beside it."""
 
-from __future__ import annotations
-
 import base64
 import contextlib
 import ftplib

@@ -1,7 +1,5 @@
 """Crowds that do not log in cost an embedded server little memory, and keep nobody out for long."""
 
-from __future__ import annotations
-
 import contextlib
 import resource
 import secrets
@@ -75,8 +73,6 @@ def many_files() -> Iterator[None]:
 
 
 class Crowd:
-    """Connections that send what they have, and then nothing."""
-
     def __init__(self, port: int, begun: bytes, count: int = CROWD) -> None:
         self._begun = begun
         self._sockets: list[socket.socket] = []
@@ -110,11 +106,9 @@ class Crowd:
                 return
 
     def has_sent(self) -> bool:
-        """Whether all have sent what they have."""
         return not self._thread.is_alive()
 
     def end(self) -> None:
-        """Let all of them go."""
         self._is_over.set()
         self._thread.join()
         for each in self._sockets:
@@ -205,7 +199,6 @@ def crowded(service: str, root: Path, crowds: Mapping[bytes, int]) -> float:
 def test_a_crowd_that_does_not_log_in_costs_little_and_keeps_nobody_out(
     service: str, tmp_path: Path
 ) -> None:
-    """2000 connections, each with something that it has begun and does not end."""
     assert crowded(service, tmp_path, {BEGUN[service]: CROWD}) < SERVED_S
 
 
@@ -228,7 +221,6 @@ def test_silent_connections_and_half_bodies_cost_little_and_keep_nobody_out(
 @pytest.mark.figures
 @pytest.mark.parametrize("service", QUICK)
 def test_somebody_is_let_in_within_a_second_of_a_crowd(service: str, tmp_path: Path) -> None:
-    """On a machine that does nothing else."""
     took_s = crowded(service, tmp_path, {b"": SILENT, HALVES[service]: HALF})
     assert took_s < QUIET_S
 
@@ -291,7 +283,6 @@ def crowded_peer(service: str, begun: bytes, count: int = SILENT) -> tuple[float
 @pytest.mark.parametrize("service", PEERS)
 @pytest.mark.parametrize("speaks", [False, True])
 def test_a_crowd_at_a_peer_keeps_no_client_out(service: str, speaks: bool) -> None:
-    """It is silent, or begins and does not go on."""
     took_s, growth_bytes, _ = crowded_peer(service, PEERS[service] if speaks else b"")
     assert took_s < SOON_S
     assert growth_bytes < GROWTH_BYTES

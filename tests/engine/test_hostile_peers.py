@@ -1,8 +1,6 @@
 """A peer that has the token, proves its address, and then does as it likes: a trial ends in bounded
 time and memory with what was counted, or in one clear error."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import socket
@@ -40,7 +38,6 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc or 
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[RawEngine]:
-    """One for all: what one test leaves must not disturb the next."""
     with RawEngine() as started:
         yield started
         assert started.is_usable()
@@ -57,7 +54,6 @@ def begin(engine: RawEngine, request_id: int, lead_s: float = 0.25) -> None:
 
 
 def received(engine: RawEngine, request_id: int) -> Line:
-    """What a receiver had counted in the end, however it ended."""
     line = engine.wait(request_id)
     result: Line = line["result"] if line["type"] == "result" else line["partial"]
     assert result["measured_messages"] + result["overdue_messages"] <= result["total_messages"]
@@ -86,7 +82,6 @@ PATIENT = {**LASTING, "silence_ns": 10_000_000_000}
     [(GREATEST, GREATEST), (GREATEST, 0), (10, 5), (1 << 62, 1 << 62), (0, 1 << 62)],
 )
 def test_a_finish_with_absurd_numbers_is_none(engine: RawEngine, first: int, second: int) -> None:
-    """More measured than sent, or more than anybody sends: counted as foreign and not answered."""
     with proved(engine, **LASTING) as (request_id, sender):
         for sequence in range(5):
             sender.send(probe(500, sequence))
@@ -99,7 +94,6 @@ def test_a_finish_with_absurd_numbers_is_none(engine: RawEngine, first: int, sec
 
 
 def test_a_finish_before_anything_ends_a_trial_of_nothing(engine: RawEngine) -> None:
-    """And what comes after it is late."""
     with proved(engine, **PATIENT) as (request_id, sender):
         sender.say("finish", 0, 0)
         sender.hear("finished")
@@ -108,7 +102,6 @@ def test_a_finish_before_anything_ends_a_trial_of_nothing(engine: RawEngine) -> 
 
 
 def test_a_false_count_of_what_was_sent_adds_nothing(engine: RawEngine) -> None:
-    """The receiver counts what came, whatever the sender says that it sent."""
     with proved(engine, **PATIENT) as (request_id, sender):
         for sequence in range(7):
             sender.send(probe(500, sequence))
@@ -118,7 +111,6 @@ def test_a_false_count_of_what_was_sent_adds_nothing(engine: RawEngine) -> None:
 
 
 def test_other_flows_and_leaps_change_no_count(engine: RawEngine) -> None:
-    """A flow that is not there is foreign; a number that nobody reaches is; one ahead is taken."""
     with proved(engine, **LASTING) as (request_id, sender):
         sender.send(probe(500, 0))
         for flow in (1, 999, 65_535):
@@ -137,7 +129,6 @@ def test_other_flows_and_leaps_change_no_count(engine: RawEngine) -> None:
 
 
 def test_a_sender_that_never_ends_is_ended(engine: RawEngine) -> None:
-    """It sends more than the amount that was agreed on."""
     spec = {**PATIENT, "amount": {"messages": 50}}
     with proved(engine, **spec) as (request_id, sender):
         for sequence in range(200):
@@ -177,8 +168,6 @@ def test_a_flood_of_a_proved_peer_costs_no_memory(engine: RawEngine) -> None:
 
 
 def test_a_peer_that_stops_reading_does_not_stop_its_responder(engine: RawEngine) -> None:
-    """Nobody waits for it: answers for which there is no room are counted as refused, and the
-    driver is heard."""
     spec = {"amount": {"time_ns": 60_000_000_000}, "message_size_bytes": 60_000}
     request_id, ports = engine.ready(echo_respond(**spec))
     with HostileSender(ports[0]) as sender:
@@ -232,7 +221,6 @@ SENDING = {"amount": {"time_ns": 60_000_000_000}, "rate": {"messages_per_s": 200
 
 
 def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int:
-    """A sender under way to a receiver of the test's."""
     request_id, _ = engine.ready(stream_send([receiver.port], **{**SENDING, **spec}))
     begin(engine, request_id)
     return request_id
@@ -286,7 +274,6 @@ def test_a_stream_stops_within_a_second_of_the_last_word(engine: RawEngine) -> N
 @linux_only
 @pytest.mark.parametrize("how", ["kill", "stop"])
 def test_a_stream_stops_within_a_second_of_its_receiver(how: str) -> None:
-    """A real engine, killed or stopped in mid-blast: nothing more comes to its port."""
     import signal
 
     with RawEngine() as target, RawEngine() as source:
@@ -316,7 +303,6 @@ def test_a_stream_stops_within_a_second_of_its_receiver(how: str) -> None:
 @pytest.mark.alone
 @pytest.mark.parametrize("transport", ["udp"])
 def test_a_stream_stops_with_its_driver(transport: str) -> None:
-    """At once: the engine ends when its input closes."""
     with RawEngine() as source, HostileReceiver(alive=word("alive", 1)) as receiver:
         request_id = sending(source, receiver, rate=None, transport=transport)
         source.wait(request_id, "progress")
@@ -360,7 +346,6 @@ def answered(engine: RawEngine) -> dict[str, tuple[Line, Counter[str]]]:
 def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
     answered: dict[str, tuple[Line, Counter[str]]], said: str
 ) -> None:
-    """All of its amount, and no `finished` ends it before it has said its `finish`."""
     line, words = answered[said]
     result = line.get("partial") or line["result"]
     assert (line["type"], line["code"]) == ("error", "peer.gone")
@@ -372,7 +357,6 @@ def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
 
 @pytest.fixture
 def hostile_listener() -> Iterator[socket.socket]:
-    """A listener that accepts a session over TCP."""
     with socket.create_server(("127.0.0.1", 0)) as listening:
         listening.settimeout(10)
         yield listening
@@ -381,7 +365,6 @@ def hostile_listener() -> Iterator[socket.socket]:
 def accepted(
     engine: RawEngine, listener: socket.socket, **spec: object
 ) -> tuple[int, socket.socket]:
-    """A sender over TCP that has begun, and its connection."""
     port = listener.getsockname()[1]
     request_id = engine.send(stream_send([port], transport="tcp", **spec))
     connection, _ = listener.accept()
@@ -397,7 +380,6 @@ def accepted(
 def test_a_receiver_that_reads_nothing_is_given_up(
     engine: RawEngine, hostile_listener: socket.socket
 ) -> None:
-    """After the silence, with what went out; no more than the buffers is sent."""
     spec = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 400_000_000}
     request_id, connection = accepted(engine, hostile_listener, **spec, message_size_bytes=65_536)
     with connection:
@@ -408,7 +390,6 @@ def test_a_receiver_that_reads_nothing_is_given_up(
 def test_a_receiver_that_talks_instead_of_closing_is_none(
     engine: RawEngine, hostile_listener: socket.socket
 ) -> None:
-    """It has nothing to say, so its words do not keep the sender."""
     spec = {"amount": {"messages": 10}, "rate": None, "silence_ns": 5_000_000_000}
     request_id, connection = accepted(engine, hostile_listener, **spec)
     with connection:

@@ -1,7 +1,5 @@
 """Who does not belong to a session gets nothing out of a receiver, whatever is sent to it."""
 
-from __future__ import annotations
-
 import contextlib
 import itertools
 import os
@@ -41,7 +39,6 @@ linux_only = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 
 @pytest.fixture(scope="module")
 def engine() -> Iterator[RawEngine]:
-    """One for all: what one test leaves must not disturb the next."""
     with RawEngine() as started:
         yield started
         assert started.is_usable()
@@ -55,7 +52,6 @@ def listening(engine: RawEngine, workload: str, transport: str = "udp") -> tuple
 
 
 def end(engine: RawEngine, request_id: int) -> None:
-    """End what still waits."""
     engine.ask({"type": "cancel", "target": request_id})
     assert engine.wait(request_id)["code"] == "cancelled"
 
@@ -143,7 +139,6 @@ def test_whoever_knows_the_token_cannot_make_a_reflector_of_it(
 
 
 def test_a_cookie_is_of_no_use_at_another_port(engine: RawEngine) -> None:
-    """Nor in another session of the same token."""
     request_id, port = listening(engine, "stream")
     with HostileSender(port, PEER) as first, HostileSender(port, PEER) as second:
         first.say("hello", 7)
@@ -195,7 +190,6 @@ def test_a_flood_is_not_answered_and_costs_no_memory(engine: RawEngine, workload
 @linux_only
 @pytest.mark.parametrize("workload", RECEIVERS)
 def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workload: str) -> None:
-    """A thousand of the peer's own: silent, half open, with another token or protocol."""
     request_id, port = listening(engine, workload, "tcp")
     before, open_before = resident_bytes(engine), descriptors(engine)
     openings = [
@@ -234,7 +228,6 @@ def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workloa
 
 
 def test_an_opening_an_byte_at_a_time_has_one_second(engine: RawEngine) -> None:
-    """However eagerly it goes on."""
     request_id, port = listening(engine, "stream", "tcp")
     with socket.socket() as slow:
         slow.settimeout(10)
@@ -251,7 +244,6 @@ def test_an_opening_an_byte_at_a_time_has_one_second(engine: RawEngine) -> None:
 
 
 def test_strangers_on_other_addresses_are_not_listened_to(engine: RawEngine) -> None:
-    """With the right opening, from the wrong host: closed without a word."""
     request_id, port = listening(engine, "stream", "tcp")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
         stranger.sendall(word("hello", 9))
@@ -265,7 +257,6 @@ def test_strangers_on_other_addresses_are_not_listened_to(engine: RawEngine) -> 
 def test_a_port_is_closed_when_its_trial_is_over(
     engine: RawEngine, workload: str, transport: str
 ) -> None:
-    """The system itself says so."""
     request_id, port = listening(engine, workload, transport)
     end(engine, request_id)
     kind = socket.SOCK_DGRAM if transport == "udp" else socket.SOCK_STREAM
@@ -297,7 +288,6 @@ LOOPBACK, ANY = "0100007F", "00000000"
 @linux_only
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_the_requested_address_is_bound(engine: RawEngine, transport: str) -> None:
-    """One address of the host; all of them only if that is what is asked for."""
     for bind, expected in (("127.0.0.1", LOOPBACK), ("0.0.0.0", ANY)):
         request: Line = {**stream_receive(transport=transport), "bind": bind, "peer": PEER}
         request_id, _ = engine.ready(request)
@@ -310,7 +300,6 @@ def test_the_requested_address_is_bound(engine: RawEngine, transport: str) -> No
 def test_a_sender_without_an_address_has_that_of_the_way_to_its_peer(
     engine: RawEngine, transport: str
 ) -> None:
-    """Never all of them."""
     with RawEngine() as sender:
         receiving, ports = engine.ready(stream_receive(transport=transport))
         request: Line = {**stream_send(ports, transport=transport), "bind": None}
@@ -321,11 +310,9 @@ def test_a_sender_without_an_address_has_that_of_the_way_to_its_peer(
 
 @pytest.mark.parametrize("address", ["255.255.255.255", "239.1.1.1"])
 def test_nobody_binds_to_many(engine: RawEngine, address: str) -> None:
-    """A receiver has an address of its own."""
     error = engine.refusal({**stream_receive(), "bind": address})
     assert (error["code"], "`bind`" in error["message"]) == ("request.value", True)
 
 
 def test_the_token_is_not_the_short_one() -> None:
-    """What is forged here is what the engine would take from the right place."""
     assert probe(500, 0)[4:8] == TOKEN[12:]

@@ -1,7 +1,5 @@
 """Whatever an engine says, lanlab keeps its memory, and ends in one clear error."""
 
-from __future__ import annotations
-
 import copy
 import json
 import subprocess
@@ -130,7 +128,6 @@ LIES = {
 
 @pytest.mark.parametrize("name", LIES)
 def test_a_malformed_message_ends_the_engine(saying: Callable[[bytes], Engine], name: str) -> None:
-    """With what was wrong with it, and soon; a second question is refused at once."""
     said, complaint = LIES[name]
     engine = saying(said)
     began = time.monotonic()
@@ -153,7 +150,6 @@ def test_a_malformed_message_ends_the_engine(saying: Callable[[bytes], Engine], 
 def test_a_result_of_another_kind_is_no_answer(
     saying: Callable[[bytes], Engine], where: str
 ) -> None:
-    """Nobody takes an `armed` for the clocks."""
     armed = {"kind": "armed", "margin_ns": 1}
     failed = {"type": "error", "id": 1, "code": "x", "message": "y", "hint": None, "partial": armed}
     engine = saying(
@@ -164,14 +160,12 @@ def test_a_result_of_another_kind_is_no_answer(
 
 
 def test_a_result_before_ready_is_no_answer(saying: Callable[[bytes], Engine]) -> None:
-    """Nobody takes the ports of a result."""
     engine = saying(line(PONG))
     with pytest.raises(EngineLost, match="a result before it was ready"):
         engine.start({"type": "ping"}).wait_ready(10)
 
 
 def test_a_refusal_without_an_id_ends_the_request(saying: Callable[[bytes], Engine]) -> None:
-    """It was dropped, and a trial of 58 stations waited for ever."""
     refusal = {
         "type": "error",
         "id": None,
@@ -194,7 +188,6 @@ def test_a_request_longer_than_the_engine_reads_is_not_sent(
 
 
 def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> None:
-    """They cost nothing and change nothing."""
     strange = {"type": "error", "id": 78, "code": "x", "message": "y", "hint": None}
     said = line({**strange, "partial": None}) + 1000 * line({**PONG, "id": 77}) + line(PONG)
     engine = saying(said)
@@ -203,7 +196,6 @@ def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> N
 
 
 def test_a_first_line_without_all_it_must_say_is_refused(tmp_path: Path) -> None:
-    """At once: what the engine can do decides what is told of it."""
     script = tmp_path / "engine.py"
     short = {key: value for key, value in HELLO.items() if key != "capabilities"}
     script.write_text(f"import sys\nprint({json.dumps(short)!r}, flush=True)\nsys.stdin.read()\n")
@@ -224,7 +216,6 @@ class Endless(BytesIO):
 
 
 def test_an_endless_line_costs_its_bound() -> None:
-    """And no more is read of it."""
     pipe = Endless()
     with pytest.raises(BadLine, match="more than 1000 bytes"):
         next(bounded_lines(pipe, 1000))
@@ -233,14 +224,12 @@ def test_an_endless_line_costs_its_bound() -> None:
 
 @pytest.fixture(scope="module")
 def schema() -> dict[str, Any]:
-    """What the engine itself says that it says."""
     printed = subprocess.run([engine_path(), "schema"], check=True, capture_output=True).stdout
     found: dict[str, Any] = json.loads(printed)
     return found
 
 
 def test_every_request_has_the_kind_of_its_result(schema: dict[str, Any]) -> None:
-    """None is left out."""
     requests = {one["properties"]["type"]["const"] for one in schema["$defs"]["Request"]["oneOf"]}
     kinds = {one["properties"]["kind"]["const"] for one in schema["$defs"]["Outcome"]["oneOf"]}
     assert set(RESULT_KINDS) == requests
@@ -292,7 +281,6 @@ def test_a_message_with_one_value_changed_is_a_message_or_refused(data: st.DataO
 
 
 def test_an_error_is_told_as_it_was_said(saying: Callable[[bytes], Engine]) -> None:
-    """What is well formed is believed."""
     failed = {
         "type": "error",
         "id": 1,
@@ -313,7 +301,6 @@ def started(script: str) -> Engine:
 
 
 def test_an_engine_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A request that its pipe does not hold waits for it in vain, and so would closing."""
     monkeypatch.setattr("lanlab.engine.process._ANSWER_S", 0.5)
     began = time.monotonic()
     with started("time.sleep(60)") as engine:
@@ -326,7 +313,6 @@ def test_an_engine_that_reads_nothing_is_given_up(monkeypatch: pytest.MonkeyPatc
 
 
 def test_an_engine_that_floods_its_errors_is_ended() -> None:
-    """In bounded memory; of what it said nothing is repeated."""
     flood = "while True: os.write(2, b'evil' * 16384)"
     with started(flood) as engine:
         with pytest.raises(EngineLost) as caught:
@@ -337,7 +323,6 @@ def test_an_engine_that_floods_its_errors_is_ended() -> None:
 
 
 def test_the_last_that_an_engine_says_is_repeated() -> None:
-    """Of however much."""
     script = (
         "import os\nos.write(2, b'a line\\n' * 100_000 + b'the last\\n\\n')\nraise SystemExit(3)"
     )

@@ -1,7 +1,5 @@
 """What a fault is, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -17,8 +15,6 @@ Place = tuple[str, tuple[tuple[str, Any], ...], int, str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a run that was disturbed, once it was complete."""
-
     #: Trials that were under way at the fault and left no record.
     lost: int
     #: All trials of the run in the end.
@@ -31,19 +27,15 @@ class Outcome:
 
     @property
     def failed(self) -> list[TrialRecord]:
-        """Trials that failed, as records."""
         return [trial for trial in self.trials if trial.status == "failed"]
 
     @property
     def codes(self) -> set[str]:
-        """Causes of the failed trials."""
         return {str(trial.error["code"]) for trial in self.failed if trial.error}
 
 
 @dataclass(frozen=True)
 class Fault:
-    """One way to disturb a run."""
-
     #: Of the test.
     name: str
     #: What is done, for the table.

@@ -1,7 +1,5 @@
 """What a command has opened, and what of it is left: processes, networks, sockets, files."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -28,7 +26,6 @@ class Process:
 
     @property
     def name(self) -> str:
-        """Of its program, without the path."""
         return Path(self.command[0]).name if self.command else ""
 
 
@@ -49,7 +46,6 @@ def marked(mark: str) -> list[Process]:
 
 
 def sockets_of(pid: int) -> set[str]:
-    """Inodes of the sockets that a process has open."""
     inodes = set()
     try:
         for descriptor in (_PROC / str(pid) / "fd").iterdir():
@@ -92,7 +88,6 @@ def _internet_sockets() -> Iterator[str]:
 
 
 def named_networks() -> set[str]:
-    """Names of the network namespaces that have one."""
     try:
         return {entry.name for entry in _NAMED_NETWORKS.iterdir()}
     except OSError:
@@ -122,7 +117,6 @@ class Seen:
             self.networks.setdefault(network, set()).update(processes.get(network, ()))
 
     def networks_left(self) -> set[str]:
-        """Networks that a process from then is still in."""
         processes = _processes_of_networks()
         return {name for name, then in self.networks.items() if then & processes.get(name, set())}
 
@@ -138,7 +132,6 @@ class Left:
 
     @property
     def count(self) -> int:
-        """Of everything."""
         return sum(map(len, (self.processes, self.networks, self.sockets, self.files)))
 
 

@@ -1,7 +1,5 @@
 """Faults of the virtual LAN: its links and the network namespaces of its hosts."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -21,7 +19,6 @@ _SWITCH = 2
 
 
 def _on_host(scene: Scene, index: int, *command: str) -> bool:
-    """Run a command in a host's network; whether it could be."""
     user = ("--user", "--preserve-credentials") if scene.as_user or os.geteuid() != 0 else ()
     holders = scene.holders
     if index >= len(holders):

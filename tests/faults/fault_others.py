@@ -1,7 +1,5 @@
 """Faults of clocks, of engines that never answer, of readers that go away, of changed files."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Where a fault is played: a folder, a study, a store, and the command line as users start it."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -32,8 +30,6 @@ _POLL_S = 0.01
 
 @dataclass(frozen=True)
 class Said:
-    """What a command came to."""
-
     code: int
     #: Of a whole run, so that an error message has no need of it.
     out: str = field(repr=False)
@@ -56,7 +52,6 @@ class Command:
         self.trials.reach(is_running)
 
     def send(self, number: signal.Signals) -> None:
-        """As the system or the terminal does."""
         self.process.send_signal(number)
 
     def end(self, patience_s: float = PATIENCE_S) -> Said:
@@ -73,8 +68,6 @@ class Command:
 
 @dataclass
 class Scene:
-    """One fault's own folder, and what was seen there."""
-
     folder: Path
     study: str = "mixed"
     testbed: str = "loopback"
@@ -97,7 +90,6 @@ class Scene:
     # Commands
 
     def start(self, *args: str, **streams: Any) -> Command:
-        """Start a command on this scene's store."""
         name, _, value = self.mark.partition("=")
         others = ("LANLAB_ENGINE", "LD_PRELOAD", "PYTHONUNBUFFERED", "PYTHONDONTWRITEBYTECODE")
         kept = {key: value for key, value in os.environ.items() if key not in others}
@@ -135,25 +127,21 @@ class Scene:
         return self.start("run", str(self.study_file), *where, *(options or ("--json",)), **streams)
 
     def said(self, *args: str) -> Said:
-        """Run a command to its end."""
         return self.start(*args).end()
 
     def resume(self) -> Said:
-        """Go on with the run, without whatever disturbed it."""
         self.environment.clear()
         return self.said("run", "--resume", "last", "--json")
 
     # What there is
 
     def trials(self, run: str = "last") -> list[TrialRecord]:
-        """Of a run, so far."""
         if not self.store.exists():
             return []
         with open_store(str(self.store)) as store:
             return store.trials(run) if store.runs() else []
 
     def status(self) -> str:
-        """Of the last run."""
         with open_store(str(self.store)) as store:
             return store.run("last").status
 
@@ -163,12 +151,10 @@ class Scene:
 
     @property
     def has_medium(self) -> bool:
-        """Whether one engine more carries the frames between the hosts."""
         return self.testbed == "virtual" and parse_link(self.link).shape == "medium"
 
     @property
     def engines(self) -> list[Process]:
-        """The sender's, then the receiver's."""
         # One engine more makes the hosts of a virtual testbed ready, or carries their frames.
         return self.processes("lanlab-engine")[1 if self.testbed == "virtual" else 0 :]
 
@@ -208,7 +194,6 @@ class Scene:
     # Counting
 
     def lost(self) -> int:
-        """Trials that were under way at the fault and left no record."""
         return max(0, self.before + 1 - len(self.trials()))
 
     def left(self, kept: set[str] | None = None) -> Left:
@@ -230,7 +215,6 @@ class Scene:
             return {(run.id, t.number) for run in store.runs() for t in store.trials(run.id)}
 
     def close(self) -> None:
-        """End what a failed test has left."""
         for process in marked(self.mark):
             try:
                 os.kill(process.pid, signal.SIGKILL)

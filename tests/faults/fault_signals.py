@@ -1,7 +1,5 @@
 """Faults by signals: to the command line, and to the engines."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time
@@ -18,7 +16,6 @@ _KILL, _STOP, _CONTINUE = signal.SIGKILL, signal.SIGSTOP, signal.SIGCONT
 
 
 def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
-    """The command line is told to end, in mid-trial."""
     command = scene.run()
     scene.reach_mid_trial(command)
     for number in numbers:
@@ -34,7 +31,6 @@ def _ended(scene: Scene, *numbers: signal.Signals) -> Outcome:
 
 
 def _killed(scene: Scene) -> Outcome:
-    """The command line is gone at once and can say nothing."""
     command = scene.run()
     scene.reach_mid_trial(command)
     command.send(_KILL)
@@ -84,7 +80,6 @@ def _signal(pids: list[int], number: signal.Signals) -> None:
 
 
 def _engines_stopped(scene: Scene, goes_on: bool, *which: int) -> Outcome:
-    """A hang: the trial ends by its time-outs, and the run goes on."""
     command = scene.run()
     scene.reach_mid_trial(command, measuring=True)
     stopped = [scene.engines[index].pid for index in which]

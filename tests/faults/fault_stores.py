@@ -1,7 +1,5 @@
 """Faults of the store: a full disk, several commands at once, a file that is gone."""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal
@@ -23,7 +21,6 @@ _DISK_BYTES = 512 * 1024
 
 @contextmanager
 def _small_disk(folder: Path) -> Iterator[None]:
-    """A file system of its own in a folder; root's."""
     folder.mkdir()
     options = f"size={_DISK_BYTES},mode=0755"
     subprocess.run(["mount", "-t", "tmpfs", "-o", options, "lanlab-fault", str(folder)], check=True)
@@ -34,7 +31,6 @@ def _small_disk(folder: Path) -> Iterator[None]:
 
 
 def _fill(path: Path) -> None:
-    """Take what room there is."""
     with path.open("wb", buffering=0) as file:
         for size in (4096, 512, 1):
             try:

@@ -1,7 +1,5 @@
 """Small studies whose runs are disturbed: short trials, two blocks."""
 
-from __future__ import annotations
-
 #: Of the trials of `mixed`: long enough to be in the middle of one, on a busy machine too.
 TIME_S = 0.6
 #: Of the trials of `slow`: what comes into the middle of one has time for it.

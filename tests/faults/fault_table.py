@@ -1,7 +1,5 @@
 """All faults, and playing them side by side."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import tempfile
@@ -99,7 +97,6 @@ class Played:
         }
 
     def outcome(self, fault: Fault) -> Outcome:
-        """What came of a fault; raises what went wrong."""
         return self._outcomes[fault.name].result()
 
     def undisturbed(self, fault: Fault) -> list[Place]:
@@ -107,6 +104,5 @@ class Played:
         return self._undisturbed[fault.study].result()
 
     def close(self) -> None:
-        """Wait for the end of all."""
         self._pool.shutdown(wait=True, cancel_futures=True)
         shutil.rmtree(self._folder, ignore_errors=True)

@@ -5,8 +5,6 @@ Each fault of `fault_table` is played on the command line in a process of its ow
 side, as they mostly wait.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 
@@ -20,7 +18,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="counts what is 
 
 @pytest.fixture(scope="module")
 def played(request: pytest.FixtureRequest) -> Iterator[Played]:
-    """The faults whose tests were asked for, under way."""
     chosen = []
     for item in request.session.items:
         fault = getattr(item, "callspec", None) and item.callspec.params.get("fault")
@@ -39,7 +36,6 @@ def played(request: pytest.FixtureRequest) -> Iterator[Played]:
     ],
 )
 def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played: Played) -> None:
-    """And the run, gone on with where it had ended, is the one that was planned."""
     reason = lacking(fault)
     if reason is not None:
         missing(reason)
@@ -55,5 +51,4 @@ def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played
 
 
 def test_variants_are_faults() -> None:
-    """A fault that is renamed is renamed there."""
     assert VARIANTS.issubset(fault.name for fault in FAULTS)

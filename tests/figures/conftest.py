@@ -1,7 +1,5 @@
 """Lets these tests use the synthetic runs of the report's tests, and made-up copies."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

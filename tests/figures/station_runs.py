@@ -1,7 +1,5 @@
 """A run of stations that was never measured: trials of simulated queues, summed as if they were."""
 
-from __future__ import annotations
-
 import sys
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,8 +25,6 @@ _STATIONS = [1, 2, 4, 8, 15]
 
 @dataclass(frozen=True)
 class StationRun:
-    """A run with its trials and what its study printed."""
-
     run: RunRecord
     trials: list[TrialRecord]
     study: Study
@@ -36,7 +32,6 @@ class StationRun:
 
 
 def service_ns(operation: str, size: int) -> float:
-    """The time that the made-up server takes for an operation."""
     return (_WRITES_COST if operation == "write" else 1.0) * (_SERVICE_NS + _PER_BYTE_NS * size)
 
 

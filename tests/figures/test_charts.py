@@ -1,7 +1,5 @@
 """What the figures of the studies show."""
 
-from __future__ import annotations
-
 import pytest
 from synthetic_runs import SyntheticRun, synthetic_run
 
@@ -171,7 +169,6 @@ def test_each_bar_has_the_limit_of_its_own_condition() -> None:
 
 
 def test_every_column_of_a_drawing_s_table_has_what_its_name_says() -> None:
-    """Of a point with both intervals, of a limit and of a mark."""
     point = Point(1.0, 2.0, 1.5, 3.0, (1.9, 2.1), "a", x_low=0.7, x_high=1.2)
     mark = PublishedMark(4.0, 5.0, "five")
     found = Chart(

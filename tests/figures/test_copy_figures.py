@@ -1,7 +1,5 @@
 """What the figures of copies show, of runs whose costs are known."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Figures of how round trips and trials are distributed."""
 
-from __future__ import annotations
-
 import struct
 from typing import Any
 
@@ -36,7 +34,6 @@ def histogram(counts: dict[int, int]) -> str:
 
 
 def number(value: int) -> bytes:
-    """A number as ZigZag LEB128."""
     left, octets = (value << 1) ^ (value >> 63), b""
     while left > 0x7F:
         octets += bytes([0x80 | left & 0x7F])
@@ -67,7 +64,6 @@ def chart(name: str, **more: Any) -> Chart:
 
 
 def test_shares_of_round_trips_reach_all_of_them() -> None:
-    """Three of four are of the least time; the trials of a condition count together."""
     found = chart("round_trip_ecdf")
     assert [series.name for series in found.series] == ["64 B", "128 B"]
     assert (found.x.label, found.y.label) == (
@@ -80,7 +76,6 @@ def test_shares_of_round_trips_reach_all_of_them() -> None:
 
 
 def test_violins_are_widest_where_most_round_trips_are() -> None:
-    """At the median here, which is told as a number."""
     found = chart("round_trip_violins")
     assert found.x.categories == ("64 B", "128 B")
     (medians,) = found.series
@@ -94,7 +89,6 @@ def test_violins_are_widest_where_most_round_trips_are() -> None:
 
 
 def test_a_step_of_trials_is_a_trial() -> None:
-    """Three trials of a condition: three equal steps up to all of them."""
     found = chart("trial_ecdf", metric="rtt_mean_ns")
     ys = [p.y for p in found.series[0].points]
     assert ys == pytest.approx([0, 100 / 3, 100 / 3, 200 / 3, 200 / 3, 100])
@@ -108,7 +102,6 @@ def test_a_step_of_trials_is_a_trial() -> None:
     "name", ["round_trip_ecdf", "round_trip_violins", "trial_ecdf", "trial_violins"]
 )
 def test_they_can_be_drawn(name: str) -> None:
-    """With every violin in the drawing, and the same bytes each time."""
     found = chart(name)
     drawing = to_drawing(found, "f-", 5.0)
     assert drawing.svg.count('id="f-shape-') == len(found.shapes)
@@ -116,7 +109,6 @@ def test_they_can_be_drawn(name: str) -> None:
 
 
 def test_they_are_drawn_only_of_trials_that_keep_their_round_trips() -> None:
-    """Another program's tell a mean alone; a broken histogram is none."""
     run, trials, study = echoes()
     names = [figure.figure for figure in figures_of_round_trips(study, trials)]
     assert names == ["round_trip_ecdf", "round_trip_violins"]

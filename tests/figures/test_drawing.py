@@ -1,7 +1,5 @@
 """Figures drawn in other processes: the same bytes, the same errors, and nothing left."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -19,13 +17,11 @@ CHART = Chart("t", Axis("x", "s"), Axis("y", ""), (Series("one", (POINT,)),))
 
 
 def drawn(jobs: list[Job]) -> list[object]:
-    """What each job returns."""
     return [result() for result in [begin(job) for job in jobs]]
 
 
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
-    """The processes that are started, two in a block."""
     found: list[subprocess.Popen[bytes]] = []
 
     def start(*of: Any, **how: Any) -> subprocess.Popen[bytes]:

@@ -1,7 +1,5 @@
 """Figures of what was lost, of what more costs, and of who got what."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ElementTree
 from dataclasses import replace
 from pathlib import Path
@@ -87,7 +85,6 @@ def test_trials_that_do_not_know_where_they_lost_are_not_drawn(sweep: SyntheticR
 
 
 def test_a_mark_stands_in_the_middle_of_its_part_and_says_its_share(sweep: SyntheticRun) -> None:
-    """And an empty part has none, as it would lie on its neighbour's edge."""
     drawing = to_drawing(losses(sweep), "f-", 6.4)
     received = [mark for mark in drawing.marks if mark.group == "series-0"]
     lost = [mark for mark in drawing.marks if mark.group == "series-2"]
@@ -105,7 +102,6 @@ def test_the_table_of_a_stack_has_the_share_of_each_part(sweep: SyntheticRun) ->
 
 
 def test_a_part_of_a_stack_is_told_by_its_pattern_too(sweep: SyntheticRun) -> None:
-    """For print in greys and for eyes that do not tell the colours apart."""
     svg = to_drawing(losses(sweep), "f-", 6.4).svg
     patterns = [e for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("pattern")]
     assert len(patterns) == 2
@@ -176,7 +172,6 @@ def test_a_level_of_nought_is_on_no_logarithmic_axis() -> None:
 def test_each_flow_has_a_bar_in_the_colour_of_its_congestion_control(
     fairness: SyntheticRun,
 ) -> None:
-    """Of the condition with the most flows."""
     figure = Figure(figure="flow_shares", title="t", experiments=("cubic-reno",))
     chart = drawn(fairness, figure)
     assert len(chart.x.categories) == 8

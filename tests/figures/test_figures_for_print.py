@@ -1,7 +1,5 @@
 """What a figure must be before it is published."""
 
-from __future__ import annotations
-
 import itertools
 import struct
 from dataclasses import replace

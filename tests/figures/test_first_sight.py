@@ -1,7 +1,5 @@
 """What is seen of a figure at first sight: what differs, what is small, and where the knee is."""
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import replace
 
@@ -128,7 +126,6 @@ def test_runs_with_the_same_axes_are_laid_over_each_other() -> None:
 
 
 def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
-    """Lines of points are solid, limits and guides each have their dash; a level has its name."""
     chart = Chart(
         "t",
         SIZE,
@@ -160,7 +157,6 @@ def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
 
 
 def test_an_interval_that_leaves_the_axis_ends_in_a_mark() -> None:
-    """Of three wild trials; the others have none."""
     chart = Chart("t", SIZE, RATE, (line("a", point(1, 2, 1, 1e6), point(2, 3, 2, 4)),))
     with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
         _, axes = render_matplotlib._draw(chart, 6.0)

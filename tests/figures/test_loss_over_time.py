@@ -1,7 +1,5 @@
 """Losses over time and sending rate: the numbers of the figure, and how it is drawn."""
 
-from __future__ import annotations
-
 import itertools
 import re
 from dataclasses import replace
@@ -78,7 +76,6 @@ def chart(*given: Any, **more: Any) -> Chart:
 
 
 def test_a_cell_has_the_share_that_was_lost_over_all_trials_of_a_rate() -> None:
-    """Rows in the order of the rate; late messages are taken from the interval they come in."""
     found = chart()
     assert [row.name for row in found.series] == ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]
     places = [(round(p.x, 3), p.y) for p in found.series[2].points]
@@ -91,7 +88,6 @@ def test_a_cell_has_the_share_that_was_lost_over_all_trials_of_a_rate() -> None:
 
 
 def test_an_interval_without_a_message_is_missing_and_not_zero() -> None:
-    """Neither in the drawing nor in the table."""
     found = chart()
     slowest = found.series[0]
     assert [round(p.x, 3) for p in slowest.points] == [0.05, 0.15, 0.35]
@@ -102,7 +98,6 @@ def test_an_interval_without_a_message_is_missing_and_not_zero() -> None:
 
 
 def test_intervals_of_unlike_width_are_joined_in_the_wider_one() -> None:
-    """Twice two intervals of one block, and one of the other, whose trial lasts twice as long."""
     _, trials, _ = scan(widths=(100 * MS, 200 * MS))
     fastest = [trial for trial in trials if trial.factors["rate_bps"] == 8_000_000]
     assert common_width_ns(fastest) == 200 * MS
@@ -119,7 +114,6 @@ def test_intervals_of_unlike_width_are_joined_in_the_wider_one() -> None:
 
 
 def test_more_intervals_than_can_be_drawn_are_joined() -> None:
-    """With none left over."""
     _, (trial, *_), _ = scan()
     rows = [[place * MS, MS, 10, 1] for place in range(1200)]
     told = {"intervals": {"losses_over_time": rows}}
@@ -136,14 +130,12 @@ def test_more_intervals_than_can_be_drawn_are_joined() -> None:
     ],
 )
 def test_without_losses_or_rates_it_says_so(more: dict[str, Any], said: str) -> None:
-    """As it does for a run of an earlier version."""
     found = chart(**more)
     assert found.is_empty and said in found.description()
     assert said in to_drawing(found, "f-", 6.0).svg
 
 
 def test_it_is_drawn_of_three_rates_with_losses_and_not_of_less() -> None:
-    """By the report itself; what a study names is drawn once."""
     run, trials, study = scan()
     (figure,) = figures_of_losses(study, trials)
     named = replace_figures(study, figure)
@@ -171,7 +163,6 @@ def luminance(colour: str) -> float:
 
 
 def test_shades_are_distinguished_by_lightness_alone_on_paper_and_on_a_dark_page() -> None:
-    """So also without colour. On a dark page they are turned round: nothing is nearest the page."""
     css = (ASSETS / "report.css").read_text(encoding="utf-8")
     scales = [re.findall(r"--shade-\d: (#[0-9a-f]{6});", line) for line in css.splitlines()]
     scales = [scale for scale in scales if scale]
@@ -186,7 +177,6 @@ def test_shades_are_distinguished_by_lightness_alone_on_paper_and_on_a_dark_page
 
 
 def test_a_page_has_the_shades_as_colours_that_follow_it() -> None:
-    """No colour of the drawing stays as it is."""
     run, trials, _ = scan()
     page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")])
     drawn = re.search(r'<g id="x-figure-\d-wide-shade-6-row2">.*?</g>', page, re.DOTALL)
@@ -202,5 +192,4 @@ def test_the_same_chart_gives_the_same_bytes() -> None:
 
 
 def test_each_share_has_its_shade() -> None:
-    """No loss is none; the smallest is some."""
     assert [shade_of(share) for share in (0.0, 1e-9, 20.0, 20.1, 51.0)] == [0, 1, 4, 5, 6]

@@ -1,7 +1,5 @@
 """Figures of published numbers: each shows what was printed, with what is known of its error."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any
@@ -29,7 +27,6 @@ def figures_of(name: str) -> dict[str, PublishedFigure]:
 
 
 def points_of(chart: Chart) -> dict[tuple[str, str], Point]:
-    """Points by the names of their series and of their row."""
     return {
         (series.name, chart.x.categories[round(point.x)]): point
         for series in chart.series
@@ -63,7 +60,6 @@ def test_every_point_is_the_printed_number_in_the_axis_unit(name: str) -> None:
 
 
 def test_bars_of_protocols_have_their_trials_and_intervals() -> None:
-    """Times in seconds; the printed mean with the interval of the trials that are left."""
     chart = figures_of("schomer-claason")["results-elapsed-ns"].chart
 
     assert chart.y.unit == "s" and chart.sideways
@@ -134,7 +130,6 @@ def test_bounds_of_stations_follow_from_the_printed_maxima() -> None:
 
 
 def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
-    """Our deviations beside theirs; where nothing is alike the figure stays as it was."""
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = figures_of("manford-kolahi")
     summaries = all_summaries(run.run, run.trials)
@@ -159,7 +154,6 @@ def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
 
 @pytest.mark.filterwarnings("error")
 def test_a_deviation_of_nothing_is_drawn_on_an_axis_with_a_zero() -> None:
-    """Trials that are all alike; on a logarithmic axis that would lie infinitely far down."""
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     figure = figures_of("manford-kolahi")["table-1-goodput-bps-sd"]
     alike = [replace(one, sd=0.0) for one in all_summaries(run.run, run.trials)]
@@ -259,7 +253,6 @@ def test_lines_in_pairs_are_drawn_apart() -> None:
 
 
 def test_the_table_of_a_drawing_has_the_trials_behind_a_printed_mean() -> None:
-    """Forty runs whose values are not printed are forty; where nobody says, the cell is empty."""
     chart = figures_of("manford-kolahi")["text-goodput-bps"].chart
     at = chart.columns().index("trials")
     counts = {row[at] for row in chart.rows()}
@@ -279,7 +272,6 @@ def test_an_interval_has_the_lost_trial_in_it() -> None:
 
 
 def test_a_figure_of_deviations_does_not_say_that_no_spread_is_printed() -> None:
-    """Nor one of single trials or of facts."""
     every = {name: one for study in known_studies() for name, one in figures_of(study).items()}
     other = [one for name, one in every.items() if name.endswith(("-sd", "-trial", "-fact"))]
     assert len(other) > 5

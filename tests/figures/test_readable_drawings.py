@@ -1,7 +1,5 @@
 """What a reader of a drawing must be able to tell apart."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 
@@ -29,7 +27,6 @@ def chart_of(*series: Series, **more: Any) -> Chart:
 
 
 def drawn(chart: Chart) -> tuple[Any, dict[str, Any]]:
-    """The axes, and what was drawn on them by id."""
     with matplotlib.rc_context(style(svg_text="path")):
         figure, axes = render_matplotlib._draw(chart, 6.4)
         figure.draw_without_rendering()

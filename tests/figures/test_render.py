@@ -1,7 +1,5 @@
 """Charts as files."""
 
-from __future__ import annotations
-
 import re
 import xml.etree.ElementTree as ElementTree
 
@@ -36,12 +34,10 @@ def test_the_same_chart_gives_the_same_bytes(chart: Chart, kind: str) -> None:
 
 
 def test_both_files_for_print_are_those_of_a_drawing_each(chart: Chart) -> None:
-    """Laid out once: what is written first leaves no trace in the second."""
     assert to_files(chart) == {f".{kind}": to_bytes(chart, kind) for kind in FILE_KINDS}
 
 
 def test_what_stands_in_for_a_drawing_says_what_is_drawn(chart: Chart) -> None:
-    """In reports that other tests read: words, marks, and names of files."""
     empty = Chart("odd", Axis("x", "s"), Axis("y", ""), (Series("nothing", ()),))
     for one in (chart, empty):
         drawing, instead = to_drawing(one, "f-", 9.0), stand_in(one, "f-", 9.0)
@@ -80,7 +76,6 @@ def test_marks_lie_inside_the_drawing_and_say_value_and_interval(chart: Chart) -
 
 @pytest.fixture(scope="module")
 def charts() -> dict[tuple[str, int], Chart]:
-    """Of two studies the first two figures."""
     found = {}
     for name in ("milanovic-srbljic", "manford-kolahi"):
         made = synthetic_run(name, "quick", link_rate_bps=10_000_000)

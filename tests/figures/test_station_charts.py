@@ -1,7 +1,5 @@
 """What the figures of stations show, of queues whose law is known."""
 
-from __future__ import annotations
-
 import pytest
 from station_runs import StationRun, service_ns, station_run
 
@@ -196,7 +194,6 @@ def test_a_percentile_has_no_model(made: StationRun) -> None:
 def test_a_limit_far_above_all_that_was_measured_does_not_flatten_it(
     limit: float, is_drawn: bool, made: StationRun
 ) -> None:
-    """It is told in the caption, where a line would leave nothing else to be seen."""
     figure = Figure(
         figure="response_against_stations",
         title="t",

@@ -1,7 +1,5 @@
 """The figure that says what limits a curve, and from where on something else does."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pytest

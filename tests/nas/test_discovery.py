@@ -1,7 +1,5 @@
 """What a host offers: services that answer, answer otherwise, or say nothing."""
 
-from __future__ import annotations
-
 import socket
 import struct
 import threading
@@ -20,7 +18,6 @@ HOST = "127.0.0.1"
 
 @contextmanager
 def listening(answers: Callable[[socket.socket], None]) -> Iterator[int]:
-    """A server of one connection at a free port."""
     with socket.create_server((HOST, 0)) as server:
 
         def serve() -> None:

@@ -1,7 +1,5 @@
 """The plan keeps its time, and names each of its tasks."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.nas import plan

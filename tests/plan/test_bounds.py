@@ -1,7 +1,5 @@
 """Loads become bounds as RFC 9971 has it; the cases are those of its example search."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -65,7 +63,6 @@ def test_the_conditional_throughput_of_the_example_is_that_of_the_rfc(
 
 
 def test_trials_that_were_not_needed_count_as_lossy_for_the_throughput() -> None:
-    """One of three is run and good: two thirds of the time might have lost everything."""
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=3, exceed_ratio=0.5)
 
     assert goal.throughput(100, [Tried(1, 0.0)]) == 0
@@ -111,7 +108,6 @@ def test_enough_full_length_trials_always_decide(
 
 
 def test_the_upper_bound_is_the_lowest_and_the_lower_the_highest_below_it() -> None:
-    """A load above an upper bound at which all is well again is no bound."""
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=1, exceed_ratio=0.5)
     good, bad = [Tried(1, 0.0)], [Tried(1, 0.5)]
 

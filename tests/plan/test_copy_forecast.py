@@ -1,7 +1,5 @@
 """What a plan says of the time of copies and streams, before any has run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -12,7 +10,6 @@ from lanlab.workloads.copy import CopyParameters
 
 
 def forecast_s(link_rate_bps: float | None, **parameters: object) -> float:
-    """Of one trial over a link."""
     values = CopyParameters.model_validate(parameters)
     kind = WORKLOADS["copy"]
     condition = Condition(
@@ -38,14 +35,12 @@ def test_a_slow_link_takes_as_long_as_it_must() -> None:
 
 
 def test_what_goes_over_no_link_of_ours_is_not_held_up_by_it() -> None:
-    """A directory of this host, and a server of the user's own."""
     large = {"dataset": "schomer-large"}
     for elsewhere in ({"service": "directory"}, {"server": "ftp://nas/"}):
         assert forecast_s(10e6, **large, **elsewhere) == forecast_s(None, **large, **elsewhere)
 
 
 def test_the_files_of_a_directory_are_counted(tmp_path: Path) -> None:
-    """And not taken for a second, however many they are."""
     (tmp_path / "below").mkdir()
     (tmp_path / "below/a").write_bytes(bytes(600_000))
     (tmp_path / "b").write_bytes(bytes(400_000))
@@ -55,7 +50,6 @@ def test_the_files_of_a_directory_are_counted(tmp_path: Path) -> None:
 
 
 def streamed_s(link_rate_bps: float | None, **parameters: object) -> float:
-    """Of one trial of a stream over a link."""
     kind = WORKLOADS["stream"]
     values = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
     return Condition(

@@ -1,7 +1,5 @@
 """Failed trials: retried at their place, then missing; and what cannot work is given up soon."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from typing import Any
@@ -23,19 +21,16 @@ LASTING = {"code": "request.value", "message": "not allowed", "hint": None, "ret
 
 
 def failing(*numbers: int, **changes: Any) -> Callable[[PlannedTrial], Ran]:
-    """A laboratory in which the trials of these numbers fail."""
     return lambda trial: ran(
         trial, **({"status": "failed", **changes} if trial.number in numbers else {})
     )
 
 
 def blocks_of(history: list[Ran], condition: Level) -> list[tuple[int, str]]:
-    """Block and status of each trial of a condition."""
     return [(r.block, r.status) for r in history if key(r) == condition and r.purpose == "trial"]
 
 
 def two_searches() -> Study:
-    """Two searches and nothing else."""
     search = {"factor": "rate_bps", "low": "1M", "high": "9M", "loss_goals": [0], "curve": 0}
     experiment = {"title": "", "workload": "stream", "metrics": ["goodput_bps"], "search": search}
     return parse_study(
@@ -60,7 +55,6 @@ def test_a_failed_trial_is_retried_at_the_end_of_its_block() -> None:
 
 
 def test_one_bad_moment_costs_a_block_nothing_but_time() -> None:
-    """Every trial of the first block fails, as with a cable that is out: all are retried."""
     plan = Plan(study(min=2, max=2), "quick", 1)
 
     history = [r for r in run_out(plan, failing(*range(7))) if r.purpose == "trial"]
@@ -93,7 +87,6 @@ def test_after_its_retries_a_place_is_missing_and_not_made_up_for() -> None:
 
 
 def test_what_cannot_work_costs_five_trials_and_no_more() -> None:
-    """Three in the first block; after a missing place one attempt must do."""
     plan = Plan(study(min=9, max=9), "quick", 1)
     broken = plan.next_trial()
     assert broken is not None
@@ -141,7 +134,6 @@ def test_a_cause_that_no_retry_removes_is_not_retried() -> None:
 
 
 def test_a_lasting_cause_after_a_success_costs_the_place_and_not_the_condition() -> None:
-    """What has worked may work again, when somebody gives the right back."""
     plan = Plan(study(min=3, max=3), "quick", 1)
     history = run_out(plan, failing(7, error=LASTING))
     condition = key(history[7])
@@ -209,7 +201,6 @@ def test_a_search_that_is_refused_ends_at_once() -> None:
 
 
 def test_a_failed_probe_is_not_taken_for_loss() -> None:
-    """With half of all attempts failing, a search ends where it does without."""
     clean, broken = Plan(two_searches(), "quick", 1), Plan(two_searches(), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:

@@ -1,7 +1,5 @@
 """The plan: order, end, resume."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections import Counter
@@ -28,8 +26,6 @@ OVERHEAD_S = 0.2
 
 @dataclass(frozen=True)
 class Ran:
-    """A trial as a run would record it."""
-
     experiment: str
     factors: Mapping[str, Level]
     block: int
@@ -48,7 +44,6 @@ def ran(trial: PlannedTrial, **changes: Any) -> Ran:
 
 
 def run_out(plan: Plan, run: Callable[[PlannedTrial], Ran]) -> list[Ran]:
-    """Run a plan to its end; what was run."""
     history = []
     while (trial := plan.next_trial()) is not None:
         history.append(run(trial))
@@ -253,7 +248,6 @@ def test_outcomes_of_another_plan_are_refused() -> None:
 
 
 def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
-    """Short and full-length trials decide differently."""
     plan = Plan(study(min=1, max=1), "quick", 1)
     while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
         plan.record(ran(trial))
@@ -363,7 +357,6 @@ def test_what_is_upcoming_is_what_comes_if_nothing_fails(name: str) -> None:
 
 
 def test_no_more_trials_are_upcoming_than_are_left() -> None:
-    """Three trials of a condition are three blocks."""
     plan = Plan(study(min=3, max=3), "quick", 1)
     found = plan.upcoming(1000)
     conditions = {(each.experiment, str(each.factors)) for each in found}

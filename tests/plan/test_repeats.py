@@ -1,7 +1,5 @@
 """Disturbed trials are run again at their place, so often as the study allows."""
 
-from __future__ import annotations
-
 import itertools
 import random
 from collections.abc import Callable
@@ -69,7 +67,6 @@ def test_the_plan_says_how_often_a_place_has_been_run_before() -> None:
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
 def test_where_all_is_disturbed_the_repeats_end(allowed: int) -> None:
-    """The last of them counts: each condition gets its two trials and no more."""
     plan = Plan(study(min=2, max=2, repeat_polluted=allowed), "quick", 1)
 
     history = run_out(plan, lambda trial: ran(trial, is_disturbed=True))
@@ -88,7 +85,6 @@ def test_one_repeat_is_what_a_study_gets_that_does_not_say() -> None:
 
 
 def test_a_stopping_rule_hears_of_the_trials_that_count_only() -> None:
-    """Clean trials are alike; disturbed ones would keep the interval wide to the last trial."""
     plan = Plan(study(min=3, max=20, relative_ci=0.01), "quick", 1)
     seen: dict[Level, int] = {}
 
@@ -105,7 +101,6 @@ def test_a_stopping_rule_hears_of_the_trials_that_count_only() -> None:
 
 
 def test_a_repeat_that_fails_leaves_the_disturbed_trial_to_count() -> None:
-    """So a condition ends, and is not given up for its repeats."""
     plan = Plan(study(min=4, max=4), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
@@ -118,7 +113,6 @@ def test_a_repeat_that_fails_leaves_the_disturbed_trial_to_count() -> None:
 
 
 def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
-    """A disturbed trial below the bound does not lower what is found."""
     plan = Plan(study(min=1, max=1), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:

@@ -1,7 +1,5 @@
 """The saturation search, against made-up links that we know the limit of."""
 
-from __future__ import annotations
-
 import itertools
 import math
 import random
@@ -38,7 +36,6 @@ System = Callable[[SearchStep], SearchReading | None]
 
 
 def searched(rule: SearchRule, system: System) -> tuple[SearchResult, list[SearchStep]]:
-    """Where a search of a system ended, and its steps."""
     state, steps = SearchState(rule), []
     while (step := state.next_step()) is not None:
         steps.append(step)
@@ -135,7 +132,6 @@ def test_a_little_noise_moves_the_bounds_a_little(seed: int, limit: float) -> No
 
 @given(st.integers(), st.integers(1, 7))
 def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, trials: int) -> None:
-    """Whether a load is lossy is drawn for each load, without any order, or for each trial."""
     rule = replace(RULE, width_ratio=0.002, trials=trials)
     chance = random.Random(seed)
     by_load: dict[float, float] = {}
@@ -192,7 +188,6 @@ def test_the_first_trial_is_at_the_high_end_and_the_next_at_what_arrived_of_it()
 
 
 def test_from_the_guess_on_the_load_goes_twice_as_far_each_time() -> None:
-    """The first trial sees much less than the link then carries."""
     state = SearchState(replace(RULE, trials=1, loss_goals=(0.0,)))
     state.record(SearchReading(0.5, 1.0))
     levels = []
@@ -217,7 +212,6 @@ def test_short_trials_search_and_full_length_ones_confirm() -> None:
 
 
 def test_full_length_trials_are_in_the_order_in_which_they_were_run() -> None:
-    """Those of the curve and of the staircase, too: what lasts over several of them shows there."""
     rule = replace(RULE, curve=4, curve_trials=2)
     result, steps = searched(rule, link(10e6))
 
@@ -287,7 +281,6 @@ def test_a_network_below_what_the_sender_can_do_is_found_all_the_same() -> None:
 
 
 def test_a_sender_that_falls_short_once_is_not_limited() -> None:
-    """Another program had the processor for a moment."""
     system, times = link(10e6), itertools.count()
 
     def disturbed(step: SearchStep) -> SearchReading:

@@ -1,7 +1,5 @@
 """What a trial says of the network, and what of its sender."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -64,7 +62,6 @@ def test_a_window_that_gained_messages_from_a_queue_lost_none() -> None:
 
 
 def test_a_slow_sender_is_judged_by_what_it_offered() -> None:
-    """It left out 40 %, and all the rest arrived: the network is well."""
     assert received(0.6, unsent_messages=4000) == SearchReading(0.0, 0.6)
     assert received(0.6, skipped_messages=3000, unsent_messages=1000) == SearchReading(0.0, 0.6)
     assert goodput(0.6, unsent_messages=4000) == SearchReading(0.0, 0.6)
@@ -77,7 +74,6 @@ def test_what_is_lost_of_a_slow_senders_messages_is_lost() -> None:
 
 
 def test_a_sender_that_its_own_link_made_wait_is_not_limited_by_itself() -> None:
-    """It waited half of the time and got half of the messages out: the link takes no more."""
     found = received(0.5, unsent_messages=5000, blocked_ratio=0.5)
 
     assert found == SearchReading(pytest.approx(0.5), 1.0)
@@ -97,7 +93,6 @@ def test_a_sender_that_waited_all_the_time_was_not_too_slow() -> None:
 
 
 def test_messages_that_the_senders_system_refused_are_lost() -> None:
-    """They were offered, and its own queue had no room."""
     assert received(0.8, refused_messages=2000) == SearchReading(pytest.approx(0.2), 1.0)
 
 

@@ -1,7 +1,5 @@
 """When a condition has had enough trials."""
 
-from __future__ import annotations
-
 import math
 import random
 import statistics
@@ -27,7 +25,6 @@ def trials(*values: float | None, metric: str = RATE, **policy: float) -> Trials
 
 
 def stopped_after(state: Trials, values: list[float]) -> int:
-    """Trials that a condition had whose trials would be these."""
     for value in values:
         if not state.active:
             break
@@ -45,7 +42,6 @@ def test_quantiles_of_t_are_those_of_the_tables(degrees_of_freedom: int, quantil
 def test_the_number_is_the_least_at_which_the_shown_interval_is_within_the_goal(
     metric: str, spread: float, goal: float
 ) -> None:
-    """Trials that go on as the first three, with their Student's t, by the interval of tables."""
     first = [1 / (1 + spread), 1.0, 1 + spread] if metric == RATE else [1 - spread, 1, 1 + spread]
     unit = [value / statistics.fmean(first) for value in first]
 

@@ -1,7 +1,5 @@
 """The interval that a stopping rule leaves holds the truth as often as it says."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A condition is validated once, and travels validated from the study to its trials."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -54,7 +52,6 @@ def test_loading_planning_and_running_validate_each_condition_once(
 
 
 def test_levels_that_python_takes_for_equal_are_validated_apart() -> None:
-    """`true` is no size of 1 byte, whatever was validated before it."""
     from pydantic import ValidationError
 
     from lanlab.studies.scaling import validated

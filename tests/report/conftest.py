@@ -3,8 +3,6 @@ Lets these tests use made-up engine results of the workloads' tests, and made-up
 have stand-ins for figures, unless a test asks for `drawn`.
 """
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Runs that were never measured: the plan's own trials, with results drawn from a seeded model."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -23,15 +21,12 @@ _START = "2026-11-21T08:15:00.000000+00:00"
 
 @dataclass(frozen=True)
 class SyntheticRun:
-    """A run with its trials and what its study printed."""
-
     run: RunRecord
     trials: list[TrialRecord]
     study: Study
     published: Published
 
     def pair(self) -> tuple[RunRecord, list[TrialRecord]]:
-        """As a report takes it."""
         return self.run, self.trials
 
 
@@ -203,7 +198,6 @@ def _metrics(
 
 
 def _copied(dataset: str, rate_bps: int, noise: float) -> Metrics:
-    """What the link takes for the octets, and 2 ms for each file."""
     octets, files = contents(dataset)
     elapsed_s = (8 * octets / (0.999 * tcp_limit_bps(rate_bps, 4)) + 0.002 * files) * noise
     return {**copied(dataset, elapsed_s), "retries": 0, "stall_ratio": 0.0}

@@ -1,7 +1,5 @@
 """A single measurement of each workload has figures, and its page begins with the answer."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -233,7 +231,6 @@ def test_streams_draw_what_arrived_over_their_time() -> None:
 
 
 def test_both_directions_are_drawn_over_one_time() -> None:
-    """Where one stops, the other can be seen to change: two lines of each trial."""
     run, trials, study = streams()
     both = [replace(t, raw=t.raw | {"reverse_receiver": both_told(t)}) for t in trials]
 
@@ -260,14 +257,12 @@ def test_both_directions_are_drawn_over_one_time() -> None:
 
 
 def both_told(trial: TrialRecord) -> dict[str, Any]:
-    """What the receiver of the second direction left."""
     told = trial.raw["receiver"]
     intervals = {**told["intervals"], "series": "reverse-receiver-intervals"}
     return {**told, "intervals": intervals}
 
 
 def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
-    """With names of their own; what limited the first alone is shaded, and that is said."""
     run, trials, study = streams()
     row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0, 0, 0]
     later = [3 * 10**8, *row[1:]]  # It has had nothing to send.

@@ -1,7 +1,5 @@
 """A small study, stores for it, and watchers that interfere with its runs."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -61,7 +59,6 @@ def small_study(search: dict[str, Any] | None = None, **parameters: Any) -> Stud
 
 
 def repeating_study(repeat_polluted: int) -> Study:
-    """The small study, which has disturbed trials repeated."""
     (scale,) = SMALL["scale"].values()
     trials = {**scale["trials"], "repeat_polluted": repeat_polluted}
     return parse_study({**SMALL, "scale": {"quick": {**scale, "trials": trials}}}, "small.toml")
@@ -83,7 +80,6 @@ def slow_study(time_s: float = 0.6) -> Study:
 
 
 def on_loopback(study: Study, seed: int | None = 1) -> RunRequest:
-    """That study where no rights are needed."""
     return RunRequest(study, "quick", "loopback", None, seed)
 
 
@@ -126,20 +122,16 @@ class Interrupting(Watching):
 
 
 def press_ctrl_c() -> None:
-    """As a terminal does it: a signal to the main thread."""
     main = threading.main_thread().ident
     assert main is not None
     signal.pthread_kill(main, signal.SIGINT)
 
 
 def order_of(trials: list[TrialRecord]) -> list[tuple[Any, ...]]:
-    """What identifies each trial, in order of execution."""
     return [(t.number, t.experiment, t.factors, t.block, t.purpose) for t in trials]
 
 
 class NotedEngines:
-    """Engines that write down their process ids when they start."""
-
     def __init__(self, folder: Path) -> None:
         self._pids = folder / "pids"
         self.program = folder / "noted-engine"
@@ -154,7 +146,6 @@ class NotedEngines:
         return sorted(int(line) for line in self._pids.read_text().split())
 
     def kill(self, index: int) -> None:
-        """Kill one, as the system does when memory is short."""
         os.kill(self.pids()[index], signal.SIGKILL)
 
 
@@ -168,5 +159,4 @@ def alive(pid: int) -> bool:
 
 
 def a_store(folder: Path) -> SqliteStore:
-    """A store of its own for each test."""
     return SqliteStore(folder / "store.sqlite")

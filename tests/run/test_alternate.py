@@ -1,7 +1,5 @@
 """Series of runs in turns: order, what is stored, how they end and go on."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from collections.abc import Iterator
@@ -27,7 +25,6 @@ SHORT = small_study(time_s=0.05)
 
 
 def a_side(name: str = "a") -> SideRequest:
-    """One condition of the small study, twice."""
     data = SHORT.model_dump(mode="json", exclude_none=True)
     data["experiment"] = data["experiment"][:1]
     data["experiment"][0]["factors"] = {"message_size_bytes": [100]}
@@ -94,7 +91,6 @@ def test_a_series_runs_every_side_in_every_turn_and_can_be_gone_on_with(tmp_path
 
 
 def test_a_side_can_have_an_engine_of_its_own(tmp_path: Path) -> None:
-    """Which is known by what is in it: another at its path is refused."""
     other = tmp_path / "other-engine"
     other.write_text(f'#!/bin/sh\necho used >> "{tmp_path}/used"\nexec "{engine_path()}" "$@"\n')
     other.chmod(0o755)

@@ -1,7 +1,5 @@
 """Commands around trials: how they are run and what is kept of them."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import sys
@@ -26,7 +24,6 @@ def is_running(pid: int) -> bool:
 
 
 def test_what_a_command_printed_is_kept_in_part() -> None:
-    """The beginning and the end, and how long it was."""
     record = run_command("printf first; head -c 100000 /dev/zero; echo last", ENVIRONMENT, 20)
 
     assert record["exit_code"] == 0
@@ -39,7 +36,6 @@ def test_what_a_command_printed_is_kept_in_part() -> None:
 
 
 def test_a_process_in_the_background_is_not_waited_for() -> None:
-    """It may be a server that the trials need; it holds the output open."""
     began = time.monotonic()
     record = run_command("sleep 30 & echo $!", ENVIRONMENT, 20)
 
@@ -49,7 +45,6 @@ def test_a_process_in_the_background_is_not_waited_for() -> None:
 
 
 def test_a_command_that_prints_without_end_is_ended() -> None:
-    """And so is one that closed its output, with all that it started."""
     for text in ("yes", "exec >&- 2>&-; sleep 100", "sleep 100 & wait"):
         record = run_command(text, ENVIRONMENT, 0.3)
         assert record["is_overdue"], text
@@ -59,7 +54,6 @@ def test_a_command_that_prints_without_end_is_ended() -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="other systems do not list environments")
 def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path) -> None:
-    """What it has started elsewhere, too, and what that has started."""
     if shutil.which("setsid") is None:
         missing("needs `setsid`")
     pids = tmp_path / "pids"
@@ -76,7 +70,6 @@ def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path
 
 
 def test_what_may_go_on_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Where processes cannot be found by their environment."""
     monkeypatch.setattr(sys, "platform", "darwin")
     record = run_command("sleep 60", ENVIRONMENT, 0.2)
     assert record["left"] == "what it has started in sessions of their own may go on"
@@ -85,5 +78,4 @@ def test_what_may_go_on_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_command_reads_nothing() -> None:
-    """It cannot wait for the keyboard."""
     assert run_command("cat", ENVIRONMENT, 20)["output"] == ""

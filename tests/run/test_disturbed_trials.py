@@ -1,7 +1,5 @@
 """Disturbed trials in a run: kept, flagged, repeated, and the same after an interruption."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -43,7 +41,6 @@ class Judging:
 def test_a_disturbed_trial_is_kept_and_repeated_at_the_end_of_its_block(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first block's second trial, and its repeat: then it counts all the same."""
     monkeypatch.setattr(running, "judge", Judging({1, 5}))
 
     with a_store(tmp_path) as store:
@@ -65,7 +62,6 @@ DISTURBED = {0, 2, 5, 8}
 
 @pytest.fixture(scope="module")
 def whole_order(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The trials of a run that was not interrupted."""
     with pytest.MonkeyPatch.context() as patch, a_store(tmp_path_factory.mktemp("whole")) as store:
         patch.setattr(running, "judge", Judging(DISTURBED))
         whole = new_run(on_loopback(repeating_study(2)), store, Watching())
@@ -77,7 +73,6 @@ def whole_order(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 def test_resuming_repeats_what_is_still_to_be_repeated(
     after: int, whole_order: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Interrupted before, within and after the repeats: the same trials in the same order."""
     with a_store(tmp_path) as store:
         monkeypatch.setattr(running, "judge", Judging(DISTURBED))
         with pytest.raises(RunInterrupted):
@@ -88,8 +83,6 @@ def test_resuming_repeats_what_is_still_to_be_repeated(
 
 
 def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
-    """So that old trials can be judged anew, should bounds change: from the store the same comes
-    out as in the run."""
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(repeating_study(0)), store, Watching())
         trials = store.trials(run.id)
@@ -103,7 +96,6 @@ def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
 
 
 def test_the_record_tells_what_a_polluting_neighbour_would_change(tmp_path: Path) -> None:
-    """Load, waiting, memory and offloads stand in the facts before and after each trial."""
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(repeating_study(0)), store, Watching())
         trial = store.trials(run.id)[0]

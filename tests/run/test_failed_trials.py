@@ -1,7 +1,5 @@
 """Failed trials in a run: what their record has, and what becomes of what made them fail."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import signal
@@ -69,7 +67,6 @@ def test_the_record_of_a_failed_trial_has_all_that_is_known(
 def test_an_engine_that_stands_still_is_ended_and_another_measures(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It is asked once that it cancel; then it is known to hang."""
     monkeypatch.setattr("lanlab.performers.engine_host.CANCEL_S", 0.5)
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
@@ -93,7 +90,6 @@ def test_an_engine_that_stands_still_is_ended_and_another_measures(
 def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trial in which it was damaged is disturbed and run again."""
     made: list[LoopbackTestbed] = []
 
     class Fragile(LoopbackTestbed):
@@ -198,7 +194,6 @@ def test_the_cause_is_the_one_that_explains_the_others() -> None:
 
 
 def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path: Path) -> None:
-    """Failed trials had no retries then: its history is not one of today's plan."""
     with a_store(tmp_path) as store:
         run = interrupted(store, after=3)
         (scale,) = run.study["scale"].values()
@@ -230,7 +225,6 @@ def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path:
 def test_numbers_that_no_series_holds_cost_their_trial_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, intervals: dict[str, object]
 ) -> None:
-    """An engine can say any number of 64 bits."""
     real, changed = trials.run_trial, []
 
     def run_trial(*arguments: Any) -> Any:

@@ -1,7 +1,5 @@
 """What `doctor` makes of the longest packets that pass between two hosts."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanlab.run.host_checks import _longest
@@ -17,7 +15,6 @@ PATH: dict[str, Any] = {
 
 
 def test_only_what_is_lost_in_silence_fails() -> None:
-    """What a router reports is a note, and what is not known is none."""
     lost = _longest("pc1 to nas", PATH)
     assert (lost.found, lost.required) == (False, True)
     assert "MTU of both interfaces to 1400" in lost.how_to_get

@@ -1,7 +1,5 @@
 """Servers by name, or whichever is installed: what is refused before a run begins."""
 
-from __future__ import annotations
-
 import sys
 from typing import cast
 

@@ -1,7 +1,5 @@
 """Runs from their beginning: what is kept, and what goes wrong in their trials."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from pathlib import Path
@@ -34,7 +32,6 @@ Kept = tuple[RunRecord, list[TrialRecord], Watching]
 
 @pytest.fixture(scope="module")
 def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
-    """A whole run of the small study, read back from its store."""
     watching = Watching()
     folder = tmp_path_factory.mktemp("kept")
     with a_store(folder) as store:
@@ -45,7 +42,6 @@ def kept(tmp_path_factory: pytest.TempPathFactory) -> Kept:
 
 
 def test_every_trial_is_kept_in_the_order_of_the_plan(kept: Kept) -> None:
-    """Two blocks of five conditions; the watcher is told of what is in the store."""
     _, trials, watching = kept
 
     assert trials == watching.ended
@@ -56,7 +52,6 @@ def test_every_trial_is_kept_in_the_order_of_the_plan(kept: Kept) -> None:
 
 
 def test_the_run_says_all_that_is_needed_to_repeat_it(kept: Kept) -> None:
-    """Study, scale, seed, testbed with the facts of its hosts, versions, times."""
     run, _, watching = kept
 
     assert Study.model_validate(run.study) == small_study()
@@ -75,7 +70,6 @@ def test_the_run_says_all_that_is_needed_to_repeat_it(kept: Kept) -> None:
 
 
 def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -> None:
-    """Both ends, before and after."""
     run, trials, _ = kept
 
     for trial in trials:
@@ -101,7 +95,6 @@ def test_every_trial_has_its_parameters_requests_results_and_facts(kept: Kept) -
 
 
 def test_trials_have_their_metrics(kept: Kept) -> None:
-    """What the study's tables show, from each of its workloads."""
     _, trials, _ = kept
 
     for trial in trials:
@@ -110,7 +103,6 @@ def test_trials_have_their_metrics(kept: Kept) -> None:
 
 
 def test_a_seed_is_drawn_and_kept_where_none_is_given(tmp_path: Path) -> None:
-    """So that the order can be had again."""
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(slow_study(0.05), seed=None), store, Watching())
         again = new_run(on_loopback(slow_study(0.05), seed=run.seed), store, Watching())
@@ -123,7 +115,6 @@ def test_a_seed_is_drawn_and_kept_where_none_is_given(tmp_path: Path) -> None:
 def test_an_engine_killed_in_mid_trial_costs_that_trial_only(
     host: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its record says how the engine ended; a new engine runs what is left."""
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
     watching = Watching()
@@ -149,7 +140,6 @@ def test_an_engine_killed_in_mid_trial_costs_that_trial_only(
 def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The receiver had counted for a quarter of a second when the sender was killed."""
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
     watching = Watching()
@@ -166,7 +156,6 @@ def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
 def test_a_condition_that_is_refused_is_given_up_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The other experiment is run to its end; the run has failed, and says so for good."""
     # As if the machine had had it when the run began.
     monkeypatch.setattr(running, "check_machine", lambda *_: None)
     study = small_study(transport="tcp", congestion_control="nonesuch")
@@ -193,7 +182,6 @@ def test_a_condition_that_is_refused_is_given_up_at_once(
 def test_a_missing_ip_version_is_refused_before_anything_is_stored(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Even though the first condition could be run."""
     monkeypatch.setattr("lanlab.testbeds.loopback.has_ipv6", lambda: False)
 
     with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
@@ -208,8 +196,6 @@ def test_a_missing_ip_version_is_refused_before_anything_is_stored(
 def test_segmentation_offload_on_a_shaped_link_is_refused(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """It would pass the link faster than its medium allows. Unshaped, it may be used."""
-
     def shaped(name: str, hosts: int, link: str) -> Bed:
         bed = LoopbackTestbed(hosts, link)
         bed.link = dataclasses.replace(bed.link, shape="tbf", rate_bps=10_000_000)
@@ -238,7 +224,6 @@ def test_segmentation_offload_on_a_shaped_link_is_refused(
 def test_what_cannot_be_had_is_refused_before_anything_is_stored(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
-    """Nothing is started either."""
     request = dataclasses.replace(on_loopback(small_study()), **change)
 
     with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
@@ -265,7 +250,6 @@ def test_what_cannot_be_had_is_refused_before_anything_is_stored(
 def test_what_this_machine_does_not_have_is_refused_before_the_run(
     parameters: dict[str, object], says: str, tmp_path: Path
 ) -> None:
-    """In a study as on the command line; the store has no run of it."""
     with a_store(tmp_path) as store:
         with pytest.raises(UsageError) as raised:
             new_run(on_loopback(small_study(**parameters)), store, Watching())

@@ -1,7 +1,5 @@
 """Runs that were ended before their end, and what goes on with them."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import subprocess
@@ -30,15 +28,12 @@ from lanlab.store.sqlite import SqliteStore
 
 
 def interrupted(store: SqliteStore, after: int) -> RunRecord:
-    """A run of the small study that was ended after so many trials."""
     with pytest.raises(RunInterrupted):
         new_run(on_loopback(small_study()), store, Interrupting(after))
     return store.run("last")
 
 
 class FullStore(SqliteStore):
-    """A store whose disk is full once it has some trials."""
-
     def __init__(self, path: Path, trials: int) -> None:
         super().__init__(path)
         self.room = trials
@@ -53,7 +48,6 @@ class FullStore(SqliteStore):
 def test_ctrl_c_in_mid_trial_keeps_what_had_ended(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The trial in flight is lost, the engines are gone, and the message says how to go on."""
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
     watching = Watching()
@@ -76,7 +70,6 @@ def test_ctrl_c_in_mid_trial_keeps_what_had_ended(
 
 
 def test_resuming_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
-    """Interrupted twice, in both blocks: the same trials in the same order, none twice."""
     with a_store(tmp_path) as store:
         whole = new_run(on_loopback(small_study()), store, Watching())
         run = interrupted(store, after=3)
@@ -93,7 +86,6 @@ def test_resuming_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
 
 
 def test_a_run_that_is_resumed_runs_again_until_it_ends(tmp_path: Path) -> None:
-    """Whoever looks meanwhile sees it running, with no end."""
     with a_store(tmp_path) as store:
         run = interrupted(store, after=9)
         watching = Watching()
@@ -106,7 +98,6 @@ def test_a_run_that_is_resumed_runs_again_until_it_ends(tmp_path: Path) -> None:
 
 
 def test_a_complete_run_is_not_resumed(tmp_path: Path) -> None:
-    """Nothing of it changes."""
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(small_study()), store, Watching())
 
@@ -118,7 +109,6 @@ def test_a_complete_run_is_not_resumed(tmp_path: Path) -> None:
 
 
 def test_a_run_killed_after_its_last_trial_needs_no_more(tmp_path: Path) -> None:
-    """It is complete; only nobody had said so."""
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(small_study()), store, Watching())
         store.reopen_run(run.id)
@@ -131,7 +121,6 @@ def test_a_run_killed_after_its_last_trial_needs_no_more(tmp_path: Path) -> None
 
 @pytest.mark.parametrize("part", ["lanlab", "lanlab-engine"])
 def test_a_run_of_another_version_is_not_resumed(part: str, tmp_path: Path) -> None:
-    """Trials of unlike versions must not be averaged."""
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)
         older = dataclasses.replace(run, id="older", versions={**run.versions, part: "0.0.9"})
@@ -147,7 +136,6 @@ def test_a_run_of_another_version_is_not_resumed(part: str, tmp_path: Path) -> N
 
 
 def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_path: Path) -> None:
-    """Not by what is wrong with it in the eyes of this version."""
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)
         store.create_run(
@@ -159,7 +147,6 @@ def test_a_study_that_this_version_cannot_read_is_refused_by_its_version(tmp_pat
 
 
 def test_an_unknown_run_is_not_resumed(tmp_path: Path) -> None:
-    """The message names the run that may be meant."""
     with a_store(tmp_path) as store:
         run = interrupted(store, after=0)
         mistyped = run.id[:-1] + "x"
@@ -171,7 +158,6 @@ def test_an_unknown_run_is_not_resumed(tmp_path: Path) -> None:
 
 
 def test_two_processes_do_not_execute_the_same_run(tmp_path: Path) -> None:
-    """The second is refused while the first holds it, and leaves everything as it is."""
     program = (
         "import sys\n"
         "from pathlib import Path\n"
@@ -203,7 +189,6 @@ def test_two_processes_do_not_execute_the_same_run(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_in_mid_run_leaves_a_run_that_can_be_resumed(tmp_path: Path) -> None:
-    """What had been committed is kept; once there is room, the rest is run."""
     with FullStore(tmp_path / "store.sqlite", trials=4) as store:
         with pytest.raises(StoreError, match="the disk is full"):
             new_run(on_loopback(small_study()), store, Watching())
@@ -220,8 +205,6 @@ def test_a_full_disk_in_mid_run_leaves_a_run_that_can_be_resumed(tmp_path: Path)
 
 
 def test_an_error_of_a_watcher_ends_the_run_and_not_the_records(tmp_path: Path) -> None:
-    """As where the terminal that shows the progress has gone."""
-
     class Broken(Watching):
         def trial_ended(self, trial: TrialRecord) -> None:
             raise BrokenPipeError
@@ -237,8 +220,6 @@ def test_an_error_of_a_watcher_ends_the_run_and_not_the_records(tmp_path: Path) 
 
 
 def test_ctrl_c_before_the_first_trial_leaves_a_run_to_resume(tmp_path: Path) -> None:
-    """However early it comes."""
-
     class Early(Watching):
         def run_started(self, *_: object) -> None:
             raise KeyboardInterrupt

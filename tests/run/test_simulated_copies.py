@@ -1,7 +1,5 @@
 """Copies between modelled machines: repeated exactly, over every carrier, and refused in time."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path
@@ -37,7 +35,6 @@ SERVICES = ["ftp", "smb1", "smb1+nbf"]
 
 
 def study(**parameters: Any) -> Any:
-    """Small files to a server and back."""
     numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
     numbers |= {name: {"value": value, **WHY} for name, value in (SIZES | FILES).items()}
     return parse_study(
@@ -68,7 +65,6 @@ def study(**parameters: Any) -> Any:
 
 
 def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:
-    """The trials of a run that was done."""
     with a_store(tmp_path) as store:
         run = new_run(asked, store, Watching())
         trials = store.trials(run.id)
@@ -79,7 +75,6 @@ def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:
 def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One after another and side by side: the same record, byte by byte."""
     found = []
     for processors in (1, 3):
         monkeypatch.setattr(worlds, "usable_processors", lambda n=processors: n)
@@ -109,7 +104,6 @@ def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
 def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
-    """A directory of this host, and services that simulated machines do not have."""
     changes = {key: value.replace("HERE", str(tmp_path)) for key, value in changes.items()}
     asked = study(**{key: value for key, value in changes.items() if key != "service"})
     if "service" in changes:
@@ -125,7 +119,6 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
 
 
 def test_what_limits_a_copy_is_the_part_that_works_longest(tmp_path: Path) -> None:
-    """Whole time or most of it; a server's disk that reads what was asked for lacks a cache."""
     asked = study()
     (experiment,) = asked.experiment
     factors = {"service": ("smb1",), "direction": ("download",)}

@@ -1,7 +1,5 @@
 """A run whose trials are simulated: from the plan to the report without any process."""
 
-from __future__ import annotations
-
 import random
 import subprocess
 from pathlib import Path
@@ -60,8 +58,6 @@ STUDY: dict[str, Any] = {
 
 
 class VirtualBed(LoopbackTestbed):
-    """Two hosts that are nowhere."""
-
     name = "virtual-time"
 
     def __init__(self, hosts: int, link: str) -> None:
@@ -130,7 +126,6 @@ def request(bed: str, time_s: float = 1000) -> RunRequest:
 
 
 def test_a_simulated_run_goes_from_plan_to_report(bed: str, tmp_path: Path) -> None:
-    """A thousand seconds a trial, in no time; its record has the roles, and no disturbance."""
     watching = Watching()
     with a_store(tmp_path) as store:
         run = new_run(request(bed), store, watching)
@@ -151,7 +146,6 @@ def test_a_simulated_run_goes_from_plan_to_report(bed: str, tmp_path: Path) -> N
 
 
 def test_a_simulation_that_fails_is_a_failed_trial(bed: str, tmp_path: Path) -> None:
-    """With its sentence, as of any other performer."""
     with a_store(tmp_path) as store:
         run = new_run(request(bed, time_s=13), store, Watching())
         failed = [trial for trial in store.trials(run.id) if trial.status == "failed"]

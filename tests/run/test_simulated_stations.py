@@ -1,7 +1,5 @@
 """Stations on modelled machines, each on its own: all is compared, and seeds decide all."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any
@@ -68,7 +66,6 @@ def study(**parameters: Any) -> Any:
 def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """One after another and side by side: the same record, byte by byte."""
     found = []
     for processors in (1, 3):
         monkeypatch.setattr(worlds, "usable_processors", lambda n=processors: n)
@@ -103,7 +100,6 @@ def test_each_station_has_its_machine_and_a_repeated_trial_is_the_same(
 
 
 def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) -> None:
-    """From 58 stations on, the engine skipped the request and the trial waited for ever."""
     asked = study(readings_per_station=1)
     (experiment,) = asked.experiment
     factors = {"stations": (100,), "operation": ("read",)}
@@ -129,7 +125,6 @@ def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) 
 def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
-    """Services that simulated machines do not have, and more stations than machines."""
     levels = changes.pop("levels", None)
     asked = study(**changes)
     if levels is not None:
@@ -145,7 +140,6 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
 
 
 def test_stations_beyond_the_sessions_of_the_server_are_refused() -> None:
-    """Where a server of the time has fewer sessions than stations come; as many as it has may."""
     asked = study()
     assert asked.simulation is not None
     given = asked.simulation.model_dump(exclude_none=True)
@@ -164,7 +158,6 @@ def test_stations_beyond_the_sessions_of_the_server_are_refused() -> None:
 
 
 def test_stations_wait_and_try_again_as_their_machine_does() -> None:
-    """What a station of the time did is data of its machine; without, it is the workload's."""
     asked = study(timeout_s=7.0, retries=1)
 
     def spec_of(numbers: dict[str, float]) -> dict[str, Any]:

@@ -1,7 +1,5 @@
 """Runs on modelled machines by the engine: repeated exactly, continued, and refused in time."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -37,7 +35,6 @@ SIZES = {
 def study(
     sizes: tuple[int, ...] = (64, 512), trials: dict[str, Any] | None = None, **parameters: Any
 ) -> Any:
-    """A stream between two modelled machines of 30 µs a message."""
     numbers = {name: {"value": NUMBERS[name].least, **WHY} for name in REQUIRED}
     numbers |= {name: {"value": value, **WHY} for name, value in SIZES.items()}
     numbers["send_call_us"] = {"value": 30, **WHY}
@@ -82,7 +79,6 @@ def told(trials: list[TrialRecord]) -> list[Any]:
 
 
 def test_a_seed_gives_the_same_results_and_blocks_differ(tmp_path: Path) -> None:
-    """Replications have seeds of their own; a repeated run has the same numbers, bit by bit."""
     found = []
     for seed in (1, 1, 2):
         with a_store(tmp_path) as store:
@@ -110,7 +106,6 @@ def record_of(trial: TrialRecord) -> dict[str, Any]:
 def test_worlds_side_by_side_leave_the_record_that_one_after_another_does(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool
 ) -> None:
-    """Also of conditions that end early, and of a run that was interrupted and goes on."""
     ends_early = {"min": 3, "max": 40, "relative_ci": 0.02}
     asked = RunRequest(study((64, 100, 512), ends_early), "quick", "simulated", None, 3)
     found, at_once = [], []
@@ -150,7 +145,6 @@ def test_worlds_side_by_side_leave_the_record_that_one_after_another_does(
 def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
     tmp_path: Path, parameters: dict[str, Any], said: str
 ) -> None:
-    """A parameter without a counterpart would be passed over in silence."""
     with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
         request = RunRequest(study(**parameters), "quick", "simulated", None, 1)
         new_run(request, store, Watching())
@@ -159,7 +153,6 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
 
 
 def test_a_study_of_real_hosts_alone_is_not_simulated(tmp_path: Path) -> None:
-    """And one of machines alone is not measured."""
     with a_store(tmp_path) as store, pytest.raises(UsageError, match="only simulated experiments"):
         new_run(RunRequest(study(), "quick", "loopback", None, 1), store, Watching())
 

@@ -1,7 +1,5 @@
 """What a single measurement does beside measuring: imports, and programs that it starts."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -111,7 +109,6 @@ main()
 
 
 def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
-    """Modules when hosts began to be made, and in the end."""
     command = (sys.executable, "-c", _AT_HOSTS, *arguments, "--store", str(store))
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0, done.stderr
@@ -120,7 +117,6 @@ def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
 
 
 def test_hosts_are_made_before_what_only_the_run_needs_is_imported(tmp_path: Path) -> None:
-    """Making them is waiting for programs, in which the rest can be imported."""
     command = ("stream", "--testbed", "loopback", "--time", "0.05")
     begun, ended = modules_of(tmp_path / "a.db", *command)
     later = {"lanlab.analysis", "lanlab.performers", "lanlab.plan", "lanlab.run", "lanlab.store"}
@@ -129,7 +125,6 @@ def test_hosts_are_made_before_what_only_the_run_needs_is_imported(tmp_path: Pat
 
 
 def test_a_stream_imports_no_readers_of_files_that_it_does_not_have(tmp_path: Path) -> None:
-    """Pydantic would look for plugins in what packages say of themselves, as e-mail has it."""
     command = ("stream", "--testbed", "virtual", "--time", "0.05")
     if sys.platform != "linux":
         command = ("stream", "--testbed", "loopback", "--time", "0.05")
@@ -147,7 +142,6 @@ def test_a_stream_imports_no_readers_of_files_that_it_does_not_have(tmp_path: Pa
 
 
 def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
-    """A single trial has no interval: what makes one takes a quarter of a second."""
     command = ("stations", "--testbed", "loopback", "--stations", "1", "--time", "0.05")
     modules, _, _ = looked_at(tmp_path / "a.db", *command, "--trials", "1")
     assert {"lanlab.analysis.statistics", "scipy"} & set(modules) == set()
@@ -155,7 +149,6 @@ def test_stations_of_one_trial_load_no_statistics(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="virtual hosts are of Linux")
 def test_a_trial_on_a_virtual_link_starts_no_program(tmp_path: Path) -> None:
-    """An engine looks whether the link was interrupted; counters are read from /proc."""
     command = ("stream", "--testbed", "virtual", "--time", "0.05", "--trials", "2")
     _, _, during = looked_at(tmp_path / "a.db", *command)
     assert during

@@ -1,7 +1,5 @@
 """One trial: what is of the sending host stays apart from what is of the receiving one."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 
@@ -17,8 +15,6 @@ PLANNED = PlannedTrial(7, "e", "stream", {"b": 1}, StreamParameters(time_s=1.0),
 
 
 class TwoHosts:
-    """Hosts that tell before and after the trial what they counted."""
-
     def __init__(self) -> None:
         self._drops = iter([(10, 20), (13, 27)])
 
@@ -26,7 +22,6 @@ class TwoHosts:
         """All are there."""
 
     def passing_facts(self) -> dict[str, Any]:
-        """The counters of both."""
         first, second = next(self._drops)
         return {
             "hosts": {},
@@ -34,13 +29,10 @@ class TwoHosts:
         }
 
     def lasting_facts(self) -> dict[str, dict[str, Any]]:
-        """Whose they are."""
         return {"host1": {"cpus": 2}, "host0": {"cpus": 1}}
 
 
 def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> TrialRecord:
-    """One of a workload that tells what it was given."""
-
     class Performer:
         def perform(self, kind: Any, parameters: Any, on_progress: Any) -> TrialOutcome:
             return TrialOutcome({"receiver": {"received": 8}, "sender": {"sent": 9}}, {"how": "so"})
@@ -73,7 +65,6 @@ def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> Tri
 
 
 def test_sender_and_receiver_keep_what_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The first host sends; its counters, results and facts are those of the sender."""
     judged: list[Any] = []
     trial = trial_between_two(monkeypatch, judged)
 

@@ -1,7 +1,5 @@
 """Stores of both kinds, for tests that hold of either."""
 
-from __future__ import annotations
-
 import secrets
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,7 +17,6 @@ def server() -> Iterator[PostgresServer]:
 
 @pytest.fixture
 def postgresql_url(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> str:
-    """A store that is not there yet, in a schema of its own."""
     monkeypatch.setenv("PGPASSFILE", str(server.passfile()))
     monkeypatch.delenv("PGPASSWORD", raising=False)
     return server.url(f"t_{secrets.token_hex(6)}")
@@ -27,7 +24,6 @@ def postgresql_url(server: PostgresServer, monkeypatch: pytest.MonkeyPatch) -> s
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def where(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A store that is not there yet, of each kind."""
     if request.param == "sqlite":
         return str(tmp_path / "store.sqlite")
     url = request.getfixturevalue("postgresql_url")

@@ -1,7 +1,5 @@
 """A PostgreSQL server of the tests' own: made, started, stopped and surely ended."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import shutil
@@ -90,7 +88,6 @@ class PostgresServer:
         assert done.returncode == 0, done.stderr
 
     def start(self, *settings: str) -> None:
-        """Start it and wait until it answers; settings as in `ssl=on`."""
         assert self._process is None
         deadline = time.monotonic() + _PATIENCE_S
         # It stays the same, so that a store's URL means the same after a restart.
@@ -132,7 +129,6 @@ class PostgresServer:
         raise AssertionError(f"PostgreSQL did not start within {_PATIENCE_S:g} s")
 
     def stop(self, number: signal.Signals = signal.SIGINT) -> None:
-        """Stop it: by SIGINT fast and clean, by SIGQUIT as a crash."""
         process, self._process = self._process, None
         if process is None:
             return
@@ -175,7 +171,6 @@ class PostgresServer:
         return f"postgresql://{self.user}@{host}:{self.port}/{self.database}{query}"
 
     def passfile(self) -> Path:
-        """The password as libpq's file has it."""
         path = self.folder / "pgpass"
         escaped = self.password.replace("\\", "\\\\").replace(":", "\\:")
         path.touch(mode=0o600)
@@ -183,7 +178,6 @@ class PostgresServer:
         return path
 
     def close(self) -> None:
-        """End it and remove all of it."""
         self.stop(signal.SIGQUIT)
         shutil.rmtree(self.folder, ignore_errors=True)
 
@@ -196,7 +190,6 @@ def _free_port() -> int:
 
 @contextlib.contextmanager
 def postgres_server() -> Iterator[PostgresServer]:
-    """A server until the block is left."""
     server = PostgresServer()
     try:
         yield server

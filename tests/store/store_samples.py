@@ -1,7 +1,5 @@
 """Records for the store's tests."""
 
-from __future__ import annotations
-
 import dataclasses
 from typing import Any
 
@@ -36,10 +34,8 @@ TRIAL = TrialRecord(
 
 
 def a_run(**changes: Any) -> RunRecord:
-    """A run record, with some fields changed."""
     return dataclasses.replace(RUN, **changes)
 
 
 def a_trial(number: int = 0, **changes: Any) -> TrialRecord:
-    """A trial record, with some fields changed."""
     return dataclasses.replace(TRIAL, number=number, **changes)

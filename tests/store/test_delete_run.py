@@ -1,7 +1,5 @@
 """A run is deleted whole, with its series, and nothing else is."""
 
-from __future__ import annotations
-
 import sqlite3
 from pathlib import Path
 
@@ -16,7 +14,6 @@ READINGS = Series("readings", {"start_ns": [1, 2, 3]})
 
 
 def filled(where: str) -> None:
-    """Two runs, each with two trials and a series."""
     with open_store(where) as store:
         for run_id in (a_run().id, OTHER):
             store.create_run(a_run(id=run_id))
@@ -26,7 +23,6 @@ def filled(where: str) -> None:
 
 
 def test_a_run_goes_with_its_trials_and_series_and_nothing_else(where: str) -> None:
-    """The other run can be read whole, and a run of the same id can be made again."""
     filled(where)
     with open_store(where) as store:
         deleted = store.delete_run(a_run().id)
@@ -52,7 +48,6 @@ def test_a_run_that_is_being_executed_is_not_deleted(where: str) -> None:
 
 
 def test_files_of_a_run_go_with_it_and_those_of_others_stay(tmp_path: Path) -> None:
-    """Of a store file; what is not lanlab's in its folder is left there."""
     where = tmp_path / "store.sqlite"
     filled(str(where))
     folder = tmp_path / "store.sqlite.series"
@@ -67,7 +62,6 @@ def test_files_of_a_run_go_with_it_and_those_of_others_stay(tmp_path: Path) -> N
 
 
 def test_a_run_cannot_go_without_its_trials(tmp_path: Path) -> None:
-    """Nor a trial without its run, by SQL either."""
     where = tmp_path / "store.sqlite"
     filled(str(where))
     connection = sqlite3.connect(where, isolation_level=None)

@@ -1,7 +1,5 @@
 """A store that somebody else made or damaged is refused in a sentence, and never changed."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from collections.abc import Callable, Iterator
@@ -19,7 +17,6 @@ from lanlab.store import open_store
 
 
 def good_store(path: Path, trials: int = 12) -> bytes:
-    """A whole store in one file; its octets."""
     with open_store(str(path)) as store:
         store.create_run(a_run())
         for number in range(trials):
@@ -68,7 +65,6 @@ def test_the_store_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path, oct
 def test_a_store_cut_anywhere_is_refused(
     tmp_path: Path, octets: bytes, data: st.DataObject
 ) -> None:
-    """Unless what is gone is all of it: an empty file is none yet."""
     length = data.draw(st.integers(1, len(octets) - 1) | st.sampled_from([1, 99, 100, 4095, 4096]))
     path = tmp_path / "store.sqlite"
     path.write_bytes(octets[:length])
@@ -84,7 +80,6 @@ def test_a_store_cut_anywhere_is_refused(
 def test_a_store_with_bytes_changed_is_read_or_refused(
     tmp_path: Path, octets: bytes, data: st.DataObject
 ) -> None:
-    """Wherever: in the header, the schema, a page's inside or a record."""
     places = st.integers(0, len(octets) - 1) | st.integers(0, 4200)
     changed = bytearray(octets)
     for place in data.draw(st.lists(places, min_size=1, max_size=8)):
@@ -108,8 +103,6 @@ def test_a_file_of_any_bytes_is_refused(tmp_path: Path, content: bytes) -> None:
 
 @pytest.fixture
 def spoilt(tmp_path: Path, octets: bytes) -> Iterator[Callable[[str], Path]]:
-    """A good store on which SQL was run by somebody else."""
-
     def spoil(sql: str) -> Path:
         path = tmp_path / "store.sqlite"
         path.write_bytes(octets)
@@ -147,7 +140,6 @@ OBJECTS = {
 
 @pytest.mark.parametrize("name", OBJECTS)
 def test_a_store_with_a_program_in_it_is_refused(spoilt: Callable[[str], Path], name: str) -> None:
-    """Before anything of it is read, and it is not touched; writing to it is refused, too."""
     try:
         path = spoilt(OBJECTS[name])
     except sqlite3.OperationalError as error:
@@ -162,7 +154,6 @@ def test_a_store_with_a_program_in_it_is_refused(spoilt: Callable[[str], Path], 
 
 
 def free(sql: str) -> str:
-    """SQL that may change trials, and then puts the guards back."""
     guards = """
         CREATE TRIGGER trial_is_never_changed BEFORE UPDATE ON trial
 BEGIN SELECT RAISE(ABORT, 'a trial is never changed'); END;"""
@@ -191,7 +182,6 @@ VALUES: dict[str, tuple[str, Any]] = {
 
 @pytest.mark.parametrize("name", VALUES)
 def test_a_record_of_another_shape_is_refused(spoilt: Callable[[str], Path], name: str) -> None:
-    """With what it is, and never with what it says."""
     column, value = VALUES[name]
     literal = f"x'{value.hex()}'" if isinstance(value, bytes) else f"'{value}'"
     path = spoilt(free(f"UPDATE trial SET {column} = {literal} WHERE number = 3"))
@@ -207,7 +197,6 @@ def test_a_record_of_another_shape_is_refused(spoilt: Callable[[str], Path], nam
 def test_a_run_with_an_id_that_is_no_file_name_is_refused(
     spoilt: Callable[[str], Path], run_id: str
 ) -> None:
-    """An id is part of a lock's and a report's name."""
     path = spoilt("PRAGMA foreign_keys = OFF;")
     with closing(sqlite3.connect(path)) as connection, connection:
         connection.execute("UPDATE run SET id = ?", (run_id,))
@@ -221,7 +210,6 @@ def test_a_run_with_an_id_that_is_no_file_name_is_refused(
 
 
 def test_a_value_without_end_is_not_read(spoilt: Callable[[str], Path]) -> None:
-    """A value above 64 MiB is refused for its size, though it is JSON of the right shape."""
     text = "'{\"more\": \"' || replace(hex(zeroblob(33554500)), '0', 'x') || '\"}'"
     path = spoilt(free(f"UPDATE trial SET raw = {text} WHERE number = 3"))
     said = read_all(path)
@@ -230,5 +218,4 @@ def test_a_value_without_end_is_not_read(spoilt: Callable[[str], Path]) -> None:
 
 
 def test_the_samples_are_json() -> None:
-    """What is refused above is refused for what it is."""
     assert json.loads(json.dumps(RUN.study)) == RUN.study

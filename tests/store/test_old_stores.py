@@ -1,7 +1,5 @@
 """Stores that older versions made are read with all that is in them."""
 
-from __future__ import annotations
-
 import gzip
 import json
 import sqlite3
@@ -24,7 +22,6 @@ _JSON = ("factors", "parameters", "metrics", "raw", "error")
 
 
 def unpacked(version: int, folder: Path) -> Path:
-    """A copy of an old store; the test may change it."""
     path = folder / "old.sqlite"
     if version < 3:
         with gzip.open(OLD_STORES / f"schema-{version}.sqlite.gz") as packed:
@@ -41,7 +38,6 @@ def unpacked(version: int, folder: Path) -> Path:
 
 @pytest.fixture(params=[1, 2, 3, 4, 5])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
-    """A store of each older version."""
     return unpacked(request.param, tmp_path)
 
 
@@ -67,7 +63,6 @@ def trials_in(path: Path) -> list[TrialRecord]:
 
 
 def with_its_roles(trial: TrialRecord) -> TrialRecord:
-    """What older stores call `source` and `target`, by its role."""
     if "source" not in trial.raw:
         return trial
     first, second = ROLES[trial.workload]
@@ -98,7 +93,6 @@ def values(series: Series) -> dict[str, list[Any]]:
 
 
 def test_every_trial_is_there_as_it_was(old: Path) -> None:
-    """Before and after it is carried forward; and it takes new ones, of a new purpose too."""
     before = trials_in(old)
     assert len(before) >= 3
     run_id = before[0].run_id
@@ -115,7 +109,6 @@ def test_every_trial_is_there_as_it_was(old: Path) -> None:
 
 
 def test_interval_series_within_records_are_read_like_any_other(without_series: Path) -> None:
-    """By the same names and columns as those that new trials leave in files."""
     before = trials_in(without_series)
     with open_store(str(without_series)) as store:
         for trial in map(with_its_roles, before):
@@ -157,7 +150,6 @@ def test_series_in_files_are_read_and_deleted_with_their_run(version: int, tmp_p
 
 
 def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
-    """Making a table anew must not lose it."""
     with open_store(str(old)) as store:
         store.runs()
     connection = sqlite3.connect(old)
@@ -174,7 +166,6 @@ def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
 
 
 def test_an_old_store_that_cannot_be_written_is_read_as_it_is(old: Path) -> None:
-    """As on a read-only disk: it is not changed, and all of it is there."""
     code = """
 import subprocess, sys
 from lanlab.store import open_store

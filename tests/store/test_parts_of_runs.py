@@ -1,7 +1,5 @@
 """What the live page and lists read of a store: how far runs are, parts, and outlines of trials."""
 
-from __future__ import annotations
-
 import dataclasses
 from pathlib import Path
 
@@ -14,7 +12,6 @@ from lanlab.store.labels import RunLabel
 
 
 def test_heads_say_how_far_each_run_is(where: str) -> None:
-    """Oldest first; a run without trials is there, and another process's trial shows."""
     second = dataclasses.replace(a_run(), id="20261121-091500-small-0002")
     with open_store(where) as store, open_store(where) as other:
         store.create_run(a_run())
@@ -29,7 +26,6 @@ def test_heads_say_how_far_each_run_is(where: str) -> None:
 
 
 def test_heads_have_the_labels_of_runs(where: str) -> None:
-    """So that a page sees that one was changed."""
     label = RunLabel("before-upgrade", "cable replaced", ("lab2",))
     with open_store(where) as store:
         store.create_run(a_run())
@@ -38,7 +34,6 @@ def test_heads_have_the_labels_of_runs(where: str) -> None:
 
 
 def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
-    """From a number on, and at most so many."""
     with open_store(where) as store:
         store.create_run(a_run())
         for number in (0, 1, 2, 5):
@@ -50,7 +45,6 @@ def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
 
 
 def test_an_outline_is_a_trial_without_what_is_large(where: str) -> None:
-    """All else is as it was."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -58,7 +52,6 @@ def test_an_outline_is_a_trial_without_what_is_large(where: str) -> None:
 
 
 def test_an_outline_with_metrics_says_what_disturbed_its_trial(where: str) -> None:
-    """Which decides whether it is in a mean."""
     finding = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.12, "repeat_helps": True}
     trial = a_trial(0, raw={"pollution": {"findings": [finding]}, "much": "else"})
     with open_store(where) as store:
@@ -71,7 +64,6 @@ def test_an_outline_with_metrics_says_what_disturbed_its_trial(where: str) -> No
 
 
 def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> None:
-    """SQLite would go on reading a file that has lost its name."""
     place = tmp_path / "store.sqlite"
     with open_store(str(place)) as store:
         store.create_run(a_run())
@@ -81,7 +73,6 @@ def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> N
 
 
 def test_trials_are_counted_by_how_they_ended(where: str) -> None:
-    """Without reading them; a status that none has is not there."""
     with open_store(where) as store:
         store.create_run(a_run())
         assert store.statuses("last") == {}

@@ -1,7 +1,5 @@
 """Files that are written without pyarrow, as pyarrow reads them."""
 
-from __future__ import annotations
-
 import io
 
 import pytest
@@ -43,7 +41,6 @@ def test_every_number_is_read_as_it_was_written(
 
 @pytest.mark.parametrize("names", range(12, 18))
 def test_lists_are_counted_on_either_side_of_what_a_byte_holds(names: int) -> None:
-    """The schema is a list of the columns and one more; up to 14 its head has their number."""
     columns = {f"c{place}": [place, -place] for place in range(names)}
     with parquet.ParquetFile(io.BytesIO(plain_file(columns, 2, {"k": "v"}))) as opened:
         assert opened.read().to_pydict() == columns

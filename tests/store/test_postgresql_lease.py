@@ -1,7 +1,5 @@
 """How a lease in PostgreSQL is taken, waited for, checked and given back, without a server."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -61,7 +59,6 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> Iterator[Clock]:
 
 
 def database(monkeypatch: pytest.MonkeyPatch, session: Session) -> PostgresqlDatabase:
-    """A database whose next session is this one."""
     monkeypatch.setattr(postgresql, "PostgresqlSession", lambda target: session)
     return PostgresqlDatabase(TARGET)
 

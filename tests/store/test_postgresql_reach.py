@@ -1,7 +1,5 @@
 """Reaching a PostgreSQL server: URLs, secrets, encryption, and what is said where it fails."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -46,13 +44,11 @@ def schema_of(url: str) -> str:
     ],
 )
 def test_a_url_means_what_libpq_takes_it_for(url: str, expected: Target) -> None:
-    """Parts in their places or as options, escapes undone; and it can be written again."""
     assert parse_url(url) == expected
     assert parse_url(str(expected)) == expected
 
 
 def test_what_a_url_leaves_out_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As for every other program that speaks to PostgreSQL."""
     for name, value in {
         "PGHOST": "db",
         "PGPORT": "7",
@@ -90,7 +86,6 @@ def test_what_a_url_leaves_out_comes_from_the_environment(monkeypatch: pytest.Mo
     ],
 )
 def test_a_url_that_says_something_else_is_refused(url: str, message: str) -> None:
-    """Before anything is connected."""
     with pytest.raises(UsageError) as refused:
         open_store(url)
     assert message in refused.value.message
@@ -107,7 +102,6 @@ def test_a_url_that_says_something_else_is_refused(url: str, message: str) -> No
     ],
 )
 def test_a_password_in_a_url_is_refused_and_not_repeated(url: str) -> None:
-    """It says where to put it; or, where the URL cannot be read, how one is written."""
     with pytest.raises(UsageError) as refused:
         open_store(url)
     said = f"{refused.value.message} {refused.value.hint}"
@@ -116,7 +110,6 @@ def test_a_password_in_a_url_is_refused_and_not_repeated(url: str) -> None:
 
 
 def test_without_the_driver_it_explains_how_to_get_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Other stores do without."""
     monkeypatch.setitem(sys.modules, "pg8000.native", None)
     with pytest.raises(UnmetNeed, match="need the Python package pg8000") as refused:
         open_store("postgresql://db/lab")
@@ -124,7 +117,6 @@ def test_without_the_driver_it_explains_how_to_get_it(monkeypatch: pytest.Monkey
 
 
 def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
-    """A port where nobody listens, a folder without a socket, and a name that is none."""
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -142,7 +134,6 @@ def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", None])
 def test_what_is_no_postgresql_server_is_reported_as_missing(answer: bytes | None) -> None:
-    """One that hangs up, one of another protocol, and one that says nothing: in time."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code = "import sys; from lanlab.store import open_store; open_store(sys.argv[1]).runs()"
         url = f"postgresql://ada@127.0.0.1:{listener.getsockname()[1]}/lab?connect_timeout=1"
@@ -166,7 +157,6 @@ def test_what_is_no_postgresql_server_is_reported_as_missing(answer: bytes | Non
 def test_the_password_comes_from_the_environment_or_the_file(
     server: PostgresServer, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """PGPASSWORD wins; a wrong one is refused with where it came from; none of it is printed."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
     monkeypatch.setenv("PGPASSWORD", "wrong")
@@ -205,7 +195,6 @@ def test_the_password_comes_from_the_environment_or_the_file(
     ],
 )
 def test_a_password_file_is_read_as_libpq_reads_it(text: str, expected: str | None) -> None:
-    """The first line that fits; what is escaped is meant."""
     assert password_in(text, Target("db", 5432, "ada", "lab")) == expected
     if text.startswith("localhost"):
         assert password_in(text, Target("/run", 5432, "ada", "lab")) == "x"
@@ -214,7 +203,6 @@ def test_a_password_file_is_read_as_libpq_reads_it(text: str, expected: str | No
 def test_a_password_file_that_others_can_read_is_not_used(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """As libpq has it; the message says what to do."""
     path = server.passfile()
     path.chmod(0o644)
     try:
@@ -228,7 +216,6 @@ def test_a_password_file_that_others_can_read_is_not_used(
 
 
 def test_nothing_secret_is_in_the_database(server: PostgresServer, postgresql_url: str) -> None:
-    """Neither in records nor in what the server tells of its sessions."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0), [READINGS])
@@ -280,7 +267,6 @@ def is_encrypted(server: PostgresServer) -> bool:
 def test_sslmode_decides_what_is_encrypted_and_who_is_believed(
     server: PostgresServer, tls_server: Path, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each mode as libpq has it: with a right certificate, a strange one, and another name."""
     monkeypatch.setenv("PGPASSWORD", server.password)
     monkeypatch.setenv("HOME", "/nonexistent")
     with open_store(postgresql_url) as store:
@@ -313,7 +299,6 @@ def test_sslmode_decides_what_is_encrypted_and_who_is_believed(
 
 
 def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: str) -> None:
-    """Nothing is sent to it, the password least of all."""
     store = open_store(f"{postgresql_url}&sslmode=require")
     with store, pytest.raises(StoreError, match="the server has no TLS; sslmode is `require`"):
         store.runs()
@@ -330,7 +315,6 @@ def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: st
 def test_what_is_checked_of_a_certificate_by_mode(
     options: str, checks_name: bool, checks_certificate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a root certificate of one's own, by those of the system."""
     loaded = []
     monkeypatch.setattr(
         ssl.SSLContext, "load_default_certs", lambda self: loaded.append(self.verify_mode)
@@ -344,7 +328,6 @@ def test_what_is_checked_of_a_certificate_by_mode(
 
 
 def test_a_server_that_speaks_no_tls_after_all_is_refused() -> None:
-    """It says that it does, and then something else."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:

@@ -1,7 +1,5 @@
 """A session with a PostgreSQL server, with a driver that does as it is told."""
 
-from __future__ import annotations
-
 import socket
 import ssl
 from collections.abc import Iterator
@@ -22,8 +20,6 @@ TARGET = parse_url("postgresql://ada@db/lab?schema=made")
 
 
 class Wire:
-    """What the driver has of the network."""
-
     def __init__(self) -> None:
         self.events: list[object] = []
 
@@ -57,7 +53,6 @@ class Driver:
 
 
 def refused(code: str, message: str = "why") -> pg8000.native.DatabaseError:
-    """The server's own error."""
     return pg8000.native.DatabaseError({"C": code, "M": message})
 
 
@@ -136,7 +131,6 @@ def test_other_errors_of_the_server_say_what_they_mean(monkeypatch: pytest.Monke
 def test_after_any_other_error_the_session_is_over_and_sends_no_more(
     error: BaseException, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The network first: the driver would still say goodbye, in the middle of a statement."""
     driver = Driver()
     found = session(monkeypatch, driver)
     driver.answers = [error]
@@ -161,7 +155,6 @@ def test_a_session_is_ended_once_and_by_a_word(monkeypatch: pytest.MonkeyPatch) 
 
 @pytest.fixture
 def connected(monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
-    """The socket to a server that nobody has to answer on."""
     wire = Wire()
     monkeypatch.setattr(postgresql_session, "_reach", lambda target: wire)
     monkeypatch.setenv("PGPASSWORD", "s3cret")

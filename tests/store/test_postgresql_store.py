@@ -1,7 +1,5 @@
 """A store in PostgreSQL: others' tables, rights, and servers that stop."""
 
-from __future__ import annotations
-
 import dataclasses
 import os
 import secrets
@@ -30,7 +28,6 @@ def schema_of(url: str) -> str:
 
 @pytest.fixture
 def other_user(server: PostgresServer) -> Iterator[str]:
-    """A user of the server who may connect and no more."""
     name = f"u_{secrets.token_hex(4)}"
     server.sql(f"CREATE USER {name} PASSWORD 'x'")
     yield name
@@ -43,7 +40,6 @@ def other_user(server: PostgresServer) -> Iterator[str]:
 def test_a_foreign_schema_is_refused_and_not_touched(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """Whether by reading or by writing; another schema of the database serves."""
     schema = schema_of(postgresql_url)
     server.sql(f"CREATE SCHEMA {schema}", f"CREATE TABLE {schema}.run (id INTEGER)")
     server.sql(f"INSERT INTO {schema}.run VALUES (7)")
@@ -62,7 +58,6 @@ def test_a_foreign_schema_is_refused_and_not_touched(
 def test_a_newer_schema_is_refused_and_not_touched(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """It says which versions it knows."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
     schema = schema_of(postgresql_url)
@@ -79,7 +74,6 @@ def test_a_newer_schema_is_refused_and_not_touched(
 def test_all_tables_lie_in_one_schema_that_is_ours(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """The rest of the database has nothing of it, and the schema says whose it is."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
     schema = schema_of(postgresql_url)
@@ -91,7 +85,6 @@ def test_all_tables_lie_in_one_schema_that_is_ours(
 def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """The tables themselves refuse it, to their owner too."""
     import pg8000.native
 
     with open_store(postgresql_url) as store:
@@ -113,7 +106,6 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
 
 
 def test_records_can_be_asked_by_sql(server: PostgresServer, postgresql_url: str) -> None:
-    """A team's own questions need no lanlab."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -125,7 +117,6 @@ def test_records_can_be_asked_by_sql(server: PostgresServer, postgresql_url: str
 def test_rights_that_are_missing_are_named(
     server: PostgresServer, postgresql_url: str, other_user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A user who may make no schema; who is given an empty one is content."""
     schema = schema_of(postgresql_url)
     monkeypatch.setenv("PGPASSWORD", "x")
     url = postgresql_url.replace("//ada@", f"//{other_user}@")
@@ -140,7 +131,6 @@ def test_rights_that_are_missing_are_named(
 
 
 def test_a_database_that_is_not_there_is_named(postgresql_url: str, server: PostgresServer) -> None:
-    """With how to make it."""
     url = postgresql_url.replace("/lab?", "/other?")
     os.environ["PGPASSWORD"] = server.password
     try:
@@ -158,7 +148,6 @@ def test_a_database_that_is_not_there_is_named(postgresql_url: str, server: Post
 def test_a_commit_is_acknowledged_when_it_is_on_disk_whatever_the_server_prefers(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """`synchronous_commit` is raised to `on` for our sessions, and never lowered."""
     asked = "SELECT current_setting('synchronous_commit')"
     for preferred, expected in (("off", "on"), ("local", "on"), ("remote_apply", "remote_apply")):
         server.sql(f"ALTER DATABASE {server.database} SET synchronous_commit = {preferred}")
@@ -173,7 +162,6 @@ def test_a_commit_is_acknowledged_when_it_is_on_disk_whatever_the_server_prefers
 def test_acknowledged_trials_outlive_the_crash_of_the_server(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """Whole with their series; and the lease is free again."""
     store = open_store(postgresql_url)
     store.create_run(a_run())
     lease = store.acquire_run("last")
@@ -201,7 +189,6 @@ def test_acknowledged_trials_outlive_the_crash_of_the_server(
 def test_a_lease_whose_session_is_ended_stops_its_run_at_the_next_commit(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """Another process may have taken it: nothing is written beside it."""
     with open_store(postgresql_url) as store, open_store(postgresql_url) as other:
         store.create_run(a_run())
         lease = store.acquire_run("last")
@@ -226,7 +213,6 @@ def test_a_lease_whose_session_is_ended_stops_its_run_at_the_next_commit(
 def test_a_session_that_is_ended_in_a_commit_leaves_nothing_of_the_trial(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """The transaction is the server's to take back; the next use connects anew."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         database = store._database  # type: ignore[attr-defined]
@@ -246,7 +232,6 @@ def test_a_session_that_is_ended_in_a_commit_leaves_nothing_of_the_trial(
 def test_ctrl_c_between_question_and_answer_does_not_mix_up_answers(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The session is given up: the next answer is that of the next question."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         session = store._database._open()  # type: ignore[attr-defined]
@@ -272,7 +257,6 @@ def test_ctrl_c_between_question_and_answer_does_not_mix_up_answers(
 def test_statements_and_waits_are_bounded(
     server: PostgresServer, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Who finds the table locked gives up with a reason, and nothing is kept."""
     import pg8000.native
 
     monkeypatch.setattr("lanlab.store.postgresql_session._SETTINGS", quick_settings())
@@ -313,7 +297,6 @@ def quick_settings() -> str:
 def test_a_series_that_was_damaged_in_the_database_is_named(
     server: PostgresServer, postgresql_url: str
 ) -> None:
-    """Its checksum tells; the record and other series are read without it."""
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0), [READINGS, dataclasses.replace(READINGS, name="other")])
@@ -332,7 +315,6 @@ def test_a_series_that_was_damaged_in_the_database_is_named(
 def test_an_older_store_is_carried_forward_and_its_runs_can_be_deleted(
     version: int, server: PostgresServer, postgresql_url: str
 ) -> None:
-    """As versions before made it; the tables of 3 never let go of a trial."""
     schema = schema_of(postgresql_url)
     server.sql(
         f"CREATE SCHEMA {schema}",

@@ -42,8 +42,6 @@ class Server:
 
 @dataclass
 class Session:
-    """One session with it."""
-
     server: Server
     is_lost: bool = False
 
@@ -114,7 +112,6 @@ def test_a_connection_is_made_once_and_again_only_after_it_was_lost_or_closed(
 def test_reading_makes_no_tables_and_carries_old_ones_forward(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """And a session that is of no use is closed."""
     nothing = Server(version=None)
     with (
         pytest.raises(StoreError, match="no results yet"),

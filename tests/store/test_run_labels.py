@@ -1,7 +1,5 @@
 """What a run may be called, and which run a name means; `lanlab runs` is in `tests/cli`."""
 
-from __future__ import annotations
-
 import json
 import sqlite3
 from contextlib import closing
@@ -114,7 +112,6 @@ def test_a_name_by_which_another_run_could_be_meant_is_refused() -> None:
 
 
 def test_a_name_is_looked_for_in_every_row() -> None:
-    """PostgreSQL gives JSON as text or as what it says; rows of a strange store hold anything."""
     label = json.dumps({"name": "mine"})
     strange = [("a", None), ("b", "{"), ("c", "[1]"), ("d", '{"note": "mine"}')]
     assert id_of_name("mine", [*strange, ("e", label), ("f", label)]) == "e"
@@ -144,7 +141,6 @@ def test_a_store_finds_a_run_by_its_name_and_changes_nothing_else_of_it(where: s
 
 
 def test_a_run_whose_label_is_taken_away_has_none_in_its_row(tmp_path: Path) -> None:
-    """Other programs read the file, too: they see NULL, and not a text that says `null`."""
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run(id="2026-a"))

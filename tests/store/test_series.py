@@ -1,7 +1,5 @@
 """Series come back as they went in, whole or not at all, from stores of either kind."""
 
-from __future__ import annotations
-
 import array
 import hashlib
 import io
@@ -39,7 +37,6 @@ ODD = Series("odd", {"n": np.zeros(0, np.int32), "word": Words.of([])})
 
 
 def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
-    """Type and values of each column, as Python has them."""
     return {
         name: ("words", column.to_list())
         if isinstance(column, Words)
@@ -49,7 +46,6 @@ def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
 
 
 def test_series_come_back_as_they_went_in(where: str) -> None:
-    """Names, types, units, every value and every gap; also of no rows."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0), [READINGS, ODD])
@@ -81,7 +77,6 @@ def test_series_come_back_as_they_went_in(where: str) -> None:
 )
 @settings(max_examples=40)
 def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
-    """Whatever numbers and words there are."""
     numbers = [0 if number is None else number for number, _, _ in rows]
     missing = [number is None for number, _, _ in rows]
     series = Series(
@@ -106,7 +101,6 @@ def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, s
 
 
 def test_a_row_may_have_no_word() -> None:
-    """As a reading that had no outcome: it is none when it is read, too."""
     codes = np.ma.MaskedArray(np.array([1, 0, 0], np.uint8), [False, True, False])
     series = Series("s", {"w": Words(codes, ("x", "y"))})
     file = io.BytesIO()
@@ -117,7 +111,6 @@ def test_a_row_may_have_no_word() -> None:
 
 
 def test_buffers_are_taken_without_being_copied() -> None:
-    """What a reader of a pipe has at hand is enough."""
     numbers = array.array("q", [1, 2, 3])
     series = Series("s", {"n": numbers})  # type: ignore[dict-item]
     column = series.columns["n"]
@@ -148,7 +141,6 @@ def test_buffers_are_taken_without_being_copied() -> None:
 def test_what_cannot_be_kept_exactly_is_refused(
     name: str, columns: dict[str, Any], units: dict[str, str], message: str
 ) -> None:
-    """Before anything is written."""
     with pytest.raises(StoreError) as refused:
         Series(name, columns, units)
     assert message in refused.value.message
@@ -170,7 +162,6 @@ def test_names_and_numbers_are_kept_up_to_their_limits() -> None:
 
 
 def test_every_block_of_a_long_column_is_looked_at() -> None:
-    """A wrong number is named by its row, in whichever block it stands; masked ones may be any."""
     rows = BLOCK_ROWS + 3
     for row in (0, BLOCK_ROWS - 1, BLOCK_ROWS, rows - 1):
         numbers = np.zeros(rows)
@@ -188,7 +179,6 @@ def test_every_block_of_a_long_column_is_looked_at() -> None:
 
 
 def test_a_series_of_several_blocks_is_read_as_it_was_written() -> None:
-    """Each block is a row group: numbers, gaps and words on either side of its end."""
     rows = BLOCK_ROWS + 2
     gaps = np.zeros(rows, bool)
     gaps[[BLOCK_ROWS - 1, rows - 1]] = True
@@ -255,7 +245,6 @@ def test_facts_are_named_as_columns_are() -> None:
 
 
 def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> None:
-    """Nothing is overwritten, whatever is in the second."""
     other = Series("readings", {"n": np.arange(3)})
     with open_store(where) as store:
         store.create_run(a_run())
@@ -277,7 +266,6 @@ def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> Non
 
 
 def test_a_file_says_what_it_is_to_other_programs(tmp_path: Path) -> None:
-    """By its name, its metadata, and types that others know."""
     from pyarrow import parquet
 
     with open_store(str(tmp_path / "s")) as store:
@@ -295,7 +283,6 @@ def test_a_file_says_what_it_is_to_other_programs(tmp_path: Path) -> None:
 
 
 def test_millions_of_readings_are_written_in_little_memory(where: str) -> None:
-    """Three million rows, 60 MB of columns: what writing takes besides is bounded."""
     code = """
 import resource, sys
 import numpy as np
@@ -337,7 +324,6 @@ with open_store(sys.argv[1]) as store:
 
 
 def test_reading_records_needs_no_parquet(where: str) -> None:
-    """`lanlab runs` and reports stay quick: the library is loaded by series alone."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))

@@ -1,7 +1,5 @@
 """Files of series: damaged, missing, left over, and where they cannot be written."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -23,7 +21,6 @@ def readings(name: str = "readings", rows: int = 100) -> Series:
 
 @pytest.fixture
 def where(tmp_path: Path) -> str:
-    """A store file with a trial that has two series."""
     path = tmp_path / "s.sqlite"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -57,7 +54,6 @@ def flip(path: Path) -> None:
 def test_a_harmed_series_is_named_and_all_else_is_read(
     where: str, harm: object, message: str
 ) -> None:
-    """Records and the other series need nothing of it."""
     path = folder_of(where) / "0-readings.parquet"
     assert callable(harm)
     harm(path)
@@ -77,7 +73,6 @@ def test_a_harmed_series_is_named_and_all_else_is_read(
 
 
 def test_two_stores_in_one_folder_keep_their_series_apart(tmp_path: Path) -> None:
-    """Runs of one id in both: as after a copy."""
     for name, rows in (("a", 10), ("b", 20)):
         with open_store(str(tmp_path / name)) as store:
             store.create_run(a_run())
@@ -109,7 +104,6 @@ with open_store(sys.argv[1]) as store, store.acquire_run("last"):
 def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its trial number is free again, and what has a row or is not ours stays."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     folder = folder_of(where)
     writer = child(HALFWAY, where)
@@ -139,8 +133,6 @@ def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
 def test_a_commit_that_ends_by_an_error_takes_its_files_back(
     where: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The next attempt finds nothing in its way."""
-
     def failing(self: object, run_id: str) -> None:
         raise KeyboardInterrupt
 
@@ -173,7 +165,6 @@ with open_store(sys.argv[1]) as store, store.acquire_run("last"):
 def test_every_acknowledged_series_outlives_the_end_of_its_writer(
     where: str, number: signal.Signals, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Every trial has its series whole, and after the next lease there is nothing else."""
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parent))
     writer = child(WRITER, where)
     assert line(writer) == "ready"
@@ -194,7 +185,6 @@ def test_every_acknowledged_series_outlives_the_end_of_its_writer(
 
 
 def test_a_full_disk_refuses_trial_and_series_whole_and_can_be_mended(tmp_path: Path) -> None:
-    """On a file system of 1 MiB: a clear error, nothing half there, and room mends it."""
     code = """
 import pathlib, sys
 import numpy as np
@@ -235,7 +225,6 @@ print("mended")
 
 
 def test_where_the_folder_cannot_be_written_the_trial_is_refused(where: str) -> None:
-    """A file in the place of the run's folder: so for root, too. Nothing of the trial is kept."""
     shutil.rmtree(folder_of(where))
     folder_of(where).write_text("in the way")
     with open_store(where) as store:
@@ -250,7 +239,6 @@ def test_where_the_folder_cannot_be_written_the_trial_is_refused(where: str) -> 
 def test_series_on_a_network_share_are_refused(
     where: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As where somebody has mounted one in their place."""
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {where}.series rw - nfs4 s:/h rw\n")
     monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
@@ -278,7 +266,6 @@ def replace(path: Path) -> None:
 def test_a_store_that_vanishes_under_way_takes_no_more(
     tmp_path: Path, harm: object, series: list[Series]
 ) -> None:
-    """A trial that would go to a file without a name is not acknowledged, and nothing is made."""
     path = tmp_path / "below" / "s.sqlite"
     with open_store(str(path)) as store:
         store.create_run(a_run())

@@ -1,7 +1,5 @@
 """What a URL, a password file and a server's error mean, without a server."""
 
-from __future__ import annotations
-
 import getpass
 import ssl
 from pathlib import Path
@@ -90,7 +88,6 @@ def test_a_clients_certificate_goes_with_its_key(
 def test_root_certificates_are_those_of_the_url_of_the_user_or_of_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With roots of one's own `require` checks the server, too; without them it does not."""
     monkeypatch.setenv("HOME", str(tmp_path))
     loaded: list[object] = []
     monkeypatch.setattr(
@@ -122,7 +119,6 @@ def test_root_certificates_are_those_of_the_url_of_the_user_or_of_the_system(
 def test_without_a_host_it_is_the_local_socket_where_there_is_one(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the port that is asked for, in the first of the usual folders that has it."""
     folders = (tmp_path / "run", tmp_path / "tmp")
     monkeypatch.setattr(postgresql_url, "_SOCKET_FOLDERS", folders)
     for folder in folders:

@@ -1,7 +1,5 @@
 """The file of a store in SQLite: made, judged, carried forward, never harmed."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import os
@@ -24,18 +22,15 @@ from lanlab.store.schema import APPLICATION_ID, MIGRATIONS, SCHEMA_VERSION
 
 
 def header(path: Path) -> tuple[int, int]:
-    """`user_version` and `application_id`, read as bytes."""
     data = path.read_bytes()
     return struct.unpack(">I", data[60:64])[0], struct.unpack(">I", data[68:72])[0]
 
 
 def files(directory: Path) -> dict[str, bytes]:
-    """Everything in a directory, to see that it was not touched."""
     return {p.name: p.read_bytes() for p in directory.iterdir()}
 
 
 def test_the_first_write_makes_the_folders_and_one_file_of_our_format(tmp_path: Path) -> None:
-    """Its header says what it is, and neither writing nor reading leaves companions of it."""
     where = tmp_path / "new" / "deep" / "store.sqlite"
     with open_store(str(where)) as store:
         store.create_run(a_run())
@@ -66,7 +61,6 @@ def test_every_commit_waits_for_the_disk(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None:
-    """The tables themselves refuse it."""
     with open_store(str(tmp_path / "s")) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -79,7 +73,6 @@ def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None
 
 
 def test_reading_no_store_says_so_and_makes_nothing(tmp_path: Path) -> None:
-    """Neither opening nor reading leaves a file or a folder."""
     where = tmp_path / "folder" / "store.sqlite"
     with open_store(str(where)) as store, pytest.raises(StoreError, match="no results yet") as e:
         store.runs()
@@ -124,7 +117,6 @@ def write_newer(path: Path) -> None:
 def test_a_foreign_file_is_refused_and_not_changed(
     tmp_path: Path, write: Callable[[Path], None], message: str
 ) -> None:
-    """The file has the same bytes and no companions afterwards."""
     path = tmp_path / "store.sqlite"
     write(path)
     before = files(tmp_path) if path.is_file() else {}
@@ -149,7 +141,6 @@ def make_socket(path: Path) -> None:
 
 
 def make_null_device(path: Path) -> None:
-    """A second /dev/null, which may be lost."""
     try:
         os.mknod(path, stat.S_IFCHR | 0o666, Path("/dev/null").stat().st_rdev)
     except PermissionError:
@@ -161,7 +152,6 @@ def make_null_device(path: Path) -> None:
 def test_only_a_regular_file_is_a_store(
     tmp_path: Path, make: Callable[[Path], None], linked: bool
 ) -> None:
-    """It is refused at once, by its own name and through a link, and stays what it is."""
     path = tmp_path / "special"
     make(path)
     before = path.lstat()
@@ -179,7 +169,6 @@ def test_only_a_regular_file_is_a_store(
 
 
 def test_records_go_to_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
-    """Also where there is none yet; the link stays one."""
     (tmp_path / "disk").mkdir()
     link = tmp_path / "store.sqlite"
     link.symlink_to(tmp_path / "disk" / "real.sqlite")
@@ -195,7 +184,6 @@ def test_records_go_to_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
 
 
 def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
-    """With the reason, not a traceback."""
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(StoreError, match="cannot be read"):
@@ -203,7 +191,6 @@ def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_becomes_a_store_and_keeps_its_mode(tmp_path: Path) -> None:
-    """As `mktemp` makes them: for the owner alone."""
     path = tmp_path / "s"
     path.touch(mode=0o600)
     with open_store(str(path)) as store:
@@ -217,7 +204,6 @@ def test_an_empty_file_becomes_a_store_and_keeps_its_mode(tmp_path: Path) -> Non
 def test_a_users_file_beside_a_store_is_never_removed(
     tmp_path: Path, suffix: str, kind: str
 ) -> None:
-    """Files of lanlab's beside a store have names that somebody else's may have, too."""
     (tmp_path / "elsewhere").write_text("mine")
     path = tmp_path / f"s{suffix}"
     if kind == "file":
@@ -241,7 +227,6 @@ def test_a_users_file_beside_a_store_is_never_removed(
 
 
 def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> None:
-    """A migration by a newer lanlab may not have reached the file's header yet."""
     where = str(tmp_path / "s")
     with open_store(where) as store:
         store.create_run(a_run())
@@ -274,7 +259,6 @@ def write_version_1(path: Path) -> None:
 
 
 def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: Path) -> None:
-    """Its trials are there as they were, and one of a purpose that it did not know fits in."""
     path = tmp_path / "s"
     write_version_1(path)
     curve = a_trial(2, purpose="curve")
@@ -301,7 +285,6 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
 
 
 def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
-    """Garbage behind a good header is not a traceback."""
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -312,7 +295,6 @@ def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
 
 
 def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
-    """As `mktemp` makes them; reading one says that no results yet."""
     (tmp_path / "s").touch()
     with open_store(str(tmp_path / "s")) as store:
         with pytest.raises(StoreError, match="no results yet"):
@@ -331,7 +313,6 @@ def test_an_empty_file_becomes_a_store(tmp_path: Path) -> None:
     ],
 )
 def test_a_url_of_another_kind_is_refused(where: str, message: str) -> None:
-    """The request is refused before anything is made."""
     with pytest.raises(UsageError, match=message):
         open_store(where)
 
@@ -339,7 +320,6 @@ def test_a_url_of_another_kind_is_refused(where: str, message: str) -> None:
 def test_the_default_is_a_folder_here_or_what_the_environment_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """LANLAB_STORE wins; an empty one counts as not set."""
     monkeypatch.setenv("LANLAB_STORE", "")
     assert default_store() == "lanlab-results/store.sqlite"
     monkeypatch.setenv("LANLAB_STORE", "/data/lab.sqlite")
@@ -347,7 +327,6 @@ def test_the_default_is_a_folder_here_or_what_the_environment_says(
 
 
 def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Locks between machines do not work there; nothing is made."""
     mounts = tmp_path / "mountinfo"
     mounts.write_text(f"1 0 8:1 / / rw - ext4 d rw\n2 1 0:9 / {tmp_path} rw - nfs4 srv:/h rw\n")
     monkeypatch.setattr("lanlab.store.place._MOUNTS", mounts)
@@ -357,7 +336,6 @@ def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
 
 
 def test_a_killed_creation_does_not_stand_in_the_way(tmp_path: Path) -> None:
-    """What a creation left half-made is made again; nobody ever sees it as the store."""
     with open_store(str(tmp_path / "other")) as other:
         other.create_run(a_run())
         other.delete_run("last")
@@ -380,6 +358,5 @@ def test_a_copy_of_a_store_with_runs_is_never_taken_for_an_unfinished_one(tmp_pa
 
 
 def test_opening_needs_no_sqlite_until_it_is_used() -> None:
-    """`lanlab --help` stays quick: importing the package does not load the database."""
     code = "import sys, lanlab.store; sys.exit('sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -1,7 +1,5 @@
 """The command line over a store of either kind, and what `lanlab doctor` says of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -44,7 +42,6 @@ parameters = { time_s = 0.3, warmup_s = 0 }
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    """A folder with a study in it."""
     (tmp_path / "small.toml").write_text(STUDY)
     return tmp_path
 
@@ -62,7 +59,6 @@ def start(folder: Path, *args: str, **changes: str) -> subprocess.Popen[str]:
 
 
 def lanlab(folder: Path, *args: str, **changes: str) -> tuple[int, str, str]:
-    """Exit code, answer and talk of a command."""
     process = start(folder, *args, **changes)
     out, err = process.communicate(timeout=240)
     return process.returncode, out, err
@@ -88,7 +84,6 @@ def wait_for_trials(where: str, count: int) -> None:
 
 
 def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
-    """By option and by environment; the interval series lie beside the records."""
     run = answer(folder, "run", "small.toml", "--testbed", "loopback", "--store", where)
     (row,) = answer(folder, "runs", LANLAB_STORE=where)["runs"]
     report = answer(folder, "report", "last", "--store", where)
@@ -117,7 +112,6 @@ def test_a_run_is_made_listed_and_reported(where: str, folder: Path) -> None:
 
 
 def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:
-    """It shows as interrupted, and goes on to its end without a trial twice."""
     args = ("run", "small.toml", "--scale", "slow", "--testbed", "loopback", "--store", where)
     process = start(folder, *args)
     wait_for_trials(where, 2)
@@ -136,7 +130,6 @@ def test_a_run_that_was_killed_is_resumed(where: str, folder: Path) -> None:
 def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
     server: PostgresServer, postgresql_url: str, folder: Path
 ) -> None:
-    """Every trial that it had acknowledged is there; no password is in what was said."""
     args = ("run", "small.toml", "--scale", "slow", "--testbed", "loopback")
     process = start(folder, *args, "--store", postgresql_url)
     wait_for_trials(postgresql_url, 2)
@@ -159,7 +152,6 @@ def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
 def test_the_doctor_tells_how_a_store_stands(
     server: PostgresServer, postgresql_url: str, folder: Path
 ) -> None:
-    """Reached, made, and how the way there is; or what is in the way."""
     found = json.loads(lanlab(folder, "doctor", "--json", "--store", postgresql_url)[1])["store"]
     assert (found["kind"], found["is_usable"]) == ("postgresql", True)
     assert "no TLS, tables made by the first run" in found["detail"]
@@ -178,8 +170,6 @@ def test_the_doctor_tells_how_a_store_stands(
 
 
 def test_the_doctor_tells_how_a_store_file_stands(folder: Path) -> None:
-    """Not there yet, there, and not ours; and makes none."""
-
     def told(name: str) -> Any:
         said = lanlab(folder, "doctor", "--json", "--store", str(folder / name))
         return json.loads(said[1])["store"]

@@ -1,7 +1,5 @@
 """The limits of what a store keeps, and of where it may lie, one step to either side."""
 
-from __future__ import annotations
-
 import io
 import sqlite3
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Errors at a store's file name their cause, and nothing unfinished is left."""
 
-from __future__ import annotations
-
 import errno
 import os
 import shutil
@@ -57,7 +55,6 @@ def test_an_error_of_sqlite_is_told_by_its_primary_code(
 
 
 def test_only_an_error_of_the_disk_may_have_committed() -> None:
-    """Then the files of a trial's series stay: its row may be in the log after all."""
     for code, may_be in (
         (sqlite3.SQLITE_IOERR_FSYNC, True),
         (sqlite3.SQLITE_IOERR, True),
@@ -108,7 +105,6 @@ def test_text_that_is_not_utf_8_is_damage_and_other_errors_are_their_own(tmp_pat
 
 
 def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
-    """The file alone lacks the last rows: a log that cannot be opened is an error."""
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -136,7 +132,6 @@ def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
 def test_a_series_that_cannot_be_written_gives_the_reason_and_leaves_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int, cause: str, hint: str
 ) -> None:
-    """At its last step, when the name is taken already."""
     files = SeriesFiles(tmp_path / "s")
     path = files.path("run", 0, "readings")
 
@@ -166,8 +161,6 @@ def test_a_series_is_never_written_over_another_file(tmp_path: Path) -> None:
 def test_a_series_that_is_written_is_on_disk_with_its_name(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file before it gets its name, then the folder that has the name; new folders in those
-    that have them."""
     done: list[str] = []
     fsync, replace = os.fsync, os.replace
 
@@ -246,7 +239,6 @@ def test_a_store_is_told_by_its_first_hundred_bytes(tmp_path: Path) -> None:
 def test_an_invalid_regular_file_is_not_opened_and_is_looked_at_again_when_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Opening a device may do something; and what has the name may be another thing by then."""
     fifo, regular = tmp_path / "fifo", tmp_path / "regular"
     os.mkfifo(fifo)
     regular.touch()
@@ -281,7 +273,6 @@ def test_shares_of_other_machines_are_refused_and_unknown_ones_are_not(
 def test_the_doctor_names_what_cannot_be_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of a store that is there the file and its folder; else the nearest folder that is there."""
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -299,7 +290,6 @@ def test_the_doctor_names_what_cannot_be_written(
 def test_a_lease_waits_for_a_moment_and_says_who_has_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On a clock of the test's own: until its time is over, and no longer."""
     now, waits = [100.0], []
 
     def sleep(duration_s: float) -> None:
@@ -358,7 +348,6 @@ def test_json_is_written_without_blanks_and_the_time_with_microseconds_and_its_z
 
 
 def test_a_beginning_finds_a_run_only_if_no_run_has_it_for_its_id(tmp_path: Path) -> None:
-    """And of many runs the newest five are listed."""
     with open_store(str(tmp_path / "s")) as store:
         for number in range(10, 17):
             store.create_run(a_run(id=f"{number}-run"))

@@ -1,7 +1,5 @@
 """The store under several processes, sudden death, a full disk and no rights."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import signal
@@ -43,7 +41,6 @@ with open_store(sys.argv[1]) as store, store.acquire_run("last"):
 
 
 def child(code: str, *args: str, before: Sequence[str] = ()) -> subprocess.Popen[str]:
-    """Start a Python process; its first line says that it is ready."""
     # Whoever runs the tests in the background may have had Ctrl-C ignored.
     heard = "import signal\nsignal.signal(signal.SIGINT, signal.default_int_handler)\n"
     return subprocess.Popen(
@@ -75,12 +72,10 @@ def go(process: subprocess.Popen[str]) -> None:
 
 @pytest.fixture
 def begun(where: str) -> str:
-    """A store of either kind with one run and its trial 0."""
     return begin(where)
 
 
 def begin(where: str) -> str:
-    """Make a store with one run and its trial 0."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -88,7 +83,6 @@ def begin(where: str) -> str:
 
 
 def test_every_acknowledged_trial_outlives_kill_9(begun: str) -> None:
-    """A process killed while it commits leaves all that it had acknowledged, in order."""
     writer = child(WRITER, begun, "1", "1", "1000000")
     assert line(writer) == "ready"
     go(writer)
@@ -103,7 +97,6 @@ def test_every_acknowledged_trial_outlives_kill_9(begun: str) -> None:
 
 
 def test_two_processes_write_at_once(begun: str) -> None:
-    """Neither loses a trial nor fails for the other's lock."""
     writers = [child(WRITER, begun, str(first), "2", "60") for first in (1, 2)]
     for writer in writers:
         assert line(writer) == "ready"
@@ -118,7 +111,6 @@ def test_two_processes_write_at_once(begun: str) -> None:
 
 
 def test_two_processes_make_the_same_store_at_once(where: str) -> None:
-    """Both runs are in the one store that results."""
     code = """
 import sys
 from lanlab.store import RunRecord, open_store
@@ -141,7 +133,6 @@ with open_store(sys.argv[1]) as store:
 
 
 def test_a_reader_sees_trials_while_a_run_writes(begun: str) -> None:
-    """A report needs no pause of the run."""
     writer = child(WRITER, begun, "1", "1", "1000000")
     assert line(writer) == "ready"
     go(writer)
@@ -153,7 +144,6 @@ def test_a_reader_sees_trials_while_a_run_writes(begun: str) -> None:
 
 
 def test_a_run_is_executed_by_one_process_at_a_time(begun: str) -> None:
-    """A second process is refused, until the first ends by itself."""
     holder = child(HOLDER, begun)
     assert line(holder) == "held"
     with open_store(begun) as store:
@@ -171,7 +161,6 @@ def test_a_run_is_executed_by_one_process_at_a_time(begun: str) -> None:
 
 
 def test_a_killed_process_holds_no_run(begun: str) -> None:
-    """Kernel or server give up the lock with the process; a lock's file is no obstacle."""
     holder = child(HOLDER, begun)
     assert line(holder) == "held"
     with open_store(begun) as store:
@@ -186,7 +175,6 @@ def test_a_killed_process_holds_no_run(begun: str) -> None:
 def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Between opening and locking the holder ends, which removes the file, and another begins."""
     path, lock = tmp_path / "lock", lease._try_lock
     holders = [lease.acquire(path, "a run")]
 
@@ -204,7 +192,6 @@ def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(
 
 
 def test_a_full_disk_refuses_the_trial_whole_and_can_be_mended(tmp_path: Path) -> None:
-    """On a file system of 256 KiB: a clear error, what was there stays, and room mends it."""
     code = """
 import dataclasses, pathlib, sys
 from lanlab.errors import StoreError
@@ -255,7 +242,6 @@ def without_rights() -> tuple[list[str], str]:
 
 
 def test_a_store_that_cannot_be_written_can_still_be_read(tmp_path: Path) -> None:
-    """In a read-only folder: reading works, writing is a clear error."""
     where = begin(str(tmp_path / "store.sqlite"))
     before, python = without_rights()
     code = """
@@ -296,7 +282,6 @@ except StoreError as error:
 
 
 def test_ctrl_c_in_a_transaction_leaves_nothing_of_it(begun: str) -> None:
-    """The trial in flight is not half there, and the store is not locked."""
     writer = child(WRITER, begun, "1", "1", "1000")
     assert line(writer) == "ready"
     go(writer)

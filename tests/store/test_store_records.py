@@ -1,7 +1,5 @@
 """What goes into a store of either kind comes out, and nothing else goes in."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from contextlib import AbstractContextManager
@@ -17,7 +15,6 @@ from lanlab.store.rows import Session
 
 
 def test_records_come_back_as_they_went_in(where: str) -> None:
-    """Another opening of the store gives equal records, types included."""
     failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
     with open_store(where) as store:
         store.create_run(a_run())
@@ -31,7 +28,6 @@ def test_records_come_back_as_they_went_in(where: str) -> None:
 
 
 def test_a_run_is_read_by_one_question(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """By its id; and a name that no database could hold is no run."""
     with open_store(where) as store:
         store.create_run(a_run())
         assert isinstance(store, DatabaseStore)
@@ -59,7 +55,6 @@ def test_a_run_knows_its_place_in_a_series(where: str) -> None:
 
 
 def test_a_trial_number_is_never_used_twice(where: str) -> None:
-    """The second trial of a number is refused and the first stays."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -70,7 +65,6 @@ def test_a_trial_number_is_never_used_twice(where: str) -> None:
 
 
 def test_a_run_id_is_never_used_twice(where: str) -> None:
-    """The second run of an id is refused."""
     with open_store(where) as store:
         store.create_run(a_run())
         with pytest.raises(StoreError, match="already exists"):
@@ -81,13 +75,11 @@ def test_a_run_id_is_never_used_twice(where: str) -> None:
 
 @pytest.mark.parametrize("run_id", ["", "last", "../x", "a b", "-x"])
 def test_a_run_id_that_is_no_file_name_is_refused(where: str, run_id: str) -> None:
-    """Ids become parts of file names and of commands."""
     with open_store(where) as store, pytest.raises(StoreError, match="cannot have"):
         store.create_run(a_run(id=run_id))
 
 
 def test_a_trial_of_no_run_is_refused(where: str) -> None:
-    """Foreign keys are enforced."""
     with open_store(where) as store:
         store.create_run(a_run())
         with pytest.raises(StoreError, match="unknown run `other`"):
@@ -115,7 +107,6 @@ def test_what_cannot_be_kept_exactly_is_refused(
     changes: dict[str, Any],
     message: str,
 ) -> None:
-    """The message names the place; the store goes on working."""
     with open_store(where) as store:
         store.create_run(a_run())
         with pytest.raises(StoreError, match=message):
@@ -126,7 +117,6 @@ def test_what_cannot_be_kept_exactly_is_refused(
 
 
 def test_a_run_is_found_by_id_by_beginning_and_as_last(where: str) -> None:
-    """Newest means made last, whatever the ids and clocks say."""
     with open_store(where) as store:
         for run_id in ("20270101-b", "20260101-a", "20260101-a-2"):
             store.create_run(a_run(id=run_id))
@@ -138,7 +128,6 @@ def test_a_run_is_found_by_id_by_beginning_and_as_last(where: str) -> None:
 
 
 def test_a_beginning_of_several_runs_lists_them(where: str) -> None:
-    """An ambiguous beginning is refused with the candidates."""
     with open_store(where) as store:
         for run_id in ("20260101-a", "20260101-b", "2027"):
             store.create_run(a_run(id=run_id))
@@ -147,7 +136,6 @@ def test_a_beginning_of_several_runs_lists_them(where: str) -> None:
 
 
 def test_an_unknown_run_offers_the_closest(where: str) -> None:
-    """A typing error is answered with what was meant."""
     with open_store(where) as store:
         store.create_run(a_run(id="20260101-milanovic"))
         with pytest.raises(UnknownName, match="no run named `20260101-milanovik`") as caught:
@@ -160,7 +148,6 @@ def test_an_unknown_run_offers_the_closest(where: str) -> None:
 
 
 def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> None:
-    """A finished run has an end; a reopened one has none."""
     with open_store(where) as store:
         store.create_run(a_run())
         store.finish_run(a_run().id, "interrupted")
@@ -176,7 +163,6 @@ def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> Non
 
 
 def test_reading_no_store_says_so_and_makes_none(where: str) -> None:
-    """Neither opening nor reading leaves anything."""
     for _ in range(2):
         with open_store(where) as store:
             with pytest.raises(StoreError, match="no results yet") as refused:
@@ -185,7 +171,6 @@ def test_reading_no_store_says_so_and_makes_none(where: str) -> None:
 
 
 def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
-    """As two threads of the page might try; release is idempotent."""
     with open_store(where) as store:
         store.create_run(a_run())
         lease = store.acquire_run("last")
@@ -202,7 +187,6 @@ def test_two_leases_of_one_process_exclude_each_other(where: str) -> None:
 
 
 def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:
-    """A lease is of one run; each has its own trials."""
     with open_store(where) as store, open_store(where) as other:
         for run_id in ("a", "b"):
             store.create_run(a_run(id=run_id))
@@ -216,7 +200,6 @@ def test_two_runs_are_executed_at_once_in_one_store(where: str) -> None:
 
 
 def test_a_store_can_be_closed_twice_and_used_again(where: str) -> None:
-    """A connection is made whenever one is needed."""
     store = open_store(where)
     store.create_run(a_run())
     store.close()

@@ -1,7 +1,5 @@
 """What a store asks SQLite and the system for, and small things that other tests pass by."""
 
-from __future__ import annotations
-
 import os
 import sqlite3
 import stat
@@ -70,7 +68,6 @@ def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
 
 
 def test_others_are_waited_for_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """For a transaction, and for who makes the same store."""
     patience = []
     real = lease.acquire
 
@@ -91,7 +88,6 @@ def test_others_are_waited_for_ten_seconds(tmp_path: Path, monkeypatch: pytest.M
 
 @pytest.fixture
 def any_mode() -> Iterator[None]:
-    """New files have the mode that they are made with."""
     before = os.umask(0)
     yield
     os.umask(before)
@@ -101,8 +97,6 @@ def any_mode() -> Iterator[None]:
 def test_files_can_be_read_and_written_and_not_executed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As far as the user's mask lets others do so."""
-
     def mode(path: Path) -> int:
         return stat.S_IMODE(path.stat().st_mode)
 
@@ -169,7 +163,6 @@ def test_a_name_means_the_newest_an_id_or_its_beginning() -> None:
 
 
 def test_files_that_were_opened_at_once_stay_in_the_order_of_the_trial() -> None:
-    """More than sixteen: numpy's quick sort keeps the order of fewer by chance."""
     count = 100
     told = {
         "number": list(range(count)),

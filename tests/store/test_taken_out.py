@@ -1,7 +1,5 @@
 """What stood in a trial's record is taken out into columns: every value, and in its own place."""
 
-from __future__ import annotations
-
 import copy
 import json
 from typing import Any

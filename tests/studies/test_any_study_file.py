@@ -1,7 +1,5 @@
 """Whatever a study file says, it loads or is refused as a bad study."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 from pathlib import Path
@@ -55,7 +53,6 @@ _FINDINGS = {
 
 
 def _containers(value: Any) -> list[Any]:
-    """All tables and lists in a file, itself first."""
     inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
     own = [value] if isinstance(value, dict | list) and value else []
     return own + [found for item in inner for found in _containers(item)]
@@ -94,7 +91,6 @@ def test_published_numbers_and_findings_with_one_value_changed_are_taken_or_refu
 
 
 def _changed(good: dict[str, Any], data: st.DataObject) -> dict[str, Any]:
-    """A copy with one value, or one key, put in for another."""
     changed = copy.deepcopy(good)
     table = data.draw(st.sampled_from(_containers(changed)))
     key = data.draw(st.sampled_from(list(table) if isinstance(table, dict) else range(len(table))))

@@ -1,7 +1,5 @@
 """What stands for the levels that a publication varied."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -60,7 +58,6 @@ def test_one_experiment_may_stand_for_several_levels() -> None:
 @pytest.mark.parametrize("scale", ["full", "standard", "quick", "tiny"])
 @pytest.mark.parametrize("name", ["schomer-claason", "brutman-mtcp"])
 def test_every_dataset_of_every_scale_stands_for_a_published_one(name: str, scale: str) -> None:
-    """A dataset that was forgotten would be a level of its own, and judged as none of theirs."""
     from lanlab.plan import expand
 
     study = load_study(name).study
@@ -115,7 +112,6 @@ def test_a_counterpart_of_what_there_is_not_is_refused(one: dict[str, Any], said
 
 
 def test_a_place_may_name_what_was_published() -> None:
-    """Machines for a protocol of the report are those of each service that stands for it."""
     study = load_study("schomer-claason").study
     for service, protocol in {"smb1+nbf": "netbeui", "smb1+ipx": "nwlink"}.items():
         place = place_at(study, {"os": "w98se", "service": service})

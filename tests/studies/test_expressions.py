@@ -1,7 +1,5 @@
 """Sums over published numbers: what can be said, what comes out, and what is refused."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

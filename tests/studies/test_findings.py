@@ -1,7 +1,5 @@
 """Findings as data: every form, and how a mistake is told."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
@@ -374,7 +372,6 @@ FINDINGS = [
 
 @pytest.mark.parametrize("finding", FINDINGS)
 def test_published_findings_say_what_the_published_numbers_make_of_them(finding: Finding) -> None:
-    """Only numbers that were published decide a finding on published numbers."""
     expected = finding.expected
 
     assert expected is not None
@@ -411,7 +408,6 @@ def test_the_source_of_a_finding_is_kept() -> None:
 
 
 def test_a_number_that_states_a_claim_must_be_there() -> None:
-    """A mistyped id would let a claim be its own evidence."""
     study = load_study("poo-tan")
     [finding] = [one for one in study.findings if one.id == "f13"]
     data = {
@@ -430,7 +426,6 @@ def test_a_number_that_states_a_claim_must_be_there() -> None:
 
 
 def test_margins_that_are_ours_are_said_to_be() -> None:
-    """A paper that finds no difference gives no margin; whoever puts one in says so."""
     for name in known_studies():
         for finding in load_study(name).findings:
             text = json.dumps(finding.statement.model_dump(mode="json"))

@@ -103,7 +103,6 @@ def loaded_apart(path: Path) -> tuple[str, float, int]:
 @pytest.mark.skipif(sys.platform != "linux", reason="measures memory as Linux tells it")
 @pytest.mark.parametrize("name", HOSTILE)
 def test_a_hostile_file_is_refused_soon_and_in_little_memory(tmp_path: Path, name: str) -> None:
-    """With a sentence of bounded length."""
     load_study("manford-kolahi")  # What loading takes at first is not the file's.
     path = tmp_path / "study.toml"
     path.write_text(HOSTILE[name])
@@ -122,13 +121,11 @@ def test_the_file_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path) -> N
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/dev/zero", "a\0b", "x" * 5000, "~/x.toml"])
 def test_a_name_that_is_no_study_is_refused(name: str) -> None:
-    """And nothing is read that is no study file."""
     with pytest.raises((UsageError, BadStudy)):
         load_study(name)
 
 
 def test_a_study_file_that_never_ends_is_not_read_to_its_end(tmp_path: Path) -> None:
-    """A megabyte is enough of it."""
     path = tmp_path / "study.toml"
     path.symlink_to("/dev/zero")
     with pytest.raises((UsageError, BadStudy)):

@@ -1,7 +1,5 @@
 """Loading studies: what is found, and how a mistake is told."""
 
-from __future__ import annotations
-
 import copy
 import hashlib
 import tomllib
@@ -206,7 +204,6 @@ def test_a_figure_against_a_factor_without_numbers_is_refused() -> None:
 
 
 def test_what_is_trusted_without_a_server_to_know_by_it_is_refused() -> None:
-    """Of several servers one that shows a certificate or host key is enough."""
     data = tomllib.loads(STUDY)
     data["experiment"] = [
         {
@@ -292,7 +289,6 @@ def test_a_study_is_found_by_id_by_folder_and_by_file(tmp_path: Path) -> None:
 
 
 def test_a_study_of_ours_is_read_once_and_one_of_a_user_s_each_time(tmp_path: Path) -> None:
-    """A user edits a study and runs it again, from the live page too."""
     assert load_study("poo-tan") is load_study("poo-tan")
 
     file = tmp_path / "study.toml"

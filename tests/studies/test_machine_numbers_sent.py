@@ -1,7 +1,5 @@
 """What an engine gets of a machine, number by number, and what a machine has from another."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -24,7 +22,6 @@ LEAST = {name: NUMBERS[name].least for name in REQUIRED}
 
 
 def known(**numbers: float) -> KnownMachine:
-    """A machine with these numbers beside those that it needs."""
     return known_machine(simulation(pc={**LEAST, **numbers}), "pc")
 
 
@@ -43,7 +40,6 @@ def simulation(**machines: dict[str, Any]) -> Simulation:
 
 
 def test_what_a_machine_does_not_say_costs_nothing() -> None:
-    """No hidden time, no files, no fault, and no limit of segments or messages."""
     free = {"each_ns": 0, "per_byte_ps": 0}
     assert known().request() == {
         **dict.fromkeys(STEPS, free),
@@ -60,7 +56,6 @@ def test_what_a_machine_does_not_say_costs_nothing() -> None:
 
 
 def test_each_number_of_a_machine_is_sent_in_the_units_of_an_engine() -> None:
-    """Costs in nanoseconds and picoseconds for each byte, each at its own place."""
     costs = {f"{step}_us": place + 2 for place, step in enumerate(STEPS)}
     costs |= {f"{step}_ns_per_byte": place + 12 for place, step in enumerate(STEPS)}
     sizes = {"ring_frames": 31, "queue_frames": 32, "transmit_queue_frames": 33}
@@ -92,7 +87,6 @@ def test_each_number_of_a_machine_is_sent_in_the_units_of_an_engine() -> None:
 
 
 def test_a_store_has_the_defaults_that_the_documentation_states() -> None:
-    """Of one that says only what opening a file costs."""
     free = {"each_ns": 0, "per_byte_ps": 0}
     assert known(file_open_us=4).request()["store"] == {
         **dict.fromkeys(FILE_STEPS, free),
@@ -125,7 +119,6 @@ def test_a_store_has_the_defaults_that_the_documentation_states() -> None:
 
 
 def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
-    """And what is either so or not, as that."""
     numbers = {"files_overlap": 0, "cache_block_bytes": 512, "cache_blocks": 9}
     numbers |= {"cache_of_client": 1, "read_ahead_blocks": 2, "write_behind_blocks": 3}
     numbers |= {"write_behind_ms": 250, "write_behind_full": 1, "write_behind_parts": 1}
@@ -163,7 +156,6 @@ def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
 
 
 def test_what_is_taken_over_is_scaled_once_and_says_from_where() -> None:
-    """By a ratio, which a machine that is like this one does not take once more; and by clocks."""
     slow = {"cost_ratio": 5, "protocol_us": {"value": 8, "fitted": ["a.b"]}, "ring_frames": 7}
     fast = {"like": "slow", "cost_ratio": {"value": 0.5, "fitted": ["c.d"]}, "queue_frames": 9}
     found = simulation(slow=slow, fast=fast, same={"like": "fast", "ring_frames": 3})
@@ -185,7 +177,6 @@ def test_what_is_taken_over_is_scaled_once_and_says_from_where() -> None:
 
 
 def test_costs_go_with_the_clocks_by_the_exponent_of_either() -> None:
-    """(Clock of the other / own clock) to the power; with all that this rests on."""
     slow = {"protocol_us": 9, "clock_mhz": {"value": 50, "published": "x.clock"}, "ring_frames": 7}
     exponent = {"value": 2, "fitted": ["e.f"]}
     clock = {"like": "slow", "clock_mhz": 150}
@@ -252,7 +243,6 @@ PLACES = {
 
 
 def test_the_place_that_names_most_levels_has_its_own_medium() -> None:
-    """A place without one has that of the levels, and else the link of the run."""
     found = Simulation.model_validate(PLACES)
     rest, udp, nodelay = found.place
     assert place_of(found, {"os": "dos"}) is rest
@@ -297,7 +287,6 @@ def test_places_and_machines_are_named() -> None:
     ],
 )
 def test_a_file_of_machines_has_an_end(part: str, one: Any, most: int) -> None:
-    """So that a large one is refused at once; and each part may be left out."""
     assert len(getattr(Simulation.model_validate({part: [one] * most}), part)) == most
     with pytest.raises(ValidationError) as refused:
         Simulation.model_validate({part: [one] * (most + 1)})
@@ -323,7 +312,6 @@ def test_a_file_of_machines_has_an_end(part: str, one: Any, most: int) -> None:
     ],
 )
 def test_what_says_too_little_is_refused(part: str, wrong: Any) -> None:
-    """A reason has eight characters at least; a place has a machine for each role."""
     with pytest.raises(ValidationError) as refused:
         Simulation.model_validate({part: wrong if part == "schema" else [wrong]})
     assert refused.value.errors()[0]["loc"][0] == part

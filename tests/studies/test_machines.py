@@ -1,7 +1,5 @@
 """Machines of a study: what is refused, and what a machine has from another."""
 
-from __future__ import annotations
-
 import shutil
 import time
 from pathlib import Path
@@ -54,12 +52,10 @@ def refusal(data: dict[str, Any]) -> str:
 def test_a_number_needs_one_origin_and_a_value_in_its_range(
     number: dict[str, Any], said: str
 ) -> None:
-    """A number that does not say where it comes from is refused, as is one out of its range."""
     assert said in refusal(machines(interrupt_us=number))
 
 
 def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
-    """A mistyped name gets the one that is meant."""
     assert "did you mean `interrupt_us`?" in refusal(machines(interupt_us={"value": 1, **WHY}))
     wrong = machines()
     wrong["place"][0]["machines"] = ["pc", "pcc"]
@@ -67,14 +63,12 @@ def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
 
 
 def test_what_changes_a_machine_may_not_be_left_to_a_default() -> None:
-    """A queue whose size is not given would be a hidden number."""
     lacking = machines()
     del lacking["machine"][0]["numbers"]["ring_frames"]
     assert "found no ring_frames" in refusal(lacking)
 
 
 def test_a_machine_is_not_like_itself() -> None:
-    """Nor by way of another."""
     data = machines()
     data["machine"] = [
         {"id": "a", "title": "", "like": "b"},
@@ -92,7 +86,6 @@ def chain(length: int) -> dict[str, Any]:
 
 
 def test_a_chain_of_likeness_has_an_end() -> None:
-    """It is refused at once where it is longer, and so are more machines than a study has."""
     simulation = parse_machines(chain(16), "machines.toml")
     assert known_machine(simulation, "m0").numbers.keys() >= NEEDED.keys()
     began = time.process_time()
@@ -106,7 +99,6 @@ def test_a_chain_of_likeness_has_an_end() -> None:
 
 
 def test_as_many_places_as_there_may_be_are_checked_soon() -> None:
-    """Each is held against each."""
     data = machines()
     data["place"] = [{"when": {f"a{n}": n}, "machines": ["pc", "pc"]} for n in range(256)]
     began = time.process_time()
@@ -117,7 +109,6 @@ def test_as_many_places_as_there_may_be_are_checked_soon() -> None:
 
 
 def test_places_that_fit_a_condition_equally_are_refused() -> None:
-    """Unless a third, which names more, decides where both fit."""
     data = machines()
     alike = [{"os": "xp"}, {"ip_version": 4}]
     data["place"] = [{"when": when, "machines": ["pc", "pc"]} for when in alike]
@@ -157,7 +148,6 @@ def with_machines(folder: Path, name: str, change: tuple[str, str]) -> Path:
 def test_machines_must_fit_what_was_published(
     tmp_path: Path, change: tuple[str, str], said: str
 ) -> None:
-    """Places name published levels, origins published numbers; held out is what nothing saw."""
     with pytest.raises(BadStudy) as refused:
         load_study(str(with_machines(tmp_path, "manford-kolahi", change)))
     assert said in f"{refused.value.message}\n{refused.value.hint or ''}"
@@ -165,7 +155,6 @@ def test_machines_must_fit_what_was_published(
 
 
 def test_a_published_number_is_what_was_printed(tmp_path: Path) -> None:
-    """A clock that is said to be published has the printed value."""
     change = ("value = 133, published", "value = 166, published")
     with pytest.raises(BadStudy, match=r"166, where t1.pentium.cpu_clock is 133"):
         load_study(str(with_machines(tmp_path, "milanovic-srbljic", change)))
@@ -173,7 +162,6 @@ def test_a_published_number_is_what_was_printed(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_a_quarter_of_what_is_compared_is_predicted(name: str) -> None:
-    """Where something is claimed; nothing held out was fitted to, of any machine."""
     simulation = load_study(name).study.simulation
     assert simulation is not None
     assert simulation.fitted and not simulation.fitted & set(simulation.held_out)
@@ -184,7 +172,6 @@ def test_a_quarter_of_what_is_compared_is_predicted(name: str) -> None:
 
 
 def test_machines_of_all_studies_have_names_of_their_own() -> None:
-    """`--machines` takes a name without its study."""
     names = [
         one.id
         for study in STUDIES
@@ -195,7 +182,6 @@ def test_machines_of_all_studies_have_names_of_their_own() -> None:
 
 
 def test_costs_go_with_the_clocks() -> None:
-    """By the printed clocks and the fitted exponent, and with what both rest on."""
     simulation = load_study("milanovic-srbljic").study.simulation
     assert simulation is not None
     pentium, slow = (known_machine(simulation, f"{name}-nt4") for name in ("pentium", "486dx2"))
@@ -208,7 +194,6 @@ def test_costs_go_with_the_clocks() -> None:
 
 
 def test_a_changed_clock_changes_that_machine_alone() -> None:
-    """And says what was assumed."""
     study = study_on(load_study("milanovic-srbljic").study, "simulated")
     change = parse_change("machine.pentium-nt4.clock_mhz=266")
     changed, told = changed_study(study, [change])
@@ -226,7 +211,6 @@ def test_a_changed_clock_changes_that_machine_alone() -> None:
 
 
 def test_machines_that_are_like_a_changed_one_are_named() -> None:
-    """They stay as they are, which nobody would guess."""
     study = study_on(load_study("schomer-claason").study, "simulated")
     change = parse_change("machine.celeron400-w2ksp2.file_open_us=1")
     said = changed_study(study, [change])[1][-1]
@@ -237,7 +221,6 @@ def test_machines_that_are_like_a_changed_one_are_named() -> None:
 
 
 def test_an_exponent_of_nothing_is_one_and_none_is_none() -> None:
-    """Costs that do not go with the clock stay, where the study has them go with it."""
     study = study_on(load_study("milanovic-srbljic").study, "simulated")
     asked = ["machine.pentium-nt4.clock_mhz=266", "machine.pentium-nt4.clock_exponent=0"]
     changed, _ = changed_study(study, [parse_change(one) for one in asked])
@@ -262,7 +245,6 @@ def test_an_exponent_of_nothing_is_one_and_none_is_none() -> None:
 def test_a_baseline_is_a_sum_over_other_printed_numbers(
     tmp_path: Path, value: str, guess: str, said: str
 ) -> None:
-    """Of a value that is held out; it cannot be that value itself."""
     folder = shutil.copytree(load_study("milanovic-srbljic").path.parent, tmp_path / "study")
     machines_file = folder / "machines.toml"
     text = machines_file.read_text()
@@ -275,14 +257,12 @@ def test_a_baseline_is_a_sum_over_other_printed_numbers(
 
 
 def test_a_prediction_is_of_a_number_that_was_fitted_later(tmp_path: Path) -> None:
-    """One that nothing is fitted to is held out still."""
     change = ('value = "t.w98se.netbeui.ds1.time"\nsimulated', 'value = "p.x3"\nsimulated')
     with pytest.raises(BadStudy, match=r"'p\.x3'; allowed: a number that is held out, or"):
         load_study(str(with_machines(tmp_path, "schomer-claason", change)))
 
 
 def test_machines_are_found_by_name_or_in_a_file(tmp_path: Path) -> None:
-    """An unknown one is answered with those that are known."""
     roles = ("sender", "receiver")
     named = machines_named("vista-ipv4,vista-ipv4", roles)
     assert named.link == "100M" and named.simulation.place[0].when == {}
@@ -321,7 +301,6 @@ def test_counts_end_where_those_of_the_engine_do(name: str) -> None:
 
 
 def test_an_engine_is_told_every_number_of_a_machine() -> None:
-    """Also how fast its adapter sends, which only some machines say."""
     simulation = load_study("manford-kolahi").study.simulation
     assert simulation is not None
     for name in {machine for place in simulation.place for machine in place.machines}:
@@ -339,7 +318,6 @@ def test_an_engine_is_told_every_number_of_a_machine() -> None:
 
 
 def test_an_engine_is_told_a_store_in_its_own_units() -> None:
-    """Milliseconds, microseconds and nanoseconds for each byte."""
     numbers = {"write_behind_ms": 250, "disk_turn_ms": 16.7, "disk_overhead_us": 80}
     numbers |= {"disk_ns_per_byte": 3, "cache_blocks": 9, "name_sectors": 2, "file_open_us": 5}
     given = {**NEEDED, **{name: {"value": value, **WHY} for name, value in numbers.items()}}
@@ -355,14 +333,12 @@ def test_an_engine_is_told_a_store_in_its_own_units() -> None:
 
 
 def test_the_documentation_lists_every_number() -> None:
-    """With its range as it is checked."""
     text = (Path(__file__).parents[2] / "docs" / "reference.md").read_text()
     for name, kind in NUMBERS.items():
         assert f"| `{name}` | {kind.unit} | " in text and kind.help in text
 
 
 def with_ensemble(numbers: list[str], *members: list[float]) -> dict[str, Any]:
-    """Machines with an ensemble of two of their numbers."""
     own = machines(interrupt_us={"value": 10, **WHY}, ring_frames={"value": 7, **WHY})
     own["ensemble"] = [{"metric": "goodput_bps", "numbers": numbers, "members": list(members)}]
     return own
@@ -379,12 +355,10 @@ def with_ensemble(numbers: list[str], *members: list[float]) -> dict[str, Any]:
 def test_an_ensemble_names_numbers_that_there_are(
     numbers: list[str], member: list[float], said: str
 ) -> None:
-    """And has as many factors as numbers."""
     assert said in refusal(with_ensemble(numbers, member))
 
 
 def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
-    """Each times its factor, whole ones whole; all others stay."""
     name = STUDIES[0]
     study = load_study(name).study.model_copy(
         update={
@@ -405,7 +379,6 @@ def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
 
 
 def test_no_more_blocks_wait_than_a_cache_holds() -> None:
-    """What is written behind waits in the cache: also in a study that is changed."""
     waiting, held = ({"value": value, **WHY} for value in (100, 50))
     said = refusal(machines(write_behind_blocks=waiting, cache_blocks=held))
     assert "write_behind_blocks`: found 100.0; allowed: 0 to 50, what the cache holds" in said

@@ -1,7 +1,5 @@
 """The studies that come with lanlab, and the examples."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -97,7 +95,6 @@ def test_si_follows_from_the_printed_value_and_unit() -> None:
 
 
 def test_the_printed_characters_hold_the_value() -> None:
-    """Words for numbers apart, the value can be read off what is kept as printed."""
     words = {
         0: "none", 0.1: "10%", 0.5: "half", 1.0: "full|whole|one", 2: "two|twice", 3: "three",
         4: "four", 5: "five", 7: "seven", 100: "Pro/100", 1_000_000: "one million", 1160: "1,160",
@@ -118,8 +115,6 @@ def test_the_printed_characters_hold_the_value() -> None:
 
 
 def test_what_is_printed_with_about_or_almost_is_marked_so() -> None:
-    """And nothing else is, but numbers whose "about" stands before another of the same sentence."""
-
     def check(value: PublishedValue) -> None:
         says_about = re.search(r"about \S|approximate|around|~", value.published) is not None
         if value.id not in ("x.ratiopcat", "x.ratioibm", "t2.linux_win"):

@@ -6,8 +6,6 @@ and the value in SI units; and which figures, findings, discrepancies and losses
 studies' files say the same in lanlab's words and units, and are held against it here.
 """
 
-from __future__ import annotations
-
 import csv
 from pathlib import Path
 
@@ -108,7 +106,6 @@ def test_every_value_in_our_unit_is_that_of_the_reference() -> None:
 
 
 def check_unit(row: Row) -> None:
-    """Hold one value in lanlab's unit against its row."""
     found = number_of(row)
 
     assert isinstance(found, PublishedValue)
@@ -219,7 +216,6 @@ def test_every_number_of_a_table_stands_in_one_cell_of_one_table(name: str) -> N
 
 @pytest.mark.parametrize("name", STUDIES)
 def test_conditions_of_numbers_speak_of_the_factors_of_their_study(name: str) -> None:
-    """So that a slip in a level cannot hide a number from what looks for it."""
     published = STUDIES[name].published
     levels = {f.name: {one.level for one in f.levels} for f in published.factor}
     compares = {"numerator", "denominator", "minuend", "subtrahend"}

@@ -1,7 +1,5 @@
 """Studies of which something cannot be run yet, and published tables."""
 
-from __future__ import annotations
-
 import copy
 import tomllib
 from typing import Any

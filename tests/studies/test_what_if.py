@@ -1,7 +1,5 @@
 """A study with changed machines: what is read, what changes, and what is said of it."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +24,6 @@ WHY = {"assumed": "made up for this test"}
 
 
 def study_of(*machines: dict[str, Any], **more: Any) -> Study:
-    """A study on these machines: numbers by name, each with a value."""
     made = [
         {
             **{key: one[key] for key in ("id", "like") if key in one},
@@ -75,7 +72,6 @@ def test_an_empty_change_is_refused(text: str, said: str) -> None:
 
 
 def test_changes_are_read_from_a_file(tmp_path: Path) -> None:
-    """Whole numbers, too; in their order."""
     file = tmp_path / "changes.toml"
     file.write_text("[machine.a]\nring_frames = 2\nprotocol_us = 1.5\n[machine.b]\nnagle = 1\n")
     assert read_changes(file) == [
@@ -146,7 +142,6 @@ def test_a_number_that_a_machine_had_not_is_new() -> None:
 
 @pytest.mark.parametrize("lacking", ["clock_mhz", "clock_exponent"])
 def test_a_clock_that_nothing_goes_with_is_refused(lacking: str) -> None:
-    """But where the exponent is set as well."""
     machine = {key: value for key, value in SLOW.items() if key != lacking}
     with pytest.raises(UsageError, match="`slow` has no clock parameter"):
         changed_study(study_of(machine), [Change("slow", "clock_mhz", 100)])
@@ -157,7 +152,6 @@ def test_a_clock_that_nothing_goes_with_is_refused(lacking: str) -> None:
 
 
 def test_only_numbers_of_machines_that_there_are_can_be_changed() -> None:
-    """The ratio to another machine is none: each keeps what it has of the other."""
     study = study_of(SLOW, {"id": "fast", "like": "slow", "cost_ratio": 0.5})
     with pytest.raises(UnknownName, match="cost_ratio") as refused:
         changed_study(study, [Change("fast", "cost_ratio", 1)])
@@ -169,7 +163,6 @@ def test_only_numbers_of_machines_that_there_are_can_be_changed() -> None:
 
 
 def test_machines_like_a_changed_one_stay_and_are_named() -> None:
-    """Also by way of another; not one that is changed itself, or is like none that is."""
     study = study_of(
         SLOW,
         {"id": "fast", "like": "slow", "cost_ratio": 0.5},
@@ -205,7 +198,6 @@ def ensemble(metric: str, number: str, *factors: float) -> Ensemble:
 
 
 def test_there_are_as_many_other_machines_as_the_shortest_ensemble_has() -> None:
-    """Each takes the factors at its place, of all metrics; and what has none stays as it is."""
     both = (
         ensemble("a", "slow.protocol_us", 2.0, 3.0, 4.0),
         ensemble("b", "slow.interrupt_us", 1.5, 2.5),
@@ -222,7 +214,6 @@ def test_there_are_as_many_other_machines_as_the_shortest_ensemble_has() -> None
 
 
 def test_only_experiments_on_a_changed_machine_are_simulated_again() -> None:
-    """With what the scales and the figures of the study say of them."""
     study = load_study("manford-kolahi").study
     every = {one.id for one in study.experiment}
     of_echo = affected(study, [Change("requester-ipv4", "protocol_us", 1)])
@@ -241,7 +232,6 @@ def test_only_experiments_on_a_changed_machine_are_simulated_again() -> None:
 
 
 def test_costs_are_times_of_the_processor() -> None:
-    """And known numbers keep their origin when a study is changed."""
     study = study_of(SLOW)
     changed, _ = changed_study(study, [Change("slow", "nagle", 1)])
     assert changed.simulation is not None

@@ -1,7 +1,5 @@
 """Claims of the papers that were once tested in part, or as more than was said."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.studies import load_study
@@ -39,7 +37,6 @@ WHOLE = [
 
 @pytest.mark.parametrize(("study", "name", "parts", "note"), WHOLE)
 def test_a_claim_is_tested_whole(study: str, name: str, parts: list[str], note: str) -> None:
-    """Each was narrower or stronger than what its paper says."""
     [finding] = [one for one in load_study(study).findings if one.id == name]
     statement = str(finding.statement.model_dump(mode="json", exclude_none=True))
     for part in parts:

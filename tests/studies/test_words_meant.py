@@ -1,7 +1,5 @@
 """What people write in study files is taken, or the word that is meant is named."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from lanlab.studies.load import parse_study
 
 
 def a_study(**statement: Any) -> dict[str, Any]:
-    """A study with one finding."""
     sides = {"a": {"rate_bps": "1M"}, "b": {"rate_bps": "2M"}}
     along = {"along": "rate_bps"}
     parts = along if statement["form"] in ("trend", "no_trend", "extreme") else sides

@@ -3,8 +3,6 @@ A real Chromium for tests of pages, driven over a pipe by its DevTools protocol
 (https://chromedevtools.github.io/devtools-protocol/). No library is needed for that.
 """
 
-from __future__ import annotations
-
 import base64
 import importlib.util
 import itertools
@@ -41,13 +39,11 @@ _OPTIONS = (
 
 
 def chromium() -> str:
-    """The browser's program, or the test is skipped."""
     found = next(filter(None, map(shutil.which, _NAMES)), None)
     return found or missing("Chromium is not installed (apt install chromium)")
 
 
 def axe_script() -> str:
-    """The source of axe-core, or the test is skipped."""
     found = importlib.util.find_spec(_AXE_PACKAGE)
     if found is None or found.origin is None:
         missing("axe-core is not installed (pip install -r requirements-tests.lock)")
@@ -55,8 +51,6 @@ def axe_script() -> str:
 
 
 class Browser:
-    """One browser with one page."""
-
     def __init__(self, process: subprocess.Popen[bytes], to: int, back: int) -> None:
         self._process, self._to, self._back = process, to, back
         self._ids = itertools.count(1)
@@ -71,7 +65,6 @@ class Browser:
             self.call(f"{domain}.enable")
 
     def call(self, method: str, *, within_s: float = 60, **parameters: Any) -> dict[str, Any]:
-        """Ask the browser, and wait for its answer."""
         number = next(self._ids)
         message: dict[str, Any] = {"id": number, "method": method, "params": parameters}
         if self._session is not None:
@@ -100,13 +93,11 @@ class Browser:
         return found
 
     def wait(self, seconds: float) -> None:
-        """Let time pass and collect events."""
         deadline_s = time.monotonic() + seconds
         while (left_s := deadline_s - time.monotonic()) > 0:
             self._read(left_s)
 
     def evaluate(self, expression: str, within_s: float = 60) -> Any:
-        """The value of an expression of the page; a promise is awaited."""
         found = self.call(
             "Runtime.evaluate",
             expression=expression,
@@ -118,7 +109,6 @@ class Browser:
         return found["result"].get("value")
 
     def until(self, expression: str, within_s: float = 60) -> None:
-        """Wait until an expression of the page is true."""
         deadline_s = time.monotonic() + within_s
         while time.monotonic() < deadline_s:
             if self.evaluate(f"!!({expression})"):
@@ -127,13 +117,11 @@ class Browser:
         raise AssertionError(f"not within {within_s} s: {expression}")
 
     def open(self, url: str) -> None:
-        """Go to an address and wait until the page is loaded."""
         self.call("Page.navigate", url=url)
         self.wait(0.05)
         self.until("document.readyState === 'complete'")
 
     def key(self, key: str) -> None:
-        """Press and release a key."""
         codes = {"Tab": 9, "Enter": 13, "ArrowLeft": 37, "ArrowRight": 39, "End": 35, " ": 32}
         text = {"Enter": "\r", " ": " "}.get(key)
         facts: dict[str, Any] = {"key": key, "windowsVirtualKeyCode": codes.get(key, 0)}
@@ -158,7 +146,6 @@ class Browser:
         self.call("Emulation.setEmulatedMedia", features=features)
 
     def screenshot(self, path: Path, *, whole: bool = True) -> None:
-        """The whole page as PNG, or what is seen of it."""
         size = self.call("Page.getLayoutMetrics")["cssContentSize"]
         clip = {"x": 0, "y": 0, "width": size["width"], "height": size["height"], "scale": 1}
         more = {"captureBeyondViewport": True, "clip": clip} if whole else {}
@@ -166,7 +153,6 @@ class Browser:
         path.write_bytes(base64.b64decode(shot["data"]))
 
     def violations(self, script: str) -> list[dict[str, Any]]:
-        """What axe-core finds wrong with the page: rules, and where."""
         self.evaluate(f"{script}; 0")
         tags = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
         options = json.dumps({"runOnly": {"type": "tag", "values": tags}})
@@ -178,7 +164,6 @@ class Browser:
         return problems
 
     def complaints(self) -> list[str]:
-        """Errors and warnings of the console, and exceptions, so far."""
         found = []
         for event in self.events:
             told = event["params"]
@@ -202,7 +187,6 @@ class Browser:
 
 @contextmanager
 def browser() -> Iterator[Browser]:
-    """A browser of the test's own, which is ended in the end."""
     program = chromium()
     to_read, to_write = os.pipe()
     back_read, back_write = os.pipe()

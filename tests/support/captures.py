@@ -1,7 +1,5 @@
 """Other programs on hosts: tshark, which sees datagrams, and iperf3, which measures the link."""
 
-from __future__ import annotations
-
 import json
 import queue
 import subprocess
@@ -30,8 +28,6 @@ _HEADER_BYTES = 8
 
 
 class Lines:
-    """A program on a host, line by line."""
-
     def __init__(self, host: Host, *command: str) -> None:
         self.process = subprocess.Popen(
             [*host.command_prefix, *command],
@@ -62,7 +58,6 @@ class Lines:
 
 @contextmanager
 def running(host: Host, *command: str) -> Iterator[Lines]:
-    """A program that is ended afterwards."""
     lines = Lines(host, *command)
     try:
         yield lines
@@ -146,7 +141,6 @@ def captured(
 def iperf3_goodput_bps(
     source: Host, target: Host, address: str, message_bytes: int, time_s: int = 1
 ) -> float:
-    """What iperf3 finds over UDP, as fast as the link takes it."""
     iperf3 = peer_program("iperf3")
     with running(target, iperf3, "-s", "-1", "-B", address, "--forceflush") as server:
         server.until("Server listening")

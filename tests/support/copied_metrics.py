@@ -1,17 +1,13 @@
 """The metrics of a copy that nobody ran, from what was copied and how long that took."""
 
-from __future__ import annotations
-
 from lanlab.workloads.copy_datasets import groups, mean_bytes
 
 
 def contents(dataset: str) -> tuple[int, int]:
-    """Octets and files of a dataset."""
     return round(mean_bytes(dataset)), sum(group["count"] or 0 for group in groups(dataset))
 
 
 def copied(dataset: str, elapsed_s: float) -> dict[str, float | int]:
-    """What a copy of all of it comes to."""
     octets, files = contents(dataset)
     return {
         "elapsed_s": elapsed_s,

@@ -1,7 +1,5 @@
 """Trials of a copy between two engines on this machine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -42,19 +40,16 @@ def working_directories(root: Path) -> list[Path]:
 
 
 def mark_of(working: Path) -> Path:
-    """Where the mark of a trial is."""
     return working / ("mark.lab" if working.suffix == ".lab" else "lanlab-mark")
 
 
 def metrics_of(outcome: TrialOutcome) -> dict[str, float | int]:
-    """The results of a trial, which must not have failed."""
     if outcome.error is not None:
         raise outcome.error
     return WORKLOADS["copy"].summarise(CopyParameters(), outcome, CounterChanges())
 
 
 def failure_of(outcome: TrialOutcome) -> EngineError:
-    """Why a trial failed, which must say what to do and no password."""
     error = outcome.error
     assert isinstance(error, EngineError), error
     assert SECRET not in f"{error.message} {error.hint}"

@@ -3,8 +3,6 @@ A WebDAV server that wants a login by a scheme of its own: Digest (RFC 7616), Ba
 lanlab does not speak. It is written apart from lanlab's client, and judges each answer.
 """
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
@@ -20,8 +18,6 @@ USER, SECRET, REALM = "alice", "secret", "here, and there"
 
 
 class DavServer(ThreadingHTTPServer):
-    """Serves a directory."""
-
     daemon_threads = True
 
     def __init__(self, root: Path, scheme: str) -> None:
@@ -44,18 +40,15 @@ class DavServer(ThreadingHTTPServer):
         self.seen_passwords: list[str] = []
 
     def is_busy(self) -> bool:
-        """Whether it takes no file now."""
         self._puts += 1
         return self._puts % self.busy_each == 0
 
     @property
     def nonce(self) -> str:
-        """The one that is good now."""
         return f"nonce-{self.answered // self.nonce_lasts}"
 
     @property
     def url(self) -> str:
-        """As lanlab takes it."""
         return f"webdav://{USER}@127.0.0.1:{self.server_address[1]}/"
 
 
@@ -117,7 +110,6 @@ class _Handler(BaseHTTPRequestHandler):
         return is_right and is_new and not is_old, is_right and is_old
 
     def handle_one_request(self) -> None:
-        """One request, whatever its verb."""
         self.raw_requestline = self.rfile.readline(65_537)
         if not self.raw_requestline or not self.parse_request():
             self.close_connection = True

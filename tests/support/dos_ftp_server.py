@@ -1,7 +1,5 @@
 """An FTP server as DOS has them: names have 8 characters, a dot and 3; others are refused."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket
@@ -39,7 +37,6 @@ class _Session:
         self._directory = root
 
     def talk(self) -> None:
-        """Answer until the client goes."""
         with contextlib.suppress(OSError), self._there, self._there.makefile("rb") as lines:
             self._say("220 DOS")
             for line in lines:

@@ -1,7 +1,5 @@
 """One test for many values of which each is held to the same: all that fail are named."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from typing import TypeVar
 

@@ -3,8 +3,6 @@ Judges of the files that lanlab exports, none of them ours: the OpenMetrics pars
 the CSV readers of Python (strict) and of Apache Arrow, a JSON Schema, a Markdown parser.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import json

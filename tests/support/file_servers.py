@@ -95,7 +95,6 @@ class Served:
 
 
 def closed_port() -> int:
-    """A port that nobody listens at."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         return int(listener.getsockname()[1])
 
@@ -109,13 +108,10 @@ _LOOK_S = 0.05
 
 
 def everything(octets: bytes, before: int) -> bytes:
-    """Let all pass as it is."""
     return octets
 
 
 class _Connection:
-    """Two sockets, one to each end, and a thread for each direction."""
-
     def __init__(self, relay: Relay, near: socket.socket, far: socket.socket) -> None:
         self._relay = relay
         self._is_cut = threading.Event()
@@ -210,7 +206,6 @@ class Relay:
         setattr(self, way, pass_on)
 
     def cut_always(self, after: int, way: str) -> None:
-        """Cut every connection over which so many octets have come."""
         setattr(self, way, lambda octets, before: octets if before < after else None)
 
     def _listen(self, server: tuple[str, int]) -> int:
@@ -240,7 +235,6 @@ class Relay:
             _Connection(self, near, far)
 
     def with_our_port(self, octets: bytes) -> bytes:
-        """An answer to EPSV has a port of ours in it."""
         found = re.search(rb"^229 .*\(\|\|\|(\d+)\|\)", octets, re.MULTILINE)
         if found is None:
             return octets

@@ -4,8 +4,6 @@ A command held at a call: it reports by a file that it got there, and waits for 
 So a test disturbs a trial, or what is between two of them, however busy the machine is.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -39,7 +37,6 @@ BEFORE_TRIAL = ("lanlab.run.runner", "run_trial")
 
 
 def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE_S) -> None:
-    """Wait for another process, which has no other way to report."""
     deadline = time.monotonic() + patience_s
     while not condition():
         if time.monotonic() > deadline:
@@ -48,8 +45,6 @@ def until(condition: Callable[[], bool], what: str, patience_s: float = PATIENCE
 
 
 class Held:
-    """Calls of one command, each of which waits for leave to go on."""
-
     def __init__(self, folder: Path, call: tuple[str, str] = MEASURING) -> None:
         folder.mkdir()
         self._folder, self._call = folder, call
@@ -58,7 +53,6 @@ class Held:
 
     @property
     def code(self) -> str:
-        """Python for the command to run first."""
         module, name = self._call
         *path, name = name.split(".")
         return _CODE.format(
@@ -81,10 +75,8 @@ class Held:
         until(is_reached, "a call that is held")
 
     def let_end(self) -> None:
-        """Let the call go on that was reached."""
         (self._folder / f"go-{self.ended}").touch()
         self.ended += 1
 
     def let_go(self) -> None:
-        """Let all calls go on, this and those to come."""
         (self._folder / "go").touch()

@@ -1,7 +1,5 @@
 """Runs that were never measured, kept in a store."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from collections.abc import Iterable, Sequence

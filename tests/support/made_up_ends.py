@@ -1,7 +1,5 @@
 """What two engines could have told of a trial that never was: every field, plausible defaults."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from lanlab.roles import ROLES
@@ -12,7 +10,6 @@ CAPABLE = {"thread_usage": True, "socket_drop_reports": True, "local_drop_report
 
 
 def distribution(**changes: int) -> dict[str, Any]:
-    """Of a hundred times around 1 ms."""
     return {
         "samples": 100,
         "mean_ns": 1_000_000,
@@ -30,7 +27,6 @@ def distribution(**changes: int) -> dict[str, Any]:
 
 
 def host_window(**changes: Any) -> dict[str, Any]:
-    """A second of two processors: 40 ms in interrupts of both kinds."""
     return {
         "elapsed_ns": SECOND_NS,
         "processors": {
@@ -61,7 +57,6 @@ def cpu(user_ns: int, system_ns: int) -> dict[str, int]:
 
 
 def stream_sent(**changes: Any) -> dict[str, Any]:
-    """A thousand messages in a second, all taken."""
     return {
         "kind": "stream_sent",
         "ended_by": "finished",
@@ -94,7 +89,6 @@ def stream_sent(**changes: Any) -> dict[str, Any]:
 
 
 def stream_received(**changes: Any) -> dict[str, Any]:
-    """All of `stream_sent`, of 500 bytes each."""
     return {
         "kind": "stream_received",
         "ended_by": "finished",
@@ -130,7 +124,6 @@ def stream_received(**changes: Any) -> dict[str, Any]:
 
 
 def flow_received(window_bytes: int) -> dict[str, Any]:
-    """A flow in a window of a second."""
     return {
         "window_bytes": window_bytes,
         "window_ns": SECOND_NS,
@@ -147,7 +140,6 @@ def exchange_of(
     capabilities: dict[str, bool] = CAPABLE,
     bound_ns: int = 0,
 ) -> TrialOutcome:
-    """The trial of which two ends told this."""
     roles = ROLES["stream" if "offered_messages" in sent else "echo"]
     return TrialOutcome(
         dict(zip(roles, (sent, received), strict=True)),

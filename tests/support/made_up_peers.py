@@ -1,7 +1,5 @@
 """An engine's results of a stream with an iperf3 server, made up."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from made_up_ends import exchange_of, stream_received, stream_sent
@@ -25,7 +23,6 @@ def reported(**changes: Any) -> dict[str, Any]:
 
 
 def peer_results(**parameters: Any) -> dict[str, float | int]:
-    """Results of a stream in both directions."""
     condition = {
         "peer": "iperf3://192.0.2.7",
         "traffic_direction": "both",

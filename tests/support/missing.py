@@ -1,7 +1,5 @@
 """What a test needs of the machine and does not find."""
 
-from __future__ import annotations
-
 import os
 from typing import NoReturn
 
@@ -11,7 +9,6 @@ from lanlab.errors import UnmetNeed
 
 
 def missing(what: str | UnmetNeed) -> NoReturn:
-    """Skip the test; with LANLAB_REQUIRE_PEERS=1, as in CI, fail it."""
     if isinstance(what, UnmetNeed):
         what = f"{what.message} ({what.hint})"
     if os.environ.get("LANLAB_REQUIRE_PEERS") == "1":

@@ -1,7 +1,5 @@
 """Two hosts with an Ethernet cable, and what tshark says of the frames on it."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +10,6 @@ from lanlab.testbeds.namespaces import Namespace, Namespaces
 
 
 def dissected(pcap: Path, *wanted: str) -> list[str]:
-    """What tshark says of the frames of a file."""
     argv = ["tshark", "-r", str(pcap), *wanted]
     said = subprocess.run(argv, capture_output=True, text=True, timeout=120, check=True)
     return said.stdout.splitlines()
@@ -20,7 +17,6 @@ def dissected(pcap: Path, *wanted: str) -> list[str]:
 
 @pytest.fixture
 def cable() -> Iterator[tuple[Namespace, Namespace]]:
-    """Two namespaces with a cable between `left` and `right`."""
     namespaces = Namespaces()
     try:
         one, other = namespaces.add(2)

@@ -4,8 +4,6 @@ commands of SMB only (X/Open SMB, [MS-CIFS] 2.2.4). It is written apart from lan
 that both cannot be wrong in the same way.
 """
 
-from __future__ import annotations
-
 import socket
 import struct
 from typing import NamedTuple
@@ -21,8 +19,6 @@ _OPEN, _CREATE, _CLOSE, _DELETE, _READ, _WRITE, _SEARCH = 0x02, 0x03, 0x04, 0x06
 
 
 class Answer(NamedTuple):
-    """What a server says to a request."""
-
     #: Class and code of an error of DOS; zeros: none.
     error: tuple[int, int]
     words: bytes
@@ -35,8 +31,6 @@ class RefusedError(Exception):
 
 
 class OldMachine:
-    """One connection, straight over TCP."""
-
     def __init__(self, port: int) -> None:
         self._socket = socket.create_connection(("127.0.0.1", port), 20)
         self._tid = 0
@@ -45,7 +39,6 @@ class OldMachine:
         self.words = b""
 
     def close(self) -> None:
-        """End the connection."""
         self._socket.close()
 
     def _exactly(self, count: int) -> bytes:
@@ -58,7 +51,6 @@ class OldMachine:
         return found
 
     def ask(self, command: int, words: bytes = b"", data: bytes = b"") -> Answer:
-        """A request and its answer."""
         head = struct.pack("<4sB4xBH12xHHHH", b"\xffSMB", command, 0, 0, self._tid, 7, 0, 1)
         body = bytes([len(words) // 2]) + words + struct.pack("<H", len(data)) + data
         self._socket.sendall(struct.pack(">I", len(head) + len(body)) + head + body)
@@ -70,21 +62,18 @@ class OldMachine:
         return Answer((found[5], code), found[33:end], found[end + 2 :], tid)
 
     def must(self, command: int, words: bytes = b"", data: bytes = b"") -> Answer:
-        """The same, which must not be refused."""
         answer = self.ask(command, words, data)
         if answer.error != (0, 0):
             raise RefusedError(f"command {command:#04x}: class and code {answer.error}")
         return answer
 
     def negotiate(self, *dialects: str) -> None:
-        """Offer dialects, the oldest first."""
         offered = b"".join(b"\2" + name.encode() + b"\0" for name in dialects)
         self.words = self.must(_NEGOTIATE, data=offered).words
         (index,) = struct.unpack_from("<H", self.words)
         self.dialect = None if index == 0xFFFF else dialects[index]
 
     def connect(self, share: str, password: str = "", kind: str = "A:") -> None:
-        """Connect to a share straight away, without a user."""
         texts = (f"\\\\SERVER\\{share.upper()}", password, kind)
         data = b"".join(b"\4" + text.encode() + b"\0" for text in texts)
         (_, self._tid) = struct.unpack("<HH", self.must(_TREE_CONNECT, data=data).words)
@@ -103,7 +92,6 @@ class OldMachine:
         return words, answer.data[data - own : data - own + size]
 
     def write(self, name: str, content: bytes) -> None:
-        """Make a file."""
         made = self.must(_CREATE, struct.pack("<HI", 0, 0), b"\4" + f"\\{name}\0".encode())
         (fid,) = struct.unpack("<H", made.words)
         place = struct.pack("<HHIH", fid, len(content), 0, 0)
@@ -111,7 +99,6 @@ class OldMachine:
         self.must(_CLOSE, struct.pack("<HI", fid, 0))
 
     def read(self, name: str, most: int = 1024) -> bytes:
-        """What is in a short file."""
         found = self.must(_OPEN, struct.pack("<HH", 0x40, 0x16), b"\4" + f"\\{name}\0".encode())
         (fid,) = struct.unpack_from("<H", found.words)
         answer = self.must(_READ, struct.pack("<HHIH", fid, most, 0, 0))
@@ -119,13 +106,11 @@ class OldMachine:
         return answer.data[3:]
 
     def names(self) -> list[str]:
-        """What is in the root of the share."""
         data = b"\4\\????????.???\0" + b"\5\0\0"
         entries = self.must(_SEARCH, struct.pack("<HH", 50, 0x16), data).data[3:]
         fields = (entries[at + 30 : at + 43] for at in range(0, len(entries), 43))
         return [name.split(b"\0")[0].decode() for name in fields]
 
     def remove(self, name: str) -> None:
-        """Remove a file, and leave the share."""
         self.must(_DELETE, struct.pack("<H", 0x16), b"\4" + f"\\{name}\0".encode())
         self.must(_TREE_DISCONNECT)

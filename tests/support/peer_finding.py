@@ -1,7 +1,5 @@
 """Programs that others wrote: found, or a skip that says how to get them."""
 
-from __future__ import annotations
-
 import shutil
 
 from missing import missing

@@ -1,7 +1,5 @@
 """An engine into which a test can load a library: the one that is delivered is linked to none."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from missing import missing
@@ -14,7 +12,6 @@ _HEADERS_BYTES = 4096
 
 
 def preloadable_engine() -> Path:
-    """The engine that is delivered, or else the one of `cargo test`."""
     for engine in (Path(engine_path()), _BUILT_FOR_TESTS):
         if _loads_libraries(engine):
             return engine

@@ -5,8 +5,6 @@ A process that carries its mark is the cluster's, or was started by it; those ar
 and no others, so that a cluster of somebody else goes on.
 """
 
-from __future__ import annotations
-
 import contextlib
 import importlib.util
 import json
@@ -50,8 +48,6 @@ for line in sys.stdin:
 
 @dataclass
 class RayCluster:
-    """A cluster, as its users know it."""
-
     maker: subprocess.Popen[str]
     mark: str
     folder: Path
@@ -63,7 +59,6 @@ class RayCluster:
     raylets: dict[str, int] = field(default_factory=dict)
 
     def add(self, address: str) -> None:
-        """Have a node at an address."""
         assert self.maker.stdin is not None and self.maker.stdout is not None
         self.maker.stdin.write(f"{address}\n")
         self.maker.stdin.flush()
@@ -72,7 +67,6 @@ class RayCluster:
         self.address, self.raylets[address] = json.loads(line)
 
     def kill(self, address: str) -> None:
-        """End a node without warning."""
         os.kill(self.raylets.pop(address), signal.SIGKILL)
 
     def processes(self, word: str = "") -> list[int]:
@@ -87,11 +81,9 @@ class RayCluster:
         return found
 
     def engines(self) -> list[int]:
-        """Process ids of engines that run on its nodes."""
         return self.processes("--end-after-silence")
 
     def await_engines(self, number: int, other_than: Collection[int] = ()) -> list[int]:
-        """Wait until `number` engines run, none of them in `other_than`."""
         deadline = time.monotonic() + _WITHIN_S
         while len(found := self.engines()) != number or not set(found).isdisjoint(other_than):
             assert time.monotonic() < deadline, f"found engines {found}, not {number} others"
@@ -120,7 +112,6 @@ class RayCluster:
         return found
 
     def end(self) -> None:
-        """End every process of it."""
         deadline = time.monotonic() + _WITHIN_S
         while left := {*self.processes(), *self._agents()}:
             assert time.monotonic() < deadline, f"processes {left} do not end"
@@ -133,7 +124,6 @@ class RayCluster:
 
 
 def _has_udp_socket(pid: int) -> bool:
-    """Whether a process has one open, over IPv4."""
     inodes = {line.split()[9] for line in Path("/proc/net/udp").read_text().splitlines()[1:]}
     with contextlib.suppress(OSError):
         files = [str(each.readlink()) for each in Path(f"/proc/{pid}/fd").iterdir()]

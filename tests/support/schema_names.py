@@ -1,12 +1,9 @@
 """The names that definitions of the engine's schema allow."""
 
-from __future__ import annotations
-
 from typing import Any
 
 
 def names_of(schema: dict[str, Any]) -> list[str]:
-    """Names of a definition; none where it allows anything else."""
     choices = schema.get("oneOf", [schema])
     if not all("enum" in each or "const" in each for each in choices):
         return []

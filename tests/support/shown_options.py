@@ -1,7 +1,5 @@
 """The options that a command has in its help."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import typer
@@ -10,7 +8,6 @@ from lanlab.cli.app import application
 
 
 def shown_options(name: str) -> set[str]:
-    """Of a command, by all of their names."""
     group: Any = typer.main.get_command(application([name]))
     context = typer.Context(group.commands[name], help_option_names=["-h", "--help"])
     shown = [

@@ -1,7 +1,5 @@
 """File systems of a test's own, in a mount namespace that ends with its process."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -5,8 +5,6 @@ Each host is a network namespace with mounts of its own: a home directory in mem
 with it. It takes root: sshd lets a user in by what only root may do.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os
@@ -68,8 +66,6 @@ exec "$4" -D -e -f /run/lanlab/sshd_config
 
 @dataclass
 class SshHost:
-    """A host with its server."""
-
     #: As its users name it.
     destination: str
     host: Host
@@ -81,7 +77,6 @@ class SshHost:
     folder: Path
 
     def run(self, *argv: str) -> str:
-        """What a command on the host prints, in its mounts."""
         enter = ["nsenter", "--target", str(self.server.pid), "--mount", "--net", "--", *argv]
         return subprocess.run(enter, capture_output=True, text=True, timeout=20, check=True).stdout
 
@@ -103,21 +98,18 @@ class SshHost:
         return found
 
     def await_nothing_left(self, within_s: float = _WITHIN_S) -> None:
-        """See that nothing runs there but its server."""
         deadline = time.monotonic() + within_s
         while (left := self.processes()) and time.monotonic() < deadline:
             time.sleep(0.05)
         assert left == {}
 
     def files(self) -> list[str]:
-        """All files there that lanlab may have made."""
         others = " ".join(f"{each}/lanlab-engine-0" for each in ("/tmp", "/var/tmp", "/dev/shm"))
         script = f"find $HOME {others} -type f"
         return sorted(self.run("sh", "-c", f"{script} 2>/dev/null || true").split())
 
 
 def finished(command: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Exit code, output and errors of a command."""
     try:
         out, err = command.communicate(timeout=_COMMAND_WITHIN_S)
     except subprocess.TimeoutExpired:
@@ -144,12 +136,10 @@ class SshLan:
         }
 
     def command(self, *argv: str) -> list[str]:
-        """A command in lanlab's place."""
         return [*self.here.command_prefix, *argv]
 
     @property
     def testbed(self) -> str:
-        """The testbed of both hosts, at their addresses of the measured network."""
         named = (
             "=".join((one.destination, *(one.host.addresses[f] for f in ("ipv4", "ipv6"))))
             for one in self.hosts
@@ -173,14 +163,12 @@ class SshLan:
         return finished(self.start(*argv))
 
     def measured(self, *argv: str) -> dict[str, Any]:
-        """What a command says with `--json`."""
         code, out, err = self.run(*argv, "--json")
         assert code == 0, err
         found: dict[str, Any] = json.loads(out)
         return found
 
     def trials(self, run_id: str) -> list[dict[str, Any]]:
-        """What is stored of the trials of a run."""
         with open_store(self.environment["LANLAB_STORE"]) as store:
             return [dict(trial.raw) for trial in store.trials(run_id)]
 
@@ -201,7 +189,6 @@ class SshLan:
         return found
 
     def configure(self, text: str) -> None:
-        """What the user's ssh_config has, beside what it needs."""
         (self.folder / "ssh_config").write_text(text + _client(self.folder, self.hosts))
 
 
@@ -293,14 +280,12 @@ def ssh_lan(
 
 
 def _place(opened: contextlib.ExitStack) -> Host:
-    """A network namespace for lanlab."""
     namespaces = Namespaces()
     opened.callback(namespaces.close)
     return Host("here", {}, namespaces.add(1)[0].command_prefix)
 
 
 def _holder(host: Host) -> str:
-    """The process that a host's network namespace is named by."""
     return next(word for word in host.command_prefix if word.isdigit())
 
 
@@ -310,13 +295,11 @@ def _ip(host: Host, words: str) -> None:
 
 
 def _cable(here: Host, host: Host, number: int) -> None:
-    """A cable of its own from lanlab's place to a host."""
     names = f"mgmt{number} type veth peer name {_MANAGEMENT} netns {_holder(host)}"
     _ip(here, f"link add {names}")
 
 
 def _move(managed: Host, host: Host) -> None:
-    """Give a host the interface of a host on the management link."""
     _ip(managed, f"link set eth0 down netns {_holder(host)} name {_MANAGEMENT}")
 
 

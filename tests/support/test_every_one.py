@@ -1,7 +1,5 @@
 """All values that fail are named, whatever is raised, and no other."""
 
-from __future__ import annotations
-
 import pytest
 from every_one import check_each
 

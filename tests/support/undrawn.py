@@ -4,8 +4,6 @@ seconds; most tests ask what is written around figures. `tests/figures/test_rend
 it says with what is drawn.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from html import escape
@@ -22,7 +20,6 @@ from lanlab.report.page import figure_page
 
 @contextmanager
 def nothing_drawn() -> Iterator[None]:
-    """Reports and pages have stand-ins in place of figures."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(render_matplotlib, "to_files", stand_in_files)
         patch.setattr(figure_page, "to_files", stand_in_files)
@@ -68,7 +65,6 @@ def stand_in(chart: Chart, prefix: str, width_in: float) -> Drawing:
 
 
 def _svg(chart: Chart, prefix: str) -> str:
-    """The words of a drawing, without their places."""
     words = [chart.x.label, chart.y.label, *chart.x.categories, *legend_names(chart)]
     if chart.is_empty:
         words.append(chart.empty)

@@ -1,7 +1,5 @@
 """A file of frames that lacks some: counted, said in the result, and the exit code is 1."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys
@@ -58,7 +56,6 @@ def test_a_full_disk_is_said_and_the_file_has_whole_frames(tmp_path: Path) -> No
 
 
 def test_a_disk_with_room_lacks_nothing(tmp_path: Path) -> None:
-    """Then nothing is said but the counts."""
     code, capture, err, frames = streamed(tmp_path, "64m")
     assert code == 0, err
     assert (capture["recorded_frames"], capture["missing_frames"]) == (frames, 0)

@@ -1,7 +1,5 @@
 """What every testbed promises, tried on each."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import itertools
@@ -40,8 +38,6 @@ from lanlab.testbeds.registry import testbed as open_testbed
 
 
 class Case(NamedTuple):
-    """A testbed to try."""
-
     name: str
     hosts: int
     link: str
@@ -53,7 +49,6 @@ class Case(NamedTuple):
 
     @property
     def makes_hosts(self) -> bool:
-        """Whether its hosts are gone with it."""
         return self.name == "virtual"
 
     @property
@@ -108,7 +103,6 @@ with testbed(name, int(hosts), link) as opened:
 
 @pytest.fixture(scope="module")
 def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
-    """Hosts with ssh servers."""
     with ssh_lan(tmp_path_factory.mktemp("ssh")) as opened:
         yield opened
 
@@ -148,18 +142,15 @@ def case(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Cas
 
 @pytest.fixture
 def opened(case: Case) -> Iterator[Bed]:
-    """The testbed, open."""
     with open_testbed(case.name, case.hosts, case.link) as bed:
         yield bed
 
 
 def other_networks(bed: Bed) -> set[str]:
-    """The networks of a testbed's hosts that are not our own."""
     return {network_of(host) for host in bed.hosts if host.command_prefix} - {own_network()}
 
 
 def made_networks(case: Case, bed: Bed) -> set[str]:
-    """Those that it has made."""
     return other_networks(bed) if case.makes_hosts else set()
 
 
@@ -174,7 +165,6 @@ def counters_of(bed: Bed) -> Counters:
 
 
 def start_child(case: Case) -> subprocess.Popen[str]:
-    """A process that has the testbed open."""
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, *map(str, case[:4])],
         stdin=subprocess.PIPE,
@@ -188,7 +178,6 @@ def start_child(case: Case) -> subprocess.Popen[str]:
 
 
 def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
-    """By UDP and TCP, at each of its addresses."""
     if case.is_simulated:
         pytest.skip(NO_TRAFFIC)
     assert [host.name for host in opened.hosts] == [f"host{i}" for i in range(case.hosts)]
@@ -203,7 +192,6 @@ def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
 
 
 def test_addresses_are_each_hosts_own(opened: Bed, case: Case) -> None:
-    """Except on loopback, which promises only that they work."""
     addresses = [host.addresses["ipv4"] for host in opened.hosts]
     if opened.link.topology == "loopback":
         assert set(addresses) == {"127.0.0.1"}
@@ -214,7 +202,6 @@ def test_addresses_are_each_hosts_own(opened: Bed, case: Case) -> None:
 
 
 def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
-    """They go into the store as they are."""
     facts = json.loads(json.dumps(opened.facts(), allow_nan=False))
     assert facts["link"] == opened.link.to_json()
     assert case.is_simulated or facts["kernel"] == os.uname().release
@@ -229,7 +216,6 @@ def test_link_facts_and_counters_are_json(opened: Bed, case: Case) -> None:
 
 
 def test_counters_see_the_traffic(opened: Bed, case: Case) -> None:
-    """At the sender and at the receiver."""
     if case.is_simulated:
         pytest.skip(NO_TRAFFIC)
     if sys.platform != "linux":
@@ -250,7 +236,6 @@ def test_counters_see_the_traffic(opened: Bed, case: Case) -> None:
 
 
 def test_close_leaves_nothing(case: Case) -> None:
-    """No process, no interface, no namespace; a second close does nothing."""
     interfaces = own_interfaces()
     bed = open_testbed(case.name, case.hosts, case.link)
     left = case.processes_of(os.getpid())
@@ -267,7 +252,6 @@ def test_close_leaves_nothing(case: Case) -> None:
 
 
 def test_an_exception_leaves_nothing(case: Case) -> None:
-    """The error goes on to the caller; the testbed is gone."""
     with contextlib.ExitStack() as kept:
         networks: set[str] = set()
         with (
@@ -327,7 +311,6 @@ def fail(child: subprocess.Popen[str]) -> None:
 def test_an_ended_process_leaves_nothing(
     case: Case, end: Callable[[subprocess.Popen[str]], None]
 ) -> None:
-    """Killed without warning, by Ctrl-C, or by an error of its own."""
     child = start_child(case)
     left = case.processes_of(child.pid)
     assert bool(left) == (case.name != "loopback")
@@ -341,8 +324,6 @@ def test_an_ended_process_leaves_nothing(
 
 
 def test_two_at_once_do_not_disturb_each_other(case: Case, opened: Bed) -> None:
-    """Same addresses, and other wires where these are made; the end of one is not the end of the
-    other."""
     with open_testbed(case.name, case.hosts, case.link) as other:
         assert [host.addresses for host in other.hosts] == [h.addresses for h in opened.hosts]
         assert not made_networks(case, other) & made_networks(case, opened)

@@ -1,7 +1,5 @@
 """A virtual LAN that is no longer as it was made says so."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -19,13 +17,11 @@ from lanlab.testbeds.virtual import VirtualTestbed
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Opens testbeds, or skips."""
     with opening() as opened:
         yield opened
 
 
 def on(bed: Bed, host: int, *command: str) -> None:
-    """Run a command on a host."""
     subprocess.run([*bed.hosts[host].command_prefix, *command], check=True)
 
 
@@ -56,7 +52,6 @@ def test_an_interface_that_is_down_and_what_it_has_lost_when_it_is_up_again(open
 
 
 def test_a_cable_that_was_out_and_is_in_again(open_bed: Open) -> None:
-    """No host has lost anything but time."""
     bed = open_bed("virtual", 2, "10M:switch+tbf")
     assert isinstance(bed, VirtualTestbed)
     switch = bed._places["switch"].command_prefix
@@ -95,7 +90,6 @@ def test_an_interface_that_came_later_is_no_interruption() -> None:
 
 @pytest.mark.parametrize("link", ["unshaped", "10M"])
 def test_an_engine_that_has_ended_is_damage(open_bed: Open, link: str) -> None:
-    """Without it neither queues nor carriers can be read."""
     bed = open_bed("virtual", 2, link)
     assert isinstance(bed, VirtualTestbed) and bed._engine is not None
     os.kill(bed._engine.hello["pid"], signal.SIGKILL)
@@ -110,7 +104,6 @@ def test_an_engine_that_has_ended_is_damage(open_bed: Open, link: str) -> None:
 def test_neighbours_that_are_lost_are_found_where_there_is_no_ipv6(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The addresses of IPv4 outlast an interface that is down and up again."""
     read = damage._lines
     without = "if_inet6"
     monkeypatch.setattr(damage, "_lines", lambda path: read(path) if path.name != without else [])

@@ -3,8 +3,6 @@ The script that holds a connection, in every shell that is here: what others hav
 engine is to be kept is neither written to, nor started, nor removed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil
@@ -41,19 +39,16 @@ COMMON = [Path(base, f"lanlab-engine-{os.geteuid()}") for base in ("/tmp", "/var
 
 @pytest.fixture(params=FOUND)
 def shell(request: pytest.FixtureRequest) -> list[str]:
-    """A shell that the host may have as `sh`."""
     return SHELLS.get(request.param, ["sh"])
 
 
 @pytest.fixture
 def cache(tmp_path: Path) -> Path:
-    """The directory in which the engine is kept."""
     return tmp_path / "cache" / "lanlab"
 
 
 @pytest.fixture(autouse=True)
 def _in_order() -> Iterator[None]:
-    """The directories for anybody are left as they were."""
     before = [path.exists() for path in COMMON]
     yield
     assert [path.exists() for path in COMMON] == before
@@ -88,7 +83,6 @@ def kept(cache: Path) -> dict[str, bytes]:
 
 
 def test_an_engine_is_kept_and_found_again(shell: list[str], cache: Path) -> None:
-    """Nothing else stays, and it says nothing to standard error."""
     path = cache / f"engine-{SHA256}"
     assert hold(shell, cache) == (f"send {path}", "")
     assert hold(shell, cache) == (f"there {path}", "")
@@ -99,20 +93,17 @@ def test_an_engine_is_kept_and_found_again(shell: list[str], cache: Path) -> Non
 
 @pytest.mark.parametrize("login", LOGIN_SHELLS)
 def test_every_login_shell_starts_the_holder(login: str, cache: Path) -> None:
-    """In csh and tcsh `!` recalls history within quotes, too, and no quotes hold a line end."""
     told = _held([login, "-c", f"{HOLDER} {MARK}"], cache, LINE.encode())
     assert told == (f"send {cache}/engine-{SHA256}", "")
 
 
 def test_the_login_shell_has_nothing_to_read_otherwise() -> None:
-    """Of what any of them takes for more than itself within single quotes."""
     words = f"{HOLDER} {MARK}"
     assert set("!\n\\^").isdisjoint(words) and words.count("'") == 2
     assert len(words) < 1024
 
 
 def test_a_link_to_the_directory_above_is_followed(shell: list[str], cache: Path) -> None:
-    """As of a user whose cache lies on another disk."""
     (cache.parent.parent / "disk").mkdir()
     cache.parent.symlink_to(cache.parent.parent / "disk")
     answer, _ = hold(shell, cache)
@@ -133,7 +124,6 @@ def test_a_link_of_the_engines_name_is_not_written_through(shell: list[str], cac
 def test_what_is_there_by_the_name_of_a_part_is_not_written_to(
     shell: list[str], cache: Path
 ) -> None:
-    """Though its name cannot be guessed."""
     cache.mkdir(0o700, parents=True)
     elsewhere = cache.parent / "elsewhere"
     elsewhere.mkdir()
@@ -150,7 +140,6 @@ def test_what_is_there_by_the_name_of_a_part_is_not_written_to(
 def test_a_directory_that_others_can_write_to_is_passed_over(
     shell: list[str], cache: Path, mode: int, above: bool
 ) -> None:
-    """Itself, and one above it unless only owners may remove what is there."""
     cache.mkdir(0o700, parents=True)
     (cache.parent if above else cache).chmod(mode)
     is_safe = above and mode == 0o1777
@@ -171,7 +160,6 @@ def test_a_link_in_the_place_of_the_directory_is_passed_over(shell: list[str], c
 
 
 def test_a_directory_of_the_engines_name_is_passed_over(shell: list[str], cache: Path) -> None:
-    """The engine is not put into it."""
     (cache / f"engine-{SHA256}").mkdir(0o700, parents=True)
     cache.chmod(0o700)
     answer, _ = hold(shell, cache)
@@ -180,7 +168,6 @@ def test_a_directory_of_the_engines_name_is_passed_over(shell: list[str], cache:
 
 
 def test_an_engine_that_others_can_write_to_is_replaced(shell: list[str], cache: Path) -> None:
-    """Though it is the right one now."""
     cache.mkdir(0o700, parents=True)
     path = cache / f"engine-{SHA256}"
     path.write_bytes(ENGINE)
@@ -194,7 +181,6 @@ def test_an_engine_that_others_can_write_to_is_replaced(shell: list[str], cache:
 def test_what_belongs_to_somebody_else_is_left_alone(
     shell: list[str], cache: Path, what: str
 ) -> None:
-    """Not even an empty directory is removed, and no engine of theirs is started."""
     if os.geteuid() != 0:
         missing("files of other users take root")
     cache.mkdir(0o700, parents=True)

@@ -1,8 +1,6 @@
 """Hosts that are reached by ssh and do what they like: lanlab waits for none without end, keeps
 little of what they say, and has a sentence for each."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import time
@@ -36,7 +34,6 @@ Host = Callable[[str], Connection]
 
 @pytest.fixture
 def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
-    """Connects to a host that is a shell script."""
     programs, sockets = tmp_path / "bin", tmp_path / "sockets"
     for folder in (programs, sockets):
         folder.mkdir()
@@ -58,7 +55,6 @@ def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Host]:
 
 
 def fails(call: Callable[[], object], within_s: float = 20.0) -> str:
-    """The sentence of its error, which comes in time."""
     began = time.monotonic()
     with pytest.raises(LabError) as error:
         call()
@@ -68,7 +64,6 @@ def fails(call: Callable[[], object], within_s: float = 20.0) -> str:
 
 
 def temporary_bytes() -> int:
-    """Of the files without a name that this process has open."""
     found = 0
     for entry in Path("/proc/self/fd").iterdir():
         try:
@@ -83,14 +78,12 @@ FLOOD = "evil: the ssh connection wrote more than 64 MiB of output and was ended
 
 
 def test_a_host_that_floods_while_it_is_reached_is_ended(host: Host) -> None:
-    """Nothing of it goes to this machine's disk."""
     before = temporary_bytes()
     assert fails(lambda: host("exec yes evil >&2")) == FLOOD
     assert temporary_bytes() == before
 
 
 def test_a_host_that_floods_later_is_ended(host: Host) -> None:
-    """While something is measured, too; whoever asks next hears why."""
     connection = host(f"{FACTS}; yes evil >&2")
     arrive(connection)
     connection.send(b"go\n")
@@ -101,7 +94,6 @@ def test_a_host_that_floods_later_is_ended(host: Host) -> None:
 
 
 def test_of_what_a_host_says_the_end_is_kept(host: Host) -> None:
-    """And stands in the error of a connection that ends."""
     connection = host(
         f"{FACTS}; head -c 10000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last >&2"
     )
@@ -111,7 +103,6 @@ def test_of_what_a_host_says_the_end_is_kept(host: Host) -> None:
 
 
 def test_a_host_that_takes_nothing_is_given_up(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
-    """It has asked for the engine, which is more than a pipe holds."""
     monkeypatch.setattr(module, "_ANSWER_WITHIN_S", 0.5)
     connection = host(f"{FACTS}; echo 'send /tmp/engine'; exec sleep 60")
     arrival = arrive(connection)
@@ -123,7 +114,6 @@ def test_a_host_that_takes_nothing_is_given_up(host: Host, monkeypatch: pytest.M
 
 
 def test_a_host_that_takes_a_little_now_and_then_has_a_time_for_all(host: Host) -> None:
-    """However small its steps."""
     connection = host(f"{FACTS}; while head -c 4096 >/dev/null; do sleep 0.1; done")
     arrive(connection)
     said = fails(lambda: connection.send(b"x" * 10_000_000, 1.0), 5)
@@ -131,7 +121,6 @@ def test_a_host_that_takes_a_little_now_and_then_has_a_time_for_all(host: Host) 
 
 
 def test_a_host_that_closes_its_input_has_a_sentence(host: Host) -> None:
-    """Though its connection stands."""
     connection = host(f"{FACTS}; exec <&-; echo 'send /tmp/engine'; exec sleep 60")
     arrival = arrive(connection)
     said = fails(lambda: install(connection, arrival, keep=False))
@@ -139,7 +128,6 @@ def test_a_host_that_closes_its_input_has_a_sentence(host: Host) -> None:
 
 
 def test_a_connection_that_ends_meanwhile_has_a_sentence(host: Host) -> None:
-    """With what it said last."""
     connection = host(f"{FACTS}; echo 'send /tmp/engine'; echo gone >&2; exit 1")
     arrival = arrive(connection)
     with pytest.raises(RunError) as error:
@@ -150,14 +138,12 @@ def test_a_connection_that_ends_meanwhile_has_a_sentence(host: Host) -> None:
 
 @pytest.mark.parametrize("ends", ["UNKNOWN 65535 UNKNOWN 65535", "a b c d", "1 2 3 4", ""])
 def test_a_server_that_does_not_tell_its_address_is_reached(host: Host, ends: str) -> None:
-    """As one whose end is no socket (`sshd -i` behind a proxy command)."""
     facts = f'echo "$mark"; echo "facts Linux x86_64 6.1 {ends}"; exec sleep 60'
     arrival = arrive(host(facts))
     assert (arrival.address, arrival.peer_address) == (None, None)
 
 
 def test_a_host_that_does_as_asked_is_used(host: Host, tmp_path: Path) -> None:
-    """So that what is refused above is not refused of anybody."""
     connection = host(f"export XDG_CACHE_HOME={tmp_path}/cache; {HONEST}")
     found = install(connection, arrive(connection), keep=True)
     assert found.was_copied

@@ -3,8 +3,6 @@ Addresses of one link (`fe80::/10`), which need a zone: between real hosts, at s
 What an interface is called differs from host to host.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -45,7 +43,6 @@ def test_a_zone_is_read_and_written_back(text: str, wanted: Destination) -> None
 
 
 def test_an_address_that_every_link_has_is_refused_without_its_zone() -> None:
-    """With how to write it."""
     for refuse in (
         lambda: parse_destination("nas=fe80::2"),
         lambda: read_destinations("pc1,root@[fe80::2]"),
@@ -90,7 +87,6 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
 
 
 def test_hosts_are_measured_at_addresses_of_their_link(lan: SshLan) -> None:
-    """Over both transports; both ends have the zone of their own host."""
     ends = ("--from", f"pc1={HERE}%eth0", "--to", f"nas={NAS}%eth0", "--ip", "6")
     for transport in ("udp", "tcp"):
         found = lan.measured(
@@ -116,7 +112,6 @@ def test_ssh_and_the_measurement_go_by_the_same_link(lan: SshLan) -> None:
 def test_files_are_copied_to_a_server_of_the_link(
     service: str, lan: SshLan, tmp_path: Path
 ) -> None:
-    """Which prints its URL with its own zone; the client writes its own instead."""
     target = tmp_path / "target"
     target.mkdir()
     nas = lan.hosts[1].host

@@ -1,7 +1,5 @@
 """What a link is follows from its text; a text that means no link is refused with what to do."""
 
-from __future__ import annotations
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -141,7 +139,6 @@ def test_what_no_link_is_gets_refused_with_a_hint(text: str, message: str, hint:
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=4)), max_size=7).map("".join))
 def test_any_text_is_a_link_or_an_error_of_use(text: str) -> None:
-    """And a link's own text is the same link."""
     try:
         found = parse_link(text)
     except UsageError:

@@ -1,7 +1,5 @@
 """lanlab's own medium below a virtual LAN: what it counts, what it loses, and how it ends."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -35,7 +33,6 @@ ENDS = ("delivered_copies", "lost_chance", "lost_excessive_collisions", "lost_sw
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
@@ -69,7 +66,6 @@ def interfaces(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) 
 @pytest.mark.usefixtures("interfaces")
 @pytest.mark.parametrize("link", ["10M", "10M:hub", "10M:switch", "10M,loss=20%", "10M:bus"])
 def test_every_copy_of_a_frame_is_delivered_or_one_loss(open_bed: Open, link: str) -> None:
-    """And what was read from a host is what its interface has sent."""
     bed = open_bed("virtual", 2, link)
     for _ in range(3):
         # What is lost is not waited for: it is counted all the same.
@@ -108,7 +104,6 @@ def test_lateness_is_of_the_time_since_the_reading_before(open_bed: Open) -> Non
 def test_a_medium_that_is_killed_is_damage(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch, as_user: bool
 ) -> None:
-    """Its counts cannot be had any more, and nothing is left of the testbed when it is closed."""
     if as_user:
         monkeypatch.setattr("lanlab.testbeds.namespaces.os.geteuid", lambda: 1000)
     bed = open_bed("virtual", 3, "10M:hub")
@@ -137,7 +132,6 @@ def test_an_interface_that_is_deleted_ends_the_medium(open_bed: Open) -> None:
 
 
 def test_the_medium_carries_the_mark_of_its_testbed(open_bed: Open) -> None:
-    """So that the next testbed finds one that a killed lanlab left stopped."""
     bed = open_bed("virtual", 2, "10M")
     assert isinstance(bed, VirtualTestbed)
     environment = Path(f"/proc/{medium_pid(bed)}/environ").read_bytes()
@@ -164,7 +158,6 @@ def test_doctor_says_what_the_medium_works_by(open_bed: Open, interfaces: str) -
 def test_a_kernel_that_has_neither_is_reported_with_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A token bucket and an unshaped link do without."""
     monkeypatch.setattr(medium, "TUN_DEVICE", Path("/dev/no-such-device"))
     monkeypatch.setattr(sys, "executable", "/bin/false")
     (need,) = (need for need in needs("virtual") if need.name.startswith("medium"))
@@ -175,7 +168,6 @@ def test_a_kernel_that_has_neither_is_reported_with_a_hint(
 def test_packet_sockets_carry_a_vlan_tag_and_hear_nothing_of_their_own(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The kernel takes the tag out of a frame before it shows it to a socket."""
     monkeypatch.setattr(medium, "TUN_DEVICE", Path("/dev/no-such-device"))
     bed = open_bed("virtual", 2, "10M")
     listen = """
@@ -217,7 +209,6 @@ s.send(to + own + b"\\x81\\x00\\x00\\x07\\x88\\xb5" + b"in a VLAN" + bytes(60))
 
 
 def test_frames_are_written_to_a_new_file(open_bed: Open, tmp_path: Path) -> None:
-    """As many as the medium has taken from the hosts."""
     open_bed("virtual", 2, "10M").close()
     path = tmp_path / "frames.pcap"
     with open_testbed("virtual", 2, "10M", path) as bed:
@@ -255,7 +246,6 @@ def test_frames_are_refused_where_there_is_no_medium(
 
 
 def test_a_file_of_the_users_is_not_replaced(tmp_path: Path) -> None:
-    """Nor is anything made."""
     path = tmp_path / "mine.pcap"
     path.write_text("mine")
     with pytest.raises(UsageError, match="already exists and is not replaced"):

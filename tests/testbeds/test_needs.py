@@ -1,7 +1,5 @@
 """What `needs` says is what opening a testbed then finds."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -16,7 +14,6 @@ pytestmark = pytest.mark.rights
 
 @pytest.mark.parametrize("name", TESTBEDS)
 def test_every_need_is_named_once_and_says_what_was_found(name: str) -> None:
-    """A missing one also says how to get it, or what was not tried."""
     found = needs(name)
     assert found
     assert len({need.name for need in found}) == len(found)
@@ -27,7 +24,6 @@ def test_every_need_is_named_once_and_says_what_was_found(name: str) -> None:
 
 @pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN is Linux only")
 def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
-    """And are missing where it cannot."""
     by_name: dict[str, Need] = {need.name: need for need in needs("virtual")}
     try:
         open_testbed("virtual", 2, "unshaped").close()
@@ -42,7 +38,6 @@ def test_namespaces_are_found_where_a_testbed_can_be_opened() -> None:
 def test_without_tools_everything_else_still_gets_an_answer(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """`doctor` must not fail on the machine that needs it most."""
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     by_name = {need.name: need for need in needs("virtual")}
@@ -53,6 +48,5 @@ def test_without_tools_everything_else_still_gets_an_answer(
 
 
 def test_needs_of_an_unknown_testbed_are_an_error() -> None:
-    """With what there is."""
     with pytest.raises(UnknownName, match="no testbed named `lan`"):
         needs("lan")

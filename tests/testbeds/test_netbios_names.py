@@ -1,7 +1,5 @@
 """A server is found by its NetBIOS name: Samba's nmbd on another host of a virtual LAN answers."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -39,7 +37,6 @@ log file = {folder}/nmbd.log
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
@@ -50,7 +47,6 @@ def _address(engine: Engine, name: str, *, netbios: bool = True, wins: str | Non
 
 
 def _await_name(engine: Engine, name: str, within_s: float = 20) -> str:
-    """nmbd claims its name before it answers for it."""
     until = time.monotonic() + within_s
     while True:
         try:
@@ -61,7 +57,6 @@ def _await_name(engine: Engine, name: str, within_s: float = 20) -> str:
 
 
 def test_a_host_that_only_netbios_knows_is_found(open_bed: Open, tmp_path: Path) -> None:
-    """By a query that every host of the network gets; without it the name is unknown."""
     nmbd = shutil.which("nmbd", path="/usr/sbin:/usr/bin")
     if nmbd is None:
         missing("`nmbd` is not installed")

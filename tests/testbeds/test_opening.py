@@ -1,7 +1,5 @@
 """A testbed that is made beside other work."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from typing import Any
@@ -15,8 +13,6 @@ from lanlab.testbeds.registry import is_of_real_hosts
 
 
 class MadeUp:
-    """Notes that it was closed."""
-
     def __init__(self) -> None:
         self.closed = 0
         self.hosts = (Host("host0", {}, ("in0",)), Host("host1", {}, ("in1",)))
@@ -34,7 +30,6 @@ def made(monkeypatch: pytest.MonkeyPatch) -> MadeUp:
 
 @pytest.fixture
 def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is done with engines, none of which is started."""
     told: list[str] = []
 
     class MadeUpEngine:

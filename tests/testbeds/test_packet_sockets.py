@@ -1,7 +1,5 @@
 """lanlab's medium where there is no /dev/net/tun: each host's cable ends at a packet socket."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -53,7 +51,6 @@ def open_bed(monkeypatch: pytest.MonkeyPatch) -> Iterator[Open]:
 def test_goodput_is_that_of_real_ethernet(
     open_bed: Open, link: str, version: int, size: int, wire_bytes: int
 ) -> None:
-    """And a sender that never pauses is held back: nothing is lost."""
     bed = open_bed("virtual", 2, link)
     check_goodput(bed, link, version, size, wire_bytes)
     assert bed.counters()["host0/eth0"]["medium_lost_adapter_queue_frames"] == 0
@@ -68,7 +65,6 @@ def test_neither_end_of_the_cables_joins_or_splits_frames(open_bed: Open) -> Non
 
 
 def test_what_finds_no_room_in_the_socket_is_lost_in_the_adapters_queue(open_bed: Open) -> None:
-    """While the medium is away, as on a busy machine."""
     bed = open_bed("virtual", 2, "100M")
     assert isinstance(bed, VirtualTestbed)
     settled(bed)
@@ -86,7 +82,6 @@ def test_what_finds_no_room_in_the_socket_is_lost_in_the_adapters_queue(open_bed
 
 
 def test_tshark_sees_the_frames_that_the_medium_counts(open_bed: Open) -> None:
-    """At both hosts, padding and all."""
     tshark = find_tool("tshark")
     if tshark is None:
         missing("need `tshark`; apt install tshark")

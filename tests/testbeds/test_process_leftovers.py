@@ -1,7 +1,5 @@
 """What a killed lanlab leaves when its processes do not notice, and its end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess
@@ -41,7 +39,6 @@ sys.stdin.readline()
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
@@ -58,7 +55,6 @@ def start(code: str) -> subprocess.Popen[str]:
 # Any testbed that is opened beside it would end them first.
 @pytest.mark.alone
 def test_the_next_testbed_ends_leftovers_of_a_killed_one(open_bed: Open) -> None:
-    """Stopped processes do not see their input end; they are found by their mark."""
     open_bed("virtual", 2, "unshaped").close()
     child = start(CHILD)
     stopped = marked_by(child.pid)
@@ -77,7 +73,6 @@ def test_the_next_testbed_ends_leftovers_of_a_killed_one(open_bed: Open) -> None
 
 
 def marked(mark: str) -> subprocess.Popen[bytes]:
-    """A process with that mark."""
     process = subprocess.Popen(
         ["cat"],
         stdin=subprocess.PIPE,
@@ -94,7 +89,6 @@ def marked(mark: str) -> subprocess.Popen[bytes]:
 
 
 def ended_by(process: subprocess.Popen[bytes]) -> int:
-    """What ended a process that is gone, or will be in a moment."""
     code = process.wait(timeout=10)
     process.communicate()  # Closes its pipes.
     return code
@@ -106,7 +100,6 @@ def ended_by(process: subprocess.Popen[bytes]) -> int:
     ids=["other process of the same id", "no process", "no number", "empty", "colons"],
 )
 def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
-    """A process id that is used again has another start time."""
     process = marked(mark.format(own=os.getpid()))
     found = [each for each in process_leftovers.find_leftovers() if each.pid == process.pid]
     assert process_leftovers.end(found) == []
@@ -114,7 +107,6 @@ def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
 
 
 def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
-    """A keeper removes the files of its server last."""
     done = tmp_path / "done"
     with subprocess.Popen(
         ["sh", "-c", f"echo; sleep 0.3; : >'{done}'"],
@@ -129,7 +121,6 @@ def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
 
 
 def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    """After a while; one that is stopped at once."""
     waiting, stopped = marked("gone"), marked("gone")
     stopped.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(process_leftovers, "_LEAVE_WITHIN_S", 0.2)
@@ -138,7 +129,6 @@ def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_living_owners_processes_are_left_alone() -> None:
-    """Another testbed of this or another process goes on."""
     process = marked(process_leftovers.new_mark())
     assert process.pid in {each.pid for each in process_leftovers.marked_processes()}
     assert process.pid not in {each.pid for each in process_leftovers.find_leftovers()}
@@ -146,5 +136,4 @@ def test_a_living_owners_processes_are_left_alone() -> None:
 
 
 def test_marks_of_one_process_differ() -> None:
-    """Closing one testbed must not end another's hosts."""
     assert process_leftovers.new_mark() != process_leftovers.new_mark()

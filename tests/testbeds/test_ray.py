@@ -1,7 +1,5 @@
 """Nodes of a Ray cluster: measured, left as they were, and lost."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -22,13 +20,11 @@ NODES = ("127.0.0.2", "127.0.0.3", "127.0.0.4")
 
 @pytest.fixture(scope="module")
 def cluster() -> Iterator[RayCluster]:
-    """Three nodes."""
     with ray_cluster(*NODES) as made:
         yield made
 
 
 def start(cluster: RayCluster, *argv: str, before: str = "", **more: str) -> subprocess.Popen[str]:
-    """A command of lanlab with the token of the cluster."""
     return subprocess.Popen(
         [*COMMAND[:2], before + COMMAND[2], *argv],
         env=cluster.environment | more,
@@ -40,7 +36,6 @@ def start(cluster: RayCluster, *argv: str, before: str = "", **more: str) -> sub
 
 
 def ended(command: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
-    """What became of a command."""
     try:
         said, errors = command.communicate(timeout=240)
     except subprocess.TimeoutExpired:
@@ -51,7 +46,6 @@ def ended(command: subprocess.Popen[str]) -> subprocess.CompletedProcess[str]:
 
 
 def stored(cluster: RayCluster, run_id: str) -> tuple[dict[str, Any], list[dict[str, Any]]]:
-    """The testbed of a run, and what is stored of its trials."""
     script = (
         "import json, sys; from lanlab.store import open_store\n"
         "with open_store(None) as s: print(json.dumps([s.run(sys.argv[1]).testbed, "
@@ -70,7 +64,6 @@ def stored(cluster: RayCluster, run_id: str) -> tuple[dict[str, Any], list[dict[
 
 
 def test_datagrams_go_from_one_node_to_the_next(cluster: RayCluster) -> None:
-    """The engine is copied to where there is none, and nothing but it stays."""
     kept = cluster.folder / "cache/lanlab"
     assert not kept.exists()
     where = f"ray:{cluster.address}"
@@ -98,8 +91,6 @@ STATIONS = ["stations", "--service", "ftp", "--stations", "9", "--readings", "5"
 
 
 def test_stations_work_on_several_nodes(cluster: RayCluster) -> None:
-    """One node serves, and the stations are spread over the others. `LANLAB_REMOVE_ENGINE` has
-    nothing stay at all."""
     where = ["--testbed", f"ray:{cluster.address}", "--client-hosts", "2", "--json"]
     done = ended(start(cluster, *STATIONS, *where, LANLAB_REMOVE_ENGINE="1"))
     assert done.returncode == 0, done.stdout + done.stderr
@@ -116,7 +107,6 @@ def test_stations_work_on_several_nodes(cluster: RayCluster) -> None:
 
 
 def test_more_nodes_than_there_are_is_refused(cluster: RayCluster) -> None:
-    """Before anything is run."""
     where = ["--testbed", f"ray:{cluster.address}", "--client-hosts", "3"]
     done = ended(start(cluster, *STATIONS, *where))
     assert done.returncode == 2
@@ -125,7 +115,6 @@ def test_more_nodes_than_there_are_is_refused(cluster: RayCluster) -> None:
 
 
 def test_a_directory_of_this_host_is_on_no_node(tmp_path: Path) -> None:
-    """Clients run on nodes; this is refused before the cluster is asked."""
     (tmp_path / "file").write_text("hello")
     done = subprocess.run(
         [*COMMAND, "copy", str(tmp_path), "--service", "sftp", "--testbed", "ray:127.0.0.2:9"],
@@ -139,7 +128,6 @@ def test_a_directory_of_this_host_is_on_no_node(tmp_path: Path) -> None:
 
 
 def test_a_killed_command_leaves_nothing_on_the_nodes(cluster: RayCluster) -> None:
-    """Ray ends the actors, and with them the engines."""
     command = start(cluster, "echo", "--testbed", f"ray:{cluster.address}", "--time", "60")
     cluster.await_engines(2)
     command.kill()
@@ -187,7 +175,6 @@ def not_joined(cluster: RayCluster) -> dict[str, subprocess.CompletedProcess[str
 def test_a_cluster_that_cannot_be_joined_is_named(
     not_joined: dict[str, subprocess.CompletedProcess[str]], name: str
 ) -> None:
-    """With what to do about it, and nothing else on standard output."""
     *_, said, hint = NOT_JOINED[name]
     done = not_joined[name]
     assert done.returncode == 2, done.stderr
@@ -197,7 +184,6 @@ def test_a_cluster_that_cannot_be_joined_is_named(
 
 
 def test_an_invalid_cluster_is_given_up(cluster: RayCluster) -> None:
-    """Ray itself tries for minutes."""
     script = """
 import socket, sys
 import lanlab.testbeds.ray_cluster as module
@@ -223,7 +209,6 @@ with socket.create_server(("127.0.0.1", 0)) as silent:
 
 
 def test_a_lost_engine_and_a_lost_actor_cost_a_trial_each(cluster: RayCluster) -> None:
-    """A lost engine is started anew by its actor, and a lost actor by Ray."""
     argv = ["--testbed", f"ray:{cluster.address}", "--time", "2", "--trials", "4", "--json"]
     command = start(cluster, "echo", *argv)
     first = cluster.await_engines(2)
@@ -244,8 +229,6 @@ def test_a_lost_engine_and_a_lost_actor_cost_a_trial_each(cluster: RayCluster) -
 
 
 def test_a_killed_node_costs_its_trial(cluster: RayCluster) -> None:
-    """The others are measured on the nodes that are left; where there are too few, when one has
-    come back."""
     argv = ["--testbed", f"ray:{cluster.address}", "--time", "2", "--trials", "4", "--json"]
     command = start(cluster, "echo", *argv)
     first = cluster.await_engines(2)

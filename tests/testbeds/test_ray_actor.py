@@ -1,7 +1,5 @@
 """Where an actor keeps engines on its node: in no directory that another user could change."""
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import os

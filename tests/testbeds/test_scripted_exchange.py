@@ -3,8 +3,6 @@ A scripted exchange between real interfaces. The same script runs on virtual tim
 `crates/engine/src/medium/scripted.rs`: both give the same frames, octet by octet and in order.
 """
 
-from __future__ import annotations
-
 import itertools
 import json
 import struct
@@ -51,13 +49,11 @@ print(json.dumps(received))
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
 
 def script() -> list[tuple[int, bytes]]:
-    """Of each frame the host that sends it, and its octets."""
     frames = []
     lines = [line for line in SCRIPT.read_text().splitlines() if not line.startswith("#")]
     for number, line in enumerate(lines):
@@ -86,7 +82,6 @@ def recorded(path: Path) -> list[tuple[int, bytes]]:
 def test_a_scripted_exchange_gives_its_frames_byte_by_byte_and_in_order(
     open_bed: Open, tmp_path: Path, link: str, hosts: int
 ) -> None:
-    """At both hosts and in the recording, and no frame takes less time than on a wire."""
     open_bed("virtual", hosts, link).close()
     frames, path = script(), tmp_path / "frames.pcap"
     told = json.dumps([(sender, frame.hex()) for sender, frame in frames])

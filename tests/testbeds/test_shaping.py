@@ -1,7 +1,5 @@
 """A shaped link carries what a real Ethernet of its speed carries."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -22,13 +20,11 @@ from lanlab.testbeds.link import parse_link
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
 
 def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:
-    """Offload features of a host's interface, as ethtool sees them."""
     ethtool = shutil.which("ethtool", path=f"{os.environ['PATH']}:/usr/sbin:/sbin")
     if ethtool is None:
         missing("need `ethtool` to look at offloads independently; apt install ethtool")
@@ -46,7 +42,6 @@ def features(bed: Bed, host: int, device: str = "eth0") -> dict[str, bool]:
 
 
 def test_a_shaped_link_has_no_offloads(open_bed: Open) -> None:
-    """They would show the shaper packets that no wire carries."""
     names = (
         "tx-tcp-segmentation",
         "tx-tcp6-segmentation",
@@ -111,14 +106,11 @@ print(len(seen), goodputs(seen))
 
 @dataclass(frozen=True)
 class Goodput:
-    """Of a sender that never pauses."""
-
     whole_bps: float
     fastest_bps: float
 
     @classmethod
     def parse(cls, printed: str) -> Self:
-        """From what `goodputs` prints."""
         return cls(*map(float, printed.split()))
 
 
@@ -174,8 +166,6 @@ def blasted(bed: Bed, version: int, size: int) -> Goodput:
 
 
 class Shape(NamedTuple):
-    """A link, messages on it, and what each takes on the wire."""
-
     link: str
     version: int
     size: int
@@ -213,12 +203,10 @@ MORE_SHAPES = [
 )
 @pytest.mark.figures
 def test_goodput_is_that_of_real_ethernet(open_bed: Open, shape: Shape) -> None:
-    """Within 1 % of frame and gap arithmetic."""
     check_goodput(open_bed("virtual", 2, shape.link), *shape)
 
 
 def test_a_frame_costs_38_bytes_beside_its_packet_and_84_at_least(open_bed: Open) -> None:
-    """What the kernel is told, and what is recorded of the link."""
     assert "overhead 24 mpu 84 " in shaping.shaping_batch(["eth0"], 10_000_000, 1_000_000)
     assert shaping.FULL_FRAME_WIRE_BYTES == 1538
     for link in ("10M", "10M+tbf"):
@@ -249,7 +237,6 @@ print(goodputs(seen))
 
 
 def by_tcp(bed: Bed) -> Goodput:
-    """Goodput by TCP."""
     address = bed.hosts[1].addresses["ipv4"]
     sink = subprocess.Popen(
         [*bed.hosts[1].command_prefix, sys.executable, "-c", GOODPUTS + TCP_SINK, address],
@@ -267,7 +254,6 @@ def by_tcp(bed: Bed) -> Goodput:
 @pytest.mark.parametrize("link", ["10M", "10M+tbf"])
 @pytest.mark.figures
 def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open, link: str) -> None:
-    """Within 1 %: TCP's packets of many segments are not taken for one frame."""
     bed = open_bed("virtual", 2, link)
     # 1500 less the IP and TCP headers of 20 each and 12 of time stamps (RFC 7323).
     theory_bps = 10_000_000 * 1448 / 1538
@@ -275,7 +261,6 @@ def test_tcp_goodput_is_that_of_real_ethernet(open_bed: Open, link: str) -> None
 
 
 def test_bursts_grow_with_the_speed_and_queues_hold_a_send_buffer() -> None:
-    """The numbers that the measured exactness stands on."""
     assert [shaping.burst_bytes(r) for r in (1_000, 10**7, 2 * 10**7, 10**8, 10**9)] == [
         1600,
         1600,

@@ -1,7 +1,5 @@
 """Hosts with real OpenSSH servers: measured, and left as they were."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,13 +17,11 @@ AHEAD_S = 1000
 
 @pytest.fixture(scope="module")
 def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
-    """The hosts `pc1` and `nas`."""
     with ssh_lan(tmp_path_factory.mktemp("ssh")) as opened:
         yield opened
 
 
 def test_datagrams_go_from_one_remote_host_to_the_other(lan: SshLan) -> None:
-    """Their interfaces see them; the machine that controls them carries none."""
     amount = ["--messages", "2000", "--message-rate", "5000", "--warmup", "0"]
     found = lan.measured("stream", *lan.ends(), *amount)
     raw = lan.trials(found["run"])[0]
@@ -40,7 +36,6 @@ def test_datagrams_go_from_one_remote_host_to_the_other(lan: SshLan) -> None:
 
 
 def test_an_engine_is_copied_once(lan: SshLan) -> None:
-    """It stays in the cache, by its hash, and is removed when that is asked for."""
     found = lan.measured("echo", "--to", "nas", "--requests", "10")
     kept = lan.hosts[1].files()
     assert found["replies"] == 10
@@ -58,7 +53,6 @@ def test_an_engine_is_copied_once(lan: SshLan) -> None:
 
 
 def test_a_damaged_engine_is_copied_anew(lan: SshLan) -> None:
-    """What is there is compared before it is started."""
     lan.measured("echo", "--to", "nas", "--requests", "10")
     (kept,) = lan.hosts[1].files()
     lan.hosts[1].run("sh", "-c", f"printf x >> {kept}")
@@ -67,7 +61,6 @@ def test_a_damaged_engine_is_copied_anew(lan: SshLan) -> None:
 
 
 def test_login_scripts_may_print(lan: SshLan) -> None:
-    """Output before the first message of the engine is skipped."""
     script = "echo 'welcome to nas'; echo '{\"type\":\"hello\"}'; echo oops >&2"
     lan.hosts[1].run("sh", "-c", 'echo "$1" > ~/.bashrc', "sh", script)
     try:
@@ -77,7 +70,6 @@ def test_login_scripts_may_print(lan: SshLan) -> None:
 
 
 def test_a_study_runs_on_the_hosts_of_a_file(lan: SshLan, tmp_path: Path) -> None:
-    """Roles say which host is which, and the run names its file."""
     pc1, nas = lan.hosts
     file = tmp_path / "lab.toml"
     file.write_text(
@@ -93,7 +85,6 @@ def test_a_study_runs_on_the_hosts_of_a_file(lan: SshLan, tmp_path: Path) -> Non
 
 
 def test_the_doctor_looks_at_each_host_and_at_the_way_between(lan: SshLan) -> None:
-    """And exits with 0 only if all is well; what is not says what to do."""
     nas = lan.hosts[1]
     code, out, err = lan.run("doctor", *lan.ends(), "--json")
     assert code == 0, err
@@ -148,7 +139,6 @@ def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) 
 def test_what_cannot_be_is_refused(
     lan: SshLan, argv: list[str], said: str, hint: str | None
 ) -> None:
-    """With the host's name and what to do; nothing is run."""
     code, out, err = lan.run("stream", *argv)
     assert code == 2, err
     assert said in err
@@ -157,7 +147,6 @@ def test_what_cannot_be_is_refused(
 
 
 def test_a_key_that_is_not_let_in_is_refused(lan: SshLan) -> None:
-    """No password is asked for."""
     lan.configure(f"Host nas\n  IdentityFile {lan.folder}/host_key\n  IdentitiesOnly yes\n")
     config = lan.folder / "ssh_config"
     config.write_text(config.read_text().replace("user_key", "host_key"))
@@ -171,7 +160,6 @@ def test_a_key_that_is_not_let_in_is_refused(lan: SshLan) -> None:
 
 
 def test_a_host_that_is_not_known_is_refused(lan: SshLan) -> None:
-    """No key is accepted silently; a changed one has another error than an unknown one."""
     known = lan.folder / "known_hosts"
     kept = known.read_text()
     try:
@@ -192,7 +180,6 @@ def test_a_host_that_is_not_known_is_refused(lan: SshLan) -> None:
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_hosts_without_a_route_between_them_are_named(lan: SshLan, transport: str) -> None:
-    """ssh reaches both, but they do not reach each other at these addresses."""
     ends = ["--from", "pc1", "--to", "nas", "--transport", transport]
     code, _, err = lan.run("stream", *ends, "--time", "1")
     assert code == 1
@@ -203,7 +190,6 @@ def test_hosts_without_a_route_between_them_are_named(lan: SshLan, transport: st
 
 
 def test_files_are_copied_to_a_server_on_a_remote_host(lan: SshLan) -> None:
-    """The client is one too, and of the dataset nothing stays."""
     found = lan.measured("copy", "50x6kB", "--service", "smb", *lan.ends(), "--trials", "1")
     assert found["copied_files"] == 50
     for host in lan.hosts:
@@ -212,14 +198,12 @@ def test_files_are_copied_to_a_server_on_a_remote_host(lan: SshLan) -> None:
 
 
 def test_a_directory_of_this_host_is_not_copied_from_another(lan: SshLan, tmp_path: Path) -> None:
-    """There it is another directory, or none."""
     code, _, err = lan.run("copy", str(tmp_path), "--service", "smb", "--from", "pc1")
     assert code == 2
     assert "found a directory of this host; files are copied from pc1" in err
 
 
 def test_the_testbed_says_what_its_hosts_are(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Their names, facts and interfaces; that one is closed is no damage to another."""
     monkeypatch.setenv("PATH", lan.environment["PATH"])
     pc1, nas = lan.hosts
     name = f"ssh:pc1={pc1.address},nas={nas.address}"
@@ -246,7 +230,6 @@ def test_the_testbed_says_what_its_hosts_are(lan: SshLan, monkeypatch: pytest.Mo
 
 
 def test_the_configuration_of_the_user_holds(lan: SshLan) -> None:
-    """A jump host, and what is meant for sessions of people: shared connections, commands."""
     nas = lan.hosts[1]
     lan.configure(
         f"Host behind\n  HostName {nas.address}\n  ProxyJump pc1\n  RemoteCommand tmux\n"
@@ -269,13 +252,11 @@ def test_the_configuration_of_the_user_holds(lan: SshLan) -> None:
 
 
 def test_a_server_that_shares_no_connection_is_measured_too(tmp_path: Path) -> None:
-    """Then each engine has a connection of its own."""
     with ssh_lan(tmp_path, more="MaxSessions 1") as lan:
         assert lan.measured("echo", "--to", "nas", "--requests", "10")["replies"] == 10
 
 
 def test_hosts_with_clocks_of_their_own_start_together(tmp_path: Path) -> None:
-    """The offset is found, and with one-way delays it is right to within its stated bound."""
     with ssh_lan(tmp_path, nas_ahead_s=AHEAD_S) as lan:
         found = lan.measured(
             "stream", *lan.ends(), "--messages", "1000", "--message-rate", "2000",
@@ -295,7 +276,6 @@ def test_hosts_with_clocks_of_their_own_start_together(tmp_path: Path) -> None:
 
 
 def test_iperf3_of_the_hosts_measures_beside_lanlab(lan: SshLan) -> None:
-    """Each with its own iperf3, in turns with lanlab's engines; nothing of it is left."""
     found = lan.measured(
         *("stream", "--to", "nas", "--tool", "lanlab,iperf3", "--transport", "tcp"),
         *("--time", "1", "--warmup", "0", "--size", "16k", "--trials", "1"),
@@ -313,7 +293,6 @@ def test_iperf3_of_the_hosts_measures_beside_lanlab(lan: SshLan) -> None:
 
 
 def test_an_iperf3_whose_lanlab_is_gone_ends(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A server without a client waits for ever by itself."""
     monkeypatch.setenv("PATH", lan.environment["PATH"])
     pc1, nas = lan.hosts
     with open_testbed(f"ssh:pc1={pc1.address},nas={nas.address}", 2, "unshaped") as bed:

@@ -1,7 +1,5 @@
 """What goes wrong on hosts that are reached by ssh: said with their names, and nothing is left."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -22,7 +20,6 @@ from lanlab.testbeds.remote import installed_engine
 
 
 def await_process(host: SshHost, wanted: str, within_s: float = 20.0) -> int:
-    """The process on a host whose command has some words."""
     deadline = time.monotonic() + within_s
     while time.monotonic() < deadline:
         for pid, words in host.processes().items():
@@ -33,7 +30,6 @@ def await_process(host: SshHost, wanted: str, within_s: float = 20.0) -> int:
 
 
 def await_trial(lan: SshLan, host: SshHost) -> int:
-    """Wait until a stream arrives at a host; the engine there."""
     deadline = time.monotonic() + 60
     while received(host) < 500:
         assert time.monotonic() < deadline
@@ -43,7 +39,6 @@ def await_trial(lan: SshLan, host: SshHost) -> int:
 
 
 def received(host: SshHost) -> int:
-    """UDP datagrams that have come to a host."""
     lines = Path(f"/proc/{host.server.pid}/net/snmp").read_text().splitlines()
     names, values = (line.split() for line in lines if line.startswith("Udp:"))
     return int(values[names.index("InDatagrams")])
@@ -75,7 +70,6 @@ def kill_engine(_: SshLan, host: SshHost, pid: int) -> None:
 
 
 def suspend_machine(_: SshLan, host: SshHost, pid: int) -> None:
-    """All that runs there: only its kernel still answers."""
     for each in (*host.processes(), host.server.pid):
         os.kill(each, signal.SIGSTOP)
 
@@ -85,7 +79,6 @@ def suspend_engine(_: SshLan, host: SshHost, pid: int) -> None:
 
 
 def cut_connection(_: SshLan, host: SshHost, pid: int) -> None:
-    """End the server's processes of the session."""
     for each, words in host.processes().items():
         if words.startswith("sshd:"):
             os.kill(each, signal.SIGKILL)
@@ -103,7 +96,6 @@ def cut_connection(_: SshLan, host: SshHost, pid: int) -> None:
 def test_a_fault_in_a_trial_is_reported_with_its_host(
     tmp_path: Path, fault: Callable[[SshLan, SshHost, int], None], said: str
 ) -> None:
-    """And nothing is left there."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         # One of both that stand still is given the time that is given to all.
@@ -119,7 +111,6 @@ def test_a_fault_in_a_trial_is_reported_with_its_host(
 
 @pytest.mark.parametrize("end", [signal.SIGKILL, signal.SIGINT, signal.SIGTERM])
 def test_nothing_is_left_of_a_command_that_was_ended(tmp_path: Path, end: int) -> None:
-    """Not there, and here no connection."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         command = lan.start(*SLOW)
@@ -130,7 +121,6 @@ def test_nothing_is_left_of_a_command_that_was_ended(tmp_path: Path, end: int) -
 
 
 def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
-    """The trial in flight is lost, no other."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         command = lan.start(
@@ -147,7 +137,6 @@ def test_a_run_goes_on_behind_a_cut_connection(tmp_path: Path) -> None:
 
 
 def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: Path) -> None:
-    """While the engine is being started."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         command = lan.start(*SLOW)
@@ -168,7 +157,6 @@ def test_a_connection_that_is_cut_before_the_first_trial_is_reported(tmp_path: P
 
 
 def test_a_connection_that_is_cut_between_trials_costs_one_at_most(tmp_path: Path) -> None:
-    """The last is measured over a new one."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         trials = Held(tmp_path / "trials", BEFORE_TRIAL)
@@ -196,7 +184,6 @@ module.END_AFTER_SILENCE_S, module.HEARTBEAT_S = 4, 1.0
 
 
 def test_an_engine_hears_something_often_enough() -> None:
-    """Two that are lost or late end no engine."""
     assert 3 * installed_engine.HEARTBEAT_S < installed_engine.END_AFTER_SILENCE_S
 
 
@@ -229,7 +216,6 @@ def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
 def test_where_no_engine_can_be_kept_another_directory_is_taken(
     tmp_path: Path, home: str, reason: str
 ) -> None:
-    """It does not stay there."""
     (tmp_path / "a").mkdir()
     (tmp_path / "b").mkdir()
     with ssh_lan(tmp_path / "a", home=home) as lan:
@@ -265,7 +251,6 @@ case "$1" in -s) echo {};; -m) echo {};; -r) echo {};; *) exec /usr/bin/uname "$
 def test_another_architecture_is_named(
     tmp_path: Path, system: str, machine: str, said: str, hint: str
 ) -> None:
-    """With what to build."""
     programs = {"uname": UNAME.format(system, machine, "6.1.0")}
     with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
         code, _, err = lan.run("echo", "--to", "nas")
@@ -279,7 +264,6 @@ def test_another_architecture_is_named(
 
 
 def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
-    """As one that is linked to a newer C library."""
     broken = tmp_path / "engine"
     engine = Path(engine_path()).read_bytes()
     broken.write_bytes(engine[:100_000])
@@ -295,7 +279,6 @@ def test_an_engine_that_does_not_start_there_is_named(tmp_path: Path) -> None:
 
 
 def test_an_old_kernel_is_reported(tmp_path: Path) -> None:
-    """Before the run, with what it does to the figures."""
     programs = {"uname": UNAME.format("Linux", os.uname().machine, "4.19.0-27-amd64")}
     with ssh_lan(tmp_path, more=FAKE, programs=programs) as lan:
         code, _, err = lan.run("echo", "--to", "nas", "--requests", "10")
@@ -304,7 +287,6 @@ def test_an_old_kernel_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_kernel_that_is_too_old_is_reported(tmp_path: Path) -> None:
-    """As the C library in the engine says it; nothing stays there."""
     # The engine cannot be run by such a kernel here, so that its program there is another one.
     said = "FATAL: kernel too old"
     chmod = f"""#!/bin/sh
@@ -321,7 +303,6 @@ exec /usr/bin/chmod "$@"
 
 
 def test_a_host_with_ipv6_alone_is_measured_over_it(tmp_path: Path) -> None:
-    """Without `--ip 6` the command says what to do."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         over_ipv6 = "fd99:2::2"
@@ -344,7 +325,6 @@ def test_a_host_with_ipv6_alone_is_measured_over_it(tmp_path: Path) -> None:
 
 
 def test_a_login_that_runs_no_command_is_reported(tmp_path: Path) -> None:
-    """A forced command, as of accounts for files only."""
     with ssh_lan(tmp_path, more="ForceCommand echo only files here") as lan:
         code, _, err = lan.run("echo", "--to", "nas")
         assert code == 2
@@ -353,7 +333,6 @@ def test_a_login_that_runs_no_command_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_firewall_has_another_error_than_a_dead_host(tmp_path: Path) -> None:
-    """With the command that opens the port."""
     with ssh_lan(tmp_path) as lan:
         nas = lan.hosts[1]
         # A route that loses what comes back is a firewall as far as the other end can tell.
@@ -385,7 +364,6 @@ parameters = { time_s = 0.5, warmup_s = 0 }
 
 
 def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
-    """On the hosts that its record names."""
     study = tmp_path / "small.toml"
     study.write_text(STUDY)
     folder = tmp_path / "lan"
@@ -408,7 +386,6 @@ def test_a_run_that_was_interrupted_goes_on(tmp_path: Path) -> None:
 
 
 def test_an_interrupt_while_connecting_ends_the_command_soon(tmp_path: Path) -> None:
-    """Ctrl-C while it connects ends the command soon."""
     with ssh_lan(tmp_path) as lan:
         lan.configure("Host nas\n  ProxyCommand sleep 600\n")
         command = lan.start("echo", "--to", "nas")

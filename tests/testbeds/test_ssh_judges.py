@@ -1,7 +1,5 @@
 """Measurements between hosts reached by ssh, compared with independent ones."""
 
-from __future__ import annotations
-
 import shutil
 import statistics
 import subprocess
@@ -29,13 +27,11 @@ def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
 
 
 def octets(host: SshHost, interface: str) -> tuple[int, int]:
-    """What an interface of a host has received and sent."""
     found = read_interfaces(Path(f"/proc/{host.server.pid}/net/dev"))[interface]
     return found["rx_bytes"], found["tx_bytes"]
 
 
 def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
-    """Message for message."""
     pc1, nas = lan.hosts
     with captured([pc1.host, nas.host], pc1.host, nas.address, 500) as end:
         found = lan.measured(
@@ -49,7 +45,6 @@ def test_tshark_counts_the_same_at_both_hosts(lan: SshLan) -> None:
 
 @pytest.mark.figures
 def test_iperf3_finds_the_same(lan: SshLan) -> None:
-    """As fast as the link takes it, one after the other: within 1 %."""
     pc1, nas = lan.hosts
     ours = ("stream", *lan.ends(), "--transport", "udp", "--size", "1408", "--time", "2")
     ours_bps = lan.measured(*ours)["goodput_bps"]
@@ -78,7 +73,6 @@ def control_rates(lan: SshLan, command: subprocess.Popen[str]) -> dict[str, floa
 
 @pytest.mark.figures
 def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
-    """Less than 1 kB/s, headers of Ethernet, IP, TCP and ssh included."""
     command = lan.start("stream", *lan.ends(), "--rate", "5M", "--time", "5")
     rates = control_rates(lan, command)
     code, _, err = finished(command)
@@ -89,7 +83,6 @@ def test_the_control_connection_carries_progress_alone(lan: SshLan) -> None:
 
 @pytest.mark.figures
 def test_offsets_are_right_and_starts_together(lan: SshLan) -> None:
-    """The hosts have one clock: an offset that is found is the error."""
     found = lan.measured(
         *("stream", *lan.ends(), "--messages", "50", "--message-rate", "1000"),
         *("--warmup", "0", "--trials", "20"),

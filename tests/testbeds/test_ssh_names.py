@@ -1,7 +1,5 @@
 """Names of hosts and files of them, and engines that are named, before anything is reached."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from pathlib import Path
@@ -25,7 +23,6 @@ from lanlab.testbeds.ssh import _make_folder
 def test_sockets_lie_where_ssh_reads_their_path_as_it_is(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    """And where they have room: ssh appends 17 characters while it makes one."""
     (tmp_path / name).mkdir()
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / name))
     folder = _make_folder()
@@ -59,7 +56,6 @@ def test_sockets_lie_in_the_users_own_directory_otherwise(monkeypatch: pytest.Mo
     ],
 )
 def test_a_host_is_read_and_written_back(text: str, wanted: Destination) -> None:
-    """A stored run names its hosts so that it can go on."""
     assert parse_destination(text) == wanted
     assert parse_destination(str(wanted)) == wanted
 
@@ -70,7 +66,6 @@ def test_a_host_is_read_and_written_back(text: str, wanted: Destination) -> None
      "@nas", "nas=", "nas=nas", "nas=224.0.0.1", "nas=0.0.0.0", "ssh://nas", "x" * 300, "näs"],
 )  # fmt: skip
 def test_an_invalid_host_is_refused(text: str) -> None:
-    """Nothing that ssh or a shell would read as something else gets through."""
     with pytest.raises(UsageError, match=r"^host: "):
         parse_destination(text)
 
@@ -90,7 +85,6 @@ def test_an_invalid_host_is_refused(text: str) -> None:
     ],
 )
 def test_a_file_that_names_no_hosts_is_refused(tmp_path: Path, text: str, said: str) -> None:
-    """With its name, the host and what is allowed."""
     file = tmp_path / "lab.toml"
     file.write_text(text)
     with pytest.raises(UsageError, match=said) as refused:
@@ -99,7 +93,6 @@ def test_a_file_that_names_no_hosts_is_refused(tmp_path: Path, text: str, said: 
 
 
 def test_roles_put_hosts_in_order(tmp_path: Path) -> None:
-    """The end that begins comes first, wherever it stands."""
     file = tmp_path / "lab.toml"
     file.write_text(
         "[[host]]\nssh = 'nas'\nroles = ['server']\n[[host]]\nssh = 'pc1'\nroles = 'client'\n"
@@ -117,13 +110,11 @@ def test_roles_put_hosts_in_order(tmp_path: Path) -> None:
     ],
 )
 def test_a_testbed_without_hosts_is_refused(name: str, said: str) -> None:
-    """Before anything is started."""
     with pytest.raises(UsageError, match=said):
         open_testbed(name, 2, "unshaped")
 
 
 def test_real_hosts_have_no_link_to_ask_for() -> None:
-    """What joins them is there."""
     with pytest.raises(UsageError, match="no link `10M`; allowed: unshaped"):
         open_testbed("ssh:here,nas", 2, "10M")
     with pytest.raises(UsageError, match="names 2 hosts; 3 are needed"):
@@ -135,7 +126,6 @@ def test_real_hosts_have_no_link_to_ask_for() -> None:
 def test_an_engine_is_named_for_its_architecture(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What is no program for it is refused, and without one the error says how to get it."""
     with pytest.raises(UnmetNeed, match="nas: no engine for riscv64") as lacking:
         travelling_engine("riscv64", "nas")
     assert "riscv64gc-unknown-linux-musl" in (lacking.value.hint or "")
@@ -151,13 +141,11 @@ def test_an_engine_is_named_for_its_architecture(
 
 @pytest.mark.parametrize("text", ["x", "aarch64", "=x", "aarch64=", "aarch64=/no/such"])
 def test_an_engine_without_file_or_architecture_is_refused(text: str) -> None:
-    """As `--engine` takes it."""
     with pytest.raises(UsageError, match="--engine: "):
         parse_named_engines([text])
 
 
 def test_the_engine_of_this_machine_travels_whole() -> None:
-    """Its hash is of what is sent."""
     engine = travelling_engine(os.uname().machine, "nas")
     assert engine.content[:4] == b"\x7fELF"
     assert len(engine.sha256) == 64
@@ -175,7 +163,6 @@ def test_the_engine_of_this_machine_travels_whole() -> None:
 def test_several_hosts_may_begin(
     tmp_path: Path, roles: list[str | None], wanted: list[str]
 ) -> None:
-    """The first, the end that answers, then the others; one without a role has what is left."""
     file = tmp_path / "lab.toml"
     each = [f'roles = "{role}"' if role else "" for role in roles]
     file.write_text("".join(f'[[host]]\nssh = "host{n}"\n{role}\n' for n, role in enumerate(each)))
@@ -190,7 +177,6 @@ def test_several_hosts_may_begin(
     ],
 )
 def test_a_file_names_one_host_that_answers(tmp_path: Path, roles: list[str], said: str) -> None:
-    """No more, and no fewer."""
     file = tmp_path / "lab.toml"
     each = enumerate(roles)
     file.write_text("".join(f'[[host]]\nssh = "host{n}"\nroles = "{role}"\n' for n, role in each))
@@ -200,7 +186,6 @@ def test_a_file_names_one_host_that_answers(tmp_path: Path, roles: list[str], sa
 
 @pytest.mark.parametrize("option", ["to_host", "from_hosts", "to_address", "from_address"])
 def test_a_file_of_hosts_is_named_by_the_testbed(option: str) -> None:
-    """The options of one host say so."""
     given: dict[str, Any] = dict.fromkeys(("to_host", "to_address", "from_address"))
     given |= {"from_hosts": (), "engines": None, "remove_engine": False}
     given[option] = ("lab.toml",) if option == "from_hosts" else "lab.toml"

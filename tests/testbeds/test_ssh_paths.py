@@ -1,7 +1,5 @@
 """Paths between hosts with real OpenSSH servers: the largest packets, and clocks kept right."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -28,13 +26,11 @@ SCRIPT = (
 
 @pytest.fixture(scope="module")
 def lan(tmp_path_factory: pytest.TempPathFactory) -> Iterator[SshLan]:
-    """The hosts `pc1` and `nas`, whose clocks are two."""
     with ssh_lan(tmp_path_factory.mktemp("ssh"), nas_ahead_s=1000) as opened:
         yield opened
 
 
 def run(lan: SshLan, *argv: str) -> subprocess.CompletedProcess[str]:
-    """A command of Python in lanlab's place."""
     return subprocess.run(
         lan.command(*argv),
         env=lan.environment,
@@ -101,7 +97,6 @@ def routed(lan: SshLan, mtu_bytes: int) -> Iterator[str]:
 def test_a_path_that_carries_what_its_interfaces_take_is_no_matter(
     lan: SshLan, family: AddressFamily
 ) -> None:
-    """It is recorded, without a note."""
     _, err, path = streamed(lan, family=family)
     assert path["interface_mtu_bytes"] == 1500
     assert path["there"] == path["back"] == bounds(1500)
@@ -111,7 +106,6 @@ def test_a_path_that_carries_what_its_interfaces_take_is_no_matter(
 
 
 def test_a_path_that_loses_long_packets_is_reported_before_the_run(lan: SshLan) -> None:
-    """With the largest that pass."""
     pc1, nas = lan.hosts
     with dropped(pc1, 1400), dropped(nas, 1400):
         _, err, path = streamed(lan)
@@ -123,7 +117,6 @@ def test_a_path_that_loses_long_packets_is_reported_before_the_run(lan: SshLan) 
 
 
 def test_the_way_back_may_carry_less(lan: SshLan) -> None:
-    """Then both are reported."""
     _, nas = lan.hosts
     with dropped(nas, 1333):
         _, err, path = streamed(lan)
@@ -132,7 +125,6 @@ def test_the_way_back_may_carry_less(lan: SshLan) -> None:
 
 
 def test_a_router_that_reports_it_has_another_note_than_one_that_does_not(lan: SshLan) -> None:
-    """What is too long for it is not tried on the way back."""
     with routed(lan, 1400) as address:
         _, err, path = streamed(lan, to=address)
     assert (path["there"], path["back"]) == (bounds(1400), BEYOND_UNTRIED)
@@ -141,7 +133,6 @@ def test_a_router_that_reports_it_has_another_note_than_one_that_does_not(lan: S
 
 
 def test_the_doctor_sees_that_long_packets_are_lost(lan: SshLan) -> None:
-    """Beside short messages, which pass; and that none is lost where the sender sends none."""
     pc1, nas = lan.hosts
     with dropped(pc1, 1400), dropped(nas, 1400):
         code, out, err = lan.run("doctor", *lan.ends(), "--json")
@@ -161,7 +152,6 @@ def test_the_doctor_sees_that_long_packets_are_lost(lan: SshLan) -> None:
 
 
 def test_a_stream_of_messages_that_the_path_loses_has_failed(lan: SshLan) -> None:
-    """And says which ones pass; a goodput of zero is no result."""
     pc1, nas = lan.hosts
     with dropped(pc1, 1300), dropped(nas, 1300):
         for transport in ("udp", "tcp"):
@@ -174,7 +164,6 @@ def test_a_stream_of_messages_that_the_path_loses_has_failed(lan: SshLan) -> Non
 
 
 def test_clock_synchronisation_is_reported_with_one_way_delays(lan: SshLan) -> None:
-    """Of both hosts, as their kernels and processes tell."""
     out, _, _ = streamed(lan)
     line = next(line for line in out.splitlines() if line.startswith("one way"))
     assert "(clocks of two hosts: pc1 by " in line

@@ -1,7 +1,5 @@
 """Stations that are spread over several hosts with real OpenSSH servers."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -34,12 +32,10 @@ def await_nothing_left(lan: SshLan) -> None:
 
 
 def named(host: SshHost) -> str:
-    """A host at its address of the measured network."""
     return f"{host.destination}={host.address}"
 
 
 def test_stations_are_spread_over_hosts_that_start_together(lan: SshLan) -> None:
-    """Each host's share is shown, with the error of its clock."""
     pc1, pc2, nas = lan.hosts
     clients = ["--from", f"{named(pc1)},{named(nas)}", "--to", "pc2", "--address", pc2.address]
     found = lan.measured("stations", *clients, "--stations", "5", *SHORT)
@@ -58,7 +54,6 @@ def test_stations_are_spread_over_hosts_that_start_together(lan: SshLan) -> None
 
 
 def test_a_file_may_have_several_client_hosts(lan: SshLan, tmp_path: Path) -> None:
-    """All that begin are used, at the server of the one that answers; a table has each host."""
     pc1, pc2, nas = lan.hosts
     file = tmp_path / "lab.toml"
     file.write_text(
@@ -82,7 +77,6 @@ def test_a_file_may_have_several_client_hosts(lan: SshLan, tmp_path: Path) -> No
 
 
 def test_a_client_host_that_is_lost_costs_its_trial(lan: SshLan) -> None:
-    """The error names it; the next trial has all hosts again."""
     pc1, pc2, nas = lan.hosts
     clients = ["--from", f"{named(pc1)},{named(pc2)}", "--to", "nas", "--address", nas.address]
     long = ["--service", "smb", "--time", "3s", "--size", "4k", "--trials", "2", "--json"]
@@ -119,7 +113,6 @@ def is_engine(words: str) -> bool:
     ],
 )
 def test_hosts_that_cannot_be_are_refused(lan: SshLan, argv: list[str], said: str) -> None:
-    """Before anything is reached."""
     command = lan.start("stations", *argv, *SHORT)
     out, err = command.communicate(timeout=60)
     assert (command.returncode, out) == (2, "")
@@ -127,7 +120,6 @@ def test_hosts_that_cannot_be_are_refused(lan: SshLan, argv: list[str], said: st
 
 
 def test_stations_of_the_virtual_testbed_are_spread_as_well(lan: SshLan) -> None:
-    """Over hosts of its own at a switch."""
     found = lan.measured(
         "stations", "--client-hosts", "3", "--link", "100M", "--stations", "3", *SHORT
     )

@@ -1,7 +1,5 @@
 """The virtual LAN: what it refuses, what it does when the system fails it, and its rights."""
 
-from __future__ import annotations
-
 import json
 import os
 import re
@@ -29,14 +27,12 @@ pytestmark = pytest.mark.rights
 
 @pytest.fixture
 def open_bed() -> Iterator[Open]:
-    """Open testbeds, or skip; they are closed after the test."""
     with opening() as open_or_skip:
         yield open_or_skip
 
 
 @pytest.fixture
 def as_user(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Have root go the way that everyone else goes."""
     monkeypatch.setattr("lanlab.testbeds.namespaces.os.geteuid", lambda: 1000)
 
 
@@ -60,14 +56,12 @@ def no_engine() -> str:
     ],
 )
 def test_what_cannot_be_is_refused(name: str, hosts: int, link: str, message: str) -> None:
-    """With what is allowed, before anything is made."""
     with pytest.raises(UsageError, match=re.escape(message)):
         open_testbed(name, hosts, link)
     assert marked_by(os.getpid()) == []
 
 
 def test_an_unknown_testbed_offers_the_closest() -> None:
-    """A typing error is answered with what was meant."""
     with pytest.raises(UnknownName, match="no testbed named `virtuel`") as caught:
         open_testbed("virtuel")
     assert caught.value.hint == "did you mean `virtual`?"
@@ -87,7 +81,6 @@ def test_an_unknown_testbed_offers_the_closest() -> None:
 def test_a_missing_tool_is_named_with_its_package(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str, link: str, package: str
 ) -> None:
-    """A PATH with all tools but one."""
     for name in ("ip", "tc", "bridge", "nsenter", "unshare", "cat", "env"):
         if name != missing:
             (tmp_path / name).symlink_to("/bin/true")
@@ -103,7 +96,6 @@ def test_a_missing_tool_is_named_with_its_package(
 def test_refused_namespaces_are_a_need_with_the_settings_to_look_at(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a system that keeps user namespaces from its users."""
     unshare = tmp_path / "unshare"
     unshare.write_text("#!/bin/sh\necho 'unshare: unshare failed: Not permitted' >&2\nexit 1\n")
     unshare.chmod(0o755)
@@ -142,7 +134,6 @@ def test_a_missing_engine_is_told_before_anything_is_made(open_bed: Open) -> Non
 def test_a_step_that_fails_gives_the_reason_and_leaves_nothing(
     open_bed: Open, monkeypatch: pytest.MonkeyPatch, batch: str, says: str
 ) -> None:
-    """The hosts made before are gone."""
     open_bed("virtual", 2, "unshaped").close()
     monkeypatch.setattr("lanlab.testbeds.wiring.cable_batch", lambda pid: batch)
     with pytest.raises(RunError, match=says):
@@ -151,7 +142,6 @@ def test_a_step_that_fails_gives_the_reason_and_leaves_nothing(
 
 
 def test_a_hundred_hosts_take_a_process_each_and_one_for_all(open_bed: Open) -> None:
-    """More would take seconds: neither to make them nor to read them is anything else started."""
     open_bed("virtual", 2, "10M").close()
     started: list[str] = []
     before = subprocess.Popen.__init__
@@ -173,7 +163,6 @@ def test_a_hundred_hosts_take_a_process_each_and_one_for_all(open_bed: Open) -> 
 def test_a_failing_engine_gives_the_reason_and_leaves_nothing(
     open_bed: Open, tmp_path: Path
 ) -> None:
-    """If offloads cannot be switched off, the link would not be what it says."""
     open_bed("virtual", 2, "unshaped").close()
     broken = tmp_path / "engine"
     real = shlex.quote(engine_path())
@@ -198,7 +187,6 @@ def test_a_medium_that_does_not_start_gives_the_reason_and_leaves_nothing(
 
 
 def test_ctrl_c_while_opening_leaves_nothing(open_bed: Open) -> None:
-    """At whatever step it comes."""
     open_bed("virtual", 2, "unshaped").close()
     code = """
 import itertools, os, signal, sys
@@ -225,14 +213,12 @@ for _ in range(1000):
 
 
 def test_sixty_four_hosts_reach_each_other(open_bed: Open) -> None:
-    """First and last, over a switch."""
     bed = open_bed("virtual", 64, "unshaped")
     assert reaches(bed, 0, 63)
     assert reaches(bed, 63, 31)
 
 
 def test_an_idle_switch_floods_nothing(open_bed: Open) -> None:
-    """What two hosts say to each other does not reach the third."""
     bed = open_bed("virtual", 3, "unshaped")
     before = bed.counters()["host2/eth0"]["rx_packets"]
     for _ in range(3):
@@ -242,14 +228,12 @@ def test_an_idle_switch_floods_nothing(open_bed: Open) -> None:
 
 
 def test_facts_say_which_rights_it_had(open_bed: Open, as_user: None) -> None:
-    """Root's way and everyone's way give hosts of their own."""
     bed = open_bed("virtual", 2, "unshaped")
     assert bed.facts()["privileges"] == "user namespace"
     assert network_of(bed.hosts[0]) != network_of(bed.hosts[1])
 
 
 def test_nobody_can_have_a_virtual_lan() -> None:
-    """A process without any right of root's, if root runs the tests."""
     if os.geteuid() != 0:
         pytest.skip("all the other tests are this one")
     setpriv, python = shutil.which("setpriv"), "/usr/bin/python3"

@@ -1,7 +1,5 @@
 """Worlds computed side by side: results by request, engines that are lost, and the end."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -44,14 +42,12 @@ ENDLESS = 1 << 32
 
 @pytest.fixture
 def worlds() -> Iterator[Worlds]:
-    """Two at a time."""
     opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
     yield opened
     opened.close()
 
 
 def test_a_result_is_that_of_its_request(worlds: Worlds) -> None:
-    """Whether it was expected, in which order, or not at all."""
     plain = [worlds.result(request(seed)) for seed in range(4)]
     assert len({str(result) for result in plain}) == 4
     worlds.expect([request(seed) for seed in range(4)])
@@ -64,7 +60,6 @@ def test_a_result_is_that_of_its_request(worlds: Worlds) -> None:
 def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
     worlds: Worlds,
 ) -> None:
-    """The next one has an engine again."""
     plain = worlds.result(request(1))
     worlds.expect([request(2, requests=0), request(1)])
     with pytest.raises(EngineError, match=r"amount\.requests"):
@@ -88,7 +83,6 @@ def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
 
 
 def test_the_end_ends_worlds_that_are_computed() -> None:
-    """No engine is left, and no thread waits."""
     opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
     opened.expect([request(1, ENDLESS), request(2, ENDLESS), request(3, ENDLESS)])
     plain = Worlds(lambda: Engine("simulator", [engine_path()]), 2)

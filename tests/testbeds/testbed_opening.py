@@ -1,7 +1,5 @@
 """Opening testbeds in tests, or skipping the test where this machine cannot have them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 

@@ -63,7 +63,6 @@ print(json.dumps(answered))
 
 
 def ip_addresses(host: Host) -> dict[int, str]:
-    """By version of IP."""
     versions: dict[AddressFamily, int] = {"ipv4": 4, "ipv6": 6}
     return {n: host.addresses[family] for family, n in versions.items() if family in host.addresses}
 
@@ -80,8 +79,6 @@ def python_on(host: Host) -> str:
 
 
 class Server:
-    """The echo server on a host."""
-
     def __init__(self, host: Host) -> None:
         python, addresses = python_on(host), json.dumps(ip_addresses(host))
         self.process = subprocess.Popen(
@@ -102,7 +99,6 @@ class Server:
 
 
 def answered(host: Host, ports: list[Any], patience_s: float = 5.0) -> list[Any]:
-    """Those of the servers' ports that answer a client on the host."""
     done = subprocess.run(
         command_on(host, python_on(host), "-c", CLIENT, json.dumps(ports), str(patience_s)),
         capture_output=True,
@@ -132,12 +128,10 @@ def network_of(host: Host) -> str:
 
 
 def network_of_process(pid: int | str) -> str:
-    """The network namespace of a process."""
     return str(Path(f"/proc/{pid}/ns/net").readlink())
 
 
 def own_network() -> str:
-    """Our own network namespace, where the system has such."""
     return network_of_process("self") if sys.platform == "linux" else ""
 
 
@@ -157,7 +151,6 @@ def kept_networks(pids: Iterable[int]) -> Iterator[set[str]]:
 
 
 def used_networks() -> set[str]:
-    """The network namespaces that some process is in."""
     found = set()
     for process in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -166,13 +159,11 @@ def used_networks() -> set[str]:
 
 
 def own_interfaces() -> set[str]:
-    """The interfaces of this process's network namespace."""
     table = Path("/proc/net/dev")
     return {x.split(":")[0] for x in table.read_text().splitlines()} if table.exists() else set()
 
 
 def marked_by(pid: int) -> list[process_leftovers.Leftover]:
-    """Living processes of testbeds that a process opened."""
     return [
         each for each in process_leftovers.marked_processes() if each.mark.startswith(f"{pid}:")
     ]
@@ -192,7 +183,6 @@ def children_of(pid: int) -> list[int]:
 
 
 def await_end(pids: list[int], within_s: float = 10.0) -> None:
-    """Wait until processes have ended; fail if they do not."""
     for pid in pids:
         try:
             descriptor = os.pidfd_open(pid)

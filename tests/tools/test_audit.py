@@ -1,7 +1,5 @@
 """`tools/audit.py`: a vulnerability is found, and what cannot be checked is said."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -43,7 +41,6 @@ It does nothing.
 
 
 def database(folder: Path, crate: str) -> str:
-    """A database of advisories with one entry, as git has it."""
     place = folder / "crates" / crate
     place.mkdir(parents=True)
     (place / "RUSTSEC-2020-9999.md").write_text(ADVISORY.format(crate=crate))
@@ -86,7 +83,6 @@ def test_a_database_that_is_not_there_is_named_and_checks_nothing(
 def test_sources_that_do_not_know_a_known_vulnerability_are_none(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    """As a mirror of PyPI that answers without vulnerabilities."""
     silent = tmp_path / "answer.json"
     silent.write_text('{"info": {}, "vulnerabilities": [], "vulns": []}')
     monkeypatch.setattr(audit, "_PYPI_JSON", silent.as_uri())
@@ -111,7 +107,6 @@ def test_each_pin_of_the_lock_is_in_one_round_and_no_round_has_two_of_a_package(
 
 @needs_deny
 def test_exit_code_3_says_that_not_all_could_be_checked(tmp_path: Path) -> None:
-    """Whatever this machine reaches: with no database for crates something is left out."""
     done = subprocess.run(
         [sys.executable, str(TOOLS / "audit.py"), "--rustsec", str(tmp_path / "nothing")],
         capture_output=True,

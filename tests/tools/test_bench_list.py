@@ -1,7 +1,5 @@
 """The list of commands that print figures of the pages is whole, and its links lead somewhere."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 
@@ -15,7 +13,6 @@ TEXT = LIST.read_text(encoding="utf-8")
 
 
 def test_every_program_of_the_bench_is_in_the_list() -> None:
-    """And each one that the list names is there."""
     named = set(re.findall(r"bench/(\w+\.py)", TEXT))
     programs = {
         path.name
@@ -26,7 +23,6 @@ def test_every_program_of_the_bench_is_in_the_list() -> None:
 
 
 def anchors(page: Path) -> set[str]:
-    """Headings as GitHub names them."""
     heads = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
     return {re.sub(r"[^\w\- ]", "", head.lower()).replace(" ", "-") for head in heads}
 

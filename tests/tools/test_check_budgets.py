@@ -1,7 +1,5 @@
 """What tests may take and which may be tried again is bounded."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

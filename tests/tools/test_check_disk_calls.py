@@ -1,7 +1,5 @@
 """Only one module of the product makes, replaces and removes names on disk."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The check for circles of imports between the modules of a crate."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -16,7 +14,6 @@ pytestmark = pytest.mark.long
 
 
 def crate(folder: Path, files: dict[str, str]) -> Path:
-    """Write the modules of a crate."""
     for name, text in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -3,8 +3,6 @@ What a page says that lanlab lacks, it lacks: each such item is held against the
 commands and the tables of what there is. So is a summary against the table below it.
 """
 
-from __future__ import annotations
-
 import re
 import sys
 from collections.abc import Callable
@@ -27,12 +25,10 @@ import manual  # noqa: E402
 
 
 def help_text() -> str:
-    """Of all commands, by which the manual page is made."""
     return manual.page().replace("\\-", "-")
 
 
 def names_any(*words: str) -> bool:
-    """Whether a service or a carrier has one of these names."""
     known = {part for name in (*SERVICES, *CARRIERS) for part in name.split("+")}
     return not known.isdisjoint(words)
 
@@ -55,7 +51,6 @@ IS_THERE: dict[str, Callable[[], bool]] = {
 
 
 def denials() -> list[tuple[str, str]]:
-    """Page and item, of every list of what is not there."""
     found = []
     for page in sorted([*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]):
         text = page.read_text(encoding="utf-8")
@@ -72,7 +67,6 @@ def denials() -> list[tuple[str, str]]:
 
 
 def test_pages_deny_something() -> None:
-    """Else this file tests nothing."""
     assert {page for page, _ in denials()} == {"limits.md"}
 
 
@@ -88,12 +82,10 @@ def test_what_a_page_denies_is_not_there(page: str, item: str) -> None:
     ["links with delay or loss", "a simulator", "latency under load", "many client hosts at once"],
 )
 def test_what_is_there_could_not_be_denied(item: str) -> None:
-    """As pages did."""
     assert any(is_there() for words, is_there in IS_THERE.items() if re.search(words, item))
 
 
 def test_the_share_of_small_faults_is_that_of_the_last_samples() -> None:
-    """The summary has what the table says of each part last."""
     text = (ROOT / "bench/results/reliability.md").read_text(encoding="utf-8")
     summary = re.search(r"the tests catch (\d+) to (\d+) %, by part", text)
     assert summary

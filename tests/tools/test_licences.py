@@ -1,7 +1,5 @@
 """`tools/licences.py`: what is allowed, and that an unknown or forbidden licence is found."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -90,7 +88,6 @@ def test_every_package_that_lanlab_imports_is_listed() -> None:
 @pytest.mark.parametrize("tool", ["licences.py", "generate_messages.py"])
 @pytest.mark.parametrize("option", ["--help", "--chek"])
 def test_help_and_a_mistyped_option_write_nothing(tool: str, option: str) -> None:
-    """Neither is taken for the order to make the files anew."""
     names = "crates/engine/THIRD-PARTY-LICENSES", "src/lanlab/engine/schema.json"
     made = [TOOLS.parent / name for name in names]
     before = [path.stat().st_mtime_ns for path in made]

@@ -1,7 +1,5 @@
 """The manual page has what `--help` has."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil
@@ -25,14 +23,12 @@ import manual  # noqa: E402
 
 
 def section_of(name: str) -> str:
-    """The part of the page on a command, as plain text."""
     _, _, rest = manual.page().partition(f'.SS "lanlab {name}"\n')
     return re.split(r"^\.S[SH] ", rest, maxsplit=1, flags=re.MULTILINE)[0].replace("\\-", "-")
 
 
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_option_of_a_command_stands_in_its_section(name: str) -> None:
-    """As the head of an entry."""
     section = section_of(name)
     heads = re.findall(r"^\.TP\n\\fB(.*)\\fR$", section, flags=re.MULTILINE)
     named = {word for head in heads for word in re.findall(r"(?<![\w-])--?[\w-]+", head)}
@@ -42,7 +38,6 @@ def test_every_option_of_a_command_stands_in_its_section(name: str) -> None:
 
 
 def test_the_page_has_no_date() -> None:
-    """Else it would differ from day to day."""
     title = next(line for line in manual.page().splitlines() if line.startswith(".TH"))
 
     assert title.split()[3] == '""'
@@ -52,7 +47,6 @@ def test_the_page_has_no_date() -> None:
     "text", [".so /etc/passwd", "'quoted", "a\\b", "-x ~ ^ `bold`", "200 µs…", "a\n.b"]
 )
 def test_text_is_no_request(text: str) -> None:
-    """What help says is printed as it is."""
     if shutil.which("groff") is None:
         missing("there is no groff")
     source = f".TH X 1\n.nh\n.PP\n{manual._marked(' '.join(text.split()))}\n"

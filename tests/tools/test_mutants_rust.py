@@ -1,7 +1,5 @@
 """Which faults of Rust are left out, and when a process takes too long."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path
@@ -21,7 +19,6 @@ ROOT = Path(__file__).parents[2]
 
 
 def test_a_fault_is_left_out_by_its_text_or_by_its_line_alone(tmp_path: Path) -> None:
-    """Wherever it has moved to."""
     (tmp_path / "a.rs").write_text("fn f() {\n    a && b;\n    c && d;\n}\n")
     fault = "a.rs:{}:7: replace && with || in f"
     assert _is_alike(tmp_path, fault.format(2), {"a.rs: replace && with || in f"})
@@ -33,7 +30,6 @@ def test_a_fault_is_left_out_by_its_text_or_by_its_line_alone(tmp_path: Path) ->
 
 @pytest.mark.parametrize(("sleep_s", "is_over"), [(0, False), (30, True)])
 def test_a_process_is_ended_after_its_time(sleep_s: int, is_over: bool) -> None:
-    """With all that it has started."""
     command = [sys.executable, "-c", f"import time; time.sleep({sleep_s})"]
     process = subprocess.Popen(command, start_new_session=True)
     assert outlasts(process, 2.0 if is_over else 20.0) == is_over
@@ -41,7 +37,6 @@ def test_a_process_is_ended_after_its_time(sleep_s: int, is_over: bool) -> None:
 
 
 def test_every_folder_has_tests_that_are_there() -> None:
-    """Of each folder and file of the workloads; but what only names others has none."""
     below = ROOT / "crates/engine/src/workloads"
     assert {path.name for path in below.iterdir()} - {"mod.rs"} == set(_TESTS)
     for names in _TESTS.values():
@@ -79,7 +74,6 @@ def _fault(function: tuple[str, int, int], at: tuple[int, int], length: int) -> 
 
 
 def test_a_function_has_a_body_for_each_fault_and_its_own() -> None:
-    """Its braces are those of the code; one that chooses is not constant."""
     add, two = ("add", 1, 5), ("two", 7, 9)
     faults = {3: _fault(add, (4, 10), 1), 4: _fault(add, (4, 14), 2), 5: _fault(two, (8, 7), 1)}
     lines = with_faults(_TWO_FUNCTIONS, faults).splitlines()

@@ -1,7 +1,5 @@
 """Words that product code and pages do not use."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -33,7 +31,6 @@ def test_words_are_found_whole_and_the_user_nobody_is_none(text: str, found: lis
 
 
 def test_python_code_and_pages_have_none_of_the_oldest() -> None:
-    """And each word says what to write instead."""
     paths = files(ROOT)["src and docs"]
     left = [(path.name, *one) for path in paths for one in places(path.read_text("utf-8"))]
     assert [one for one in left if one[2] not in LEFT["src and docs"]] == []

@@ -1,7 +1,5 @@
 """`docs/reference.md` says what the tables of parameters, metrics and services say."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -21,7 +19,6 @@ from lanlab.workloads.metrics import REVERSE_STREAM  # noqa: E402
 
 
 def test_the_reference_is_current() -> None:
-    """Else run `make reference`."""
     assert reference.TARGET.read_text() == reference.page()
 
 
@@ -38,7 +35,6 @@ def test_a_row_says_what_its_definition_says() -> None:
 
 
 def test_what_several_workloads_have_is_reported_once_and_nothing_is_left_out() -> None:
-    """Each row is there once; each parameter and metric of a workload has a row that is its own."""
     rows = [row for row in reference.page().splitlines() if row.startswith("| `")]
 
     assert len(rows) == len(set(rows))

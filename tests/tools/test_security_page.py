@@ -1,7 +1,5 @@
 """`docs/security.md`: each promise has tests, and these exist."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -4,8 +4,6 @@ Python's `int`, `float` and `\\d` take the digits of every script, and would mea
 Arabic one between as 101 Mbit/s.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -32,13 +32,11 @@ from lanlab.units import (
     ],
 )
 def test_rates_read_in_every_unit(text: str, rate_bps: int) -> None:
-    """Bits and bytes, decimal and binary, with and without a blank."""
     assert parse_rate_bps(text) == rate_bps
 
 
 @pytest.mark.parametrize("text", ["", "M", "ten", "10X", "10m", "-5M", "1.5", "0.3bps", "1" * 400])
 def test_an_invalid_rate_is_refused_with_the_allowed_values(text: str) -> None:
-    """A wrong unit, no number, a sign, a part of a bit, a number beyond all numbers."""
     with pytest.raises(UsageError) as caught:
         parse_rate_bps(text)
 
@@ -49,7 +47,6 @@ def test_an_invalid_rate_is_refused_with_the_allowed_values(text: str) -> None:
     ("text", "size_bytes"), [("500", 500), ("64KiB", 65_536), ("1.5kB", 1500), ("16Mi", 2**24)]
 )
 def test_sizes_tell_kilo_from_kibi(text: str, size_bytes: int) -> None:
-    """k is 1000, Ki is 1024."""
     assert parse_size_bytes(text) == size_bytes
 
 
@@ -66,7 +63,6 @@ def test_times_read_in_seconds() -> None:
 
 @given(st.text(max_size=40))
 def test_any_text_is_read_or_refused(text: str) -> None:
-    """No text does anything else than give a number or a usage error."""
     for parse in (parse_rate_bps, parse_size_bytes, parse_time_s):
         try:
             assert parse(text) >= 0
@@ -76,7 +72,6 @@ def test_any_text_is_read_or_refused(text: str) -> None:
 
 @given(st.floats(min_value=0, max_value=1e15))
 def test_every_number_can_be_shown(value: float) -> None:
-    """Three digits and a unit, whatever the number."""
     for text in (format_rate(value), format_time(value), format_size(int(value))):
         number, unit = text.split(" ")
         assert float(number) >= 0
@@ -84,7 +79,6 @@ def test_every_number_can_be_shown(value: float) -> None:
 
 
 def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
-    """A typo is met with the right spelling, anything else with the list."""
     assert UnknownName("testbed", "virtal", ["loopback", "virtual"]).hint == (
         "did you mean `virtual`?"
     )
@@ -104,7 +98,6 @@ def test_an_unknown_name_comes_with_the_nearest_known_one() -> None:
     ],
 )
 def test_rates_are_read_as_other_programs_write_them(text: str, rate_bps: int) -> None:
-    """tc's megabits, and those that everybody writes; bytes have a large B."""
     assert parse_rate_bps(text) == rate_bps
 
 
@@ -124,7 +117,6 @@ def test_rates_are_read_as_other_programs_write_them(text: str, rate_bps: int) -
 def test_a_unit_with_two_meanings_is_not_guessed(
     parse: Callable[[str], object], text: str, hint: str
 ) -> None:
-    """Both are named."""
     with pytest.raises(UsageError) as caught:
         parse(text)
 

@@ -1,7 +1,5 @@
 """Fixtures of the live page's tests: a store of runs that were never measured, and its server."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -23,7 +21,6 @@ for _folder in ("cli", "report", "analysis"):
 
 @pytest.fixture(scope="session")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A store with runs of every kind; no test changes it."""
     from stored_runs import make_store
 
     place = tmp_path_factory.mktemp("web") / "store.sqlite"
@@ -33,13 +30,11 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def server(store: Path) -> Iterator[WebServer]:
-    """The server of that store."""
     with serving(store) as found:
         yield found
 
 
 @pytest.fixture(scope="module")
 def page() -> Iterator[Browser]:
-    """A real browser."""
     with browser() as found:
         yield found

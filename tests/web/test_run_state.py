@@ -1,7 +1,5 @@
 """A run that is followed: its rows, its progress, and what is left out of its records."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from dataclasses import replace
@@ -26,7 +24,6 @@ def _judged(trial: PlannedTrial) -> Judgement:
 
 
 def test_rows_are_those_of_the_report_however_the_trials_come() -> None:
-    """One by one, or all at once; an attempt takes the one before it out of the mean."""
     made = synthetic_run("milanovic-srbljic", judged=_judged, fails=lambda trial: trial.block == 1)
     one_by_one, at_once = RunState(made.run), RunState(made.run)
     for trial in made.trials:
@@ -42,7 +39,6 @@ def test_rows_are_those_of_the_report_however_the_trials_come() -> None:
 
 
 def test_a_page_is_sent_only_what_changed() -> None:
-    """The new row, and the row that it takes out of its mean."""
     made = synthetic_run("milanovic-srbljic", judged=_judged)
     state = RunState(made.run)
     again = next(
@@ -63,7 +59,6 @@ def test_a_page_is_sent_only_what_changed() -> None:
 
 
 def test_progress_is_that_of_the_plan() -> None:
-    """What is next, and how much is left."""
     made = synthetic_run("milanovic-srbljic", most_trials=7)
     state = RunState(made.run)
     state.take(made.trials)
@@ -78,7 +73,6 @@ def test_progress_is_that_of_the_plan() -> None:
 
 
 def test_a_history_that_no_plan_has_leaves_progress_unknown() -> None:
-    """As of a run of an older version."""
     made = synthetic_run("milanovic-srbljic", most_trials=3)
     state = RunState(made.run)
     state.take([replace(trial, block=trial.block + 5) for trial in made.trials])
@@ -87,7 +81,6 @@ def test_a_history_that_no_plan_has_leaves_progress_unknown() -> None:
 
 
 def test_what_is_left_out_of_records_changes_no_table(store: Path) -> None:
-    """Of every kind of run, and of every kind of trial in it."""
     with open_store(str(store)) as records:
         kinds = {(run.study_id, run.scale, run.status): run for run in records.runs()[::-1]}
         runs = [(run, _three_of_each_kind(records.trials(run.id))) for run in kinds.values()]
@@ -113,13 +106,11 @@ def _three_of_each_kind(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 @pytest.mark.parametrize("key", ["histogram", "host", "requests"])
 def test_large_parts_are_left_out(key: str) -> None:
-    """Wherever they are, and names that begin alike stay."""
     raw = {"sender": {key: {"a": 1}, f"{key}_s": 2}, "facts": {"after": {}, "before": {}}}
     assert lean(raw) == {"sender": {f"{key}_s": 2}}
 
 
 def test_what_trials_have_in_common_is_kept_once_and_nothing_is_changed() -> None:
-    """Equal parts of the trials of a condition; what is written differently is not equal."""
     first = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": 1, "z": 0.0}}
     other = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": True, "z": -0.0}}
     kept = lean(first)
@@ -142,7 +133,6 @@ def test_what_trials_have_in_common_is_kept_once_and_nothing_is_changed() -> Non
 
 
 def test_parameters_and_metrics_that_are_named_like_large_parts_stay() -> None:
-    """`requests` is one of echo."""
     made = synthetic_run("milanovic-srbljic", most_trials=2)
     state = RunState(made.run)
     trials = [

@@ -1,7 +1,5 @@
 """The live page in a real Chromium: accessible, quiet on the console, live, by keyboard too."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,7 +51,6 @@ def _measuring(place: Path, trials: int) -> Iterator[tuple[SyntheticRun, Store]]
 @pytest.mark.parametrize("width", [1280, 360])
 @pytest.mark.parametrize("dark", [False, True], ids=["light", "dark"])
 def test_axe_finds_nothing(page: Browser, server: WebServer, width: int, dark: bool) -> None:
-    """On every page, and nothing is wider than the window."""
     script = axe_script()
     page.look(width=width, dark=dark)
     for path, sign in (
@@ -69,7 +66,6 @@ def test_axe_finds_nothing(page: Browser, server: WebServer, width: int, dark: b
 
 
 def test_it_works_by_keyboard(page: Browser, server: WebServer) -> None:
-    """To the figure, from trial to trial, and into one; the first stop skips the head."""
     _open_run(page, server, _DISTURBED)
     page.key("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"
@@ -92,7 +88,6 @@ def test_it_works_by_keyboard(page: Browser, server: WebServer) -> None:
 
 
 def test_two_runs_are_compared_from_the_list(page: Browser, server: WebServer) -> None:
-    """By ticks and a button, which waits for two."""
     page.open(server.url)
     page.until("document.querySelector('.runs')")
     assert page.evaluate("document.getElementById('compare').disabled")
@@ -106,7 +101,6 @@ def test_two_runs_are_compared_from_the_list(page: Browser, server: WebServer) -
 
 
 def test_a_run_grows_while_it_is_looked_at(page: Browser, tmp_path: Path) -> None:
-    """Trials, progress and what comes next, without a touch; the end is shown."""
     place = tmp_path / "store.sqlite"
     with serving(place) as server, _measuring(place, 8) as (made, records):
         page.open(f"{server.url}run/{made.run.id}")
@@ -124,7 +118,6 @@ def test_a_run_grows_while_it_is_looked_at(page: Browser, tmp_path: Path) -> Non
 
 
 def test_only_disturbed_trials_can_be_shown(page: Browser, server: WebServer) -> None:
-    """By a box to tick, with how many there are."""
     _open_run(page, server, _DISTURBED)
     count = "Number(document.getElementById('count').textContent.split(' ')[0])"
     page.until(f"{count} > 0")
@@ -138,7 +131,6 @@ def test_only_disturbed_trials_can_be_shown(page: Browser, server: WebServer) ->
 
 
 def test_a_long_table_has_only_rows_that_can_be_seen(page: Browser, server: WebServer) -> None:
-    """The last row is there when it is scrolled to."""
     _open_run(page, server, _DISTURBED)
     rows = "document.querySelectorAll('.trials tbody tr:not(.pad)').length"
     total = page.evaluate(
@@ -154,7 +146,6 @@ def test_a_long_table_has_only_rows_that_can_be_seen(page: Browser, server: WebS
 
 
 def test_with_reduced_motion_nothing_moves_by_itself(page: Browser, server: WebServer) -> None:
-    """Neither scrolling nor any animation or transition."""
     page.look(still=True)
     _open_run(page, server, _SEARCH)
     assert page.evaluate("getComputedStyle(document.documentElement).scrollBehavior") == "auto"
@@ -162,7 +153,6 @@ def test_with_reduced_motion_nothing_moves_by_itself(page: Browser, server: WebS
 
 
 def test_a_server_that_has_ended_is_reported(page: Browser, store: Path) -> None:
-    """The page stays, with a sentence; the failed requests are the browser's to tell."""
     with serving(store) as server:
         _open_run(page, server, _SEARCH)
     page.until("document.getElementById('trouble').textContent.includes('may have been ended')")
@@ -172,7 +162,6 @@ def test_a_server_that_has_ended_is_reported(page: Browser, store: Path) -> None
 
 
 def test_a_store_that_goes_away_is_reported(page: Browser, store: Path, tmp_path: Path) -> None:
-    """And shown again when it is back."""
     place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
     place.write_bytes(store.read_bytes())
     with serving(place) as server:

@@ -1,7 +1,5 @@
 """The server of the live page, by plain requests: what it answers, refuses and survives."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import select
@@ -39,7 +37,6 @@ def _begun(place: Path, made: SyntheticRun) -> None:
 
 
 def test_pages_carry_a_strict_policy_and_stay_out_of_caches_and_frames(server: WebServer) -> None:
-    """Every kind of page."""
     for path in ("", f"run/{_SEARCH}", f"run/{_SEARCH}/trial/0", "assets/run.js", "no-such"):
         _, fields, _ = asked(server, f"/{server.token}/{path}")
         policy = fields["Content-Security-Policy"]
@@ -54,7 +51,6 @@ def test_pages_carry_a_strict_policy_and_stay_out_of_caches_and_frames(server: W
 
 
 def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer) -> None:
-    """Without a token, with a wrong one, from another origin, and by another name."""
     for path, fields in (
         ("/", {}),
         ("/wrong/", {}),
@@ -80,7 +76,6 @@ def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer
 def test_a_page_of_elsewhere_gets_nothing_with_the_token_either(
     server: WebServer, path: str, headers: dict[str, str]
 ) -> None:
-    """No run, no address, and no connection that stays open; the owner is answered as before."""
     status, fields, text = asked(server, f"/{server.token}/{path}", headers=headers)
 
     assert status == 403
@@ -92,7 +87,6 @@ def test_a_page_of_elsewhere_gets_nothing_with_the_token_either(
 
 @pytest.mark.parametrize("path", ["events", f"run/{_SEARCH}/events"])
 def test_events_need_the_token(server: WebServer, path: str) -> None:
-    """A wrong one opens no stream."""
     status, _, text = asked(server, f"/{'x' * len(server.token)}/{path}")
 
     assert status == 403
@@ -101,7 +95,6 @@ def test_events_need_the_token(server: WebServer, path: str) -> None:
 
 
 def test_nothing_can_be_sent_to_it(server: WebServer) -> None:
-    """A body is not read, and the connection ends."""
     status, fields, text = asked(server, f"/{server.token}/", method="POST", body=b"x=1")
     assert status == 405
     assert fields["Allow"] == "GET, HEAD"
@@ -109,7 +102,6 @@ def test_nothing_can_be_sent_to_it(server: WebServer) -> None:
 
 
 def test_it_listens_on_loopback_only(server: WebServer) -> None:
-    """No address of this machine that others reach leads to it."""
     assert server.socket.getsockname()[0] == ADDRESS
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
@@ -136,7 +128,6 @@ def test_it_listens_on_loopback_only(server: WebServer) -> None:
     ],
 )
 def test_unknown_pages_are_reported(server: WebServer, path: str, status: int, said: str) -> None:
-    """With a way back to the list."""
     found, _, text = asked(server, f"/{server.token}/{path}")
     assert found == status
     assert said.lower() in text.lower()
@@ -144,7 +135,6 @@ def test_unknown_pages_are_reported(server: WebServer, path: str, status: int, s
 
 
 def test_an_invalid_request_is_refused_and_the_next_is_answered(server: WebServer) -> None:
-    """Whatever comes."""
     for octets in (b"\x00\xff\r\n\r\n", b"GET\r\n\r\n", b"GET / HTTP/9.9\r\n\r\n", b"G" * 70_000):
         with socket.create_connection((ADDRESS, server.server_address[1]), 20) as stranger:
             stranger.sendall(octets)
@@ -158,7 +148,6 @@ def test_an_invalid_request_is_refused_and_the_next_is_answered(server: WebServe
 
 
 def test_texts_of_a_store_are_never_markup(tmp_path: Path) -> None:
-    """A study file may be anybody's."""
     title = "<script>alert(1)</script>"
     made = synthetic_run("milanovic-srbljic", most_trials=3, title=title)
     place = tmp_path / "store.sqlite"
@@ -177,7 +166,6 @@ def test_texts_of_a_store_are_never_markup(tmp_path: Path) -> None:
 
 
 def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None:
-    """The means that the page shows are the report's, text by text."""
     with open_store(str(store)) as records:
         run = records.run(_DISTURBED)
         trials = records.trials(run.id)
@@ -198,7 +186,6 @@ def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None
 
 
 def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path, drawn: None) -> None:
-    """The very page, but for the way back."""
     status, fields, text = asked(server, f"/{server.token}/compare?run={_FASTER}&run={_DISTURBED}")
     assert status == 200
     assert "script-src 'sha256-" in fields["Content-Security-Policy"]
@@ -214,7 +201,6 @@ def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path, dra
 
 
 def test_a_trial_that_another_process_commits_is_sent_soon(tmp_path: Path) -> None:
-    """And the status, when the run has ended."""
     made = synthetic_run("milanovic-srbljic", most_trials=12)
     place = tmp_path / "store.sqlite"
     _begun(place, made)
@@ -255,7 +241,6 @@ with open_store({str(place)!r}) as records, records.acquire_run(made.run.id):
 def test_a_store_that_is_removed_is_said_and_one_that_comes_back_is_shown(
     store: Path, tmp_path: Path
 ) -> None:
-    """Without an end of the server."""
     place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
     shutil.copy(store, place)
     with serving(place) as server, events(server, f"run/{_SEARCH}/events") as found:
@@ -269,7 +254,6 @@ def test_a_store_that_is_removed_is_said_and_one_that_comes_back_is_shown(
 
 
 def test_a_run_that_is_deleted_is_reported(store: Path, tmp_path: Path) -> None:
-    """To whom looks at it."""
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)
     with serving(place) as server, events(server, f"run/{_INTERRUPTED}/events") as found:
@@ -293,7 +277,6 @@ def test_a_run_that_is_deleted_is_reported(store: Path, tmp_path: Path) -> None:
     ],
 )
 def test_a_bad_row_is_said_of_its_run_alone(store: Path, tmp_path: Path, change: str) -> None:
-    """The list has all runs, and the pages of the others go on, though the bad one is open."""
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)
     with contextlib.closing(sqlite3.connect(place)) as connection, connection:
@@ -325,7 +308,6 @@ def test_a_bad_row_is_said_of_its_run_alone(store: Path, tmp_path: Path, change:
 
 
 def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -> None:
-    """In the list and on the page of its run, escaped."""
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)
     with (
@@ -346,7 +328,6 @@ def test_a_label_is_shown_and_follows_its_changes(store: Path, tmp_path: Path) -
 
 
 def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
-    """With the store, once nobody looks."""
     with events(server, f"run/{_SEARCH}/events") as found:
         next(found)
         assert len(server.watch.pages) == 1
@@ -357,7 +338,6 @@ def test_a_browser_that_goes_away_is_forgotten(server: WebServer) -> None:
 
 
 def test_a_browser_that_reads_nothing_is_given_up() -> None:
-    """What waits for it is bounded; its connection ends, and it asks for all of it again."""
     page = Page("a-run")
     for number in range(10_000):
         page.send("head", {"done": number})
@@ -369,7 +349,6 @@ def test_a_browser_that_reads_nothing_is_given_up() -> None:
 
 
 def test_nothing_is_drawn_for_a_run_that_measures(tmp_path: Path) -> None:
-    """Figures take a processor for seconds."""
     made = synthetic_run("milanovic-srbljic", most_trials=3)
     place = tmp_path / "store.sqlite"
     _begun(place, made)
@@ -383,7 +362,6 @@ def test_nothing_is_drawn_for_a_run_that_measures(tmp_path: Path) -> None:
 
 
 def test_a_port_that_is_taken_is_refused(server: WebServer, store: Path) -> None:
-    """With what to do."""
     with pytest.raises(UsageError, match="cannot be used"):
         WebServer(str(store), server.server_address[1])
 
@@ -393,7 +371,6 @@ def _connected(server: WebServer, count: int) -> list[socket.socket]:
 
 
 def _is_closed(one: socket.socket, within_s: float = 5) -> bool:
-    """Whether its end comes, with or without an answer before it."""
     one.settimeout(within_s)
     with contextlib.suppress(ConnectionError):
         while one.recv(65_536):
@@ -404,7 +381,6 @@ def _is_closed(one: socket.socket, within_s: float = 5) -> bool:
 def test_strangers_who_send_byte_by_byte_keep_no_reader_out(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """More of them than there are places: those that have waited longest go."""
     monkeypatch.setattr(server._admission, "most_waiting", 20)
     held = _connected(server, 60)
     try:
@@ -423,7 +399,6 @@ def test_strangers_who_send_byte_by_byte_keep_no_reader_out(
 def test_a_request_that_does_not_end_in_time_is_closed(
     server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However often a byte of it comes."""
     monkeypatch.setattr("lanlab.web.admission.REQUEST_WITHIN_S", 0.3)
     (one,) = _connected(server, 1)
     began_s = time.monotonic()
@@ -452,7 +427,6 @@ def test_no_more_of_a_head_is_kept_than_allowed(server: WebServer) -> None:
 
 
 def test_a_connection_with_the_token_is_used_again(server: WebServer) -> None:
-    """Two requests that come at once are answered in their order."""
     with _connected(server, 1)[0] as one:
         one.settimeout(5)
         request = f"GET /{server.token}/assets/run.js HTTP/1.1\r\nHost: localhost\r\n\r\n".encode()
@@ -465,7 +439,6 @@ def test_a_connection_with_the_token_is_used_again(server: WebServer) -> None:
 
 
 def test_of_many_connections_those_of_the_address_with_the_most_go_first() -> None:
-    """And the oldest of them; who has shown the token is not among them."""
     ends = [socket.socketpair() for _ in range(5)]
     addresses = ("127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.3")
     listening = socket.create_server((ADDRESS, 0))

@@ -1,7 +1,5 @@
 """A server of the live page for tests, and plain requests to it."""
 
-from __future__ import annotations
-
 import http.client
 import json
 import threading
@@ -15,7 +13,6 @@ from lanlab.web.server import ADDRESS, WebServer
 
 @contextmanager
 def serving(store: Path) -> Iterator[WebServer]:
-    """A server in a thread of its own, ended in the end."""
     server = WebServer(str(store))
     thread = threading.Thread(target=server.serve_forever, args=(0.05,))
     thread.start()
@@ -35,7 +32,6 @@ def asked(
     headers: Mapping[str, str] | None = None,
     body: bytes | None = None,
 ) -> tuple[int, dict[str, str], str]:
-    """Status, fields and text of an answer; `path` as it is sent."""
     connection = http.client.HTTPConnection(ADDRESS, server.server_address[1], timeout=20)
     try:
         connection.request(method, path, body=body, headers=dict(headers or {}))

@@ -1,7 +1,5 @@
 """What tests of trials with files share."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -20,6 +18,5 @@ def cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def pair(cache: Path) -> Iterator[Pair]:
-    """Two engines on this machine, which keep files in that place."""
     with opened_pair() as opened:
         yield opened

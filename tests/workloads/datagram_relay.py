@@ -6,8 +6,6 @@ The source sends to the relay at 127.0.0.2, the target hears the relay from ther
 them the relay is the peer.
 """
 
-from __future__ import annotations
-
 import socket
 import threading
 from collections import Counter
@@ -32,7 +30,6 @@ KINDS = ("hello", "challenge", "prove", "accept", "mark", "marked", "alive", "fi
 
 
 def session_kind(datagram: bytes) -> str | None:
-    """Which message of the session a datagram is, if it is one."""
     if len(datagram) < ANSWER_LENGTH or not datagram.startswith(SESSION_MAGIC):
         return None
     kind = KINDS[datagram[7] - 1]
@@ -40,7 +37,6 @@ def session_kind(datagram: bytes) -> str | None:
 
 
 def session_length(kind: str) -> int:
-    """How long a message of the session is, octets."""
     return QUESTION_LENGTH if kind in QUESTIONS else ANSWER_LENGTH
 
 
@@ -77,7 +73,6 @@ class Way:
         self.messages.clear()
 
     def take(self, datagram: bytes, send: Callable[[bytes], None]) -> None:
-        """Let a datagram pass, or not."""
         kind = session_kind(datagram)
         if kind is not None:
             self.messages.append(datagram)
@@ -104,8 +99,6 @@ class Way:
 
 
 class Relay:
-    """Passes datagrams both ways until it is closed."""
-
     def __init__(self, target: tuple[str, int], there: Way, back: Way) -> None:
         self.there, self.back = there, back
         self._front = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
@@ -128,7 +121,6 @@ class Relay:
             thread.start()
 
     def to_target(self, datagram: bytes) -> None:
-        """Send something to the target, as its peer would."""
         if not self._closing:
             try:
                 self._behind.send(datagram)
@@ -137,7 +129,6 @@ class Relay:
                 return
 
     def to_source(self, datagram: bytes) -> None:
-        """Send something to the source, as its peer would."""
         if self._source is not None and not self._closing:
             self._front.sendto(datagram, self._source)
 
@@ -157,7 +148,6 @@ class Relay:
                 self.back.take(datagram, self.to_source)
 
     def close(self) -> None:
-        """End it."""
         self._closing = True
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as waker:
             # A datagram ends a thread's wait; the connected socket takes one from its peer only.
@@ -170,8 +160,6 @@ class Relay:
 
 
 class _Between:
-    """An engine whose requests are turned to the relay."""
-
     def __init__(self, engine: Engine, turn: Callable[[dict[str, Any]], dict[str, Any]]) -> None:
         self._engine = engine
         self._turn = turn
@@ -192,7 +180,6 @@ def relayed_exchange(
     on_progress: OnProgress | None = None,
     **parameters: Any,
 ) -> TrialOutcome:
-    """Run a trial through a relay; it may fail."""
     kind = WORKLOADS[workload]
     condition = kind.Parameters.model_validate({"warmup_s": 0, **parameters})
     relays: list[Relay] = []
@@ -231,7 +218,6 @@ def relayed_exchange(
 def relayed_trial(
     pair: Pair, workload: str, there: Way | None = None, back: Way | None = None, **parameters: Any
 ) -> Trial:
-    """Run a trial through a relay; it must not fail."""
     exchange = relayed_exchange(pair, workload, there or Way(), back or Way(), **parameters)
     for key in ("on_relay", "on_progress"):
         parameters.pop(key, None)

@@ -1,7 +1,5 @@
 """Readings of stations that never ran: a closed queue whose law is known."""
 
-from __future__ import annotations
-
 import heapq
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Programs at the other end that are not lanlab's, each on a port of loopback."""
 
-from __future__ import annotations
-
 import select
 import socket
 import struct
@@ -17,8 +15,6 @@ Does = Callable[[socket.socket], object]
 
 @dataclass
 class Program:
-    """A program that listens, and what it has read."""
-
     port: int
     read_bytes: list[int] = field(default_factory=list)
 
@@ -76,7 +72,6 @@ Answers = Callable[[bytes, int], bytes | None]
 
 @contextmanager
 def answering(answers: Answers, host: str = "127.0.0.1") -> Iterator[Program]:
-    """A program that answers datagrams; it ends with the block."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as bound:
         bound.bind((host, 0))
@@ -150,7 +145,6 @@ _PAUSE_AFTER_BYTES = 2_000_000
 
 
 def reads_slowly(connection: socket.socket) -> int:
-    """Read at a rate far below the sender's."""
     read = 0
     while piece := connection.recv(2048):
         read += len(piece)
@@ -159,7 +153,6 @@ def reads_slowly(connection: socket.socket) -> int:
 
 
 def pauses(connection: socket.socket) -> int:
-    """Read, and pause now and then."""
     read = last = 0
     while piece := connection.recv(1 << 16):
         read += len(piece)
@@ -185,7 +178,6 @@ def reads_exactly(connection: socket.socket, octets: int) -> bytes:
 
 
 def reads_text(connection: socket.socket) -> bytes:
-    """One of iperf3's protocol."""
     (length,) = struct.unpack(">I", reads_exactly(connection, 4))
     return reads_exactly(connection, length)
 

@@ -1,7 +1,5 @@
 """A server for programs that are not lanlab's, for the block, and clients of it that have ended."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket
@@ -21,8 +19,6 @@ WITHIN_S = 40
 
 
 class Server:
-    """A server of iperf3 clients, and those that have ended."""
-
     def __init__(self, address: str) -> None:
         self.address, self.port = address, 0
         self._clients: list[Client] = []
@@ -34,7 +30,6 @@ class Server:
             self._changed.notify_all()
 
     def client(self, cookie: str) -> Client:
-        """The client with this cookie, once it has ended."""
         return self._ended("cookie", cookie)
 
     def numbered(self, number: int) -> Client:
@@ -63,7 +58,6 @@ class Server:
             ), words
 
     def connect(self) -> tuple[socket.socket, str]:
-        """A control connection, and its cookie."""
         connection = socket.create_connection((self.address, self.port), 10)
         connection.settimeout(WITHIN_S)
         cookie = os.urandom(18).hex()
@@ -71,7 +65,6 @@ class Server:
         return connection, cookie
 
     def start(self, *options: str, is_json: bool = True) -> subprocess.Popen[str]:
-        """A stock client, running."""
         found = shutil.which("iperf3") or missing("need `iperf3`")
         argv = [found, "-c", self.address, "-p", str(self.port), *options]
         return subprocess.Popen(

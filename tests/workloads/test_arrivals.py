@@ -1,7 +1,5 @@
 """A trial in which nothing arrived has measured nothing, and says why as far as that is known."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -25,7 +23,6 @@ REQUESTED = {"requests": 10, "replies": 0, "late_replies": 0}
 
 
 def refused(size_bytes: int, changes: CounterChanges = QUIET, **received: Any) -> EngineError:
-    """Why a stream of which nothing arrived failed."""
     outcome = exchange_of(stream_sent(), stream_received(**{**NOTHING, **received}))
     with pytest.raises(EngineError) as caught:
         check_stream(size_bytes, "udp", outcome, changes)
@@ -33,7 +30,6 @@ def refused(size_bytes: int, changes: CounterChanges = QUIET, **received: Any) -
 
 
 def test_a_stream_of_which_nothing_arrived_fails() -> None:
-    """By the workload itself; long messages may be too long for the path, short ones are not."""
     parameters = StreamParameters(message_size_bytes=1400, time_s=1)
     outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
     with pytest.raises(EngineError, match="none of the 1000 messages of 1400 bytes that were sent"):
@@ -57,7 +53,6 @@ def test_where_a_counter_says_where_it_was_lost_the_length_is_not_blamed() -> No
 
 
 def test_what_a_link_was_asked_to_lose_is_a_result() -> None:
-    """Though it is all: a few messages over a link with loss."""
     counted = {"medium_frames": 10, "medium_lost_chance": 1000}
     outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
     check_stream(1400, "udp", outcome, CounterChanges({"sender": counted}))
@@ -72,13 +67,11 @@ def test_what_could_not_be_sent_is_another_failure() -> None:
 
 
 def test_a_stream_of_which_anything_arrived_is_a_result() -> None:
-    """A little of the warm-up, too: its goodput is zero, and that was measured."""
     received = stream_received(**{**NOTHING, "total_messages": 1, "total_bytes": 1400})
     check_stream(1400, "udp", exchange_of(stream_sent(), received), QUIET)
 
 
 def test_an_echo_without_a_reply_fails() -> None:
-    """Where replies came later, it is the time-out that helps."""
     with pytest.raises(EngineError, match="none of the 10 requests of 1400 bytes") as caught:
         check_echo(1400, 1.0, REQUESTED, QUIET)
     assert "doctor" in (caught.value.hint or "")
@@ -89,7 +82,6 @@ def test_an_echo_without_a_reply_fails() -> None:
 
 
 def test_an_echo_that_sent_no_request_in_its_time_fails() -> None:
-    """Its last one of the warm-up was still waited for: nothing was measured."""
     none = {**REQUESTED, "requests": 0, "late_replies": 0}
     with pytest.raises(EngineError, match="no request was sent in the measured time") as caught:
         check_echo(1400, 1.0, none, QUIET)

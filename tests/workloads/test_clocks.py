@@ -1,7 +1,5 @@
 """When two engines have one clock, and what is known where they do not."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess
@@ -43,8 +41,6 @@ def read(first: EngineHost, second: EngineHost) -> Clocks:
 
 
 class Fake:
-    """An engine of which only the clock is asked."""
-
     def __init__(self, offset_ns: int) -> None:
         self._offset_ns = offset_ns
         #: How many exchanges its clock was read by.
@@ -65,14 +61,12 @@ def an_end(offset_ns: int, boot_id: str | None) -> EngineHost:
 def test_clocks_of_two_kernels_are_read_more_often(
     boots: tuple[str | None, str | None], pings: int
 ) -> None:
-    """Of one kernel it is only to be told whether they are one clock."""
     ends = [an_end(0, boot_id) for boot_id in boots]
     read(*ends)
     assert [cast("Fake", end.engine).pings for end in ends] == [[pings], [pings]]
 
 
 def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
-    """Then the offset is none, exactly, whatever the readings were."""
     found = read(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
 
     assert found.are_one_clock
@@ -84,7 +78,6 @@ def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
 def test_clocks_of_unlike_or_unknown_kernels_are_never_one(
     boot_ids: tuple[str | None, str | None],
 ) -> None:
-    """That they agree at the moment is chance: they will drift."""
     found = read(an_end(0, boot_ids[0]), an_end(20, boot_ids[1]))
 
     assert not found.are_one_clock
@@ -93,7 +86,6 @@ def test_clocks_of_unlike_or_unknown_kernels_are_never_one(
 
 
 def test_one_boot_with_readings_that_disagree_is_two_clocks() -> None:
-    """A time namespace, or a clock that begins with its process. Sender less receiver."""
     assert not clocks(1_000, 1_101).are_one_clock
     assert clocks(1_000, 1_100).are_one_clock
     assert clocks(5_000, 1_000).last().to_json() == {"offset_ns": -4_000, "error_ns": 100}
@@ -125,7 +117,6 @@ def test_one_clock_has_no_error_and_keeps_what_was_measured() -> None:
 
 
 def test_a_clock_that_was_one_and_is_no_more_has_the_difference_as_its_bound() -> None:
-    """As when an end was moved to another time namespace, or a reading went wrong."""
     assert clock_record(clocks(0, 0), clocks(0, 9_000))["bound_ns"] == 9_100
 
 
@@ -137,7 +128,6 @@ def test_a_failed_trial_tells_of_its_clocks_before() -> None:
 
 
 def test_one_way_figures_are_there_only_if_the_receiver_has_them() -> None:
-    """Never a null, and never without the bound of the clocks."""
     delay = {"samples": 100, "min_ns": -5, "p50_ns": 70, "p99_ns": 90, "max_ns": 99}
     setup = {"clocks": clock_record(clocks(0, 4_000, False), None)}
 
@@ -175,13 +165,11 @@ def test_a_one_way_delay_is_shown_with_its_bound_and_not_beyond_it() -> None:
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
 
 def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:
-    """The receiver is told so, and the record has the readings before and after."""
     setup = pair.trial("stream", **SHORT).exchange.setup
 
     assert setup["clocks"]["shared_clock"]
@@ -193,7 +181,6 @@ def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:
 
 
 def test_an_echo_tells_of_its_clocks_and_gives_them_to_nobody(pair: Pair) -> None:
-    """Round trips are of one clock: a responder is not told of another."""
     setup = pair.trial("echo", requests=10).exchange.setup
 
     assert setup["clocks"]["shared_clock"]
@@ -225,7 +212,6 @@ def ahead() -> Iterator[Engine]:
 @pytest.mark.alone
 @pytest.mark.parametrize("sends", [True, False], ids=["sender ahead", "receiver ahead"])
 def test_a_time_namespace_is_seen_although_the_boot_is_the_same(pair: Pair, sends: bool) -> None:
-    """The offset is found, the start is common all the same, and nothing is lost."""
     with ahead() as engine:
         ours, theirs = pair.end(0), replace(pair.end(1), engine=engine)
         assert engine.describe()["boot_id"] == ours.boot_id

@@ -1,7 +1,5 @@
 """Copies between engines: what is measured, refused, found wrong, left behind and left alone."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -29,7 +27,6 @@ pytestmark = pytest.mark.usefixtures("cache")
 @pytest.mark.parametrize("direction", ["upload", "download"])
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
 def test_every_service_copies_both_ways(pair: Pair, service: str, direction: str) -> None:
-    """All octets there, compared, and nothing left at the server."""
     exchange = copy(pair.engines, service=service, direction=direction, parallel_files=3)
     metrics = metrics_of(exchange)
 
@@ -47,7 +44,6 @@ def test_every_service_copies_both_ways(pair: Pair, service: str, direction: str
 
 
 def test_each_file_has_its_times(pair: Pair) -> None:
-    """From the opening of the first to the closing of the last is the time of all."""
     exchange = copy(pair.engines, service="ftp", parallel_files=2)
     metrics = metrics_of(exchange)
     times = exchange.results["client"]["file_times"]
@@ -63,7 +59,6 @@ def test_each_file_has_its_times(pair: Pair) -> None:
 
 
 def test_no_secret_is_kept(pair: Pair) -> None:
-    """Neither the password of a server nor the token of the trial stands in the record."""
     told = copy(pair.engines, service="ftp").setup
     spec = told["requests"]["client"]["spec"]
     assert "credentials" not in spec["service"]
@@ -74,7 +69,6 @@ def test_no_secret_is_kept(pair: Pair) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 @pytest.mark.parametrize("killed", [0, 1], ids=["client", "server"])
 def test_a_killed_engine_ends_the_copy(killed: int) -> None:
-    """With an error that says whose engine it was; the other one is free."""
     with opened_pair() as pair:
         begun = threading.Event()
 
@@ -99,7 +93,6 @@ def test_a_killed_engine_ends_the_copy(killed: int) -> None:
 def test_files_of_a_medium_are_read_or_written(
     pair: Pair, medium: str, direction: str, cache: Path
 ) -> None:
-    """A dataset is made once and used again; what is downloaded is removed."""
     if medium == "tmpfs" and not Path("/dev/shm").is_dir():
         pytest.skip("no files in memory on this system")
     first = copy(pair.engines, service="webdav", medium=medium, direction=direction)
@@ -114,7 +107,6 @@ def test_files_of_a_medium_are_read_or_written(
 
 
 def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path) -> None:
-    """Over all trials, good and bad ones, its other files stay as they are."""
     mine = tmp_path / "mine"
     (mine / "lanlab-photos").mkdir(parents=True)
     (mine / "lanlab-photos/f000000.dat").write_text("precious")
@@ -129,7 +121,6 @@ def test_a_user_s_own_server_keeps_what_is_the_user_s(pair: Pair, tmp_path: Path
 
 
 def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
-    """By its note and its mark; what a living one has, and what is nobody's, stays."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         (note,) = (path for path in killed_in_a_copy("copy_check", {"server": url}) if path.suffix)
         (left,) = working_directories(tmp_path)
@@ -150,7 +141,6 @@ def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Pa
 def test_the_directories_of_a_killed_lanlab_are_removed_by_the_next(
     pair: Pair, direction: str
 ) -> None:
-    """Those of the server and of the client, with what is in them."""
     made = killed_in_a_copy(
         f"copy_{'check' if direction == 'upload' else 'empty'}",
         {"service": "ftp", "medium": "disk", "direction": direction},
@@ -166,7 +156,6 @@ def test_the_directories_of_a_killed_lanlab_are_removed_by_the_next(
 
 
 def test_an_engine_whose_lanlab_is_killed_removes_its_directories(pair: Pair) -> None:
-    """Nobody has to run another trial for that."""
     asked = {"service": "ftp", "medium": "disk", "direction": "download"}
     made = killed_in_a_copy("copy_empty", asked)
     assert len(made) == 2
@@ -235,7 +224,6 @@ perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
 def test_what_is_wrong_with_a_server_is_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
-    """Server absent, wrong password, certificate not trusted: a code, a sentence, no secret."""
     with Served(pair.engines[1], "ftps", tmp_path) as (url, trust):
         if "port" in change:
             url = f"ftps://me@127.0.0.1:{closed_port()}/"
@@ -248,7 +236,6 @@ def test_what_is_wrong_with_a_server_is_reported(
 
 
 def test_a_missing_share_is_reported(pair: Pair, tmp_path: Path) -> None:
-    """Of SMB."""
     with Served(pair.engines[1], "smb", tmp_path) as (url, _):
         url = url.rpartition("/")[0] + "/nowhere"
         error = copy(pair.engines, server=url).error
@@ -257,7 +244,6 @@ def test_a_missing_share_is_reported(pair: Pair, tmp_path: Path) -> None:
 
 
 def test_a_server_that_is_silent_is_not_waited_for_for_ever(pair: Pair) -> None:
-    """It accepts and never answers: timed out, by the time-out that was asked for."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
         error = copy(pair.engines, server=url, timeout_s=0.3).error
@@ -268,7 +254,6 @@ def test_a_server_that_is_silent_is_not_waited_for_for_ever(pair: Pair) -> None:
 def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
     pair: Pair, tmp_path: Path
 ) -> None:
-    """By the stated policy; a second chance is all that it needs."""
     with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
         relay.cut_once(400_000, "there")
         exchange = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=2)
@@ -285,7 +270,6 @@ def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
 
 
 def test_parameters_that_do_not_fit_are_refused() -> None:
-    """Before anything is run, in words."""
     for wrong, said in [
         ({"dataset": "nothing-known"}, "no dataset named"),
         ({"dataset": "dir:relative"}, "absolute"),
@@ -301,7 +285,6 @@ def test_parameters_that_do_not_fit_are_refused() -> None:
 
 
 def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
-    """It would stand in the shell's history."""
     with pytest.raises(UsageError) as caught:
         server_url.parse_url(f"smb://me:{SECRET.split()[0]}@nas/share")
     assert "s3cret" not in f"{caught.value.message} {caught.value.hint}"
@@ -309,7 +292,6 @@ def test_a_password_in_a_url_is_refused_and_not_repeated() -> None:
 
 
 def test_a_password_file_that_others_may_read_is_refused(tmp_path: Path) -> None:
-    """As ssh does with keys."""
     path = tmp_path / "password"
     path.write_text(SECRET + "\n")
     path.chmod(0o600)

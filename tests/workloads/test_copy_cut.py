@@ -1,7 +1,5 @@
 """Connections that are cut or held up in mid-copy: tried again, counted, or given up."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest
@@ -20,7 +18,6 @@ WAYS = {"upload": "there", "download": "back"}
 
 
 def faults(exchange: TrialOutcome) -> dict[str, int]:
-    """How often which class of fault was seen."""
     found = exchange.results["client"]["faults"]
     assert isinstance(found, dict)
     return found
@@ -32,7 +29,6 @@ def faults(exchange: TrialOutcome) -> dict[str, int]:
 def test_a_cut_in_mid_file_is_tried_again_and_counted(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
-    """Once cut, the file is copied by the second attempt; that time and fault are told."""
     with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
         before_request(monkeypatch, "copy", lambda _: relay.cut_once(400_000, WAYS[direction]))
         exchange = copy(
@@ -57,7 +53,6 @@ def test_a_cut_in_mid_file_is_tried_again_and_counted(
 def test_what_is_cut_every_time_is_given_up_after_the_retries(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
-    """The number of attempts is said; what had been written of the file is removed."""
     with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
         before_request(monkeypatch, "copy", lambda _: relay.cut_always(400_000, WAYS[direction]))
         before_request(
@@ -87,7 +82,6 @@ def _all(octets: bytes, _: int) -> bytes:
 def test_a_server_that_falls_silent_in_mid_file(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
-    """It is waited for as long as was asked, by each attempt, and no longer."""
     with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
 
         def nothing_more(octets: bytes, before: int) -> bytes:
@@ -116,7 +110,6 @@ def test_a_server_that_falls_silent_in_mid_file(
 def test_what_a_server_holds_open_keeps_its_mark_until_the_next_trial_removes_it(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As SMB holds a file for a client of which it does not know yet that it is gone."""
     with Served(pair.engines[1], "smb", tmp_path) as (url, trust), Relay(url) as relay:
 
         def nothing_more(octets: bytes, before: int) -> bytes:
@@ -159,7 +152,6 @@ def test_the_end_of_a_connection_of_ftp_is_the_end_of_a_file(
 @pytest.mark.parametrize("service", ["webdav", pytest.param("smb", marks=pytest.mark.long)])
 @pytest.mark.figures
 def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str) -> None:
-    """Answers in two writes, Nagle's algorithm on: Linux acknowledges the first after 40 ms."""
     with (
         Served(pair.engines[1], service, tmp_path) as (url, trust),
         Relay(url, has_nagle=True) as relay,
@@ -175,7 +167,6 @@ def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str)
 
 
 def test_the_same_server_without_a_stall_has_none(pair: Pair, tmp_path: Path) -> None:
-    """Through the same relay, which sends at once."""
     with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
         exchange = copy(pair.engines, server=relay.url, dataset="60x1kB")
     assert metrics_of(exchange)["stall_ratio"] == 0
@@ -184,7 +175,6 @@ def test_the_same_server_without_a_stall_has_none(pair: Pair, tmp_path: Path) ->
 def test_a_mark_that_cannot_be_removed_for_the_moment_fails_the_trial(
     pair: Pair, tmp_path: Path
 ) -> None:
-    """The server says that it closes the session (421); what is left has its mark."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _), Relay(url) as relay:
         is_asked = False
 

@@ -1,7 +1,5 @@
 """What is the user's stays the user's, whatever lies where lanlab removes its own; full disks."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess
@@ -39,7 +37,6 @@ def tree(root: Path) -> dict[str, str]:
 
 @pytest.fixture
 def precious(tmp_path: Path) -> Path:
-    """Files of the user's, named as those of a trial are."""
     place = tmp_path / "root" / "precious"
     (place / "sub").mkdir(parents=True)
     for name in ("f000000.dat", "f000001.dat", "mark.lab", "sub/f000000.dat"):
@@ -49,7 +46,6 @@ def precious(tmp_path: Path) -> Path:
 
 
 def trial(pair: Pair, service: str, root: Path, **parameters: Any) -> Any:
-    """One at a user's own server."""
     asked = {"dataset": "2x1kB", **parameters}
     if service == "directory":
         return copy(pair.engines, server=root.as_uri(), **asked)
@@ -61,7 +57,6 @@ def trial(pair: Pair, service: str, root: Path, **parameters: Any) -> Any:
 def test_what_strangers_put_into_the_directory_of_a_trial_stays(
     pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
-    """A file of his beside ours, and a directory of his where a file of ours was."""
     root = tmp_path / "root"
 
     def put(_: Any) -> None:
@@ -104,7 +99,6 @@ def test_what_links_lead_to_stays(
     service: str,
     where: str,
 ) -> None:
-    """Somebody puts a link to the user's own files where ours were: those behind it stay."""
     root = tmp_path / "root"
 
     def put(_: Any) -> None:
@@ -191,7 +185,6 @@ def station_trial(
 def test_links_in_a_directory_that_is_downloaded_to(
     pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
-    """The same at this host, and what is not ours in its directory stays."""
     mine, root = tmp_path / "mine", tmp_path / "served"
     (mine / "sub").mkdir(parents=True)
     root.mkdir()
@@ -223,7 +216,6 @@ def test_links_in_a_directory_that_is_downloaded_to(
 def test_a_strangers_file_where_a_download_goes_stays(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In our directory at this host; the trial is good, and says that something was left."""
     target, root = tmp_path / "target", tmp_path / "served"
     target.mkdir()
     root.mkdir()
@@ -243,7 +235,6 @@ def test_a_strangers_file_where_a_download_goes_stays(
 def test_a_mark_that_was_not_written_to_its_end(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
-    """As a full disk leaves it: nothing else is there yet, and the directory is removed."""
     mine, root = tmp_path / "mine", tmp_path / "root"
     mine.mkdir()
     root.mkdir()
@@ -298,7 +289,6 @@ print(json.dumps(found))
 def test_a_disk_that_is_full(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, code: str
 ) -> None:
-    """In the middle of the second file: said as what it is, and what was written is removed."""
     place = tmp_path / "small"
     place.mkdir()
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join(sys.path))
@@ -316,7 +306,6 @@ def test_a_disk_that_is_full(
 @pytest.mark.skipif(sys.platform != "linux", reason="others have no such call")
 @pytest.mark.parametrize("has_right", [True, False])
 def test_cold_caches(tmp_path: Path, has_right: bool) -> None:
-    """Everything is forgotten where lanlab has the right, else these files; which, is said."""
     if has_right and os.geteuid() != 0:
         pytest.skip("needs root to forget everything")
     prefix: list[str] = []
@@ -339,7 +328,6 @@ def test_cold_caches(tmp_path: Path, has_right: bool) -> None:
 
 
 def test_a_failure_says_nothing_was_hidden(pair: Pair, tmp_path: Path) -> None:
-    """A directory that may not be written to: refused as that, with nothing left in it."""
     if sys.platform == "win32" or os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)

@@ -1,7 +1,5 @@
 """Memory that a copy will fill is there before the copy is timed."""
 
-from __future__ import annotations
-
 import signal
 import subprocess
 import sys
@@ -34,7 +32,6 @@ print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)
 def test_each_trial_tells_what_was_made_ready(
     pair: Pair, service: str, direction: str, medium: str
 ) -> None:
-    """Of every service and way whose files come to this machine; not only of the first trial."""
     for _ in range(2):
         exchange = copy(pair.engines, service=service, direction=direction, medium=medium, **_LARGE)
         metrics_of(exchange)
@@ -44,13 +41,11 @@ def test_each_trial_tells_what_was_made_ready(
 
 
 def test_what_is_kept_nowhere_needs_no_memory(pair: Pair) -> None:
-    """Of a download to memory only hashes are kept."""
     exchange = copy(pair.engines, service="ftp", direction="download", medium="memory")
     assert "memory" not in exchange.setup
 
 
 def test_memory_is_used_and_freed(pair: Pair) -> None:
-    """By a process of the engine, whose own largest one tells."""
     size = 300 << 20
     engine = pair.engines[0]
     told = engine.start({"type": "ready_memory", "bytes": size}).result(60)
@@ -66,7 +61,6 @@ def test_memory_is_used_and_freed(pair: Pair) -> None:
 
 
 def test_files_in_memory_take_that_of_their_file_system() -> None:
-    """Its pages come from elsewhere: a file is written, which no limit of files allows here."""
     limited = ["prlimit", "--fsize=1000000", engine_path(), "touch-memory", "2000000"]
     assert subprocess.run(limited, check=False, timeout=60).returncode == 0
     written = subprocess.run([*limited, "/dev/shm"], check=False, timeout=60)
@@ -76,14 +70,12 @@ def test_files_in_memory_take_that_of_their_file_system() -> None:
 
 
 def test_too_little_to_matter_is_left(pair: Pair) -> None:
-    """The copy goes on without, and its record says so."""
     told = pair.engines[0].start({"type": "ready_memory", "bytes": 1000}).result(60)
     assert (told["ready_bytes"], told["reason"]) == (0, "too little to matter")
 
 
 @pytest.mark.parametrize("size", ["0", "-1", "much", ""])
 def test_memory_holder_requires_size(size: str) -> None:
-    """In one sentence."""
     done = subprocess.run(
         [engine_path(), "touch-memory", size], check=False, capture_output=True, text=True
     )

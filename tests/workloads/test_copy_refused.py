@@ -1,7 +1,5 @@
 """Copies that cannot be: what is wrong with a server, a user, a place or a name is said."""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path
@@ -19,7 +17,6 @@ pytestmark = pytest.mark.usefixtures("cache")
 
 
 def below(url: str, names: str) -> str:
-    """A URL of a directory of a service."""
     return f"{url}{'' if url.endswith('/') else '/'}{names}"
 
 
@@ -34,7 +31,6 @@ def refused(pair: Pair, root: Path, service: str, change: Any, **parameters: Any
 
 @pytest.mark.parametrize("service", EMBEDDED)
 def test_a_server_that_is_not_there(pair: Pair, service: str) -> None:
-    """Nobody listens at its port: where that is, and what to look at."""
     port = closed_port()
     share = {"smb": "/share", "nfs": "/export", "s3": "/bucket", "s3s": "/bucket"}.get(service, "/")
     error = failure_of(
@@ -47,7 +43,6 @@ def test_a_server_that_is_not_there(pair: Pair, service: str) -> None:
 
 @pytest.mark.parametrize("service", WITH_USERS)
 def test_a_wrong_password(pair: Pair, tmp_path: Path, service: str) -> None:
-    """Who was refused, and neither the password that was given nor the one that is right."""
     root = tmp_path / "root"
     root.mkdir()
     error = refused(pair, root, service, lambda url: {"server": url, "secret": "gue55ed"})
@@ -61,7 +56,6 @@ def test_a_wrong_password(pair: Pair, tmp_path: Path, service: str) -> None:
 def test_a_certificate_that_is_not_trusted(
     pair: Pair, tmp_path: Path, service: str, trust: str | None
 ) -> None:
-    """By this system, or another than the one that was named: then both are shown, in words."""
     root = tmp_path / "root"
     root.mkdir()
     error = refused(pair, root, service, lambda url: {}, trust=trust)
@@ -75,7 +69,6 @@ def test_a_certificate_that_is_not_trusted(
 
 @pytest.mark.parametrize("service", ["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"])
 def test_a_directory_that_is_missing(pair: Pair, tmp_path: Path, service: str) -> None:
-    """It is not made: nobody asked for that. (S3 has none.)"""
     root = tmp_path / "root"
     root.mkdir()
     error = refused(pair, root, service, lambda url: {"server": below(url, "no/where")})
@@ -85,7 +78,6 @@ def test_a_directory_that_is_missing(pair: Pair, tmp_path: Path, service: str) -
 
 @pytest.mark.parametrize("service", ["smb", "nfs", "s3", "s3s"])
 def test_a_share_export_or_bucket_that_is_missing(pair: Pair, tmp_path: Path, service: str) -> None:
-    """By its name."""
     root = tmp_path / "root"
     root.mkdir()
     error = refused(
@@ -96,14 +88,12 @@ def test_a_share_export_or_bucket_that_is_missing(pair: Pair, tmp_path: Path, se
 
 
 def test_a_directory_of_this_host_that_is_missing(pair: Pair, tmp_path: Path) -> None:
-    """As a share that is not mounted."""
     error = failure_of(copy(pair.engines, server=(tmp_path / "unmounted").as_uri()))
     assert error.code == "service.missing"
 
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
 def test_names_that_are_awkward_are_copied(pair: Pair, tmp_path: Path, service: str) -> None:
-    """255 octets, blanks, signs that mean something in a URL, a pattern or an option."""
     files, root = tmp_path / "files", tmp_path / "root"
     root.mkdir()
     files.mkdir()
@@ -126,7 +116,6 @@ def test_names_that_are_awkward_are_copied(pair: Pair, tmp_path: Path, service: 
 @pytest.mark.parametrize("name", ["co:lon", "dot.", "blank ", "what?", "*", 'quo"te', "<in>|"])
 @pytest.mark.parametrize("deep", [False, True])
 def test_a_name_that_smb_cannot_hold(pair: Pair, tmp_path: Path, name: str, deep: bool) -> None:
-    """Of a file or a directory: refused by name, not changed into another; nothing is left."""
     files, root = tmp_path / "files", tmp_path / "root"
     root.mkdir()
     (files / name if deep else files).mkdir(parents=True)
@@ -146,7 +135,6 @@ def test_a_name_that_smb_cannot_hold(pair: Pair, tmp_path: Path, name: str, deep
 def test_a_name_that_no_service_can_hold(
     pair: Pair, tmp_path: Path, service: str, name: bytes
 ) -> None:
-    """Said before the server is asked for anything, and without what acts in a terminal."""
     files, root = tmp_path / "files", tmp_path / "root"
     files.mkdir()
     root.mkdir()
@@ -181,7 +169,6 @@ def test_ipv6_literals_in_urls(pair: Pair, tmp_path: Path, service: str) -> None
 def test_notes_are_not_written_where_a_link_leads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Another user may have made it."""
     elsewhere, link = tmp_path / "elsewhere", tmp_path / "link"
     elsewhere.mkdir()
     link.symlink_to(elsewhere)

@@ -1,7 +1,5 @@
 """Octets that are wrong, missing or too many: found always, by name, and the trial fails."""
 
-from __future__ import annotations
-
 import socketserver
 import threading
 from http.server import BaseHTTPRequestHandler
@@ -20,7 +18,6 @@ BYTES = 300_000
 
 
 def flip(path: Path, octet: int) -> None:
-    """Change one bit of a file."""
     data = bytearray(path.read_bytes())
     data[octet] ^= 1
     path.write_bytes(data)
@@ -31,7 +28,6 @@ def _write(path: Path) -> None:
 
 
 def at_the_server(root: Path) -> Path:
-    """The one file of the trial."""
     (found,) = (one / "files/f000000.dat" for one in working_directories(root))
     return found
 
@@ -40,7 +36,6 @@ def at_the_server(root: Path) -> Path:
 def test_a_bit_that_changed_after_an_upload(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
 ) -> None:
-    """Between copy and comparison, at the server: the file and the place are named."""
     root = tmp_path / "root"
     root.mkdir()
     before_request(monkeypatch, "copy_check", lambda _: flip(at_the_server(root), octet))
@@ -64,7 +59,6 @@ def test_a_copy_that_is_shorter_or_longer(
     verify: str,
     change: int,
 ) -> None:
-    """By an octet, which a comparison of sizes finds, too."""
     root = tmp_path / "root"
     root.mkdir()
 
@@ -84,7 +78,6 @@ def test_a_copy_that_is_shorter_or_longer(
 def test_a_file_that_is_gone_when_it_is_compared(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By either comparison."""
     for verify, code in (("content", "service.missing"), ("size", "copy.wrong")):
         root = tmp_path / verify
         root.mkdir()
@@ -100,7 +93,6 @@ def test_a_file_that_is_gone_when_it_is_compared(
 def test_a_bit_that_changed_before_a_download(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
 ) -> None:
-    """What comes is not what was put there, received to memory or to a file."""
     root = tmp_path / "root"
     root.mkdir()
     before_request(monkeypatch, "copy", lambda _: flip(at_the_server(root), 150_001))
@@ -124,7 +116,6 @@ def test_a_bit_that_changed_before_a_download(
 def test_a_bit_that_changes_on_the_way(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
-    """Over a protocol that does not protect what it carries; only within the timed part."""
     flipped: list[int] = []
 
     def alter(octets: bytes, before: int) -> bytes:
@@ -151,7 +142,6 @@ def test_a_bit_that_changes_on_the_way(
 def test_a_file_that_changes_while_it_is_copied(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, change: str
 ) -> None:
-    """Grown, cut, written over or gone since it was looked at: named, and others left alone."""
     mine, root = tmp_path / "mine", tmp_path / "root"
     mine.mkdir()
     root.mkdir()
@@ -197,7 +187,6 @@ def test_a_file_that_changes_while_it_is_copied(
 def test_a_file_that_comes_to_a_directory_meanwhile(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """It is not copied, as it would be left at the server; nor are the others taken for all."""
     mine, root = tmp_path / "mine", tmp_path / "root"
     mine.mkdir()
     root.mkdir()
@@ -277,7 +266,6 @@ class _Liar(BaseHTTPRequestHandler):
 def test_a_server_that_lies_about_length(
     pair: Pair, direction: str, lie: int, codes: tuple[str, ...]
 ) -> None:
-    """It says that there is less, or more than ever comes: the trial fails, whatever it says."""
     handler = type("Liar", (_Liar,), {"files": {}, "lie": lie})
     with socketserver.ThreadingTCPServer(("127.0.0.1", 0), handler) as server:
         server.daemon_threads = True
@@ -293,7 +281,6 @@ def test_a_server_that_lies_about_length(
 
 
 def test_what_is_not_compared_is_said_to_be_not(pair: Pair, tmp_path: Path) -> None:
-    """With `verify: none` nobody is told that the octets are right."""
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         exchange = copy(pair.engines, server=url, verify="none")
     metrics_of(exchange)
@@ -303,7 +290,6 @@ def test_what_is_not_compared_is_said_to_be_not(pair: Pair, tmp_path: Path) -> N
 def test_a_server_for_which_two_names_are_one(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The second file replaced the first, which is no damage: the error names both."""
     source, root = tmp_path / "source", tmp_path / "root"
     source.mkdir()
     root.mkdir()

@@ -1,7 +1,5 @@
 """FTP servers of DOS hold names of 8 characters, a dot and 3 alone."""
 
-from __future__ import annotations
-
 import time
 from pathlib import Path
 
@@ -29,7 +27,6 @@ def test_a_server_of_short_names_is_measured_and_left_clean(pair: Pair, tmp_path
 
 
 def test_a_server_that_takes_no_directory_is_not_cleaned_up(pair: Pair, tmp_path: Path) -> None:
-    """Nothing can be there, so nothing is looked for, nor said to be left."""
     began = time.monotonic()
     with dos_ftp_server(tmp_path, is_read_only=True) as (port, commands):
         outcome = copy(pair.engines, server=f"ftp://127.0.0.1:{port}/", dataset="3x6kB")

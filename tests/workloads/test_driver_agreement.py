@@ -5,8 +5,6 @@ On a link of 10 Mbit/s, which decides the figures: what a busy machine adds is l
 They are skipped where a program is missing; with LANLAB_REQUIRE_PEERS=1 that is a failure.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pathlib import Path
@@ -32,7 +30,6 @@ TOLERANCE = 0.01
 def measured_by_both(
     workload: str, peer: str, folder: Path, trials: int = TRIALS, **parameters: Level | None
 ) -> list[TrialRecord]:
-    """One run with both drivers."""
     settings = RunSettings("virtual", "10M", store=str(folder / "store.sqlite"), trials=trials)
     try:
         _, records = measure(workload, {"driver": f"lanlab,{peer}", **parameters}, settings)
@@ -98,7 +95,6 @@ UDP: Mapping[str, Level] = {"transport": "udp", "message_size_bytes": 500, "time
 def test_iperf3_and_lanlab_agree_on_goodput(
     parameters: Mapping[str, Level], tmp_path: Path
 ) -> None:
-    """Within both intervals, in turns, by blocks; and on what is lost where the link takes all."""
     peer_program("iperf3")
     trials = measured_by_both("stream", "iperf3", tmp_path, **parameters)
     check_agreement(trials, "goodput_bps")
@@ -112,7 +108,6 @@ def test_iperf3_and_lanlab_agree_on_goodput(
 
 @pytest.mark.figures
 def test_sockperf_and_lanlab_agree_on_the_round_trip(tmp_path: Path) -> None:
-    """A whole one: half of it, as sockperf shows by default, would be far outside."""
     peer_program("sockperf")
     trials = measured_by_both(
         "echo", "sockperf", tmp_path, message_size_bytes=1408, receive="block", time_s=1
@@ -140,7 +135,6 @@ EVERY = [
 def test_other_drivers_come_near_lanlab_s_figures(
     program: str, name: str, workload: str, condition: Mapping[str, Level], tmp_path: Path
 ) -> None:
-    """They leave out no warm-up and count less exactly: within 5 %."""
     peer_program(program)
     metric = "goodput_bps" if workload == "stream" else "rtt_mean_ns"
     trials = measured_by_both(

@@ -1,7 +1,5 @@
 """Other programs as processes: started, seen to listen, waited for and ended."""
 
-from __future__ import annotations
-
 import os
 import socket
 import stat
@@ -43,12 +41,10 @@ with socket.socket(socket.AF_INET, kind) as s:
 
 
 def python(code: str, *arguments: str) -> Program:
-    """A program of ours."""
     return Program("listener", [sys.executable, "-c", code, *arguments])
 
 
 def is_running(pid: int) -> bool:
-    """Whether a process is there and no zombie."""
     try:
         state = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
     except OSError:
@@ -71,7 +67,6 @@ def test_a_program_is_ready_when_it_has_its_port(transport: str) -> None:
 
 
 def test_a_program_that_ends_before_it_listens_is_quoted() -> None:
-    """At once, with the last that it said."""
     program = python("raise SystemExit('no such option: -q')")
     try:
         with pytest.raises(RunError, match="ended before it listened: no such option: -q"):
@@ -81,7 +76,6 @@ def test_a_program_that_ends_before_it_listens_is_quoted() -> None:
 
 
 def test_time_on_the_processors_is_the_program_s_own_and_its_children_s() -> None:
-    """A fifth of a second each, whatever else runs."""
     burn = """
 import os, time
 def burn():
@@ -102,7 +96,6 @@ burn(); os.waitpid(child, 0)
 
 
 def test_ending_a_program_ends_what_it_has_started() -> None:
-    """And what it wrote until then is there."""
     program = python(
         "import subprocess, sys, time\n"
         "child = subprocess.Popen(['sleep', '60'])\n"
@@ -124,7 +117,6 @@ def test_ending_a_program_ends_what_it_has_started() -> None:
 
 
 def test_ports_that_somebody_has_are_not_taken(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Neither over TCP nor over UDP."""
     first = free_ports((), 4)
     monkeypatch.setattr("lanlab.performers.program._PORTS", (first, first + 5))
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
@@ -135,7 +127,6 @@ def test_ports_that_somebody_has_are_not_taken(monkeypatch: pytest.MonkeyPatch) 
 
 
 def test_a_program_is_bound_to_its_processor() -> None:
-    """As the kernel sees it."""
     processor = min(os.sched_getaffinity(0))
     program = Program("sleep", started_on((), ["/bin/sleep", "60"], processor))
     try:
@@ -174,7 +165,6 @@ def listen():
 
 
 def run_iperf3(**parameters: Any) -> Any:
-    """A trial on loopback by whatever iperf3 is on PATH."""
     kind = WORKLOADS["stream"]
     condition = kind.Parameters.model_validate({"driver": "iperf3", "time_s": 1, **parameters})
     with opened_pair() as pair:
@@ -182,7 +172,6 @@ def run_iperf3(**parameters: Any) -> Any:
 
 
 def left_running(folder: Path) -> list[int]:
-    """Those of the fake's processes that are still there."""
     pids = [int(line) for line in (folder / "pids").read_text().split()]
     assert pids
     return [pid for pid in pids if is_running(pid)]
@@ -211,7 +200,6 @@ def left_running(folder: Path) -> list[int]:
 def test_whatever_goes_wrong_is_an_error_and_nothing_is_left(
     script: str, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With what both had written until then."""
     fake_iperf3(tmp_path, monkeypatch, script)
     monkeypatch.setattr(driver_trial, "_LISTENING_WITHIN_S", 3.0)
     monkeypatch.setattr(driver_trial, "_MARGIN_S", 0.0)
@@ -226,7 +214,6 @@ def test_whatever_goes_wrong_is_an_error_and_nothing_is_left(
 
 
 def test_an_interrupt_ends_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Ctrl-C does while the client runs."""
     fake_iperf3(tmp_path, monkeypatch, "s = listen() if server else None\ntime.sleep(60)")
 
     def interrupted(program: Program, timeout_s: float) -> bool:
@@ -241,7 +228,6 @@ def test_an_interrupt_ends_both_ends(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
 @pytest.mark.parametrize("stream", [1, 2])
 def test_a_program_that_prints_without_end_is_ended(stream: int) -> None:
-    """It fills no disk, and the error says why it ended."""
     # Python ignores the signal; a program in C does not.
     program = Program("flood", ["sh", "-c", f"exec yes evil >&{stream}"])
     try:

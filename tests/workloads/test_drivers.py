@@ -6,8 +6,6 @@ an unshaped cable of the virtual testbed; each file says which version and when.
 at its start only the version is kept.
 """
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import re
@@ -30,7 +28,6 @@ ECHOES = [path for path in OUTPUTS if "-echo-" in path.name]
 
 
 def parameters_of(workload_name: str, **given: Any) -> Any:
-    """Checked parameters of a condition."""
     return workload(workload_name).Parameters.model_validate(given)
 
 
@@ -47,17 +44,14 @@ def recorded(path: Path, **changed: str) -> Metrics:
 
 
 def ids(path: Path) -> str:
-    """A test's name from its file."""
     return path.stem
 
 
 def output_of(name: str) -> Path:
-    """One recorded trial."""
     return next(path for path in OUTPUTS if path.stem == name)
 
 
 def test_every_driver_has_recorded_outputs_of_all_that_it_measures() -> None:
-    """Of each workload and transport."""
     wanted = {
         f"{name}-{kind}-{transport}"
         for name, entry in DRIVERS.items()
@@ -70,7 +64,6 @@ def test_every_driver_has_recorded_outputs_of_all_that_it_measures() -> None:
 
 @pytest.mark.parametrize("path", STREAMS, ids=ids)
 def test_a_recorded_stream_gives_figures_that_fit_each_other(path: Path) -> None:
-    """Each is counted apart by the program: together they must make sense."""
     trial = json.loads(path.read_text())
     metrics = recorded(path)
     size, flows = trial["parameters"]["message_size_bytes"], trial["parameters"].get("flows", 1)
@@ -97,7 +90,6 @@ def test_a_recorded_stream_gives_figures_that_fit_each_other(path: Path) -> None
 
 @pytest.mark.parametrize("path", ECHOES, ids=ids)
 def test_recorded_round_trips_give_figures_that_fit_each_other(path: Path) -> None:
-    """In a closed loop the mean round trip is the time of one: half of it would not fit."""
     metrics = recorded(path)
 
     assert 1e9 / metrics["replies_per_s"] == pytest.approx(metrics["rtt_mean_ns"], rel=0.05)
@@ -109,7 +101,6 @@ def test_recorded_round_trips_give_figures_that_fit_each_other(path: Path) -> No
 
 
 def test_iperf3_s_warm_up_is_in_no_figure_but_pays_its_share_of_the_processor() -> None:
-    """Two seconds were sent, one was measured."""
     path = output_of("iperf3-stream-tcp")
     trial, metrics = json.loads(path.read_text()), recorded(path)
     intervals = json.loads(trial["server"]["output"])["intervals"]
@@ -123,7 +114,6 @@ def test_iperf3_s_warm_up_is_in_no_figure_but_pays_its_share_of_the_processor() 
 
 
 def test_loss_is_the_receiver_s_count() -> None:
-    """iperf3's client calls what the server did not get by the name of its own count, too."""
     path = output_of("iperf3-stream-udp")
     server = json.loads(json.loads(path.read_text())["server"]["output"])
     received = server["end"]["sum_received"]
@@ -135,7 +125,6 @@ def test_loss_is_the_receiver_s_count() -> None:
 
 
 def test_what_a_program_does_not_tell_is_absent() -> None:
-    """neper counts no messages, qperf has no percentiles: neither is guessed."""
     assert not {"sent_messages", "lost_messages", "received_ratio"} & set(
         recorded(output_of("neper-stream-udp"))
     )
@@ -147,7 +136,6 @@ def test_what_a_program_does_not_tell_is_absent() -> None:
 def test_output_that_is_not_the_program_s_is_an_error_not_a_number(
     path: Path, garbled: str
 ) -> None:
-    """The error names the program."""
     name = path.stem.partition("-")[0]
 
     with pytest.raises(RunError, match=name):
@@ -157,7 +145,6 @@ def test_output_that_is_not_the_program_s_is_an_error_not_a_number(
 @pytest.mark.parametrize("path", OUTPUTS, ids=ids)
 @pytest.mark.parametrize("number", ["1e300", "-1e300", "9" * 400, "NaN", "0", "null", "[]"])
 def test_numbers_that_no_program_can_have_measured_are_refused(path: Path, number: str) -> None:
-    """Each in the place of every number: an error that names the program, or finite figures."""
     trial = json.loads(path.read_text())
     both = {
         end: re.sub(r"\d+(\.\d+)?", number, trial[end]["output"]) for end in ("client", "server")
@@ -200,20 +187,17 @@ def test_numbers_that_no_program_can_have_measured_are_refused(path: Path, numbe
 def test_a_condition_that_a_program_cannot_measure_is_refused(
     given: dict[str, Any], said: str
 ) -> None:
-    """With what was found and what is allowed, never measured as something else."""
     with pytest.raises(ValidationError, match=r"driver") as refused:
         parameters_of("stream", **{"time_s": 1, **given})
     assert said in str(refused.value)
 
 
 def test_an_amount_is_refused_of_programs_that_measure_for_a_time() -> None:
-    """No program is asked for messages and given seconds."""
     with pytest.raises(ValidationError, match="found no time_s"):
         parameters_of("stream", driver="iperf3", messages=1000)
 
 
 def test_a_study_with_a_condition_that_a_driver_cannot_measure_is_refused() -> None:
-    """By its file, before anything runs."""
     study: dict[str, Any] = {
         "schema": 1,
         "id": "two-tools",
@@ -238,7 +222,6 @@ def test_a_study_with_a_condition_that_a_driver_cannot_measure_is_refused() -> N
 
 
 def test_a_warm_up_that_is_not_named_is_one_that_the_driver_can_leave_out() -> None:
-    """Named, it stays."""
     assert parameters_of("stream", time_s=1).warmup_s == 0.2
     assert parameters_of("stream", time_s=1, driver="iperf3").warmup_s == 1
     assert parameters_of("stream", time_s=1, driver="nuttcp").warmup_s == 0
@@ -250,7 +233,6 @@ def test_a_warm_up_that_is_not_named_is_one_that_the_driver_can_leave_out() -> N
 def test_a_program_that_is_not_here_is_named_with_how_to_get_it(
     name: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Before the run; `doctor` lists it."""
     monkeypatch.setenv("PATH", str(tmp_path))
     entry = driver(name)
     parameters = parameters_of("stream", time_s=1, driver=name)
@@ -265,7 +247,6 @@ def test_a_program_that_is_not_here_is_named_with_how_to_get_it(
 def test_segmentation_takes_an_iperf3_that_has_it(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    """Found out from what the program that is there says of itself."""
     program = tmp_path / "iperf3"
     monkeypatch.setenv("PATH", f"{tmp_path}:/usr/bin:/bin")
     program.write_text("#!/bin/sh\necho 'iperf 3.12, -u, --udp'\n")
@@ -277,12 +258,10 @@ def test_segmentation_takes_an_iperf3_that_has_it(
 
 
 def test_an_unknown_driver_is_answered_with_those_that_are_known() -> None:
-    """As any name."""
     with pytest.raises(UnknownName, match="no driver named `iperf33`") as unknown:
         driver("iperf33")
     assert unknown.value.hint == "did you mean `iperf3`?"
 
 
 def test_needs_are_of_every_driver_once() -> None:
-    """In the table's order."""
     assert [dataclasses.asdict(need)["name"] for need in driver_needs()] == list(DRIVERS)

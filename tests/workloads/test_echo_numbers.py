@@ -1,7 +1,5 @@
 """What an echo's results say: time-outs, late and repeated replies, stalls."""
 
-from __future__ import annotations
-
 import os
 import signal
 import threading
@@ -19,7 +17,6 @@ STALL_S = 0.3
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
@@ -37,7 +34,6 @@ LOOPS: dict[str, dict[str, Any]] = {
 @pytest.mark.alone
 @pytest.mark.parametrize("loop", LOOPS)
 def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None:
-    """One request and two replies are lost, one of each comes again, and one reply is late."""
     there = Way(lose=frozenset({5}), repeat=frozenset({7}))
     back = Way(lose=frozenset({10, 11}), repeat=frozenset({15}), delay_s={20: 0.15})
     trial = relayed_trial(pair, "echo", there, back, timeout_s=0.1, **LOOPS[loop])
@@ -53,7 +49,6 @@ def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_the_warm_up_of_an_echo_is_kept_out(pair: Pair, transport: str) -> None:
-    """It is answered, and in no figure."""
     trial = pair.trial(
         "echo",
         transport=transport,
@@ -110,7 +105,6 @@ def test_a_schedule_shows_a_stall_in_all_that_it_delays(pair: Pair, transport: s
 @pytest.mark.alone
 @pytest.mark.skipif(os.name != "posix", reason="needs signals")
 def test_a_closed_loop_shows_a_stall_once(pair: Pair) -> None:
-    """That is what a closed loop leaves out; the same stall, in one round trip of thousands."""
     trial = stalled(pair, time_s=1)
     stall_ns = 1e9 * STALL_S
     assert trial.metrics["rtt_max_ns"] > 0.9 * stall_ns

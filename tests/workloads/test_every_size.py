@@ -1,7 +1,5 @@
 """On a link that loses nothing nothing is lost: every workload, transport, version, io and size."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterator
@@ -22,14 +20,12 @@ LARGE_MESSAGES = 2
 
 @pytest.fixture(scope="module")
 def loopback() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as pair:
         yield pair
 
 
 @pytest.fixture(scope="module")
 def lan() -> Iterator[Pair]:
-    """Two hosts on an unshaped virtual cable."""
     # Time enough that no start comes too late: a second attempt would be counted too.
     with opened_pair("virtual", lead_s=0.1) as pair:
         yield pair
@@ -78,7 +74,6 @@ def assert_exact(trial: Trial, size: int) -> None:
 )
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_udp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None:
-    """Sent is received, and the result names how."""
     try:
         trial = stream(loopback, "udp", ip_version, size, io)
     except EngineError as error:
@@ -104,7 +99,6 @@ def test_udp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None
 )
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_tcp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None:
-    """Octets are exact, and what TCP says of them agrees."""
     trial = stream(loopback, "tcp", ip_version, size, io)
     assert_exact(trial, size)
     (sender,), (receiver,) = trial.source["flows"], trial.target["flows"]
@@ -118,7 +112,6 @@ def test_tcp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None
 
 @pytest.mark.parametrize("size", [2**20, 2**24])
 def test_large_tcp_messages(loopback: Pair, size: int) -> None:
-    """Up to the largest that there is."""
     trial = loopback.trial(
         "stream", transport="tcp", message_size_bytes=size, messages=3, io="batch"
     )
@@ -130,7 +123,6 @@ def test_large_tcp_messages(loopback: Pair, size: int) -> None:
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_echo(loopback: Pair, ip_version: int, transport: str, size: int) -> None:
-    """Every request has its reply, in a time above nothing and below the time-out."""
     if ip_version == 6 and not loopback.has_ipv6():
         pytest.skip("no IPv6 here")
     trial = loopback.trial(
@@ -157,7 +149,6 @@ def test_echo(loopback: Pair, ip_version: int, transport: str, size: int) -> Non
 
 
 def udp_counters(pair: Pair, host: int, ip_version: int) -> dict[str, int]:
-    """The kernel's UDP counters of a host, without their prefix."""
     prefix = {4: "Udp", 6: "Udp6"}[ip_version]
     names = ("InDatagrams", "OutDatagrams", "NoPorts", "InErrors", "RcvbufErrors", "SndbufErrors")
     counters = pair.engines[host].describe()["udp_counters"]
@@ -165,7 +156,6 @@ def udp_counters(pair: Pair, host: int, ip_version: int) -> dict[str, int]:
 
 
 def change(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
-    """What was counted between."""
     return {name: after[name] - before[name] for name in after}
 
 
@@ -176,7 +166,6 @@ def change(before: dict[str, int], after: dict[str, int]) -> dict[str, int]:
 def test_the_kernel_counts_the_same_datagrams(
     lan: Pair, ip_version: int, io: str, size: int
 ) -> None:
-    """What left a host is the stream and its session, and all of it came to the other."""
     before = [udp_counters(lan, host, ip_version) for host in (0, 1)]
     wire_before = lan.bed.counters()
     trial = stream(lan, "udp", ip_version, size, io)

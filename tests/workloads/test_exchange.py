@@ -1,7 +1,5 @@
 """One trial between two engines, when it goes wrong."""
 
-from __future__ import annotations
-
 import itertools
 import os
 import re
@@ -26,7 +24,6 @@ from lanlab.workloads.stream import StreamParameters
 
 @pytest.fixture
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine; some of these tests kill one."""
     with opened_pair() as opened:
         yield opened
 
@@ -57,7 +54,6 @@ def with_requests(
 
 
 def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
-    """What was asked of either end, without the token, and how sure the common start is."""
     trial = pair.trial("stream", messages=10, rate_messages_per_s=1000)
     setup = trial.exchange.setup
     requests = setup["requests"]
@@ -75,7 +71,6 @@ def test_the_record_of_a_trial_tells_how_it_began(pair: Pair) -> None:
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.figures
 def test_both_ends_start_at_the_time_sent_ahead(pair: Pair, transport: str) -> None:
-    """The skew is what the sender says of itself: not before, and soon after."""
     skews_ns = []
     for _ in range(3):
         trial = pair.trial("stream", transport=transport, messages=10, rate_messages_per_s=1000)
@@ -86,7 +81,6 @@ def test_both_ends_start_at_the_time_sent_ahead(pair: Pair, transport: str) -> N
 
 
 def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
-    """With more time ahead."""
     condition = StreamParameters.model_validate(
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
     )
@@ -109,8 +103,6 @@ def test_a_start_that_comes_too_late_is_tried_again(pair: Pair) -> None:
 
 
 class _Late:
-    """An engine that hears of its first start when it has passed."""
-
     def __init__(self, engine: Engine) -> None:
         self._engine = engine
         self._armed = 0
@@ -127,7 +119,6 @@ class _Late:
 
 
 def test_a_refused_request_ends_the_trial_at_once(pair: Pair) -> None:
-    """At either end; the other is not left waiting, and no time is lost."""
     for wrong in ("stream_receive", "stream_send"):
 
         def change(request: dict[str, Any], wrong: str = wrong) -> dict[str, Any]:
@@ -147,7 +138,6 @@ def test_a_refused_request_ends_the_trial_at_once(pair: Pair) -> None:
 
 
 def test_a_port_in_use_is_the_trials_error(pair: Pair) -> None:
-    """With the engine's own code, and the host's name."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
 
@@ -168,7 +158,6 @@ def test_a_port_in_use_is_the_trials_error(pair: Pair) -> None:
 def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
     pair: Pair, name: str, killed: int
 ) -> None:
-    """In time, and with an error that says whose engine it was."""
     begun = threading.Event()
 
     def on_progress(_: Progress) -> None:
@@ -197,8 +186,6 @@ def test_a_killed_engine_ends_the_trial_with_what_the_other_has(
 
 
 def test_an_interrupted_trial_leaves_the_engines_free(pair: Pair) -> None:
-    """Ctrl-C: the engines do not go on measuring for nobody."""
-
     class Interrupted(TwoEnds):
         def timed(self, stage: Stage) -> Sequence[Sequence[Part]]:
             listening, (connecting,) = super().timed(stage)
@@ -225,7 +212,6 @@ def test_an_interrupted_trial_leaves_the_engines_free(pair: Pair) -> None:
 
 
 def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> None:
-    """Hosts of which it is not known that they share a clock: offsets are measured."""
     source, target = pair.end(0), pair.end(1)
     condition = StreamParameters.model_validate(
         {"messages": 10, "rate_messages_per_s": 1000, "warmup_s": 0}
@@ -243,7 +229,6 @@ def test_engines_on_unlike_clocks_start_together_all_the_same(pair: Pair) -> Non
 
 
 def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
-    """It is not known which messages were measured: no number is better than a wrong one."""
     parameters: dict[str, Any] = {"messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0.05}
     trial = pair.trial("stream", **parameters)
     trial.target["mark_seen"] = False
@@ -261,7 +246,6 @@ def test_without_a_mark_there_is_no_received_ratio(pair: Pair) -> None:
 def test_blocked_time_is_a_share_of_the_time_of_all_flows(
     pair: Pair, flows: int, blocked_share: float, ratio: float
 ) -> None:
-    """What flows that begin and end a little apart add up to is never more than all of it."""
     parameters: dict[str, Any] = {
         "messages": 100, "rate_messages_per_s": 5000, "warmup_s": 0, "flows": flows,
     }  # fmt: skip
@@ -287,7 +271,6 @@ def test_blocked_time_is_a_share_of_the_time_of_all_flows(
 def test_metrics_that_a_workload_names_are_there_unless_they_do_not_apply(
     pair: Pair, name: str, parameters: dict[str, Any]
 ) -> None:
-    """A table may ask for any of them; test_stream_results.py has trials in which all apply."""
     metrics = pair.trial(name, **parameters).metrics
     # A percentile takes enough values.
     absent = {key for key in WORKLOADS[name].metrics if not re.search(r"_p\d+_", key)} - set(
@@ -313,7 +296,6 @@ def test_metrics_that_a_workload_names_are_there_unless_they_do_not_apply(
 
 
 def test_an_unknown_workload_offers_the_closest() -> None:
-    """A typing error is answered with what was meant."""
     with pytest.raises(UnknownName, match="no workload named `streem`") as caught:
         workload("streem")
     assert caught.value.hint == "did you mean `stream`?"

@@ -1,7 +1,5 @@
 """Jain's index, by what it must be whatever the flows."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

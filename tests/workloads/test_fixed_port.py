@@ -1,7 +1,5 @@
 """The receiving end listens on a given port, as a firewall may need."""
 
-from __future__ import annotations
-
 import os
 import socket
 
@@ -17,7 +15,6 @@ from lanlab.workloads.stream import StreamParameters
 
 
 def free_ports(count: int) -> int:
-    """The first of `count` free ports in a row."""
     # Tests beside this one look for theirs elsewhere.
     for first in range(21_000 + 40 * (os.getpid() % 200), 31_000, 40):
         try:
@@ -33,7 +30,6 @@ def free_ports(count: int) -> int:
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_a_fixed_port_is_used_trial_after_trial(pair: Pair, transport: str) -> None:
-    """Further flows over UDP take the next ones; over TCP all come to one."""
     port = free_ports(3)
     for _ in range(3):
         trial = pair.trial("stream", transport=transport, messages=30, flows=3, port=port)
@@ -43,14 +39,12 @@ def test_a_fixed_port_is_used_trial_after_trial(pair: Pair, transport: str) -> N
 
 
 def test_an_echo_has_a_fixed_port_too(pair: Pair) -> None:
-    """That of its responder."""
     port = free_ports(1)
     trial = pair.trial("echo", requests=5, port=port)
     assert trial.exchange.setup["requests"]["requester"]["port"] == port
 
 
 def test_a_port_in_use_is_named(pair: Pair) -> None:
-    """With what to do."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -64,7 +58,6 @@ def test_a_port_in_use_is_named(pair: Pair) -> None:
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_of_a_range_the_first_free_port_is_taken(pair: Pair, transport: str) -> None:
-    """What is in use is passed over; with too few left it is refused."""
     port = free_ports(4)
     kind = socket.SOCK_DGRAM if transport == "udp" else socket.SOCK_STREAM
     wanted = {"transport": transport, "messages": 20, "flows": 2, "port": f"{port}-{port + 3}"}
@@ -82,7 +75,6 @@ def test_of_a_range_the_first_free_port_is_taken(pair: Pair, transport: str) -> 
 
 
 def test_a_range_with_fewer_ports_than_flows_is_refused(pair: Pair) -> None:
-    """Before a socket is opened."""
     error = pair.exchange("stream", messages=5, flows=3, port="5201-5202").error
     assert isinstance(error, EngineError)
     assert error.code == "request.value"
@@ -93,20 +85,17 @@ def test_a_range_with_fewer_ports_than_flows_is_refused(pair: Pair) -> None:
     "port", [0, "0", "65536", "5-4", "5-", "-5", "1-2-3", "five", "", True, 1.5]
 )
 def test_an_invalid_port_is_refused(port: object) -> None:
-    """Before anything is run."""
     with pytest.raises(ValidationError):
         StreamParameters.model_validate({"messages": 5, "port": port})
 
 
 def test_a_port_is_a_text_or_a_number() -> None:
-    """Studies may have either."""
     for given, kept in ((5201, "5201"), (" 5201 - 5210 ", "5201-5210"), ("0080", "80")):
         assert StreamParameters.model_validate({"messages": 5, "port": given}).port == kept
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_one_port_is_enough_for_both_directions_on_one_host(pair: Pair, transport: str) -> None:
-    """The second direction takes the next ones."""
     flows, first = 2, free_ports(4)
     wanted = {"transport": transport, "messages": 20, "flows": flows, "port": first}
     trial = pair.trial("stream", traffic_direction="both", **wanted)
@@ -120,7 +109,6 @@ def test_one_port_is_enough_for_both_directions_on_one_host(pair: Pair, transpor
     ("transport", "echo_transport"), [("udp", "udp"), ("tcp", "udp"), ("tcp", "tcp")]
 )
 def test_one_port_is_enough_for_a_load(pair: Pair, transport: str, echo_transport: str) -> None:
-    """Streams of both directions, and the echo after them where it has the same protocol."""
     each = 2 if transport == "udp" else 1
     first = free_ports(2 * each + 1)
     trial = pair.trial(
@@ -143,7 +131,6 @@ def test_one_port_is_enough_for_a_load(pair: Pair, transport: str, echo_transpor
 
 
 def test_a_port_with_too_few_after_it_is_refused() -> None:
-    """Before anything is run, with the last that there is."""
     load = {"transport": "udp", "rate_bps": "1M", "flows": 4}
     kind = WORKLOADS["load"].Parameters
     assert kind.model_validate({**load, "port": 65_527}).echo().port == "65527-65535"
@@ -157,7 +144,6 @@ def test_a_port_with_too_few_after_it_is_refused() -> None:
 @pytest.mark.parametrize("service", EMBEDDED)
 @pytest.mark.usefixtures("cache")
 def test_an_own_file_server_is_on_a_fixed_port_trial_after_trial(pair: Pair, service: str) -> None:
-    """Though connections of the trial before may still be closing."""
     port = free_ports(1)
     for _ in range(2):
         exchange = copy(pair.engines, service=service, port=port)
@@ -166,7 +152,6 @@ def test_an_own_file_server_is_on_a_fixed_port_trial_after_trial(pair: Pair, ser
 
 
 def test_an_own_file_server_on_a_port_in_use_names_it(pair: Pair) -> None:
-    """Nothing is copied."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as taken:
         taken.bind(("127.0.0.1", 0))
         taken.listen()

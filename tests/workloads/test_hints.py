@@ -1,7 +1,5 @@
 """Every hint of the clients, when it is shown: it stands only where its cause was seen."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import socket
@@ -66,7 +64,6 @@ def sends(octets: bytes) -> Behaviour:
 
 
 def closes(there: socket.socket) -> None:
-    """It ends each connection once something has come."""
     there.recv(1 << 16)
 
 
@@ -75,7 +72,6 @@ def hangs_up(there: socket.socket) -> None:
 
 
 def s3_error(code: str, more: str = "", status: str = "403 Forbidden") -> Behaviour:
-    """It answers with an error document."""
     return answers(status, f"<Error><Code>{code}</Code><Message>m</Message>{more}</Error>")
 
 
@@ -261,7 +257,6 @@ def server(behave: Behaviour) -> Iterator[int]:
 
 
 def hint_at(pair: Pair, url: str, behave: Behaviour) -> str:
-    """What a copy to a server that fails is told to do."""
     trust = {"trust": "sha256:" + "0" * 64} if url.startswith(("ftps", "webdavs")) else {}
     with server(behave) as port:
         error = copy(pair.engines, server=url % port, timeout_s=1.0, **trust).error
@@ -279,7 +274,6 @@ def test_a_hint_is_shown_where_its_cause_was_seen_and_not_where_another_was(
 
 
 def _hints_in_clients() -> set[str]:
-    """The constant texts of hints that clients give."""
     found = set()
     for part in ("clients", "files"):
         for file in (CRATES / part / "src").rglob("*.rs"):

@@ -4,8 +4,6 @@ Programs that others wrote measure the same link and find the same.
 They are skipped where they are not installed; with LANLAB_REQUIRE_PEERS=1 that is a failure.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 
@@ -18,7 +16,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN
 
 @pytest.fixture(scope="module")
 def lan() -> Iterator[Pair]:
-    """Two hosts on a cable of 10 Mbit/s."""
     with opened_pair("virtual", "10M") as pair:
         yield pair
 
@@ -41,7 +38,6 @@ def test_goodput_is_the_limit_of_the_ethernet(lan: Pair, size: int) -> None:
 
 @pytest.mark.figures
 def test_iperf3_finds_the_same_limit(lan: Pair) -> None:
-    """One after the other: within 2 %."""
     size = 500
     source, target = lan.bed.hosts
     address = target.addresses["ipv4"]
@@ -67,7 +63,6 @@ def test_tshark_sees_every_datagram_once(lan: Pair) -> None:
 
 @pytest.mark.parametrize("ip_version", [4, 6])
 def test_the_queue_of_the_link_counts_the_same(lan: Pair, ip_version: int) -> None:
-    """The interface and its shaper: the stream and its session, octet by octet of the frames."""
     before = lan.bed.counters()
     trial = lan.trial(
         "stream",

@@ -1,7 +1,5 @@
 """What one engine has found out about ways to send and to receive, the next need not try."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from pathlib import Path
@@ -20,7 +18,6 @@ FACTS: dict[str, Any] = {"boot_id": "b1", "processors": 4}
 
 
 def ways(single: float, batch: float, **others: Any) -> dict[str, Any]:
-    """As an engine tells them."""
     candidates = [
         {"name": name, "messages_per_s": rate, "cpu_ns_per_message": 2500.0}
         for name, rate in (("single", single), ("batch", batch))
@@ -80,14 +77,12 @@ def test_the_next_engine_of_a_host_gets_earlier_findings(cache: Path) -> None:
 
 
 def test_what_rounds_did_not_agree_on_is_not_kept(cache: Path) -> None:
-    """So that an engine of another run tries it anew."""
     unsure = ways(200.0, 190.0, engine="1.0", is_sure=False)
     keep(Fake(unsure))
     assert told_to(FACTS) is None
 
 
 def test_within_a_series_the_first_choice_holds_for_all(cache: Path) -> None:
-    """Else one run would block and another poll, and that be called a difference of settings."""
     first = ways(200.0, 190.0, engine="1.0", is_sure=False)
     later = ways(190.0, 200.0, engine="1.0", is_sure=True)
     another = ways(1.0, 2.0, engine="2.0", is_sure=False)
@@ -121,7 +116,6 @@ def test_an_unknown_host_gets_no_earlier_findings(cache: Path) -> None:
 def test_what_is_kept_first_stays_until_it_is_too_old(
     cache: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """So that every run of a day chooses the same; two engines of one host may differ."""
     first, second = ways(200.0, 300.0, engine="1.0"), ways(400.0, 300.0, engine="1.0")
     other = ways(1.0, 2.0, engine="1.0", of={"end": "send", "beside": "spin"})
     keep(Fake(first), Fake(second, other))

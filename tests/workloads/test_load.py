@@ -1,7 +1,5 @@
 """Round trips beside streams: what a trial says of both, and what a full queue adds by theory."""
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import os
@@ -33,14 +31,12 @@ SMALL: dict[str, Any] = {
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
 
 @pytest.mark.parametrize("load", ["none", "up", "down", "both"])
 def test_each_direction_that_is_loaded_has_its_results(pair: Pair, load: str) -> None:
-    """And the others have none; the echo has its own in any case."""
     told: list[Progress] = []
     trial = pair.trial("load", told.append, load=load, **SMALL)
 
@@ -68,7 +64,6 @@ def test_each_direction_that_is_loaded_has_its_results(pair: Pair, load: str) ->
 
 
 def test_streams_over_tcp_and_the_echo_start_at_one_moment(pair: Pair) -> None:
-    """Six parts, of which the first and the last are on two hosts."""
     small = SMALL | {"transport": "tcp", "message_size_bytes": 1448}
     trial = pair.trial("load", load="both", **small)
 
@@ -84,7 +79,6 @@ def test_streams_over_tcp_and_the_echo_start_at_one_moment(pair: Pair) -> None:
 
 @pytest.fixture(scope="module")
 def loaded_both_ways(pair: Pair) -> TrialOutcome:
-    """A trial that tests look at and change copies of."""
     return pair.trial("load", **SMALL, load="both").exchange
 
 
@@ -94,7 +88,6 @@ def loaded_both_ways(pair: Pair) -> TrialOutcome:
 def test_a_load_that_stands_still_fails_the_trial(
     loaded_both_ways: TrialOutcome, parts: list[int], is_held: bool
 ) -> None:
-    """In more than two tenths of the time, or at its end: the echo met no load then."""
     parameters = {**SMALL, "load": "both"}
     outcome = copy.copy(loaded_both_ways)
     told = outcome.results["reverse_receiver"]["intervals"]
@@ -117,13 +110,11 @@ def test_a_load_that_stands_still_fails_the_trial(
 
 
 def test_udp_without_a_rate_is_refused() -> None:
-    """It would be a flood."""
     with pytest.raises(ValidationError, match="transport udp needs a rate"):
         WORKLOADS["load"].Parameters.model_validate({"transport": "udp"})
 
 
 def test_what_the_echo_cannot_have_is_refused() -> None:
-    """Its message is checked as one of `lanlab echo`."""
     with pytest.raises(ValidationError, match="above the largest UDP message"):
         WORKLOADS["load"].Parameters.model_validate({"echo_size_bytes": 70_000})
 
@@ -177,7 +168,6 @@ def test_the_kernels_own_round_trips_of_the_streams_judge_the_echo() -> None:
 
 
 def test_a_peer_that_stands_still_ends_the_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As neither echo nor streams hear of it any more."""
     monkeypatch.setattr("lanlab.performers.engine_host.CANCEL_S", 0.5)
     with opened_pair() as pair:
         pid, begun = pair.engines[1].pid, threading.Event()

@@ -1,7 +1,5 @@
 """What a process that is gone has left is told from what is in use, and from what is not ours."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -27,7 +25,6 @@ def orphans(folder: Path) -> list[str]:
 
 
 def test_only_what_a_killed_process_held_is_an_orphan(tmp_path: Path) -> None:
-    """Not what another holds, nor what this one does."""
     command = [sys.executable, "-c", HOLDS, str(tmp_path / "lanlab-theirs.json")]
     pipe = subprocess.PIPE
     with (
@@ -51,7 +48,6 @@ def test_only_what_a_killed_process_held_is_an_orphan(tmp_path: Path) -> None:
 def test_what_is_not_this_user_s_own_file_is_no_orphan(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
-    """In a folder where everybody may put something."""
     place = tmp_path / "for-all"
     place.mkdir()
     found, other = place / "lanlab-1.json", tmp_path / "other"

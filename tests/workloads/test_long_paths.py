@@ -6,8 +6,6 @@ What both ends decide is tried in virtual time (`crates/workloads/tests/long_pat
 the waits of sockets, set-up and driver, in real time.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 
@@ -24,12 +22,10 @@ FULL_BPS = 10e6 * 1408 / (1408 + 66)
 
 
 def opened(delay: str) -> Any:
-    """Two hosts that a path of this delay joins."""
     return opened_pair("virtual", f"10M:cable,delay={delay}")
 
 
 def check_stream(pair: Pair, time_s: float) -> None:
-    """All of a rate that the link carries arrives."""
     trial = pair.trial("stream", time_s=time_s, rate_bps="5M", warmup_s=0.2)
     assert trial.metrics["lost_messages"] == 0
     # A busy machine sends some of it late; a window that does not follow the path loses a third.
@@ -43,7 +39,6 @@ def check_full(pair: Pair, time_s: float) -> None:
 
 
 def check_echo(pair: Pair, delay_s: float, **amount: Any) -> None:
-    """Each request has its reply, after twice the delay."""
     trial = pair.trial("echo", message_size_bytes=64, warmup_s=0.2, **amount)
     assert trial.metrics["timeouts"] == 0
     assert trial.metrics["rtt_min_ns"] == pytest.approx(2e9 * delay_s, rel=0.1, abs=5e6)
@@ -76,7 +71,6 @@ def test_tcp_is_set_up_and_ends_on_a_path_that_is_longer_than_the_idle_time_out(
 
 
 def test_waits_are_those_of_a_lan_where_the_path_is_one() -> None:
-    """No trial on a LAN has longer to fail than it had."""
     with opened_pair() as pair:
         outcome = pair.exchange("echo", requests=1, message_size_bytes=64)
     request = outcome.setup["requests"]["requester"]
@@ -100,7 +94,6 @@ def test_waits_are_those_of_a_lan_where_the_path_is_one() -> None:
     ],
 )
 def test_every_workload_gives_the_same_on_every_path(delay: str, delay_s: float) -> None:
-    """In real time; 10 s one way, the most that a link may have, is tried in virtual time."""
     with opened(delay) as pair:
         check_stream(pair, 1.0)
         check_full(pair, 1.0)

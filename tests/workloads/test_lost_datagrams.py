@@ -3,8 +3,6 @@ A datagram can be lost in seven places. Each is made to lose some here, by means
 knows nothing of, and what is lost must be named after the place.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import subprocess
@@ -35,14 +33,12 @@ def lan() -> Iterator[Pair]:
 
 
 def tc(pair: Pair, *arguments: str, host: int = 0) -> None:
-    """Change a queue of a host."""
     prefix = pair.bed.hosts[host].command_prefix
     command = [*prefix, tool("tc"), "qdisc", *arguments]
     subprocess.run(command, check=True, capture_output=True, text=True)
 
 
 def places(trial: Trial) -> dict[str, int]:
-    """What was lost where; the sum is checked on the way."""
     found = {name: int(trial.metrics[name]) for name in NOT_RECEIVED}
     if "lost_chance_messages" in trial.metrics:
         found |= {name: int(trial.metrics[name]) for name in LOST_IN_THE_MEDIUM}
@@ -65,7 +61,6 @@ def only(trial: Trial, place: str, beside: str = "") -> int:
 
 @pytest.mark.figures
 def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
-    """Twice the link's rate into a queue of two frames: what has no room, the sender hears of."""
     tc(lan, *shlex.split("replace dev eth0 root tbf rate 10mbit burst 1600 limit 1200"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
     assert trial.metrics["lost_messages"] == 0
@@ -75,7 +70,6 @@ def test_a_full_queue_of_the_sender_refuses(lan: Pair) -> None:
 
 @pytest.mark.figures
 def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
-    """A queue that makes room by dropping its oldest says nothing to the sender; it counts."""
     tc(lan, *shlex.split("replace dev eth0 root handle 1: tbf rate 10mbit burst 1600 limit 60000"))
     tc(lan, *shlex.split("replace dev eth0 parent 1:1 pfifo_head_drop limit 4"))
     trial = lan.trial("stream", message_size_bytes=500, rate_bps="20M", time_s=0.5)
@@ -87,7 +81,6 @@ def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
 
 @pytest.mark.figures
 def test_what_a_switch_drops_was_lost_on_the_link() -> None:
-    """Its port to the receiver has half the speed and little room."""
     with opened_pair("virtual", "10M:switch+tbf") as pair:
         switch = [name for name in pair.bed.counters() if name.startswith("switch/")]
         device = sorted(switch)[1].partition("/")[2]
@@ -107,7 +100,6 @@ def test_what_a_switch_drops_was_lost_on_the_link() -> None:
 
 
 def test_what_nobody_counted_was_lost_on_the_link() -> None:
-    """A relay between the hosts loses seven: the first, the last, and some between."""
     lose = frozenset({0, 10, 11, 12, 200, 298, 299})
     with opened_pair() as pair:
         trial = relayed_trial(
@@ -130,7 +122,6 @@ def least_backlog() -> Iterator[None]:
 @pytest.mark.skipif(not os.access(BACKLOG, os.W_OK), reason="needs root of the whole machine")
 @pytest.mark.figures
 def test_a_full_backlog_of_the_receiving_host_is_named() -> None:
-    """Buffers that the sending host cuts into 64 packets at once meet a backlog of one or two."""
     with opened_pair("virtual", "unshaped") as pair:
         prefix = pair.bed.hosts[0].command_prefix
         cut = [*prefix, tool("ip"), *shlex.split("link set dev eth0 gso_max_segs 1")]
@@ -161,7 +152,6 @@ def test_a_small_socket_buffer_is_named() -> None:
 @pytest.mark.parametrize("warmup_s", [0.0, 0.1])
 @pytest.mark.parametrize("io", ["single", "batch"])
 def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: float) -> None:
-    """The kernel's count begins with the socket, ours with the first measured message."""
     with opened_pair() as pair:
         trial = pair.trial(
             "stream",
@@ -183,7 +173,6 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
 
 @pytest.mark.figures
 def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
-    """What waits in the sender's queue when the time is over comes, but too late to count."""
     parameters = {"message_size_bytes": 500, "rate_bps": "20M", "time_s": 0.4, "warmup_s": 0.1}
     trial = lan.trial("stream", drain_s=0.005, **parameters)
     late = only(trial, "lost_late_messages", beside="unsent_messages")
@@ -196,7 +185,6 @@ def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
 
 @pytest.mark.figures
 def test_a_sender_that_skips_says_how_many(lan: Pair) -> None:
-    """At twice the link's rate it waits for room, and leaves out what is overdue then."""
     trial = lan.trial(
         "stream",
         message_size_bytes=500,

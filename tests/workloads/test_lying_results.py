@@ -1,7 +1,5 @@
 """A result of the right shape may say anything: it makes metrics, or one clear error."""
 
-from __future__ import annotations
-
 import copy
 import math
 from typing import Any

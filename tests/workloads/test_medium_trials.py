@@ -1,7 +1,5 @@
 """Trials over lanlab's own medium: what it loses, delays and holds back."""
 
-from __future__ import annotations
-
 import sys
 from contextlib import closing
 
@@ -18,7 +16,6 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="the virtual LAN
 
 
 def test_what_a_lossy_medium_loses_is_named_and_the_parts_add_up() -> None:
-    """A fifth of 2000 messages by chance, and none elsewhere."""
     with opened_pair("virtual", "10M,loss=20%") as pair:
         trial = pair.trial("stream", message_size_bytes=64, messages=2000, rate_bps="2M")
     metrics = trial.metrics
@@ -30,7 +27,6 @@ def test_what_a_lossy_medium_loses_is_named_and_the_parts_add_up() -> None:
 
 
 def test_hosts_that_send_at_once_collide_on_a_hub_and_not_on_a_switch() -> None:
-    """A stream of TCP, whose acknowledgements come the other way."""
     for link, collides in (("10M:hub", True), ("10M:switch", False)):
         with opened_pair("virtual", link) as pair:
             pair.trial("stream", transport="tcp", message_size_bytes=1448, time_s=0.4)
@@ -44,7 +40,6 @@ def test_hosts_that_send_at_once_collide_on_a_hub_and_not_on_a_switch() -> None:
 
 
 def test_a_sender_faster_than_the_medium_waits_and_loses_nothing() -> None:
-    """As with a real adapter, its socket's buffer holds it back."""
     with opened_pair("virtual", "10M") as pair:
         trial = pair.trial("stream", message_size_bytes=1472, time_s=0.5)
     assert trial.metrics["lost_messages"] == 0
@@ -52,7 +47,6 @@ def test_a_sender_faster_than_the_medium_waits_and_loses_nothing() -> None:
 
 
 def test_a_delay_is_on_the_way_of_each_frame() -> None:
-    """20 ms each way, beside which everything else is little."""
     with opened_pair("virtual", "100M,delay=20ms") as pair:
         trial = pair.trial("echo", message_size_bytes=64, requests=5)
     assert trial.metrics["rtt_min_ns"] >= 40_000_000

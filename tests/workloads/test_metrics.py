@@ -1,7 +1,5 @@
 """The table of metrics: unit, name and which way is better, for each metric of a workload."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.figures.wording import quantity
@@ -78,7 +76,6 @@ def test_a_key_means_the_same_in_every_workload() -> None:
 
 
 def test_a_row_is_all_that_a_new_metric_takes(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Beside what computes it: study files, figures and comparisons have it from there."""
     row = Metric("jitter_ns", "ns", "jitter", "less", ("µs", 1e3))
     for table in (ECHO, METRICS):
         monkeypatch.setitem(table, "jitter_ns", row)  # type: ignore[misc]

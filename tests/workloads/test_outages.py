@@ -1,7 +1,5 @@
 """A path that is gone for a while: TCP gets over it, and the answer tells of it."""
 
-from __future__ import annotations
-
 import subprocess
 import threading
 import time

@@ -1,7 +1,5 @@
 """A parameter that no code uses would be taken from users, and change nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Collection
 from pathlib import Path

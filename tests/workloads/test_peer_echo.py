@@ -1,7 +1,5 @@
 """Round trips to a program or host that is not lanlab's: UDP and TCP echo, connections, ICMP."""
 
-from __future__ import annotations
-
 import queue
 import socket
 import sys
@@ -36,7 +34,6 @@ def pair() -> Iterator[Pair]:
 
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:
-    """Round trips to a peer that must not fail, and their results."""
     given = {**GIVEN, "peer": peer, **given}
     outcome = pair.exchange("echo", **given)
     if outcome.error is not None:

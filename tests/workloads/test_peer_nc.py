@@ -1,7 +1,5 @@
 """Streams with the stock `nc` at the other end, held against what tshark saw on the wire."""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Iterator
@@ -28,7 +26,6 @@ BYTES = 300 * 1_460
 
 @pytest.fixture(scope="module")
 def lan() -> Iterator[Pair]:
-    """Two hosts on a cable of 10 Mbit/s."""
     with opened_pair("virtual", "10M") as pair:
         yield pair
 

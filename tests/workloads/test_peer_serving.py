@@ -1,7 +1,5 @@
 """A server for stock iperf3 clients: many at once, right figures, and what strangers get of it."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal
@@ -38,7 +36,6 @@ def pair() -> Iterator[Pair]:
 
 
 def ended(client: subprocess.Popen[str]) -> dict[str, Any]:
-    """What a stock client says at its end."""
     out, _ = client.communicate(timeout=WITHIN_S)
     said: dict[str, Any] = json.loads(out)
     assert "error" not in said, said["error"]
@@ -132,7 +129,6 @@ def test_a_client_of_lanlabs_and_the_server_count_the_same(
 
 
 def asking(**wishes: object) -> bytes:
-    """Parameters of a client."""
     text = json.dumps({"tcp": True, "time": 1, "parallel": 1, "len": 1_000} | wishes).encode()
     return struct.pack(">I", len(text)) + text
 
@@ -258,7 +254,6 @@ def test_the_window_ends_with_the_last_byte_and_not_with_the_word_that_it_is_ove
 
 
 def report(sent_bytes: int) -> bytes:
-    """What a client with one flow says it has sent."""
     flow = {"id": 1, "bytes": sent_bytes, "retransmits": 0, "jitter": 0, "errors": 0, "packets": 0}
     text = {"cpu_util_total": 0, "cpu_util_user": 0, "cpu_util_system": 0, "streams": [flow]}
     octets = json.dumps(text | {"sender_has_retransmits": 0}).encode()

@@ -1,7 +1,5 @@
 """Streams whose other end is a program that is not lanlab's, and what only one end can know."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import struct
@@ -54,7 +52,6 @@ def pair() -> Iterator[Pair]:
 
 
 def measured(pair: Pair, peer: str, **given: Any) -> tuple[TrialOutcome, dict[str, float | int]]:
-    """A stream with a peer that must not fail, and its results."""
     given = {**TCP, **SHORT, "peer": peer, "warmup_s": 0.1, **given}
     outcome = pair.exchange("stream", **given)
     if outcome.error is not None:
@@ -143,7 +140,6 @@ def test_a_peer_that_reads_slowly_is_measured_by_what_it_acknowledges(
 
 
 def test_a_peer_that_pauses_is_measured_over_its_pause(pair: Pair) -> None:
-    """For the whole time in which a trial without that would see nothing arrive."""
     with listening(pauses) as program:
         _, metrics = measured(pair, program.tcp, time_s=0.5, warmup_s=0.3, silence_s=2)
     assert metrics["acknowledged_bytes"] > 0
@@ -199,7 +195,6 @@ def test_what_is_no_iperf3_server_is_reported(pair: Pair, does: Any, words: str)
 
 
 def test_a_server_that_ends_in_mid_test_is_heard_at_once(pair: Pair) -> None:
-    """Not only when its flows have been silent for long."""
     with listening(iperf3(lambda control: control.sendall(b"\xfe\0\0\0\x1b\0\0\0\0"))) as program:
         error = failed(pair, program.iperf3, time_s=60, silence_s=60)
 
@@ -226,7 +221,6 @@ def test_an_old_server_is_understood_and_believed(pair: Pair) -> None:
 
 @contextmanager
 def iperf3_server() -> Iterator[int]:
-    """A stock iperf3 server on a free port, for the block."""
     found = shutil.which("iperf3") or missing("need `iperf3`")
     port = free_ports((), 1)
     server = Program("iperf3 server", [found, "-s", "-p", str(port)])

@@ -1,7 +1,5 @@
 """Services of RFC 862, 863 and 864: for lanlab's streams, `nc` and sockets; and their bounds."""
 
-from __future__ import annotations
-
 import shutil
 import socket
 import subprocess
@@ -25,7 +23,6 @@ def pair() -> Iterator[Pair]:
 
 
 def measured(pair: Pair, server: Server, **given: Any) -> dict[str, float | int]:
-    """A stream with the server as its plain peer."""
     stream = {
         "transport": "tcp",
         "message_size_bytes": 16_384,

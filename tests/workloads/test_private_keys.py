@@ -1,7 +1,5 @@
 """A private key in place of a password is used over SSH, and reaches no other service."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 
@@ -28,7 +26,6 @@ _KEYS = (
 def test_a_private_key_is_no_password_of_another_service(
     monkeypatch: pytest.MonkeyPatch, service: str, key: str
 ) -> None:
-    """Whichever way it was given, and before anything is started."""
     monkeypatch.setenv("LANLAB_PASSWORD", key)
     url = server_url.parse_url(f"{service}://me@host/share")
     with pytest.raises(UsageError, match="it was not sent") as refused:
@@ -47,7 +44,6 @@ def test_a_private_key_logs_in_over_ssh(monkeypatch: pytest.MonkeyPatch, key: st
 
 
 def test_a_passphrase_is_asked_for_where_a_key_has_one(tmp_path: Path) -> None:
-    """Of the forms that OpenSSH writes."""
     for form in ("RFC4716", "PEM", "PKCS8"):
         for passphrase in ("", "a passphrase"):
             path = tmp_path / f"{form}{len(passphrase)}"

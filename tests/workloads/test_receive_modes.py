@@ -1,7 +1,5 @@
 """However an end waits, sends or is slowed down, it counts the same, and says how it did it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +12,6 @@ from lanlab.errors import EngineError
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
@@ -27,7 +24,6 @@ def pair() -> Iterator[Pair]:
 def test_every_way_to_receive_counts_every_message(
     pair: Pair, transport: str, io: str, receive: str, flows: int
 ) -> None:
-    """At a rate that all of them carry: what was sent is what arrived, in every flow."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -50,7 +46,6 @@ def test_every_way_to_receive_counts_every_message(
 @pytest.mark.parametrize("receive", ["block", "poll", "spin"])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, receive: str) -> None:
-    """Each request has its reply; polling at both ends takes at least one sleep."""
     trial = pair.trial("echo", transport=transport, receive=receive, requests=100)
     assert trial.metrics["replies"] == 100
     assert trial.source["receive"] == trial.target["receive"] == receive
@@ -60,7 +55,6 @@ def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, recei
 
 @pytest.mark.figures
 def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> None:
-    """That is what they are: at ten messages a second nothing else needs a processor."""
     used = {}
     for receive in ("block", "spin"):
         trial = pair.trial("stream", receive=receive, rate_messages_per_s=10, time_s=0.5)
@@ -73,7 +67,6 @@ def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> No
 # Each way is tried for a moment, in which another program may have the processors.
 @pytest.mark.alone
 def test_the_engine_tries_the_ways_and_gives_the_reason(pair: Pair) -> None:
-    """As fast as possible: with what each carried here, and the one that was taken."""
     trial = pair.trial("stream", message_size_bytes=500, time_s=0.05)
     choice = trial.target["receive_choice"]
     found = {candidate["name"]: candidate["messages_per_s"] for candidate in choice["candidates"]}
@@ -92,7 +85,6 @@ def test_the_engine_tries_the_ways_and_gives_the_reason(pair: Pair) -> None:
 
 
 def test_at_a_low_rate_nothing_has_to_be_tried(pair: Pair) -> None:
-    """The plain ways are taken, and the result says so."""
     trial = pair.trial("stream", messages=20, rate_messages_per_s=1000)
     assert (trial.target["receive"], trial.source["io"]) == ("block", "single")
     assert trial.target["receive_choice"]["candidates"] == []
@@ -101,7 +93,6 @@ def test_at_a_low_rate_nothing_has_to_be_tried(pair: Pair) -> None:
 
 @pytest.mark.parametrize("read_bytes", [1, 500, 100_000])
 def test_a_read_asks_for_what_the_condition_says(pair: Pair, read_bytes: int) -> None:
-    """Whatever the size of a write."""
     trial = pair.trial(
         "stream", transport="tcp", message_size_bytes=2000, bytes=20_000, read_bytes=read_bytes
     )
@@ -158,7 +149,6 @@ def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
     ids=str,
 )
 def test_what_cannot_be_is_refused(pair: Pair, parameters: dict[str, Any], says: str) -> None:
-    """With what was found; nothing is measured."""
     exchange = pair.exchange("stream", messages=10, **parameters)
     assert isinstance(exchange.error, EngineError)
     assert says in exchange.error.message
@@ -185,7 +175,6 @@ def test_the_kernels_stamps_see_through_a_slow_receiver(pair: Pair) -> None:
 
 
 def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
-    """From the kernel's stamp of a request to that of its reply; asked for, else absent."""
     trial = pair.trial("echo", requests=200, timestamps="kernel")
     ours, theirs = trial.source["round_trip"], trial.source["kernel_round_trip"]
     assert theirs["samples"] == ours["samples"] == 200
@@ -195,7 +184,6 @@ def test_the_kernels_round_trip_is_within_the_programs(pair: Pair) -> None:
 
 @pytest.mark.figures
 def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
-    """A thousand messages a second: in the median a millisecond, and none back to back."""
     trial = pair.trial("stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5)
     gap = trial.source["gap"]
     assert gap["samples"] == trial.source["sent_messages"] - 1
@@ -208,7 +196,6 @@ def test_gaps_are_those_of_the_schedule(pair: Pair) -> None:
 
 @pytest.mark.figures
 def test_the_host_window_covers_the_measured_part(pair: Pair) -> None:
-    """With CPU time by kind, the engine's own, and UDP counters of that stretch alone."""
     trial = pair.trial(
         "stream", message_size_bytes=500, rate_messages_per_s=1000, time_s=0.5, warmup_s=0.2
     )

@@ -1,7 +1,5 @@
 """Each number of an echo and of a copy under its own name, in its own unit, of its own end."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -16,7 +14,6 @@ _OPERATIONS = ("open", "read", "write", "sync", "close")
 
 
 def times(first_ns: int) -> dict[str, Any]:
-    """A distribution whose statistics are all different."""
     told = {f"{name}_ns": first_ns + place for place, name in enumerate(_STATISTICS)}
     return {"samples": 1000, "histogram": "", **told}
 

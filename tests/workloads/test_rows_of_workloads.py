@@ -1,8 +1,6 @@
 """What differs from workload to workload stands in the row of each: its class in `workloads` and
 its presentation in `report`. No other module asks which workload it has."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from pathlib import Path

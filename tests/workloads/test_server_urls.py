@@ -1,7 +1,5 @@
 """URLs of users' own servers, and whom to trust there."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re
@@ -30,7 +28,6 @@ HEX, BASE64 = DIGEST.hexdigest(), base64.b64encode(DIGEST.digest()).decode()
 )
 @pytest.mark.parametrize("scheme", ["sftp", "ftp", "ftps"])
 def test_a_path_begins_at_the_login_by_default(scheme: str, path: str, directory: str) -> None:
-    """As in other clients `//` stands for the whole server, and `/~/` for the login."""
     assert parse_url(f"{scheme}://me@nas{path}").directory == directory
 
 
@@ -66,7 +63,6 @@ def test_where_there_is_no_login_directory_a_tilde_is_a_name() -> None:
     ],
 )
 def test_a_fingerprint_may_be_written_as_other_programs_print_it(text: str) -> None:
-    """`ssh-keygen -lf` and `openssl x509 -fingerprint`."""
     assert trust_of(text) == {"sha256": HEX}
 
 
@@ -83,7 +79,6 @@ def test_an_invalid_fingerprint_is_refused_and_is_no_file(text: str) -> None:
 def test_a_user_of_a_windows_domain_is_written_either_way(
     user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a semicolon as URLs have it, or as Windows has it."""
     monkeypatch.setenv("LANLAB_PASSWORD", "secret")
     told = target_of(parse_url(f"smb://{user}@nas/share"), None)["credentials"]
     assert told == {"user": "bob", "domain": "CORP", "secret": "secret"}

@@ -1,7 +1,5 @@
 """Files over lanlab's own TCP to and from servers of FTP over the kernel's, on the virtual LAN."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -48,7 +46,6 @@ def perform(pair: Pair, given: dict[str, Any]) -> TrialOutcome:
 
 
 def copied(pair: Pair, **given: Any) -> dict[str, float | int]:
-    """The metrics of a copy, of which every byte has been compared."""
     given = over_small(**given)
     outcome = perform(pair, given)
     if isinstance(outcome.error, UnmetNeed):
@@ -89,7 +86,6 @@ def test_the_record_has_what_the_stack_was_like(clean: Pair) -> None:
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
 def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
-    """A connection each."""
     metrics = copied(clean, dataset="40x1kB", direction=direction)
 
     assert metrics["copied_files"] == 40
@@ -97,7 +93,6 @@ def test_many_files_take_the_memory_of_few(clean: Pair, direction: str) -> None:
 
 
 def test_a_stream_after_a_copy_is_the_only_station_at_its_address(clean: Pair) -> None:
-    """The copy's station would reset the connection of the stream."""
     copied(clean, stack_address=None)
 
     stream = {"transport": "tcp", "peer": "tcp", "message_size_bytes": 1460, "bytes": 146_000}
@@ -130,7 +125,6 @@ def test_an_address_that_a_host_has_is_refused(clean: Pair) -> None:
 def test_memory_that_the_buffers_do_not_fit_into_is_refused_with_what_suffices(
     clean: Pair, direction: str
 ) -> None:
-    """Two connections, of which one is given up for the next file."""
     error = failure(clean, stack_memory_bytes=64_000)
 
     assert error.code == "request.value"

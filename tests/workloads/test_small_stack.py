@@ -1,7 +1,5 @@
 """Streams over lanlab's own TCP at one end, to and from a kernel's TCP, on the virtual LAN."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys
@@ -73,7 +71,6 @@ def peer(pair: Pair, does: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
 
 
 def free_address(pair: Pair) -> str:
-    """An address of the link that no host has."""
     return pair.bed.hosts[0].addresses["ipv4"].rpartition(".")[0] + ".77"
 
 
@@ -128,7 +125,6 @@ def test_what_a_kernel_sends_is_received_in_bounded_memory(pair: Pair) -> None:
 
 
 def test_what_came_before_the_start_is_not_in_the_window(one_pair: Pair) -> None:
-    """A peer fills the buffer as soon as it is connected."""
     with peer(one_pair, "writes") as (url, _):
         result, _ = measured(one_pair, url, traffic_direction="reverse", bytes=146_000, warmup_s=0)
 
@@ -138,7 +134,6 @@ def test_what_came_before_the_start_is_not_in_the_window(one_pair: Pair) -> None
 
 @pytest.mark.parametrize("stack", ["system", "small"])
 def test_lanlab_starts_a_plain_program_at_the_other_end(one_pair: Pair, stack: str) -> None:
-    """At an address that no host has, by itself."""
     given = {"stack": stack, "stack_address": None, "bytes": 146_000, "warmup_s": 0}
     _, sent = measured(one_pair, "tcp", **given)
     _, received = measured(one_pair, "tcp", **given, traffic_direction="reverse")

@@ -4,8 +4,6 @@ both ways at the same time, each direction closed by itself, where frames are lo
 overtaken and windows close.
 """
 
-from __future__ import annotations
-
 import json
 import random
 import subprocess
@@ -193,7 +191,6 @@ def test_a_window_that_is_closed_for_a_while_opens_again(
     pauses_s: tuple[float, float],
     size_bytes: int,
 ) -> None:
-    """At either end, for longer than the kernel's buffers take the long ones."""
     moved(clean, small_tcp, tmp_path, role, size_bytes, pauses_s)
 
 

@@ -1,7 +1,5 @@
 """SMB 1: its URLs, dialects and names."""
 
-from __future__ import annotations
-
 import pytest
 from pydantic import ValidationError
 

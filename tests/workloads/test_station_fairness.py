@@ -1,7 +1,5 @@
 """An embedded server serves its stations evenly, with few threads."""
 
-from __future__ import annotations
-
 import sys
 import threading
 from pathlib import Path
@@ -21,7 +19,6 @@ MOST_THREADS = 24
 def test_a_hundred_stations_are_served_evenly_by_few_threads(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """With a thread for each call, over a hundred held the calls of their stations."""
     monkeypatch.setenv("LANLAB_CACHE", str(tmp_path))
     kind = WORKLOADS["stations"]
     asked = {"service": "nfs", "stations": 100, "message_size_bytes": 750, "time_s": 2.0}

@@ -1,7 +1,5 @@
 """What part of a trial of stations counts, on readings whose steady part is known."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 
@@ -106,7 +104,6 @@ def test_stations_that_were_never_at_work_together_are_named() -> None:
 
 
 def test_a_stall_is_not_what_is_steady() -> None:
-    """Nothing varies less than a time in which nothing ends, half of the trial or more."""
     rows = one_after_another(noisy(MS, 1000), 0)
     stall = one_after_another([2500 * MS, *noisy(MS, 1000, 4)], 0, rows[-1][3])
     seen = steady_part(columns(rows + stall), 1)
@@ -156,7 +153,6 @@ def test_a_published_point_of_800_readings_is_mostly_kept() -> None:
 
 
 def test_what_is_left_holds_the_true_throughput() -> None:
-    """The law of one station at a queue that slows down to its true rate."""
     seen_rates = []
     for seed in range(20):
         rng = np.random.default_rng(seed)
@@ -192,7 +188,6 @@ def test_a_step_without_an_end_has_no_response_time() -> None:
 
 
 def test_cuts_are_the_best_of_all_that_are_allowed() -> None:
-    """Against a search that does nothing clever."""
     rng = np.random.default_rng(8)
     for _ in range(30):
         values = rng.normal(size=40)

@@ -1,7 +1,5 @@
 """What readings come to, beside sums done by hand and laws of queues."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -126,7 +124,6 @@ def test_a_trial_without_a_reading_says_so() -> None:
 def test_a_made_up_queue_has_the_throughput_and_response_of_its_law(
     stations: int, think_ns: float
 ) -> None:
-    """M/M/1//N: X and R by the birth and death equations, summed here by hand."""
     service_ns = 2.0 * MS
     readings = closed_queue(stations, 40_000, service_ns=service_ns, think_ns=think_ns, seed=5)
     seen = station_sums(

@@ -1,7 +1,5 @@
 """Sums of a trial whose readings were thinned, held against those of all its readings."""
 
-from __future__ import annotations
-
 import base64
 import struct
 from typing import Any
@@ -54,7 +52,6 @@ def trial() -> dict[str, Any]:
 
 
 def told(readings: dict[str, Any]) -> dict[str, Any]:
-    """What engines count of all readings."""
     return {
         "readings_count": len(readings["station"]),
         "errors": {"timed_out": int(readings["outcome"].sum())},
@@ -148,7 +145,6 @@ def test_a_time_shorter_than_a_slice_is_counted_with_the_whole_of_it() -> None:
 
 
 def test_defaults_hold_ten_thousand_stations_in_bounded_memory_and_files() -> None:
-    """Nobody has to say how large files are, or how many readings are kept."""
     for service in ("memory", "nfs"):
         many = StationsParameters(stations=10_000, service=service)
         assert many.own_file_size_bytes == 2**28 // 10_000

@@ -39,7 +39,6 @@ def run(
     on_progress: OnProgress | None = None,
     **parameters: Any,
 ) -> TrialOutcome:
-    """One trial."""
     kind = WORKLOADS["stations"]
     asked = {"message_size_bytes": 750, "file_size_bytes": 7500, "readings_per_station": 40}
     condition = kind.Parameters.model_validate({**asked, **parameters})
@@ -48,7 +47,6 @@ def run(
 
 
 def once_after(operations: int, act: Callable[[], None]) -> OnProgress:
-    """Have something happen when this number of operations is done."""
     is_done = False
 
     def on_progress(progress: Progress) -> None:
@@ -61,7 +59,6 @@ def once_after(operations: int, act: Callable[[], None]) -> OnProgress:
 
 
 def metrics_of(exchange: TrialOutcome) -> dict[str, float | int]:
-    """The results of a trial, which must not have failed."""
     if exchange.error is not None:
         raise exchange.error
     kind = WORKLOADS["stations"]
@@ -69,14 +66,12 @@ def metrics_of(exchange: TrialOutcome) -> dict[str, float | int]:
 
 
 def told(exchange: TrialOutcome) -> dict[str, Any]:
-    """What the stations told."""
     return exchange.results["client"]
 
 
 @pytest.mark.parametrize("service", ["directory", "memory", *EMBEDDED])
 @pytest.mark.parametrize("operation", ["read", "write", "mix"])
 def test_every_service_serves_stations(pair: Pair, service: str, operation: str) -> None:
-    """Every reading is there, in order, none is wrong, and the server is left as it was."""
     exchange = run(pair, service=service, operation=operation, stations=3, access="random")
     metrics = metrics_of(exchange)
     readings = told(exchange)["readings"]
@@ -110,7 +105,6 @@ def test_every_service_serves_stations(pair: Pair, service: str, operation: str)
 @pytest.mark.parametrize("size", [1, 31, 32, 16_383, 16_384, 300_000])
 @pytest.mark.parametrize("service", ["directory", "memory"])
 def test_written_series_of_any_size_are_read_back(pair: Pair, service: str, size: int) -> None:
-    """Too short for a description, with a copied body, in two pieces, of several bodies."""
     exchange = run(
         pair,
         service=service,
@@ -129,7 +123,6 @@ def test_written_series_of_any_size_are_read_back(pair: Pair, service: str, size
     ("wrong", "said"), [(1, "corruption in 1 block"), (1200, "corruption in 1,200 blocks")]
 )
 def test_wrong_data_fail_the_trial(pair: Pair, wrong: int, said: str) -> None:
-    """As a wrong byte fails a copy, also where it is seen behind the last operation."""
     exchange = run(pair, service="memory", operation="mix", stations=2)
     assert metrics_of(exchange)["wrong_data"] == 0
     told(exchange)["checked"]["read_back_wrong"] = wrong
@@ -139,7 +132,6 @@ def test_wrong_data_fail_the_trial(pair: Pair, wrong: int, said: str) -> None:
 
 
 def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
-    """All start together; what they tell is one result, and each host's own is kept."""
     with Engine("host2", [engine_path()]) as third:
         other = EngineHost(third, "127.0.0.1", pair.end(0).boot_id)
         exchange = run(pair, (other,), service="nfs", stations=5, operation="mix")
@@ -160,7 +152,6 @@ def test_stations_are_spread_over_the_hosts_that_there_are(pair: Pair) -> None:
 
 
 def test_an_open_loop_takes_latency_from_the_time_that_was_intended(pair: Pair) -> None:
-    """What was due is there, however late it began."""
     exchange = run(
         pair,
         service="nfs",
@@ -183,7 +174,6 @@ def test_an_open_loop_takes_latency_from_the_time_that_was_intended(pair: Pair) 
 
 
 def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
-    """With the names of their outcomes; in the record itself only where they are."""
     exchange = run(pair, service="memory", stations=2)
     metrics = metrics_of(exchange)
     trial = TrialRecord(
@@ -219,7 +209,6 @@ def test_a_trial_s_readings_are_a_series_of_the_store(pair: Pair) -> None:
 
 
 def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path) -> None:
-    """In mid-trial, by SIGKILL: the trial has failed, and its readings are kept."""
     served = tmp_path / "served"
     served.mkdir()
     with Engine("doomed", [engine_path()]) as doomed:
@@ -261,7 +250,6 @@ def test_a_server_that_dies_leaves_what_was_measured(pair: Pair, tmp_path: Path)
 def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
     pair: Pair, tmp_path: Path
 ) -> None:
-    """Tried again by the stated policy on a new connection."""
     with _served(pair, "sftp", tmp_path) as (url, trust), _Cutter(url) as cutter:
         server_url.remember_password(cutter.url, SECRET)
         exchange = run(
@@ -298,7 +286,6 @@ def test_a_connection_that_is_cut_is_counted_and_the_others_go_on(
 def test_what_is_wrong_with_a_server_is_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
-    """Before anything is measured: a code, a sentence, no secret."""
     with _served(pair, "ftps", tmp_path) as (url, trust):
         if "port" in change:
             url = f"ftps://me@127.0.0.1:{_closed_port()}/"
@@ -310,7 +297,6 @@ def test_what_is_wrong_with_a_server_is_reported(
 
 
 def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -> None:
-    """By the time-out that was asked for."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
         server_url.remember_password(url, SECRET)
@@ -327,7 +313,6 @@ def test_a_server_that_accepts_and_never_answers_is_not_waited_for(pair: Pair) -
 def test_too_few_descriptors_are_an_error_before_the_start(
     pair: Pair, narrow_end: int, needed: int, whose: str
 ) -> None:
-    """With how many are needed and what to do, on the stations' host and on the server's."""
     # Whoever may raise a hard limit would: even root may not without this capability.
     bound = ["setpriv", "--bounding-set", "-sys_resource"] if os.geteuid() == 0 else []
     command = [*bound, "sh", "-c", f"ulimit -n 100 && exec {engine_path()}"]
@@ -341,14 +326,12 @@ def test_too_few_descriptors_are_an_error_before_the_start(
 
 
 def test_files_that_do_not_fit_are_refused_before_they_are_written(pair: Pair) -> None:
-    """Of servers that lanlab starts."""
     error = run(pair, stations=1000, file_size_bytes=2**39).error
     assert isinstance(error, UnmetNeed)
     assert "file_size_bytes" in (error.hint or "")
 
 
 def test_the_next_run_removes_leftovers_of_a_killed_one(pair: Pair, tmp_path: Path) -> None:
-    """By its note and its mark; what is nobody's stays."""
     root = tmp_path / "served"
     root.mkdir()
     with _served(pair, "webdav", root) as (url, _):
@@ -387,7 +370,6 @@ perform_between(kind, asked, host, host, 0.05)
 
 
 def test_parameters_that_do_not_fit_are_refused() -> None:
-    """Before anything is run, in words."""
     for wrong, said in [
         ({"stations": 0}, "greater than or equal to 1"),
         ({"stations": 10_001}, "less than or equal to 10000"),
@@ -462,7 +444,6 @@ class _Cutter:
         threading.Thread(target=self._accept, daemon=True).start()
 
     def cut_one(self) -> None:
-        """Cut the last connection that was made."""
         self._near[-1].shutdown(socket.SHUT_RDWR)
         self.cuts += 1
 

@@ -1,7 +1,5 @@
 """What does not belong to a session gets no answer and changes no count."""
 
-from __future__ import annotations
-
 import secrets
 import socket
 import threading
@@ -21,13 +19,11 @@ OTHER_TOKEN = bytes(range(1, 17))
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
 
 def at(address: str) -> socket.socket:
-    """A datagram socket at an address of this machine."""
     sender = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
     try:
         sender.bind((address, 0))
@@ -51,7 +47,6 @@ def nothing_came(stranger: socket.socket) -> bool:
 
 
 def probe(size: int, session: int, flow: int = 0, sequence: int = 0, kind: int = 1) -> bytes:
-    """A message of a stream, made by its description."""
     head = bytes([kind, 0]) + flow.to_bytes(2) + session.to_bytes(4) + sequence.to_bytes(8)
     return head.ljust(size, b"\0")
 
@@ -81,7 +76,6 @@ GARBAGE = [
 def listening(
     pair: Pair, request_type: str, peer: str, transport: str = "udp"
 ) -> tuple[Measurement, int]:
-    """A receiver or responder that waits for its peer; its port."""
     spec: dict[str, Any] = {
         "transport": transport,
         "message_size_bytes": 500,
@@ -140,7 +134,6 @@ def test_before_a_session_only_its_peer_is_answered(pair: Pair, request_type: st
 
 
 def test_every_session_has_its_own_cookie(pair: Pair) -> None:
-    """One that was seen in another session is of no use."""
     cookies = set()
     for _ in range(3):
         measurement, port = listening(pair, "stream_receive", peer=ADDRESS)
@@ -152,7 +145,6 @@ def test_every_session_has_its_own_cookie(pair: Pair) -> None:
 
 
 def test_another_port_is_not_heard_while_a_stream_runs(pair: Pair) -> None:
-    """The system itself turns it away: nothing of it reaches the count."""
     ports: list[int] = []
     sent = threading.Event()
     with at("127.0.0.1") as stranger:
@@ -196,7 +188,6 @@ def forty_paced(workload: str) -> dict[str, int]:
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
 def test_what_reaches_the_socket_is_distinguished(pair: Pair, workload: str) -> None:
-    """From the peer's own port: counted as foreign, not answered, and nothing else changes."""
     relays: list[Relay] = []
 
     def inject(number: int) -> None:
@@ -224,7 +215,6 @@ def test_what_reaches_the_socket_is_distinguished(pair: Pair, workload: str) -> 
 
 
 def test_replayed_messages_of_the_session_start_nothing_anew(pair: Pair) -> None:
-    """A hello is not answered once the session is there; a proof is, and changes nothing."""
     relays: list[Relay] = []
 
     def replay(number: int) -> None:
@@ -253,7 +243,6 @@ def test_replayed_messages_of_the_session_start_nothing_anew(pair: Pair) -> None
 
 
 def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
-    """Counted as such and in no other figure."""
     way = Way(repeat=frozenset(range(10, 60)))
     trial = relayed_trial(
         pair, "stream", way, message_size_bytes=500, messages=100, rate_messages_per_s=1000
@@ -265,7 +254,6 @@ def test_replayed_messages_of_the_stream_are_duplicates(pair: Pair) -> None:
 
 @pytest.mark.parametrize("workload", ["stream", "echo"])
 def test_a_recorded_session_is_nothing_to_the_next(pair: Pair, workload: str) -> None:
-    """Every word of one trial, said again in another: counted as foreign, and not answered."""
     values = forty_paced(workload)
     recorded = Way()
     relayed_trial(pair, workload, recorded, **values)
@@ -292,7 +280,6 @@ def test_a_recorded_session_is_nothing_to_the_next(pair: Pair, workload: str) ->
 
 @pytest.mark.parametrize("request_type", ["stream_receive", "echo_respond"])
 def test_a_connection_that_does_not_open_as_ours_is_closed(pair: Pair, request_type: str) -> None:
-    """Over TCP too, and the session goes on waiting for its peer."""
     measurement, port = listening(pair, request_type, "127.0.0.1", "tcp")
     for opening in (
         b"GET / HTTP/1.1\r\nHost: localhost\r\n" + bytes(64),

@@ -1,7 +1,5 @@
 """The figures of a stream, worked out by hand from counts that are all different."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -279,7 +277,6 @@ def test_the_share_of_the_first_control_is_that_of_every_flow_that_has_it() -> N
 
 
 def test_fairness_is_a_share_of_what_equal_flows_would_have() -> None:
-    """Of Jain's report: with k of n flows served alike it is k / n, whatever the unit."""
     for served, flows in ((1, 2), (3, 4), (7, 10), (2, 1000)):
         goodputs = [5e6] * served + [0.0] * (flows - served)
         assert jain_index(goodputs) == pytest.approx(served / flows)

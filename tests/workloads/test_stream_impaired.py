@@ -1,7 +1,5 @@
 """Loss, duplicates and reordering are named exactly, and the session survives them too."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 import subprocess
@@ -24,7 +22,6 @@ RATE = 2000
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
@@ -48,7 +45,6 @@ IMPAIRED = Way(
 
 @pytest.mark.parametrize("size", [1, 2, 4, 12, 24, 500])
 def test_what_happens_on_the_way_is_counted(pair: Pair, size: int) -> None:
-    """The first and the last lost message too, in messages of any size."""
     way = Way(lose=IMPAIRED.lose, repeat=IMPAIRED.repeat, swap=IMPAIRED.swap)
     trial = relayed_trial(
         pair,
@@ -73,7 +69,6 @@ def test_what_happens_on_the_way_is_counted(pair: Pair, size: int) -> None:
 
 
 def test_without_impairment_the_relay_changes_nothing(pair: Pair) -> None:
-    """So that the tests here measure the impairment and not the relay."""
     trial = relayed_trial(pair, "stream", messages=MESSAGES, rate_messages_per_s=RATE)
     assert trial.metrics["received_messages"] == MESSAGES
     for kind in ("duplicate", "reordered", "lost"):
@@ -83,7 +78,6 @@ def test_without_impairment_the_relay_changes_nothing(pair: Pair) -> None:
 def test_a_start_that_came_too_late_is_made_again_through_another_relay(
     pair: Pair, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """As on a busy machine: what the first attempt said is not counted."""
     start = conductor._TimedRun._start_together
     leads_s: list[float] = []
 
@@ -118,7 +112,6 @@ def test_a_start_that_came_too_late_is_made_again_through_another_relay(
 def test_lost_words_of_the_session_are_said_again(
     pair: Pair, there: dict[str, int], back: dict[str, int]
 ) -> None:
-    """And nothing is counted wrongly for it."""
     ways = Way(lose_session=there), Way(lose_session=back)
     trial = relayed_trial(
         pair,
@@ -142,7 +135,6 @@ def test_lost_words_of_the_session_are_said_again(
 
 
 def test_a_flow_that_was_accepted_unheard_holds_up_no_other(pair: Pair) -> None:
-    """The receiver already waits for the second flow when the first asks again."""
     back = Way(lose_session={"accept": 1})
 
     trial = relayed_trial(
@@ -154,7 +146,6 @@ def test_a_flow_that_was_accepted_unheard_holds_up_no_other(pair: Pair) -> None:
 
 
 def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
-    """They are not counted as lost, nor is what follows numbered wrongly."""
     way = Way(lose=frozenset(range(0, 30, 3)) | {60})
     trial = relayed_trial(
         pair, "stream", way, warmup_s=0.05, messages=100, rate_messages_per_s=1000
@@ -168,7 +159,6 @@ def test_messages_of_the_warm_up_may_be_lost(pair: Pair) -> None:
 
 
 def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
-    """Though all that it is sent arrives: nobody knows that."""
     never = Way(lose_session={"alive": 1_000_000})
     exchange = relayed_exchange(
         pair, "stream", Way(), never, time_s=10, silence_s=0.3, rate_messages_per_s=500
@@ -184,7 +174,6 @@ def test_a_receiver_that_is_not_heard_is_given_up(pair: Pair) -> None:
 @pytest.mark.alone
 @pytest.mark.parametrize("silence_s", [0.1, 0.2])
 def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) -> None:
-    """Either end says often enough that it is there."""
     trial = pair.trial("stream", time_s=0.6, silence_s=silence_s, rate_messages_per_s=20)
     assert trial.metrics["received_messages"] == trial.metrics["sent_messages"] == 12
 
@@ -195,7 +184,6 @@ def test_the_shortest_silence_is_no_false_alarm(pair: Pair, silence_s: float) ->
 def test_a_link_that_goes_down_leaves_what_both_ends_had_counted(
     transport: str, flows: int
 ) -> None:
-    """In mid-trial: the trial has failed, and its record still says how far it came."""
     with opened_pair("virtual", "100M") as pair:
         source = pair.bed.hosts[0]
         told: list[int] = []

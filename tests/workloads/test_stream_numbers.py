@@ -1,7 +1,5 @@
 """What a stream's results say: amounts, warm-up, rates, flows and intervals."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 
@@ -14,7 +12,6 @@ from lanlab.workloads.stream import StreamParameters
 
 @pytest.fixture(scope="module")
 def pair() -> Iterator[Pair]:
-    """Two engines on this machine."""
     with opened_pair() as opened:
         yield opened
 
@@ -36,7 +33,6 @@ def pair() -> Iterator[Pair]:
 def test_an_amount_is_exact(
     pair: Pair, transport: str, amount: dict[str, Any], flows: int, messages: int
 ) -> None:
-    """To the message and the octet, at both ends."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -59,7 +55,6 @@ def test_an_amount_is_exact(
 def test_the_warm_up_is_kept_out(
     pair: Pair, transport: str, flows: int, amount: dict[str, Any]
 ) -> None:
-    """It is sent and received, and in no figure but the totals."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -103,7 +98,6 @@ def test_the_warm_up_is_kept_out(
 def test_a_schedule_offers_what_is_due_and_no_more(
     pair: Pair, transport: str, rate: float, flows: int, time_s: float, offered: int
 ) -> None:
-    """Over all flows together, however they share it, and however they are grouped."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -126,7 +120,6 @@ def test_a_schedule_offers_what_is_due_and_no_more(
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("flows", [2, 5])
 def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
-    """Evenly, and their counts sum to the whole."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -150,7 +143,6 @@ def test_flows_share_the_rate(pair: Pair, transport: str, flows: int) -> None:
 @pytest.mark.parametrize("rated", [True, False])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 def test_the_most_flows_that_there_can_be(pair: Pair, transport: str, rated: bool) -> None:
-    """1000, over either transport, on few threads; the line that says so is within its bound."""
     trial = pair.trial(
         "stream",
         transport=transport,
@@ -194,7 +186,6 @@ def test_pacing_is_even(pair: Pair) -> None:
 @pytest.mark.parametrize(("rate_bps", "size"), [(20_000, 125), (100_000_000, 1408)])
 @pytest.mark.figures
 def test_pacing_keeps_its_rate_from_slow_to_fast(pair: Pair, rate_bps: int, size: int) -> None:
-    """Within 1 % at the sender, and in single messages where these can follow."""
     trial = pair.trial("stream", message_size_bytes=size, rate_bps=rate_bps, time_s=0.5)
     assert trial.metrics["sent_bps"] == pytest.approx(rate_bps, rel=0.01)
     assert trial.source["burst_messages"] == 1
@@ -202,7 +193,6 @@ def test_pacing_keeps_its_rate_from_slow_to_fast(pair: Pair, rate_bps: int, size
 
 
 def test_a_fast_rate_states_its_burst(pair: Pair) -> None:
-    """Groups no larger than they must be, and none larger than stated."""
     trial = pair.trial("stream", message_size_bytes=64, rate_messages_per_s=200_000, time_s=0.2)
     assert trial.source["io"] in ("batch", "single")
     if trial.source["io"] == "batch":
@@ -226,14 +216,12 @@ def test_a_number_of_16_bits_is_restored(pair: Pair) -> None:
 @pytest.mark.parametrize("messages", [10, 100])
 @pytest.mark.figures
 def test_few_messages_are_not_too_fast(pair: Pair, messages: int) -> None:
-    """Each has its share of the time, the last one too."""
     trial = pair.trial("stream", message_size_bytes=500, messages=messages, rate_messages_per_s=500)
     assert trial.metrics["offered_bps"] == pytest.approx(2_000_000, rel=0.03)
     assert trial.metrics["goodput_bps"] == pytest.approx(2_000_000, rel=0.03)
 
 
 def test_tcp_counts_what_arrived_and_not_what_was_written(pair: Pair) -> None:
-    """As fast as possible for a time: the receiver's octets, in the window and in all."""
     trial: Trial = pair.trial(
         "stream", transport="tcp", message_size_bytes=65_536, warmup_s=0.1, time_s=0.3
     )
@@ -257,6 +245,5 @@ def test_tcp_counts_what_arrived_and_not_what_was_written(pair: Pair) -> None:
     ],
 )
 def test_the_time_of_a_trial_is_known_ahead(parameters: dict[str, Any], seconds: float) -> None:
-    """From its amount and rate; without a rate it is a guess."""
     condition = StreamParameters.model_validate(parameters)
     assert workload("stream").expected_time_s(condition) == pytest.approx(seconds)

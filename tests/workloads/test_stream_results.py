@@ -1,7 +1,5 @@
 """What is made of the counts of a stream's ends, whatever these may be."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -32,7 +30,6 @@ def metrics(
     how: dict[str, Any] | None = None,
     **parameters: Any,
 ) -> dict[str, float | int]:
-    """Of a trial of 500-byte messages, as those two ends tell it."""
     condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000, **parameters}
     exchange = exchange_of(sent or stream_sent(), received or stream_received(), **(how or {}))
     checked = StreamParameters.model_validate(condition)
@@ -85,7 +82,6 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
     burst: int,
     io: str,
 ) -> None:
-    """To the message, and none is negative, however much the kernel's own counts tell."""
     sent_messages = received + lost
     found = metrics(
         stream_sent(
@@ -138,7 +134,6 @@ def test_what_was_not_received_adds_up_to_what_was_offered(
 def test_a_loss_is_named_by_who_counted_it(
     place: str, received: dict[str, Any], changes: CounterChanges
 ) -> None:
-    """Seven messages lost, all at one place."""
     found = metrics(received=stream_received(measured_messages=993, **received), changes=changes)
     lost = {key: found[key] for key in NOT_RECEIVED if key.startswith("lost_")}
     assert lost == {key: 7 if key == place else 0 for key in lost}
@@ -147,7 +142,6 @@ def test_a_loss_is_named_by_who_counted_it(
 
 @pytest.mark.parametrize("place", range(4))
 def test_a_loss_in_the_medium_is_named_by_its_cause(place: int) -> None:
-    """Seven messages lost, of which the medium counts seven at one place."""
     counts = [7 if place == each else 0 for each in range(4)]
     found = metrics(
         received=stream_received(measured_messages=993),
@@ -184,7 +178,6 @@ def test_what_the_queue_refused_is_not_among_what_it_lost() -> None:
 
 
 def test_a_place_at_which_nobody_counts_is_not_said_to_have_lost_nothing() -> None:
-    """What was lost there is among what is called lost on the link."""
     found = metrics(
         received=stream_received(measured_messages=990, socket_dropped_datagrams=None, host=None),
         changes=CounterChanges(),
@@ -211,7 +204,6 @@ def test_cpu_time_is_counted_for_each_message_and_gigabyte_that_arrived() -> Non
 
 
 def test_an_engine_that_does_not_know_its_cpu_time_has_none() -> None:
-    """The zeros that it tells are no measurement."""
     found = metrics(how={"capabilities": {"thread_usage": False}})
     assert not [key for key in found if "cpu" in key and key != "interrupt_cpu_s"]
 
@@ -286,7 +278,6 @@ def test_segments_say_how_many_messages_rode_together() -> None:
 
 
 def test_every_metric_that_a_study_can_name_is_computed() -> None:
-    """By one of two trials, one of each transport, in which everything is known."""
     tcp_flow = {"local_port": 1, "tcp": {"data_segments_sent": 24, "retransmitted_segments": 3}}
     flows = [flow_received(300_000), flow_received(100_000)]
     names = ("mean_ns", "p50_ns", "p90_ns", "p99_ns", "max_ns", "smoothed_ns")
@@ -349,7 +340,6 @@ TOLD_BY_RECEIVER = {
 
 
 def test_every_count_is_told_under_its_own_name_by_the_end_that_counted() -> None:
-    """Rates are of the payload, by the time of the end that counted it."""
     sent, received = stream_sent(**TOLD_BY_SENDER), stream_received(**TOLD_BY_RECEIVER)
     found = metrics(sent, received)
 
@@ -387,7 +377,6 @@ def test_over_tcp_all_that_was_sent_must_arrive_and_the_window_is_the_figure() -
 
 
 def test_what_an_end_can_tell_is_asked_of_that_end() -> None:
-    """The sender's engine knows the time of its threads, the receiver's does not."""
     exchange = exchange_of(stream_sent(), stream_received())
     exchange.setup["capabilities"] = {
         "sender": {"thread_usage": True},

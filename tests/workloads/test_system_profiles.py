@@ -1,7 +1,5 @@
 """Systems of the time: what a condition of one has, and what is refused of it."""
 
-from __future__ import annotations
-
 import json
 import re
 from importlib.resources import files

@@ -1,7 +1,5 @@
 """A parameter that has no effect in a condition is refused, on the command line and in a study."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Engines in pairs, and trials between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
@@ -32,8 +30,6 @@ LEAD_S = 0.02
 
 @dataclass(frozen=True)
 class Trial:
-    """What a trial came to."""
-
     exchange: TrialOutcome
     #: As the sender or requester tells.
     source: dict[str, Any]
@@ -48,7 +44,6 @@ def finished(
     changes: CounterChanges | None = None,
     **parameters: Any,
 ) -> Trial:
-    """The trial that an exchange was, which must not have failed."""
     if exchange.error is not None:
         raise exchange.error
     kind = WORKLOADS[workload]
@@ -67,7 +62,6 @@ class Pair:
     lead_s: float = LEAD_S
 
     def end(self, host: int, ip_version: int = 4) -> EngineHost:
-        """One end of a trial."""
         engine = self.engines[host]
         address = self.bed.hosts[host].addresses[ip_family(ip_version)]
         host_prefix = self.bed.hosts[host].command_prefix
@@ -103,7 +97,6 @@ class Pair:
         return finished(exchange, workload, changes, **parameters)
 
     def has_ipv6(self) -> bool:
-        """Whether the hosts have IPv6 addresses."""
         return all("ipv6" in host.addresses for host in self.bed.hosts)
 
 

@@ -1,7 +1,5 @@
 """Bodies of evidence made by hand: conditions with trials, or with printed numbers."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -28,31 +26,25 @@ def trials(mean: float, scatter: Sequence[float] = STEADY, blocks: Sequence[int]
 
 
 def printed(mean: float, half: float = 0.0) -> PrintedNumber:
-    """A number that was printed without spread."""
     return PrintedNumber(mean, mean - half, mean + half)
 
 
 def cell(sample: Sample, **levels: Level) -> Cell:
-    """A condition of these levels."""
     return Cell(levels, tuple(levels), sample, group="made")
 
 
 def along(factor: str, means: Mapping[Level, float], scatter: Sequence[float] = STEADY) -> Numbers:
-    """Trials at each level of one factor."""
     return Numbers([cell(trials(mean, scatter), **{factor: lv}) for lv, mean in means.items()])
 
 
 def finding(form: str, **statement: Any) -> Finding:
-    """A finding of one statement about `goodput_bps`."""
     whole = {"form": form, "metric": "goodput_bps", **statement}
     return Finding.model_validate({"id": "f", "claim": "So it is.", "statement": whole})
 
 
 def verdicts(form: str, evidence: Numbers, **statement: Any) -> Verdicts:
-    """What the evidence makes of one statement."""
     return judge([finding(form, **statement)], evidence)
 
 
 def verdict(form: str, evidence: Numbers, **statement: Any) -> str:
-    """The same, in a word."""
     return verdicts(form, evidence, **statement).judgements[0].verdict

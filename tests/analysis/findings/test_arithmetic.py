@@ -1,7 +1,5 @@
 """What printed numbers and trials come down to, worked out by hand."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 
@@ -309,8 +307,6 @@ def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
 def test_where_value_and_bounds_lie_together_does_not_matter(
     value: float, low: float | None, high: float | None, shift: float
 ) -> None:
-    """Only how far the one is from the other, less what digits leave open on that side."""
-
     def needed(by: float) -> int | None:
         ends = [None if end is None else end + by for end in (low, high)]
         seen = known(value + by, 1 / math.sqrt(5), (5,), below=0.2, above=0.1)
@@ -327,7 +323,6 @@ def test_where_value_and_bounds_lie_together_does_not_matter(
 def test_the_chance_to_pass_a_critical_value_is_that_of_the_noncentral_t(
     df: float, critical: float
 ) -> None:
-    """Far out, where scipy gives no number, the normal distribution takes its place."""
     for away in (0.0, 0.5, 2.0, 5.0, 29.0):
         oracle = float(stats.nct.sf(critical, df, away))
         assert _exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)

@@ -1,7 +1,5 @@
 """What a claim comes to: chances on both sides of its bounds, and statements of several parts."""
 
-from __future__ import annotations
-
 import itertools
 import math
 from dataclasses import replace
@@ -134,7 +132,6 @@ def test_a_bound_belongs_to_what_is_claimed_unless_it_is_strict(
 
 
 def test_a_bound_is_met_to_a_billionth_of_the_greatest_number_and_no_wider() -> None:
-    """Sums of decimal fractions are off by bits; a small number is not nothing beside them."""
     assert claim(estimate(1e6), least=1e6 + 1e-4).point == HOLDS
     assert claim(estimate(1e6), least=1e6 + 1e-2).point == NOT
     assert claim(estimate(1e6), most=1e6 - 1e-4).point == HOLDS
@@ -158,7 +155,6 @@ def test_what_has_no_bounds_is_so_by_any_number() -> None:
 
 
 def test_ways_of_which_one_is_not_tested_are_not_tested_and_must_say_the_same() -> None:
-    """Whichever stands first; what is told is why there is no test."""
     tested, equal = estimate(3.0), estimate(4.0, basis="all equal", test="none: no trial differed")
     for ways in ((tested, equal), (equal, tested)):
         seen = claim(*ways, least=1.0)

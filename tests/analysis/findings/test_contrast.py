@@ -1,7 +1,5 @@
 """The one formula of all comparisons, against the statistics package and numbers by hand."""
 
-from __future__ import annotations
-
 import math
 import random
 
@@ -43,7 +41,6 @@ def test_two_conditions_are_welch_s_test(scale: Scale) -> None:
 
 @pytest.mark.parametrize("scale", SCALES)
 def test_conditions_of_common_blocks_are_compared_within_them(scale: Scale) -> None:
-    """Whatever the order in which the blocks stand, and without those that one lacks."""
     a = Trials((10.0, 12.0, 15.0, 11.0), (0, 1, 2, 3))
     b = Trials((14.0, 9.0, 11.5), (2, 0, 1))
     ours = contrast([(1.0, a), (-1.0, b)], scale)
@@ -72,7 +69,6 @@ def test_printed_means_and_spreads_are_tested_alike() -> None:
 
 
 def test_printed_digits_widen_an_interval_and_weaken_a_test() -> None:
-    """Half of the last digit at each of both conditions."""
     exact = contrast(
         [(1, PrintedSpread(79.8, 0.75, 40)), (-1, PrintedSpread(58.8, 0.55, 40))], "linear"
     )

@@ -1,7 +1,5 @@
 """Statements one step to either side of a limit, and what they say where a number is lacking."""
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -35,7 +33,6 @@ def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
 
 
 def test_a_combination_without_numbers_is_left_out_unless_every_factor_is_listed() -> None:
-    """Only linux was measured at size 3. Who lists both factors asks for xp there, too."""
     cells = [cell(trials(10.0), os=os, size=size) for os in ("xp", "linux") for size in (1, 2)]
     evidence = Given([*cells, cell(trials(10.0), os="linux", size=3)])
     asked: dict[str, Any] = {"for_each": ["os", "size"], "min": 1.0}
@@ -81,7 +78,6 @@ def test_every_condition_that_may_be_the_extreme_one_is_held_against_the_bounds(
 
 @pytest.mark.parametrize(("count", "verdict"), [(65, "holds"), (66, "undecided")])
 def test_up_to_65_conditions_may_be_the_extreme_one(count: int, verdict: str) -> None:
-    """More are too many for a verdict, though all of them say the same: it is left open."""
     cells = [cell(printed(10.0, 0.5), size=size) for size in range(count)]
     found = judged("value", Given(cells, can_lack=True), at={"take": "greatest"}, min=5.0)
     assert found.verdict == verdict
@@ -91,7 +87,6 @@ def test_up_to_65_conditions_may_be_the_extreme_one(count: int, verdict: str) ->
 
 
 def test_what_is_not_said_of_a_number_is_nothing() -> None:
-    """A comparison, an estimate and a verdict of which only the needed is given."""
     bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
     assert (bare.unit, bare.is_strict, bare.n, bare.lost_trials) == ("metric", False, (), 0)
     assert (bare.p_for, bare.p_against, bare.p, bare.hedges_g) == (1.0, 1.0, 1.0, None)
@@ -187,7 +182,6 @@ class WithRatio(Given):
 
 
 def test_a_ratio_is_that_of_both_sides_unless_one_of_them_was_worked_out_from_it() -> None:
-    """What follows from a printed ratio has the digits of two numbers, the ratio those of one."""
     sides: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
     xp, linux = cell(printed(40.0, 0.5), os="xp"), cell(printed(10.0, 0.5), os="linux")
     [own] = compared("ratio", WithRatio([xp, linux]), **sides, min=1.0)
@@ -270,7 +264,6 @@ def test_an_interval_keeps_to_bounds_or_leaves_them(
     p_against: float,
     point: str,
 ) -> None:
-    """The same interval at every confidence: its p is the least that is told, or one half."""
     seen = forms_models._by_interval(
         what="w", metric="m", measure=measure, value=value, least=2.0, most=3.0, test="t",
         interval=lambda confidence: ends, n=(7,), conditions=("a",),
@@ -368,7 +361,6 @@ def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
 def test_printed_numbers_whose_digits_meet_are_not_distinguished(
     lesser: float, candidates: int
 ) -> None:
-    """10 may be 9.5, and 9 may be 9.5 as well."""
     cells = [cell(printed(10.0, 0.5), size=1), cell(printed(lesser, 0.5), size=2)]
     evidence = Given(cells, metric="errors")
     [one] = compared("value", evidence, metric="errors", at={"take": "greatest"}, min=1.0)
@@ -420,7 +412,6 @@ def test_any_of_several_parts_and_a_number_of_combinations() -> None:
 
 
 def test_a_verdict_that_stands_has_no_means_reasons_or_trials_beside_it() -> None:
-    """One part holds, one is open and one has no number; any of them is enough."""
     evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
     open_part = {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}}
     sure = {"form": "value", "at": {"os": "xp"}, "min": 1.0}
@@ -467,7 +458,6 @@ def test_a_value_is_held_on_the_scale_of_its_metric_where_both_bounds_allow_it()
 
 
 def test_no_ratio_is_taken_of_what_may_be_zero() -> None:
-    """Size 2 may be the greatest as well, and in one of its trials nothing arrived."""
     cells = [
         cell(Trials((10.0, 10.1, 9.9)), os="xp", size=1),
         cell(Trials((0.0, 5.0, 20.0)), os="xp", size=2),

@@ -1,7 +1,5 @@
 """Every form, on numbers for which it holds, does not, is undecided and is not tested."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -22,7 +20,6 @@ NOISY_BEND = along("size", {1: 10.0, 2: 12.0, 3: 11.0, 4: 13.0, 5: 12.0, 6: 14.0
 
 
 def grid(means: dict[tuple[str, int], float], scatter: tuple[float, ...] | None = None) -> Numbers:
-    """Trials at each combination of `os` and `size`."""
     own = {} if scatter is None else {"scatter": scatter}
     return Numbers([cell(trials(m, **own), os=os, size=size) for (os, size), m in means.items()])
 
@@ -252,7 +249,6 @@ def test_a_form_is_judged(
 
 
 def test_there_is_a_case_of_every_form_and_verdict() -> None:
-    """But for `untestable`, which is never tested."""
     there = {(param.values[0], param.values[3]) for param in ALL_CASES}
     every = {"holds", "does not hold", "undecided", "not tested"}
 

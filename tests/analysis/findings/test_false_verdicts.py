@@ -1,7 +1,5 @@
 """Verdicts are wrong no more often than they say, and not silent either."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from finding_cases import FINDING_CASES  # noqa: E402
 
 @pytest.mark.parametrize("case", FINDING_CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_a_verdict_is_wrong_as_rarely_as_is_claimed(case: Case) -> None:
-    """Seeds are fixed: it fails after a change, not by chance."""
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
@@ -27,5 +24,4 @@ def test_a_verdict_is_wrong_as_rarely_as_is_claimed(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("case", FINDING_CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_of_all_draws_a_verdict_is_wrong_as_rarely_as_is_claimed(case: Case) -> None:
-    """As above, within the bounds of the claim itself."""
     assert case.low <= case.share() <= case.high

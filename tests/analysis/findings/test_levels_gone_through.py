@@ -1,7 +1,5 @@
 """Statements that go along the levels of a factor: at their limits, and where a number lacks."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -36,7 +34,6 @@ def test_a_bend_says_what_it_takes() -> None:
 
 
 def test_no_other_level_is_beyond_the_extreme_one_or_with_only_as_far() -> None:
-    """Three equal trials each: 20 is the greatest with another, and not alone."""
     cells = [cell(Trials((mean,) * 3), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 20.0))]
     evidence = Given(cells)
     asked: dict[str, Any] = {"along": "size", "at_level": 2, "kind": "greatest"}
@@ -53,7 +50,6 @@ def test_no_other_level_is_beyond_the_extreme_one_or_with_only_as_far() -> None:
 
 
 def test_a_difference_is_the_greatest_at_a_level_if_it_is_less_at_every_other() -> None:
-    """xp less linux: 10, 40 and 30."""
     means = {("xp", 1): 20.0, ("xp", 2): 60.0, ("xp", 3): 60.0}
     means |= {("linux", 1): 10.0, ("linux", 2): 20.0, ("linux", 3): 30.0}
     cells = [cell(Trials((mean,) * 3), os=os, size=n) for (os, n), mean in means.items()]
@@ -239,7 +235,6 @@ def test_a_widening_of_ratios_is_open_where_a_printed_number_is_zero(
 def test_a_series_that_says_nothing_does_not_hide_the_next(
     form: str, more: dict[str, Any], what: list[str]
 ) -> None:
-    """One system with one size, one with none until 2, and one with three."""
     means = {("xp", 7): 5.0, ("vista", 3): 5.0, ("vista", 4): 4.0}
     means |= {("linux", 1): 10.0, ("linux", 2): 30.0, ("linux", 3): 20.0}
     cells = [cell(trials(mean), os=os, size=n) for (os, n), mean in means.items()]

@@ -1,7 +1,5 @@
 """What parts of a statement come down to: words, metrics, bounds, levels without a number."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
@@ -23,14 +21,12 @@ BENT = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 31.0, 5: 32.0, 6: 33.0})
 
 
 def comparison(form: str, evidence: Given, **statement: Any) -> Comparison:
-    """The only one that a statement comes down to."""
     [found] = verdicts(form, evidence, **statement).judgements
     [one] = found.comparisons
     return one.comparison
 
 
 def test_the_metric_of_a_side_is_the_one_that_is_missing() -> None:
-    """Both sides name their own."""
     one = {
         "form": "less",
         "metric": "goodput_bps",
@@ -46,14 +42,11 @@ def test_the_metric_of_a_side_is_the_one_that_is_missing() -> None:
 
 @dataclass
 class WithRatio(Given):
-    """Evidence that has printed a ratio and nothing else."""
-
     printed_ratio: PrintedNumber | None = None
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """The same for every pair."""
         return self.printed_ratio
 
 
@@ -74,7 +67,6 @@ def test_a_printed_ratio_is_held_against_both_bounds(
 
 
 def test_what_is_compared_as_a_difference_is_compared_as_it_is() -> None:
-    """A share lost that is 5 % smaller is smaller."""
     values = (0.0949, 0.095, 0.0951, 0.0950, 0.0950)
     cells = [
         cell(Trials(tuple(factor * one for one in values), (), (1, 2, 3, 4, 5)), os=os)
@@ -131,7 +123,6 @@ def test_only_trials_can_be_lost() -> None:
 
 
 def test_an_extreme_may_lie_at_a_level_that_has_no_number() -> None:
-    """The greatest of three sizes is not known where one of them lacks its number."""
     cells = [cell(trials(mean), os="xp", size=size) for size, mean in ((1, 10.0), (2, 20.0))]
     most: dict[str, Any] = {"at": {"os": "xp", "take": "greatest"}, "min": 15.0}
     whole = Given(cells, can_lack=True, known={"size": (1, 2)})

@@ -1,7 +1,5 @@
 """What a publication's numbers become: conditions, shares and lost trials; and how it is worded."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any
@@ -41,7 +39,6 @@ def value(identifier: str, **fields: Any) -> PublishedValue:
 
 
 def printed(*values: PublishedValue, missing: tuple[MissingValue, ...] = ()) -> PublishedEvidence:
-    """A study that has printed these numbers alone."""
     loaded = load_study("milanovic-srbljic")
     published = Published.model_validate({"schema": 1}).model_copy(
         update={"value": values, "missing": missing}
@@ -112,7 +109,6 @@ def test_trials_are_as_coarse_as_the_coarsest_and_stand_where_a_number_says() ->
 
 
 def test_a_lost_trial_among_words_is_tried_at_both_ends_of_what_it_can_have_been() -> None:
-    """Numbers in words have no last digit to take a step from."""
     trials = [
         value(f"t{at}", statistic="trial", published=text, value=number,
               condition={"message_size_bytes": 500, "trial": at})
@@ -202,7 +198,6 @@ def test_four_conditions_are_worded_as_a_product_where_ratios_are_compared() -> 
 
 
 def test_a_series_without_two_levels_does_not_hide_the_next() -> None:
-    """The first system was measured at one size, the second gets faster with its size."""
     cells = [cell(trials(100.0), os="xp", size=1)]
     cells += [cell(trials(mean), os="linux", size=size) for size, mean in enumerate((10, 20, 30))]
     found = verdict("no_trend", Given(cells), along="size", margin_ratio=0.05)

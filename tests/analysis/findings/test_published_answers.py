@@ -1,7 +1,5 @@
 """What a publication answers when a statement asks it: ratios, levels, shares, and why not."""
 
-from __future__ import annotations
-
 import dataclasses
 import math
 from typing import Any
@@ -31,7 +29,6 @@ FACTORS = [
 
 
 def paper(*values: PublishedValue) -> PublishedEvidence:
-    """A study of three systems that has printed these numbers alone."""
     loaded = load_study("milanovic-srbljic")
     published = Published.model_validate({"schema": 1, "factor": FACTORS})
     published = published.model_copy(update={"value": values})

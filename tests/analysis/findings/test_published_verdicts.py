@@ -1,7 +1,5 @@
 """The 92 findings of the five studies: what the evaluator makes of print, and what was expected."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 
@@ -55,7 +53,6 @@ def test_the_verdict_is_the_expected_one_or_the_difference_is_explained(
 
 
 def test_how_many_of_the_published_findings_hold() -> None:
-    """As docs/studies.md says."""
     counts = Counter(one.verdict for name in known_studies() for one in judged(name).judgements)
 
     assert counts == {"holds": 14, "does not hold": 5, "undecided": 20, "not tested": 53}
@@ -75,7 +72,6 @@ def test_how_many_of_the_published_findings_hold() -> None:
     ],
 )
 def test_a_number_is_no_evidence_for_the_sentence_that_prints_it(study: str, finding: str) -> None:
-    """It would always agree with itself."""
     found = of(study, finding)
 
     assert (found.verdict, found.comparisons) == ("not tested", ())
@@ -92,7 +88,6 @@ def test_a_number_may_speak_for_another_claim_and_against_others() -> None:
 
 
 def test_lost_and_only_repeated_are_distinguished() -> None:
-    """They were one sentence."""
     assert of("milanovic-srbljic", "f2").reasons == (
         "the printed numbers only repeat the claim; a run or a simulation has to decide it",
     )
@@ -126,7 +121,6 @@ def test_the_conclusion_on_small_messages_is_judged_over_udp_too() -> None:
 
 
 def test_a_difference_the_other_way_round_would_be_seen() -> None:
-    """ "Differ most" speaks of the size of a difference, not of its sign."""
     for name in ("f4", "f7"):
         bounds = {
             (one.comparison.least, one.comparison.most)
@@ -143,7 +137,6 @@ def test_who_is_not_judged_by_print_is_told_why() -> None:
 
 
 def test_a_verdict_without_any_spread_says_that_there_is_no_test() -> None:
-    """All of a study that repeated nothing."""
     for name in ("milanovic-srbljic", "brutman-mtcp", "poo-tan"):
         found = judged(name)
         decided = [one for one in found.judgements if one.verdict in ("holds", "does not hold")]
@@ -153,7 +146,6 @@ def test_a_verdict_without_any_spread_says_that_there_is_no_test() -> None:
 
 
 def test_the_lost_trials_of_windows_98_are_put_in_as_whatever_they_can_have_been() -> None:
-    """One to each of six conditions; the p is the largest that comes of it."""
     [first, second] = of("schomer-claason", "f1").comparisons
 
     assert (first.truth, second.truth) == ("undecided", "holds")
@@ -189,7 +181,6 @@ def test_a_share_of_the_link_is_worked_out_for_who_prints_a_rate() -> None:
 
 
 def test_a_group_of_levels_is_meant_by_the_name_that_they_share() -> None:
-    """ "windows" is Windows 95 and NT: two comparisons of a single printed ratio."""
     own = [c for c in of("milanovic-srbljic", "f16").comparisons if "linux" in c.comparison.what]
     values = [one.comparison.value for one in own if "500" in one.comparison.what]
 

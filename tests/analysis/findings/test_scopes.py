@@ -1,7 +1,5 @@
 """What a part of a statement speaks of: scopes, and the conditions that are found in them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -135,7 +133,6 @@ def test_a_condition_matches_where_every_factor_named_has_a_level_named() -> Non
 
 
 def test_a_series_along_listed_levels_is_one_for_each_of_what_is_left_open() -> None:
-    """Linux was measured at one of both sizes: its series lacks the other one, no more."""
     uneven = Given([one for one in GRID.found if one.levels != {"os": "linux", "size": 1}])
     found = series(scope(uneven, size=[1, 2]), "size")
     assert [one.levels for one in found] == [[1, 2], [1, 2]]
@@ -193,7 +190,6 @@ def test_places_are_the_conditions_or_one_of_each_list_entry() -> None:
 
 
 def test_one_condition_of_one_is_no_choice() -> None:
-    """And an end that was printed of a range is one, though it is the only number."""
     one = scope(os="xp", size=1, take="least")
     assert taken(one, GRID.found[:1]) == Side(GRID.found[0], (), "")
     end = replace(cell(printed(5.0), os="xp"), stands="least")
@@ -202,7 +198,6 @@ def test_one_condition_of_one_is_no_choice() -> None:
 
 
 def test_an_end_that_was_printed_stands_for_the_conditions_that_it_covers() -> None:
-    """The greatest of xp is printed as 25, so its conditions are not looked at; linux has none."""
     end = replace(cell(printed(25.0), os="xp"), stands="greatest")
     both = scope(Given([*GRID.found, end]), take="greatest")
     side = taken(both, both.cells())

@@ -1,7 +1,5 @@
 """How comparisons become verdicts: families, gaps, what is taken of several, what would decide."""
 
-from __future__ import annotations
-
 import json
 import random
 from dataclasses import replace
@@ -30,7 +28,6 @@ TWO = along("os", {"xp": 100.0, "linux": 103.0})
 
 
 def test_the_p_of_a_family_are_holm_s() -> None:
-    """Three questions of which one is asked twice and one once more from the other side."""
     evidence = along("os", {"xp": 100.0, "vista": 101.0, "linux": 103.0})
     pairs = [("xp", "vista"), ("xp", "linux"), ("vista", "linux")]
     asked = [finding("less", a={"os": a}, b={"os": b}) for a, b in (*pairs, pairs[0])]
@@ -48,7 +45,6 @@ def test_the_p_of_a_family_are_holm_s() -> None:
 
 
 def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
-    """It leaves out the claim's bound exactly if the verdict is not open."""
     rng = random.Random(5)
     cells = [
         cell(Trials(tuple(rng.gauss(100 + place**2, 2) for _ in range(5))), size=place)
@@ -85,7 +81,6 @@ def test_equal_values_are_not_below() -> None:
 
 
 def test_a_single_finding_is_judged_less_strictly_than_one_among_many() -> None:
-    """The same numbers: decided alone, open beside nineteen others."""
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}
     a, b = Trials((1.0, 1.1, 0.9, 1.0)), Trials((1.2, 1.1, 1.3, 1.25))
     own = [cell(a, os="a"), cell(b, os="b")]
@@ -105,7 +100,6 @@ def test_a_single_finding_is_judged_less_strictly_than_one_among_many() -> None:
 
 
 def test_undecided_names_the_trials_that_decide() -> None:
-    """And with so many of the same spread it is decided."""
     evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
     [open_] = verdicts("less", evidence, a={"os": "xp"}, b={"os": "linux"}).judgements
 
@@ -179,7 +173,6 @@ def test_experiments_that_differ_in_more_than_is_named_are_compared_one_by_one()
 
 
 def test_an_order_is_held_against_that_of_the_like() -> None:
-    """The hosts differ in order, each keeps its own; a level that lacks a host is missed."""
     means = {("a", "x"): 10.0, ("b", "x"): 20.0, ("a", "y"): 40.0, ("b", "y"): 30.0}
     cells = [
         cell(trials(size * mean), os=os, size=size, host=host)
@@ -194,7 +187,6 @@ def test_an_order_is_held_against_that_of_the_like() -> None:
 
 
 def test_numbers_without_spread_are_taken_as_printed() -> None:
-    """Beyond their last digit they are decided, within it not; there is no p."""
     apart = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(35.3, 0.05), os="b")])
     near = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(23.35, 0.05), os="b")])
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}
@@ -219,7 +211,6 @@ def test_a_printed_bound_decides_in_one_direction_only() -> None:
 
 
 def test_a_lost_trial_leaves_open_what_depends_on_it() -> None:
-    """Whatever it was, b is above; but by a tenth only if it was not the least that it can be."""
     lost = Trials((120.0, 121.0, 119.0, 120.0), missing=(((112.0, 120.0, 128.0), 5),))
     evidence = Numbers([cell(trials(100.0), os="a"), cell(lost, os="b")])
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}
@@ -232,7 +223,6 @@ def test_a_lost_trial_leaves_open_what_depends_on_it() -> None:
 
 
 def test_a_count_of_zero_in_every_trial_is_zero() -> None:
-    """Three trials at least, and no test is claimed."""
     none = Numbers([cell(Trials((0.0, 0.0, 0.0)), os="a")], metric="timeouts")
     some = Numbers([cell(Trials((0.0, 1.0, 0.0)), os="a")], metric="timeouts")
     two = Numbers([cell(Trials((0.0, 0.0)), os="a")], metric="timeouts")
@@ -287,7 +277,6 @@ def test_there_is_no_ratio_of_zero() -> None:
 
 
 def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> None:
-    """Unless another part is shown not to be so."""
     parts = [
         {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}},
         {"form": "less", "a": {"os": "beos"}, "b": {"os": "linux"}},
@@ -304,7 +293,6 @@ def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> N
 
 
 def test_several_conditions_where_one_is_meant_ask_for_a_level() -> None:
-    """A factor that only one series has, and that nothing reduces."""
     one = [cell(trials(10.0 * n), size=n) for n in (1, 2)]
     two = [replace(cell(trials(10.0 * n + 1), size=n), group="again") for n in (1, 2)]
     [found] = verdicts(
@@ -316,7 +304,6 @@ def test_several_conditions_where_one_is_meant_ask_for_a_level() -> None:
 
 
 def test_verdicts_are_json() -> None:
-    """Finite numbers only, and all that the text is made of."""
     found = verdicts("knee", along("size", dict.fromkeys(range(1, 7), 10.0), NOISY), along="size",
                      between=[2, 3])  # fmt: skip
     data = json.loads(json.dumps(verdicts_as_data(found), allow_nan=False))

@@ -1,7 +1,5 @@
 """What holds the parts of a judgement together: words, sides, levels that are assumed, data."""
 
-from __future__ import annotations
-
 import json
 import math
 from dataclasses import replace
@@ -192,7 +190,6 @@ def test_a_drift_of_trials_is_held_against_a_share_of_their_mean() -> None:
 
 
 def test_a_drift_takes_three_values_of_each_lost_trial(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Ends and middle: all combinations of many values would take for ever."""
     lost = tuple((tuple(float(one) for one in range(1, 11)), place) for place in (3, 4, 5))
     evidence = Given([cell(Trials((1.0, 2.0, 3.0), (), (0, 1, 2), lost), os="xp")])
     seen: list[Trials] = []
@@ -214,7 +211,6 @@ def test_a_change_along_levels_is_held_against_a_share_to_either_side() -> None:
 
 
 def test_a_share_of_the_variation_stands_for_one_set_of_conditions() -> None:
-    """No other conditions could be meant, as with the greatest of several."""
     found = judged("effect", GRID, factor="os", max_share=0.5)
     [one] = found.comparisons
     # How many trials would decide it is not known of a fitted model.
@@ -373,7 +369,6 @@ def test_a_statement_of_one_system_that_is_not_here_may_be_held_against_this_one
 
 
 def test_what_would_decide_counts_each_condition_once_and_takes_its_time() -> None:
-    """Of three sizes the middle one is in both comparisons."""
     evidence = along("size", {1: 100.0, 2: 106.0, 3: 113.0}, tuple(5 * one for one in STEADY))
     found = judge([finding("monotone", along="size", direction="rising")], evidence).judgements[0]
     first, second = (one.trials_needed for one in found.comparisons)
@@ -469,14 +464,12 @@ def test_a_condition_that_may_be_the_extreme_one_as_well_must_agree() -> None:
 
 
 def test_of_a_model_the_greatest_mean_is_the_extreme() -> None:
-    """Its seeds say nothing of what else might be."""
     cells = [cell(Trials((mean,)), size=at) for at, mean in enumerate((9.9, 10.0))]
     [one] = compared("value", Given(cells, is_model=True), at={"take": "greatest"}, min=9.95)
     assert one.candidates == 1 and one.value == pytest.approx(10.0)
 
 
 def test_what_a_level_says_by_itself_is_not_held_alike() -> None:
-    """A system has its service; where an experiment varies it, like is compared with like."""
     services = {"novell": "ncp", "3plus": "smb1+spp", "ibm": "smb1+nbf"}
     cells = [
         replace(cell(trials(mean), system=system, service=service), varied=("system",))

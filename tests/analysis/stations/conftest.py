@@ -1,7 +1,5 @@
 """Lets these tests use the made-up stations of the workloads' tests."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Curves of stations whose law is known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 import numpy as np

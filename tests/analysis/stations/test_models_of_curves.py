@@ -1,7 +1,5 @@
 """What is told from curves of known queues: demands, fits, predictions, and how often they hold."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -75,7 +73,6 @@ def test_think_time_is_no_part_of_the_response() -> None:
 
 
 def test_mean_values_of_the_simulated_queue_lie_in_the_interval_of_its_measurement() -> None:
-    """The readings of a simulated closed queue, cut and summed as those of a trial."""
     curve = measured_curve(
         (1, 2, 4, 8, 15), service_ns=2e6, think_ns=10e6, operations=6_000, trials=5, seed=3
     )
@@ -172,7 +169,6 @@ def test_the_scalability_law_is_recovered_from_its_own_curve() -> None:
 
 
 def test_the_scalability_law_imitates_a_corner_by_a_fall() -> None:
-    """So that no prediction rests on it alone."""
     curve = exact_curve(corner_rate, noise=0.005, seed=3)
     assert throughput_by_law(curve, 60) < 0.7 * corner_rate(60)
     with pytest.raises(UnfitValues, match="need at least 3"):

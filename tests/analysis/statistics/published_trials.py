@@ -6,8 +6,6 @@ from 2 to 5. Throughput in Mbit/s with printed standard deviations of 40 runs: w
 are, at the sizes they belong to.
 """
 
-from __future__ import annotations
-
 from lanlab.analysis.statistics import PrintedMean
 
 W98 = {

@@ -1,7 +1,5 @@
 """Where small faults of arithmetic stayed unseen: other numbers of groups and trials; limits."""
 
-from __future__ import annotations
-
 import math
 
 import pytest
@@ -69,7 +67,6 @@ def test_conditions_count_their_own_trials_when_more_are_asked_for() -> None:
 
 
 def test_equivalence_that_is_nearly_missed_takes_more_trials_on_either_side() -> None:
-    """Half a deviation from one end the other no longer matters: it is a one-sided test."""
     oracle = math.ceil(
         TTestIndPower().solve_power(0.5, power=0.8, alpha=0.05, alternative="larger")
     )

@@ -1,7 +1,5 @@
 """Intervals hold the truth, tests are wrong and plans suffice as often as they say."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -19,7 +17,6 @@ from coverage_cases import CASES  # noqa: E402
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
-    """Seeds are fixed: it fails after a change, not by chance."""
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
@@ -27,12 +24,10 @@ def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
 def test_of_all_draws_it_happens_as_often_as_is_claimed(case: Case) -> None:
-    """As above, within the bounds of the claim itself."""
     assert case.low <= case.share() <= case.high
 
 
 def test_every_case_can_fail() -> None:
-    """Bounds leave something out, those of few draws too."""
     assert all(0 < case.high - case.low <= 0.35 for case in CASES)
     assert all(0 < high - low <= 0.35 for low, high in (case.few_bounds for case in CASES))
     assert len({case.name + case.kind for case in CASES}) == len(CASES)

@@ -1,7 +1,5 @@
 """The mean of a condition: arithmetic, with an interval that fits what the metric is."""
 
-from __future__ import annotations
-
 import math
 import statistics
 

@@ -1,7 +1,5 @@
 """What is taken where nobody says otherwise: 95 % everywhere, as docs/statistics.md says."""
 
-from __future__ import annotations
-
 import inspect
 import math
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Drift against trial order, against scipy, statsmodels and published trials."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np
@@ -88,7 +86,6 @@ def test_tau_over_conditions_adds_up_scores() -> None:
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=12))
 def test_the_variance_of_the_score_with_ties_is_scipys(pairs: list[tuple[int, int]]) -> None:
-    """Seen through its asymptotic p, which has no correction for continuity."""
     from lanlab.analysis.statistics.drift import _score_variance
 
     x, y = (np.array(own, float) for own in zip(*pairs, strict=True))
@@ -154,7 +151,6 @@ def test_conditions_that_drift_against_each_other_do_not_drift_together() -> Non
 
 
 def test_conditions_without_a_pair_to_order_have_no_tau() -> None:
-    """All trials of the one stand at one position, all values of the other are equal."""
     seen = drift([[1, 2, 4], [5, 5, 5]], [[1, 1, 1], [1, 2, 3]])
 
     assert (seen.slope, seen.tau, seen.tau_p) == (0.0, 0.0, 1.0)

@@ -1,7 +1,5 @@
 """The share of the variation that a factor explains, against scipy."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from published_trials import W2K
@@ -15,7 +13,6 @@ PROTOCOL = [protocol for (protocol, _), trials in W2K.items() for _ in trials]
 
 
 def test_the_share_is_that_of_scipys_analysis_of_variance() -> None:
-    """F and both degrees of freedom give it, on logarithms and with unlike numbers of trials."""
     times, protocols = TIMES_S[:-2], PROTOCOL[:-2]
     names = dict.fromkeys(protocols)
     groups = [[np.log(t) for t, p in zip(times, protocols, strict=True) if p == n] for n in names]
@@ -37,7 +34,6 @@ def test_neither_the_order_of_trials_nor_the_names_of_levels_matter() -> None:
 
 
 def test_the_interval_ends_where_such_an_f_is_as_likely_as_it_says() -> None:
-    """And leaves out 0 where p is below half of the rest."""
     random = np.random.default_rng(8)
     levels = [0, 1, 2] * 4
     for _ in range(20):
@@ -93,7 +89,6 @@ def test_trials_that_differ_by_their_last_bits_are_equal_in_any_unit(unit: float
 
 
 def test_a_factor_that_explains_nearly_all_has_an_interval_next_to_one() -> None:
-    """An F of some millions: the search for its noncentrality has to go far up."""
     values = [1.0, 1.001, 5.0, 5.001, 9.0, 9.001]
     levels = [0, 0, 1, 1, 2, 2]
     seen = explained_share(values, levels)

@@ -1,7 +1,5 @@
 """Intervals of means, against scipy by other routes and against published trials."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

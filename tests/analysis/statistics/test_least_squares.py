@@ -1,7 +1,5 @@
 """Least squares over groups, against certified and independent values and by simulation."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 
@@ -59,7 +57,6 @@ def test_two_groups_and_two_costs_are_solved_exactly_with_the_interval_of_the_su
 
 
 def test_weights_and_lack_of_fit_are_those_of_another_program() -> None:
-    """numpy's polynomial fit of the single values, and the F distribution of scipy."""
     x = [1.0, 2.0, 5.0, 9.0]
     groups = [[1.2, 1.1, 1.4], [2.3, 2.0], [4.4, 4.9, 4.6], [10.1, 9.2]]
     fit = fit_groups({"slope": x, "fixed": [1.0] * 4}, groups)
@@ -85,7 +82,6 @@ def test_weights_and_lack_of_fit_are_those_of_another_program() -> None:
 def test_intervals_hold_the_truth_as_often_as_they_say(
     spreads: tuple[float, ...], draws: int
 ) -> None:
-    """Also where one dataset scatters 25 times as much as another; fixed seed."""
     rng = np.random.default_rng(20)
     columns = {"byte": [600.0, 400.0, 50.0], "file": [1.0, 200.0, 900.0]}
     truth = {"byte": 0.1, "file": 0.08}
@@ -161,7 +157,6 @@ def test_without_any_spread_a_lack_of_fit_cannot_be_asked() -> None:
 
 
 def test_only_a_cost_that_a_single_value_takes_part_in_has_no_interval() -> None:
-    """By hand: the first group alone tells of `a`; `b` takes both."""
     fit = fit_groups({"a": [1.0, 1.0], "b": [0.0, 1.0]}, [[4.0, 6.0], [9.0]])
     assert fit.coefficients["a"].value == pytest.approx(5)
     assert fit.coefficients["a"].standard_error == pytest.approx(1)

@@ -1,7 +1,5 @@
 """Curves over load: two lines that meet."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -44,7 +42,6 @@ def test_neither_units_nor_offsets_matter() -> None:
 
 
 def test_a_straight_line_has_no_breakpoint_to_be_found() -> None:
-    """The interval has no end on one side or both, in nearly all draws."""
     random = np.random.default_rng(4)
     found = [two_lines(LOADS, LOADS + random.normal(0, 0.3, LOADS.size)).found for _ in range(100)]
 

@@ -1,7 +1,5 @@
 """Two modes where they are just to be seen, and one step beside."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

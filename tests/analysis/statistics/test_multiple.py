@@ -1,7 +1,5 @@
 """Adjusted p, against statsmodels."""
 
-from __future__ import annotations
-
 import math
 
 import pytest

@@ -1,7 +1,5 @@
 """Trials of which each is like the one before: how much less they are worth."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -73,7 +71,6 @@ def test_an_interval_is_longer_by_its_errors_and_its_degrees_of_freedom() -> Non
 
 
 def test_a_comparison_in_order_takes_each_group_by_its_own() -> None:
-    """As a ratio by the logarithms; without the order nothing changes."""
     seen = welch(DRIFTING, STEADY, scale="log", in_order=True)
     plain = welch(DRIFTING, STEADY, scale="log")
     own = dependence([math.log(value) for value in DRIFTING], OF_TWO)

@@ -1,8 +1,6 @@
 """Trials that a claim takes, against statsmodels; that they suffice is simulated
 (`test_by_simulation.py`)."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -56,7 +54,6 @@ def test_unpaired_it_is_near_that_of_statsmodels_which_knows_that_spreads_are_al
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("sd_b", [1.0, 3.0])
 def test_few_trials_have_the_power_that_simulation_finds(n: int, sd_b: float) -> None:
-    """Where Welch's degrees of freedom differ from one draw to the next."""
     from lanlab.analysis.statistics.power import _detects, _encloses, _Spread
 
     random = np.random.default_rng(n)
@@ -89,7 +86,6 @@ def test_few_trials_have_the_power_that_simulation_finds(n: int, sd_b: float) ->
 def test_equivalence_takes_as_many_as_a_simulation_found(
     margin: float, true: float, cv: float, simulated: int
 ) -> None:
-    """Which took the margin as ± a share of the mean; ours is a ratio."""
     seen = trials_for_equivalence(Margin.of_ratio(margin), sd_of_cv(cv), true=true)
 
     assert seen.trials_per_side == pytest.approx(simulated, rel=0.1, abs=1)
@@ -254,7 +250,6 @@ def test_a_difference_that_there_is_not_is_found_as_often_as_the_level_says(n: i
 def test_an_estimated_variance_is_right_on_average_and_its_deviation_is_too_small(
     df: float,
 ) -> None:
-    """Moments of the chi distribution, divided by the root of its degrees of freedom."""
     from lanlab.analysis.statistics.power import _estimated_deviations
 
     deviations, chances = _estimated_deviations(df)
@@ -290,7 +285,6 @@ def test_the_least_number_with_a_chance_is_found_wherever_it_lies(cap: int) -> N
 
 
 def test_the_quantiles_span_all_degrees_of_freedom_of_welchs_test() -> None:
-    """From those of one side alone to those of both, with Student's t at either end."""
     from lanlab.analysis.statistics.power import _quantiles
 
     dfs, quantiles = _quantiles(5, 0.025)

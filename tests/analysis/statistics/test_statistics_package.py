@@ -1,7 +1,5 @@
 """The package as a whole: its scales, what it exports, and that it is loaded late."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys
@@ -38,7 +36,6 @@ def test_what_a_metric_is_decides_its_scale(metric: str, scale: str) -> None:
 
 
 def test_every_metric_has_a_scale() -> None:
-    """And of every workload both kinds are there."""
     for workload in WORKLOADS.values():
         assert {statistics.scale_of(metric) for metric in workload.metrics} == {"linear", "log"}
 
@@ -59,7 +56,6 @@ def test_nothing_of_it_is_loaded_before_it_is_needed() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no CPU time of ended children there")
 def test_help_comes_at_once() -> None:
-    """Below 300 ms of processor, the best of five: others may use the machine, too."""
     taken = []
     for _ in range(5):
         before = os.times()

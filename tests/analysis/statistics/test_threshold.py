@@ -1,7 +1,5 @@
 """Thresholds that vary from trial to trial, against likelihoods worked out with scipy."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 
@@ -26,7 +24,6 @@ def likelihood(seen: ThresholdTrials, place: float, spread: float) -> float:
 
 
 def best_spread(seen: ThresholdTrials, place: float) -> tuple[float, float]:
-    """The highest likelihood at a place, and its spread."""
     found = optimize.minimize_scalar(
         lambda log: -likelihood(seen, place, math.exp(log)),
         bounds=(math.log(RESOLUTION), 0.0),
@@ -36,7 +33,6 @@ def best_spread(seen: ThresholdTrials, place: float) -> tuple[float, float]:
 
 
 def oracle(seen: ThresholdTrials, df: int) -> tuple[float, float, float, float]:
-    """Median, interval and unbiased spread."""
     ends = [*seen.exact, *seen.above, *seen.below]
     # Nearer to each other than the width that the best is looked for in.
     places = np.linspace(min(ends), max(ends), 60)
@@ -135,14 +131,12 @@ DRIFTING = [4.64, 4.66, 4.63, 4.65, 4.64, 4.6, 4.59, 4.61, 4.6, 4.58]
 
 
 def half_width(seen: ThresholdTrials) -> float:
-    """Of the interval, as a logarithm."""
     found = threshold(seen, resolution=RESOLUTION)
     assert found is not None and found.low is not None and found.high is not None
     return math.log(found.high / found.low) / 2
 
 
 def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None:
-    """By as much as that of a mean; in another order, or an unknown one, it is as it was."""
     plain = half_width(ThresholdTrials(DRIFTING))
     longer = half_width(ThresholdTrials(DRIFTING, order=range(10)))
     assert longer / plain == pytest.approx(widening(DRIFTING, 0.95), rel=0.05)
@@ -154,7 +148,6 @@ def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None
 
 
 def test_trials_that_only_say_higher_or_lower_are_part_of_the_order() -> None:
-    """As what is expected of such; far on the side where the threshold lies one says nothing."""
     above = ThresholdTrials(DRIFTING, [4.65, 4.66], order=(*range(10), 1, 2))
     assert half_width(above) > 2 * half_width(ThresholdTrials(DRIFTING, [4.65, 4.66]))
     # Where the others are low, it looks less like a drift.
@@ -197,7 +190,6 @@ def test_how_much_better_a_slope_must_fit() -> None:
 
 
 def test_trials_below_their_threshold_speak_against_a_slope_too() -> None:
-    """That nothing was lost of a load far above what others showed is no matter of slope."""
     exact = 4.5 + 0.5 * (LOADS - LOADS.mean()) + 0.005 * np.array([1, -1, 0, 1, -1])
     assert follows_load(ThresholdTrials(exact, loads=LOADS), resolution=RESOLUTION)
     below_the_line = ThresholdTrials(exact, above=[4.3, 4.4], loads=LOADS)

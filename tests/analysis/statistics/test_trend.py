@@ -1,7 +1,5 @@
 """A peak over ordered levels."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.analysis.statistics import peak_then_decline, welch

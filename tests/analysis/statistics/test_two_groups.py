@@ -1,7 +1,5 @@
 """Comparisons of two conditions, against scipy, statsmodels, pingouin and published trials."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np
@@ -43,7 +41,6 @@ values = st.lists(st.floats(0.5, 2e3), min_size=2, max_size=12)
 
 
 def test_published_trials_compare_as_was_worked_out() -> None:
-    """All pairs of protocols, with Holm over them."""
     adjusted = []
     for table, a, b, size, *worked_out, p, _ in PUBLISHED:
         seen = welch(table[a, size], table[b, size])
@@ -123,7 +120,6 @@ def test_pingouin_finds_the_same() -> None:
 
 
 def test_hedges_g_has_no_bias() -> None:
-    """Its mean over many small samples is the true difference in standard deviations."""
     random = np.random.default_rng(5)
     found = [welch(random.normal(1, 1, 4), random.normal(0, 1, 4)).hedges_g for _ in range(4_000)]
 
@@ -193,7 +189,6 @@ def test_a_side_that_is_not_above_zero_has_no_ratio() -> None:
     ],
 )
 def test_no_spread_is_no_certainty(compare: object, said: str) -> None:
-    """All trials equal: there is nothing by which chance could be told."""
     with pytest.raises(NoSpread, match=said) as refused:
         compare()  # type: ignore[operator]
     assert "resolution" in str(refused.value.hint)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 
 def main() -> None:
-    """Run the engine that `FAULT_ENGINE` names."""
     silent = Path(os.environ["FAULT_MUTE_FILE"])
     command = [os.environ["FAULT_ENGINE"], *sys.argv[1:]]
     engine = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE)

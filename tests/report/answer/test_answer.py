@@ -1,7 +1,5 @@
 """What a run answers in words."""
 
-from __future__ import annotations
-
 import re
 from copy import deepcopy
 from dataclasses import replace
@@ -33,8 +31,6 @@ def test_a_saturation_is_told_goal_by_goal_with_its_share_of_the_link() -> None:
 
 
 def test_a_sender_that_is_the_limit_is_named_as_such() -> None:
-    """It sends no more than 80 % of the link, and what it sends arrives."""
-
     def slow(metrics: dict[str, float | int], rate_bps: float) -> dict[str, float | int]:
         share = min(1.0, 7e6 / rate_bps)
         return {
@@ -99,7 +95,6 @@ def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_rati
 
 
 def test_conditions_of_one_size_are_named_with_it() -> None:
-    """Experiments that differ by nothing but the size would else be told in the same words."""
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     study = deepcopy(dict(synthetic.run.study))
     study["experiment"] = [one for one in study["experiment"] if one["id"] == "throughput"]
@@ -120,7 +115,6 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
 
 
 def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
-    """One that joined two said the goodput of large messages and the losses of small ones."""
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     study = deepcopy(dict(synthetic.run.study))
     study["experiment"] = [one for one in study["experiment"] if one["id"] == "udp-500"]

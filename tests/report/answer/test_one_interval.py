@@ -1,7 +1,5 @@
 """One condition has one interval, whoever shows it."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -36,7 +34,6 @@ FACTORS = (1.0, 0.35, 2.1)
 
 @pytest.fixture(scope="module")
 def skewed() -> SyntheticRun:
-    """Three trials of each condition that differ much."""
     planned = synthetic_run("manford-kolahi", "quick", link_rate_bps=1_000_000_000)
     seen: dict[str, int] = {}
     trials = []

@@ -1,7 +1,5 @@
 """Round trips below a millisecond are in microseconds wherever they stand, as in their result."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Which service is fastest, for what: the sentence and the rows that trials give."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import pytest
@@ -16,7 +14,6 @@ SPREAD = (0.99, 1.0, 1.01, 1.0, 0.995)
 
 
 def found(rates: Mapping[str, Mapping[str, float]], spread: Sequence[float] = SPREAD) -> Purposes:
-    """Of speeds by task's files and service."""
     targets = [URLS[name] for name in next(iter(rates.values()))]
     study = plan.study("nas", targets, TASKS, len(spread), {})
     run = RunRecord(

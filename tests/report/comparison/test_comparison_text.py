@@ -1,7 +1,5 @@
 """What a comparison says: in sentences, in tables, and of records that somebody else wrote."""
 
-from __future__ import annotations
-
 import copy
 import json
 import re
@@ -121,7 +119,6 @@ def test_each_outcome_has_its_sentence(found: Compared, said: str, study: Study)
 
 
 def test_how_a_metric_differs_over_conditions_is_reported_before_each(study: Study) -> None:
-    """From the least to the greatest difference, if most conditions differ."""
     gains = (1.05, 1.12, 1.2)
     found = [one(TEN, tuple(gain * value for value in TEN)) for gain in gains]
     even = one(TEN, (100e6, 102e6, 101e6, 103e6))
@@ -163,7 +160,6 @@ def test_tables_say_effect_and_verdict_in_few_words(study: Study) -> None:
 
 
 def second(found: SyntheticRun, factor: float) -> Run:
-    """The run once more, with goodputs by a factor."""
     run = replace(found.run, id="second")
     trials = [
         replace(trial, metrics={k: v * (factor if k == "goodput_bps" else 1) for k, v in
@@ -207,7 +203,6 @@ def test_a_forest_of_differences_is_in_the_shown_unit() -> None:
 
 
 def test_a_wild_interval_does_not_press_the_others_together(study: Study) -> None:
-    """The axis shows the points and a factor beyond them; what has no end is no number."""
     from lanlab.figures.render_matplotlib import _draw
 
     wild = one((1e6, 1e9), (1e9, 2e6))
@@ -260,7 +255,6 @@ _JSON = st.recursive(
 
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """Every place in nested values."""
     inner = value.items() if isinstance(value, dict) else ()
     inner = enumerate(value) if isinstance(value, list) else inner
     return [path, *(found for key, item in inner for found in places(item, (*path, key)))]
@@ -272,7 +266,6 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 )
 @given(data=st.data())
 def test_records_with_one_value_changed_are_told_or_refused(data: st.DataObject) -> None:
-    """In the study, the test-bed, a level, a metric or what an engine told: never a traceback."""
     own = synthetic_run("manford-kolahi")
     whole: dict[str, Any] = {
         "study": copy.deepcopy(own.run.study),
@@ -309,7 +302,6 @@ def test_texts_of_records_are_shown_and_do_nothing_in_the_page() -> None:
 
 
 def test_names_tags_and_notes_say_which_run_is_which() -> None:
-    """In columns of their own, where a run has one, and for programs."""
     made = synthetic_run("manford-kolahi", most_trials=12)
     label = {"name": "after", "note": "new cable", "tags": ["lab2"]}
     second = replace(made.run, id=f"{made.run.id}-2", label=label)

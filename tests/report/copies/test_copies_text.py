@@ -1,7 +1,5 @@
 """What the tables and sentences of a run of copies say."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace
@@ -40,7 +38,6 @@ def rows_of(table: Table) -> list[dict[str, str]]:
 
 
 def told(trials: list[TrialRecord], **source: Any) -> list[TrialRecord]:
-    """Trials with what the client's engine says beside its counts."""
     base = {
         "facts": {"protocol": "FTP", "protection": "none"},
         "manner": {"in_order": True, "depth": 1, "block_bytes": 262_144},
@@ -94,7 +91,6 @@ def _shown(run: RunRecord, trials: list[TrialRecord]) -> list[tuple[Column, list
 
 
 def test_how_well_costs_fit_is_shown_next_to_them() -> None:
-    """Four datasets, one of which takes a tenth longer than byte, file and trial cost."""
     study = copy_study(["ftp"], (*_TWO, "50x1MB", "400x10kB"))
     run, trials = copy_run(study, {"ftp": (1e-8, 2e-3, 0.1)}, 0.01)
     bent = [
@@ -175,7 +171,6 @@ def test_published_conditions_are_shown_next_to_ours_and_none_is_hidden() -> Non
 
 
 def texts_of(table: Table, heading: str) -> list[str]:
-    """A column as people see it."""
     return next(
         [c.text for c in cells] for column, cells in table.shown() if column.heading == heading
     )

@@ -1,7 +1,5 @@
 """Tables as wide as a terminal."""
 
-from __future__ import annotations
-
 import io
 
 import pytest

@@ -1,7 +1,5 @@
 """The chapter on what the study found and whether it holds here."""
 
-from __future__ import annotations
-
 import csv
 import html
 import re
@@ -36,7 +34,6 @@ def chapter(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
 
 
 def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path]) -> None:
-    """A run on one system has none of what two systems are compared in."""
     text, _ = chapter
 
     assert "What the study found and whether it holds here" in text
@@ -58,7 +55,6 @@ def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path
 
 
 def test_the_numbers_are_kept_next_to_the_page(chapter: tuple[str, Path]) -> None:
-    """Every comparison at full precision, with its finding."""
     _, folder = chapter
     with (folder / "tables" / "manford-kolahi-finding-comparisons.csv").open(newline="") as file:
         rows = list(csv.DictReader(file))
@@ -82,7 +78,6 @@ def test_a_study_without_findings_has_no_such_chapter(tmp_path: Path) -> None:
 
 
 def test_undecided_is_reported_with_the_trials_and_the_time_that_would_decide() -> None:
-    """Trials of half a second each."""
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)
     here = next(one for one in found.judgements if one.finding.id == "f14").here
@@ -97,7 +92,6 @@ def test_undecided_is_reported_with_the_trials_and_the_time_that_would_decide() 
 
 
 def test_a_comparison_is_reported_with_interval_test_effect_and_trials() -> None:
-    """Of forty trials each, as the study had."""
     run = synthetic_run("manford-kolahi", "full", link_rate_bps=100_000_000)
     found = judge_run(load_study("manford-kolahi").findings, run.run, run.trials)
     f16 = next(one for one in found.judgements if one.finding.id == "f16")

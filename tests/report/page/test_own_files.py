@@ -1,7 +1,5 @@
 """What lanlab wrote is replaced; what the user wrote or changed never is."""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import subprocess
@@ -97,7 +95,6 @@ def test_a_list_that_names_files_outside_gives_no_right_to_them(tmp_path: Path) 
 
 @pytest.mark.parametrize("content", [b"", b"mine"])
 def test_a_prepared_list_removes_nothing_through_a_link(tmp_path: Path, content: bytes) -> None:
-    """Whether it has the file's true digest or any other, and however deep the link is."""
     outside = tmp_path / "outside"
     (outside / "deep").mkdir(parents=True)
     for place in (outside / "mine", outside / "deep" / "mine"):
@@ -132,7 +129,6 @@ def test_an_empty_file_is_lanlabs_only_by_its_digest(tmp_path: Path) -> None:
 def test_a_directory_that_becomes_a_link_meanwhile_is_not_followed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str
 ) -> None:
-    """At the moment before the file is moved there, and before a stale one is removed."""
     outside = tmp_path / "outside"
     outside.mkdir()
     (outside / "stale").write_text("stale")

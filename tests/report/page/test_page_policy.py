@@ -1,7 +1,5 @@
 """Pages that are files: no script runs but the page's own, known by its hash."""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import re

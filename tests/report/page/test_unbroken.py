@@ -1,7 +1,5 @@
 """Where lines of a page do not end: before a unit, and within the id of a run."""
 
-from __future__ import annotations
-
 import pytest
 
 from lanlab.report.page.rendering import environment
@@ -17,7 +15,6 @@ def test_a_number_keeps_its_unit(text: str) -> None:
 
 
 def test_an_id_in_a_heading_is_of_one_piece_and_text_is_escaped() -> None:
-    """On a phone it was broken at its hyphens, as it is longer than a line of a heading."""
     named = {"text": "<b> (run 20261121-080000-a-0001) compared with B"}
     made = environment().from_string("{{ text | with_ids }}").render(named)
 

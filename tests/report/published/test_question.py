@@ -1,7 +1,5 @@
 """The question of each study is answered by what it published, and by runs."""
 
-from __future__ import annotations
-
 import pytest
 from copy_runs import copy_run
 
@@ -38,7 +36,6 @@ def test_print_ranks_systems_whose_numbers_follow_from_printed_ratios() -> None:
 
 
 def test_print_gives_the_range_of_speeds_within_the_link() -> None:
-    """A ratio that is printed below saturation gives no speed above that of the link."""
     (printed,) = question_answers(load_study("milanovic-srbljic"), [])
     assert "500 bytes: receiving speed 110 kB/s (486 DX2-66" in printed.text
     assert "to 1,104 kB/s" in printed.text and "2,208" not in printed.text

@@ -1,7 +1,5 @@
 """Which protocol is fastest by print, by a measured run and by a simulated one, and their table."""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace
@@ -111,7 +109,6 @@ def test_a_report_of_both_runs_begins_with_the_answer_and_has_the_table(
 def test_which_protocol_is_fastest_is_judged_on_all_three_bodies_of_evidence(
     runs: list[Run],
 ) -> None:
-    """Three of the four conditions; a measured run has those of each system's transport."""
     printed = judge_published(_STUDY)
     measured, simulated = (judge_run(_STUDY.findings, run, trials) for run, trials in runs)
     on_print, here, of_a_model = (

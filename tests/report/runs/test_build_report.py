@@ -1,7 +1,5 @@
 """The report as it is written."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from dataclasses import replace
@@ -19,8 +17,6 @@ _VOID = {"meta", "link", "br", "img", "input", "hr"}
 
 
 class _Page(HTMLParser):
-    """Tags in balance, ids, links and what the page would load."""
-
     def __init__(self, text: str) -> None:
         super().__init__()
         self.open: list[str] = []
@@ -93,7 +89,6 @@ def page(folder: Path) -> _Page:
 def test_a_drawn_page_loads_nothing_and_is_written_the_same_again(
     names: Sequence[str], most_trials: int | None, tmp_path: Path, drawn: None
 ) -> None:
-    """With its figures, of which each id is one."""
     runs = [
         synthetic_run(name, link_rate_bps=100_000_000, most_trials=most_trials).pair()
         for name in names
@@ -140,7 +135,6 @@ def _leads_somewhere(html: Path) -> None:
 
 
 def test_a_page_of_several_runs_is_short_and_its_data_are_files(folder: Path) -> None:
-    """The list of files leads to each."""
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert len(text) < 1_000_000
     words = re.sub(r"(?s)<(style|script).*?</\1>|<[^>]+>", " ", text).split()
@@ -237,7 +231,6 @@ def test_a_report_replaces_the_one_before_and_leaves_other_files(tmp_path: Path)
 
 @pytest.mark.parametrize("name", ["report.html", "figures", "tables/notes.csv"])
 def test_a_users_file_of_a_reports_name_is_never_replaced(name: str, tmp_path: Path) -> None:
-    """A paper's folder has figures of its own: they stay, whatever is written beside them."""
     paper = tmp_path / "paper"
     mine = [paper / "figures" / "mine.svg", paper / "tables" / "mine.csv", paper / name]
     for path in mine:
@@ -299,7 +292,6 @@ def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
 def test_published_figures_have_our_values_marked(
     folder: Path, both: list[SyntheticRun], tmp_path: Path
 ) -> None:
-    """Files of a report of several runs, and on the page of one."""
     drawn = {path.name for path in (folder / "figures").glob("*published*.svg")}
     assert drawn == {
         "manford-kolahi-published-table-1-goodput-bps-sd.svg",
@@ -321,7 +313,6 @@ def test_a_study_that_published_nothing_has_no_such_chapter(tmp_path: Path) -> N
 
 
 def test_name_tags_and_note_of_a_run_are_on_its_page(tmp_path: Path) -> None:
-    """Escaped; of a run without them nothing is said."""
     made = synthetic_run("milanovic-srbljic", most_trials=3)
     label = {"name": "before-upgrade", "note": "<i>new cable</i>", "tags": ["lab2", "old"]}
     named = replace(made.run, label=label)

@@ -1,7 +1,5 @@
 """Records that somebody else wrote say what they say in every output, and do nothing."""
 
-from __future__ import annotations
-
 import copy
 import csv
 import io
@@ -40,8 +38,6 @@ DRAWN = f"{MATHS}{HOSTILE['markup']}"
 
 
 class Page(HTMLParser):
-    """What a browser would find that acts."""
-
     def __init__(self) -> None:
         super().__init__()
         self.scripts = 0
@@ -68,7 +64,6 @@ class Page(HTMLParser):
 
 
 def hostile_run(text: str) -> Run:
-    """A run in which whatever may be text is `text`."""
     fails = {"fails": lambda planned: planned.block > 0}
     run, trials = synthetic_run("manford-kolahi", most_trials=30, **fails).pair()
     study = copy.deepcopy(run.study)
@@ -103,7 +98,6 @@ def hostile_run(text: str) -> Run:
 
 @pytest.fixture(scope="module")
 def plain_scripts(tmp_path_factory: pytest.TempPathFactory) -> int:
-    """How many scripts a report has of itself."""
     page = Page()
     with nothing_drawn():
         folder = tmp_path_factory.mktemp("plain")
@@ -116,7 +110,6 @@ def plain_scripts(tmp_path_factory: pytest.TempPathFactory) -> int:
 def test_no_text_of_a_record_acts_in_a_report(
     tmp_path: Path, name: str, plain_scripts: int
 ) -> None:
-    """Not in the page, nor in a table that a spreadsheet opens."""
     assert_nothing_acts(build_report([hostile_run(HOSTILE[name])], tmp_path), plain_scripts)
     html = (tmp_path / "report.html").read_text()
     assert "{{ 7 * 7 }}" in html or name != "markup"
@@ -125,7 +118,6 @@ def test_no_text_of_a_record_acts_in_a_report(
 def test_no_text_of_a_record_acts_in_a_drawing(
     tmp_path: Path, plain_scripts: int, drawn: None
 ) -> None:
-    """Nor in the page that it stands in."""
     paths = build_report([hostile_run(DRAWN)], tmp_path)
     assert len(paths.figures) >= 4
     assert_nothing_acts(paths, plain_scripts)
@@ -157,7 +149,6 @@ def assert_nothing_acts(paths: ReportPaths, plain_scripts: int) -> None:
     "text", ["=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "  =1+1", "=cmd|' /C calc'!A0"]
 )
 def test_no_cell_of_a_table_is_a_formula(text: str) -> None:
-    """A number may begin with its sign; a text with what a spreadsheet calculates may not."""
     rows = ((Cell(text, text), Cell(-1.5, "-1.5")),)
     table = Table("t", "t", (Column("a"), Column("b")), rows)
     cells = next(iter(list(csv.reader(io.StringIO(table.to_csv(), newline="")))[1:]))
@@ -191,7 +182,6 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
 def test_records_with_one_value_changed_are_told_or_refused(
     tmp_path: Path, data: st.DataObject
 ) -> None:
-    """In the study, the test-bed, a level, a metric or what an engine told: never a traceback."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     whole = {
         "study": copy.deepcopy(run.study),
@@ -216,7 +206,6 @@ def test_records_with_one_value_changed_are_told_or_refused(
 
 
 def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_path: Path) -> None:
-    """Not a name that somebody gave: there is none to choose instead."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "scale": {"other": run.study["scale"]["tiny"]}})
     with pytest.raises(StoreError, match="are malformed: UnknownName"):
@@ -224,7 +213,6 @@ def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_p
 
 
 def test_a_defect_is_reported_with_its_cause(tmp_path: Path) -> None:
-    """So that somebody whose own store it is can report it."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={"schema": 1})
     with pytest.raises(StoreError, match="are malformed: ValidationError") as caught:
@@ -234,7 +222,6 @@ def test_a_defect_is_reported_with_its_cause(tmp_path: Path) -> None:
 
 
 def test_a_record_whose_study_has_no_experiment_is_named(tmp_path: Path) -> None:
-    """Something was run: it is the record that is wrong, not what the user asks for."""
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "experiment": []})
     with pytest.raises(StoreError, match="are malformed"):

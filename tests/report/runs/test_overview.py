@@ -1,7 +1,5 @@
 """Runs of one study have a name by what tells them apart."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 from copy_runs import copy_run

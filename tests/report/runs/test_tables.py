@@ -1,7 +1,5 @@
 """The tables of a run, for CSV, page and terminal."""
 
-from __future__ import annotations
-
 import csv
 import io
 import math
@@ -48,7 +46,6 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
 
 
 def test_every_column_of_a_metric_has_what_its_name_says() -> None:
-    """Of each condition, in the unit in brackets; the limit by hand: 38 bytes a frame."""
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     for row in read(goodput(synthetic, "throughput")):
         version, size = int(row["ip_version"]), int(row["message_size_bytes"])
@@ -215,7 +212,6 @@ def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
 
 
 def test_what_was_not_counted_has_no_row_of_losses() -> None:
-    """Over TCP nothing is lost; and a failed trial tells nothing."""
     synthetic = synthetic_run("milanovic-srbljic", fails=lambda p: p.experiment == "udp-2")
     assert not losses(synthetic, "tcp").rows
     assert not losses(synthetic, "udp-2").rows

@@ -1,7 +1,5 @@
 """A search on a disturbed host gives a lower bound; nothing lies above what the link carries."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any

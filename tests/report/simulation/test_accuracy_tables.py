@@ -1,7 +1,5 @@
 """The tables of how near a simulation comes to print, cell by cell, and what is said of them."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -26,7 +24,6 @@ KNOWN = next(one for one in PUBLISHED.value if one.metric == "goodput_bps")
 def one(
     published: float = 80e6, simulated: float = 84e6, statistic: str = "mean", **given: Any
 ) -> Accuracy:
-    """A held-out value, in bit/s."""
     changed = {key: given.pop(key) for key in ("id", "bound", "condition") if key in given}
     value = KNOWN.model_copy(
         update={"statistic": statistic, "bound": None, "condition": {}, "si": published, **changed}
@@ -36,14 +33,12 @@ def one(
 
 
 def row(found: Accuracy, *others: Accuracy) -> dict[str, tuple[object, str]]:
-    """The first row, by what stands above it."""
     table = accuracy_table([found, *others], STUDY)
     cells = zip(table.columns, table.rows[0], strict=True)
     return {column.name or column.heading: (cell.value, cell.text) for column, cell in cells}
 
 
 def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
-    """At full precision for programs, to its digits for people."""
     found = one(
         id="a.b", bound="~", condition={"os": "xp", "ip_version": 6},
         baseline=90e6, low=82e6, high=85e6,
@@ -72,7 +67,6 @@ def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
 
 
 def test_columns_are_for_programs_or_for_people() -> None:
-    """A name is in CSV, a heading on a page, a short one on a terminal, if there is room."""
     table = accuracy_table([one()], STUDY)
     columns = [(c.name, c.heading, c.short, c.is_number, c.rank) for c in table.columns]
     assert columns == [
@@ -149,7 +143,6 @@ def test_a_number_that_is_no_rate_is_shown_as_what_it_is(statistic: str, shown: 
 
 
 def test_the_interval_by_the_others_is_that_of_the_value() -> None:
-    """Of what was fitted there is none; a printed value outside is named."""
     found = [one(id=f"v{n}", simulated=80e6 * (1 + e)) for n, e in enumerate((0.6, 0.02, 0.01))]
     found += [one(id="v3", simulated=79e6, standing="predicted before the fit")]
     far, *_ = cross_validated(held_out_values(found))
@@ -165,7 +158,6 @@ def test_the_interval_by_the_others_is_that_of_the_value() -> None:
 
 
 def with_numbers(*fitted: list[str]) -> Simulation:
-    """A machine of which these numbers were fitted."""
     numbers = dict(zip(("interrupt_us", "protocol_us"), fitted, strict=False))
     made = {name: {"value": 1.0, "fitted": own} for name, own in numbers.items()}
     machine = {"id": "pc", "title": "", "numbers": made}
@@ -189,7 +181,6 @@ def test_fitted_values_say_how_many_of_them_could_have_been_missed(values: int, 
 
 
 def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() -> None:
-    """Print is nearer, or not; of four values each has the interval of the others."""
     near = [one(id=f"v{n}", baseline=90e6) for n in range(3)]
     far = one(id="v3", simulated=100e6, baseline=81e6)
     exact = one(id="v4", baseline=80e6)
@@ -210,7 +201,6 @@ def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() ->
 
 
 def test_what_is_not_counted_is_reported_with_how_many_there_are() -> None:
-    """Bounds, and what print alone has exactly, in singular and plural."""
     plain = STUDY.model_copy(update={"simulation": None})
     exact, bound = one(baseline=80e6), one(bound="<=")
     first, *rest = accuracy_sentences([one(), exact, bound], plain)

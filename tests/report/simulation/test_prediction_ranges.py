@@ -1,7 +1,5 @@
 """What a fit leaves open of a prediction: the range over machines that agree with print."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 
@@ -23,7 +21,6 @@ ONE = Predicted("udp", dict(FACTORS), "goodput_bps", 8e6, 4e6, None, None)
 
 
 def test_a_range_is_around_the_mean_of_the_run() -> None:
-    """A machine with a tenth more, and one that a change halves again."""
     own = {KEY: 7e6}, {KEY: 3.5e6}
     more = {KEY: 7.7e6}, {KEY: 3.85e6}
     other = {KEY: 7e6}, {KEY: 1.75e6}
@@ -37,14 +34,12 @@ def test_a_range_is_around_the_mean_of_the_run() -> None:
 
 
 def test_what_a_machine_has_no_value_of_is_not_known() -> None:
-    """No range is made of the other machines alone."""
     own = {KEY: 7e6}, {KEY: 3.5e6}
     (found,) = with_ranges([ONE], own, [own, ({KEY: 7e6}, {})])
     assert found.range_before is None and found.range_ratio is None
 
 
 def test_an_interval_takes_in_what_the_model_misses() -> None:
-    """Of a ratio by both sides; none where nothing changes, or the error is not known."""
     found = replace(ONE, range_before=(8e6, 8e6 * math.exp(0.4)))
     (wide,) = with_intervals([found], 0.3)
     assert wide.interval_before == pytest.approx((8e6 * math.exp(-0.3), 8e6 * math.exp(0.5)))
@@ -65,7 +60,6 @@ def test_what_intervals_are_made_of_is_reported() -> None:
 
 
 def test_the_table_has_the_digits_that_the_interval_leaves() -> None:
-    """Two or three; the ends stand in CSV at full precision."""
     study = load_study("milanovic-srbljic").study
     experiment = study.experiment[0].id
     key = experiment, condition_key(dict(FACTORS))

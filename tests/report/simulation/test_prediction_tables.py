@@ -1,7 +1,5 @@
 """Predictions of two runs and their tables: which conditions, which digits, which columns."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -44,7 +42,6 @@ def test_nothing_is_known_of_a_prediction_that_is_not_said() -> None:
 def test_a_machine_of_which_nothing_arrives_leaves_the_range_open(
     lacking: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
 ) -> None:
-    """Values below one are values; 0 is none."""
     own = {KEY: 0.8}, {KEY: 0.4}
     (known,) = with_ranges([ONE], own, [({KEY: 0.4}, {KEY: 0.8})])
     assert known.range_before == pytest.approx((4e6, 8e6))
@@ -89,7 +86,6 @@ def test_an_interval_of_a_factor_of_1_1_leaves_three_digits() -> None:
 
 
 def test_each_experiment_has_a_table_of_its_own() -> None:
-    """With both sides, their ratio, their intervals at full precision, and what limits."""
     causes: dict[str, Any] = {"cause_before": "wire", "cause_after": "receiver's interrupts"}
     full: dict[str, Any] = {
         "interval_before": (7e6, 9e6),
@@ -125,7 +121,6 @@ def test_each_experiment_has_a_table_of_its_own() -> None:
 
 
 def test_a_ratio_that_is_one_has_no_interval_of_its_own() -> None:
-    """What a change does not touch is simulated twice alike; its sides are missed all the same."""
     (same,) = with_intervals([replace(ONE, after=8e6)], 0.1)
     assert same.interval_ratio is None
     assert same.interval_before == same.interval_after is not None
@@ -151,7 +146,6 @@ def run() -> PlannedRun:
 
 
 def test_a_prediction_is_of_the_first_metric_of_each_condition(run: PlannedRun) -> None:
-    """Of both runs: what one of them lacks is not known."""
     trials = [
         replace(trial, metrics={**trial.metrics, "goodput_bps": 2 * trial.metrics["goodput_bps"]})
         for trial in run.trials
@@ -172,7 +166,6 @@ def test_a_prediction_is_of_the_first_metric_of_each_condition(run: PlannedRun) 
 def test_what_limits_a_condition_is_of_its_own_trials(
     run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before, and after the change."""
     monkeypatch.setattr(
         "lanlab.report.simulation.prediction_table.cause_of",
         lambda trials: ",".join(sorted({f"{one.experiment}{one.factors}" for one in trials})),
@@ -183,7 +176,6 @@ def test_what_limits_a_condition_is_of_its_own_trials(
 
 
 def test_a_search_is_no_prediction() -> None:
-    """Its levels are found, and differ from run to run; what stands behind it is one."""
     found = planned_run("milanovic-srbljic", "tiny", where="real")
     searched = {one.id for one in STUDY.experiment if one.search is not None}
     experiments = [

@@ -1,7 +1,5 @@
 """What the table of `lanlab stations` says of trials that failed, or that have no steady state."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -19,7 +17,6 @@ def trial(
     steady: dict[str, Any] | None = None,
     attempts: int | None = None,
 ) -> TrialRecord:
-    """A trial that is done, or, without metrics, has failed."""
     source: dict[str, Any] = {"kind": "stationed", "station_sums": {"steady": steady}}
     if attempts is not None:
         source["readings_count"] = attempts
@@ -42,7 +39,6 @@ def trial(
 
 
 def remarks(*trials: TrialRecord) -> dict[str, str]:
-    """The last column by the first."""
     return {row[0].text: row[-1].text for row in stations_table(trials).rows}
 
 
@@ -71,13 +67,11 @@ def test_what_failed_trials_had_done_is_said_and_counts_for_nothing() -> None:
 def test_why_there_is_no_steady_state_is_distinguished(
     readings: int, steady: dict[str, Any], said: str
 ) -> None:
-    """In a word or three; the record says more."""
     metrics = {**GOOD, "readings": readings, "steady_ratio": 0}
     assert remarks(trial(2, metrics, steady)) == {"2": said}
 
 
 def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
-    """And the table stands all the same, beside one that has."""
     nothing = {"operations_per_s": 0.0, "goodput_bps": 0.0, "errors": 7, "readings": 0}
     (row,) = stations_table([trial(2, GOOD), trial(2, nothing)]).rows
     assert row[3].text == "1.00 ms" and row[4].text == ""
@@ -86,7 +80,6 @@ def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
 
 
 def test_what_frames_lost_and_had_mended_is_reported_of_both_ends() -> None:
-    """Of the trials of a line together; an end that lost nothing is not named."""
     counted = dict.fromkeys((*DISCARDED, *TROUBLES), 0)
     trials = [trial(4, GOOD), trial(4, GOOD), trial(9, GOOD)]
     for one, again in zip(trials, (2, 3, 0), strict=True):

@@ -1,7 +1,5 @@
 """A one-way delay never stands in a report without what its clocks are worth."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

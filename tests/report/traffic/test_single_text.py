@@ -1,7 +1,5 @@
 """What a single measurement says on the terminal."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 
@@ -37,7 +35,6 @@ def said(
     how: dict[str, Any] | None = None,
     **parameters: Any,
 ) -> dict[str, str]:
-    """The lines of a trial of which two ends told this, by label."""
     outcome = exchange_of(sent or stream_sent(), received or stream_received(), **(how or {}))
     condition = {"message_size_bytes": 500, "time_s": 1, "rate_messages_per_s": 1000, **parameters}
     kind = workload("stream")

@@ -1,7 +1,5 @@
 """A report tells of every trial that failed, and of every mean that lacks one."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A report tells of every trial that was disturbed, and of every mean that rests on one."""
 
-from __future__ import annotations
-
 import csv
 import io
 from collections.abc import Callable
@@ -25,8 +23,6 @@ Disturbed = Callable[[PlannedTrial], bool]
 
 
 def a_run(disturbed: Disturbed, *findings: Finding, unknown: tuple[str, ...] = ()) -> SyntheticRun:
-    """A run whose trials have these findings if they are disturbed."""
-
     def judged(planned: PlannedTrial) -> Judgement:
         return Judgement(findings if disturbed(planned) else (), unknown)
 
@@ -42,7 +38,6 @@ def throughput(run: SyntheticRun) -> Table:
 
 
 def first_time(planned: PlannedTrial) -> bool:
-    """Every trial is disturbed but its repeat."""
     return planned.repeats == 0
 
 

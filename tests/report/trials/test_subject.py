@@ -1,7 +1,5 @@
 """What a measurement is of, in one line."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest
@@ -11,7 +9,6 @@ from lanlab.workloads import workload
 
 
 def complete(name: str, **given: Any) -> dict[str, Any]:
-    """All parameters of a condition, as a command checks them."""
     return workload(name).Parameters.model_validate(given).model_dump(exclude_none=True)
 
 
@@ -117,5 +114,4 @@ def test_a_title_says_what_is_measured(
 def test_a_title_says_from_whom_to_whom(
     testbed: str, link: str | None, parameters: dict[str, Any], said: str
 ) -> None:
-    """A server that was there before is no host of the testbed: its URL says where it is."""
     assert places(testbed, link, parameters) == said

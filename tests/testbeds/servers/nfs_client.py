@@ -3,8 +3,6 @@ A client of NFS version 3 (RFC 1813) over ONC RPC (RFC 5531), as small as it can
 written and read. Run as `python nfs_client.py put|get ADDRESS PORT MOUNT_PORT EXPORT NAME FILE`.
 """
 
-from __future__ import annotations
-
 import itertools
 import socket
 import struct
@@ -28,8 +26,6 @@ def opaque(octets: bytes) -> bytes:
 
 
 class Reader:
-    """Takes XDR apart."""
-
     def __init__(self, octets: bytes) -> None:
         self.octets = octets
 
@@ -49,12 +45,10 @@ class Reader:
         return octets
 
     def attributes(self) -> None:
-        """Passes over `post_op_attr`."""
         if self.number():
             self.take(84)
 
     def change(self) -> None:
-        """Passes over `wcc_data`."""
         if self.number():
             self.take(24)
         self.attributes()

@@ -1,7 +1,5 @@
 """Clients that are not ours, and what is needed to try real servers with them."""
 
-from __future__ import annotations
-
 import os
 import select
 import shutil
@@ -26,14 +24,11 @@ _WITHIN_S = 30
 
 
 class Case(NamedTuple):
-    """A server and a service of it."""
-
     server: str
     service: str
 
     @property
     def credentials(self) -> Credentials | None:
-        """Whom to serve; NFS has no users."""
         return None if self.service == "nfs" else WHO
 
 
@@ -45,7 +40,6 @@ CASES = {
 
 
 def require(case: Case, host: Host) -> None:
-    """Skip where this machine cannot have the server."""
     server = SERVERS[case.server]
     try:
         server.check_found(host)
@@ -59,7 +53,6 @@ def require(case: Case, host: Host) -> None:
 
 
 def client(name: str) -> str:
-    """Path of a client, or skip."""
     path = shutil.which(name)
     if path is None:
         missing(f"`{name}` is not installed")
@@ -68,7 +61,6 @@ def client(name: str) -> str:
 
 @contextmanager
 def folder_for_all(name: str = "served") -> Iterator[Path]:
-    """An empty folder that other users can reach, unlike pytest's."""
     with tempfile.TemporaryDirectory() as above:
         Path(above).chmod(0o755)
         folder = Path(above, name)
@@ -77,7 +69,6 @@ def folder_for_all(name: str = "served") -> Iterator[Path]:
 
 
 def await_end(pids: Sequence[int], within_s: float = 10.0) -> None:
-    """Wait until processes have ended; fail if they do not."""
     for pid in pids:
         try:
             descriptor = os.pidfd_open(pid)
@@ -98,11 +89,9 @@ class Client:
         self.address = server.host.addresses["ipv4"]
 
     def put(self, file: Path, name: str, who: Credentials | None) -> str:
-        """What went wrong, or an empty text."""
         return self._move("put", file, name, who)
 
     def get(self, name: str, file: Path, who: Credentials | None) -> str:
-        """What went wrong, or an empty text."""
         return self._move("get", file, name, who)
 
     def _move(self, action: str, file: Path, name: str, who: Credentials | None) -> str:

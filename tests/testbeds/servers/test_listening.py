@@ -1,7 +1,5 @@
 """Processes of a server that lanlab did not start, known by their sockets."""
 
-from __future__ import annotations
-
 import contextlib
 import socket
 import subprocess
@@ -56,7 +54,6 @@ def process(kind: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("kind", ["reap", "linger"])
 def test_the_work_of_a_server_s_children_is_its_own_and_that_of_others_is_not(kind: str) -> None:
-    """Of a child that has ended and was waited for, and of one that is still there."""
     with process(kind) as port, process("bystander"):
         server = LocalServer("127.0.0.1", int(port))
         before = server.cpu_s()

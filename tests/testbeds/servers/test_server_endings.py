@@ -1,7 +1,5 @@
 """Nothing of a server is left, however it ends: no process, no port, no file."""
 
-from __future__ import annotations
-
 import os
 import signal
 import socket
@@ -46,7 +44,6 @@ SERVERS = tuple(name for name in CASES if not name.endswith(("ftps", "webdavs"))
 
 @pytest.fixture(scope="module", params=BEDS)
 def bed_name(request: pytest.FixtureRequest) -> str:
-    """Each testbed that can be had."""
     try:
         open_testbed(request.param, 2).close()
     except UnmetNeed as error:
@@ -56,7 +53,6 @@ def bed_name(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module", params=SERVERS)
 def case(request: pytest.FixtureRequest, bed_name: str) -> Case:
-    """Each server."""
     chosen = CASES[request.param]
     with open_testbed(bed_name, 2) as bed:
         require(chosen, bed.hosts[1])
@@ -65,14 +61,12 @@ def case(request: pytest.FixtureRequest, bed_name: str) -> Case:
 
 @pytest.fixture
 def served() -> Iterator[Path]:
-    """The directory that is served."""
     with folder_for_all() as folder:
         yield folder
 
 
 @pytest.fixture
 def private(monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """Where servers of this test have their private folders."""
     # Other users make theirs there, too; and it needs a short path without spaces.
     with tempfile.TemporaryDirectory(dir="/tmp", prefix="servers-") as folder:
         Path(folder).chmod(0o1777)
@@ -94,7 +88,6 @@ def is_listened_on(address: str, port: int) -> bool:
 def test_close_leaves_no_process_port_or_file(
     case: Case, bed_name: str, served: Path, private: Path
 ) -> None:
-    """Even with clients connected; a second close does nothing."""
     with open_testbed(bed_name, 2) as bed:
         host = bed.hosts[1]
         address = host.addresses["ipv4"]
@@ -116,7 +109,6 @@ def test_close_leaves_no_process_port_or_file(
 
 
 def await_children(running: RunningServer, count: int, within_s: float = 1.0) -> None:
-    """Give the server a moment to fork for a connection, as most do."""
     deadline = time.monotonic() + within_s
     while len(running.pids()) < count and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -162,7 +154,6 @@ def test_an_ended_lanlab_leaves_nothing(
     private: Path,
     end: Callable[[subprocess.Popen[str]], None],
 ) -> None:
-    """Killed without warning, by Ctrl-C, or by an error of its own that closes no server."""
     child = subprocess.Popen(
         [sys.executable, "-c", CHILD, bed_name, case.server, case.service, str(served)],
         stdin=subprocess.PIPE,
@@ -182,7 +173,6 @@ def test_an_ended_lanlab_leaves_nothing(
 
 
 def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
-    """Stopped, it does not hear that it shall end."""
     case = CASES["nginx-webdav"]
     with open_testbed("loopback", 2) as bed:
         host = bed.hosts[1]
@@ -197,7 +187,6 @@ def test_a_server_that_does_not_end_in_order_is_killed(served: Path) -> None:
 
 
 def test_a_killed_keeper_does_not_leave_the_server(served: Path) -> None:
-    """The kernel ends what it started itself; `close` ends what that forked."""
     case = CASES["nginx-webdav"]
     with open_testbed("loopback", 2) as bed:
         host = bed.hosts[1]

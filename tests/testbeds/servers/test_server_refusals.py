@@ -1,7 +1,5 @@
 """What cannot be had is refused before anything is started, in words that say what to do."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile
@@ -24,14 +22,12 @@ HERE = Host("host1", {"ipv4": "127.0.0.1"}, ())
 
 @pytest.fixture
 def served() -> Iterator[Path]:
-    """The directory that is served."""
     with folder_for_all() as folder:
         yield folder
 
 
 @pytest.fixture
 def nginx() -> str:
-    """A server that takes no root, or a skip."""
     require(CASES["nginx-webdav"], HERE)
     return "nginx"
 
@@ -45,7 +41,6 @@ def refused(served: Path, service: str = "webdav", **others: object) -> UsageErr
 
 
 def test_an_unknown_service_or_server_is_named(served: Path) -> None:
-    """With what there is."""
     assert isinstance(refused(served, "gopher"), UnknownName)
     error = refused(served, server="apache")
     assert isinstance(error, UnknownName)
@@ -53,7 +48,6 @@ def test_an_unknown_service_or_server_is_named(served: Path) -> None:
 
 
 def test_a_server_that_serves_something_else_says_what(served: Path, nginx: str) -> None:
-    """By the names of services."""
     assert refused(served, "smb", server=nginx).message == (
         "server `nginx`: found smb; allowed: webdav, webdavs"
     )
@@ -62,7 +56,6 @@ def test_a_server_that_serves_something_else_says_what(served: Path, nginx: str)
 def test_a_program_that_is_missing_is_named_with_how_to_get_it(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of all servers of the service."""
     monkeypatch.setattr("lanlab.testbeds.tools._SYSTEM_FOLDERS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     error = refused(served, "ftp")
@@ -76,7 +69,6 @@ def test_a_program_that_is_missing_is_named_with_how_to_get_it(
 
 
 def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
-    """Which loopback is not; its other needs come first."""
     error = refused(served, "nfs", credentials=None)
     assert isinstance(error, UnmetNeed)
     assert error.hint
@@ -86,7 +78,6 @@ def test_nfs_wants_a_network_of_its_own(served: Path) -> None:
 def test_users_without_root_learn_which_servers_need_root(
     served: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Before anything is started."""
     require(CASES["vsftpd-ftp"], HERE)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     error = refused(served, "ftp", server="vsftpd")
@@ -101,14 +92,12 @@ def test_users_without_root_learn_which_servers_need_root(
 def test_names_and_secrets_that_no_file_can_hold_are_refused(
     served: Path, nginx: str, who: Credentials
 ) -> None:
-    """Not changed; and the secret is not repeated."""
     error = refused(served, credentials=who)
     assert "allowed: " in error.message
     assert not who.secret or "x\n" not in error.message
 
 
 def test_a_directory_that_cannot_be_served_is_named(served: Path, nginx: str) -> None:
-    """Missing, a file, or by a path that depends on where one is."""
     file = served / "file"
     file.touch()
     for root in (served / "none", file, Path("served")):
@@ -117,7 +106,6 @@ def test_a_directory_that_cannot_be_served_is_named(served: Path, nginx: str) ->
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has directories of root's")
 def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
-    """Unless it is empty; and not what the server's user cannot reach."""
     (served / "precious").touch()
     error = refused(served)
     assert "belongs to root, and is not empty" in error.message
@@ -130,7 +118,6 @@ def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
 def test_a_server_that_does_not_start_gives_the_reason_and_leaves_nothing(
     served: Path, nginx: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """By its own last word."""
     monkeypatch.setattr(Nginx, "_module", lambda _: Path("/nowhere.so"))
     made: list[str] = []
     make = tempfile.mkdtemp
@@ -150,13 +137,11 @@ def test_a_server_that_does_not_start_gives_the_reason_and_leaves_nothing(
     os.environ.get("LANLAB_REQUIRE_PEERS") != "1", reason="not all peers have to be here"
 )
 def test_where_all_peers_shall_be_there_is_a_server_of_each_service() -> None:
-    """Of FTP one of the two is enough: packages of both exclude each other."""
     found = {service for need in server_needs() if need.found for service in need.services}
     assert found >= {"ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"}
 
 
 def test_every_service_is_served_and_every_server_is_looked_for() -> None:
-    """`lanlab doctor` shows what is found, and of the rest how to get it."""
     for service in ("ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"):
         assert servers_of(service)
     needs = server_needs()

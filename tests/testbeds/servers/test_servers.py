@@ -1,7 +1,5 @@
 """What every real server promises, tried on each that is here, by a client that is not ours."""
 
-from __future__ import annotations
-
 import os
 import ssl
 import subprocess
@@ -28,7 +26,6 @@ CONTENT = os.urandom(3_000_017)
 
 @pytest.fixture(scope="module", params=["loopback", "virtual"])
 def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
-    """Each testbed, with two hosts."""
     try:
         opened = open_testbed(request.param, 2)
     except UnmetNeed as error:
@@ -39,7 +36,6 @@ def bed(request: pytest.FixtureRequest) -> Iterator[Bed]:
 
 @pytest.fixture(scope="module", params=list(CASES.values()), ids=list(CASES))
 def case(request: pytest.FixtureRequest, bed: Bed) -> Case:
-    """Each server with each of its services."""
     chosen: Case = request.param
     require(chosen, bed.hosts[1])
     return chosen
@@ -54,7 +50,6 @@ def served_by_one(case: Case, bed: Bed) -> Iterator[Path]:
 
 @pytest.fixture
 def served(served_by_one: Path) -> Iterator[Path]:
-    """That directory, empty."""
     yield served_by_one
     for left in served_by_one.iterdir():
         left.unlink()
@@ -76,13 +71,11 @@ def server(case: Case, bed: Bed, served_by_one: Path) -> Iterator[RunningServer]
 
 @pytest.fixture
 def their_client(server: RunningServer, bed: Bed, tmp_path: Path) -> Client:
-    """A client on the first host."""
     return Client(server, bed.hosts[0], tmp_path)
 
 
 @pytest.fixture
 def content(tmp_path: Path) -> Path:
-    """A file with something in it."""
     file = tmp_path / "content"
     file.write_bytes(CONTENT)
     return file
@@ -92,8 +85,6 @@ def content(tmp_path: Path) -> Path:
 def test_a_file_goes_there_and_comes_back_the_same(
     server: RunningServer, their_client: Client, content: Path, served: Path, tmp_path: Path
 ) -> None:
-    """And lies in the directory that was to be served, under its name; no text about the server
-    shows the secret."""
     assert WHO.secret not in repr(server.credentials)
     assert server.credentials is None or server.credentials.secret not in repr(server.credentials)
     assert server.version and server.host.name == "host1"
@@ -112,7 +103,6 @@ def test_clients_without_the_secret_get_nothing(
     served: Path,
     tmp_path: Path,
 ) -> None:
-    """Nor who has it, under another name. Of SFTP the secret is a key."""
     if case.service == "nfs":
         pytest.skip("NFSv3 has no login")
     assert server.credentials is not None
@@ -135,7 +125,6 @@ def test_clients_without_the_secret_get_nothing(
 def test_the_certificate_is_the_one_that_is_named(
     case: Case, bed: Bed, server: RunningServer
 ) -> None:
-    """By its SHA-256; what is not over TLS names none."""
     if case.service == "webdavs":
         script = (
             "import socket,ssl,sys\n"
@@ -160,7 +149,6 @@ _DISCOVERED = {"ftps": "ftp", "smb1": None, "s3": None, "s3s": None}
 def test_discovery_recognises_it(
     case: Case, bed: Bed, server: RunningServer, served_by_one: Path
 ) -> None:
-    """By the first words of its protocol, without a login; of NFS with its export."""
     name = _DISCOVERED.get(case.service, case.service)
     if name is None:
         pytest.skip("`lanlab nas` measures it by its URL alone")
@@ -178,7 +166,6 @@ def test_discovery_recognises_it(
 
 @pytest.fixture
 def ending(case: Case, bed: Bed) -> Iterator[RunningServer]:
-    """A server of this test alone, which it may end."""
     with folder_for_all("ending") as folder, started(case, bed, folder) as running:
         yield running
 
@@ -186,7 +173,6 @@ def ending(case: Case, bed: Bed) -> Iterator[RunningServer]:
 def test_its_processes_have_few_rights_and_their_time_is_known(
     case: Case, bed: Bed, ending: RunningServer, content: Path, tmp_path: Path
 ) -> None:
-    """None runs as root that need not, and what a transfer costs is seen."""
     server, their_client = ending, Client(ending, bed.hosts[0], tmp_path)
     before, pids = server.cpu_s(), server.pids()
     assert pids
@@ -207,7 +193,6 @@ def test_its_processes_have_few_rights_and_their_time_is_known(
 def test_two_at_once_do_not_disturb_each_other(
     case: Case, bed: Bed, server: RunningServer, content: Path, served: Path, tmp_path: Path
 ) -> None:
-    """On the same host: other ports, other files; the end of one is not the end of the other."""
     if case.server == "ganesha":
         pytest.skip("`rpcbind` tells of one NFS server on a host")
     with folder_for_all("other") as other_served:

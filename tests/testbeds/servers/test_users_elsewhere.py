@@ -1,7 +1,5 @@
 """Systems without users by number: `lanlab doctor` must not fail for that."""
 
-from __future__ import annotations
-
 import sys
 
 import pytest
@@ -10,7 +8,6 @@ from lanlab.testbeds.servers import server_needs, users
 
 
 def test_where_there_is_no_list_of_users_nobody_is_found(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As on Windows, whose Python has neither `pwd` nor `grp`."""
     monkeypatch.setattr(sys, "platform", "win32")
     for name in ("pwd", "grp"):
         monkeypatch.setitem(sys.modules, name, None)
