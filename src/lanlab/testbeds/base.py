@@ -1,8 +1,9 @@
 """
-What every testbed promises: hosts, their addresses, a link, and a clean end, also after an error.
+The interface of every testbed: hosts, their addresses, a link, and a clean end, also after an
+error.
 
-A performer needs nothing else of a testbed: it puts a host's `command_prefix` before the
-command of an engine, and speaks to the engine through its standard input and output.
+A performer needs nothing else from a testbed: it prefixes an engine's command with a host's
+`command_prefix`, and talks to the engine through its standard input and output.
 """
 
 from __future__ import annotations
@@ -33,15 +34,15 @@ class Host:
     name: str
     addresses: dict[AddressFamily, str]
     command_prefix: tuple[str, ...]
-    #: Its interface to the measured network; `None` where that is not known.
+    #: Its interface to the measured network; `None` if unknown.
     interface: str | None = None
     called: str | None = None
-    #: Starts its engine; `None`: `command_prefix` with the engine of this machine does.
+    #: Starts its engine; `None`: run this machine's engine with `command_prefix`.
     start_engine: Callable[[], EngineCommand] | None = None
-    #: Its Ethernet to the measured network, for frames without IP, in a request to its engine:
-    #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None`: it has none.
+    #: Its Ethernet on the measured network, for frames without IP, in a request to its engine:
+    #: `{"interface": "eth0"}`, or `{"descriptor": 7}`; `None` if it has none.
     raw_link: Mapping[str, Any] | None = None
-    #: An IPv4 address of the measured network that no host has; `None`: lanlab knows of none.
+    #: An unused IPv4 address of the measured network; `None` if lanlab knows of none.
     spare_address: str | None = None
     #: Whether other programs and servers can be started on it by `command_prefix`.
     runs_programs: bool = True
@@ -54,19 +55,19 @@ class Host:
 
 @dataclass(frozen=True)
 class LinkFacts:
-    #: `None` if nothing but the machine limits it.
+    #: `None` if only the machine limits it.
     rate_bps: int | None
-    #: How the rate is kept: `none`; `tbf`, a token bucket at every sending interface; `medium`, by
+    #: What keeps the rate: `none`; `tbf`, a token bucket at every sending interface; `medium`,
     #: lanlab's own medium, which carries each frame in the time that it takes on a wire.
     shape: str
     topology: Topology
-    #: `ethernet` if a frame costs what it costs on a real wire, `none` if it costs nothing.
+    #: `ethernet` if a frame takes as much time as on a real wire, `none` if it takes none.
     framing: str
-    #: Octets that a frame takes on the wire beyond its IP packet; Ethernet: header 14, check
-    #: sequence 4, preamble 8, gap 12.
+    #: Bytes of a frame on the wire beyond its IP packet; Ethernet: header 14, check sequence 4,
+    #: preamble 8, gap 12.
     overhead_bytes: int
     minimum_wire_bytes: int
-    #: Octets on the wire that a host's sending queue holds; what comes beyond is dropped.
+    #: Capacity of a host's sending queue in bytes on the wire; more is dropped.
     queue_bytes: int | None
     switch_queue_bytes: int | None
     burst_bytes: int | None
@@ -101,7 +102,7 @@ class LinkFacts:
 
 
 class Testbed(Protocol):
-    """Hosts that are there until `close`, which leaves nothing behind."""
+    """Hosts that exist until `close`, which leaves nothing behind."""
 
     @property
     def name(self) -> str:
@@ -113,24 +114,27 @@ class Testbed(Protocol):
 
     @property
     def link(self) -> LinkFacts:
-        """What joins them."""
+        """The link between them."""
 
     @property
     def start_lead_s(self) -> float:
-        """How far ahead the start of a trial is sent, so that every engine hears of it in time."""
+        """How long before the start of a trial it is announced, so that every engine learns of it
+        in time.
+        """
 
     def facts(self) -> dict[str, Any]:
-        """What a trial's record should know of the testbed, as JSON has it."""
+        """Facts on the testbed for a trial's record, as JSON."""
 
     def counters(self) -> Counters:
-        """Counters of every interface now; empty where the system has none to read."""
+        """Current counters of every interface; empty if the system has none."""
 
     def damage(self) -> str | None:
-        """What of it is no longer as it was made, as a sentence without a full stop; `None` if it
-        is whole. A damaged testbed can be closed, and another opened."""
+        """A change of the testbed since it was set up, as a sentence without a full stop; `None` if
+        there is none. A damaged testbed can be closed, and another opened.
+        """
 
     def close(self) -> None:
-        """End it. Calling it again does nothing."""
+        """Close it. A second call does nothing."""
 
     def __enter__(self) -> Self: ...
 
@@ -145,21 +149,24 @@ class Testbed(Protocol):
 @runtime_checkable
 class HasMedium(Protocol):
     def medium_read(self) -> dict[str, Any] | None:
-        """What the medium said when the counters were last read: among others `lateness`, how late
-        it was between that reading and the one before. `None` of a link without a medium."""
+        """The medium's report from the last reading of counters, including `lateness`, how late it
+        was since the reading before. `None` for a link without a medium.
+        """
 
     def medium_counters(self) -> Counters:
-        """Those of `Testbed.counters` that the medium counts, now; empty of a link without one."""
+        """The current counters of `Testbed.counters` that the medium counts; empty for a link
+        without one.
+        """
 
 
 @runtime_checkable
 class Simulates(Protocol):
     @property
     def worlds(self) -> Worlds:
-        """What computes its trials."""
+        """The engines that compute its trials."""
 
     def pcap_of(self, number: int) -> Path | None:
-        """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
+        """The capture file of a trial, by its number from 0; `None` for no file."""
 
     def versions(self) -> dict[str, str]:
         """Versions of the programs that simulate."""

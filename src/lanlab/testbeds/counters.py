@@ -1,4 +1,4 @@
-"""Interface counters as the Linux kernel shows them."""
+"""Interface counters of the Linux kernel."""
 
 from __future__ import annotations
 
@@ -20,9 +20,10 @@ _QUEUE_COUNTERS = ("bytes", "packets", "drops", "overlimits", "backlog_bytes")
 
 
 def read_interfaces(table: Path) -> dict[str, dict[str, int]]:
-    """Counters of each interface in a table of the form of /proc/net/dev; none if there is none.
+    """Counters of each interface from a table in the form of /proc/net/dev; empty without one.
 
-    Reading /proc/PID/net/dev shows those of that process's network namespace, without a process.
+    /proc/PID/net/dev shows the counters of that process's network namespace without starting a
+    process.
     """
     try:
         lines = table.read_text().splitlines()[2:]
@@ -37,6 +38,6 @@ def read_interfaces(table: Path) -> dict[str, dict[str, int]]:
 
 
 def queue_counters(interface: Mapping[str, Any]) -> dict[str, int]:
-    """The counters of the queue before an interface, as an engine has read it, by our names."""
+    """The counters of an interface's queue, as read by an engine, by lanlab's names."""
     queue = interface["queue"] or {}
     return {f"qdisc_{name}": queue[name] for name in _QUEUE_COUNTERS if name in queue}

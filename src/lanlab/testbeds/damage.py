@@ -1,10 +1,10 @@
 """
-Whether the hosts of a virtual LAN are still as they were made.
+Detects changes of a virtual LAN's hosts since they were set up.
 
-A link that is taken down and up again looks well, but has lost what was set beforehand: Linux drops
-the neighbours of an interface that goes down, and its IPv6 addresses. What is measured on it from
-then on is another network. So what a host had is noted once and compared; and how often its link
-has lost or found its carrier, as when a cable is pulled and put back.
+A link that was taken down and up again looks intact but has lost its settings: Linux drops the
+neighbours and the IPv6 addresses of an interface that goes down. Later results would be of another
+network. So the state of each host is recorded once and compared, including how often its link lost
+or regained its carrier, as when a cable is pulled and plugged in again.
 """
 
 from __future__ import annotations
@@ -17,15 +17,17 @@ from typing import NamedTuple
 class Found(NamedTuple):
     devices: frozenset[str]
     up: frozenset[str]
-    #: Interface of each address, route and neighbour, and how the kernel's table names the latter.
+    #: Interface of each address, route and neighbour, and the kernel's names for a neighbour's
+    #: state.
     entries: frozenset[tuple[str, str]]
 
 
 def found_on(pid: int) -> Found:
-    """What the network namespace of a process has, read without starting one; nothing once the
-    process is gone."""
+    """The state of a process's network namespace, read without starting one; empty once the process
+    is gone.
+    """
     net = Path(f"/proc/{pid}/net")
-    # Below two lines of headings (net/core/net-procfs.c in Linux).
+    # The table has two header lines (net/core/net-procfs.c in Linux).
     devices = [line.partition(":")[0].strip() for line in _lines(net / "dev")[2:]]
     # Every interface that is up is in the group of all hosts (RFC 1112, section 7.1); one
     # that is down is not in the table.
@@ -36,7 +38,7 @@ def found_on(pid: int) -> Found:
         entries.append((device, f"address {address}/{int(prefix, 16)}"))
     if not entries:
         # With IPv4 alone, only neighbours show that an interface was down. Otherwise they are not
-        # read: for each host the kernel goes through those of all.
+        # read: for each host the kernel walks through those of all.
         for line in _lines(net / "arp")[1:]:
             address, _, _, hardware, _, device = line.split()
             entries.append((device, f"neighbour {address} at {hardware}"))
@@ -56,8 +58,9 @@ def _lines(table: Path) -> list[str]:
 def interruption_of(
     made: Mapping[str, Mapping[str, int]], now: Mapping[str, Mapping[str, int]]
 ) -> str | None:
-    """Which link was interrupted, as `damage_of` says it, from how often the carrier of each had
-    changed when it was made and now."""
+    """Which link was interrupted, in the words of `damage_of`, from the number of carrier changes
+    at set-up and now.
+    """
     for place, before in made.items():
         for device, changes in before.items():
             more = now[place].get(device, changes) - changes
@@ -71,16 +74,16 @@ def interruption_of(
 
 def damage_of(made: Mapping[str, Found], now: Mapping[str, Found | None]) -> str | None:
     """
-    What is missing, in words.
+    The missing part, in words.
 
     Args:
-        made: What each host had when it was made.
-        now: The same now; `None` for a host whose holder has ended.
+        made: The state of each host at set-up.
+        now: The current state; `None` for a host whose holder has ended.
 
     Returns:
-        A sentence without a full stop about the first host that is not whole; `None` if all are.
+        A sentence without a full stop about the first changed host; `None` if there is none.
     """
-    # With a host that is gone, the others' cables to it are gone, too.
+    # If a host is gone, the others have lost their cables to it.
     ended = next((place for place in made if now[place] is None), None)
     if ended is not None:
         return f"{ended}: the process that held its network has ended"

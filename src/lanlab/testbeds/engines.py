@@ -18,14 +18,14 @@ class HostEngine:
 
 def start_engines(hosts: Sequence[Host]) -> dict[str, HostEngine]:
     """
-    Start an engine on each host, by the host's name.
+    Start an engine on each host; returns them by the host's name.
 
-    Those of this machine are all started before one is waited for. One that is reached over a
-    connection is waited for at once: it ends by itself if it is sent nothing.
+    Engines on this machine start in parallel. An engine behind a connection is waited for at once,
+    because it ends by itself without input.
 
     Raises:
-        UnmetNeed: There is no engine on this machine.
-        EngineLost: One did not start; none is left.
+        UnmetNeed: This machine has no engine.
+        EngineLost: One did not start; all others were ended.
     """
     path = engine_path()
     engines: dict[str, Engine] = {}

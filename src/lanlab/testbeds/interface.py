@@ -1,4 +1,4 @@
-"""This machine with one of its Ethernet interfaces, for a server that is reached without IP."""
+"""This machine with one of its Ethernet interfaces, for a server that does not use IP."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 class InterfaceTestbed(LoopbackTestbed):
     """
-    See `lanlab.testbeds.base.Testbed`. The socket of the interface is opened here; the engine of
-    the first host, which reads its frames, gets it and has no rights.
+    See `lanlab.testbeds.base.Testbed`. The interface's socket is opened here; the engine of the
+    first host, which reads its frames, receives it and has no rights.
     """
 
     def __init__(self, interface: str, hosts: int, pcap: Path | None = None) -> None:
         """
         Args:
-            pcap: Write every frame that the engine receives and sends there to this file.
+            pcap: Write every frame that the engine receives or sends to this file.
 
         Raises:
-            UnmetNeed: This process does not have the right.
+            UnmetNeed: This process lacks the right.
             UsageError: The interface is gone or down.
         """
         file = None if pcap is None else check_pcap(pcap)

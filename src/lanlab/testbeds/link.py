@@ -1,9 +1,9 @@
 """
-What a user may ask of a link: a speed, how the hosts are joined, and what happens to frames.
+The settings of a link: a speed, a topology, and impairments.
 
-Written `SPEED[:TOPOLOGY][+tbf][,SETTING...]`, as in `10M`, `unshaped`, `100M:switch`, `10M:hub` and
-`100M:cable,delay=1ms,loss=0.1%`. What keeps the speed follows from the text: lanlab's own medium up
-to 100 Mbit/s, a token bucket above or with `+tbf`, nothing where it is `unshaped`.
+The form is `SPEED[:TOPOLOGY][+tbf][,SETTING...]`, as in `10M`, `unshaped`, `100M:switch`, `10M:hub`
+and `100M:cable,delay=1ms,loss=0.1%`. The text determines what keeps the speed: lanlab's own medium
+up to 100 Mbit/s, a token bucket above or with `+tbf`, nothing if `unshaped`.
 """
 
 from __future__ import annotations
@@ -21,45 +21,45 @@ from lanlab.units import format_rate, parse_rate_bps, parse_share, parse_time_s,
 JoinedBy = Literal["cable", "switch", "hub", "bus", "broadband"]
 Shape = Literal["none", "tbf", "medium"]
 
-#: Below, one full frame takes more than 12 s; above, no machine keeps up.
+#: Below, a full frame takes more than 12 s; above, no machine keeps up.
 MIN_RATE_BPS = 1_000
 MAX_RATE_BPS = 10_000_000_000
-#: The greatest speed at which one process carries every frame in its own time.
+#: The highest speed at which one process can time every frame individually.
 MAX_MEDIUM_RATE_BPS = 100_000_000
 SHARED: tuple[JoinedBy, ...] = ("hub", "bus", "broadband")
 
-#: IEEE 802.3, table 4-2: a collision must be noticed within a slot of 512 bits, so that the signal
-#: may take half of it from one host to another.
+#: IEEE 802.3, table 4-2: a collision must be noticed within a slot of 512 bits, so the signal may
+#: take half of it from one host to another.
 _SLOT_BITS = 512
 #: Two cables of 100 m and the repeater between them.
 _HUB_PROPAGATION_NS = 2_500
 #: Assumed: 3 km from either host to the head-end, at 4 µs/km of cable.
 _BROADBAND_PROPAGATION_NS = 25_000
 _MAX_DELAY_S = 10.0
-#: Less than one frame in a day at 100 Mbit/s is no loss that could be measured.
+#: Less than one frame a day at 100 Mbit/s is not measurable.
 _MIN_LOSS_RATIO = 1e-9
 _MAX_BURST_FRAMES = 1_000_000.0
 _TOKEN_BUCKET = "tbf"
 _PRECISE = "precise"
 _EXAMPLES = "`10M`, `10M:hub` or `100M:cable,delay=1ms,loss=0.1%`"
-#: What keeps the speed, after the topology; a `+` within a number is part of it.
+#: The suffix for the shaper, after the topology; a `+` within a number belongs to the number.
 _KEPT_BY = re.compile(r"(.*?)\+\s*([A-Za-z][\w-]*)\s*", re.DOTALL)
 
 
 @dataclass(frozen=True)
 class LinkRequest:
-    """A link as asked for. `str` writes it in one way, which `parse_link` reads back."""
+    """A requested link. `str` gives its canonical form, which `parse_link` reads."""
 
     #: `None` for unshaped.
     rate_bps: int | None
-    #: `None` for the one that fits the number of hosts.
+    #: `None`: depends on the number of hosts.
     topology: JoinedBy | None = None
     token_bucket: bool = False
     delay_ns: int = 0
-    #: From one host to another over a shared wire; `None` for that of the topology.
+    #: From one host to another over a shared wire; `None`: the topology's default.
     propagation_ns: int | None = None
     loss_ratio: float = 0.0
-    #: Mean number of frames lost in a row; 1 for losses that are independent of each other.
+    #: Mean number of frames lost in a row; 1 for independent losses.
     loss_burst_frames: float = 1.0
     precise: bool = False
 
@@ -105,7 +105,7 @@ class LinkRequest:
 
 
 def half_slot_ns(rate_bps: int) -> int:
-    """The longest propagation with which every collision is noticed, that of the longest bus.
+    """The longest propagation with which every collision is noticed: that of the longest bus.
 
     Examples:
         >>> half_slot_ns(10_000_000), half_slot_ns(2_000_000)
@@ -118,7 +118,7 @@ def parse_link(text: str) -> LinkRequest:
     """Read a link.
 
     Raises:
-        UsageError: It is not written as a link, or no link can be as it says.
+        UsageError: The text is malformed, or such a link is impossible.
 
     Examples:
         >>> parse_link("10M") == LinkRequest(10_000_000)
@@ -220,7 +220,7 @@ def _burst(name: str, text: str) -> float:
     return frames
 
 
-#: What may be set: the field of the request, what reads it, and how it is written.
+#: Settings: the field of the request, its parser, and its format.
 _SETTINGS: Mapping[str, tuple[str, Callable[[str, str], Any], str]] = {
     "delay": ("delay_ns", _nanoseconds, "delay=1ms"),
     "propagation": ("propagation_ns", _nanoseconds, "propagation=25.6us"),
@@ -240,7 +240,7 @@ def _settings(parts: Sequence[str], speed: str) -> dict[str, Any]:
             try:
                 setting = read(name, value)
             except UsageError as error:
-                # The parsers of units name the quantity; here it is the setting's name that helps.
+                # The parsers of units name the quantity; the setting's name is more helpful here.
                 said = error.message.partition(": ")[2]
                 hint = error.hint if "did you mean" in (error.hint or "") else None
                 raise UsageError(
@@ -288,7 +288,7 @@ def _check(request: LinkRequest) -> None:
         raise UsageError(
             "link: `burst` without `loss` has no effect", hint="write e.g. `loss=1%,burst=8`"
         )
-    # In the mean at least one frame lies between two bursts.
+    # On average, at least one frame lies between two bursts.
     most = request.loss_burst_frames / (request.loss_burst_frames + 1)
     if request.loss_burst_frames > 1 and request.loss_ratio > most:
         raise UsageError(
@@ -345,10 +345,10 @@ def _scaled(value: int, units: Sequence[tuple[int, str]]) -> str:
 
 def check_unshaped(testbed: str, link: str, hint: str) -> None:
     """
-    Refuse a link for a testbed whose hosts are joined by what is there.
+    Refuse a shaped link for a testbed on an existing network.
 
     Raises:
-        UsageError: It has a speed or a topology.
+        UsageError: The link has a speed or a topology.
     """
     request = parse_link(link)
     if request.rate_bps is not None or request.topology is not None:

@@ -1,4 +1,4 @@
-"""Hosts that are all this machine, joined by its loopback interface. No rights needed."""
+"""Hosts that are all this machine, joined by its loopback interface. Needs no rights."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MAX_HOSTS = 256
 
 
 def has_ipv6() -> bool:
-    """Whether this machine can be reached as ::1."""
+    """Whether this machine has ::1."""
     import socket
 
     try:
@@ -43,7 +43,7 @@ class LoopbackTestbed:
     def __init__(self, hosts: int, link: str) -> None:
         """
         Raises:
-            UsageError: A number of hosts that is not allowed, or a link that must be shaped.
+            UsageError: The number of hosts is not allowed, or the link is shaped.
         """
         if not 1 <= hosts <= MAX_HOSTS:
             raise UsageError(f"loopback: {hosts} hosts; allowed: 1 to {MAX_HOSTS}")
@@ -64,16 +64,18 @@ class LoopbackTestbed:
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`; of the whole machine's loopback, others' traffic included."""
+        """See `Testbed.counters`; they cover the whole machine's loopback, including other
+        programs.
+        """
         table = read_interfaces(Path("/proc/net/dev"))
         return {"lo": table["lo"]} if "lo" in table else {}
 
     def damage(self) -> str | None:
-        """See `Testbed.damage`: nothing of it was made."""
+        """See `Testbed.damage`: nothing was set up."""
         return None
 
     def close(self) -> None:
-        """See `Testbed.close`: there is nothing to end."""
+        """See `Testbed.close`: there is nothing to close."""
 
     def __enter__(self) -> Self:
         return self

@@ -2,8 +2,8 @@
 lanlab's own medium below a virtual LAN: an engine that carries every frame between the hosts, each
 in the time that it takes on a wire.
 
-The engine runs in a network namespace of its own, makes the interface of each host, and ends with
-its input, as every engine does: then the interfaces carry nothing more.
+The engine runs in its own network namespace, creates the interface of each host, and ends with its
+input, as every engine does; the interfaces then carry nothing.
 """
 
 from __future__ import annotations
@@ -23,13 +23,13 @@ from lanlab.testbeds.base import Counters, LinkFacts
 from lanlab.testbeds.namespaces import Namespace
 
 MEDIUM = "medium"
-#: `tap`: a TAP is the interface of each host. `packet_socket`: it is the end of a virtual cable
-#: (veth) with a packet socket of the medium at the other end, which takes no device.
+#: `tap`: each host's interface is a TAP. `packet_socket`: it is the end of a virtual cable (veth)
+#: with a packet socket of the medium at the other end, which needs no device.
 Interfaces = Literal["tap", "packet_socket"]
-#: Where TAPs come from (tuntap.rst in Linux). In containers it often is not there.
+#: The device for TAPs (tuntap.rst in Linux). Containers often lack it.
 TUN_DEVICE = Path("/dev/net/tun")
 
-#: To make the interfaces of 256 hosts takes less than a second.
+#: Creating the interfaces of 256 hosts takes less than a second.
 _READY_S = 20.0
 _CANCEL_S = 5.0
 
@@ -49,13 +49,13 @@ class Medium:
         Args:
             engine: Path of `lanlab-engine`.
             place: Where the medium's process runs.
-            ports: Of each host a process in its namespace, the name of the interface to make
+            ports: For each host a process in its namespace, the name of the interface to create
                 there, and its hardware address.
-            link: What the medium is to be.
-            pcap: Write every frame to this file, which is not there yet.
+            link: The link to emulate.
+            pcap: Write every frame to this file, which must not exist.
 
         Raises:
-            RunError: It cannot be had, with what the system said.
+            RunError: The system refused, with its message.
         """
         self.interfaces = usable_interfaces()
         self.seed = secrets.randbelow(2**63)
@@ -83,7 +83,7 @@ class Medium:
                 for pid, interface, mac in ports
             ],
             "interfaces": self.interfaces,
-            # A hub and a broadband cable are a bus, of another length.
+            # Hubs and broadband cables are buses of different lengths.
             "topology": link.topology if link.topology in ("cable", "switch") else "bus",
             "rate_bps": link.rate_bps,
             "propagation_ns": link.propagation_ns,
@@ -98,7 +98,7 @@ class Medium:
         }
 
     def counters(self) -> Counters:
-        """What was counted of the frames of each host's interface, by `medium_…`.
+        """Counters of the frames of each host's interface, by `medium_…`.
 
         Raises:
             TestbedDamaged: The medium has ended.
@@ -123,29 +123,30 @@ class Medium:
             "engine_version": self.engine.hello["engine_version"],
             "interfaces": self.interfaces,
             "seed": self.seed,
-            # As nice(1) counts: below 0 the system lets it run before others.
+            # As in nice(1): below 0 the process has priority.
             "nice": None if self._read is None else self._read["nice"],
             "pcap": None if self._pcap is None else str(self._pcap),
         }
 
     def lost(self, within_s: float) -> str | None:
-        """How its process has ended; `None` if it still runs after this time."""
+        """How its process ended; `None` if it still runs after this time."""
         self._over.wait(within_s)
         return self.engine.lost().message if self.engine.is_lost else None
 
     def damage(self) -> str | None:
-        """How it has ended, as `Testbed.damage` says it; `None` while it carries frames."""
+        """How it ended, in the words of `Testbed.damage`; `None` while it carries frames."""
         if (lost := self.lost(0.0)) is not None:
             return lost
         return self._ended(0.0).message if self._over.is_set() else None
 
     def close(self) -> None:
-        """End it. The interfaces of the hosts go with it, or with the hosts. Calling it again does
-        nothing."""
+        """Stop it. The interfaces of the hosts vanish with it, or with the hosts. A second call
+        does nothing.
+        """
         if not self.engine.is_lost and not self._over.is_set():
             with contextlib.suppress(EngineError, EngineLost):
                 self.engine.ask({"type": "cancel", "target": self._carrying.id}, _CANCEL_S)
-        # What was written of a capture is on the disk when the request has ended.
+        # When the request has ended, the capture is complete on disk.
         if self._pcap is not None and not self._is_closed:
             self._note_capture(str(self._pcap))
         self._is_closed = True
@@ -162,7 +163,7 @@ class Medium:
         captures.note(path, int(counts["recorded_frames"]), int(counts["unrecorded_frames"]), why)
 
     def _ended(self, within_s: float) -> LabError:
-        """What its request ended with, which is never a result: it is cancelled."""
+        """The outcome of its request, which is never a result: it is cancelled."""
         if self._end is None:
             try:
                 self._carrying.result(within_s)
@@ -173,7 +174,7 @@ class Medium:
 
 
 def usable_interfaces() -> Interfaces:
-    """What hosts' interfaces can be here: TAPs where `/dev/net/tun` can be opened."""
+    """The kind of interface that hosts can have here: TAPs if `/dev/net/tun` can be opened."""
     try:
         os.close(os.open(TUN_DEVICE, os.O_RDWR | os.O_CLOEXEC))
     except OSError:

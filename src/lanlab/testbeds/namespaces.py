@@ -1,12 +1,12 @@
 """
 Hosts as Linux network namespaces that cannot outlive lanlab.
 
-A namespace has no name; it lasts as long as a process is in it. Its holder is a `cat` whose
-standard input is a pipe from here: when this process ends, however it ends, the kernel closes the
+A namespace has no name; it exists as long as a process is in it. Its holder is a `cat` whose
+standard input is a pipe from lanlab: when lanlab ends, for whatever reason, the kernel closes the
 pipe, `cat` ends, and the kernel frees the namespace with every interface in it.
 
-Root makes network namespaces as such. Others get them through a user namespace, where the system
-allows it: the first holder makes it, further ones enter it first.
+Root creates network namespaces directly. Other users need a user namespace, if the system allows
+it: the first holder creates it, and the others enter it first.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ class Namespaces:
         """Make namespaces.
 
         Raises:
-            UnmetNeed: The system refuses them, with what it said and what can be done.
+            UnmetNeed: The system refuses, with its message and a hint.
         """
         first = [] if self._all else [self._add_first()]
-        # All start, then each is waited for: they come up side by side.
+        # Start all, then wait for each, so that they come up in parallel.
         others = [self._start(self._command_of_another()) for _ in range(count - len(first))]
         for namespace in others:
             self._await(namespace)
@@ -66,8 +66,8 @@ class Namespaces:
         try:
             return self._await(self._start(self._command_of_first()))
         except UnmetNeed:
-            # Root without the right to make namespaces, as in a container, may still have the
-            # right that everyone has.
+            # Root without the right to create namespaces, as in a container, may still do what
+            # every user may.
             if self.privileges != "root":
                 raise
             self.privileges = "user namespace"
@@ -93,10 +93,10 @@ class Namespaces:
             stderr=subprocess.PIPE,
             bufsize=0,
             env=self._environment,
-            # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+            # Ctrl-C in the terminal is for lanlab, which then shuts down in order.
             start_new_session=True,
         )
-        # `env` carries the mark to all that is started on the host.
+        # `env` passes the mark to everything started on the host.
         marked = (self._tools["env"], f"{process_leftovers.MARK}={self.mark}")
         namespace = Namespace(holder, (*marked, *self._enter(holder.pid)))
         self._all.append(namespace)
@@ -146,7 +146,7 @@ class Namespaces:
             except subprocess.TimeoutExpired:
                 holder.kill()
                 holder.wait()
-        # What was started on the hosts and has not been ended by what started it.
+        # Processes on the hosts whose parents did not end them.
         while (others := process_leftovers.of_testbed(self.mark)) and time.monotonic() < deadline:
             time.sleep(_POLL_S)
         if stuck := process_leftovers.end(others):

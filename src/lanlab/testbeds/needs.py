@@ -1,8 +1,7 @@
 """
-What a testbed needs of this machine, what there is of it, and how to get the rest.
+A testbed's requirements, whether this machine meets them, and how to install the rest.
 
-Everything is tried, not guessed from versions: in a network namespace that lasts as long as the
-one command in it.
+Each is tried, not guessed from versions: in a network namespace that lasts for a single command.
 """
 
 from __future__ import annotations
@@ -39,9 +38,9 @@ class Need:
     name: str
     found: bool
     detail: str
-    #: What to do if it is missing; empty if there is nothing to do.
+    #: What to do if it is missing; empty if nothing can be done.
     how_to_get: str = ""
-    #: Without it the testbed cannot be had at all; otherwise only some studies cannot be run.
+    #: Whether the testbed is unusable without it; otherwise only some studies are.
     required: bool = True
 
 
@@ -70,7 +69,7 @@ def _tools() -> list[Need]:
 
 
 def _namespace_command() -> tuple[list[str] | None, Need]:
-    """What to put before a command so that it runs in a new network namespace."""
+    """Command prefix that runs a command in a new network namespace."""
     name = "network namespaces"
     unshare = find_tool("unshare")
     if unshare is None:
@@ -211,7 +210,7 @@ def _ssh_needs() -> list[Need]:
     path = find_tool("ssh")
     found = "not found" if path is None else path
     if path is not None:
-        # It says its version to standard error.
+        # It prints its version on standard error.
         done = run_briefly([path, "-V"], _TIME_LIMIT_S)
         found = f"{done.stderr.strip()}, {path}"
     return [_engine(), Need("ssh", path is not None, found, f"apt install {PACKAGES['ssh']}")]
@@ -227,9 +226,9 @@ KINDS = tuple(_NEEDS)
 
 
 def needs(name: str) -> list[Need]:
-    """What the testbed of that name needs, each tried now.
+    """The requirements of the testbed of that name, each tried now.
 
     Raises:
-        UnknownName: There is no such testbed.
+        UnknownName: The testbed is unknown.
     """
     return of_name("testbed", name, _NEEDS)()

@@ -1,6 +1,6 @@
 """
-A testbed that is made, with its engines, while its user does something else, as importing what it
-will need: making one is waiting for other programs, mostly.
+Opens a testbed with its engines on a thread, while the caller does something else, such as
+importing modules: most of the time is spent waiting for other programs.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from lanlab.testbeds.registry import is_of_real_hosts, testbed
 if TYPE_CHECKING:
     from lanlab.testbeds.engines import HostEngine
 
-#: How long the importing thread keeps Python to itself when the other one can go on. With Python's
-#: default, 5 ms, each of some dozens of waits for a program is that much longer.
+#: How long the importing thread may keep Python's lock when the other one is ready. With the
+#: default, 5 ms, each of dozens of waits for a program takes that much longer.
 _SWITCH_S = 0.0005
 
 
 @dataclass(frozen=True)
 class Opened:
     bed: Testbed
-    #: By host; `None` if they are not started yet.
+    #: By host; `None` if not started yet.
     engines: dict[str, HostEngine] | None = None
 
     def close(self) -> None:
@@ -42,24 +42,24 @@ class Opened:
 
 class Opening:
     """
-    A testbed being made, on a thread of its own. The caller of `take` closes it; one that was
-    not taken is closed with the `with` block.
+    A testbed being opened on its own thread. The caller of `take` closes it; if it is not taken,
+    the `with` block closes it.
 
-    Engines are started too, except on real hosts, where that takes a connection, and on simulated
+    Engines are started too, except on real hosts, where this needs a connection, and on simulated
     ones, which have none.
     """
 
     def __init__(self, name: str, hosts: int, link: str, pcap: Path | None = None) -> None:
         """
         Args:
-            name, hosts, link, pcap: As `lanlab.testbeds.testbed` takes them.
+            name, hosts, link, pcap: As in `lanlab.testbeds.testbed`.
         """
         self.wanted = (name, hosts, link)
         self.pcap = pcap
         self._made: Opened | None = None
         self._failed: BaseException | None = None
         self._is_wanted = True
-        #: Not `join`, as a thread counts as ended where an interrupt came while it was joined.
+        #: Not `join`, because a thread counts as ended if an interrupt arrived while it was joined.
         self._over = threading.Event()
         self._thread = threading.Thread(target=self._make, name=f"opening {name}")
         self._thread.start()
@@ -70,7 +70,7 @@ class Opening:
         try:
             self._made = self._opened()
         except BaseException as failed:
-            # Raised where it is waited for.
+            # Raised in the thread that waits.
             self._failed = failed
         finally:
             sys.setswitchinterval(interval_s)
@@ -79,7 +79,7 @@ class Opening:
     def _opened(self) -> Opened:
         bed = testbed(*self.wanted, self.pcap)
         has_engines = not is_of_real_hosts(self.wanted[0]) and not isinstance(bed, Simulates)
-        # A value that is refused is said without waiting for engines.
+        # Report a refused value without waiting for engines.
         if not has_engines or not self._is_wanted:
             return Opened(bed)
         try:
@@ -95,7 +95,7 @@ class Opening:
         Wait for the testbed.
 
         Raises:
-            LabError: What `lanlab.testbeds.testbed` raises, and starting engines.
+            LabError: The errors of `lanlab.testbeds.testbed`, and of starting engines.
             RuntimeError: It was taken before.
         """
         self._over.wait()
@@ -114,11 +114,11 @@ class Opening:
         if not self._over.is_set() and is_of_real_hosts(self.wanted[0]):
             from lanlab.testbeds.remote.connection import give_up_connecting
 
-            # Copying an engine over a slow line takes minutes, and the testbed is not needed.
+            # Copying an engine over a slow line takes minutes, and the testbed is no longer needed.
             give_up_connecting()
         self._over.wait()
         made, self._made = self._made, None
         if made is not None:
-            # What ended the block counts.
+            # The error that ended the block takes precedence.
             with contextlib.suppress(LabError):
                 made.close()

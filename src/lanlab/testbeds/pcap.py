@@ -10,7 +10,7 @@ from lanlab.errors import UsageError
 
 def numbered(pcap: Path, number: int) -> Path:
     """
-    The file of what comes after others, from 0.
+    The file of a later trial, by its number from 0.
 
     Examples:
         >>> [numbered(Path("frames.pcap"), number).name for number in (0, 1)]
@@ -21,10 +21,10 @@ def numbered(pcap: Path, number: int) -> Path:
 
 def check_pcap(pcap: Path) -> Path:
     """
-    The absolute path of a file to which frames can be written.
+    The absolute path of a new file for frames.
 
     Raises:
-        UsageError: Something is there already, or its folder is not.
+        UsageError: The file exists, or its folder does not.
     """
     path = pcap.absolute()
     if os.path.lexists(path):
