@@ -2,7 +2,7 @@
 Hosts as Linux network namespaces that cannot outlive lanlab.
 
 A namespace has no name; it exists as long as a process is in it. Its holder is a `cat` whose
-standard input is a pipe from lanlab: when lanlab ends, for whatever reason, the kernel closes the
+standard input is a pipe from lanlab: when lanlab ends, for any reason, the kernel closes the
 pipe, `cat` ends, and the kernel frees the namespace with every interface in it.
 
 Root creates network namespaces directly. Other users need a user namespace, if the system allows

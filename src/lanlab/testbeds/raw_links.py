@@ -1,6 +1,6 @@
 """
-Sockets for whole Ethernet frames, opened here with the right to do so and handed on to an engine
-that has none: what reads the frames of strangers holds no rights.
+Sockets for whole Ethernet frames, opened here with the necessary right and passed to an engine that
+has none: the reader of strangers' frames holds no rights.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ _SETTINGS = Path("/proc/sys/net/ipv4/conf")
 #: `SIOCGIFFLAGS`, `SIOCGIFHWADDR`, `SIOCGIFMTU`, `include/uapi/linux/sockios.h`; `IFNAMSIZ` and
 #: `IFF_UP`.
 _GET_FLAGS, _GET_ADDRESS, _GET_MTU, _NAME_BYTES, _UP = 0x8913, 0x8927, 0x8921, 16, 1
-#: What a frame carries at most (IEEE 802.3): the protocols over frames fill them.
+#: Largest payload of a frame (IEEE 802.3), used in full by protocols without IP.
 _FULL_FRAME_BYTES = 1500
 #: `ARPHRD_ETHER`, `include/uapi/linux/if_arp.h`.
 _ETHERNET = 1
-#: How often the engine hears that it is still wanted, seconds.
+#: Interval of keepalives to the engine, seconds.
 _HEARTBEAT_S = 5.0
 
 
@@ -50,7 +50,7 @@ def interfaces() -> list[str]:
 
 
 def _ask(interface: str, request: int) -> bytes:
-    """What the system answers about an interface (netdevice(7))."""
+    """The system's facts on an interface (netdevice(7))."""
     import fcntl
 
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asked:
@@ -82,16 +82,15 @@ def forwards(interface: str) -> bool:
 
 def check_interface(interface: str, *, allow_default_route: bool, sends: bool = True) -> None:
     """
-    See that an interface may be used for whole frames.
+    Check that an interface may be used for whole frames.
 
     Args:
-        allow_default_route: Whether it may be the one that leads to the rest of the world.
+        allow_default_route: Whether it may be the interface of the default route.
         sends: Whether frames are sent, not only received.
 
     Raises:
         UnmetNeed: This system has no such sockets.
-        UsageError: There is no such interface, it has the default route, or it sends no full
-            frames.
+        UsageError: The interface is missing, has the default route, or cannot send full frames.
     """
     if sys.platform != "linux":
         raise UnmetNeed("raw Ethernet frames need Linux")
@@ -120,10 +119,10 @@ def check_interface(interface: str, *, allow_default_route: bool, sends: bool = 
 @contextlib.contextmanager
 def raw_link(interface: str) -> Iterator[RawLink]:
     """
-    A socket for the whole frames of an interface: all that takes a right (`CAP_NET_RAW`).
+    A socket for the whole frames of an interface: the only step that needs a right (`CAP_NET_RAW`).
 
     Raises:
-        UnmetNeed: This process does not have the right.
+        UnmetNeed: This process lacks the right.
         UsageError: The interface is gone or down.
     """
     try:
@@ -153,8 +152,9 @@ def _is_up(interface: str) -> bool:
 
 
 def engine_without_rights(link: RawLink) -> EngineCommand:
-    """The command of an engine that gets a link and has no rights: that of the user who called
-    sudo, where it was used."""
+    """The command of an engine that receives a link and has no rights: those of the user who called
+    sudo, if any.
+    """
     argv = [os.fspath(engine_path()), "--without-rights"]
     user, group = os.environ.get("SUDO_UID"), os.environ.get("SUDO_GID")
 

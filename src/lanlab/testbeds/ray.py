@@ -1,9 +1,9 @@
 """
 Nodes of a Ray cluster as hosts: Ray places an actor on each, watches it and restarts it, and the
-actor runs the engine there.
+actor runs the engine.
 
-Nothing is installed on the nodes but Ray, and nothing listens there but what a trial needs: what an
-engine reads and writes goes through its actor.
+The nodes need only Ray, and listen only on what a trial needs: an engine's input and output pass
+through its actor.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ from lanlab.testbeds.remote.installed_engine import (
 
 MAX_HOSTS = 64
 PREFIX = "ray:"
-#: Where nodes have died, others are waited for: something may restart them.
+#: If nodes have died, wait for others: something may restart them.
 _RETURN_WITHIN_S = 30.0
 #: Time for actors to start. Ray notices a node that is cut off after 65 s.
 _START_WITHIN_S = 75.0
@@ -43,10 +43,10 @@ _ATTEMPTS = 3
 _COPIES_AT_ONCE = 8
 #: Time for an engine to be written to a node: 16 MB at 1 Mbit/s are 130 s.
 _COPY_WITHIN_S = 600.0
-#: Time after which a node that does not answer counts as lost. An actor is restarted in some
+#: Time after which a node that does not answer counts as lost. Restarting an actor takes some
 #: seconds.
 _LOST_AFTER_S = 20.0
-#: Time between two looks at the cluster: Ray reports a change of its nodes only when it is asked.
+#: Interval of polling the cluster: Ray reports changes of its nodes only on request.
 _POLL_S = 0.5
 
 
@@ -60,13 +60,13 @@ class _Place:
     was_copied: bool = False
 
     def keep_engine(self, content: Any) -> None:
-        """Have the engine written there.
+        """Install the engine there.
 
         Args:
             content: As Ray stores it.
 
         Raises:
-            RunError: There is no directory to have it in, or it does not start.
+            RunError: No directory is suitable, or the engine does not start.
         """
         sha256 = self.engine.sha256
         try:
@@ -89,15 +89,15 @@ class _Place:
 class RayTestbed:
     """See `lanlab.testbeds.base.Testbed`."""
 
-    #: A call of an actor takes 2 ms, and on a busy machine 100 ms; a late start is tried again.
+    #: A call of an actor takes 2 ms, and on a busy machine 100 ms; a late start is repeated.
     start_lead_s = 0.25
 
     def __init__(self, text: str, hosts: int, link: str) -> None:
         """
         Args:
-            text: What follows `ray:` in the testbed's name: HOST:PORT of the head node.
-            hosts: How many nodes are used, the first ones by address.
-            link: `unshaped`: what joins them is there.
+            text: The part after `ray:` in the testbed's name: HOST:PORT of the head node.
+            hosts: Number of nodes to use, the first ones by address.
+            link: `unshaped`: the network exists.
 
         Raises:
             UsageError: The cluster cannot be joined or has too few nodes, or a node cannot have an
@@ -214,11 +214,11 @@ class RayTestbed:
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`: the engines tell them with the facts of their hosts."""
+        """See `Testbed.counters`: the engines report them with the facts on their hosts."""
         return {}
 
     def damage(self) -> str | None:
-        """See `Testbed.damage`: a node that is gone. An actor that Ray restarts is waited for."""
+        """See `Testbed.damage`: a node that is gone. A restarting actor is waited for."""
         for host, place in zip(self.hosts, self._places, strict=True):
             deadline = time.monotonic() + _LOST_AFTER_S
             while (why := _why_unreached(place.actor, deadline)) is not None:

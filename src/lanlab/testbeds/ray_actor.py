@@ -1,10 +1,9 @@
 """
-What runs on a node of a Ray cluster: an actor that starts an engine there and passes on what is
-written to it and what it writes.
+An actor on a node of a Ray cluster that runs an engine and passes its input and output on.
 
-Ray sends this module to the node by value, so that lanlab need not be installed there. So it uses
-the standard library alone. An engine ends when its input closes, and with the actor's process its
-input closes.
+Ray sends this module to the node by value, so that lanlab need not be installed there; so it uses
+only the standard library. An engine ends when its input closes, and its input closes with the
+actor's process.
 """
 
 from __future__ import annotations
@@ -41,7 +40,7 @@ class NodeActor:
         }
 
     async def find_engine(self, sha256: str) -> str | None:
-        """Path of the engine with that hash; `None` if there is none that starts."""
+        """Path of the engine with that hash; `None` if none starts."""
         for folder in _folders():
             path = folder / f"engine-{sha256}"
             with contextlib.suppress(OSError):
@@ -54,10 +53,10 @@ class NodeActor:
 
     async def keep_engine(self, sha256: str, content: bytes) -> str:
         """
-        Write an engine to the first directory where there is room and programs may start.
+        Write an engine to the first directory that has space and allows programs to start.
 
         Raises:
-            OSError: There is none; with the reason for each.
+            OSError: No directory is suitable; with the reason for each.
         """
         reasons = []
         for folder in _folders():
@@ -80,7 +79,7 @@ class NodeActor:
         raise OSError("; ".join(reasons))
 
     async def remove_engine(self, path: str, *, even_from_cache: bool) -> None:
-        """Remove an engine; from the user's cache directory only if that is asked for."""
+        """Remove an engine; from the user's cache directory only on request."""
         if even_from_cache or Path(path).parent != _folders()[0]:
             with contextlib.suppress(OSError):
                 Path(path).unlink()
@@ -106,7 +105,7 @@ class NodeActor:
         pipe.close()
 
     async def read(self, key: str, name: str, most_bytes: int) -> bytes:
-        """What an engine writes next to its `stdout` or `stderr`; nothing at the end."""
+        """The next output of an engine on `stdout` or `stderr`; empty at the end."""
         pipe: asyncio.StreamReader = getattr(self._engines[key], name)
         return await pipe.read(most_bytes)
 
@@ -120,8 +119,9 @@ class NodeActor:
 
 
 async def _end_with_parent() -> None:
-    """End when the node's raylet has ended, whose child this process is. Ray itself waits for calls
-    of an actor to end first, and a call that reads ends with its engine."""
+    """End when the node's raylet, the parent process, has ended. Ray itself waits for calls of an
+    actor to end first, and a pending read ends only with its engine.
+    """
     parent = os.getppid()
     while os.getppid() == parent:
         await asyncio.sleep(_WATCH_S)
@@ -148,7 +148,7 @@ def _check_held(folder: Path) -> None:
     trusted = (0, os.getuid(), Path("/").stat().st_uid)
     for above in (folder.parent.resolve() / folder.name).parents:
         facts = above.lstat()
-        # Where others may write, they may only remove what is theirs.
+        # In directories that others can write to, remove only the user's own files.
         is_safe = not facts.st_mode & _OTHERS_WRITE or facts.st_mode & stat.S_ISVTX
         if not is_safe or facts.st_uid not in trusted:
             raise OSError("other users own it or can change it")

@@ -1,4 +1,4 @@
-"""Joining a Ray cluster, asking it for its nodes, and leaving it again."""
+"""Joins a Ray cluster, lists its nodes, and leaves it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _SETTINGS = {
     # Attempts to reach the cluster's control store, 1 s apart; Ray makes 20. Read on import.
     "RAY_NUM_REDIS_GET_RETRIES": "3",
     "RAY_USAGE_STATS_ENABLED": "0",
-    # A call behind `close` shall not start a cluster of its own.
+    # A call after `close` must not start another cluster.
     "RAY_ENABLE_AUTO_CONNECT": "0",
 }
 _ADDRESS_HINT = "name the address of the head node, as `ray start --head` prints it"
@@ -65,13 +65,14 @@ class Cluster:
                 hint="close the other testbed, or call `ray.shutdown()`",
             )
         self.ray: ModuleType = ray
-        # What happens to nodes Ray prints on standard output, where results go.
+        # Ray prints changes of nodes on standard output, where results go.
         ray._private.worker._worker_logs_enabled = False
         self._join()
 
     def _join(self) -> None:
-        """On a thread of its own: Ray sets signal handlers on the main thread, and joining
-        something else than a cluster takes minutes, which are not waited for."""
+        """Join on a separate thread: Ray sets signal handlers on the main thread, and joining a
+        server that is not a cluster takes minutes, which are not waited for.
+        """
         failed: list[BaseException] = []
         joined, given_up = threading.Event(), threading.Event()
 
@@ -81,7 +82,7 @@ class Cluster:
                 if given_up.is_set():
                     self.ray.shutdown()
             except BaseException as error:
-                # Raised where it is waited for.
+                # Raised in the thread that waits.
                 failed.append(error)
             finally:
                 joined.set()

@@ -1,8 +1,7 @@
 """
-An engine on a node of a Ray cluster, to be used as a process of this machine is.
+An engine on a node of a Ray cluster, with the interface of a local process.
 
-Every call of the actor there ends in a bounded time, but for reading, which ends with the engine,
-or with the node.
+Every call of the actor ends in bounded time, except reads, which end with the engine or the node.
 """
 
 from __future__ import annotations
@@ -15,15 +14,14 @@ from typing import IO, Any
 
 from lanlab.errors import EngineLost
 
-#: A call on an idle network takes 2 ms; one while the actor is being restarted, some seconds.
+#: A call takes 2 ms on an idle network, and some seconds while the actor restarts.
 _ANSWER_WITHIN_S = 15.0
-#: Bytes that are read at once: Ray puts answers of 100 KiB and more into its object store, which
-#: takes longer.
+#: Bytes per read: Ray puts answers from 100 KiB on into its object store, which takes longer.
 _PIECE_BYTES = 64 * 1024
 
 
 class ActorError(OSError):
-    """An actor did not do what was asked; the text says why."""
+    """An actor failed to do something; the text says why."""
 
 
 class ActorSilent(ActorError):
@@ -45,7 +43,7 @@ class RemoteActor:
         self, method: str, *arguments: Any, within_s: float | None = _ANSWER_WITHIN_S, **named: Any
     ) -> Any:
         """
-        What a method of the actor returns.
+        The result of a method of the actor.
 
         Raises:
             ActorSilent: There was no answer within that time.
@@ -72,7 +70,7 @@ class RemoteActor:
 
 
 class ActorProcess:
-    """An engine that an actor runs: what `subprocess.Popen` has of a process of this machine."""
+    """An engine that an actor runs, with the interface of `subprocess.Popen`."""
 
     def __init__(self, actor: RemoteActor, argv: tuple[str, ...]) -> None:
         self._actor, self._argv, self._key = actor, argv, ""
@@ -81,7 +79,7 @@ class ActorProcess:
         self.stdin: IO[bytes] | None = io.BufferedWriter(_Input(self._call))
         self.stdout: IO[bytes] | None = _output(self._call, "stdout")
         self.stderr: IO[bytes] | None = _output(self._call, "stderr")
-        #: How its actor was lost; `None` while it is there.
+        #: How its actor was lost; `None` while it exists.
         self.why_lost: str | None = None
 
     def begin(self) -> ActorProcess:
@@ -106,10 +104,10 @@ class ActorProcess:
             raise
 
     def wait(self, timeout: float | None = None) -> int | None:
-        """Wait until it has ended; its exit code, `None` if its actor is gone.
+        """Wait until it has ended; returns its exit code, or `None` if its actor is gone.
 
         Raises:
-            subprocess.TimeoutExpired: It runs on.
+            subprocess.TimeoutExpired: It is still running.
         """
         within_s = _ANSWER_WITHIN_S if timeout is None else timeout
         if self.returncode is None and self.why_lost is None:
@@ -122,7 +120,7 @@ class ActorProcess:
         return self.returncode
 
     def kill(self) -> None:
-        # With the actor the engine has lost its input, and ends.
+        # Without its actor the engine has lost its input, and ends.
         with contextlib.suppress(ActorError):
             self._call("kill")
 
@@ -136,7 +134,7 @@ class _Input(io.RawIOBase):
 
     def write(self, content: Any) -> int:
         octets = bytes(content)
-        # Waited for, as calls of an actor may overtake each other.
+        # Wait for each, because calls of an actor may overtake each other.
         self._call("write", octets)
         return len(octets)
 

@@ -1,4 +1,4 @@
-"""The testbeds that there are."""
+"""The table of testbeds."""
 
 from __future__ import annotations
 
@@ -49,12 +49,12 @@ def _ssh_hosts(text: str) -> list[str | None]:
 
 @dataclass(frozen=True)
 class RealHosts:
-    #: Opens one, given what follows the `:` in its name, the number of hosts and the link.
+    #: Opens one, from the part after `:` in its name, the number of hosts and the link.
     open: Callable[[str, int, str], Testbed]
     example: str
     how_to_reach: str
-    #: Labels of the hosts that a name lists, given what follows its `:`; `None` is this machine.
-    #: Without it a name lists no hosts, and the testbed takes as many as it needs.
+    #: Labels of the hosts in the part of a name after `:`; `None` is this machine. Without this
+    #: function a name lists no hosts, and the testbed has as many as it needs.
     listed_hosts: Callable[[str], list[str | None]] | None = None
 
 
@@ -64,7 +64,7 @@ TESTBEDS: Mapping[str, Callable[[int, str], Testbed]] = {
     "simulated": _simulated,
 }
 
-#: By what stands before the `:` in a name.
+#: By the part of the name before `:`.
 REAL_HOSTS: Mapping[str, RealHosts] = {
     "ray": RealHosts(
         _ray,
@@ -80,31 +80,31 @@ REAL_HOSTS: Mapping[str, RealHosts] = {
         _ssh_hosts,
     ),
 }
-#: This machine with an Ethernet interface for frames without IP, by its name behind this.
+#: This machine with an Ethernet interface for frames without IP, named after this prefix.
 INTERFACE = "interface:"
-#: Kinds of testbeds that have as many hosts as they are asked for, each with its own processors.
+#: Kinds of testbeds with any number of hosts, each with its own processors.
 WITH_ANY_HOSTS = ("virtual", *(kind for kind, one in REAL_HOSTS.items() if not one.listed_hosts))
 
 
 def real_hosts(name: str) -> RealHosts | None:
-    """The kind of a testbed of real hosts; `None` of others."""
+    """The kind of a testbed of real hosts; `None` for others."""
     return REAL_HOSTS.get(name.partition(":")[0])
 
 
 def is_of_real_hosts(name: str) -> bool:
-    """Whether a testbed of that name has hosts and a network that are there, not made."""
+    """Whether a testbed's hosts and network exist independently of lanlab."""
     return real_hosts(name) is not None
 
 
 def listed_hosts(name: str) -> list[str | None] | None:
     """
-    Labels of the hosts that the name of a testbed lists; `None` in it is this machine.
+    Labels of the hosts that the name of a testbed lists; `None` for this machine.
 
     Returns:
         `None` if the name lists no hosts.
 
     Raises:
-        UsageError: The list is not as it must be.
+        UsageError: The list is malformed.
     """
     kind = real_hosts(name)
     if kind is None or kind.listed_hosts is None:
@@ -117,17 +117,17 @@ def testbed(name: str, hosts: int = 2, link: str = "unshaped", pcap: Path | None
 
     Args:
         name: One of `TESTBEDS`, `ssh:` and hosts, or `ray:` and a cluster.
-        hosts: How many hosts it has.
-        link: As `lanlab.testbeds.link.parse_link` reads it.
-        pcap: Write every frame on the link to this file, if the link has a medium, or every frame
-            of this machine's station at an interface. Simulated trials after the first have files
-            next to it.
+        hosts: Number of hosts.
+        link: In the form of `lanlab.testbeds.link.parse_link`.
+        pcap: Write to this file every frame on the link, if it has a medium, or every frame of this
+            machine's station at an interface. Simulated trials after the first have files next to
+            it.
 
     Raises:
-        UnknownName: There is no such testbed.
-        UsageError: It cannot have this number of hosts or such a link.
-        UnmetNeed: The machine lacks what it needs.
-        RunError: The system refused a step. As after the others, nothing is left behind.
+        UnknownName: The testbed is unknown.
+        UsageError: It cannot have this number of hosts or this link.
+        UnmetNeed: The machine lacks a requirement.
+        RunError: The system refused a step. After any error, nothing is left behind.
     """
     if name.startswith(INTERFACE):
         from lanlab.testbeds.interface import InterfaceTestbed

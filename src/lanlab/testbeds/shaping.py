@@ -17,22 +17,22 @@ MINIMUM_WIRE_BYTES = 84
 MTU_BYTES = 1500
 FULL_FRAME_WIRE_BYTES = MTU_BYTES + HEADER_BYTES + BEYOND_HEADER_BYTES
 
-#: One full frame: at 10 Mbit/s the kernel's timers are exact enough, so that frames leave one by
+#: One full frame: at 10 Mbit/s the kernel's timers are precise enough for frames to leave one by
 #: one, as on a wire.
 _SMALL_BURST_BYTES = 1_600
 _SMALL_BURST_UP_TO_BPS = 10_000_000
-#: Faster, a timer that comes late must be made up for: what flows in this time may leave at once.
+#: At higher speeds, late timers must be compensated: what flows in this time may leave at once.
 _BURST_S = 0.002
 
-#: One entry for each length of frame. With the usual 512 entries lengths are rounded up to a
-#: multiple of 4, which slowed messages of 500 bytes by 0.35 %.
+#: One entry per frame length. The usual 512 entries round lengths up to a multiple of 4, which
+#: slowed messages of 500 bytes by 0.35 %.
 _SIZE_TABLE = 2048
 
-#: A thousand full frames, Linux's usual txqueuelen. A socket's default send buffer (212,992
-#: bytes of kernel memory, about 92 full or 277 minimum frames) fills long before: the sender is
-#: held back, as by a real network card, and nothing is dropped before it was on the wire.
+#: A thousand full frames, Linux's usual txqueuelen. A socket's default send buffer (212,992 bytes
+#: of kernel memory, about 92 full or 277 minimum frames) fills long before: the sender blocks, as
+#: with a real network card, and nothing is dropped before the wire.
 HOST_QUEUE_BYTES = 1_000 * FULL_FRAME_WIRE_BYTES
-#: An output port of a small switch; nothing holds its senders back, so it drops.
+#: An output port of a small switch; nothing blocks its senders, so it drops.
 SWITCH_QUEUE_BYTES = 256 * 1024
 
 

@@ -1,7 +1,7 @@
 """
 Hosts that are modelled machines in virtual time, joined by a modelled link.
 
-They have no addresses of this machine and carry no traffic of it: an engine computes a trial.
+They have no addresses of this machine and send none of its traffic: an engine computes each trial.
 """
 
 from __future__ import annotations
@@ -37,11 +37,11 @@ class SimulatedTestbed:
         Args:
             pcap: Write the frames of the first trial to this file, and those of each other trial to
                 one next to it.
-            worlds: Most trials that are simulated at a time; absent: one for each processor.
+            worlds: Most trials to simulate at a time; default: one per processor.
 
         Raises:
-            UsageError: A number of hosts or a link that a simulation does not have, or a file for
-                frames that is there already.
+            UsageError: A simulation does not support this number of hosts or link, or the capture
+                file exists.
             EngineLost: The engine does not start.
         """
         if hosts != MAX_HOSTS:
@@ -75,12 +75,12 @@ class SimulatedTestbed:
             for number in range(hosts)
         )
         self._pcap = None if pcap is None else check_pcap(pcap)
-        # A file that a dropped world has begun would be in the way of the trial that it is of.
+        # The file of a dropped world would be in the way of its trial.
         most = 1 if pcap is not None else worlds
         self.worlds = Worlds(lambda: Engine("simulator", [engine_path()]), most)
 
     def pcap_of(self, number: int) -> Path | None:
-        """Where the frames of a trial are written, by its number from 0; `None`: nowhere."""
+        """The capture file of a trial, by its number from 0; `None` for no file."""
         return None if self._pcap is None else numbered(self._pcap, number)
 
     def versions(self) -> dict[str, str]:
@@ -91,11 +91,11 @@ class SimulatedTestbed:
         return {"link": self.link.to_json()}
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`: each trial has its own world, which counts by itself."""
+        """See `Testbed.counters`: each trial has its own world with its own counters."""
         return {}
 
     def damage(self) -> str | None:
-        """See `Testbed.damage`: nothing of it was made."""
+        """See `Testbed.damage`: nothing was set up."""
         return None
 
     def close(self) -> None:

@@ -1,8 +1,8 @@
 """
-Hosts that are reached by ssh, this machine among them if it is named: an engine is copied to each.
+Hosts reached by ssh, including this machine if it is named: an engine is copied to each.
 
-Nothing is installed there and nothing listens but what a trial needs: engines are spoken to through
-ssh, and end with its connections.
+Nothing is installed there, and only ports that a trial needs are open: lanlab talks to engines
+through ssh, and they end with its connections.
 """
 
 from __future__ import annotations
@@ -51,13 +51,13 @@ from lanlab.testbeds.remote.programs import RemotePrograms
 
 MAX_HOSTS = 64
 #: Prefix of the directory of the connections' sockets. A socket's path has at most 107 bytes
-#: (unix(7)), on other systems 103. In addition to the path of a directory it has 27 for the name of
-#: ours with a process id of 7 digits, 8 for the socket, two `/`, and 17 that ssh appends while it
-#: makes it.
+#: (unix(7)), on other systems 103. Beyond the path of a directory it contains 27 for the name of
+#: lanlab's with a process id of 7 digits, 8 for the socket, two `/`, and 17 that ssh appends
+#: temporarily.
 _FOLDER = "lanlab-ssh-"
 _FOLDER_PID = re.compile(rf"{_FOLDER}(\d+)-")
 _MOST_FOLDER_BYTES = 49
-#: ssh_config(5) reads blanks, quotes, `%` and `$` in a path as something else.
+#: ssh_config(5) interprets blanks, quotes, `%` and `$` in a path.
 _PLAIN_FOLDER = re.compile(rf"/[A-Za-z0-9_./+:@,=-]{{0,{_MOST_FOLDER_BYTES - 1}}}")
 
 
@@ -75,11 +75,11 @@ class _Remote:
 
     def start_engine(self) -> EngineCommand:
         """
-        What starts the engine there.
+        The command that starts the engine there.
 
         Raises:
-            RunError: The connection has ended: ssh would open another one, which ends with nothing
-                that lanlab ends.
+            RunError: The connection has ended: ssh would open another one, which lanlab does not
+                end.
         """
         if why := self.connection.why_ended():
             raise RunError(f"{self.destination.label}: {why}", host=self.destination.label)
@@ -105,7 +105,7 @@ class _Remote:
 class SshTestbed:
     """See `lanlab.testbeds.base.Testbed`."""
 
-    #: A start travels by ssh; a late one is tried again with twice the lead.
+    #: A start travels by ssh; a late one is repeated with twice the lead.
     start_lead_s = 0.1
 
     def __init__(
@@ -116,12 +116,12 @@ class SshTestbed:
     ) -> None:
         """
         Args:
-            text: What follows `ssh:` in the testbed's name: hosts, or a file of them.
-            hosts: How many are used, the first ones.
-            link: `unshaped`: what joins them is there.
+            text: The part after `ssh:` in the testbed's name: hosts, or a file of them.
+            hosts: Number of hosts to use, the first ones.
+            link: `unshaped`: the network exists.
 
         Raises:
-            UsageError: A host is not as it must be, cannot be reached, or cannot have an engine.
+            UsageError: A host is malformed, cannot be reached, or cannot have an engine.
             LabError: Likewise. Nothing is left behind.
         """
         if sys.platform == "win32":
@@ -168,7 +168,8 @@ class SshTestbed:
                 return error
 
         with ThreadPoolExecutor(max_workers=8) as pool:
-            # Read and hashed while ssh connects: most hosts are of this machine's architecture.
+            # Read and hashed while ssh connects, because most hosts have this machine's
+            # architecture.
             pool.submit(travelling_engine, machine_name(platform.machine()), HERE)
             reached = list(pool.map(reach, destinations))
         self._remotes = [None if isinstance(one, LabError) else one for one in reached]
@@ -193,7 +194,7 @@ class SshTestbed:
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`: the engines tell them with the facts of their hosts."""
+        """See `Testbed.counters`: the engines report them with the facts on their hosts."""
         return {}
 
     def damage(self) -> str | None:
@@ -266,7 +267,7 @@ def _addresses(
     if destination.addresses:
         return destination.by_family
     if destination.interface is not None:
-        # An end that was reached by an address of the link is measured at that.
+        # A host reached by a link-local address is measured at that address.
         is_by_link = any(
             not named.addresses and reached is not None and is_of_one_link(reached.arrival.address)
             for named, reached in zip(destinations, remotes, strict=True)
@@ -299,10 +300,10 @@ def _of_interface(
     destination: Destination, interface: str, remote: _Remote | None, *, is_by_link: bool
 ) -> dict[AddressFamily, str]:
     """
-    The addresses of an interface, the first of each family, as an engine on its host tells.
+    The addresses of an interface, the first of each family, from an engine on its host.
 
     Args:
-        is_by_link: Of IPv6 that of the link; else only where there is no other address.
+        is_by_link: Use the IPv6 link-local address; else only if there is no other.
     """
     command = [engine_path()] if remote is None else remote.start_engine()
     with Engine(destination.label, command) as engine:
@@ -329,14 +330,15 @@ def _by_family(address: str) -> dict[AddressFamily, str]:
     if isinstance(found, ipaddress.IPv6Address) and found.ipv4_mapped is not None:
         found = found.ipv4_mapped
     text = str(found)
-    # Others need none, even if their text has one.
+    # Other addresses need no zone, even if their text has one.
     zone = zone_of(address) if is_of_one_link(text) else ""
     return {ip_family(found.version): f"{text}%{zone}" if zone else text}
 
 
 def _zone_here(destination: Destination, remote: _Remote) -> str:
-    """The interface here by which a host is reached at an address of one link: as its user wrote
-    it, else that which has the address that the host saw the connection come from."""
+    """The interface of this machine that leads to a host's link-local address: the one the user
+    gave, else the one with the address from which the host saw the connection.
+    """
     written = zone_of((destination.ssh or "").rpartition("@")[2])
     seen = remote.arrival.peer_address
     if written or seen is None:
@@ -349,10 +351,10 @@ def _zone_here(destination: Destination, remote: _Remote) -> str:
 
 
 def _local_address(address: str, zone: str) -> str | None:
-    """The address of this machine from which datagrams to another leave; none is sent.
+    """The source address of datagrams to another address; none is sent.
 
     Args:
-        zone: The interface here, for an address of one link.
+        zone: This machine's interface, for a link-local address.
     """
     is_zoned = is_of_one_link(address)
     family = socket.AF_INET6 if ":" in address else socket.AF_INET

@@ -1,4 +1,4 @@
-"""The system's network tools: finding them, and running them so that a failure says why."""
+"""Finds the system's network tools, and runs them so that a failure gives its reason."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ PACKAGES = {
     "cat": "coreutils",
     "env": "coreutils",
 }
-#: Where they often lie without being on an ordinary user's PATH.
+#: Folders that often contain them without being on an ordinary user's PATH.
 _SYSTEM_FOLDERS = ("/usr/sbin", "/sbin", "/usr/local/sbin")
 #: Setting up takes milliseconds; a tool that takes this long hangs.
 _TIME_LIMIT_S = 20.0
-#: More at once only makes them wait for the kernel's one lock on network settings.
+#: More in parallel would only wait for the kernel's single lock on network settings.
 _AT_ONCE = 8
 
 
@@ -60,10 +60,10 @@ class Command:
 
 
 def run_each(commands: Iterable[Command]) -> list[str]:
-    """Run commands, several at once, and give what each wrote to standard output, in order.
+    """Run commands, several at once, and return the standard output of each, in order.
 
     Raises:
-        RunError: One failed; with what it wrote to standard error. All have ended then.
+        RunError: One failed; with its standard error. All have ended then.
     """
     waiting = list(commands)
     results: list[str] = []
@@ -88,7 +88,7 @@ def _start(command: Command) -> subprocess.Popen[str]:
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
-        # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+        # Ctrl-C in the terminal is for lanlab, which then shuts down in order.
         start_new_session=True,
     )
 

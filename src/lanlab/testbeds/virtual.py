@@ -24,7 +24,7 @@ from lanlab.testbeds.tools import Command, run_each, tool
 
 MIN_HOSTS = 2
 MAX_HOSTS = 256
-#: Between the end of a process, which takes its interfaces along, and our hearing of it.
+#: Time between the end of a process, which removes its interfaces, and its detection.
 _MEDIUM_ENDS_WITHIN_S = 0.2
 
 
@@ -83,11 +83,11 @@ def _carriers(interfaces: _Interfaces) -> dict[str, dict[str, int]]:
 
 
 class VirtualTestbed:
-    """See `lanlab.testbeds.base.Testbed`. Linux only; as root, or where user namespaces are."""
+    """See `lanlab.testbeds.base.Testbed`. Linux only; needs root or user namespaces."""
 
     name = "virtual"
-    #: Each engine hears of a start within a millisecond or so; one that does not says so, and the
-    #: start is tried again with twice the lead.
+    #: Each engine receives the announcement of a start within about a millisecond; if it is late,
+    #: it says so, and the start is repeated with twice the lead.
     start_lead_s = 0.01
 
     def __init__(
@@ -100,16 +100,16 @@ class VirtualTestbed:
     ) -> None:
         """
         Args:
-            hosts: How many hosts.
-            link: As `parse_link` reads it; 2 hosts get a cable unless a switch is asked for.
-            find_engine: Gives the path of `lanlab-engine`, which sets the hosts up and is the
+            hosts: Number of hosts.
+            link: In the form of `parse_link`; 2 hosts get a cable unless a switch is requested.
+            find_engine: Returns the path of `lanlab-engine`, which sets the hosts up and is the
                 medium.
             pcap: Write every frame on the medium to this file.
 
         Raises:
-            UsageError: A number of hosts, a link or a file that is not allowed.
+            UsageError: The number of hosts, the link or the file is not allowed.
             UnmetNeed: The machine lacks a tool or a right.
-            RunError: The system refused a step; everything made before is gone again.
+            RunError: The system refused a step; everything created before is removed again.
         """
         request = parse_link(link)
         topology = _topology(hosts, request)
@@ -182,7 +182,7 @@ class VirtualTestbed:
             self._engine = self._medium.engine
         else:
             place = members[hosts if has_bridge else 0]
-            # It starts while the tools join the hosts.
+            # It starts while the tools connect the hosts.
             network = [*place.command_prefix, engine]
             self._engine = Engine("network", network, is_awaited=False)
             if has_bridge:
@@ -196,13 +196,13 @@ class VirtualTestbed:
         shaped = self.link.rate_bps is not None
         self._engine.ask(wiring.hosts_request(pids, self._ipv6, shaped))
         if self._medium is not None:
-            # What was sent while interfaces came up is no trial's.
+            # Traffic from setting up interfaces does not belong to a trial.
             self._medium.counters()
 
     def _batch(self, namespace: Namespace, name: str, text: str) -> None:
         path = tool(name)
         batch = Command((*namespace.command_prefix, path, "-batch", "-"), text)
-        # At the same time, as both wait for a process to begin.
+        # In parallel, because both wait for a process to start.
         _, version = run_each([batch, Command((path, "-V"))])
         self._versions[name] = version.strip()
 
@@ -234,7 +234,7 @@ class VirtualTestbed:
         }
 
     def facts(self) -> dict[str, Any]:
-        """See `Testbed.facts`; as it was made."""
+        """See `Testbed.facts`; the state at set-up."""
         return self._facts
 
     def _look(self, interfaces: _Interfaces) -> dict[str, Any]:
@@ -253,12 +253,13 @@ class VirtualTestbed:
         }
 
     def counters(self) -> Counters:
-        """See `Testbed.counters`; of a link of a stated speed with those of its queues (`qdisc_…`),
-        and with those of its medium (`medium_…`)."""
+        """See `Testbed.counters`; a link with a speed adds those of its queues (`qdisc_…`), one
+        with a medium those of the medium (`medium_…`).
+        """
         if self._medium is not None and (ended := self._medium.damage()) is not None:
             raise TestbedDamaged(ended, host=MEDIUM)
         counters = {}
-        # Through /proc no process is needed: cheap enough for every trial.
+        # Through /proc this needs no process: cheap enough for every trial.
         for place, namespace in self._places.items():
             table = read_interfaces(Path(f"/proc/{namespace.pid}/net/dev"))
             for device in self._devices[place]:
@@ -272,7 +273,7 @@ class VirtualTestbed:
                 for device in self._devices[place]:
                     counters[f"{place}/{device}"] |= queue_counters(interfaces[device])
         if self._medium is not None:
-            # Last, so that what it says of its lateness is of the trial alone.
+            # Last, so that its lateness covers the trial alone.
             for interface, found in self._medium.counters().items():
                 counters[interface] |= found
         return counters
@@ -293,7 +294,7 @@ class VirtualTestbed:
         }
         found = damage_of(self._made, now)
         if self._medium is not None:
-            # With its process, the interfaces of all hosts are gone.
+            # If its process ends, the interfaces of all hosts are gone.
             lost = self._medium.lost(_MEDIUM_ENDS_WITHIN_S) if found else None
             found = lost or found or self._medium.damage()
         try:

@@ -1,10 +1,10 @@
 """
 Interfaces, addresses and neighbours of a virtual LAN: cables and a switch as lines for `ip -batch`
-and `bridge -batch`, what the hosts are to have as a request to an engine.
+and `bridge -batch`, the hosts' settings as a request to an engine.
 
-Everything that a real LAN would find out by asking (ARP, neighbour discovery, learning of
-addresses, duplicate-address detection) is stated beforehand. A measurement sees no frames but its
-own and, in the first second or two, some short IPv6 multicast reports, which cannot be turned off.
+Everything that a real LAN finds out by protocols (ARP, neighbour discovery, learning of addresses,
+duplicate-address detection) is set in advance. A measurement sees only its own frames and, in the
+first second or two, some short IPv6 multicast reports, which cannot be turned off.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ _BRIDGE = "br0"
 
 _IPV4_NETWORK = ipaddress.IPv4Network("10.77.0.0/16")
 _IPV6_NETWORK = ipaddress.IPv6Network("fd77::/64")
-#: Linux's usual length; only an unshaped link's sender ever sees it.
+#: Linux's usual length; only the sender on an unshaped link ever notices it.
 _TRANSMIT_QUEUE_FRAMES = 1000
 
 
@@ -42,7 +42,7 @@ def addresses(host: int, ipv6: bool) -> dict[AddressFamily, str]:
 
 
 def spare_address() -> str:
-    """An IPv4 address of the network that no host has.
+    """An unused IPv4 address of the network.
 
     Examples:
         >>> spare_address()
@@ -89,13 +89,14 @@ def switch_batch(pids: Sequence[int], ipv6: bool) -> str:
 
 
 def forwarding_batch(hosts: int) -> str:
-    """In the switch: which host is behind which port, so that it never floods."""
+    """In the switch: the port of each host, so that it never floods."""
     return "".join(f"fdb replace {mac(i)} dev {port(i)} master static\n" for i in range(hosts))
 
 
 def hosts_request(pids: Sequence[int], ipv6: bool, shaped: bool) -> dict[str, object]:
-    """What an engine is asked for to set up the hosts, each given by a process in its namespace:
-    its interface, addresses and all its neighbours."""
+    """The request to an engine to set up the hosts, each given by a process in its namespace: its
+    interface, addresses and all its neighbours.
+    """
     prefixes = {"ipv4": _IPV4_NETWORK.prefixlen, "ipv6": _IPV6_NETWORK.prefixlen}
     return {
         "type": "set_up_hosts",
@@ -114,14 +115,14 @@ def hosts_request(pids: Sequence[int], ipv6: bool, shaped: bool) -> dict[str, ob
         ],
         "mtu_bytes": MTU_BYTES,
         "queue_frames": _TRANSMIT_QUEUE_FRAMES,
-        # TCP hands down packets of many segments with any setting of offloads. The shaper charges
+        # TCP passes down packets of many segments with any setting of offloads. The shaper charges
         # such a packet for one frame: 1.5 % too fast at 10 Mbit/s, 6 % at 1 Gbit/s.
         "segments": 1 if shaped else None,
     }
 
 
 def _up(device: str, ipv6: bool, more: str) -> list[str]:
-    # Without a link-local address there are no router solicitations from it.
+    # Without a link-local address it sends no router solicitations.
     quiet = [f"link set {device} addrgenmode none"] if ipv6 else []
     queue = f"txqueuelen {_TRANSMIT_QUEUE_FRAMES}"
     return [*quiet, f"link set {device} mtu {MTU_BYTES} {queue} {more} up"]

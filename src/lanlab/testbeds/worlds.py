@@ -1,9 +1,9 @@
 """
-Worlds that are simulated side by side, each by an engine process of its own.
+Worlds simulated in parallel, each by its own engine process.
 
-A world follows from its request alone, which has its seed. So it may be computed before its turn:
-a result is given out for the same request only, and what is not expected any more is dropped.
-Taken in the order of a plan, results are the same as if each world had waited for the one before.
+A world depends only on its request, which contains its seed. So it may be computed before its turn:
+a result is used for an identical request only, and results no longer expected are dropped. Used in
+the order of a plan, they are the same as if each world had waited for the one before.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ _Request = Mapping[str, Any]
 
 class Worlds:
     """
-    Engines that simulate, as many at a time as there are processors.
+    Engines that simulate, as many in parallel as there are processors.
 
     Args:
         start: Starts an engine. The first one is started at once.
-        most: How many worlds are simulated at a time; absent: one for each usable processor.
+        most: Most worlds to simulate at a time; default: one per usable processor.
 
     Raises:
         EngineLost: The engine does not start.
@@ -51,11 +51,12 @@ class Worlds:
         self._expected: dict[str, Future[dict[str, Any]]] = {}
 
     def expect(self, requests: Sequence[_Request]) -> None:
-        """Begin with worlds that will be asked for, in this order. Those that were expected before
-        and are not any more are dropped."""
+        """Start with worlds that will be requested, in this order. Earlier expectations that are no
+        longer listed are dropped.
+        """
         wanted = {_key(request): request for request in requests}
         for key in [key for key in self._expected if key not in wanted]:
-            # One that has begun comes to its end, which is looked at no more.
+            # A world that has begun runs to its end, and its result is discarded.
             self._expected.pop(key).cancel()
         for key, request in wanted.items():
             if key not in self._expected:
@@ -63,11 +64,11 @@ class Worlds:
 
     def result(self, request: _Request) -> dict[str, Any]:
         """
-        What a world came to, and in `lines` what was said before that, by its type.
+        The result of a world, and in `lines` the earlier messages by type.
 
         Raises:
-            EngineError: It came to no end that is a result.
-            EngineLost: Its engine is gone, or was not done in time.
+            EngineError: The simulation failed.
+            EngineLost: Its engine is gone, or timed out.
         """
         future = self._expected.pop(_key(request), None)
         if future is None:
@@ -85,7 +86,7 @@ class Worlds:
         except EngineError:
             raise
         except BaseException:
-            # It may still simulate, and has no other use.
+            # It may still be simulating, and is not needed.
             self._end(engine)
             raise
         finally:

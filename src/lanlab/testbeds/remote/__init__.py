@@ -1,1 +1,1 @@
-"""Hosts that are reached by ssh: how they are named, the connection, and the engine there."""
+"""Hosts reached by ssh: their names, the connection, and the engine."""

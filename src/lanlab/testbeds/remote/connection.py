@@ -1,10 +1,9 @@
 """
-A connection to a host by OpenSSH's own client, and what is started through it.
+A connection to a host by OpenSSH's own client, and the programs started through it.
 
-The first session is the holder: its input is a pipe from lanlab, so that it ends with lanlab,
-however that ends. The others share its connection (`ControlMaster` of ssh_config(5)) through a
-socket in a private directory. All else is the user's: configuration, agent, jump
-hosts, known hosts.
+The first session is the holder: its input is a pipe from lanlab, so it ends with lanlab, for any
+reason. The others share its connection (`ControlMaster` of ssh_config(5)) through a socket in a
+private directory. Everything else is the user's: configuration, agent, jump hosts, known hosts.
 """
 
 from __future__ import annotations
@@ -31,8 +30,8 @@ from lanlab.testbeds.tools import tool
 _CONNECT_WITHIN_S = 10
 _BEGIN_WITHIN_S = 30.0
 _ANSWER_WITHIN_S = 20.0
-#: Silence of the host, seconds, after which ssh asks whether it is there; and number of questions
-#: without an answer after which ssh gives up.
+#: Seconds of silence after which ssh probes the host; and number of unanswered probes after which
+#: ssh gives up.
 _ALIVE_INTERVAL_S, _ALIVE_QUESTIONS = 5, 3
 _END_WITHIN_S = 3.0
 _LAST_WORDS_WITHIN_S = 0.2
@@ -41,25 +40,25 @@ _CLOSED = "the host has closed its end of the ssh connection"
 _MOST_PRELUDE_BYTES = 65_536
 _MOST_LINE_BYTES = 4096
 _PIECE_BYTES = 65_536
-#: Has a POSIX shell read its script, and do that. The login shell may be any: within these quotes
-#: csh and tcsh would take `!` for an event of their history and a line end for an error, and old
-#: ones take no word of more than 1024 bytes.
+#: Lets a POSIX shell read its script from the input. The login shell may be any: even within these
+#: quotes csh and tcsh would take `!` for a history event and a line end for an error, and old ones
+#: accept no word of more than 1024 bytes.
 HOLDER = """exec sh -c 'read -r script; eval "$script"'"""
 _HELLO = 'exec sh -c "echo hello"'
 
 
-#: Connections of this process that are being made, for `give_up_connecting`.
+#: Connections being set up, for `give_up_connecting`.
 _BEGUN: set[Connection] = set()
 
 
 def give_up_connecting() -> None:
-    """End the connections that are being made; where they are made, an error is raised."""
+    """Abort the connections being set up; their threads raise an error."""
     for connection in list(_BEGUN):
         connection.terminate()
 
 
 class Silent(Exception):
-    """Nothing came in time, or what came has ended; then the text says so."""
+    """The time is over, or the connection has ended; then the text says so."""
 
 
 class Connection:
@@ -69,11 +68,11 @@ class Connection:
         """
         Args:
             folder: A private directory, for the connection's socket.
-            script: What the holder does, for a POSIX shell: one line. `$0` is the mark that it
-                shall write on a line of its own before all else.
+            script: The holder's script, for a POSIX shell: one line. `$0` is the mark that it must
+                write on a separate line first.
 
         Raises:
-            LabError: The host cannot be reached, or its shell does not run the given command.
+            LabError: The host cannot be reached, or its shell does not run the command.
         """
         assert destination.ssh is not None
         self.destination = destination
@@ -108,14 +107,14 @@ class Connection:
     def _client(self, *options: str) -> list[str]:
         port = [] if self.destination.port is None else ["-p", str(self.destination.port)]
         fixed = {
-            # No user could answer a question of ssh.
+            # No user could answer a prompt of ssh.
             "BatchMode": "yes",
             "ConnectTimeout": str(_CONNECT_WITHIN_S),
             "ControlPath": str(self._socket),
             "ControlPersist": "no",
             "ServerAliveInterval": str(_ALIVE_INTERVAL_S),
             "ServerAliveCountMax": str(_ALIVE_QUESTIONS),
-            # What a user's configuration has for sessions of people.
+            # Options in a user's configuration that are meant for interactive sessions.
             "ClearAllForwardings": "yes",
             "ForkAfterAuthentication": "no",
             "LogLevel": "ERROR",
@@ -135,12 +134,13 @@ class Connection:
             self._holder.stdin.write(f"{script.strip()}\n".encode())
 
     def command(self, *words: str) -> tuple[str, ...]:
-        """What starts a program on the host through this connection; words of further arguments
-        are put behind it with spaces, as ssh does."""
+        """The command that starts a program on the host through this connection; like ssh, it joins
+        further arguments with spaces.
+        """
         return (*self._client("-o", "ControlMaster=no"), *words)
 
     def marked_command(self, path: str) -> tuple[str, tuple[str, ...]]:
-        """A line, and what starts a program there that speaks after this line."""
+        """A line, and the command that starts a program whose output begins after this line."""
         mark = f"lanlab-{secrets.token_hex(8)}"
         return mark, self.command(f"echo {mark}; exec {path}")
 
@@ -168,7 +168,7 @@ class Connection:
         if self._errors.is_flood:
             return RunError(f"{self.label}: the ssh connection {flood()}", host=self.label)
         said = self._errors.text()
-        # Once a session has begun, an error of the connection is none of connecting.
+        # Once a session has begun, an error is not a failure to connect.
         if prelude or self._holder.returncode not in (None, SSH_FAILURE):
             found = (prelude or said.splitlines() or ["nothing"])[-1]
             return UsageError(
@@ -200,10 +200,10 @@ class Connection:
 
     def next_line(self, within_s: float = _ANSWER_WITHIN_S) -> str:
         """
-        What the holder says next.
+        The holder's next line.
 
         Raises:
-            RunError: It says nothing in time, or the connection has ended.
+            RunError: There is none in time, or the connection has ended.
         """
         try:
             return self._line(time.monotonic() + within_s)
@@ -213,13 +213,13 @@ class Connection:
 
     def send(self, octets: bytes, within_s: float = _ANSWER_WITHIN_S) -> None:
         """
-        Give the holder bytes.
+        Send the holder bytes.
 
         Args:
-            within_s: Time for all of them; 0: nothing is waited for.
+            within_s: Time for all of them; 0: do not wait.
 
         Raises:
-            RunError: The connection has ended, or the host does not take them in time.
+            RunError: The connection has ended, or the host does not read them in time.
         """
         pipe = self._holder.stdin
         assert pipe is not None
@@ -237,7 +237,7 @@ class Connection:
         return self.destination.label
 
     def why_ended(self) -> str | None:
-        """Why the connection ended; `None` while it stands."""
+        """Why the connection ended; `None` while it is open."""
         if self._closing:
             return "the connection was closed"
         if self._holder.poll() is None and not self._is_ending():
@@ -252,7 +252,7 @@ class Connection:
         return not self._socket.exists()
 
     def settle(self) -> None:
-        """It is made, with all that is to be done at its beginning."""
+        """The connection is set up and initialised."""
         _BEGUN.discard(self)
 
     def terminate(self) -> None:
@@ -286,7 +286,7 @@ class Connection:
 
 
 class Heartbeat:
-    """Tells holders now and then that lanlab is there, on a thread of its own, until `close`."""
+    """Sends holders keepalives from a separate thread, until `close`."""
 
     def __init__(self, connections: list[Connection], interval_s: float) -> None:
         self._connections, self._interval_s = connections, interval_s
@@ -298,7 +298,7 @@ class Heartbeat:
         while not self._over.wait(self._interval_s):
             for connection in self._connections:
                 with contextlib.suppress(LabError, ValueError):
-                    # The others must not wait for one that takes nothing.
+                    # One that does not read must not delay the others.
                     connection.send(b"\n", 0)
 
     def close(self) -> None:

@@ -1,4 +1,4 @@
-"""How hosts are named: `here`, or `[USER@]HOST[:PORT]`, and the address that is measured at."""
+"""The form of host names: `here`, or `[USER@]HOST[:PORT]`, with the address to measure at."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from lanlab.user_files import read_user_file
 
 HERE = "here"
 PREFIX = "ssh:"
-#: A name that begins with `-` would be an option of ssh; others are of no host (RFC 952, RFC 1123)
-#: and of no alias that ssh_config(5) can have without quotes.
+#: A name that begins with `-` would be an option of ssh; the other characters occur in no host name
+#: (RFC 952, RFC 1123) and in no unquoted alias of ssh_config(5).
 _DESTINATION = re.compile(
     r"(?:(?P<user>\w[\w.+$@\\-]{0,127})@)?"
     r"(?:\[(?P<ipv6>[0-9A-Fa-f:.]+(?:%[A-Za-z0-9_.-]+)?)\]|(?P<name>[A-Za-z0-9_][A-Za-z0-9_.-]{0,252}))"
@@ -32,11 +32,11 @@ _KEYS = frozenset({"ssh", "address", "interface", "roles"})
 
 @dataclass(frozen=True)
 class Destination:
-    #: As ssh takes it, for example `alice@nas`; `None` for this machine.
+    #: The destination for ssh, such as `alice@nas`; `None` for this machine.
     ssh: str | None
     port: int | None = None
     addresses: tuple[str, ...] = ()
-    #: The interface whose addresses are those of the measured network; `None`: not said.
+    #: The interface with the addresses of the measured network; `None` if not given.
     interface: str | None = None
 
     @property
@@ -56,7 +56,7 @@ class Destination:
         if self.port is not None:
             bare += f":{self.port}"
         for place, one in enumerate(self.addresses, 1):
-            # The interface that follows the last one is its zone as well.
+            # The interface after the last address is also its zone.
             is_last = place == len(self.addresses)
             bare += f"={addresses.bare(one) if is_last else one}"
         return f"{bare}%{self.interface}" if self.interface else bare
@@ -64,12 +64,12 @@ class Destination:
 
 def parse_destination(text: str) -> Destination:
     """
-    Read a host: `here` or `[USER@]HOST[:PORT]`; then, each after a `=`, addresses of the measured
-    network, or its interface after a `%`. An address of one link (`fe80::/10`) has its zone behind
-    it: within the brackets the interface here, behind a `=` that of the host itself.
+    Read a host: `here` or `[USER@]HOST[:PORT]`; then either addresses of the measured network, each
+    after a `=`, or its interface after a `%`. A link-local address (`fe80::/10`) needs its zone:
+    within the brackets the interface of this machine, after a `=` that of the host itself.
 
     Raises:
-        UsageError: It is no such thing.
+        UsageError: The text is malformed.
 
     Examples:
         >>> parse_destination("alice@nas:2222=192.168.7.2").addresses
@@ -84,7 +84,7 @@ def parse_destination(text: str) -> Destination:
         if interface and addresses.is_of_one_link(last):
             given[-1] = f"{last}%{interface}"
     else:
-        # What stands in brackets may have a zone.
+        # An address in brackets may have a zone.
         host, bracket, behind = head.rpartition("]")
         behind, _, interface = behind.partition("%")
         head = f"{host}{bracket}{behind}"
@@ -124,10 +124,11 @@ def _check_address(address: str, text: str) -> None:
 
 def read_destinations(text: str) -> list[Destination]:
     """
-    The hosts of a testbed, from what follows `ssh:` in its name: a TOML file, or hosts with commas.
+    The hosts of a testbed, from the part after `ssh:` in its name: a TOML file, or hosts separated
+    by commas.
 
     Raises:
-        UsageError: The file or a host in it is not as it must be.
+        UsageError: The file or a host in it is malformed.
     """
     if text.endswith(".toml"):
         return _read_file(Path(text).expanduser())
@@ -173,14 +174,14 @@ def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[D
     return [first, second, *others, *free]
 
 
-#: The place of a host among the hosts of a testbed, by the role that it can be given.
+#: The position of a host among the hosts of a testbed, by role.
 _PLACES = {
     role: place for place, roles in enumerate(zip(*ROLES.values(), strict=True)) for role in roles
 }
 
 
 def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]:
-    """A host of a file, and its place; `None`: any."""
+    """A host of a file, and its position; `None`: any."""
     where = f"{path}: host {number + 1}"
     if not isinstance(table, Mapping) or not set(table) <= _KEYS:
         found = ", ".join(f"`{key}`" for key in table if key not in _KEYS)
@@ -212,8 +213,9 @@ def _host(path: Path, number: int, table: Any) -> tuple[int | None, Destination]
 
 
 def _with_zones(found: list[Destination]) -> list[Destination]:
-    """Hosts that ssh is to reach by an address of one link, with the interface here that leads to
-    it: as it stands there, else that of this machine, if it is named."""
+    """Complete hosts that ssh reaches by a link-local address with the interface of this machine:
+    the one given there, else this machine's if it is named.
+    """
     own = next((one.interface for one in found if one.ssh is None), None)
     complete = []
     for one in found:

@@ -3,8 +3,8 @@ The shell script that holds a connection. It reports the facts of the host, read
 host needs, finds or receives that engine, and waits for the end. Then it removes what must not
 stay.
 
-It is sent as one line, for any POSIX shell, so it has no line ends and no comments, and begins with
-no blank. Instead:
+It is sent as one line for any POSIX shell, so it has no line ends, no comments, and no blank at its
+beginning. Its behaviour:
 
 - `$0` is the mark. It is printed first, on a line of its own.
 - It prints `facts SYSTEM ARCHITECTURE KERNEL CONNECTION`, then reads `HASH OCTETS KEEP SILENCE_S`.

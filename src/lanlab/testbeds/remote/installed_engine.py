@@ -1,6 +1,6 @@
 """
-The engine on a host that has none: copied there over the connection, kept by its SHA-256 in the
-user's cache directory, and seen to be what was sent before it is started.
+Installs the engine on a host: copied over the connection, cached by its SHA-256 in the user's cache
+directory, and verified before it is started.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lanlab.errors import UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 from lanlab.testbeds.remote.connection import Connection
 
-#: Time without input after which an engine ends: its connection is dead, or lanlab is.
+#: Time without input after which an engine ends: its connection or lanlab is dead.
 END_AFTER_SILENCE_S = 45
 HEARTBEAT_S = 12.0
 REMOVE_VARIABLE = "LANLAB_REMOVE_ENGINE"
@@ -27,18 +27,18 @@ class Arrival:
     system: str
     architecture: str
     kernel: str
-    #: Its own address of the ssh connection, and that of the other end; `None`: not said, as where
-    #: the server's end is no socket (`UNKNOWN`).
+    #: Its own address of the ssh connection, and that of the other end; `None` if unknown, for
+    #: example if the server's end is not a socket (`UNKNOWN`).
     address: str | None
     peer_address: str | None
 
 
 def arrive(connection: Connection) -> Arrival:
     """
-    Read what the holder says first.
+    Read the holder's first line.
 
     Raises:
-        LabError: It is not what a POSIX shell would say, or no system that engines are for.
+        LabError: It is not the output of a POSIX shell, or no engine exists for the system.
     """
     line = connection.next_line()
     words = line.split()
@@ -61,7 +61,7 @@ def arrive(connection: Connection) -> Arrival:
 
 
 def _address(text: str) -> str | None:
-    """An address, or `None` of what is none."""
+    """The text as an address, or `None`."""
     try:
         ipaddress.ip_address(text)
     except ValueError:
@@ -78,14 +78,14 @@ class InstalledEngine:
 
 def install(connection: Connection, arrival: Arrival, *, keep: bool) -> InstalledEngine:
     """
-    See that a host has its engine.
+    Ensure that a host has its engine.
 
     Args:
         keep: Whether it stays in the user's cache directory there.
 
     Raises:
-        LabError: There is no engine for its architecture, no directory to have it in, or it does
-            not start there.
+        LabError: No engine exists for its architecture, no directory is suitable, or it does not
+            start there.
     """
     engine = travelling_engine(arrival.architecture, connection.label)
     wanted = f"{engine.sha256} {len(engine.content)} {'yes' if keep else 'no'}"
@@ -108,7 +108,7 @@ def install(connection: Connection, arrival: Arrival, *, keep: bool) -> Installe
 def _not_installed(connection: Connection, engine: TravellingEngine, reasons: str) -> UsageError:
     found = "; ".join(part.strip() for part in reasons.split(";") if part.strip())
     if "kernel too old" in found:
-        # So says the C library that the engine brings along.
+        # The message of the C library inside the engine.
         return UsageError(
             f"{connection.label}: the engine does not start: the host's kernel is too old",
             hint="use an engine built with an older C library: `--engine "

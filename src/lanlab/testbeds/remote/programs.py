@@ -1,5 +1,4 @@
-"""Programs of a host that is reached by ssh: found there, started there, and ended with the
-connection."""
+"""Programs of a host reached by ssh: found and started there, and ended with the connection."""
 
 from __future__ import annotations
 
@@ -13,11 +12,12 @@ from lanlab.frozen import dataclass
 from lanlab.pipes import run_briefly
 
 _WITHIN_S = 10.0
-#: Reads a script of one line and does that; the words behind it are `$0` and `$@`. The login shell
-#: may be any: `lanlab.testbeds.remote.connection.HOLDER` says why the script does not stand here.
+#: Reads a one-line script and runs it; the following words are `$0` and `$@`. The login shell may
+#: be any: `lanlab.testbeds.remote.connection.HOLDER` explains why the script is not part of the
+#: command.
 _READ = """exec sh -c 'read -r script; eval "$script"'"""
 #: Marks where the program's output begins, runs it, ends it when the connection or lanlab ends, and
-#: says last, among the errors, which time it took on the processors (`times` of POSIX).
+#: finally prints its CPU time to the error output (`times` of POSIX).
 _SCRIPT = (
     'echo "$0"; exec 3<&0; "$@" 3<&- </dev/null & p=$!; '
     "(read -r x <&3; kill -9 $p) >/dev/null 2>&1 & w=$!; "
@@ -44,10 +44,10 @@ class RemotePrograms:
 
     def printed_by(self, *argv: str) -> str | None:
         """
-        What a program there prints that ends at once; `None`: it is not there, or failed.
+        The output of a short-lived program there; `None` if it is missing or failed.
 
         Raises:
-            RunError: No answer came.
+            RunError: There was no answer.
         """
         words = self.command('exec sh -c \'exec "$0" "$@"\'', *map(shlex.quote, argv))
         try:

@@ -1,4 +1,4 @@
-"""Why ssh did not connect: OpenSSH's own words, as an error that says what to do."""
+"""Translates OpenSSH's messages on failed connections into errors with hints."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def refusal(destination: Destination, said: str, exit_code: int | None) -> LabEr
     The error of a connection that could not be made.
 
     Args:
-        said: What ssh wrote to its standard error.
+        said: ssh's standard error.
         exit_code: Exit code of ssh; `None` if it has not ended.
     """
     label, by_hand = destination.label, by_hand_command(destination)

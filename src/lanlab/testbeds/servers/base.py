@@ -1,9 +1,9 @@
 """
-What every server promises: what it serves, what it needs, how it is configured and started.
+The interface of every server: its services, requirements, configuration and command.
 
-A server is a program of this machine, Samba or OpenSSH for instance, that lanlab configures in a
-private folder and runs on a host of a testbed. The system's own configuration of that program, and
-a service that it may run already, are neither read nor touched.
+A server is an installed program, such as Samba or OpenSSH, that lanlab configures in a private
+folder and runs on a host of a testbed. The program's system-wide configuration, and a running
+service of it, are neither read nor changed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ _VERSION_WITHIN_S = 10.0
 
 @dataclass(frozen=True)
 class Credentials:
-    """Name and secret of a user. Never in a record, a log or an error."""
+    """Name and secret of a user. Never part of a record, a log or an error."""
 
     user: str
     #: Password; for SFTP it may be a private key in the form of OpenSSH.
@@ -41,9 +41,9 @@ class Credentials:
 
 @dataclass(frozen=True)
 class Place:
-    #: Folder for all that is the server's: configuration, keys, logs. No path in it has a space.
+    #: Folder for all files of the server: configuration, keys, logs. Its path has no space.
     private: Path
-    #: The directory that is served, by a path without spaces (a symbolic link in `private`).
+    #: The served directory, by a path without spaces (a symbolic link in `private`).
     served: Path
     root: Path
     address: str
@@ -54,7 +54,7 @@ class Place:
     uid: int
     gid: int
     user: str
-    #: What `further_folders` made.
+    #: The folders from `further_folders`.
     further: tuple[Path, ...] = ()
 
     def write(self, name: str, text: str, mode: int = 0o600) -> Path:
@@ -78,10 +78,10 @@ class Place:
 
     def run(self, argv: Sequence[str], text: str = "") -> str:
         """
-        Run a tool as the server's user and give what it wrote.
+        Run a tool as the server's user and return its output.
 
         Raises:
-            RunError: It failed; with what it said.
+            RunError: It failed; with its message.
         """
         other = os.geteuid() == 0 and self.uid != 0
         done = run_briefly(
@@ -102,47 +102,47 @@ class Place:
 
 @dataclass(frozen=True)
 class Launch:
-    """How a server that has been configured is started, and how it is reached."""
+    """How to start a configured server, and how to reach it."""
 
     argv: Sequence[str]
     port: int
     #: Share of SMB, export of NFS; `None` where a service has none.
     share: str | None = None
-    #: Whom to log in as; `None`: as it was asked for.
+    #: The user to log in as; `None`: the requested one.
     credentials: Credentials | None = None
     #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
     trust_sha256: str | None = None
     other_ports: Mapping[str, int] = field(default_factory=dict)
-    #: Files below `private` in which the server says what is wrong.
+    #: Files below `private` with the server's error messages.
     logs: Sequence[Path] = ()
 
 
 class Server(ABC):
     #: As in `--server` and in study files.
     name: str
-    #: What it can serve, by the names of `lanlab.services`, the usual first.
+    #: Its services, by the names of `lanlab.services`, the usual one first.
     services: tuple[str, ...]
     programs: tuple[str, ...]
     how_to_get: str
-    #: As whom it acts where lanlab is root and so is the owner of the directory that it serves.
+    #: The user it acts as if both lanlab and the owner of the served directory are root.
     nobody = "nobody"
-    #: Whether it cannot do without the rights of root.
+    #: Whether it needs root.
     needs_root = False
-    #: Whether it needs a network of its own, as a host of the virtual testbed has.
+    #: Whether it needs its own network, like that of a host of the virtual testbed.
     needs_own_network = False
     ports = 1
     version_arguments: Sequence[str] = ("-V",)
 
     @abstractmethod
     def launch(self, place: Place) -> Launch:
-        """Write all that the server needs below `place.private`; say how it is started.
+        """Write all configuration below `place.private`; returns how to start the server.
 
         Raises:
             RunError: A tool that makes keys or users failed.
         """
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """Why it cannot serve that, as a sentence; `None` if it can."""
+        """Why it cannot serve this request, as a sentence; `None` if it can."""
         if service not in self.services:
             allowed = ", ".join(self.services)
             return f"server `{self.name}`: found {service}; allowed: {allowed}"
@@ -153,12 +153,12 @@ class Server(ABC):
         return None
 
     def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
-        """Folders outside `private` that it takes while it runs, made here."""
+        """Folders outside `private` that it occupies while it runs, created here."""
         return []
 
     def acts_as(self, root: Path) -> tuple[int, int]:
-        """User and group as whom it acts where lanlab is root: those of the directory's owner, or
-        of `nobody` if that is root.
+        """User and group it acts as if lanlab is root: those of the directory's owner, or of
+        `nobody` if that is root.
 
         Raises:
             UnmetNeed: There is no such user.
@@ -188,10 +188,10 @@ class Server(ABC):
         return path
 
     def check_found(self, host: Host | None = None) -> None:
-        """See that all its programs and rights are here.
+        """Check that all its programs and rights are available.
 
         Raises:
-            UnmetNeed: They are not; with what to do.
+            UnmetNeed: Some are missing; with a hint.
         """
         if sys.platform != "linux":
             raise UnmetNeed(
@@ -212,7 +212,7 @@ class Server(ABC):
             )
 
     def version(self) -> str:
-        """The version that it tells, in one line.
+        """The version that it reports, in one line.
 
         Raises:
             UnmetNeed: It is not installed.

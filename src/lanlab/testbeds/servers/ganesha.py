@@ -1,9 +1,9 @@
 """
 NFS-Ganesha, for NFS version 3, in user space.
 
-NFSv3 has no users: any client that reaches it may do everything, as the directory's owner. Clients
-find the ports of a mount through `rpcbind`, which has port 111 of its host: so it takes a host with
-a network of its own. Opening files by handle takes root.
+NFSv3 has no logins: any client that reaches it may do everything that the directory's owner may.
+Clients find the ports of a mount through `rpcbind`, which needs port 111 of its host, so the host
+must have its own network. Opening files by handle needs root.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ EXPORT {{
 }}
 LOG {{ Default_Log_Level = EVENT; }}
 """
-#: In a `/run` of its own: else the socket there would be that of another host, or the system's.
+#: In its own `/run`: otherwise it would use the socket of another host, or of the system.
 _START = """\
 set -e
 mount -t tmpfs tmpfs /run

@@ -1,4 +1,4 @@
-"""What a server shows of itself: a certificate or a host key, made for its life alone."""
+"""A server's identity: a certificate or a host key, used only while the server runs."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ class Identity:
 
 def certificate(place: Place) -> Identity:
     """
-    A certificate for the place's address, signed by itself, with its key (ECDSA, P-256).
+    A self-signed certificate for the place's address, with its key (ECDSA, P-256).
 
     Raises:
-        UnmetNeed: There is no `openssl`.
+        UnmetNeed: `openssl` is missing.
         RunError: It failed.
     """
     key, public = place.private / "tls.key", place.private / "tls.crt"
@@ -33,7 +33,7 @@ def certificate(place: Place) -> Identity:
     curve = ["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes"]
     files = ["-keyout", str(key), "-out", str(public)]
     subject = ["-subj", "/CN=lanlab", "-addext", names, "-days", "30"]
-    # Not by the system's configuration, which may ask for more.
+    # The system's configuration is ignored, because it may require more.
     empty = place.write("openssl.cnf", "[req]\ndistinguished_name = name\n[name]\n")
     place.run([tool("openssl"), "req", "-x509", "-config", str(empty), *curve, *files, *subject])
     der = ssl.PEM_cert_to_DER_cert(public.read_text())
@@ -45,7 +45,7 @@ def ssh_key(place: Place, name: str) -> Identity:
     A key of SSH (Ed25519) without a passphrase.
 
     Raises:
-        UnmetNeed: There is no `ssh-keygen`.
+        UnmetNeed: `ssh-keygen` is missing.
         RunError: It failed.
     """
     key = place.private / name

@@ -1,20 +1,18 @@
 """
-Keeps one server on a host: started with few rights, seen to listen, ended wholly.
+Runs one server on a host: starts it with few rights, checks that it listens, ends it completely.
 
-A program of its own, run on the host as `python -I keeper.py SETTINGS`; it needs nothing but the
-standard library. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find), `uid`,
-`gid` (`null`: stay as it is), `remove` (folders that go at the end). It speaks JSON lines:
+A separate program, run on the host as `python -I keeper.py SETTINGS`; it needs only the standard
+library. SETTINGS is a JSON object: `address`, `ports` (how many free ones to find), `uid`, `gid`
+(`null`: do not change), `remove` (folders to remove at the end). It speaks JSON lines:
 
-1. it says `{"ports": […]}`, or `{"error": …}` and ends;
-2. it reads `{"argv": […], "port": …, "within_s": …}` and starts that;
-3. it says `{"pid": …}` once the port is listened on, or `{"error": …}`;
-4. when its input closes, it ends the server and every process that came of it, and removes the
-   folders.
+1. it writes `{"ports": […]}`, or `{"error": …}` and ends; 2. it reads `{"argv": […], "port": …,
+"within_s": …}` and starts that command; 3. it writes `{"pid": …}` once the port is listened on, or
+`{"error": …}`; 4. when its input closes, it ends the server with all its descendants, and removes
+the folders.
 
-The input is a pipe from lanlab, which the kernel closes when lanlab ends, however it ends. A
-process that the server forks, and leaves, becomes a child of the keeper (PR_SET_CHILD_SUBREAPER),
-so that none is overlooked: servers clear their environment, change their session and their process
-group.
+The input is a pipe from lanlab, which the kernel closes when lanlab ends, for any reason. A process
+that the server forks and abandons becomes a child of the keeper (PR_SET_CHILD_SUBREAPER), so none
+is missed: servers clear their environment, and change their session and process group.
 """
 
 from __future__ import annotations
@@ -39,7 +37,7 @@ _PR_SET_CHILD_SUBREAPER = 36
 _PROC = Path("/proc")
 _LISTENING = "0A"
 _POLL_S = 0.005
-#: How long a server has to end in order, and how long the kernel to end what is killed.
+#: Time limits for the server to end in order, and for the kernel to end killed processes.
 _END_WITHIN_S = 2.0
 _KILL_WITHIN_S = 5.0
 _PORTS = range(20_000, 32_000)
@@ -49,7 +47,7 @@ _NESTED = "nested"
 
 def main() -> int:
     settings: dict[str, Any] = json.loads(sys.argv[1])
-    # A Ctrl-C in the terminal is for lanlab. SIGTERM is the same as lanlab's end.
+    # Ctrl-C in the terminal is for lanlab. SIGTERM means the same as lanlab's end.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     waking, woken = os.pipe()
     os.set_blocking(woken, False)
@@ -101,7 +99,7 @@ def _become(uid: int, gid: int) -> None:
         except OSError as error:
             raise _Refusal(f"cannot become user {uid}: {error.strerror}") from None
         return
-    # Root of a user namespace that knows no other user: in one more, it is not root.
+    # Root of a user namespace without other users: in a nested one it is not root.
     unshare = shutil.which("unshare", path=f"{os.environ.get('PATH', os.defpath)}:/usr/bin:/bin")
     if unshare is None:
         raise _Refusal("need `unshare` from util-linux, not found on PATH")
@@ -121,7 +119,7 @@ def _is_mapped(kind: str, number: int) -> bool:
 
 def _free_ports(address: str, count: int) -> list[int]:
     family = socket.AF_INET6 if ":" in address else socket.AF_INET
-    # Python's sockets take no notice of a zone in a text.
+    # Python's sockets ignore a zone in the text of an address.
     host, _, zone = address.partition("%")
     found: list[socket.socket] = []
     try:
@@ -145,7 +143,7 @@ def _free_ports(address: str, count: int) -> list[int]:
 def _die_with_us() -> None:
     os.setsid()
     signal.set_wakeup_fd(-1)
-    # Should the keeper itself be killed.
+    # In case the keeper itself is killed.
     _prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
@@ -158,7 +156,7 @@ def _start(program: dict[str, Any]) -> None:
         _server = subprocess.Popen(
             program["argv"],
             stdin=subprocess.DEVNULL,
-            # lanlab reads the keeper's standard error, and keeps the end of it.
+            # lanlab reads the keeper's standard error, and keeps its last part.
             stdout=sys.stderr,
             stderr=sys.stderr,
             cwd="/",
@@ -198,7 +196,7 @@ def _listens(port: int) -> bool:
         try:
             descriptors = list((_PROC / str(pid) / "fd").iterdir())
         except PermissionError:
-            # A server may forbid the look; the port was free just before, and is taken now.
+            # A server may forbid this look; the port was free just before, and is taken now.
             return True
         except OSError:
             continue
@@ -258,7 +256,7 @@ def _end_all() -> None:
         now = time.monotonic()
         if now > deadline + _KILL_WITHIN_S:
             return
-        # Servers leave open connections to be served to their end: they are over now.
+        # Servers finish serving open connections, which are over now.
         if now > deadline or (_server is not None and _server.returncode is not None):
             for pid in _descendants():
                 with contextlib.suppress(ProcessLookupError, PermissionError):

@@ -1,7 +1,6 @@
 """
-The processes of a server that lanlab did not start, known by the sockets that they hold: those that
-listen at its address or have accepted a connection there (`/proc/net/tcp`, proc(5)), and what they
-have started since.
+The processes of a server that lanlab did not start, found by their sockets: those that listen at
+its address or accepted a connection there (`/proc/net/tcp`, proc(5)), and their later children.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from lanlab.testbeds.servers.processes import Process
 _PROC = Path("/proc")
 #: State of a listening socket (`TCP_LISTEN` in Linux's include/net/tcp_states.h).
 _LISTEN = 10
-#: Sockets that init holds for others are no sign of whose server it is.
+#: Sockets that init holds for others do not identify the server.
 _INIT = 1
 
 Address = ipaddress.IPv4Address | ipaddress.IPv6Address
@@ -49,7 +48,7 @@ class Socket:
 
 
 def sockets(table: str) -> Iterator[Socket]:
-    """The sockets in the text of `/proc/net/tcp` or `tcp6`; those of no process are left out."""
+    """The sockets in the text of `/proc/net/tcp` or `tcp6`, except those of no process."""
     for line in table.splitlines()[1:]:
         with contextlib.suppress(ValueError, IndexError):
             fields = line.split()
@@ -61,7 +60,7 @@ def sockets(table: str) -> Iterator[Socket]:
 
 
 def _address(digits: str) -> Address:
-    """Each word of 32 bits is printed as a number of this machine."""
+    """Each 32-bit word is printed in this machine's byte order."""
     words = (digits[at : at + 8] for at in range(0, len(digits), 8))
     octets = b"".join(int(word, 16).to_bytes(4, sys.byteorder) for word in words)
     found = ipaddress.ip_address(octets)
@@ -74,7 +73,7 @@ class LocalServer:
 
     def __init__(self, address: str, port: int) -> None:
         self._address, self._port = ipaddress.ip_address(bare(address)), port
-        #: Why its CPU time is not known; `None` if it is, or was not asked for yet.
+        #: Why its CPU time is unknown; `None` if it is known, or was not requested yet.
         self.unknown: str | None = None
         self._before: dict[_Key, float] | None = None
         self._began_ticks = 0.0
@@ -83,13 +82,13 @@ class LocalServer:
 
     def cpu_s(self) -> float | None:
         """
-        CPU time of the server's processes since this was first asked for, seconds.
+        CPU time of the server's processes since the first call, seconds.
 
-        Counted are the processes that hold a socket of the server or have held one when this was
-        asked for, those that they have started since, and what they have waited for.
+        It covers the processes that hold a socket of the server or held one at an earlier call, the
+        children that they started since, and terminated children that they waited for.
 
         Returns:
-            `None` where that cannot be known; `unknown` says why.
+            `None` if it is unknown; `unknown` says why.
         """
         everything = processes.everything()
         if self._before is None:
@@ -104,7 +103,7 @@ class LocalServer:
             return None
         self.unknown = None
         used_s = sum(_total_s(one) - self._before.get(_key(one), 0.0) for one in members)
-        # The system reports no time of one that has ended and that was not waited for yet.
+        # The system reports no time for a terminated process that was not waited for yet.
         self._used_s = max(self._used_s, used_s)
         return self._used_s
 
@@ -116,11 +115,11 @@ class LocalServer:
         found: dict[int, Process] = {}
         while waiting:
             one = waiting.pop()
-            # This process and its engines may have come of the server, as of a login by SSH.
+            # This process and its engines may descend from the server, as in a login by SSH.
             if one.pid in found or one.pid == os.getpid():
                 continue
             found[one.pid] = one
-            # What was there before may be anything, as the shell of somebody who is logged in.
+            # Older children may be anything, such as a user's login shell.
             started = (c for c in children.get(one.pid, []) if c.start_ticks >= self._began_ticks)
             waiting += started
         return list(found.values())

@@ -1,9 +1,9 @@
 """
 nginx, for WebDAV over HTTP/1.1, with or without TLS.
 
-`dav_ext_module` is a module of its own, which Debian has as a package. A password is checked with
-every request: it is kept as it is, in a file for the server alone, as hashing it again and again
-would be measured, too.
+`dav_ext_module` is a separate module, which Debian packages. The password is checked on every
+request, so it is stored in plain text in a file for the server alone: hashing it each time would
+distort the measurement.
 """
 
 from __future__ import annotations
@@ -78,8 +78,9 @@ class Nginx(Server):
         )
 
     def further_folders(self, root: Path, private: Path) -> list[TemporaryFolder]:
-        """Where uploads wait for their end: in the file system that they go to, else each would be
-        copied once more."""
+        """Folder of incomplete uploads: on the destination's file system, otherwise each upload
+        would be copied once more.
+        """
         if private.stat().st_dev == root.stat().st_dev:
             return []
         parent = root.parent

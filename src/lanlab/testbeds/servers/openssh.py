@@ -1,12 +1,12 @@
 """
 OpenSSH, for SFTP.
 
-It runs as an ordinary user and so can let in that user alone, by a key: a password is the system's,
-which no other program may look at. So the user and the key to log in with are made here, and the
-password that was asked for opens nothing (`RunningServer.credentials`).
+It runs as an ordinary user and can only let in that user, by a key: passwords are the system's,
+which other programs cannot read. So user and key are created here, and the requested password is
+not used (`RunningServer.credentials`).
 
-What is served is where a session begins. Without root the server cannot confine a session to it:
-it may do what its user may.
+A session begins in the served directory. Without root the server cannot confine it: the session has
+all rights of its user.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ class OpenSsh(Server):
         user = ssh_key(place, "user_key")
         authorized = place.write("authorized_keys", user.public.read_text())
         secret = user.key.read_text()
-        # It is the client's alone.
+        # The file belongs to the client alone.
         remove_file(user.key)
         (port,) = place.ports
         text = _CONFIGURATION.format(
@@ -92,10 +92,10 @@ class OpenSsh(Server):
 
     def check_found(self, host: Host | None = None) -> None:
         """
-        See `Server.check_found`; also that the server would let its user in.
+        See `Server.check_found`; also checks that the server lets its user in.
 
         Without PAM it looks for a `!` before the password. For users who may not read /etc/shadow,
-        systemd's `nss-systemd` answers in its place, and says so of `nobody`.
+        systemd's `nss-systemd` answers instead, and reports that for `nobody`.
         """
         super().check_found(host)
         if os.geteuid() == 0:
@@ -116,7 +116,7 @@ class OpenSsh(Server):
             )
 
     def acts_as(self, root: Path) -> tuple[int, int]:
-        """See `Server.acts_as`; not as `nobody`, of whom see `check_found`."""
+        """See `Server.acts_as`; not `nobody`, see `check_found`."""
         uid, gid = super().acts_as(root)
         if name_of_user(uid) == "nobody":
             raise UnmetNeed(

@@ -1,4 +1,4 @@
-"""The processes that came of one, and what they have used, as Linux lists them (proc(5))."""
+"""The descendants of a process, and their CPU time, as listed by Linux (proc(5))."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Process:
     pid: int
     parent: int
     start_ticks: int
-    #: User and system time of its own, seconds.
+    #: Its own user and system time, seconds.
     cpu_s: float
-    #: The same of the children that it has waited for, in steps of a clock tick (usually 10 ms).
+    #: The same for children that it has waited for, in clock ticks (usually 10 ms).
     children_cpu_s: float
 
 
@@ -52,7 +52,7 @@ def _read(pid: int) -> Process | None:
         ticks_per_s = os.sysconf("SC_CLK_TCK")
         own, children = user + system, children_user + children_system
         parent, start_ticks = int(fields[1]), int(fields[19])
-        # The kernel tells the first in ticks only, but of each thread that lives to the nanosecond.
+        # For processes the kernel reports ticks only, but for each living thread nanoseconds.
         own_s = max(own / ticks_per_s, _threads_s(pid))
         return Process(pid, parent, start_ticks, own_s, children / ticks_per_s)
     return None
@@ -76,7 +76,7 @@ def still_there(known: Sequence[Process]) -> list[Process]:
 
 
 def user_of(pid: int) -> tuple[int, int] | None:
-    """User and group as which a process acts, as this process names them."""
+    """Effective user and group of a process, as numbered in this process's namespace."""
     with contextlib.suppress(OSError):
         status = (_PROC / str(pid) / "status").read_text()
         fields = dict(line.split(":", 1) for line in status.splitlines() if ":" in line)

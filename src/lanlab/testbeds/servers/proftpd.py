@@ -1,8 +1,8 @@
 """
 ProFTPD, for FTP, with or without TLS.
 
-Without root it cannot change its root directory: what lies outside the served one is forbidden
-instead.
+Without root it cannot change its root directory, so access outside the served one is forbidden by
+configuration.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from lanlab.testbeds.servers.identities import certificate
 from lanlab.testbeds.servers.users import name_of_group
 from lanlab.testbeds.tools import tool
 
-#: Read as patterns and variables in the name of a directory (glob(7), and `%` of its own).
+#: In the name of a directory, it reads these as patterns and variables (glob(7), and its own `%`).
 _PATTERNS = '*?[]{}~%"\\'
 _TLS_MODULE = "mod_tls.so"
 _CONFIGURATION = """\
@@ -110,7 +110,7 @@ class ProFtpd(Server):
             identity = certificate(place)
             tls = _TLS.format(certificate=identity.public, key=identity.key, log=log)
             trust = identity.sha256
-        # The hash is made once; it is checked at each login.
+        # The hash is made once, and checked at each login.
         hashed = place.run(
             [tool("openssl"), "passwd", "-6", "-stdin"], f"{place.credentials.secret}\n"
         ).strip()
@@ -135,7 +135,7 @@ class ProFtpd(Server):
         return Launch(argv, port, trust_sha256=trust, logs=(log,))
 
     def _module_folder(self) -> Path:
-        # As they lie to each other in every distribution; also where they were put by hand.
+        # The relative location is the same in every distribution and in manual installations.
         programs = Path(self.path("proftpd")).resolve().parent
         for folder in (programs.parent / "lib/proftpd", programs.parent / "libexec/proftpd"):
             if (folder / _TLS_MODULE).is_file():

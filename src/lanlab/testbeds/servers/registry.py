@@ -1,4 +1,4 @@
-"""The servers that there are, and starting one."""
+"""The table of servers, and starting one."""
 
 from __future__ import annotations
 
@@ -27,11 +27,12 @@ from lanlab.testbeds.servers.samba import Samba
 from lanlab.testbeds.servers.users import name_of_user
 from lanlab.testbeds.servers.vsftpd import Vsftpd
 
-#: By name; of two that serve the same, the first is taken unless another is named.
+#: By name; if two serve the same, the first is the default.
 SERVERS: Mapping[str, Server] = {
     server.name: server for server in (Samba(), ProFtpd(), Vsftpd(), OpenSsh(), Nginx(), Ganesha())
 }
-#: What every program's configuration takes as it is. A path of a Unix socket has 107 bytes.
+#: Characters that are safe in every program's configuration. The path of a Unix socket has at most
+#: 107 bytes.
 _PLAIN_PATH = re.compile(r"[\w./+-]{1,60}", re.ASCII)
 _LOG_BYTES = 4096
 
@@ -74,11 +75,11 @@ def servers_of(service: str) -> list[Server]:
 
 
 def chosen(service: str, name: str | None, host: Host) -> Server:
-    """The server of that name, or the first for a service that can be had on a host.
+    """The server of that name, or the first installed one for a service.
 
     Raises:
-        UnknownName: No such server or service.
-        UnmetNeed: It is not there, or none is.
+        UnknownName: The server or service is unknown.
+        UnmetNeed: It is not installed, or none is.
     """
     if name is not None:
         if name not in SERVERS:
@@ -110,20 +111,19 @@ def start(
     Start a real server on a host, and wait until it listens.
 
     Args:
-        host: Where.
-        service: Which service, by its name in `lanlab.services`.
-        root: The directory to serve; it must be there. Where lanlab is root, the server runs as
-            its owner, and a directory of root's that is empty is given to `nobody`.
+        host: The host.
+        service: Its name in `lanlab.services`.
+        root: The existing directory to serve. If lanlab is root, the server runs as its owner; an
+            empty directory of root's is given to `nobody`.
         address: The host's address to listen at.
-        credentials: Whom to serve; `None`: any user, where the server can.
-        server: By name, or one with settings of its own; `None`: the first of `servers_of` that is
-            here.
+        credentials: Whom to serve; `None`: any user, if the server can.
+        server: By name, or one with settings; `None`: the first installed one of `servers_of`.
 
     Raises:
-        UnknownName: No such server or service.
-        UsageError: The server cannot serve that, or not that directory.
+        UnknownName: The server or service is unknown.
+        UsageError: The server cannot serve that service or directory.
         UnmetNeed: A program or a right is missing.
-        RunError: It was started and does not listen. As after the others, nothing is left.
+        RunError: It was started and does not listen. After any error, nothing is left behind.
     """
     if isinstance(server, Server):
         server.check_found(host)
@@ -150,7 +150,7 @@ def _check_credentials(credentials: Credentials) -> None:
 
 
 class _Start:
-    """One start, with what must be undone if it fails."""
+    """One start, with the steps to undo if it fails."""
 
     def __init__(
         self,
@@ -243,7 +243,8 @@ class _Start:
         private, *further = folders
         served = private / "served"
         served.symlink_to(self.root)
-        # In a user namespace it has another number, but here counts whom this process takes it for.
+        # In a user namespace it has another number; here the number in this process's namespace
+        # counts.
         place = Place(
             private,
             served,

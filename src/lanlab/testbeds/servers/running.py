@@ -1,4 +1,4 @@
-"""A server that runs on a host, from its start to its end."""
+"""A running server on a host, from its start to its end."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ KEEPER = Path(__file__).with_name("keeper.py")
 #: Starting Python on a host and finding ports takes 0.1 s on an idle machine.
 _ANSWER_WITHIN_S = 20.0
 _LISTEN_WITHIN_S = 30.0
-#: The keeper ends in order within 2 s and kills within 5 s more.
+#: The keeper ends a server in order within 2 s and kills it within 5 s more.
 _END_WITHIN_S = 10.0
 _LOG_BYTES = 4096
 _LAST_WORDS_WITHIN_S = 0.2
@@ -39,10 +39,10 @@ class Keeper:
     ) -> None:
         """
         Args:
-            folders: Are removed at the end, by the keeper, too.
+            folders: Folders that the keeper removes at the end as well.
 
         Raises:
-            RunError: It cannot be started there, or refuses; nothing is left then.
+            RunError: It cannot be started there, or refuses; nothing is left behind.
         """
         self.host = host
         self._folders = folders
@@ -56,7 +56,7 @@ class Keeper:
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
-                # On a host of the virtual testbed the prefix puts that testbed's mark in its place.
+                # On a host of the virtual testbed the prefix replaces it by that testbed's mark.
                 env={
                     **os.environ,
                     process_leftovers.MARK: process_leftovers.new_mark(),
@@ -68,9 +68,9 @@ class Keeper:
             message = f"{host.name}: cannot start `{argv[0]}`: {error.strerror}"
             raise RunError(message, host=host.name) from None
         assert self._process.stderr is not None
-        # What servers print is read for as long as they run, so that none waits for room.
+        # The output of a server is read as long as it runs, so that it never blocks on a full pipe.
         self._errors = Tail(self._process.stderr, f"{host.name} server errors")
-        # A testbed that is closed first kills what is on its hosts: then this is left to us.
+        # A testbed that is closed first kills the processes on its hosts; then this is left to do.
         atexit.register(self.close)
         try:
             self.ports: list[int] = self._answer(_ANSWER_WITHIN_S)["ports"]
@@ -83,7 +83,7 @@ class Keeper:
         return self._process.pid
 
     def start(self, argv: list[str], port: int) -> int:
-        """Start the server; its process id once it listens.
+        """Start the server; returns its process id once it listens.
 
         Raises:
             RunError: It does not.
@@ -98,7 +98,7 @@ class Keeper:
         return pid
 
     def tree(self) -> list[processes.Process]:
-        """The keeper and all that came of it; empty once it has ended."""
+        """The keeper and its descendants; empty once it has ended."""
         found = processes.tree(self.pid) if self._process.poll() is None else []
         self._known |= {each.pid: each for each in found[1:]}
         return found
@@ -116,7 +116,7 @@ class Keeper:
         return answer
 
     def said(self) -> str:
-        """The last line of its and the server's standard error, after a colon; or nothing."""
+        """The last line of its and the server's standard error, after a colon; or empty."""
         # Its last word may still be in the pipe.
         self._errors.join(_LAST_WORDS_WITHIN_S)
         last = self._errors.last_line()[:_LOG_BYTES]
@@ -147,7 +147,7 @@ class Keeper:
             self._process.stdout.close()
             for folder in self._folders:
                 folder.remove()
-        # Nothing, unless the keeper was killed or something is stuck in the kernel.
+        # Usually empty, unless the keeper was killed or a process is stuck in the kernel.
         left = processes.still_there(list(self._known.values()))
         if stuck := process_leftovers.end(
             [process_leftovers.Leftover(each.pid, "") for each in left]
@@ -161,7 +161,7 @@ class Keeper:
 
 
 class RunningServer:
-    """A server that runs until `close`, or until lanlab ends, however it ends."""
+    """A server that runs until `close`, or until lanlab ends, for any reason."""
 
     def __init__(
         self, name: str, service: str, version: str, keeper: Keeper, launch: Launch
@@ -174,7 +174,7 @@ class RunningServer:
         self.share = launch.share
         #: SHA-256 of the certificate (DER) or of the host key's public blob, in hexadecimal.
         self.trust_sha256 = launch.trust_sha256
-        #: Whom to log in as; of OpenSSH not who was asked for, see there.
+        #: The user to log in as; for OpenSSH not the requested one, see there.
         self.credentials: Credentials | None = launch.credentials
         self.other_ports = launch.other_ports
         self._keeper = keeper
@@ -186,22 +186,22 @@ class RunningServer:
 
     @property
     def keeper_pid(self) -> int:
-        """Id of the process that keeps it, of which all its own came."""
+        """Id of its keeper process, the ancestor of all its processes."""
         return self._keeper.pid
 
     def pids(self) -> list[int]:
-        """Its processes now, that which keeps them left out; empty after `close`."""
+        """Its current processes without the keeper; empty after `close`."""
         return [process.pid for process in self._keeper.tree()[1:]]
 
     def cpu_s(self) -> float:
         """
-        User and system time of all its processes so far, seconds; of those that have ended in steps
-        of 10 ms.
+        User and system time of all its processes so far, seconds; in steps of 10 ms for those that
+        have ended.
 
-        Counted are the processes that live and those that were waited for when they ended. What a
-        process used whose parent takes no leave of its children (`SIGCHLD` ignored) the system
-        forgets: no server here does that. The interrupts and kernel threads that carry its packets
-        are not its own. After `close` it is what was counted last.
+        It covers living processes and those that were waited for when they ended. The system
+        forgets the time of a process whose parent ignores `SIGCHLD`, but no server here does that.
+        Interrupts and kernel threads that carry its packets are not included. After `close` it is
+        the last value.
         """
         found = self._keeper.tree()
         if found:

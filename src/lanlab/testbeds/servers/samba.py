@@ -1,8 +1,8 @@
 """
-Samba, for SMB 2 and 3, and with its old dialects switched on for SMB 1.
+Samba, for SMB 2 and 3, and, with its old dialects enabled, for SMB 1.
 
-It has users of its own, but each must be one of the system as well. The server's own user is that,
-by the name that was asked for (`username map`).
+It has its own users, but each must exist on the system as well. The requested name is mapped to the
+server's own user (`username map`).
 """
 
 from __future__ import annotations
@@ -64,8 +64,8 @@ follow symlinks = no
 """
 
 _NEW_DIALECTS = "server min protocol = SMB2_02"
-# The responses of these dialects are weak, and are taken only where SMB 1 was asked for. Messages
-# are signed where a client asks for that.
+# The responses of these dialects are weak, and accepted only if SMB 1 was requested. Messages are
+# signed if the client requests it.
 _OLD_DIALECTS = """\
 server min protocol = LANMAN1
 ntlm auth = ntlmv1-permitted
@@ -82,12 +82,12 @@ class Samba(Server):
     def __init__(self, *settings: str) -> None:
         """
         Args:
-            settings: Further lines of its configuration, for all shares.
+            settings: More lines of its configuration, for all shares.
         """
         self._settings = settings
 
     def problem(self, service: str, credentials: Credentials | None) -> str | None:
-        """See `Server.problem`: it has no guests here."""
+        """See `Server.problem`: guests are not supported here."""
         if credentials is None:
             return f"server `{self.name}`: found no user; allowed: a user with a password"
         return super().problem(service, credentials)
@@ -114,14 +114,14 @@ class Samba(Server):
         make_user = [self.path("pdbedit"), "-s", configuration, "-a", "-t", "-u", place.user]
         place.run(make_user, password * 2)
         logs = (place.private / "smbd.log", place.private / "log.smbd")
-        # It asks to lead a process group, which the leader of a session may not. At its end it
-        # kills its group: that is its own here, made by the keeper.
+        # It wants to lead a process group, which the leader of a session must not. At its end it
+        # kills its group, so the keeper gives it a separate one.
         argv = [self.path("smbd"), "-F", "--no-process-group", "-s", configuration]
         return Launch([*argv, "-l", str(place.private)], port, share=SHARE, logs=logs)
 
 
 def _another_user(user: str) -> str:
-    """A system user for Samba's guest account: it must be there, and is let in nowhere."""
+    """A system user for Samba's guest account: it must exist, and cannot log in."""
     if (other := other_user(user)) is not None:
         return other
     raise UnmetNeed("server `samba` needs a second system user", hint="useradd a user")

@@ -1,4 +1,4 @@
-"""Users and groups of the system. Windows has none by number: no user is found there."""
+"""Users and groups of the system. Windows has no numeric ones, so none are found there."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def name_of_group(gid: int) -> str | None:
 
 
 def other_user(name: str) -> str | None:
-    """Name of some user that is neither this one nor root; `None` if there is none."""
+    """Name of some user other than this one and root; `None` if there is none."""
     if sys.platform == "win32":
         return None
     import pwd

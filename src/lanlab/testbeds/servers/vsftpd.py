@@ -1,9 +1,9 @@
 """
 vsftpd, for FTP, with or without TLS.
 
-It works for root alone, and lets in users of the system. In a mount namespace of its own it finds
-our lists of users and our rule for PAM in place of the system's: there is one user who may log in,
-by the name and password that were asked for, and acts as the owner of the directory.
+It needs root, and only lets in users of the system. In its own mount namespace it finds lanlab's
+lists of users and PAM rule in place of the system's: only one user can log in, with the requested
+name and password, and acts as the owner of the directory.
 """
 
 from __future__ import annotations
@@ -90,7 +90,7 @@ class Vsftpd(Server):
         return super().problem(service, credentials)
 
     def version(self) -> str:
-        """See `Server.version`. It writes it to its standard input (file descriptor 0)."""
+        """See `Server.version`. It prints it to its standard input (file descriptor 0)."""
         reading, writing = os.pipe()
         try:
             subprocess.run(
