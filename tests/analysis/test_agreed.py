@@ -31,7 +31,7 @@ def told_in_json(told: dict[str, Any]) -> list[Any]:
     return [trial["agreed"] for trial in told["trials"]]
 
 
-def test_the_cipher_stands_in_text_table_and_json() -> None:
+def test_text_table_and_json_name_the_cipher() -> None:
     run, trials = over(_GCM)
     agreed = {"protocol": "SFTP 3", "protection": _GCM, "server": "lanlab"}
 
@@ -44,21 +44,21 @@ def test_the_cipher_stands_in_text_table_and_json() -> None:
     assert {row["agreed with the server"] for row in rows} == {f"SFTP 3, {_GCM}"}
 
 
-def test_runs_with_other_ciphers_are_told_to_differ() -> None:
+def test_runs_with_different_ciphers_are_reported_as_different() -> None:
     (found,) = differing_facts([over(_GCM), over(_CHACHA)])
     assert found.name == "protocol of copies"
     assert found.values == (f"SFTP 3, {_GCM}", f"SFTP 3, {_CHACHA}")
     assert differing_facts([over(_GCM), over(_GCM)]) == ()
 
 
-def test_what_differs_from_trial_to_trial_is_counted() -> None:
+def test_agreed_values_that_vary_are_counted() -> None:
     one, other = over(_GCM)[1][:2], over(_CHACHA)[1][:1]
     assert all_agreed_words(one) == f"SFTP 3, {_GCM}"
     mixed = all_agreed_words([*one, *other])
     assert mixed == f"SFTP 3, {_GCM} (2 trials); SFTP 3, {_CHACHA} (1 trials)"
 
 
-def test_without_a_file_service_there_is_nothing_to_agree_on() -> None:
+def test_only_file_services_have_agreed_values() -> None:
     run, trials = copy_run(_STUDY, {"sftp": (1e-8, 1e-3, 0.0)})
     assert agreed_words(trials[0]) == "" and all_agreed_words(trials) == ""
     assert all("agreed" not in trial for trial in as_json(run, trials)["trials"])

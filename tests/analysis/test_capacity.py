@@ -105,7 +105,7 @@ def test_the_interval_holds_a_capacity_that_drifts(correlation: float, searches:
 
 
 @pytest.mark.parametrize("searches", [6, pytest.param(100, marks=pytest.mark.long)])
-def test_a_search_says_that_the_capacity_drifted_and_not_where_it_did_not(searches: int) -> None:
+def test_a_search_reports_only_real_drifts_of_capacity(searches: int) -> None:
     for drift in (0.005, -0.005):
         drifted = ends(Device(0.01, drift=drift), searches)
         assert at_least(0.8, [one.says_it_drifts or one.capacity.is_gradual for one in drifted])
@@ -116,7 +116,7 @@ def test_a_search_says_that_the_capacity_drifted_and_not_where_it_did_not(search
 
 
 @pytest.mark.parametrize("searches", SEARCHES)
-def test_a_goal_that_random_loss_may_just_meet_is_not_said_to_be_found(searches: int) -> None:
+def test_a_goal_at_the_random_loss_rate_is_not_reported_as_found(searches: int) -> None:
     found = ends(Device(0.0, 1e-3), searches)
 
     assert at_least(0.93, [one == "random_loss" for one in said(found, 1)])
@@ -124,7 +124,7 @@ def test_a_goal_that_random_loss_may_just_meet_is_not_said_to_be_found(searches:
 
 
 @pytest.mark.parametrize("searches", SEARCHES)
-def test_random_loss_of_few_messages_is_neither_gradual_nor_far_below_the_capacity(
+def test_rare_random_loss_is_not_taken_for_gradual_loss(
     searches: int,
 ) -> None:
     found = ends(Device(0.02, 2e-4, messages=2_000), searches)
@@ -136,16 +136,14 @@ def test_random_loss_of_few_messages_is_neither_gradual_nor_far_below_the_capaci
 
 
 @pytest.mark.parametrize("searches", SEARCHES)
-def test_bursts_of_loss_do_not_pull_the_capacity_down(searches: int) -> None:
+def test_bursts_of_loss_do_not_lower_the_capacity(searches: int) -> None:
     found = ends(Device(0.02, 1e-4, burst=20), searches)
 
     assert at_least(0.85, [end.interval_held for end in found])
 
 
 @pytest.mark.parametrize(("messages", "lost"), [(3, 1), (3, 3), (1, 1), (2, 1), (1000, 1000)])
-def test_trials_of_few_messages_that_lose_most_of_them_tell_no_capacity(
-    messages: int, lost: int
-) -> None:
+def test_short_lossy_trials_show_no_capacity(messages: int, lost: int) -> None:
     tried = Tried(1.0, lost / messages, messages, lost)
     seen = [Observation(load, tried) for load in (1.0, 2.0, 3.0, 4.0, 10.0)]
     loss = random_loss(seen, 4.0)

@@ -25,9 +25,7 @@ CHRONY: dict[str, Any] = {
         (CHRONY | {"disciplined_by": []}, "by a program that is not seen, right to within"),
     ],
 )
-def test_both_hosts_are_named_with_what_keeps_their_clocks(
-    clock: dict[str, Any], said: str
-) -> None:
+def test_hosts_are_named_with_their_clock_sources(clock: dict[str, Any], said: str) -> None:
     trial = planned_run("manford-kolahi", "tiny", 100_000_000).trials[0]
     hosts = {"host0": {"clock": CHRONY}, "host1": {"clock": clock}}
     setup = {"hosts": {"receiver": "nas", "sender": "pc1"}}

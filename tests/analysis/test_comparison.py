@@ -54,7 +54,7 @@ def test_rates_are_compared_as_ratios_by_welchs_test() -> None:
     assert found.effect == pytest.approx(math.exp(sum(logs[0]) / 4 - sum(logs[1]) / 4))
 
 
-def test_trials_of_single_runs_that_are_like_the_one_before_show_less() -> None:
+def test_correlated_trials_of_single_runs_are_less_certain() -> None:
     """Each run slows down once: that a run was slower as a whole is no sooner seen. Runs of a side
     are no trials, and are compared as they are."""
     base = a_sample(*(100.0 + place % 3 - 4 * (place > 5) for place in range(12)))
@@ -78,14 +78,14 @@ def test_shares_are_compared_as_differences() -> None:
     ("metric", "better"),
     [("goodput_bps", True), ("rtt_mean_ns", False), ("offered_bps", None)],
 )
-def test_whether_more_is_better_is_the_metrics(metric: str, better: bool | None) -> None:
+def test_the_metric_decides_whether_more_is_better(metric: str, better: bool | None) -> None:
     [found] = judged([sides(BASE, FASTER, metric)])
 
     assert found.verdict == "differs"
     assert found.better is better
 
 
-def test_p_is_corrected_for_everything_that_is_compared_together() -> None:
+def test_p_is_corrected_for_all_comparisons() -> None:
     barely = sides(BASE, a_sample(101.5, 102.5, 100.5, 102.0))
     [alone] = judged([barely])
     among = judged([barely, *[sides(BASE, a_sample(100.1, 101.0, 99.2, 100.4))] * 19])
@@ -96,7 +96,7 @@ def test_p_is_corrected_for_everything_that_is_compared_together() -> None:
     assert among[0].verdict == "cannot_tell"
 
 
-def test_equivalence_takes_a_margin_and_is_corrected_too() -> None:
+def test_equivalence_needs_a_margin_and_is_corrected() -> None:
     alike = sides(BASE, a_sample(100.2, 101.1, 99.1, 100.6))
 
     [without] = judged([alike])
@@ -119,7 +119,7 @@ def test_the_margin_of_a_difference_is_a_share_of_the_bases_mean() -> None:
     assert found.margin.high == pytest.approx(0.02 * 0.985)
 
 
-def test_what_is_undecided_names_the_trials_that_it_takes() -> None:
+def test_an_undecided_comparison_names_the_trials_needed() -> None:
     [found] = judged([sides(BASE, a_sample(101.0, 102.0, 99.5, 101.5))])
 
     assert found.verdict == "cannot_tell"
@@ -127,7 +127,7 @@ def test_what_is_undecided_names_the_trials_that_it_takes() -> None:
     assert found.further.further_trials > 0
 
 
-def test_a_margin_that_is_none_is_refused() -> None:
+def test_an_invalid_margin_is_refused() -> None:
     with pytest.raises(UsageError, match="margin"):
         judged([sides(BASE, FASTER)], 0.0)
 
@@ -140,9 +140,7 @@ def test_a_margin_that_is_none_is_refused() -> None:
         (a_sample(5.0, 5.0), a_sample(6.0, 6.0), "all values"),
     ],
 )
-def test_without_spread_there_is_no_interval_and_a_reason(
-    base: Sample, other: Sample, why: str
-) -> None:
+def test_no_spread_gives_no_interval_but_a_reason(base: Sample, other: Sample, why: str) -> None:
     [found] = judged([sides(base, other)])
 
     assert found.verdict == "no_interval"
@@ -192,7 +190,7 @@ def test_each_common_condition_is_compared_by_the_first_metric(manford: PlannedR
     assert all(one.base.n == one.other.n == 2 for one in paired.comparisons)
 
 
-def test_every_other_run_is_held_against_the_base(manford: PlannedRun) -> None:
+def test_every_run_is_compared_with_the_base(manford: PlannedRun) -> None:
     runs = [(manford.run, manford.trials), changed(manford, faster), changed(manford, faster, "c")]
     paired = pair_runs(runs, base=1)
 
@@ -202,7 +200,7 @@ def test_every_other_run_is_held_against_the_base(manford: PlannedRun) -> None:
     }
 
 
-def test_asked_metrics_are_compared_and_an_unknown_one_is_refused(manford: PlannedRun) -> None:
+def test_selected_metrics_are_compared_and_unknown_ones_refused(manford: PlannedRun) -> None:
     runs = [(manford.run, manford.trials), changed(manford, faster)]
 
     paired = pair_runs(runs, metrics=["received_ratio"])
@@ -220,7 +218,7 @@ def with_parameters(found: PlannedRun, **parameters: object) -> Run:
     return replace(found.run, id=f"{found.run.id}x", study=study), found.trials
 
 
-def test_conditions_of_unlike_kind_are_named_and_never_pooled(manford: PlannedRun) -> None:
+def test_different_conditions_are_named_and_never_pooled(manford: PlannedRun) -> None:
     study = {**manford.run.study}
     study["experiment"] = [
         {**one, "parameters": {**one["parameters"], "io": "batch"}}
@@ -237,7 +235,7 @@ def test_conditions_of_unlike_kind_are_named_and_never_pooled(manford: PlannedRu
     assert paired.unlike[0].differing["io"] == ("single", "batch")
 
 
-def test_unlike_amounts_are_compared_and_told(manford: PlannedRun) -> None:
+def test_different_amounts_are_compared_with_a_note(manford: PlannedRun) -> None:
     runs = [(manford.run, manford.trials), with_parameters(manford, time_s=2.0)]
     paired = pair_runs(runs)
 
@@ -245,7 +243,7 @@ def test_unlike_amounts_are_compared_and_told(manford: PlannedRun) -> None:
     assert paired.amounts["time_s"] == (0.1, 2.0)
 
 
-def test_conditions_of_one_run_alone_are_named() -> None:
+def test_conditions_in_only_one_run_are_named() -> None:
     tiny, quick = planned_run("manford-kolahi"), planned_run("manford-kolahi", "quick")
     quick_run = replace(quick.run, id="quick"), quick.trials
 
@@ -256,7 +254,7 @@ def test_conditions_of_one_run_alone_are_named() -> None:
     assert len(alone) == 2 * 2 * 8
 
 
-def test_what_cannot_be_compared_is_refused(manford: PlannedRun) -> None:
+def test_incomparable_runs_are_refused(manford: PlannedRun) -> None:
     own = (manford.run, manford.trials)
     others = planned_run("milanovic-srbljic")
     with pytest.raises(UsageError, match="nothing to compare"):
@@ -283,7 +281,7 @@ def test_failed_and_missing_trials_are_counted(manford: PlannedRun) -> None:
     assert {one.verdict for one in judged(paired.comparisons)} == {"no_interval"}
 
 
-def test_levels_are_held_against_the_first_at_the_same_other_levels(manford: PlannedRun) -> None:
+def test_levels_are_compared_with_the_first_at_equal_other_levels(manford: PlannedRun) -> None:
     found = pair_levels((manford.run, manford.trials), "ip_version")
 
     assert len(found) == 6
@@ -301,7 +299,7 @@ def test_unknown_factors_and_levels_are_refused(manford: PlannedRun) -> None:
         pair_levels(run, "ip_version", base="5")
 
 
-def test_facts_that_differ_are_told_and_others_are_not(manford: PlannedRun) -> None:
+def test_only_differing_facts_are_reported(manford: PlannedRun) -> None:
     testbed = {**manford.run.testbed, "link": "1G"}
     testbed["facts"] = {"hosts": {"a": {"kernel": "6.1"}, "b": {"kernel": "6.1"}}}
     other = replace(manford.run, testbed=testbed, versions={"lanlab": "0.2.0"}, seed=8)
@@ -315,7 +313,7 @@ def test_facts_that_differ_are_told_and_others_are_not(manford: PlannedRun) -> N
     }
 
 
-def test_versions_of_programs_that_measured_are_facts(manford: PlannedRun) -> None:
+def test_versions_of_measuring_programs_are_facts(manford: PlannedRun) -> None:
     def by(version: str) -> list[TrialRecord]:
         raw = {"setup": {"driver": "iperf3", "version": version}}
         return [replace(trial, raw=raw) for trial in manford.trials[:2]]
@@ -344,7 +342,7 @@ def spread(found: PlannedRun) -> list[TrialRecord]:
     ]
 
 
-def test_a_printed_mean_is_shown_next_to_ours_with_both_spreads(quick: PlannedRun) -> None:
+def test_a_published_mean_is_shown_beside_ours_with_both_spreads(quick: PlannedRun) -> None:
     found = compare_with_published(quick.run, spread(quick), quick.published, ["goodput_bps"])
 
     by_id = {one.value.id: one for one in found}
@@ -359,7 +357,7 @@ def test_a_printed_mean_is_shown_next_to_ours_with_both_spreads(quick: PlannedRu
     assert width == pytest.approx(2 * stats.t.ppf(0.975, df) * error, rel=0.01)
 
 
-def test_without_their_spread_the_interval_is_ours_alone(quick: PlannedRun) -> None:
+def test_without_a_published_spread_the_interval_is_ours(quick: PlannedRun) -> None:
     values = tuple(one for one in quick.published.value if one.statistic != "sd")
     bare = quick.published.model_copy(update={"value": values})
     [one, *_] = compare_with_published(quick.run, spread(quick), bare, ["goodput_bps"])
@@ -376,6 +374,6 @@ def test_a_single_trial_gives_a_ratio_and_no_interval(quick: PlannedRun) -> None
     assert one.why == "one trial: no interval"
 
 
-def test_a_study_that_printed_nothing_there_is_refused(quick: PlannedRun) -> None:
+def test_a_study_without_published_numbers_is_refused(quick: PlannedRun) -> None:
     with pytest.raises(UsageError, match="published no mean"):
         compare_with_published(quick.run, quick.trials, Published.model_validate({"schema": 1}))

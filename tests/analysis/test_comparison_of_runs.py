@@ -78,7 +78,7 @@ def sides(
 # What two runs say.
 
 
-def test_one_run_each_is_distinguished_and_no_difference_is_claimed(manford: PlannedRun) -> None:
+def test_single_runs_claim_no_difference(manford: PlannedRun) -> None:
     found = judged(pair_runs([at(manford, 0), at(manford, 1, 1.12)]).comparisons, 0.5)
 
     assert {one.verdict for one in found} == {"runs_differ"}
@@ -89,7 +89,7 @@ def test_one_run_each_is_distinguished_and_no_difference_is_claimed(manford: Pla
     assert {one.further for one in found} == {None}
 
 
-def test_other_runs_of_the_study_say_how_much_runs_differ(manford: PlannedRun) -> None:
+def test_other_runs_of_the_study_give_the_spread_between_runs(manford: PlannedRun) -> None:
     off = [0.95, 1.05, 0.97, 1.02, 1.0, 0.93, 1.04, 1.08, 0.99, 1.01]
     others = [at(manford, place * 2, factor) for place, factor in enumerate(off)]
 
@@ -107,7 +107,7 @@ def test_other_runs_of_the_study_say_how_much_runs_differ(manford: PlannedRun) -
     assert [run.id for run, _ in yardstick.runs] == [run.id for run, _ in others]
 
 
-def test_other_runs_are_not_taken_that_are_too_few_too_close_or_of_something_else(
+def test_few_close_or_unrelated_runs_give_no_spread(
     manford: PlannedRun,
 ) -> None:
     base, other = (Side(name, (at(manford, minute),)) for name, minute in (("a", 100), ("b", 101)))
@@ -126,7 +126,7 @@ def test_other_runs_are_not_taken_that_are_too_few_too_close_or_of_something_els
     assert {one.basis for one in few} == {"single"}
 
 
-def test_groups_of_other_versions_are_kept_apart(manford: PlannedRun) -> None:
+def test_versions_are_kept_apart_in_the_spread_between_runs(manford: PlannedRun) -> None:
     others = []
     for place in range(14):
         run, trials = at(manford, place, (1.0 + 0.01 * (place // 2 % 2)) * (1 + place % 2))
@@ -152,7 +152,7 @@ def test_no_side_is_better_where_most_of_its_trials_were_disturbed(manford: Plan
 # Several runs of each.
 
 
-def test_how_runs_were_taken_says_what_may_be_claimed(manford: PlannedRun) -> None:
+def test_the_order_of_runs_limits_the_claims(manford: PlannedRun) -> None:
     def basis(*order: int, turns: bool = False) -> Basis:
         runs: list[list[Run]] = [[], []]
         for minute, side in enumerate(order):
@@ -166,7 +166,7 @@ def test_how_runs_were_taken_says_what_may_be_claimed(manford: PlannedRun) -> No
     assert basis(0, 1, 1, 0, turns=True) == "turns"
 
 
-def test_runs_in_turns_are_compared_turn_by_turn(manford: PlannedRun) -> None:
+def test_alternating_runs_are_compared_turn_by_turn(manford: PlannedRun) -> None:
     loads, gains = (1.0, 0.5, 0.25), (1.10, 1.11, 1.09)
     a = [at(manford, 2 * turn, load, turn=turn) for turn, load in enumerate(loads)]
     b = [
@@ -183,7 +183,7 @@ def test_runs_in_turns_are_compared_turn_by_turn(manford: PlannedRun) -> None:
         assert one.test is not None and one.test.p_two_sided == pytest.approx(theirs.pvalue)
 
 
-def test_the_spread_between_runs_decides_not_that_of_trials(manford: PlannedRun) -> None:
+def test_the_spread_between_runs_decides(manford: PlannedRun) -> None:
     off = [(1.0, 1.2), (1.25, 1.0), (1.0, 1.2), (1.21, 1.0)]
     runs = [
         [at(manford, 2 * t + s, off[t][s], turn=t, side=s) for t in range(len(off))] for s in (0, 1)
@@ -194,7 +194,7 @@ def test_the_spread_between_runs_decides_not_that_of_trials(manford: PlannedRun)
     assert {one.unit for one in found} == {"run"}
 
 
-def test_runs_one_side_after_the_other_claim_nothing(manford: PlannedRun) -> None:
+def test_runs_of_one_side_after_the_other_claim_nothing(manford: PlannedRun) -> None:
     a = Side("before", tuple(at(manford, m, 1 + 0.001 * m) for m in range(3)))
     b = Side("after", tuple(at(manford, m, 1.2 + 0.001 * m) for m in range(3, 6)))
 
@@ -203,7 +203,7 @@ def test_runs_one_side_after_the_other_claim_nothing(manford: PlannedRun) -> Non
     assert {(one.basis, one.verdict) for one in found} == {("after", "runs_differ")}
 
 
-def test_parameters_may_differ_between_sides_and_not_within_one(manford: PlannedRun) -> None:
+def test_parameters_may_differ_between_sides_only(manford: PlannedRun) -> None:
     def batched(run: Run) -> Run:
         record, trials = run
         study = {**record.study}
@@ -230,7 +230,7 @@ def test_parameters_may_differ_between_sides_and_not_within_one(manford: Planned
 
 
 @pytest.mark.parametrize("family", [1, 4])
-def test_the_further_runs_are_those_that_a_power_analysis_asks_for(family: int) -> None:
+def test_further_runs_follow_from_a_power_analysis(family: int) -> None:
     base, gain = (100.0, 104.0, 97.0, 101.0, 99.0), 1.02
     other = tuple(gain * value for value in base)
     found = judged([sides(base, other, "mixed")] * family)[0]
@@ -246,7 +246,7 @@ def test_the_further_runs_are_those_that_a_power_analysis_asks_for(family: int) 
     assert found.further.minutes == found.further.further_trials
 
 
-def test_the_further_turns_are_those_of_a_paired_test() -> None:
+def test_further_turns_follow_from_a_paired_test() -> None:
     base = (100.0, 50.0, 25.0, 12.0, 80.0)
     ratios = (1.05, 0.98, 1.04, 1.0, 1.03)
     other = tuple(b * r for b, r in zip(base, ratios, strict=True))
@@ -264,7 +264,7 @@ def test_the_further_turns_are_those_of_a_paired_test() -> None:
 # The statistic.
 
 
-def test_a_known_spread_is_students_t_with_its_degrees_of_freedom() -> None:
+def test_a_known_spread_uses_its_degrees_of_freedom() -> None:
     found = by_spread([104.0], [100.0, 102.0], KnownSpread(2.0, 7), confidence=0.9)
 
     error = 2 * math.sqrt(1 + 1 / 2)

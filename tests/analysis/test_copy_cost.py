@@ -30,7 +30,7 @@ def test_exact_times_give_the_exact_costs_of_each_service() -> None:
         assert one.note == "the cost of a trial cannot be separated and is taken as 0"
 
 
-def test_scattered_times_have_intervals_that_hold_the_truth_and_tell_services_apart() -> None:
+def test_noisy_times_give_covering_intervals_that_separate_services() -> None:
     run = copy_run(copy_study(["ftp", "smb"], _TWO), _COSTS, spread=0.02)
     found = costs(copy_costs(*run, "copies"))
 
@@ -43,7 +43,7 @@ def test_scattered_times_have_intervals_that_hold_the_truth_and_tell_services_ap
     assert ftp and smb and ftp.high and smb.low and ftp.high < smb.low
 
 
-def test_a_third_dataset_tells_the_cost_of_a_trial() -> None:
+def test_a_third_dataset_identifies_the_cost_of_a_trial() -> None:
     study = copy_study(["ftp"], [*_TWO, "1x1kB"])
     (found,) = copy_costs(*copy_run(study, {"ftp": (1e-8, 2e-3, 0.25)}), "copies")
 
@@ -59,14 +59,14 @@ def test_one_dataset_identifies_nothing_and_reports_it() -> None:
     assert found.note == "not identified: one dataset cannot separate bytes from files"
 
 
-def test_datasets_of_one_mean_size_identify_nothing() -> None:
+def test_datasets_of_equal_mean_size_identify_nothing() -> None:
     (found,) = copy_costs(*copy_run(copy_study(["ftp"], ["10x1MB", "20x1MB"]), _COSTS), "copies")
 
     assert found.per_byte is None
     assert found.note == "not identified: the datasets have files of one mean size"
 
 
-def test_single_files_of_several_sizes_leave_file_and_trial_together() -> None:
+def test_single_files_do_not_separate_file_and_trial_costs() -> None:
     study = copy_study(["ftp"], ["1x260kB", "1x1MB", "1x3MB"])
     (found,) = copy_costs(*copy_run(study, {"ftp": (1e-8, 2e-3, 0.25)}), "copies")
 
@@ -87,7 +87,7 @@ def test_costs_that_change_with_the_size_are_noticed() -> None:
     assert found.p_lack is not None and found.p_lack < 0.001
 
 
-def test_failed_trials_are_in_no_fit() -> None:
+def test_failed_trials_are_excluded_from_the_fit() -> None:
     run, trials = copy_run(
         copy_study(["ftp", "smb"], _TWO),
         _COSTS,

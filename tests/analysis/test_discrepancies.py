@@ -13,7 +13,7 @@ def schomer() -> Published:
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_every_discrepancy_is_told_once_and_what_can_be_computed_holds(name: str) -> None:
+def test_every_discrepancy_is_reported_once_and_recomputed(name: str) -> None:
     published = load_study(name).published
     found = checked_discrepancies(published)
 
@@ -24,7 +24,7 @@ def test_every_discrepancy_is_told_once_and_what_can_be_computed_holds(name: str
     assert kinds == sorted(kinds)
 
 
-def test_a_discrepancy_that_the_numbers_do_not_show_is_told_as_such(schomer: Published) -> None:
+def test_unconfirmed_discrepancies_are_reported_as_such(schomer: Published) -> None:
     values = tuple(
         one.model_copy(update={"value": 29.0}) if one.id == "t.w2ksp2.nwlink.ds2.thr" else one
         for one in schomer.value
@@ -33,7 +33,7 @@ def test_a_discrepancy_that_the_numbers_do_not_show_is_told_as_such(schomer: Pub
     assert [one.discrepancy.id for one in found if one.shown is False] == ["d3"]
 
 
-def test_steps_of_print_follow_from_the_digits(schomer: Published) -> None:
+def test_the_step_of_a_published_number_follows_from_its_digits(schomer: Published) -> None:
     """`263` is to a second, `1 1 1` too; `10.9` of the other study to a tenth."""
     by_id = {value.id: value for value in schomer.value}
     assert printed_step(by_id["t.w98se.tcpip.ds1.time"]) == pytest.approx(1e9)

@@ -79,7 +79,7 @@ def test_a_condition_says_how_it_ended(
     ]
 
 
-def test_a_goal_that_says_reached_is_held_by_the_interval_that_is_shown() -> None:
+def test_a_reached_goal_is_met_by_the_displayed_interval() -> None:
     for values in (STEADY, WILD, DECEPTIVE):
         run, trials, _ = ran(GOAL, values)
         for one in endings(run, trials):
@@ -93,7 +93,7 @@ def test_an_interrupted_run_has_not_reached_a_goal_before_its_trials_are_done() 
     assert [one.how for one in endings(interrupted, trials)] == ["unfinished"] * 2
 
 
-def test_the_sentence_names_who_reached_the_goal_and_who_did_not() -> None:
+def test_the_sentence_names_conditions_that_missed_the_goal() -> None:
     run, trials, study = ran(GOAL, WILD)
     (said,) = ending_sentences(run, trials, study)
     assert said == (
@@ -110,7 +110,7 @@ def test_the_sentence_names_who_reached_the_goal_and_who_did_not() -> None:
     assert ending_sentences(run, trials, study) == []
 
 
-def test_an_ending_is_data_without_infinities() -> None:
+def test_endings_in_json_have_no_infinities() -> None:
     run, trials, _ = ran(GOAL, [0.0])
     (zero, _) = endings(run, trials)
     assert zero.half_width_ratio == 0.0

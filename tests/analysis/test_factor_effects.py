@@ -57,7 +57,7 @@ def effects_of(found: PlannedRun) -> FactorEffects:
     return effects
 
 
-def test_each_effect_is_that_of_the_model(swapped: PlannedRun) -> None:
+def test_each_effect_matches_the_model(swapped: PlannedRun) -> None:
     found = {(one.factor, one.level): one for one in effects_of(swapped).effects}
 
     assert found["software", "3plus"].ratio == pytest.approx(0.5)
@@ -70,7 +70,7 @@ def test_each_effect_is_that_of_the_model(swapped: PlannedRun) -> None:
     assert [hardware.least, hardware.greatest] == pytest.approx([1.5, 9])
 
 
-def test_an_interval_is_over_blocks_and_leaves_their_speed_out(swapped: PlannedRun) -> None:
+def test_the_interval_ignores_differences_between_blocks(swapped: PlannedRun) -> None:
     for one in effects_of(swapped).effects:
         assert one.interval is not None
         assert list(one.interval) == pytest.approx([one.ratio, one.ratio])
@@ -84,7 +84,7 @@ def test_an_interval_is_over_blocks_and_leaves_their_speed_out(swapped: PlannedR
     assert found.interval[1] / found.interval[0] > 1.1
 
 
-def test_it_is_reported_where_another_factor_decides(swapped: PlannedRun) -> None:
+def test_interactions_of_factors_are_reported(swapped: PlannedRun) -> None:
     found = effects_of(swapped)
     first = {case.at["message_size_bytes"]: case.spreads[0].factor for case in found.cases}
     assert first == {750: "software", 30000: "hardware"}
@@ -99,7 +99,7 @@ def test_it_is_reported_where_another_factor_decides(swapped: PlannedRun) -> Non
     assert "0.75 kbyte" in said[1] and "30 kbyte" not in said[1]
 
 
-def test_pairs_that_lack_a_trial_are_left_out_and_widen_nothing() -> None:
+def test_incomplete_pairs_are_omitted_without_widening_intervals() -> None:
     lacking = a_swapped_run(
         fails=lambda one: one.block == 1 and one.factors["software"] == "pc-lan"
     )
@@ -129,7 +129,7 @@ def test_the_figure_has_a_row_for_each_case_and_a_series_for_each_factor(
     assert {round(point.y, 9) for point in chart.series[2].points} == {1.5, 9.0}
 
 
-def test_a_run_at_another_scale_has_none_of_it() -> None:
+def test_a_run_at_another_scale_has_no_factor_effects() -> None:
     study = load_study("poo-tan").study
     usual = study_on(study, "simulated", "tiny")
     assert not [one.id for one in usual.experiment if one.scales]
@@ -139,7 +139,7 @@ def test_a_run_at_another_scale_has_none_of_it() -> None:
     assert factor_effects(a_run(usual, "tiny", None), [], usual) is None
 
 
-def test_the_network_is_a_factor_of_its_own() -> None:
+def test_the_network_is_a_separate_factor() -> None:
     study = study_on(load_study("poo-tan").study, "simulated", "factors")
     simulation = study.simulation
     assert simulation is not None
@@ -157,7 +157,7 @@ def test_the_network_is_a_factor_of_its_own() -> None:
     }
 
 
-def test_servers_that_there_were_not_have_the_numbers_of_those_that_there_were() -> None:
+def test_hypothetical_servers_follow_the_fitted_ones() -> None:
     simulation = load_study("poo-tan").study.simulation
     assert simulation is not None
 

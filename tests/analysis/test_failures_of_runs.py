@@ -27,7 +27,7 @@ def fates(*trials: TrialRecord) -> list[tuple[str, int | None]]:
     return [(failure.fate, failure.retried_as) for failure in failures(trials)]
 
 
-def test_the_fate_of_a_failed_trial_is_that_of_its_place() -> None:
+def test_a_failed_trial_is_reported_with_its_retries() -> None:
     assert fates(trial(3, "failed"), trial(9, "done")) == [("retried", 9)]
     assert fates(trial(3, "failed"), trial(9, "failed")) == [("retried", 9), ("missing", None)]
     assert fates(trial(3, "done", disturbed=True), trial(9, "failed")) == [
@@ -35,7 +35,7 @@ def test_the_fate_of_a_failed_trial_is_that_of_its_place() -> None:
     ]
 
 
-def test_a_place_is_missing_only_where_every_trial_failed() -> None:
+def test_a_place_is_missing_only_if_every_trial_failed() -> None:
     alone = trial(3, "failed")
     elsewhere = replace(trial(4, "done"), block=LIKE.block + 1)
 
@@ -44,7 +44,7 @@ def test_a_place_is_missing_only_where_every_trial_failed() -> None:
     assert missing_places([]) == []
 
 
-def test_what_was_seen_is_what_both_ends_had_counted() -> None:
+def test_partial_counts_come_from_both_ends() -> None:
     sent = {"kind": "stream_sent", "total_messages": 120}
     received = {"kind": "stream_received", "total_messages": 117}
     progress = {"elapsed_s": 0.25, "messages": 60, "bytes": 6000, "sent_messages": 61}

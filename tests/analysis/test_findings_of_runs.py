@@ -73,7 +73,7 @@ def test_levels_are_read_in_any_unit(sweep: PlannedRun) -> None:
     assert found.comparisons[0].comparison.n == (10,)
 
 
-def test_the_trials_of_searches_are_no_conditions(sweep: PlannedRun) -> None:
+def test_search_trials_are_not_conditions(sweep: PlannedRun) -> None:
     searched = {t.parameters["rate_bps"] for t in sweep.trials if t.purpose == "search"}
     swept = {t.parameters.get("rate_bps") for t in sweep.of("udp-500")}
     only = sorted(float(rate) for rate in searched - swept)
@@ -91,7 +91,7 @@ def test_two_conditions_are_compared_within_blocks(sweep: PlannedRun) -> None:
     assert found.comparisons[0].comparison.value == pytest.approx(5 / 8, rel=1e-3)
 
 
-def test_the_greatest_of_a_sweep_is_held_against_the_link(sweep: PlannedRun) -> None:
+def test_the_maximum_of_a_sweep_is_compared_with_the_link(sweep: PlannedRun) -> None:
     at = {"transport": "udp", "message_size_bytes": 500, "take": "greatest"}
     found = judged(sweep, "share", at=at, min=0.99, max=1.01)
 
@@ -101,7 +101,7 @@ def test_the_greatest_of_a_sweep_is_held_against_the_link(sweep: PlannedRun) -> 
     assert judged(without_rate(sweep), "share", at=at, min=0.99).verdict == "not tested"
 
 
-def test_a_disturbed_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun) -> None:
+def test_repeated_disturbed_trials_are_excluded_from_verdicts(sweep: PlannedRun) -> None:
     bad = next(t for t in sweep.of("udp-500") if t.parameters["rate_bps"] == 4_000_000)
     pollution = {"findings": [{"code": "load", "repeat_helps": True}]}
     disturbed = replace(scattered(bad, -0.5), raw={"pollution": pollution})
@@ -115,7 +115,7 @@ def test_a_disturbed_trial_that_was_repeated_is_in_no_verdict(sweep: PlannedRun)
     assert judged(kept, "value", at=at, min=3.99e6, max=4.01e6).verdict == "undecided"
 
 
-def test_a_condition_whose_trials_all_failed_is_missed() -> None:
+def test_a_condition_with_only_failed_trials_is_untested() -> None:
     def fails(planned: PlannedTrial) -> bool:
         return planned.parameters.get("message_size_bytes") == 512
 
@@ -127,7 +127,7 @@ def test_a_condition_whose_trials_all_failed_is_missed() -> None:
     assert "message_size_bytes 512" in found.reasons[0]
 
 
-def test_what_would_decide_takes_as_long_as_the_trials_that_were_done(sweep: PlannedRun) -> None:
+def test_the_time_to_decide_follows_from_completed_trials(sweep: PlannedRun) -> None:
     timed = [replace(trial, elapsed_s=30.0) for trial in sweep.trials]
     last = max(trial.number for trial in timed)
     failed = replace(timed[0], number=last + 1, status="failed", elapsed_s=900.0, metrics={})
@@ -156,7 +156,7 @@ def test_a_statement_about_another_system_is_reported_for_this_one_too() -> None
     assert by_id["f6"].reasons[0].startswith("this run does not have os vista")
 
 
-def test_only_what_says_nothing_of_this_system_is_held_against_it_in_place_of_another(
+def test_a_finding_on_this_system_is_not_also_judged_in_place_of_another(
     sweep: PlannedRun,
 ) -> None:
     other = {"form": "value", "at": {"os": "vista", "message_size_bytes": 500}, "min": 1.0}
@@ -173,7 +173,7 @@ def test_only_what_says_nothing_of_this_system_is_held_against_it_in_place_of_an
     assert (nothing.verdict, nothing.here, nothing.assumed) == ("not tested", None, ())
 
 
-def test_levels_that_wait_for_a_workload_say_which() -> None:
+def test_levels_awaiting_a_workload_name_it() -> None:
     run, trials = copy_run(_waiting_study(), _SERVICES, 0.002)
     verdicts = judge_run(load_study("schomer-claason").findings, run, trials)
     by_id = {one.finding.id: one for one in verdicts.judgements}
@@ -203,7 +203,7 @@ def test_only_levels_that_were_published_wait_for_a_workload() -> None:
         assert "not yet runnable" not in said(factor)
 
 
-def test_services_take_the_place_of_protocols_as_levels_of_their_own() -> None:
+def test_services_replace_protocols_as_levels() -> None:
     run, trials = copy_run(_study("schomer-claason"), _SERVICES, 0.002)
     verdicts = judge_run(load_study("schomer-claason").findings, run, trials)
     by_id = {one.finding.id: one for one in verdicts.judgements}
@@ -240,7 +240,7 @@ def test_a_speed_test_is_shown_next_to_ftp_in_both_directions_and_each_amount() 
     assert dict(slower.assumed) == {"machine": "this system", "adapter": "this system"}
 
 
-def test_findings_come_with_the_study_or_stand_in_the_record() -> None:
+def test_findings_come_from_the_study_or_the_record() -> None:
     run = planned_run("manford-kolahi").run
     own = finding("value", min=1.0)
     kept = replace(run, study_id="mine", study={**run.study, "finding": [own.model_dump()]})
@@ -270,7 +270,7 @@ def evidence(tiny: PlannedRun) -> RunEvidence:
     return RunEvidence.of(tiny.run, tiny.trials)
 
 
-def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
+def test_a_run_names_missing_conditions(evidence: RunEvidence) -> None:
     assert evidence.title == f"run {evidence.run.id}"
     assert not evidence.can_lack and evidence.levels("transport") == ()
     assert evidence.ratio("goodput_bps", {}, {}) is None
@@ -287,7 +287,7 @@ def test_a_run_says_what_it_does_not_have(evidence: RunEvidence) -> None:
     assert evidence.why_not("goodput_bps", some).startswith("no trial of this run has goodput_bps")
 
 
-def test_a_run_of_a_study_that_waits_says_for_what() -> None:
+def test_a_run_of_an_incomplete_study_names_what_is_missing() -> None:
     run, trials = copy_run(_waiting_study(), _SERVICES, 0.002)
     said = RunEvidence.of(run, trials).why_not("elapsed_ns", {"adapter": ("ne2000",)})
     assert said.startswith("this run does not have adapter ne2000; its study needs workload")
@@ -302,7 +302,7 @@ def test_a_run_without_experiments_or_without_trials_has_no_conditions(tiny: Pla
     assert empty.judgements[0].is_repeatable
 
 
-def test_a_run_speaks_of_what_its_conditions_say(evidence: RunEvidence) -> None:
+def test_a_run_has_the_levels_of_its_conditions(evidence: RunEvidence) -> None:
     assert evidence.speaks("goodput_bps", {"message_size_bytes": (500,)}, ("message_size_bytes",))
     assert not evidence.speaks("goodput_bps", {"message_size_bytes": (7,)}, ())
     # A factor that a run cannot have is passed over, unless it is gone through.
@@ -311,7 +311,7 @@ def test_a_run_speaks_of_what_its_conditions_say(evidence: RunEvidence) -> None:
     assert not evidence.speaks("nothing_bps", {}, ())
 
 
-def test_a_level_that_is_taken_for_this_system_is_one_of_every_condition(
+def test_the_level_of_this_system_applies_to_every_condition(
     evidence: RunEvidence,
 ) -> None:
     assumed = replace(evidence, assumed={"os": "xp"})
@@ -323,7 +323,7 @@ def test_a_level_that_is_taken_for_this_system_is_one_of_every_condition(
     assert len(assumed.cells("goodput_bps")) == len(evidence.cells("goodput_bps"))
 
 
-def test_shares_of_a_run_are_its_rates_by_what_the_wire_carries(evidence: RunEvidence) -> None:
+def test_shares_of_a_run_are_rates_divided_by_wire_capacity(evidence: RunEvidence) -> None:
     rates = {cell.name: cell for cell in evidence.cells("goodput_bps")}
     shares = evidence.shares("goodput_bps")
 
@@ -338,7 +338,7 @@ def test_shares_of_a_run_are_its_rates_by_what_the_wire_carries(evidence: RunEvi
             assert share.sample.mean == pytest.approx(rate.sample.mean / limit)
 
 
-def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) -> None:
+def test_blocks_with_two_trials_of_a_condition_are_not_paired(tiny: PlannedRun) -> None:
     in_one = [replace(trial, block=0) for trial in tiny.trials]
     pairs = [
         [cell.sample for cell in RunEvidence.of(tiny.run, trials).cells("goodput_bps")]
@@ -354,7 +354,7 @@ def test_a_block_with_two_trials_of_a_condition_is_no_block(tiny: PlannedRun) ->
     assert several
 
 
-def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_on(
+def test_only_fitted_conditions_used_by_a_judgement_are_counted(
     evidence: RunEvidence, tiny: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cells = evidence.cells("goodput_bps")
@@ -387,7 +387,7 @@ def test_of_a_simulated_run_those_conditions_are_counted_that_a_judgement_rests_
     assert [one.fitted for one in measured.judgements] == [None, None]
 
 
-def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() -> None:
+def test_a_simulated_judgement_counts_fitted_conditions() -> None:
     found = planned_run("milanovic-srbljic", where="simulated")
     asked = [one for one in findings_of(found.run) if one.id in ("f7", "f10")]
     verdicts = judge_run(asked, found.run, found.trials)
@@ -413,7 +413,7 @@ def test_a_judgement_of_a_simulated_run_tells_how_many_conditions_were_fitted() 
     assert not any("simulation" in verdict_text(one) for one in measured.judgements)
 
 
-def test_what_a_model_lacks_is_reported_where_it_contradicts_the_study() -> None:
+def test_missing_mechanisms_are_reported_with_contradicted_findings() -> None:
     found = planned_run("milanovic-srbljic", where="simulated")
     study = Study.model_validate(found.run.study)
     verdicts = judge_run(findings_of(found.run), found.run, found.trials)
@@ -427,7 +427,7 @@ def test_what_a_model_lacks_is_reported_where_it_contradicts_the_study() -> None
 
 
 @pytest.mark.parametrize("name", ["manford-kolahi", "milanovic-srbljic"])
-def test_a_mechanism_is_missing_for_a_finding_that_there_is(name: str) -> None:
+def test_missing_mechanisms_name_existing_findings(name: str) -> None:
     loaded = load_study(name)
     assert loaded.study.simulation is not None
     named = {one.finding for one in loaded.study.simulation.missing}
@@ -451,7 +451,7 @@ def test_a_number_chosen_for_a_finding_counts_as_fitted_to_it() -> None:
     assert published is not None and {"f8", "f18", "f22"} <= published.chosen_for
 
 
-def test_findings_that_a_number_was_chosen_for_exist(tmp_path: Path) -> None:
+def test_numbers_are_chosen_for_existing_findings(tmp_path: Path) -> None:
     folder = tmp_path / "poo"
     shutil.copytree(load_study("poo-tan").path.parent, folder)
     machines = folder / "machines.toml"

@@ -21,7 +21,7 @@ def encoded(payload: bytes, digits: int = 2, lowest: int = 1) -> str:
     return (header + payload).hex()
 
 
-def test_counts_stand_at_their_values() -> None:
+def test_counts_are_read_at_their_values() -> None:
     """Three empty buckets (-3 is 5 in ZigZag), two values of 3 ns (4), 300 of 4 ns (600)."""
     assert buckets(encoded(bytes([5, 4, 0xD8, 0x04]))) == [Bucket(3, 3, 2), Bucket(4, 4, 300)]
 
@@ -51,7 +51,7 @@ def test_any_bytes_are_read_or_refused(payload: bytes) -> None:
     assert all(bucket.low <= bucket.high for bucket in found)
 
 
-def test_the_histogram_of_an_engine_has_the_percentiles_that_it_tells() -> None:
+def test_engine_histograms_match_the_reported_percentiles() -> None:
     kind = WORKLOADS["echo"]
     parameters = kind.Parameters.model_validate({"requests": 300, "warmup_s": 0})
     with Engine("one", [engine_path()]) as one, Engine("two", [engine_path()]) as two:

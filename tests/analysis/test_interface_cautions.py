@@ -14,14 +14,14 @@ GOOD: dict[str, Any] = {
 }
 
 
-def test_of_alike_interfaces_nothing_is_reported() -> None:
+def test_equal_interfaces_give_no_caution() -> None:
     unknown = dict.fromkeys(GOOD) | {"name": "veth0"}
     assert cautions({"here": GOOD, "nas": GOOD}) == []
     assert cautions({"here": GOOD, "nas": unknown}) == []
     assert cautions({}) == []
 
 
-def test_unlike_speeds_and_packet_sizes_are_reported() -> None:
+def test_different_speeds_and_packet_sizes_are_reported() -> None:
     slow = GOOD | {"speed_bps": 100_000_000, "mtu_bytes": 9000}
     assert cautions({"here": GOOD, "nas": slow}) == [
         "the interfaces differ in speed: here 1.00 Gbit/s, nas 100 Mbit/s",
@@ -29,7 +29,7 @@ def test_unlike_speeds_and_packet_sizes_are_reported() -> None:
     ]
 
 
-def test_what_shares_its_medium_is_reported() -> None:
+def test_half_duplex_and_wireless_are_reported() -> None:
     said = cautions({"pc1": GOOD | {"full_duplex": False}, "nas": GOOD | {"wireless": True}})
     assert [text.partition(":")[0] for text in said] == ["pc1", "nas"]
     assert "half duplex" in said[0]

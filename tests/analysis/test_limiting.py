@@ -40,7 +40,7 @@ def limited(hosts: list[Any], ports: list[Any], *roles: str, bus_busy_s: float =
     return found
 
 
-def test_a_download_that_fills_a_switched_link_is_limited_by_the_wire() -> None:
+def test_a_download_that_saturates_a_switched_link_is_limited_by_the_wire() -> None:
     found = limited(
         [host(0.2), host(0.1)], [port(60_000, 0.03), port(1_200_000, 0.99)], "client", "server"
     )

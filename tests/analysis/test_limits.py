@@ -38,7 +38,7 @@ def of_size(row: tuple[float, ...]) -> str:
 
 
 @pytest.mark.parametrize("row", TABLE, ids=of_size)
-def test_udp_limits_are_those_of_the_table(row: tuple[float, ...]) -> None:
+def test_udp_limits_match_the_published_table(row: tuple[float, ...]) -> None:
     size, wire4, wire6, slow4, slow6, _, _, fast4, fast6, _, _, messages_per_s = row
     size = int(size)
 
@@ -52,7 +52,7 @@ def test_udp_limits_are_those_of_the_table(row: tuple[float, ...]) -> None:
 
 
 @pytest.mark.parametrize("row", TABLE[:-1], ids=of_size)
-def test_tcp_limits_of_a_message_in_each_segment_are_those_of_the_table(
+def test_tcp_limits_match_the_published_table(
     row: tuple[float, ...],
 ) -> None:
     for version, slow, fast in ((4, row[5], row[9]), (6, row[6], row[10])):

@@ -57,7 +57,7 @@ def test_an_increase_is_counted_within_blocks() -> None:
     assert told["round_trips_per_minute"] == told["echo_round_trips_per_minute"]
 
 
-def test_a_block_that_lacks_one_of_both_is_not_compared() -> None:
+def test_incomplete_blocks_are_not_compared() -> None:
     trials = [
         trial(0, 0, "none", 1),
         trial(1, 0, "both", 5),
@@ -148,7 +148,7 @@ def test_losses_are_of_all_requests_alone_and_under_load() -> None:
     assert unknown.echo_round_trips_per_minute is None
 
 
-def test_only_loads_of_this_experiment_count_in_the_order_up_down_both() -> None:
+def test_only_loads_of_the_experiment_are_compared_in_fixed_order() -> None:
     trials = [
         trial(number, 0, load, number + 1.0, factors={"flows": 2, "size": 64})
         for number, load in enumerate(("both", "none", "down", "up"))

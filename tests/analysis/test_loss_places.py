@@ -22,7 +22,7 @@ COUNTED = {
 }
 
 
-def test_what_became_of_the_messages_is_told_in_shares_of_those_asked_for() -> None:
+def test_losses_are_shares_of_the_requested_messages() -> None:
     found = shares(COUNTED)
     assert found == {
         "received": 0.5,
@@ -40,14 +40,14 @@ def test_what_became_of_the_messages_is_told_in_shares_of_those_asked_for() -> N
     assert known["lost_late_messages"] == 0
 
 
-def test_only_places_that_lost_are_named() -> None:
+def test_only_places_with_losses_are_named() -> None:
     counted = {**COUNTED, "unsent_messages": 0, "lost_late_messages": 1}
     found = not_received(counted)
     assert found == {place: counted[place] for place in PLACES if place not in ("unsent_messages",)}
     assert not_received({}) == {}
 
 
-def test_trials_carry_their_shares_beside_what_they_had() -> None:
+def test_shares_are_added_to_the_other_results() -> None:
     trial = replace(planned_run("milanovic-srbljic").of("udp-500")[0], metrics=COUNTED)
     silent = replace(trial, metrics={"goodput_bps": 1.0})
     first, second = with_shares([trial, silent])
@@ -58,7 +58,7 @@ def test_trials_carry_their_shares_beside_what_they_had() -> None:
     assert second.metrics == {"goodput_bps": 1.0}
 
 
-def test_the_link_is_blamed_alone_only_where_all_others_count() -> None:
+def test_the_link_is_blamed_only_if_every_other_place_counts_losses() -> None:
     trial = replace(planned_run("milanovic-srbljic").of("udp-500")[0], metrics=COUNTED)
     blind = {key: count for key, count in COUNTED.items() if key != "lost_backlog_messages"}
     assert place_words([trial])["lost_link_messages"] == "lost on the link"

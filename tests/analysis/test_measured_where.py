@@ -38,7 +38,9 @@ def copied(name: str, link: str, *servers: str) -> RunRecord:
         ("tcp", ("loopback", "unshaped")),
     ],
 )
-def test_a_peer_is_where_its_url_names_it(place: str, peer: str, where: tuple[str, str]) -> None:
+def test_the_location_of_a_peer_comes_from_its_url(
+    place: str, peer: str, where: tuple[str, str]
+) -> None:
     run = copied("loopback", "unshaped")
     (experiment,) = run.study["experiment"]
     experiment[place]["peer"] = peer if place == "parameters" else [peer]
@@ -82,7 +84,7 @@ def test_a_run_says_where_it_was_measured(
     assert measured_where(copied(name, "unshaped", *servers)) == expected
 
 
-def test_captions_and_comparisons_say_it_too() -> None:
+def test_captions_and_comparisons_name_the_network() -> None:
     run = copied("loopback", "unshaped", "sftp://me@10.77.0.2/tmp")
 
     said = [
@@ -95,13 +97,13 @@ def test_captions_and_comparisons_say_it_too() -> None:
     assert not any("loopback" in text for text in said)
 
 
-def test_a_run_between_virtual_hosts_is_called_as_it_was() -> None:
+def test_a_run_between_virtual_hosts_keeps_its_description() -> None:
     run = planned_run("manford-kolahi").run
 
     assert "testbed virtual, link any" in caption(run).replace("Testbed", "testbed")
 
 
-def test_an_interface_without_part_in_the_run_is_not_told() -> None:
+def test_unused_interfaces_are_not_mentioned() -> None:
     facts = {"interfaces": {"lo": {"addresses": ["127.0.0.1"]}, "eth1": {"addresses": []}}}
     first = Host("host0", {"ipv4": "127.0.0.1"}, (), interface="eth1")
     second = Host("host1", {"ipv4": "127.0.0.1"}, ())

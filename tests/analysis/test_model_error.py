@@ -49,13 +49,13 @@ def test_the_interval_holds_the_next_error_in_95_of_100_cases(others: int) -> No
     assert 0.94 <= np.mean(held) <= 0.96
 
 
-def test_an_interval_takes_in_the_fit_side_by_side() -> None:
+def test_fit_and_model_errors_add_in_quadrature_on_each_side() -> None:
     low, high = widened(100.0, 0.3, (100.0, 100.0 * math.exp(0.4)))
     assert low == pytest.approx(100 * math.exp(-0.3))
     assert high == pytest.approx(100 * math.exp(0.5))
 
 
-def test_a_value_takes_no_part_in_its_own_interval() -> None:
+def test_a_value_is_excluded_from_its_own_interval() -> None:
     checked = cross_validated(held_out(0.01, -0.01, 0.02, 1.0))
     assert [one.is_inside for one in checked] == [True, True, True, False]
     far, near = checked[3], checked[0]
@@ -65,7 +65,7 @@ def test_a_value_takes_no_part_in_its_own_interval() -> None:
     assert half_log is not None and half_log > math.log(2)
 
 
-def test_its_own_range_is_part_of_it() -> None:
+def test_the_own_range_of_a_value_widens_its_interval() -> None:
     found = held_out(0.01, -0.01, 0.02, 0.2)
     *_, last = found
     wide = replace(last, low=last.simulated / 1.3, high=last.simulated)
@@ -77,18 +77,18 @@ def test_its_own_range_is_part_of_it() -> None:
 @pytest.mark.parametrize(
     "found", [held_out(*[0.01] * (LEAST_HELD_OUT - 1)), held_out(0.1, 0.1, 0.1, -1.0), []]
 )
-def test_an_interval_that_is_not_known_is_refused(found: list[Accuracy]) -> None:
+def test_too_few_or_unsimulated_values_give_no_interval(found: list[Accuracy]) -> None:
     assert model_error_log(found) is None and cross_validated(found) == []
     assert missed_sentence(found).endswith("no interval is given.")
 
 
-def test_what_could_not_be_missed_says_nothing_of_the_error() -> None:
+def test_fitted_and_exactly_published_values_are_not_held_out() -> None:
     one, two, *_ = held_out(0.1, 0.2)
     fitted, exact = replace(one, standing="fitted"), replace(one, baseline=one.published)
     assert held_out_values([fitted, exact, two]) == [two]
 
 
-def test_print_alone_is_judged_alike() -> None:
+def test_guesses_from_publications_are_judged_like_simulations() -> None:
     found = held_out(0.5, -0.4, 0.4, -0.3, guess_ratio=1.1)
     guesses = by_print_alone(found)
     assert error_logs(guesses) == pytest.approx([-math.log(1.1)] * 4)
@@ -100,7 +100,7 @@ def test_print_alone_is_judged_alike() -> None:
     assert by_print_alone(lacking) == [] and "print alone" not in missed_sentence(lacking)
 
 
-def test_tables_say_which_values_are_outside() -> None:
+def test_tables_mark_values_outside_their_interval() -> None:
     found = held_out(0.01, -0.01, 0.02, 1.0, guess_ratio=1.1)
     table = accuracy_table(found, STUDY.study)
     texts = [[cell.text for cell in row] for row in table.rows]
@@ -120,7 +120,7 @@ STUDIES = ("brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "schomer-claas
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_all_that_is_held_out_is_kept(name: str) -> None:
+def test_all_held_out_values_are_kept(name: str) -> None:
     study = load_study(name)
     simulation = study.study.simulation
     assert simulation is not None
@@ -131,13 +131,13 @@ def test_all_that_is_held_out_is_kept(name: str) -> None:
     assert len(kept_of(study)) == len(kept) >= LEAST_HELD_OUT
 
 
-def test_nine_of_ten_printed_values_lie_in_the_interval_by_the_others() -> None:
+def test_nine_of_ten_published_values_lie_in_their_interval() -> None:
     checked = [one for name in STUDIES for one in cross_validated(kept_of(load_study(name)))]
     assert len(checked) >= 20
     assert sum(one.is_inside for one in checked) >= 0.9 * len(checked)
 
 
-def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
+def test_sentences_count_values_within_5_10_and_20_percent() -> None:
     simulation = STUDY.study.simulation
     assert simulation is not None
     fitted = [replace(one, standing="fitted") for one in held_out(0.01, 0.2)]
@@ -157,7 +157,7 @@ def test_sentences_and_counts_say_what_a_simulation_is_worth() -> None:
     assert accuracy_sentences([], with_note) == []
 
 
-def test_each_interval_is_made_by_the_three_others() -> None:
+def test_each_interval_comes_from_the_other_three_values() -> None:
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     found[1] = replace(found[1], low=0.9 * found[1].simulated, high=1.2 * found[1].simulated)
     found[2] = replace(found[2], baseline=2 * found[2].published)
@@ -174,7 +174,7 @@ def test_each_interval_is_made_by_the_three_others() -> None:
     assert inside == [True, True, False, True]
 
 
-def test_a_printed_value_on_an_end_of_its_interval_is_inside() -> None:
+def test_a_value_on_an_interval_end_is_inside() -> None:
     one, *_ = held_out(0.1)
     at = one.published
     for ends in ((at, 2 * at), (at / 2, at)):
@@ -185,7 +185,7 @@ def test_a_printed_value_on_an_end_of_its_interval_is_inside() -> None:
     assert not HeldOut(one, at, at, None).is_inside_by_print
 
 
-def test_a_range_that_does_not_hold_its_value_makes_nothing_narrower() -> None:
+def test_a_range_that_excludes_its_value_narrows_nothing() -> None:
     low, high = widened(100.0, 0.3, (110.0, 120.0))
     assert low == pytest.approx(100 * math.exp(-0.3))
     assert high == pytest.approx(100 * math.exp(math.hypot(0.3, math.log(1.2))))
@@ -194,7 +194,7 @@ def test_a_range_that_does_not_hold_its_value_makes_nothing_narrower() -> None:
     assert high == pytest.approx(100 * math.exp(0.3))
 
 
-def test_shares_below_one_have_an_interval_and_a_printed_zero_has_none() -> None:
+def test_a_share_has_an_interval_and_a_zero_has_none() -> None:
     found = [replace(one, published=0.5, simulated=0.4) for one in held_out(*[0.1] * 4)]
     assert model_error_log(found) == pytest.approx(half_width_log([math.log(0.5 / 0.4)] * 4))
     assert model_error_log([*found, replace(found[0], published=0.0)]) is None
@@ -202,7 +202,7 @@ def test_shares_below_one_have_an_interval_and_a_printed_zero_has_none() -> None
     assert (guess.simulated, guess.low, guess.high) == (0.3, None, None)
 
 
-def test_the_sentence_has_the_numbers_that_the_interval_is_made_of() -> None:
+def test_the_sentence_states_count_and_spread_of_the_interval() -> None:
     found = held_out(0.1, -0.2, 0.3, 0.05, guess_ratio=1.1)
     half = math.exp(half_width_log(error_logs(found)))
     by_print = math.exp(half_width_log([math.log(1.1)] * 4))
@@ -220,14 +220,14 @@ def test_the_sentence_has_the_numbers_that_the_interval_is_made_of() -> None:
     assert missed_sentence([]).startswith("No printed value of this study was predicted")
 
 
-def test_held_out_values_of_a_run_count_once_next_to_those_that_are_kept() -> None:
+def test_held_out_values_in_run_and_archive_count_once() -> None:
     kept, own = held_out(0.1, -0.1), held_out(0.2, 0.3, -0.2)
     found = with_others(kept, own)
     assert [one.error_ratio for one in found] == pytest.approx([0.1, -0.1, -0.2])
     assert [one.value.id for one in found] == [one.value.id for one in own]
 
 
-def test_free_numbers_are_counted_as_the_docs_count_them() -> None:
+def test_free_numbers_are_counted_as_documented() -> None:
     poo = load_study("poo-tan")
     assert poo.study.simulation is not None
     found = {one.metric: one.free for one in freedoms(poo.published, poo.study.simulation)}

@@ -22,17 +22,17 @@ def polled(reason: str | None, io: str = "single") -> TrialRecord:
     return trial({"io": io}, {"receive": "poll", "receive_choice": choice})
 
 
-def test_trials_alike_are_named_once_with_their_reason() -> None:
+def test_equal_modes_are_named_once_with_their_reason() -> None:
     assert common_words([polled("it is quick"), polled("it is quick")]) == (
         "io single, receive poll (it is quick)"
     )
 
 
-def test_reasons_that_differ_stand_with_their_trials_only() -> None:
+def test_different_reasons_are_listed_by_trial() -> None:
     assert common_words([polled("carries 1"), polled("carries 2")]) == "io single, receive poll"
 
 
-def test_modes_that_differ_are_counted_the_most_frequent_first() -> None:
+def test_different_modes_are_counted_most_frequent_first() -> None:
     found = common_words([polled(None, "batch"), polled(None), polled(None)])
     assert found == "2 trials: io single, receive poll; 1 trial: io batch, receive poll"
 
@@ -45,12 +45,12 @@ def test_failed_trials_and_those_of_other_programs_have_no_modes() -> None:
     assert common_words([failed, foreign]) == ""
 
 
-def test_every_place_of_loss_has_words_in_the_order_of_the_way() -> None:
+def test_every_place_of_loss_is_named_in_path_order() -> None:
     assert tuple(place for place in PLACES if place not in LOST_IN_THE_MEDIUM) == NOT_RECEIVED
     assert tuple(PLACES)[4:8] == LOST_IN_THE_MEDIUM
 
 
-def test_shares_add_up_to_all_that_was_offered() -> None:
+def test_shares_add_up_to_the_offered_load() -> None:
     counts = dict.fromkeys(PLACES, 10)
     known = shares({**counts, "offered_messages": 140, "received_messages": 20})
     assert known is not None
@@ -59,7 +59,7 @@ def test_shares_add_up_to_all_that_was_offered() -> None:
     assert shares({**counts, "offered_messages": 0, "received_messages": 0}) is None
 
 
-def test_the_link_is_blamed_alone_only_where_everybody_else_counts() -> None:
+def test_the_link_is_blamed_only_if_all_other_places_count() -> None:
     counted = trial({}, {}, metrics=dict.fromkeys(PLACES, 0))
     blind = {key: 0 for key in PLACES if key != "lost_socket_buffer_messages"}
     assert place_words([counted]) == {"received": "received", **PLACES}

@@ -15,20 +15,20 @@ def bounds(least: int, most: int | None = None) -> dict[str, int]:
     return {"least_bytes": least, "most_bytes": least if most is None else most}
 
 
-def test_of_a_path_that_carries_all_nothing_is_reported() -> None:
+def test_a_path_that_carries_full_packets_gives_no_caution() -> None:
     assert said_of(bounds(1500), bounds(1500)) == []
     assert said_of(None, None) == []
     assert path_cautions({}) == []
 
 
-def test_what_is_not_known_to_the_byte_is_reported() -> None:
+def test_an_imprecise_path_mtu_is_reported() -> None:
     (said,) = said_of(bounds(1280, 1400), bounds(1280, 1500))
     assert "packets of up to 1280 B, or 1400 B at most, pass" in said
     # It may carry all.
     assert said_of(bounds(1280, 1500), bounds(1280, 1500)) == []
 
 
-def test_an_end_whose_interface_takes_less_than_the_other_sends_is_named() -> None:
+def test_an_end_with_a_smaller_mtu_is_named() -> None:
     ends = {"interface_mtu_bytes": 1280, "sender_mtu_bytes": 1500}
     (said,) = said_of(bounds(1280), bounds(1280, 1500), **ends)
     assert said.startswith("between pc1 and nas packets of up to 1280 B pass, though the interface")
@@ -37,7 +37,7 @@ def test_an_end_whose_interface_takes_less_than_the_other_sends_is_named() -> No
     assert said_of(bounds(1280), bounds(1280), **ends) == []
 
 
-def test_a_path_that_loses_long_packets_in_silence_is_named_so() -> None:
+def test_a_path_mtu_black_hole_is_reported() -> None:
     (said,) = said_of(bounds(1500), bounds(1400))
     assert said.startswith("from pc1 to nas packets of up to 1500 B pass, and of up to 1400 B back")
     assert said.endswith("no router reports it; to TCP the host may seem dead")

@@ -31,7 +31,7 @@ def finer(loads: Sequence[float]) -> list[float]:
 
 
 @pytest.mark.parametrize("loads", [GRID, finer(GRID), finer(finer(GRID))])
-def test_the_peak_is_that_of_the_law_whatever_the_loads(loads: list[float]) -> None:
+def test_the_peak_does_not_depend_on_the_loads(loads: list[float]) -> None:
     found = peak_of(curve(loads))
     assert found is not None
     assert found.throughput == pytest.approx(PEAK_BPS, rel=1e-9)
@@ -39,7 +39,7 @@ def test_the_peak_is_that_of_the_law_whatever_the_loads(loads: list[float]) -> N
 
 
 @pytest.mark.parametrize("shift", [0.97, 0.99, 1.01, 1.03])
-def test_it_has_a_slope_where_the_loads_are_fixed(shift: float) -> None:
+def test_the_peak_varies_smoothly_with_costs(shift: float) -> None:
     points = [(load, shift * delivered_bps(load / shift)) for load in GRID]
     found = peak_of(points)
     assert found is not None
@@ -51,7 +51,7 @@ def test_a_plateau_is_its_own_peak() -> None:
     assert found is not None and found.throughput == pytest.approx(26_000)
 
 
-def test_what_a_queue_holds_of_a_load_just_beyond_is_no_peak() -> None:
+def test_queued_messages_do_not_raise_the_peak() -> None:
     points = [(load, min(load, 26_000.0)) for load in GRID]
     found = peak_of([*points, (26_150, 26_140)])
     assert found is not None and found.throughput == pytest.approx(26_000)
@@ -66,7 +66,7 @@ def test_what_a_queue_holds_of_a_load_just_beyond_is_no_peak() -> None:
         curve([32_000, 40_000]),
     ],
 )
-def test_no_peak_is_made_up(points: list[tuple[float, float]]) -> None:
+def test_a_peak_needs_loads_on_either_side(points: list[tuple[float, float]]) -> None:
     assert peak_of(points) is None
 
 
@@ -86,18 +86,18 @@ def test_each_series_has_a_peak_for_each_trial() -> None:
     assert found.sample.values == tuple(sorted(found.sample.values))
 
 
-def test_a_load_of_which_half_a_percent_is_lost_arrived_whole() -> None:
+def test_half_a_percent_of_loss_is_still_below_saturation() -> None:
     beyond = [(300.0, 240.0), (400.0, 220.0)]
     assert peak_of([(200.0, 199.0), *beyond]) == pytest.approx((250, 250))
     assert peak_of([(200.0, 198.94), *beyond]) is None
 
 
-def test_the_peak_lies_between_the_loads_on_either_side_of_it() -> None:
+def test_the_peak_lies_between_its_neighbouring_loads() -> None:
     points = [(100.0, 100.0), (200.0, 200.0), (300.0, 150.0), (400.0, 149.0)]
     assert peak_of(points) == pytest.approx((198, 198))
 
 
-def test_a_peak_is_not_below_what_a_load_gave() -> None:
+def test_a_peak_is_not_below_a_measured_throughput() -> None:
     points = [(100.0, 100.0), (200.0, 200.0), (300.0, 240.0), (400.0, 220.0)]
     assert peak_of([*points, (500.0, 260.0)]) == pytest.approx((250, 260))
     rising = [(100.0, 100.0), (300.0, 240.0), (400.0, 260.0)]

@@ -65,7 +65,7 @@ def of_echo(raw: dict[str, Any], rtt_p50_ns: float = 1_000_000, **others: float)
         (0, 0, []),
     ],
 )
-def test_late_frames_disturb_a_stream_by_what_comes_after_its_end(
+def test_late_frames_disturb_a_stream_by_arrivals_after_its_end(
     late: int, p99_ns: int, found: list[str]
 ) -> None:
     judgement = of(over_a_medium(late, p99_ns=p99_ns))
@@ -88,7 +88,7 @@ def test_late_frames_disturb_a_stream_by_what_comes_after_its_end(
         (5_001, 0, []),
     ],
 )
-def test_late_frames_disturb_round_trips_by_what_they_add_to_the_median(
+def test_late_frames_disturb_round_trips_by_their_effect_on_the_median(
     p50_ns: int, rtt_p50_ns: int, found: list[str]
 ) -> None:
     assert codes(of_echo(over_a_medium(500, p50_ns=p50_ns), rtt_p50_ns)) == found
@@ -106,7 +106,7 @@ def test_a_pause_of_the_medium_disturbs_round_trips_by_its_share_of_the_time(key
     assert codes(of_echo(paused, rtt_max_ns=21_000_000)) == []
 
 
-def test_what_a_late_medium_did_is_reported_in_words() -> None:
+def test_a_late_medium_is_described_in_words() -> None:
     judgement = of_echo(over_a_medium(25, p50_ns=50_000))
     (late,) = judgement.findings
     assert seen(late) == (
@@ -120,7 +120,7 @@ def test_what_a_late_medium_did_is_reported_in_words() -> None:
     assert seen(gap) == "the medium paused for 6.00 ms while frames waited (limit 5.00 ms)"
 
 
-def test_the_processor_time_of_the_medium_is_the_trials_own() -> None:
+def test_processor_time_of_the_medium_belongs_to_the_trial() -> None:
     at_work = window(idle_ns=1.1)
     busy = a_trial(sent(at_work), {"host": at_work})
     assert codes(of(busy)) == ["foreign_cpu"]
@@ -164,13 +164,13 @@ def both(**changes: Any) -> dict[str, Any]:
     return a_trial(sent(window(**changes)), {"host": window(1.1, **changes)})
 
 
-def test_a_quiet_trial_is_clean_whatever_the_kernels_ticks_say() -> None:
+def test_a_quiet_trial_is_clean_despite_tick_sampling() -> None:
     """The kernel's samples show 0.95 of both processors at work; their idle time says 0.4 of one,
     and both engines used that."""
     assert of(a_trial()) == Judgement((), ())
 
 
-def test_a_sender_that_paused_for_want_of_an_answer_is_reported() -> None:
+def test_a_sender_that_waited_for_a_reply_is_reported() -> None:
     trial = a_trial(sent(window(), paused_ns=300_000_000, unsent_messages=9))
     (finding,) = of(trial).findings
 
@@ -178,7 +178,7 @@ def test_a_sender_that_paused_for_want_of_an_answer_is_reported() -> None:
     assert seen(finding) == "the sender heard nothing from the receiver and paused for 300 ms"
 
 
-def test_others_who_take_a_processor_are_found_and_measured() -> None:
+def test_foreign_processor_time_is_measured() -> None:
     (finding,) = of(both(idle_ns=0.6)).findings
 
     assert finding.code == "foreign_cpu"
@@ -188,7 +188,7 @@ def test_others_who_take_a_processor_are_found_and_measured() -> None:
     assert finding.repeat_helps
 
 
-def test_ends_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
+def test_ends_on_one_kernel_do_not_count_as_foreign_load() -> None:
     raw = both(idle_ns=1.6)
 
     assert codes(of(raw)) == []
@@ -225,18 +225,18 @@ def test_each_host_of_stations_is_judged_and_named() -> None:
     assert seen(finding).startswith("on pc3: other processes used 1.2 of a CPU")
 
 
-def test_hosts_of_stations_on_one_kernel_do_not_take_each_other_for_strangers() -> None:
+def test_station_hosts_on_one_kernel_do_not_count_as_foreign_load() -> None:
     assert codes(of_three_hosts(("a", "a", "a"))) == []
     (finding,) = of_three_hosts(("a", "a", "a"), idle_ns=0.6, elapsed_s=1.1).findings
     assert (finding.code, finding.host) == ("foreign_cpu", None)
 
 
-def test_soft_interrupts_are_the_trials_own() -> None:
+def test_soft_interrupts_belong_to_the_trial() -> None:
     assert codes(of(both(idle_ns=1.2))) == ["foreign_cpu"]
     assert codes(of(both(idle_ns=1.2, soft_interrupt_ns=0.4))) == []
 
 
-def test_a_responder_without_a_window_counts_by_its_threads() -> None:
+def test_the_load_of_a_responder_is_measured_by_its_threads() -> None:
     answered = {"cpu": {"user_ns": SECOND // 10, "system_ns": SECOND // 10}}
 
     assert codes(of(a_trial({"host": window()}, answered), timeouts=0)) == []
@@ -245,9 +245,7 @@ def test_a_responder_without_a_window_counts_by_its_threads() -> None:
 
 
 @pytest.mark.parametrize(("steal", "found"), [(0.03, False), (0.032, True)])
-def test_stolen_time_counts_beyond_a_hundredth_and_what_readings_are_rounded_to(
-    steal: float, found: bool
-) -> None:
+def test_stolen_time_above_one_percent_plus_rounding_disturbs(steal: float, found: bool) -> None:
     """A second of two processors: 20 ms, and one reading of 10 ms more."""
     raw = a_trial(
         sent(window(steal_ns=steal, idle_ns=1.5)), {"host": window(steal_ns=steal, idle_ns=1.5)}
@@ -263,7 +261,7 @@ def test_a_short_trial_is_not_judged_by_the_rounding_of_its_readings() -> None:
     assert codes(of(a_trial(sent(short), {"host": short}))) == []
 
 
-def test_drops_that_the_trial_can_have_lost_are_its_result() -> None:
+def test_drops_explained_by_the_trial_are_results() -> None:
     raw = both(softnet_dropped=500)
 
     assert codes(of(raw, lost_messages=500)) == []
@@ -290,20 +288,20 @@ def test_a_sender_that_was_held_up_is_distinguished_from_one_that_cannot_keep_up
     assert codes(of(a_trial(sent(window(), **held_up, blocked_ns=20_000_000)))) == []
 
 
-def test_a_slow_schedule_has_time_to_be_late() -> None:
+def test_slow_schedules_tolerate_late_messages() -> None:
     slow = sent(window(), offered_messages=10, max_lateness_ns=30_000_000)
 
     assert codes(of(a_trial(slow))) == []
 
 
-def test_a_late_start_is_found() -> None:
+def test_a_late_start_is_reported() -> None:
     assert codes(of(a_trial(), start_skew_ns=12_000_000)) == ["start_late"]
     many = {"stations": 10_000, "operations_per_s": 5_000.0}
     assert codes(of(a_trial(), start_skew_ns=1_900_000_000, **many)) == []
     assert codes(of(a_trial(), start_skew_ns=2_100_000_000, **many)) == ["start_late"]
 
 
-def test_what_no_repeat_can_mend_is_a_remark() -> None:
+def test_lasting_disturbances_are_remarks() -> None:
     judgement = of(a_trial(load_average=3.5, clock_source="hpet", governor="powersave"))
 
     assert codes(judgement) == ["load", "clock_source", "governor"]
@@ -311,7 +309,7 @@ def test_what_no_repeat_can_mend_is_a_remark() -> None:
     assert flags(judgement) == ""
 
 
-def test_what_was_not_read_is_unknown_and_not_clean() -> None:
+def test_missing_readings_are_unknown_rather_than_clean() -> None:
     assert of(a_trial(sent(None), {"host": None})).unknown == (
         "steal", "foreign_cpu", "foreign_drops", "clock_step",
     )  # fmt: skip
@@ -329,7 +327,7 @@ def test_a_judgement_can_be_read_back_from_a_record() -> None:
     assert judgement_of({}) is None
 
 
-def test_a_warning_says_what_was_seen_why_it_misleads_and_what_helps() -> None:
+def test_a_warning_has_observation_consequence_and_remedy() -> None:
     finding = Finding("foreign_cpu", "sender", 0.7312, 0.12, True)
 
     assert warning(finding) == (

@@ -55,7 +55,7 @@ def test_a_number_belongs_to_one_condition(manford: PlannedRun) -> None:
     assert len(matched) == len(set(matched))
 
 
-def test_a_number_is_a_point_or_a_statement(manford: PlannedRun) -> None:
+def test_a_published_number_is_either_a_point_or_a_statement(manford: PlannedRun) -> None:
     points = {
         point.value.id
         for summary in goodputs(manford)
@@ -66,7 +66,7 @@ def test_a_number_is_a_point_or_a_statement(manford: PlannedRun) -> None:
     assert not points & stated
 
 
-def test_a_maximum_over_sizes_has_the_greatest_mean_of_its_ip_version_for_counterpart(
+def test_a_published_maximum_is_compared_within_its_ip_version(
     manford: PlannedRun,
 ) -> None:
     """IPv4 gets further than IPv6, and must not stand in for it."""
@@ -85,13 +85,13 @@ def test_a_share_of_the_link_is_compared_with_our_share_of_ours(milanovic: Plann
     assert found.ours == pytest.approx(1.0)
 
 
-def test_a_share_of_a_link_without_a_rate_has_no_counterpart() -> None:
+def test_a_share_of_an_unlimited_link_has_no_counterpart() -> None:
     found = statement(planned_run("milanovic-srbljic", "quick", None), "u500.pen.half")
 
     assert (found.ours, found.how) == (None, "this link has no rate of its own")
 
 
-def test_a_number_that_is_known_to_be_wrong_is_shown_next_to_nothing(manford: PlannedRun) -> None:
+def test_known_mistakes_are_compared_with_nothing(manford: PlannedRun) -> None:
     sent = {"ip_version": 6, "message_size_bytes": 384}
     summary = next(one for one in goodputs(manford) if one.factors == sent)
     known = {point.value.id for point in points_for(summary, manford.published)}
@@ -123,7 +123,7 @@ def test_a_run_whose_trials_all_failed_has_no_counterparts() -> None:
     assert {(one.ours, one.how) for one in stated} == {(None, "no trial has ended")}
 
 
-def test_what_another_experiment_measures_is_shown_next_to_none_of_this_one() -> None:
+def test_numbers_of_other_experiments_are_not_compared() -> None:
     found = planned_run("brutman-mtcp", "quick", 10_000_000)
     summaries = summarise(found.run, found.trials, "speed-test", "goodput_bps")
 
@@ -140,7 +140,7 @@ def test_what_another_experiment_measures_is_shown_next_to_none_of_this_one() ->
     assert statements(found.run, found.trials, found.published) == ()
 
 
-def test_a_printed_maximum_is_no_point_of_a_condition_even_if_it_names_all_of_it(
+def test_a_published_maximum_is_a_statement(
     manford: PlannedRun,
 ) -> None:
     here = {"ip_version": 6, "message_size_bytes": 384}

@@ -44,7 +44,7 @@ def said(run: Run) -> list[str]:
     return ranking_sentences(Study.model_validate(run[0].study), *run)
 
 
-def test_each_condition_has_groups_of_its_own() -> None:
+def test_each_condition_is_ranked_separately() -> None:
     large, small = rankings(*made(), "copies")
 
     assert (large.condition, small.condition) == ({"dataset": LARGE}, {"dataset": SMALL})
@@ -52,7 +52,7 @@ def test_each_condition_has_groups_of_its_own() -> None:
     assert groups(small)[-1] == ["smb"]
 
 
-def test_of_services_that_do_not_differ_one_short_sentence_says_so() -> None:
+def test_services_without_differences_get_one_short_sentence() -> None:
     costs = dict.fromkeys(("smb", "nfs", "ftp", "sftp", "webdav"), COSTS["nfs"])
 
     (sentence,) = said(made(costs, spread=0.2, trials=3))
@@ -62,7 +62,7 @@ def test_of_services_that_do_not_differ_one_short_sentence_says_so() -> None:
     )
 
 
-def test_how_many_times_slower_has_an_interval_that_holds_it() -> None:
+def test_the_interval_of_a_slowdown_covers_the_truth() -> None:
     large, _ = rankings(*made(), "copies")
     [ftp] = large.groups[1]
 
@@ -71,7 +71,7 @@ def test_how_many_times_slower_has_an_interval_that_holds_it() -> None:
     assert ftp.low < 1.2 < ftp.high < 1.25
 
 
-def test_the_order_is_the_same_by_a_metric_of_which_more_is_better() -> None:
+def test_the_order_is_the_same_by_goodput() -> None:
     run, trials = made()
     study = {
         **run.study,
@@ -87,7 +87,7 @@ def test_the_order_is_the_same_by_a_metric_of_which_more_is_better() -> None:
         )
 
 
-def test_noise_makes_no_order() -> None:
+def test_noise_alone_gives_no_order() -> None:
     alike = dict.fromkeys(COSTS, (1e-8, 1e-3, 0.0))
 
     run = made(alike, spread=0.05)
@@ -133,7 +133,7 @@ def test_a_group_ends_where_all_pairs_across_it_differ() -> None:
     assert [[one.level for one in group] for group in found] == [["a", "b"], ["c"]]
 
 
-def test_what_is_shown_within_a_group_is_reported() -> None:
+def test_differences_within_a_group_are_reported() -> None:
     costs = {"smb": (1e-8, 0, 0), "nfs": (1.022e-8, 0, 0), "ftp": (1.044e-8, 0, 0)}
     run = made(costs, spread=0.02, trials=8)
     between = [one for one in rankings(*run, "copies") if len(one.groups) == 1]
@@ -148,7 +148,7 @@ def at_limit(costs: Mapping[str, Any], spread: float = 0.0001) -> Run:
     return replace(run, testbed={**run.testbed, "link_rate_bps": 100_000_000}), trials
 
 
-def test_services_as_fast_as_the_network_are_not_ranked() -> None:
+def test_services_at_the_network_limit_are_not_ranked() -> None:
     wire_s = 8 / tcp_limit_bps(100e6, 4)
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (1.004 * wire_s, 0, 0)})
 
@@ -160,7 +160,7 @@ def test_services_as_fast_as_the_network_are_not_ranked() -> None:
     ]
 
 
-def test_a_service_slower_than_the_network_is_behind_those_that_are_not() -> None:
+def test_services_below_the_network_limit_rank_behind() -> None:
     wire_s = 8 / tcp_limit_bps(100e6, 4)
     run = at_limit({"smb": (wire_s, 0, 0), "nfs": (wire_s, 0, 0), "ftp": (2 * wire_s, 0, 0)})
 
@@ -178,7 +178,7 @@ def test_a_simulated_difference_within_the_models_error_shows_no_order() -> None
     assert narrow.model_factor == pytest.approx(1.05 ** math.sqrt(2))
 
 
-def test_a_level_without_a_trial_is_said_to_have_none() -> None:
+def test_a_level_without_trials_is_named() -> None:
     study = copy_study(list(COSTS), [LARGE])
     run = copy_run(study, COSTS, 0.005, lambda planned: planned.factors["service"] == "ftp")
     [one] = rankings(*run, "copies")
@@ -197,7 +197,7 @@ def test_the_sentence_has_groups_and_ratios_for_each_condition() -> None:
     assert "then SMB " in small and "\N{MULTIPLICATION SIGN} slower" in small
 
 
-def test_it_is_the_first_sentence_and_no_range_goes_over_datasets() -> None:
+def test_the_ranking_comes_first_and_pools_no_datasets() -> None:
     run, trials = made()
 
     every = sentences(run, trials)
@@ -223,7 +223,7 @@ def test_single_trials_are_not_ranked() -> None:
     )
 
 
-def test_a_level_without_a_result_is_named_where_nothing_can_be_ranked() -> None:
+def test_a_failed_level_is_named_if_nothing_can_be_ranked() -> None:
     run, trials = made({"smb": COSTS["smb"], "ftp": COSTS["ftp"]})
     ended = [replace(t, status="failed", metrics={}) if _is_ftp(t) else t for t in trials]
 
@@ -235,7 +235,7 @@ def _is_ftp(trial: TrialRecord) -> bool:
     return trial.factors["service"] == "ftp"
 
 
-def test_what_is_exactly_repeated_is_ranked() -> None:
+def test_identical_trials_are_ranked() -> None:
     [large, _] = rankings(*made(spread=0.0, trials=2), "copies")
 
     assert [set(group) for group in groups(large)][-1] == {"ftp"}
@@ -257,9 +257,7 @@ def test_a_run_without_such_a_factor_has_no_ranking() -> None:
         (("smb://nas/a", "smb://nas/b"), ["smb://nas/a", "smb://nas/b"]),
     ],
 )
-def test_servers_are_called_by_what_tells_them_apart(
-    servers: tuple[str, str], names: list[str]
-) -> None:
+def test_servers_are_named_by_their_differences(servers: tuple[str, str], names: list[str]) -> None:
     study = copy_study(["smb"], [LARGE])
 
     assert list(level_names(study, "server", servers).values()) == names

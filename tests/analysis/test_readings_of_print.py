@@ -75,7 +75,7 @@ def read(
     return accuracies(published(*own), simulation or machines(), cells_of)
 
 
-def test_one_condition_is_its_mean_and_of_several_the_greatest() -> None:
+def test_a_reading_is_the_mean_or_the_greatest_of_several() -> None:
     low, high = cell(90, os="a", load=1), cell(110, os="a", load=2)
     (one,) = read(value("p", os="a"), low, cell(500, os="b"))
     assert (one.simulated, one.how, one.conditions) == (90, "mean", (low.name,))
@@ -88,7 +88,7 @@ def test_one_condition_is_its_mean_and_of_several_the_greatest() -> None:
     assert (one.low, one.high, one.baseline, one.repeats) == (None, None, None, None)
 
 
-def test_a_share_is_of_what_the_link_carries() -> None:
+def test_a_share_is_relative_to_the_link_capacity() -> None:
     shared = value("p", 0.5, statistic="share_of_link", os="a")
     most = cell(90, 100, os="a", load=1)
     (one,) = read(shared, cell(80, 200, os="a", load=2), most, cell(500, None, os="a", load=3))
@@ -103,7 +103,7 @@ def ratio(**given: Any) -> PublishedValue:
     return value("r", 2.0, statistic="ratio", value=2.0, numerator="a", denominator="b", **given)
 
 
-def test_a_ratio_is_of_two_levels_that_differ_in_nothing_else() -> None:
+def test_a_ratio_compares_levels_with_all_else_equal() -> None:
     here = machines(place=[{"when": {"os": "a", "host": "x"}, "machines": ["a", "a"]}])
     a, b = cell(90, os="a", host="x"), cell(30, os="b", host="x")
     (one,) = read(ratio(), a, b, cell(500, os="a", host="y"), simulation=here)
@@ -123,7 +123,7 @@ def test_a_ratio_of_peaks_says_so() -> None:
     assert (plain.how, plain.simulated) == ("ratio of the greatest means", 3)
 
 
-def test_what_is_not_of_the_study_or_follows_from_two_means_is_left_out() -> None:
+def test_foreign_and_derived_numbers_are_omitted() -> None:
     values = [
         value("own", os="a"),
         value("related", kind="related", os="a"),
@@ -137,7 +137,7 @@ def test_what_is_not_of_the_study_or_follows_from_two_means_is_left_out() -> Non
     assert [one.value.id for one in found] == ["own"]
 
 
-def test_a_number_is_read_off_where_the_file_says() -> None:
+def test_the_file_names_the_condition_of_a_reading() -> None:
     reading = {"value": "p", "at": {"load": 2}, "because": WHY}
     said = machines(reading=[reading, {**reading, "value": "q", "at": {"load": 1}}])
     cells = (cell(90, os="a", load=1), cell(80, os="a", load=2))
@@ -146,11 +146,11 @@ def test_a_number_is_read_off_where_the_file_says() -> None:
 
 
 @pytest.mark.parametrize(("level", "found"), [(True, 1), (1, 0)])
-def test_true_is_not_one(level: Level, found: int) -> None:
+def test_the_boolean_true_is_not_the_number_one(level: Level, found: int) -> None:
     assert len(read(value("p", flag=True), cell(90, flag=level))) == found
 
 
-def test_what_the_fit_leaves_open_is_that_of_the_number() -> None:
+def test_a_reading_has_the_range_that_the_fit_leaves() -> None:
     ranges = [{"value": "q", "low": 1, "high": 2}, {"value": "p", "low": 80, "high": 95}]
     found = read(
         [value("p", os="a"), value("n", os="b")],
@@ -161,7 +161,7 @@ def test_what_the_fit_leaves_open_is_that_of_the_number() -> None:
     assert [(one.low, one.high) for one in found] == [(80, 95), (None, None)]
 
 
-def test_what_was_predicted_before_a_fit_has_no_range_of_the_machines_of_now() -> None:
+def test_earlier_predictions_have_no_range_of_current_machines() -> None:
     simulation = machines(
         {"a": ["p"]},
         prediction=[{"value": "p", "simulated": 120}],
@@ -181,7 +181,7 @@ def test_what_was_predicted_before_a_fit_has_no_range_of_the_machines_of_now() -
     assert fitted_names(published(*values), simulation, simulated) == {"{'os': 'a'}"}
 
 
-def test_what_is_kept_stands_without_any_simulated_condition() -> None:
+def test_kept_accuracies_need_no_simulated_condition() -> None:
     values = [value("p", os="a"), value("q", os="b"), ratio()]
     simulation = machines(
         {"a": ["p"]},
@@ -202,7 +202,7 @@ def test_what_is_kept_stands_without_any_simulated_condition() -> None:
     assert (p.baseline, q.baseline) == (None, None)
 
 
-def test_what_a_number_was_to_the_machines_of_its_conditions() -> None:
+def test_fitted_takes_precedence_over_held_out() -> None:
     simulation = machines({"b": ["p"]}, held_out=["p"])
     assert standing_of("p", simulation, [{"os": "a"}, {"os": "b"}]) == "fitted"
     assert standing_of("p", simulation, [{"os": "a"}]) == "held out"
@@ -260,7 +260,7 @@ def test_errors_are_counted_up_to_5_10_and_20_percent(
 @pytest.mark.parametrize(
     ("guess", "is_exact"), [("1000.001", True), ("1000.00105", False), ("1000", True)]
 )
-def test_print_alone_is_exact_to_a_millionth(guess: str, is_exact: bool) -> None:
+def test_a_guess_within_a_millionth_is_exact(guess: str, is_exact: bool) -> None:
     simulation = machines(held_out=["p"], baseline=[{"value": "p", "guess": guess, "because": WHY}])
     (one,) = read(value("p", 1e6, os="a"), cell(9.0, os="a"), simulation=simulation)
     assert one.is_exact_by_print is is_exact
@@ -268,7 +268,7 @@ def test_print_alone_is_exact_to_a_millionth(guess: str, is_exact: bool) -> None
 
 
 @pytest.mark.parametrize("bound", [">=", "<=", "<", ">", "~", "<~"])
-def test_only_what_says_more_or_less_than_a_number_is_a_bound(bound: str) -> None:
+def test_only_at_least_and_at_most_are_bounds(bound: str) -> None:
     (one,) = read(value("p", bound=bound, os="a"), cell(90, os="a"))
     assert one.is_bound is (bound not in ("~", "<~"))
     assert one.can_fail is one.is_counted is not one.is_bound

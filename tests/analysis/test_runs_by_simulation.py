@@ -16,12 +16,12 @@ from run_cases import CASES  # noqa: E402
 
 
 @pytest.mark.parametrize("case", CASES[::4], ids=lambda case: f"{case.kind}: {case.name}")
-def test_a_share_is_as_the_table_says(case: Case) -> None:
+def test_error_shares_match_the_table(case: Case) -> None:
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_of_all_draws_a_share_is_as_the_table_says(case: Case) -> None:
+def test_error_shares_over_all_draws_match_the_table(case: Case) -> None:
     assert case.low <= case.share() <= case.high

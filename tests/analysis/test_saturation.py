@@ -89,7 +89,7 @@ def test_a_capacity_that_drifts_is_said_in_sentence_table_and_json(
         assert (found is not None and found["correlation"] > 0.4 and found["p"] < 0.05) == drifts
 
 
-def test_a_search_that_goes_on_has_no_end(quick: PlannedRun) -> None:
+def test_an_unfinished_search_has_no_result(quick: PlannedRun) -> None:
     began = next(trial.number for trial in quick.trials if trial.experiment == SEARCH)
 
     for ran in (0, began, began + 2):
@@ -104,7 +104,7 @@ def test_a_search_whose_trials_fail_is_undecided() -> None:
     assert len(end.steps) == 3 + 1 + 1
 
 
-def test_trials_of_another_plan_leave_no_goal_but_are_kept(quick: PlannedRun) -> None:
+def test_trials_of_another_plan_are_kept_without_a_result(quick: PlannedRun) -> None:
     strange = replace(quick, trials=[replace(t, block=t.block + 1) for t in quick.trials])
 
     ends = saturations(strange.run, strange.trials)
@@ -135,7 +135,7 @@ def test_a_run_of_a_search_with_one_bound_can_still_be_read(quick: PlannedRun) -
     assert end.goals == ()
 
 
-def test_trials_of_another_plan_say_nothing_of_a_search_that_had_not_begun(
+def test_trials_of_another_plan_do_not_begin_a_search(
     quick: PlannedRun,
 ) -> None:
     began = next(trial.number for trial in quick.trials if trial.purpose != "trial")

@@ -29,7 +29,7 @@ def of_milanovic(overload_bps: float = 900_000.0) -> list[SimulatedCell]:
     ]
 
 
-def test_a_share_is_read_off_where_it_is_greatest_or_where_the_file_says() -> None:
+def test_a_share_is_read_at_its_maximum_or_where_the_file_says() -> None:
     """The tenth of the 486 is that under overload, not its peak of 28 %."""
     study = load_study("milanovic-srbljic")
     cells = {"goodput_bps": of_milanovic()}
@@ -61,7 +61,7 @@ def test_ratios_compare_greatest_means_and_gains_are_ratios() -> None:
     assert "t500.cel_486" not in found
 
 
-def test_counts_leave_bounds_out() -> None:
+def test_bounds_are_excluded_from_counts() -> None:
     study = load_study("milanovic-srbljic")
     common: dict[str, Level] = {"transport": "udp", "message_size_bytes": 2, "host": "pentium"}
     cells = [
@@ -104,7 +104,7 @@ def tcp_of_milanovic(celeron_bps: float, pentium_bps: float) -> dict[str, Accura
 
 
 @pytest.mark.parametrize(("simulated", "skill"), [(2.0, 1.0), (1.95, 0.5), (2.1, 0.0), (1.8, -1.0)])
-def test_a_held_out_value_is_set_beside_what_print_alone_makes_of_it(
+def test_held_out_values_are_compared_with_published_guesses(
     simulated: float, skill: float
 ) -> None:
     """2 is printed over TCP, where 2.1 over UDP is the guess that needs no simulator."""
@@ -113,7 +113,7 @@ def test_a_held_out_value_is_set_beside_what_print_alone_makes_of_it(
     assert one.skill == pytest.approx(skill, abs=1e-9)
 
 
-def test_what_print_alone_has_exactly_could_not_be_missed_and_does_not_count() -> None:
+def test_values_that_follow_from_publications_do_not_count() -> None:
     study = load_study("milanovic-srbljic")
     cells = {"goodput_bps": of_milanovic()}
     found = {a.value.id: a for a in accuracies(study.published, machines_of(study.study.id), cells)}
@@ -124,7 +124,7 @@ def test_what_print_alone_has_exactly_could_not_be_missed_and_does_not_count() -
     assert half.baseline is None and counts([half]) == (1, 1, 1, 1)
 
 
-def test_one_printed_number_under_two_names_counts_once() -> None:
+def test_a_number_published_twice_counts_once() -> None:
     """86 Mbit/s are the greatest of XP over IPv4, and those at 1152 bytes."""
     study = load_study("manford-kolahi")
     cells = [cell(88e6, transport="udp", os="xp", ip_version=4, message_size_bytes=1152)]
@@ -155,7 +155,7 @@ def test_numbers_that_were_chosen_by_hand_are_free() -> None:
     assert len(by_hand) == 5 and all(number.fitted for number in by_hand)
 
 
-def test_what_was_predicted_before_a_fit_stands_first_and_keeps_its_skill() -> None:
+def test_earlier_predictions_come_first_and_keep_their_skill() -> None:
     """The fit comes to 264 s of 265; before it 261.8 s were simulated; 263 s are as over TCP/IP."""
     study = load_study("schomer-claason")
     levels = {"os": "w98se", "protocol": "netbeui", "dataset": "one-large-file"}
@@ -179,7 +179,7 @@ def test_every_predicted_value_has_a_baseline(name: str) -> None:
         assert {one.value for one in simulation.baseline} == predicted
 
 
-def test_a_printed_minimum_is_the_least_mean_and_a_maximum_the_greatest() -> None:
+def test_published_extremes_are_read_over_all_sizes() -> None:
     levels: dict[str, Level] = {"transport": "udp", "os": "vista", "ip_version": 6}
     sizes = {512: 60e6, 128: 25e6, 1408: 84e6, 256: 40e6}
     cells = [cell(rate, message_size_bytes=size, **levels) for size, rate in sizes.items()]

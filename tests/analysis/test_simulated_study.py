@@ -46,7 +46,7 @@ def study_of(found: PlannedRun) -> Study:
     return Study.model_validate(found.run.study)
 
 
-def test_printed_round_trips_belong_to_simulated_conditions(simulated: PlannedRun) -> None:
+def test_published_round_trips_match_simulated_conditions(simulated: PlannedRun) -> None:
     means = {
         point.value.id
         for summary in summarise(simulated.run, simulated.trials, RTT, "rtt_mean_ns")
@@ -57,13 +57,13 @@ def test_printed_round_trips_belong_to_simulated_conditions(simulated: PlannedRu
     assert means == {"rtt.384.ipv4", "rtt.384.ipv6"}
 
 
-def test_they_stand_in_the_comparison_with_what_was_published(simulated: PlannedRun) -> None:
+def test_simulated_round_trips_are_compared_with_published_ones(simulated: PlannedRun) -> None:
     found = compare_with_published(simulated.run, simulated.trials, simulated.published)
 
     assert {"rtt.384.ipv4", "rtt.384.ipv6"} <= {one.value.id for one in found}
 
 
-def test_they_stand_in_the_table_and_in_the_figure(simulated: PlannedRun) -> None:
+def test_published_round_trips_are_in_table_and_figure(simulated: PlannedRun) -> None:
     study, printed = study_of(simulated), simulated.published
     table = metric_table(simulated.run, simulated.trials, study, printed, RTT, "rtt_mean_ns")
     texts = {cell.text for row in table.rows for cell in row}
@@ -96,7 +96,7 @@ def test_a_run_with_both_versions_of_ip_compares_them_too() -> None:
     assert "does not have" in stated["p.diff10"].how
 
 
-def test_a_printed_number_has_one_counterpart(simulated: PlannedRun) -> None:
+def test_statements_and_accuracy_read_the_same_condition(simulated: PlannedRun) -> None:
     judged = {
         one.value.id: one.simulated
         for one in run_accuracies(simulated.run, simulated.trials, simulated.published)
@@ -127,7 +127,7 @@ def test_a_printed_number_has_one_counterpart(simulated: PlannedRun) -> None:
         (24.00e6, 84.66e6, "does not hold"),
     ],
 )
-def test_a_claim_is_judged_to_the_digits_that_were_printed(
+def test_a_claim_is_judged_to_its_published_digits(
     simulated: PlannedRun, least_bps: float, most_bps: float, verdict: str
 ) -> None:
     """24 is what 23.51 is printed as, and 84.6 what 84.64 is."""
@@ -172,7 +172,7 @@ def _livelocked(trial: TrialRecord) -> dict[str, float | int]:
     return {**trial.metrics, "goodput_bps": min(float(load), peak - (float(load) - peak) / 2)}
 
 
-def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
+def test_only_simulated_runs_are_judged_as_simulations(
     simulated: PlannedRun,
 ) -> None:
     assert run_accuracies(simulated.run, simulated.trials, simulated.published)
@@ -187,7 +187,7 @@ def test_only_what_was_simulated_is_held_against_print_as_a_simulation(
     assert any("vista" in name for name in fitted)
 
 
-def test_every_verdict_on_a_simulation_says_at_how_many_conditions_a_machine_was_fitted(
+def test_every_simulated_verdict_counts_fitted_conditions(
     simulated: PlannedRun,
 ) -> None:
     findings = load_study("manford-kolahi").findings
@@ -207,7 +207,7 @@ def _bent(trial: TrialRecord) -> TrialRecord:
     return replace(trial, metrics={**trial.metrics, "goodput_bps": goodput_bps})
 
 
-def test_copies_of_another_amount_are_no_counterparts() -> None:
+def test_copies_of_another_amount_are_not_compared() -> None:
     found = planned_run("schomer-claason", "full", 100_000_000, where="simulated")
     cells = RunEvidence.of(found.run, found.trials).cells("copied_bytes")
     amounts = {amount_of(found.published, cell.levels) for cell in cells}
@@ -226,7 +226,7 @@ def test_copies_of_another_amount_are_no_counterparts() -> None:
     assert counterparts(1.02) == counterparts(0.98) == []
 
 
-def test_a_greatest_value_is_not_read_off_a_scale_that_leaves_out_levels() -> None:
+def test_a_maximum_needs_a_scale_with_all_levels() -> None:
     """The default scale has 1, 4 and 15 stations: its greatest throughput was taken for the peak,
     2.033 Mbit/s where all station counts have 2.339."""
     read = {}

@@ -85,7 +85,7 @@ def test_conditions_come_in_the_order_of_the_study_whatever_the_order_of_trials(
         assert [tuple(summary.factors.values()) for summary in summaries] == levels
 
 
-def test_each_trial_is_in_the_mean_of_its_own_condition(found: PlannedRun) -> None:
+def test_each_trial_counts_in_its_own_condition(found: PlannedRun) -> None:
     for summary in summarise(found.run, found.trials, STREAM, "goodput_bps"):
         assert summary.n == 2
         assert summary.mean == pytest.approx(summary.limit)
@@ -100,13 +100,13 @@ def test_mean_deviation_and_interval_are_of_the_trials(found: PlannedRun) -> Non
     assert (summary.ci_low, summary.ci_high) == interval_of_mean("goodput_bps", PRINTED_TRIALS)
 
 
-def test_failed_trials_are_counted_and_in_no_mean(found: PlannedRun) -> None:
+def test_failed_trials_are_counted_but_not_averaged(found: PlannedRun) -> None:
     summary = first_condition(found, of_first_condition(found, 2.0, None, 4.0))
 
     assert (summary.n, summary.failed, summary.mean) == (2, 1, 3.0)
 
 
-def test_a_trial_that_did_not_measure_the_metric_is_in_no_mean(found: PlannedRun) -> None:
+def test_trials_without_the_metric_are_not_averaged(found: PlannedRun) -> None:
     one, other = of_first_condition(found, 2.0, 4.0)
 
     summary = first_condition(found, [one, replace(other, metrics={"sent_bps": 4.0})])
@@ -120,14 +120,14 @@ def test_one_trial_has_a_mean_and_no_interval(found: PlannedRun) -> None:
     assert (summary.mean, summary.sd, summary.ci_low, summary.ci_high) == (2.0, None, None, None)
 
 
-def test_a_condition_that_has_not_run_is_there_without_a_mean(found: PlannedRun) -> None:
+def test_unmeasured_conditions_have_no_mean(found: PlannedRun) -> None:
     summaries = summarise(found.run, [], STREAM, "goodput_bps")
 
     assert len(summaries) == 6
     assert {(summary.n, summary.failed, summary.mean) for summary in summaries} == {(0, 0, None)}
 
 
-def test_trials_of_a_search_are_in_no_mean_of_a_condition(found: PlannedRun) -> None:
+def test_search_trials_are_not_averaged(found: PlannedRun) -> None:
     one, other = of_first_condition(found, 2.0, 9.0)
 
     summary = first_condition(found, [one, replace(other, purpose="search")])
@@ -135,7 +135,7 @@ def test_trials_of_a_search_are_in_no_mean_of_a_condition(found: PlannedRun) -> 
     assert summary.values == (2.0,)
 
 
-def test_limits_are_of_what_a_link_carries_only() -> None:
+def test_only_throughput_metrics_have_a_link_limit() -> None:
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 6, "message_size_bytes": 128}
     tcp: dict[str, Level] = {**udp, "transport": "tcp", "ip_version": 4}
 
@@ -162,7 +162,7 @@ def test_a_copy_without_ip_has_the_limit_of_its_own_frames() -> None:
     assert limit_of("goodput_bps", {"service": "smb1+spp"}, Wire(2e6)) == 2e6 * 534 / 614
 
 
-def test_the_limit_in_messages_a_second_is_that_of_the_bytes_that_a_message_takes() -> None:
+def test_the_message_limit_includes_all_wire_bytes() -> None:
     """500 bytes over IPv4 take 566 on the wire, with headers, preamble, check and gap."""
     udp: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
 
@@ -183,7 +183,7 @@ def disturbed(trial: TrialRecord) -> TrialRecord:
     return replace(trial, raw={"pollution": Judgement((finding,), ()).to_json()})
 
 
-def test_a_clean_repeat_counts_in_place_of_a_disturbed_trial(found: PlannedRun) -> None:
+def test_a_clean_repeat_replaces_a_disturbed_trial(found: PlannedRun) -> None:
     first, repeat, other = of_first_condition(found, 9.0, 2.0, 4.0)
     trials = [disturbed(first), repeat, replace(other, block=1)]
 
@@ -194,7 +194,7 @@ def test_a_clean_repeat_counts_in_place_of_a_disturbed_trial(found: PlannedRun) 
     assert left_out(trials) == trials[:1]
 
 
-def test_the_last_disturbed_trial_counts_where_none_was_clean(found: PlannedRun) -> None:
+def test_without_a_clean_repeat_the_last_disturbed_trial_counts(found: PlannedRun) -> None:
     first, repeat = of_first_condition(found, 9.0, 8.0)
 
     summary = first_condition(found, [disturbed(first), disturbed(repeat)])
@@ -221,7 +221,7 @@ def test_a_remark_does_not_pollute(found: PlannedRun) -> None:
     assert first_condition(found, [trial]).disturbed == 0
 
 
-def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() -> None:
+def test_trials_of_another_experiment_do_not_count() -> None:
     found = planned_run(
         "manford-kolahi", "tiny", fails=lambda planned: planned.experiment == "round-trip"
     )
@@ -229,7 +229,7 @@ def test_trials_of_another_experiment_at_the_same_levels_are_none_of_this_one() 
         assert (one.n, one.failed, one.missing, one.left_out) == (2, 0, 0, 0)
 
 
-def test_a_trial_without_the_metric_is_not_one_that_was_left_out(found: PlannedRun) -> None:
+def test_trials_without_the_metric_are_not_counted_as_omitted(found: PlannedRun) -> None:
     [first, second] = of_first_condition(found, 1e6, 2e6)
     without = replace(second, metrics={})
     one = first_condition(found, [replace(first, block=0), replace(without, block=1)])
@@ -244,7 +244,7 @@ def test_a_disturbed_trial_that_was_not_run_again_counts_beside_later_blocks(
     assert (one.n, one.left_out, one.disturbed) == (2, 0, 1)
 
 
-def test_the_limit_in_messages_is_that_of_the_rate_over_their_bits() -> None:
+def test_the_message_limit_is_link_rate_over_message_bits() -> None:
     """500 bytes take 566 on the wire: 10 Mbit/s carry 2208 a second."""
     parameters: dict[str, Level] = {"transport": "udp", "ip_version": 4, "message_size_bytes": 500}
     limit = limit_of("rate_messages_per_s", parameters, Wire(10e6))

@@ -78,7 +78,7 @@ def test_the_table_has_no_bound_that_the_sweep_refutes(refuted: PlannedRun) -> N
 
 
 @pytest.mark.parametrize("differs", ["other size", "one trial", "lossy below", "agreeing"])
-def test_what_refutes_nothing(differs: str) -> None:
+def test_unrelated_sweeps_refute_no_search(differs: str) -> None:
     slow = slow_in_search if differs != "agreeing" else (lambda planned: 1.0)
     found = planned_run("milanovic-srbljic", "quick", carries=slow)
     assert len({trial.block for trial in found.of(SWEEP)}) > 1
@@ -102,9 +102,7 @@ def test_what_refutes_nothing(differs: str) -> None:
 
 
 @pytest.mark.parametrize(("messages", "refutes"), [(50_000, True), (5_000, False), (0, False)])
-def test_random_loss_is_refuted_by_as_many_messages_as_it_would_take_some_of(
-    messages: int, refutes: bool
-) -> None:
+def test_enough_lossless_messages_refute_random_loss(messages: int, refutes: bool) -> None:
     """One in 1,000, twice as bursty: 50,000 messages would have lost 25 such bursts, 5,000 2.5."""
     loss = RandomLoss(0.0012, 0.001, 0.0014, 4, 4, 2.0, rises=False)
     bound = SweepBound("sweep", 1e6, 3, messages)
@@ -114,7 +112,7 @@ def test_random_loss_is_refuted_by_as_many_messages_as_it_would_take_some_of(
 
 
 @pytest.mark.parametrize("is_most", [False, True])
-def test_a_disturbed_host_is_said_to_be_one(is_most: bool) -> None:
+def test_a_disturbed_host_is_reported_with_the_bound(is_most: bool) -> None:
     found = planned_run("milanovic-srbljic", "quick")
     judged = Judgement((Finding("foreign_cpu", "sender", 0.9, 0.12, True),), ()).to_json()
     end = end_of(found)

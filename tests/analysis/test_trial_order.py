@@ -25,7 +25,7 @@ def chain(correlation: float, count: int, seed: int) -> list[float]:
     ("correlation", "count", "least", "most"),
     [(0.0, 12, 0.0, 0.06), (0.0, 40, 0.02, 0.08), (0.6, 20, 0.62, 0.82), (0.6, 40, 0.93, 1.0)],
 )
-def test_it_is_seen_as_often_as_is_reported(
+def test_correlation_is_detected_as_often_as_stated(
     correlation: float, count: int, least: float, most: float
 ) -> None:
     draws = 400
@@ -37,11 +37,11 @@ def test_it_is_seen_as_often_as_is_reported(
     assert least <= seen / draws <= most
 
 
-def test_intervals_are_longer_from_as_many_trials_on() -> None:
+def test_intervals_widen_from_the_stated_number_of_trials() -> None:
     assert LEAST_TRIALS == neighbours.LEAST_TRIALS
 
 
-def test_equal_trials_have_no_order() -> None:
+def test_equal_trials_show_no_correlation() -> None:
     assert lag_one("goodput_bps", [1e6] * 20) is None
     found = lag_one("received_ratio", [0.0] * 6 + [0.5] * 6)
     assert found is not None and found[0] > 0.7
@@ -52,7 +52,7 @@ def twelve() -> PlannedRun:
     return planned_run("manford-kolahi", "standard", 100_000_000, where="real")
 
 
-def test_a_run_says_which_conditions_it_is_so_of(twelve: PlannedRun) -> None:
+def test_a_run_names_conditions_with_correlated_trials(twelve: PlannedRun) -> None:
     trials = [one for one in twelve.trials if one.experiment == "throughput"]
     first = trials[0].factors
     own = [one for one in trials if one.factors == first]

@@ -26,14 +26,14 @@ SLOW = [value * 0.7 for value in FAST]
 
 
 @pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
-def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
+def test_two_modes_are_detected_as_often_as_claimed(case: Case) -> None:
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", MODE_CASES, ids=lambda case: case.name)
-def test_of_all_draws_it_happens_as_often_as_is_claimed(case: Case) -> None:
+def test_over_all_draws_two_modes_are_detected_as_often_as_claimed(case: Case) -> None:
     assert case.low <= case.share() <= case.high
 
 
@@ -53,7 +53,7 @@ def one(
     return judged([found])[0]
 
 
-def test_a_difference_as_great_as_that_of_the_modes_is_neither_better_nor_worse() -> None:
+def test_a_difference_explained_by_modes_is_no_verdict() -> None:
     found = one([*FAST, 100.4, SLOW[0]], [*SLOW, 70.3, FAST[0]])
     assert found.differs and found.modes is not None
     assert found.modes.ratio == pytest.approx(1 / 0.7, rel=0.01)
@@ -103,7 +103,7 @@ def test_few_trials_in_which_no_mode_can_be_seen_say_so() -> None:
         [],
     ],
 )
-def test_what_is_not_two_modes_is_not_called_so(conditions: list[list[float]]) -> None:
+def test_other_spreads_are_not_called_two_modes(conditions: list[list[float]]) -> None:
     assert two_modes(conditions) is None
 
 
@@ -112,7 +112,7 @@ def around(*distances: float) -> list[float]:
     return [math.exp(distance) for distance in (0.0, *distances)]
 
 
-def test_modes_are_four_times_as_far_off_as_what_lies_about_the_usual_one() -> None:
+def test_a_second_mode_is_four_spreads_away() -> None:
     near = (-0.01, -0.01, 0.01, 0.01)
     found = two_modes([around(*near, -0.042, 0.042)])
 

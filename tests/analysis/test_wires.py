@@ -62,7 +62,7 @@ def test_the_record_of_a_run_says_what_its_link_was(
     assert wire_of(replace(found.run, testbed={})) is None
 
 
-def test_the_shortest_round_trip_is_that_of_the_frames_and_the_way() -> None:
+def test_the_shortest_round_trip_follows_from_frames_and_path() -> None:
     """1462 octets of preamble and frame at 100 Mbit/s, each way; a switch sends them again; a
     message of two fragments waits there for the first alone."""
     assert Wire(100e6).idle_round_trip_ns(1408, 4) == pytest.approx(2 * 1462 * 80)
@@ -74,7 +74,7 @@ def test_the_shortest_round_trip_is_that_of_the_frames_and_the_way() -> None:
     assert switched.idle_round_trip_ns(3000, 4) == pytest.approx(2 * 80 * (one_way + 1526))
 
 
-def test_tcp_has_less_of_a_hub_than_of_a_cable_and_udp_has_the_same() -> None:
+def test_only_tcp_is_slower_over_a_hub() -> None:
     cable, hub = Wire(10e6), Wire(10e6, is_shared=True)
     assert hub.goodput_limit_bps("tcp", 4, None) == shared_tcp_limit_bps(10e6, 4)
     assert cable.goodput_limit_bps("tcp", 4, None) == tcp_limit_bps(10e6, 4)
@@ -106,7 +106,7 @@ ETHERNET: dict[str, Any] = {
         ([{"driver": "veth"}, {}], None),
     ],
 )
-def test_between_real_hosts_the_slower_adapter_is_the_limit(
+def test_the_slower_adapter_of_real_hosts_is_the_limit(
     found: PlannedRun, changes: list[dict[str, Any]], rate_bps: float | None
 ) -> None:
     interfaces = {f"pc{n}": ETHERNET | change for n, change in enumerate(changes)}

@@ -25,7 +25,7 @@ def _run(*argv: str | Path) -> str:
     return ran.stdout
 
 
-def test_what_a_copy_reached_is_computed_from_its_record_alone(tmp_path: Path) -> None:
+def test_reached_share_of_a_copy_follows_from_its_record(tmp_path: Path) -> None:
     store, lanlab = str(tmp_path / "store.sqlite"), "from lanlab.cli.app import run; run()"
     copy = ("copy", "1x100kB", "--trials", "1", "--store", store)
     _run("-c", lanlab, *copy, "--service", "smb1+nbf", "--link", "10M")

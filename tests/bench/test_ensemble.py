@@ -49,7 +49,7 @@ def test_a_printed_value_is_an_interval(name: str, low: float, high: float) -> N
     assert np.exp(ends) == pytest.approx((low, high))
 
 
-def test_where_trials_are_printed_a_value_is_the_interval_of_their_mean() -> None:
+def test_published_trials_give_the_interval_of_their_mean() -> None:
     """82, 80, 83, 85 and 80 s; by their digits alone it would be half a second either way."""
     study = load_study("schomer-claason")
     value = next(one for one in study.published.value if one.id == "t.w2ksp2.tcpip.ds1.time")
@@ -57,7 +57,7 @@ def test_where_trials_are_printed_a_value_is_the_interval_of_their_mean() -> Non
     assert np.exp(ends) * value.si / 1e9 == pytest.approx((79.4, 84.7), abs=0.1)
 
 
-def test_members_agree_with_print_and_go_as_far_as_it_lets_them() -> None:
+def test_ensemble_members_span_the_published_range() -> None:
     jacobian = np.array([[1.0, 1.0]])
     low, high = np.array([-0.1]), np.array([0.02])
     found = walk(jacobian, low, high, np.random.default_rng(1), members=400)
@@ -92,7 +92,7 @@ def test_the_value_that_is_moved_most_is_named() -> None:
     assert not {"pentium-nt4.interrupt_us", "sender.send_call_us"} & assumed
 
 
-def test_looking_at_held_out_values_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_evaluating_held_out_values_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     machines = STUDY.path.with_name("machines.toml")
     before = machines.read_bytes()
 

@@ -105,7 +105,7 @@ def test_a_flent_that_fails_ends_the_bench(tmp_path: Path, monkeypatch: pytest.M
         load_flent.flent_trial(bed(), ASKED)
 
 
-def test_what_is_missing_is_named_with_the_commands_that_get_it(
+def test_missing_programs_are_named_with_install_commands(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(sys, "argv", ["load_flent.py"])
@@ -126,7 +126,7 @@ def test_what_is_missing_is_named_with_the_commands_that_get_it(
         (["--load", "both", "--flows", "2"], "allowed with --load both: 4"),
     ],
 )
-def test_what_flent_cannot_do_is_refused(
+def test_parameters_unsupported_by_flent_are_refused(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
     options: list[str],

@@ -101,7 +101,7 @@ def test_the_payload_is_read_off_the_frame(payload: int, ip_version: int) -> Non
     assert wire.payload_bytes(frame(payload, ip_version)[:96]) == payload
 
 
-def test_what_is_no_datagram_is_not_seen() -> None:
+def test_only_udp_datagrams_are_counted() -> None:
     assert wire.payload_bytes(bytes(12) + b"\x08\x06" + bytes(28)) is None
     tcp = bytearray(frame(64, 4))
     tcp[23] = 6
@@ -122,7 +122,7 @@ def test_gaps_are_summed_up_without_the_ends_of_the_stream() -> None:
     assert seen["back_to_back_ratio"] == 10 / 999
 
 
-def test_a_peer_that_cannot_is_named_with_the_reason(
+def test_peers_without_a_capability_are_named_with_the_reason(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     program = tmp_path / "nuttcp"

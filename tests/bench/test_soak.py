@@ -87,7 +87,7 @@ def test_a_warm_up_is_no_leak() -> None:
     assert judge_memory("memory", [life(values)]).finding is None
 
 
-def test_memory_that_wanders_is_taken_for_a_leak_less_than_once_in_a_hundred() -> None:
+def test_random_memory_changes_rarely_count_as_a_leak() -> None:
     draw = random.Random(11)
     taken = 0
     for _ in range(200):
@@ -178,7 +178,7 @@ def test_a_new_engine_takes_the_place_of_the_lost_one() -> None:
 
 
 @needs_proc
-def test_ps_and_proc_tell_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_ps_and_proc_agree(monkeypatch: pytest.MonkeyPatch) -> None:
     if shutil.which("ps") is None:
         missing("needs ps")
     with subprocess.Popen(["sleep", "60"]) as child:

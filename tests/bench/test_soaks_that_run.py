@@ -175,7 +175,7 @@ def test_a_soak_finds_nothing_names_what_failed_and_leaves_what_it_was_asked_for
 
 
 @pytest.mark.parametrize("arguments", [("--time", "0"), ("--testbed", "moon")])
-def test_what_cannot_be_done_is_refused_with_exit_code_2(arguments: tuple[str, ...]) -> None:
+def test_impossible_soaks_exit_with_2(arguments: tuple[str, ...]) -> None:
     done = run_soak(*arguments)
     assert done.returncode == 2
     assert "allowed" in done.stderr or "choose from" in done.stderr

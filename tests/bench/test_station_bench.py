@@ -17,7 +17,7 @@ from station_peers import Cell, Found, table  # noqa: E402
 pytestmark = pytest.mark.long
 
 
-def test_the_last_column_is_over_the_better_of_those_that_could() -> None:
+def test_the_last_column_compares_with_the_best_peer() -> None:
     plain, synced = Cell("read", 750, 15, 60_000), Cell("write", 6000, 1, 6_000_000, True)
     found = {
         (plain, "lanlab"): [Found(rate, 0.99) for rate in (300.0, 100.0, 9000.0)],

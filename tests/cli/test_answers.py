@@ -24,7 +24,7 @@ def test_a_study_is_run_and_answered_as_json(lanlab: Lanlab) -> None:
     assert said.err.startswith(f"run {answer['run']}: quick, on loopback (unshaped), ")
 
 
-def test_a_study_is_run_and_answered_in_words(lanlab: Lanlab) -> None:
+def test_a_study_run_ends_with_tables_sentences_and_the_report_path(lanlab: Lanlab) -> None:
     said = lanlab("run", "small.toml", "--testbed", "loopback")
 
     assert said.code == 0
@@ -41,7 +41,7 @@ def test_a_study_is_run_and_answered_in_words(lanlab: Lanlab) -> None:
         (["echo", *QUICK], "rtt_p99_ns"),
     ],
 )
-def test_a_single_measurement_as_json_has_the_keys_of_the_store(
+def test_json_of_a_single_measurement_uses_store_keys(
     args: list[str], key: str, lanlab: Lanlab
 ) -> None:
     one = lanlab(*args, "--json").json()
@@ -60,7 +60,7 @@ SMALL_SEARCH = (
 )  # fmt: skip
 
 
-def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab: Lanlab) -> None:
+def test_a_saturation_search_prints_a_row_for_each_goal(lanlab: Lanlab) -> None:
     said = lanlab(*SMALL_SEARCH, "--goals", "0%,5%")
 
     assert said.code == 0
@@ -74,7 +74,7 @@ def test_a_saturation_is_searched_with_a_row_for_each_goal_and_a_sentence(lanlab
     assert "`lanlab report " in said.out
 
 
-def test_a_saturation_as_json_has_a_result_for_each_goal(lanlab: Lanlab) -> None:
+def test_json_of_a_saturation_search_has_a_result_for_each_goal(lanlab: Lanlab) -> None:
     answer = lanlab(*SMALL_SEARCH, "--goals", "5%,0", "--json").json()
 
     (search,) = answer["searches"]
@@ -90,7 +90,7 @@ def test_a_saturation_as_json_has_a_result_for_each_goal(lanlab: Lanlab) -> None
     assert sum(trial["purpose"] == "curve" for trial in answer["trials"]) >= 3
 
 
-def test_a_single_measurement_in_words(lanlab: Lanlab) -> None:
+def test_a_single_measurement_prints_throughput_loss_and_run_name(lanlab: Lanlab) -> None:
     stream = lanlab("stream", *QUICK, "--size", "100", "--rate", "1M", "--trials", "3")
     echo = lanlab("echo", *QUICK)
     verbose = lanlab("echo", *QUICK, "-v")
@@ -127,7 +127,7 @@ def test_a_run_with_a_condition_that_was_given_up_exits_with_1(
     assert "failed: host1: " in said.err and "0.001 to 100,000,000" in said.err
 
 
-def test_studies_and_what_they_are(lanlab: Lanlab) -> None:
+def test_studies_are_listed_with_their_titles(lanlab: Lanlab) -> None:
     listed = {study["id"]: study for study in lanlab("studies", "--json").json()["studies"]}
     assert list(listed) == [
         "brutman-mtcp", "manford-kolahi", "milanovic-srbljic", "poo-tan", "schomer-claason",
@@ -176,7 +176,7 @@ def test_a_study_that_runs_in_part_says_what_is_left_out(lanlab: Lanlab, folder:
     assert left_out in page
 
 
-def test_a_bracket_in_a_title_is_a_bracket(lanlab: Lanlab, folder: Path) -> None:
+def test_brackets_in_titles_are_not_markup(lanlab: Lanlab, folder: Path) -> None:
     text = (folder / "small.toml").read_text()
     title = "[/b] [red]"
     (folder / "small.toml").write_text(text.replace("Goodput of small messages", title))
@@ -250,7 +250,7 @@ def check_tour(said: Said, folder: Path) -> None:
 
 
 @pytest.mark.parametrize("able", [True, False])
-def test_the_doctor_exits_with_0_only_if_every_testbed_can_be_had(
+def test_the_doctor_exits_with_0_only_if_every_testbed_works(
     able: bool, lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     needs = [
@@ -278,21 +278,23 @@ def test_the_doctor_looks_at_this_machine(lanlab: Lanlab) -> None:
 
 
 @pytest.mark.parametrize("setting", [{"NO_COLOR": "1"}, {"TERM": "dumb"}, {}])
-def test_no_colour_where_none_is_wanted(setting: dict[str, str], tmp_path: Path) -> None:
+def test_colour_is_off_with_no_color_or_into_a_file(
+    setting: dict[str, str], tmp_path: Path
+) -> None:
     said = lanlab_process(tmp_path, "show", "milanovic-srbljic", **setting)
 
     assert said.code == 0
     assert "\x1b" not in said.out + said.err
 
 
-def test_no_colour_obeys_even_where_colour_is_forced(tmp_path: Path) -> None:
+def test_no_color_overrides_force_color(tmp_path: Path) -> None:
     forced = lanlab_process(tmp_path, "studies", FORCE_COLOR="1", NO_COLOR="1", COLUMNS="200")
 
     assert "\x1b[3" not in forced.out
     assert "milanovic-srbljic" in forced.out
 
 
-def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None:
+def test_a_closed_pipe_gives_no_error(tmp_path: Path) -> None:
     for args in (["show", "manford-kolahi"], ["studies", "--json"], ["--help"]):
         process = subprocess.Popen(
             [*COMMAND, *args],
@@ -309,7 +311,7 @@ def test_a_reader_that_has_gone_is_no_reason_to_complain(tmp_path: Path) -> None
         assert said == ""
 
 
-def test_json_is_not_a_number_that_json_does_not_have(lanlab: Lanlab) -> None:
+def test_json_answers_have_no_nan_or_infinity(lanlab: Lanlab) -> None:
     def refuse(constant: str) -> None:
         raise AssertionError(constant)
 

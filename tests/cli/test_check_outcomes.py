@@ -35,7 +35,7 @@ def judged(*verdicts: str) -> Verdicts:
     ],
     ids=str,
 )
-def test_only_a_check_with_something_shown_and_nothing_open_passes(
+def test_a_check_passes_only_with_shown_and_no_open_findings(
     verdicts: list[str], check: Check, outcome: tuple[str, list[str]]
 ) -> None:
     assert check.outcome(judged(*verdicts)) == outcome

@@ -31,13 +31,13 @@ def test_an_answer_to_a_closed_output_is_an_error(tmp_path: Path, argv: tuple[st
     assert (done.returncode, done.stderr) == (1, CLOSED)
 
 
-def test_closed_errors_are_nothing_to_speak_of(tmp_path: Path) -> None:
+def test_a_closed_standard_error_is_tolerated(tmp_path: Path) -> None:
     done = shell('exec "$@" 2>&-', tmp_path, "studies", "--json")
     assert done.returncode == 0
     assert done.stdout.startswith("{")
 
 
-def test_nothing_that_is_opened_gets_the_number_of_a_closed_output(tmp_path: Path) -> None:
+def test_opened_files_never_reuse_a_closed_output_descriptor(tmp_path: Path) -> None:
     done = shell('exec "$@" <&- >&-', tmp_path, *ECHO)
     assert done.returncode == 1
     assert "this is a bug" not in done.stderr
@@ -47,7 +47,9 @@ def test_nothing_that_is_opened_gets_the_number_of_a_closed_output(tmp_path: Pat
 
 @pytest.mark.parametrize("most", [6, 8, 12, 16])
 @pytest.mark.parametrize("argv", [ECHO, ("report", "last"), ("runs",)])
-def test_too_few_files_are_one_sentence(tmp_path: Path, most: int, argv: tuple[str, ...]) -> None:
+def test_running_out_of_file_descriptors_gives_one_error_line(
+    tmp_path: Path, most: int, argv: tuple[str, ...]
+) -> None:
     done = shell(f'ulimit -n {most}; exec "$@"', tmp_path, *argv)
     assert done.returncode in (0, 1, 2)
     assert "this is a bug" not in done.stderr

@@ -65,9 +65,7 @@ def two(folder: Path, stored: Path) -> list[str]:
     return ["first-run", "second-run"]
 
 
-def test_a_plain_sentence_says_how_much_faster_at_each_condition(
-    two: list[str], lanlab: Lanlab
-) -> None:
+def test_a_sentence_states_the_speedup_at_each_condition(two: list[str], lanlab: Lanlab) -> None:
     said = lanlab("compare", *two, "--metric", "goodput_bps")
 
     assert said.code == 0 and said.err == ""
@@ -87,7 +85,7 @@ def test_a_plain_sentence_says_how_much_faster_at_each_condition(
     assert "1 fact differs" in said.out
 
 
-def test_json_and_csv_say_the_same_at_full_precision(two: list[str], lanlab: Lanlab) -> None:
+def test_json_and_csv_agree_at_full_precision(two: list[str], lanlab: Lanlab) -> None:
     answer = lanlab("compare", *two, "--json").json()
     rows = list(csv.DictReader(io.StringIO(lanlab("compare", *two, "--csv").out)))
 
@@ -136,7 +134,7 @@ def test_levels_of_a_factor_are_compared_within_one_run(two: list[str], lanlab: 
     assert {one["design"] for one in answer["comparisons"]} == {"by block"}
 
 
-def test_a_run_is_shown_next_to_what_was_printed(two: list[str], lanlab: Lanlab) -> None:
+def test_a_run_is_compared_with_published_numbers(two: list[str], lanlab: Lanlab) -> None:
     said = lanlab("compare", two[0], "--published")
 
     assert said.code == 0
@@ -229,7 +227,7 @@ def test_a_real_run_can_be_compared_with_the_next(folder: Path, lanlab: Lanlab) 
         (("compare", "tiny-run", "--published"), "published no mean at any condition"),
     ],
 )
-def test_what_cannot_be_compared_is_refused_with_a_reason(
+def test_incomparable_runs_are_refused_with_a_reason(
     args: tuple[str, ...],
     reason: str,
     two: list[str],

@@ -76,7 +76,7 @@ def test_a_service_as_json_has_every_trial(lanlab: Lanlab) -> None:
         (["many-small", "--password-file", "x"], "needs a URL with a user"),
     ],
 )
-def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
+def test_invalid_copies_are_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
     told = lanlab("copy", *args, "--testbed", *(["loopback"] if args else []))
 
     assert told.code == 2, told.err
@@ -85,7 +85,7 @@ def test_what_cannot_be_copied_is_refused(args: list[str], said: str, lanlab: La
     assert told.out == ""
 
 
-def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
+def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
     said = lanlab("copy", "1x1kB", "ftp://127.0.0.1:1/", "--trials", "1")
 
     assert said.code == 1

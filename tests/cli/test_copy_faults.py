@@ -29,7 +29,7 @@ def copied(lanlab: Lanlab, url: str, trust: str | None, *args: str, files: str =
 
 
 @pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "smb", "s3"])
-def test_what_is_wrong_is_reported_with_a_hint(
+def test_server_faults_are_reported_with_a_hint(
     lanlab: Lanlab, engine: Engine, root: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
     with Served(engine, service, root) as (url, trust):
@@ -49,7 +49,7 @@ def test_what_is_wrong_is_reported_with_a_hint(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-def test_what_is_trusted_is_for_servers_that_show_who_they_are(
+def test_trusted_certificates_apply_only_to_services_with_tls(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:
     with Served(engine, "ftps", root) as (url, trust), Served(engine, "ftp", root) as (plain, _):
@@ -64,14 +64,14 @@ def test_what_is_trusted_is_for_servers_that_show_who_they_are(
         assert refused.code == 2 and f"--trust: {none} to check" in refused.err
 
 
-def test_a_share_that_is_missing(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_a_missing_share_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     with Served(engine, "smb", root) as (url, trust):
         said = copied(lanlab, url.rpartition("/")[0] + "/elsewhere", trust)
     assert "elsewhere" in said
     assert "hint: see whether the share, bucket or directory is there" in said
 
 
-def test_a_name_that_the_service_cannot_hold(
+def test_a_file_name_that_the_service_cannot_store_is_named(
     lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path
 ) -> None:
     (tmp_path / "mine").mkdir()
@@ -83,7 +83,7 @@ def test_a_name_that_the_service_cannot_hold(
     assert [path.name for path in root.iterdir()] == ["letter"]
 
 
-def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_an_ipv6_literal_works_in_a_url(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     if not Path("/proc/net/if_inet6").exists():
         pytest.skip("no IPv6 on this machine")
     with Served(engine, "smb", root, "::1") as (url, _):
@@ -92,7 +92,9 @@ def test_an_ipv6_literal(lanlab: Lanlab, engine: Engine, root: Path) -> None:
     assert "every byte compared" in said.out
 
 
-def test_a_connection_that_is_cut(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_a_cut_connection_is_retried_and_finally_given_up(
+    lanlab: Lanlab, engine: Engine, root: Path
+) -> None:
     with Served(engine, "webdav", root) as (url, trust), Relay(url) as relay:
         relay.cut_once(400_000, "there")
         said = lanlab("copy", "1x1MB", relay.url, "--trials", "1")
@@ -120,7 +122,9 @@ def test_a_wrong_byte_fails_the_trial(lanlab: Lanlab, engine: Engine, root: Path
 
 
 @pytest.mark.figures
-def test_a_stall_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
+def test_a_stall_is_reported_with_the_waiting_side(
+    lanlab: Lanlab, engine: Engine, root: Path
+) -> None:
     with (
         Served(engine, "webdav", root) as (url, _),
         Relay(url, has_nagle=True) as relay,

@@ -35,7 +35,7 @@ def test_runs_are_deleted_with_their_files_and_others_stay(lanlab: Lanlab, folde
     assert [path.name for path in series.iterdir()] == [second]
 
 
-def test_where_nobody_can_be_asked_nothing_is_deleted_without_yes(lanlab: Lanlab) -> None:
+def test_without_a_terminal_deletion_needs_yes(lanlab: Lanlab) -> None:
     assert lanlab("stream", *QUICK).code == 0
     refused = lanlab("delete", "last")
     unknown = lanlab("delete", "last", "nonsense", "--yes")

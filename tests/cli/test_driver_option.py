@@ -69,7 +69,7 @@ def some_trials() -> list[TrialRecord]:
     ]
 
 
-def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixture[str]) -> None:
+def test_results_are_listed_under_their_driver(capsys: pytest.CaptureFixture[str]) -> None:
     print_drivers(RUN, some_trials())
 
     ours, theirs = capsys.readouterr().out.split("tool        iperf3 (iperf 3.12)\n")
@@ -90,7 +90,7 @@ def test_each_driver_s_results_stand_under_its_name(capsys: pytest.CaptureFixtur
     ]
 
 
-def test_tcp_is_not_said_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
+def test_tcp_results_are_not_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
     over_tcp = [
         replace(trial, parameters={**trial.parameters, "transport": "tcp"})
         for trial in some_trials()
@@ -109,7 +109,7 @@ def test_tcp_is_not_said_in_messages(capsys: pytest.CaptureFixture[str]) -> None
         (99, 3, "the rest: 3 lost, 2 more than its counts of sent and lost messages add up to"),
     ],
 )
-def test_what_another_program_does_not_tell_is_reported(
+def test_values_missing_from_another_program_are_reported(
     received: int, lost: int, said: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     counts = {"offered_messages": 100, "received_messages": received, "lost_messages": lost}
@@ -120,7 +120,7 @@ def test_what_another_program_does_not_tell_is_reported(
     assert said in capsys.readouterr().out
 
 
-def test_for_programs_each_driver_has_means_of_its_own() -> None:
+def test_json_has_separate_means_for_each_driver() -> None:
     answer = as_json(RUN, some_trials())
 
     assert "goodput_bps" not in answer
@@ -131,7 +131,7 @@ def test_for_programs_each_driver_has_means_of_its_own() -> None:
     assert "driver" not in answer["parameters"]
 
 
-def test_one_driver_alone_has_the_keys_of_the_store() -> None:
+def test_a_single_driver_has_the_keys_of_the_store() -> None:
     answer = as_json(RUN, some_trials()[1:3])
 
     assert answer["goodput_bps"] == 9.5e6
@@ -153,7 +153,7 @@ def test_one_driver_alone_has_the_keys_of_the_store() -> None:
         ("echo --tool sockperf --rate 100", "found --rate 100"),
     ],
 )
-def test_what_a_driver_cannot_measure_is_refused_before_the_run(
+def test_options_unsupported_by_a_driver_are_refused_before_the_run(
     args: str, message: str, lanlab: Lanlab, folder: Path
 ) -> None:
     said = lanlab(*args.split(), "--testbed", "loopback")
@@ -195,6 +195,6 @@ def test_a_condition_is_measured_by_two_programs_in_one_run(lanlab: Lanlab) -> N
     assert "iperf3" in page
 
 
-def test_drivers_are_completed_one_after_another() -> None:
+def test_completion_offers_further_drivers_after_a_comma() -> None:
     assert complete.drivers("ip") == ["iperf3", "iperf2"]
     assert complete.drivers("lanlab,so") == ["lanlab,sockperf"]

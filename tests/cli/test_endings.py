@@ -26,7 +26,7 @@ COMMANDS = [["stations", "--help"], ["show", "poo-tan"], ["studies"], ["show", "
     [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}],
     ids=["encoding", "locale"],
 )
-def test_letters_that_an_output_does_not_have_are_written_otherwise(
+def test_unencodable_characters_are_replaced(
     args: list[str], changes: dict[str, str], folder: Path
 ) -> None:
     said = lanlab_process(folder, *args, **changes)
@@ -40,7 +40,7 @@ def test_letters_that_an_output_does_not_have_are_written_otherwise(
         assert not whole.out.isascii()
 
 
-def test_letters_of_ours_are_readable_in_ascii(folder: Path) -> None:
+def test_our_symbols_have_ascii_replacements(folder: Path) -> None:
     code = (
         "from lanlab.cli.output import make_readable; make_readable()\n"
         "print('5 µs ± 1 … ä \\udc80')"
@@ -59,7 +59,7 @@ def test_letters_of_ours_are_readable_in_ascii(folder: Path) -> None:
 
 @linux_only
 @pytest.mark.parametrize("args", [*COMMANDS, ["--help"], ["--version"], ["doctor"]], ids=" ".join)
-def test_a_full_output_is_one_sentence(args: list[str], folder: Path) -> None:
+def test_a_full_output_gives_one_error_line(args: list[str], folder: Path) -> None:
     for is_all_full in (False, True):
         with Path("/dev/full").open("w") as full:
             done = subprocess.run(
@@ -102,7 +102,9 @@ def started(folder: Path, *args: str, stdout: int = subprocess.PIPE) -> subproce
 
 @linux_only
 @pytest.mark.parametrize("args", [["--help"], ["show", "poo-tan"], ["stream", "--time", "9"]])
-def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], folder: Path) -> None:
+def test_ctrl_c_gives_one_line_and_one_exit_code_at_any_moment(
+    args: list[str], folder: Path
+) -> None:
     for at in range(8):
         process = started(folder, *args, *(["--testbed", "loopback"] if "stream" in args else []))
         time.sleep(0.05 * at)
@@ -115,7 +117,7 @@ def test_ctrl_c_at_any_moment_is_one_sentence_and_one_code(args: list[str], fold
         assert process.returncode == 0 or "interrupted" in last[0]
 
 
-def test_nothing_is_imported_before_ctrl_c_is_lanlabs() -> None:
+def test_the_ctrl_c_handler_is_set_before_any_import() -> None:
     code = """
 import sys
 def noted(number, handler):
@@ -133,7 +135,7 @@ main()
 
 
 @linux_only
-def test_ctrl_c_ends_a_command_whose_reader_does_not_read(folder: Path) -> None:
+def test_ctrl_c_ends_a_command_blocked_on_its_pipe(folder: Path) -> None:
     reader, writer = os.pipe()
     process = started(folder, "show", "poo-tan", "--json", stdout=writer)
     os.close(writer)
@@ -154,7 +156,7 @@ resource.setrlimit(resource.RLIMIT_AS, (KIB * 1024, resource.RLIM_INFINITY))
 
 
 @linux_only
-def test_too_little_memory_is_reported_before_a_library_hangs_or_dies_of_it(folder: Path) -> None:
+def test_too_little_memory_is_an_error_before_libraries_fail(folder: Path) -> None:
     run = "sys.argv = ['lanlab', 'stream', '--testbed', 'loopback']\n"
     main = "from lanlab.cli import main; main()"
     load = "from lanlab.cli.memory import watch_imports; watch_imports(); import scipy.special"
@@ -199,7 +201,7 @@ def test_figures_are_drawn_without_a_home(folder: Path, tmp_path: Path) -> None:
     assert list(temporary.iterdir()) == []
 
 
-def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
+def test_an_internal_error_is_reported_and_its_traceback_kept(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def mistaken(where: object) -> None:
@@ -225,7 +227,7 @@ def test_a_mistake_of_lanlabs_own_is_said_and_its_details_are_kept(
 
 
 @pytest.mark.parametrize("what", ["zeroed", "cut"])
-def test_a_damaged_store_is_named_with_what_to_do_by_every_command(
+def test_every_command_reports_a_damaged_store_with_a_hint(
     what: str, lanlab: Lanlab, folder: Path
 ) -> None:
     import sqlite3

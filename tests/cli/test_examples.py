@@ -12,14 +12,12 @@ EXAMPLES = sorted((Path(__file__).parents[2] / "examples").iterdir())
 SMOKE_TESTS = [path for path in EXAMPLES if "tiny" in load_study(str(path)).study.scale]
 
 
-def test_examples_have_a_smoke_test_but_for_the_first_one_to_read() -> None:
+def test_every_example_has_a_smoke_test() -> None:
     assert [path.name for path in EXAMPLES if path not in SMOKE_TESTS] == ["my-network"]
 
 
 @pytest.mark.parametrize("example", SMOKE_TESTS, ids=lambda path: path.name)
-def test_an_example_runs_and_every_figure_of_it_has_something_to_show(
-    example: Path, lanlab: Lanlab
-) -> None:
+def test_examples_run_and_every_figure_has_data(example: Path, lanlab: Lanlab) -> None:
     said = lanlab("run", str(example), "--scale", "tiny", "--testbed", "loopback", "--json")
     if said.code in (1, 2) and "congestion control `" in said.err:
         pytest.skip(f"this kernel does not let us choose it: {said.err.splitlines()[-1]}")

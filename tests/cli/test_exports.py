@@ -73,7 +73,7 @@ def test_every_export_of_every_workload_is_valid(what: str, lanlab: Lanlab, fold
     assert {int(row["trial"]) for row in intervals} <= {t["number"] for t in answer["trials"]}
 
 
-def test_only_what_is_one_quantity_shares_a_name() -> None:
+def test_metrics_of_a_workload_have_unique_names() -> None:
     for name, kind in WORKLOADS.items():
         by_name: dict[str, list[str]] = {}
         for key in kind.metrics:
@@ -82,7 +82,7 @@ def test_only_what_is_one_quantity_shares_a_name() -> None:
         assert shared <= IN_TWO_UNITS, name
 
 
-def test_no_metric_has_the_key_of_something_else_of_a_trial() -> None:
+def test_no_metric_key_clashes_with_a_trial_key() -> None:
     of_trial = {
         *("number", "experiment", "block", "purpose", "status", "is_polluted", "counts"),
         *("pollution", "factors", "time_s", "error", "failure", "modes", "agreed", "commands"),
@@ -92,7 +92,7 @@ def test_no_metric_has_the_key_of_something_else_of_a_trial() -> None:
     assert of_trial.isdisjoint(METRICS)
 
 
-def test_words_of_a_study_are_words_in_every_export() -> None:
+def test_exports_escape_every_name_and_title() -> None:
     from synthetic_runs import synthetic_run
 
     odd = 'a|b `c` *d* _e_ <f> [g](h) &amp; ~~i~~ $j$ \\ "k"\r\nl, =1+1'

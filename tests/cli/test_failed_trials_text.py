@@ -32,7 +32,7 @@ def _dying_sender(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("_dying_sender")
-def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanlab) -> None:
+def test_a_failed_measurement_shows_reason_and_partial_counts(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, "--time", "2")
 
     assert said.code == 1
@@ -45,7 +45,7 @@ def test_a_failed_measurement_says_why_and_what_was_seen_until_then(lanlab: Lanl
 
 
 @pytest.mark.usefixtures("_dying_sender")
-def test_a_mean_over_trials_of_which_one_failed_says_of_how_many_it_is(lanlab: Lanlab) -> None:
+def test_a_mean_with_failed_trials_states_its_count(lanlab: Lanlab) -> None:
     said = lanlab("stream", *QUICK, "--time", "1", "--trials", "3")
 
     assert said.code == 1

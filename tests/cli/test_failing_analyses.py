@@ -62,7 +62,7 @@ def break_(monkeypatch: pytest.MonkeyPatch, broken: Broken) -> None:
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_show_prints_the_trials_and_what_failed(
+def test_show_prints_trials_and_failed_analyses(
     broken: Broken, lanlab: Lanlab, store: str, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     break_(monkeypatch, broken)
@@ -81,14 +81,14 @@ def test_show_prints_the_trials_and_what_failed(
     assert {str(trial.number) for trial in made.trials} <= numbers
 
 
-def test_show_of_a_sound_run_prints_neither(lanlab: Lanlab, store: str) -> None:
+def test_show_of_a_sound_run_reports_no_failed_analysis(lanlab: Lanlab, store: str) -> None:
     said = lanlab("show", "last", "--store", store)
 
     assert (said.code, said.err) == (0, "")
     assert "Every trial" not in said.out
 
 
-def test_json_has_the_trials_and_what_failed(
+def test_json_has_trials_and_failed_analyses(
     lanlab: Lanlab, store: str, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     break_(monkeypatch, BROKEN["search"])
@@ -105,7 +105,7 @@ def test_json_has_the_trials_and_what_failed(
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_a_report_has_the_trials_and_what_failed(
+def test_a_report_has_trials_and_failed_analyses(
     broken: Broken, lanlab: Lanlab, store: str, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     break_(monkeypatch, broken)
@@ -123,7 +123,7 @@ def test_a_report_has_the_trials_and_what_failed(
 
 
 @pytest.mark.parametrize("broken", BROKEN.values(), ids=BROKEN)
-def test_the_live_page_has_the_other_results_and_what_failed(
+def test_the_live_page_has_other_results_and_failed_analyses(
     broken: Broken, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     break_(monkeypatch, broken)
@@ -137,9 +137,7 @@ def test_the_live_page_has_the_other_results_and_what_failed(
     assert len(found.experiments) == len({trial.experiment for trial in made.trials})
 
 
-def test_rows_of_the_live_page_need_no_plan(
-    made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_live_page_rows_need_no_plan(made: SyntheticRun, monkeypatch: pytest.MonkeyPatch) -> None:
     state = RunState(made.run)
     monkeypatch.setattr("lanlab.plan.Plan.estimate", fails)
     state.take(made.trials)
@@ -148,7 +146,7 @@ def test_rows_of_the_live_page_need_no_plan(
     assert len(state.rows) == len(made.trials)
 
 
-def test_an_export_that_fails_leaves_the_answer(
+def test_a_failed_export_keeps_the_answer(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("lanlab.report.exports.condition_values.metric_values", fails)
@@ -163,7 +161,7 @@ def test_an_export_that_fails_leaves_the_answer(
     assert not Path("means.csv").exists()
 
 
-def test_sentences_say_by_themselves_what_failed(
+def test_sentences_name_failed_analyses(
     made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def misread(run: RunRecord, trials: Sequence[TrialRecord]) -> NoReturn:
@@ -187,7 +185,7 @@ UNCOMPARED = {
 
 
 @pytest.mark.parametrize("target", UNCOMPARED.values(), ids=UNCOMPARED)
-def test_a_comparison_that_fails_leaves_the_trials(
+def test_a_failed_comparison_keeps_the_trials(
     target: str, lanlab: Lanlab, store: str, made: SyntheticRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     compared = ("compare", "last", "--by", "message_size_bytes", "--store", store)

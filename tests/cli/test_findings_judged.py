@@ -95,7 +95,7 @@ def test_a_run_is_checked_by_its_study_s_findings(lanlab: Lanlab, folder: Path) 
     assert "1 holds, 1 does not hold, 0 undecided, 1 not tested" in text
 
 
-def test_an_untested_finding_fails_only_a_check_with_undecided_fail(
+def test_untested_findings_fail_a_check_only_with_undecided_fail(
     lanlab: Lanlab, folder: Path
 ) -> None:
     write(folder, HOLDS, ELSEWHERE)
@@ -182,7 +182,7 @@ def test_published_findings_are_judged_by_their_own_numbers(lanlab: Lanlab) -> N
     assert "6 hold, 0 do not hold, 8 undecided, 0 not tested" in lines[-1]
 
 
-def test_what_was_not_tested_is_one_line(lanlab: Lanlab) -> None:
+def test_untested_findings_take_one_line(lanlab: Lanlab) -> None:
     said, whole = lanlab("findings", "poo-tan").out, lanlab("findings", "poo-tan", "-v").out
 
     ids = re.findall(r"^(\w+)  not tested", whole, re.M)
@@ -217,7 +217,7 @@ def test_a_run_is_not_judged_by_another_study(lanlab: Lanlab, folder: Path) -> N
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_what_cannot_be_judged_is_refused_before_anything_runs(
+def test_unjudgeable_findings_are_refused_before_the_run(
     arguments: list[str], reason: str, lanlab: Lanlab, folder: Path
 ) -> None:
     write(folder, HOLDS)
@@ -247,7 +247,7 @@ _UNREADABLE = re.compile(
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_verdicts_on_print_are_sentences_that_can_be_read(name: str, lanlab: Lanlab) -> None:
+def test_verdicts_on_publications_are_readable_sentences(name: str, lanlab: Lanlab) -> None:
     said = lanlab("findings", name, "--verbose").out
 
     lines = [line for line in said.splitlines() if line.startswith("    - ")]

@@ -71,7 +71,7 @@ def test_every_command_has_help_with_an_example(name: str, lanlab: Lanlab) -> No
 
 
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_every_parameter_with_an_option_has_it(name: str, lanlab: Lanlab) -> None:
+def test_every_parameter_option_has_its_help_and_default(name: str, lanlab: Lanlab) -> None:
     said = " ".join(lanlab(name, "--help", "all").out.split())
 
     own = {"stations", "read_ratio", "longest_s"} if name == "stations" else {"message_size_bytes"}
@@ -128,14 +128,14 @@ def test_an_unknown_help_topic_is_refused_with_the_known_ones(lanlab: Lanlab) ->
     assert "error: no help topic `netbeui`\nhint: topics: what, where," in said.err
 
 
-def test_an_option_that_help_leaves_out_is_taken(lanlab: Lanlab) -> None:
+def test_options_omitted_from_help_work(lanlab: Lanlab) -> None:
     assert "--receiver-work" not in lanlab("stream", "--help", "all").out
     assert "--receiver-work: found `2`; allowed: 0 to 1 s" in (
         lanlab("stream", "--receiver-work", "2").err
     )
 
 
-def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_new_parameter_needs_only_its_definition(monkeypatch: pytest.MonkeyPatch) -> None:
     class Parameters(WORKLOADS["echo"].Parameters):  # type: ignore[name-defined, misc]
         padding_bytes: SizeBytes = parameter(0, "Padding of each request.", ge=0, le=1024)
 
@@ -161,7 +161,7 @@ def test_a_new_parameter_is_its_definition(monkeypatch: pytest.MonkeyPatch) -> N
         validated("echo", {"time_s": 1, "padding_bytes": -1})
 
 
-def test_completion_knows_the_options_of_the_command(folder: Path) -> None:
+def test_completion_offers_the_options_of_the_command(folder: Path) -> None:
     said = subprocess.run(
         [sys.executable, "-c", "from lanlab.cli import main; main()"],
         env=environment()
@@ -193,9 +193,7 @@ def test_no_command_gives_help(lanlab: Lanlab) -> None:
         ("'show', 'schomer-claason', '--only', 'tables'", ["pydantic"]),
     ],
 )
-def test_help_loads_nothing_that_takes_long_to_load(
-    arguments: str, loaded: list[str], tmp_path: Path
-) -> None:
+def test_help_loads_no_slow_module(arguments: str, loaded: list[str], tmp_path: Path) -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADED.format(arguments=arguments)],
         cwd=tmp_path,
@@ -223,7 +221,7 @@ def test_help_loads_nothing_that_takes_long_to_load(
     ],
     ids=lambda value: " ".join(value) if isinstance(value, list) else None,
 )
-def test_a_slip_is_answered_with_what_may_be_meant(
+def test_a_typo_gets_a_suggestion(
     mistyped: list[str], meant: str, lanlab: Lanlab, folder: Path
 ) -> None:
     said = lanlab(*mistyped)
@@ -233,7 +231,7 @@ def test_a_slip_is_answered_with_what_may_be_meant(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
-def test_a_mistyped_run_is_answered_with_the_run_that_may_be_meant(lanlab: Lanlab) -> None:
+def test_a_mistyped_run_gets_a_suggestion(lanlab: Lanlab) -> None:
     run = lanlab("stream", "--testbed", "loopback", "--time", "0.05", "--json").json()["run"]
 
     for command in (["report"], ["run", "--resume"]):

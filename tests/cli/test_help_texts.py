@@ -23,12 +23,12 @@ def commands() -> list[tuple[str, ...]]:
     return found
 
 
-def test_the_walk_finds_commands_and_the_program_itself() -> None:
+def test_all_commands_and_the_program_itself_are_found() -> None:
     assert {(), ("run",), ("stream",)} <= set(commands())
 
 
 @pytest.mark.parametrize("words", commands(), ids=lambda words: " ".join(words) or "lanlab")
-def test_help(
+def test_help_texts_match_the_snapshots(
     words: tuple[str, ...],
     lanlab: Lanlab,
     snapshot: SnapshotAssertion,

@@ -65,13 +65,13 @@ def test_no_escape_of_a_record_reaches_the_terminal(store: Path) -> None:
     assert "\\x1b]0;owned" in listed.out
 
 
-def test_json_says_the_same_without_one(store: Path) -> None:
+def test_json_escapes_control_characters(store: Path) -> None:
     listed = apart("runs", "--store", str(store), "--json")
     assert not acts(listed.out)
     assert json.loads(listed.out)["runs"][0]["testbed"] == ESCAPES
 
 
-def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
+def test_an_unknown_run_is_refused_without_a_traceback(store: Path) -> None:
     for command in (["report", "last"], ["run", "--resume", "last"]):
         ended = apart(*command, "--store", str(store))
         assert ended.code in (1, 2), ended
@@ -80,7 +80,7 @@ def test_a_run_that_is_none_is_refused_without_a_traceback(store: Path) -> None:
         assert not acts(ended.out + ended.err)
 
 
-def test_an_argument_that_is_repeated_in_an_error_is_shown(tmp_path: Path) -> None:
+def test_errors_show_escapes_in_arguments(tmp_path: Path) -> None:
     ended = apart("show", ESCAPES)
     assert ended.code == 2
     assert not acts(ended.err)
@@ -99,7 +99,7 @@ def test_a_damaged_store_is_refused_without_a_traceback(store: Path, lanlab: Lan
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="a script stands for an engine")
-def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
+def test_errors_show_escapes_in_engine_output(tmp_path: Path) -> None:
     engine = tmp_path / "engine"
     engine.write_text("#!/bin/sh\nprintf '\\033]0;owned\\007\\033[2J\\n' >&2\nexit 3\n")
     engine.chmod(0o755)
@@ -109,7 +109,7 @@ def test_what_an_engine_says_last_is_shown(tmp_path: Path) -> None:
     assert not acts(ended.out + ended.err)
 
 
-def test_every_control_is_shown_and_every_letter_stays() -> None:
+def test_control_characters_are_shown_and_letters_kept() -> None:
     assert printable("a\tµ\n…") == "a\tµ\n…"
     for control in CONTROLS:
         assert not acts(printable(control))

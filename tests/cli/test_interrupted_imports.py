@@ -47,7 +47,7 @@ except KeyboardInterrupt:
     ("presses", "said"),
     [(1, ["imported", "interrupted"]), (2, ["KeyboardInterrupt", "went on"])],
 )
-def test_an_interrupt_during_an_import_comes_behind_it(
+def test_an_interrupt_during_an_import_waits_for_its_end(
     tmp_path: Path, presses: int, said: list[str]
 ) -> None:
     (tmp_path / "swallows.py").write_text(SWALLOWS)

@@ -47,9 +47,7 @@ def completed(lanlab: Lanlab, kept: int) -> None:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
-def test_a_run_that_is_ended_can_be_gone_on_with(
-    number: signal.Signals, lanlab: Lanlab, folder: Path
-) -> None:
+def test_an_ended_run_can_be_resumed(number: signal.Signals, lanlab: Lanlab, folder: Path) -> None:
     with running(folder, *SLOW, "--json") as command:
         wait_for_trials(command, 2)
         command.process.send_signal(number)
@@ -67,9 +65,7 @@ def test_a_run_that_is_ended_can_be_gone_on_with(
 
 
 @pytest.mark.parametrize("testbed", ["loopback", "virtual"])
-def test_a_run_that_is_killed_leaves_nothing_behind_but_its_trials(
-    testbed: str, lanlab: Lanlab, folder: Path
-) -> None:
+def test_a_killed_run_leaves_only_its_trials(testbed: str, lanlab: Lanlab, folder: Path) -> None:
     lacking = [need.name for need in needs(testbed) if need.required and not need.found]
     if lacking:
         missing(f"needs {', '.join(lacking)}")
@@ -97,7 +93,7 @@ def test_a_run_under_way_is_running_and_cannot_be_resumed(lanlab: Lanlab, folder
     assert f"done: {TRIALS} trials, 0 failed" in first.out
 
 
-def test_a_run_that_is_to_survive_its_terminal_does(folder: Path) -> None:
+def test_a_run_under_nohup_survives_its_terminal(folder: Path) -> None:
     with running(folder, *SLOW, ignored=signal.SIGHUP) as command:
         wait_for_trials(command, 1)
         command.process.send_signal(signal.SIGHUP)
@@ -106,9 +102,7 @@ def test_a_run_that_is_to_survive_its_terminal_does(folder: Path) -> None:
         assert command.process.poll() is None
 
 
-def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
-    lanlab: Lanlab, folder: Path
-) -> None:
+def test_an_ended_single_measurement_can_be_resumed(lanlab: Lanlab, folder: Path) -> None:
     args = ("stream", "--testbed", "loopback", "--time", "0.2", "--trials", "20", "--json")
     with running(folder, *args) as command:
         wait_for_trials(command, 1)
@@ -121,7 +115,7 @@ def test_a_single_measurement_that_is_ended_is_a_run_to_go_on_with(
     assert (row["study"], row["status"]) == ("stream", "interrupted")
 
 
-def test_a_cleanup_outlasts_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
+def test_cleanup_continues_after_ctrl_c(lanlab: Lanlab, folder: Path) -> None:
     args = ("stream", "--testbed", "loopback", "--time", "0.05", "--rate", "1M", "--trials", "2")
     cleanup = "echo begun >> cleanup; sleep {}; echo ended >> cleanup"
     with running(folder, *args, "--cleanup", cleanup.format(2)) as command:

@@ -39,7 +39,7 @@ _CARRIERS = pytest.mark.parametrize("carrier", _KNOWN_BY)
 
 
 @_CARRIERS
-def test_files_are_copied_and_every_frame_is_of_the_carrier(
+def test_a_copy_sends_only_frames_of_its_carrier(
     lanlab: Lanlab, tmp_path: Path, carrier: str
 ) -> None:
     pcap = tmp_path / "frames.pcap"
@@ -75,7 +75,7 @@ def test_files_are_copied_and_every_frame_is_of_the_carrier(
         ("ncp", "snap", "llc.type == 0x8137"),
     ],
 )
-def test_frames_have_the_framing_and_the_network_that_were_asked_for(
+def test_frames_have_the_requested_framing_and_network(
     lanlab: Lanlab, tmp_path: Path, service: str, framing: str, known_by: str
 ) -> None:
     """All of them: nothing is asked for in another framing either. A server of NetWare is on a
@@ -124,7 +124,7 @@ def test_stations_read_blocks(lanlab: Lanlab, carrier: str) -> None:
         (("--ipx-network", "FFFFFFFF"), "allowed: a hexadecimal number, 1 to FFFFFFFE"),
     ],
 )
-def test_what_ipx_does_not_have_is_refused(
+def test_options_unsupported_over_ipx_are_refused(
     lanlab: Lanlab, argv: tuple[str, ...], expected: str
 ) -> None:
     said = lanlab("copy", "2x6kB", "--service", "smb1+ipx", *argv)

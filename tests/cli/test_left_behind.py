@@ -59,7 +59,7 @@ def test_a_server_that_refuses_to_remove_is_reported(
 
 
 @pytest.mark.parametrize("service", ["ftp", "sftp", "webdav", "s3", "smb", "smb1", "nfs"])
-def test_a_server_where_nothing_was_written_is_not_blamed(
+def test_a_read_only_server_is_not_reported_for_leftovers(
     lanlab: Lanlab, engine: Engine, root: Path, service: str
 ) -> None:
     with Served(engine, service, root, read_only=True) as (url, _):
@@ -70,7 +70,7 @@ def test_a_server_where_nothing_was_written_is_not_blamed(
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
-def test_what_is_left_of_an_interrupted_copy_is_reported(
+def test_leftovers_of_an_interrupted_copy_are_reported(
     folder: Path, engine: Engine, root: Path
 ) -> None:
     def slow(octets: bytes, before: int) -> bytes:
@@ -96,7 +96,7 @@ def test_what_is_left_of_an_interrupted_copy_is_reported(
 
 
 @pytest.mark.parametrize("says", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", b"220 there\r\n"])
-def test_where_nothing_can_have_been_written_nothing_is_left(
+def test_no_leftovers_are_reported_if_nothing_was_written(
     lanlab: Lanlab, says: bytes, tmp_path: Path
 ) -> None:
     """A server that says nothing, is of another protocol, or falls silent before a login: also the

@@ -42,7 +42,7 @@ def test_lists_and_ranges_are_read(key: str, text: str | None, levels: list[obje
 @pytest.mark.parametrize(
     "text", ["1M..2M", "2M..1M/1M", "1M..2M/0", "0..2M/x2", "1M..2M/x1", "..2M/1M", "1M,,2M", "1M,"]
 )
-def test_an_invalid_list_and_no_range_is_refused(text: str) -> None:
+def test_invalid_lists_and_ranges_are_refused(text: str) -> None:
     with pytest.raises(UsageError, match=r"^--rate: found `"):
         list(levels_of(STREAM["rate_bps"], text))
 
@@ -79,7 +79,7 @@ def test_a_decimal_comma_is_no_list(key: str, text: str, hint: str) -> None:
         ("flows", "10,100"),
     ],
 )
-def test_what_can_only_be_a_list_is_one(key: str, text: str) -> None:
+def test_unambiguous_lists_are_accepted(key: str, text: str) -> None:
     assert levels_of(STREAM[key], text).count == text.count(",") + 1
 
 
@@ -97,14 +97,14 @@ def test_a_number_that_must_be_one_says_what_is_wrong_with_its_comma(lanlab: Lan
         assert "decimal point" in said.err or "write" in said.err, said.err
 
 
-def test_numbers_in_lists_are_held_to_digits(lanlab: Lanlab) -> None:
+def test_numbers_in_lists_need_plain_digits(lanlab: Lanlab) -> None:
     for value in ("1,2_0", "1,x", "x"):
         said = lanlab("stream", "--testbed", "loopback", "--flows", value)
         assert said.code == 2
         assert said.err.startswith("error: --flows: found `")
 
 
-def test_several_drivers_alone_are_no_scan() -> None:
+def test_several_drivers_alone_make_no_scan() -> None:
     given = {"driver": "lanlab,iperf3", "time_s": "1", "message_size_bytes": "64"}
 
     assert scan_of("stream", given, 1) is None
@@ -113,7 +113,7 @@ def test_several_drivers_alone_are_no_scan() -> None:
     assert dict(scan.factors) == {"driver": ("lanlab", "iperf3"), "flows": (1, 2)}
 
 
-def test_a_scan_keeps_defaults_to_themselves() -> None:
+def test_a_scan_leaves_defaults_unset() -> None:
     scan = scan_of("stream", {"time_s": "250ms", "rate_bps": "1M,2M", "flows": None}, 5)
 
     assert scan is not None
@@ -161,7 +161,7 @@ def test_a_condition_that_cannot_be_measured_is_refused_before_any(lanlab: Lanla
         ("0..2M/x2", "`0..2M/x2`, which begins at 0 and has a factor;"),
     ],
 )
-def test_a_range_without_an_end_gives_the_reason(text: str, fault: str) -> None:
+def test_an_endless_range_is_refused_with_the_reason(text: str, fault: str) -> None:
     with pytest.raises(UsageError) as refused:
         levels_of(STREAM["rate_bps"], text)
     assert fault in refused.value.message

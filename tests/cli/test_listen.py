@@ -139,7 +139,7 @@ def listening(
     return process.returncode, said, errors
 
 
-def test_who_speaks_what_and_what_nobody_answers(
+def test_listen_reports_stations_protocols_and_unanswered_queries(
     pair: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
     here, there = pair
@@ -181,7 +181,7 @@ def test_who_speaks_what_and_what_nobody_answers(
     assert frames == FRAMES
 
 
-def test_ctrl_c_prints_what_was_heard_and_nothing_is_sent(
+def test_ctrl_c_prints_the_results_and_listen_sends_nothing(
     pair: tuple[Namespace, Namespace],
 ) -> None:
     here, there = pair
@@ -230,7 +230,7 @@ def test_hints_name_how_to_serve_and_how_to_use_netware(
     assert "`lanlab serve DIRECTORY\n      --service ncp --interface left` is one." in said
 
 
-def test_it_ends_by_itself(pair: tuple[Namespace, Namespace]) -> None:
+def test_listen_ends_after_its_time(pair: tuple[Namespace, Namespace]) -> None:
     code, said, _ = listening(pair[0], "--time", "300ms", then=lambda _: None)
     assert code == 0
     assert "nothing was heard" in said
@@ -244,7 +244,7 @@ def test_it_ends_by_itself(pair: tuple[Namespace, Namespace]) -> None:
         (["--interface", "left", "--time", "25h"], "allowed: 1 ms to 1 day"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_options_are_refused(
     pair: tuple[Namespace, Namespace], argv: list[str], expected: str
 ) -> None:
     run = subprocess.run(
@@ -258,7 +258,7 @@ def test_what_cannot_be_is_refused(
     assert expected in run.stderr
 
 
-def test_the_way_to_the_rest_of_the_network_is_refused_unless_asked_for(
+def test_the_default_route_interface_needs_permission(
     pair: tuple[Namespace, Namespace],
 ) -> None:
     here = pair[0]
@@ -275,7 +275,7 @@ def test_the_way_to_the_rest_of_the_network_is_refused_unless_asked_for(
     assert allowed.returncode == 0, allowed.stderr
 
 
-def test_an_interface_that_sends_no_full_frames_is_refused_by_what_sends(
+def test_interfaces_without_full_frames_are_refused_for_sending(
     pair: tuple[Namespace, Namespace],
 ) -> None:
     here = pair[0].command_prefix

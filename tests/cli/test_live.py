@@ -39,7 +39,7 @@ def test_each_interval_is_a_line_that_adds_up(lanlab: Lanlab) -> None:
     assert any("delay_variation_ns" in line for line in lines)
 
 
-def test_lines_for_people_are_talk(lanlab: Lanlab) -> None:
+def test_interval_lines_go_to_standard_error(lanlab: Lanlab) -> None:
     args = ("--transport", "tcp", "--rate", "1M", "-i", "0.25")
     said = lanlab("stream", *QUICK, *args, "--json")
     assert said.json()["goodput_bps"] > 0
@@ -49,7 +49,7 @@ def test_lines_for_people_are_talk(lanlab: Lanlab) -> None:
     assert "replies" in lanlab("echo", *QUICK, "-i", "0.25").err
 
 
-def test_lines_of_several_trials_say_of_which_they_are(lanlab: Lanlab) -> None:
+def test_interval_lines_name_their_trial(lanlab: Lanlab) -> None:
     args = ("--rate", "1M", "--size", "100,200", "-i", "0.25")
     said = lanlab("stream", *QUICK, *args)
     heads = [line for line in said.err.splitlines() if line.startswith("trial ")]
@@ -60,7 +60,7 @@ def test_lines_of_several_trials_say_of_which_they_are(lanlab: Lanlab) -> None:
     assert "trial " not in lanlab("stream", *QUICK, "--rate", "1M", "-i", "0.25").err
 
 
-def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
+def test_interval_lines_need_a_terminal_or_an_option(lanlab: Lanlab) -> None:
     for args in ((), ("-i", "0")):
         said = lanlab("stream", *QUICK, "--rate", "1M", *args)
         assert "lost 0 of" not in said.err
@@ -73,7 +73,7 @@ def test_there_are_no_lines_unless_they_are_wanted(lanlab: Lanlab) -> None:
         assert (said.code, words in said.err) == (2, True), said.err
 
 
-def test_a_terminal_has_lines_from_two_seconds_on(folder: Path) -> None:
+def test_a_terminal_shows_intervals_from_two_seconds_on(folder: Path) -> None:
     ours, theirs = pty.openpty()
     args = ("stream", "--testbed", "loopback", "--time", "2.2", "--warmup", "0", "--rate", "1M")
     began = time.monotonic()
@@ -104,7 +104,7 @@ def test_a_terminal_has_lines_from_two_seconds_on(folder: Path) -> None:
     assert 1.0 < first_s < 10
 
 
-def test_a_reader_that_goes_ends_the_run(folder: Path) -> None:
+def test_a_closed_pipe_ends_the_run(folder: Path) -> None:
     args = ("stream", "--testbed", "loopback", "--time", "60", "--rate", "1M", "--json", "--live")
     with subprocess.Popen(
         [*COMMAND, *args, "-i", "0.25"],
@@ -127,7 +127,7 @@ def test_a_reader_that_goes_ends_the_run(folder: Path) -> None:
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="a device of Linux")
-def test_lines_that_cannot_be_written_do_not_end_a_trial(folder: Path, lanlab: Lanlab) -> None:
+def test_unwritable_interval_lines_do_not_end_a_trial(folder: Path, lanlab: Lanlab) -> None:
     args = ("stream", *QUICK, "--rate", "1M", "--json", "--live", "-i", "0.25")
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
@@ -149,7 +149,7 @@ def test_lines_that_cannot_be_written_do_not_end_a_trial(folder: Path, lanlab: L
     assert trial["status"] == "done"
 
 
-def test_an_interval_is_the_difference_of_what_was_told() -> None:
+def test_an_interval_is_the_difference_of_two_progress_reports() -> None:
     before = Progress(1.0, 90, 900, 100, 100, None, {"retransmitted_segments": 3})
     tcp = {"retransmitted_segments": 5, "congestion_window_bytes": 7, "round_trip_ns": 8}
     back = Progress(2.0, 5, 50, None)
@@ -172,7 +172,7 @@ def test_stored_intervals_are_exported(lanlab: Lanlab, folder: Path) -> None:
         assert total == said[f"{key}received_messages"]
 
 
-def test_tcp_is_looked_at_fifty_times_a_second(lanlab: Lanlab, folder: Path) -> None:
+def test_tcp_is_sampled_fifty_times_a_second(lanlab: Lanlab, folder: Path) -> None:
     args = ("--transport", "tcp", "--rate", "2M", "--flows", "2", "--json")
     said = lanlab("stream", *QUICK, *args).json()
 
@@ -200,7 +200,7 @@ def _rows(series: Series) -> list[tuple[int, int]]:
     return [(int(a), int(f)) for a, f in zip(at, flow, strict=True)]  # type: ignore[call-overload]
 
 
-def test_samples_that_are_lost_leave_a_report_without_them() -> None:
+def test_a_report_works_without_lost_samples() -> None:
     raw = {"sender": {"tcp_samples": {"series": "sender-tcp"}}}
     trial = TrialRecord("r", 0, "e", "stream", {}, {}, 0, "trial", "done", "now", 1.0, {}, raw)
 

@@ -14,7 +14,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.5", "--warmup", "0.1", "--trials"
 UDP = ("--transport", "udp", "--rate", "1M", "-P", "2")
 
 
-def test_the_echo_alone_is_always_measured_in_each_block(lanlab: Lanlab, folder: Path) -> None:
+def test_every_block_measures_the_echo_without_load_once(lanlab: Lanlab, folder: Path) -> None:
     said = lanlab("load", *QUICK, *UDP, "--load", "both", "--seed", "5", "--json")
 
     assert said.code == 0, said.err
@@ -74,7 +74,7 @@ def test_a_report_shows_the_increase_and_the_distributions(lanlab: Lanlab, folde
         (("--flows", "0"), "flows"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_before_it_begins(
+def test_invalid_loads_are_refused_before_the_run(
     arguments: tuple[str, ...], message: str, lanlab: Lanlab
 ) -> None:
     said = lanlab("load", "--testbed", "loopback", *arguments)
@@ -82,7 +82,7 @@ def test_what_cannot_be_measured_is_refused_before_it_begins(
     assert message in " ".join(said.err.split())
 
 
-def test_its_help_says_what_streams_and_echo_are(lanlab: Lanlab) -> None:
+def test_load_help_groups_stream_and_echo_options(lanlab: Lanlab) -> None:
     said = " ".join(lanlab("load", "--help", "all").out.split())
     assert load.__doc__ is not None
     assert "Measure latency under load" in said

@@ -59,7 +59,7 @@ def texts_of_documents() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("texts", [texts_of_program, texts_of_documents])
-def test_a_command_that_is_named_is_there_with_its_options(texts: object) -> None:
+def test_commands_named_in_messages_exist(texts: object) -> None:
     seen, wrong = 0, []
     for where, text in texts():  # type: ignore[operator]
         for name, rest in _COMMAND.findall(text):
@@ -78,7 +78,7 @@ def test_a_command_that_is_named_is_there_with_its_options(texts: object) -> Non
     assert wrong == []
 
 
-def test_an_option_that_a_hint_names_is_there() -> None:
+def test_options_named_in_hints_exist() -> None:
     unknown = []
     for name, nodes in modules():
         hints = (

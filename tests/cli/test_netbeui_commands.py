@@ -29,7 +29,7 @@ _LINK = ("--link", "10M", "--trials", "1")
 
 
 @pytest.mark.parametrize("way", [(), ("--download",)], ids=["upload", "download"])
-def test_files_are_copied_and_every_frame_is_netbeui(
+def test_a_copy_sends_only_netbeui_frames(
     lanlab: Lanlab, tmp_path: Path, way: tuple[str, ...]
 ) -> None:
     pcap = tmp_path / "frames.pcap"
@@ -118,7 +118,9 @@ def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
         (("smb1+nbf://SERVER/DATA", "--interface", "none"), "no Ethernet interface named `none`"),
     ],
 )
-def test_what_cannot_be_is_refused(lanlab: Lanlab, argv: tuple[str, ...], expected: str) -> None:
+def test_invalid_netbeui_options_are_refused(
+    lanlab: Lanlab, argv: tuple[str, ...], expected: str
+) -> None:
     said = lanlab("copy", "2x6kB", *argv)
     assert (said.code, said.out) == (2, "")
     assert expected in said.err

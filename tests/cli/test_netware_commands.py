@@ -28,7 +28,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="raw frames need
 _LINK = ("--link", "10M", "--trials", "1")
 
 
-def test_files_are_copied_and_every_frame_is_of_netware(lanlab: Lanlab, tmp_path: Path) -> None:
+def test_a_copy_sends_only_netware_frames(lanlab: Lanlab, tmp_path: Path) -> None:
     pcap = tmp_path / "frames.pcap"
     said = lanlab("copy", "5x6kB", "--service", "ncp", *_LINK, "--pcap", str(pcap), "--json")
     assert said.code == 0, said.err
@@ -92,7 +92,7 @@ def test_packet_burst_is_compared_with_one_packet_each_way(lanlab: Lanlab) -> No
         (("--service", "ncp", "--testbed", "loopback"), "goes straight over Ethernet"),
     ],
 )
-def test_what_netware_does_not_have_is_refused(
+def test_options_unsupported_by_netware_are_refused(
     lanlab: Lanlab, argv: tuple[str, ...], expected: str
 ) -> None:
     said = lanlab("copy", "2x6kB", *argv)
@@ -157,7 +157,7 @@ def test_a_directory_is_served_to_a_client_on_the_wire(
     assert list(served.iterdir()) == [], "what was written is removed"
 
 
-def test_where_no_server_answers_it_is_said_what_was_asked(
+def test_an_absent_server_error_names_the_query(
     cable: tuple[Namespace, Namespace], tmp_path: Path
 ) -> None:
     argv = ["copy", "2x6kB", "ncp:///vol1", "--interface", "left", "--trials", "1", "--retries"]

@@ -41,7 +41,7 @@ QUICK = ("--testbed", "loopback", "--time", "0.05", "--warmup", "0", "--size", "
         ("runs --csv", "use --json"),
     ],
 )
-def test_each_is_answered_with_lanlab_s_word(line: str, hint: str, lanlab: Lanlab) -> None:
+def test_options_of_other_programs_get_a_hint(line: str, hint: str, lanlab: Lanlab) -> None:
     said = lanlab(*line.split())
     assert (said.code, said.out) == (2, ""), said.err
     assert "hint: " in said.err and hint in said.err
@@ -59,7 +59,7 @@ def test_json_has_the_words_of_the_options(lanlab: Lanlab) -> None:
     ]
 
 
-def test_a_run_says_what_it_is_of(lanlab: Lanlab) -> None:
+def test_runs_name_what_they_measured(lanlab: Lanlab) -> None:
     title = "UDP stream, 100-byte messages at 1.00 Mbit/s, 1 flow, 50.0 ms, over loopback"
     said = lanlab("stream", *QUICK, "--rate", "1M")
     assert said.out.splitlines()[0] == title

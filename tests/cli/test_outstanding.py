@@ -78,7 +78,7 @@ def measured(
 
 @pytest.mark.parametrize("outstanding", [1, 8])
 @pytest.mark.parametrize("testbed", TESTBEDS)
-def test_as_many_are_on_their_way_as_were_asked_for(
+def test_the_requested_number_of_requests_is_in_flight(
     lanlab: Lanlab, tmp_path: Path, testbed: str, outstanding: int
 ) -> None:
     pcap, requests = tmp_path / "frames.pcap", 25 * outstanding

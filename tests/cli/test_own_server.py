@@ -15,7 +15,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="/proc/net/tcp i
 
 
 @pytest.mark.parametrize("command", ["copy", "stations"])
-def test_the_cpu_time_of_a_server_on_this_machine_is_the_server_s(
+def test_processor_time_of_a_local_server_is_attributed_to_it(
     command: str, lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
@@ -35,7 +35,7 @@ def test_the_cpu_time_of_a_server_on_this_machine_is_the_server_s(
     assert "foreign_cpu" not in trial.raw["pollution"]["unknown"]
 
 
-def test_a_server_whose_processes_cannot_be_seen_is_named(
+def test_a_local_server_with_hidden_processes_is_reported(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)
@@ -53,7 +53,7 @@ def test_a_server_whose_processes_cannot_be_seen_is_named(
     assert "this user may not see which processes hold the server's sockets" in said.err
 
 
-def test_servers_are_copied_to_in_turns_and_ranked(
+def test_servers_are_measured_in_random_blocks_and_ranked(
     lanlab: Lanlab, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LANLAB_PASSWORD", SECRET)

@@ -26,9 +26,7 @@ def refused(said: Said, folder: Path) -> str:
 
 
 @pytest.mark.parametrize("command", ["copy 1x1kB", "stations --stations 1"])
-def test_a_file_of_trust_without_an_end_is_refused(
-    lanlab: Lanlab, folder: Path, command: str
-) -> None:
+def test_an_endless_certificate_file_is_refused(lanlab: Lanlab, folder: Path, command: str) -> None:
     os.mkfifo(folder / "fifo")
     with (folder / "long").open("wb") as file:
         file.truncate(2**24 + 1)
@@ -39,7 +37,7 @@ def test_a_file_of_trust_without_an_end_is_refused(
         assert "hint: " in err
 
 
-def test_a_password_file_that_is_none_is_refused(
+def test_an_invalid_password_file_is_refused(
     lanlab: Lanlab, folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LANLAB_PASSWORD")
@@ -83,7 +81,7 @@ def test_a_target_in_the_source_is_refused(lanlab: Lanlab, folder: Path) -> None
         ("many-smal", "no dataset named `many-smal`"),
     ],
 )
-def test_a_description_that_is_none_is_named(
+def test_an_invalid_dataset_description_is_named(
     lanlab: Lanlab, folder: Path, dataset: str, message: str
 ) -> None:
     for target in ((), (str(folder),)):
@@ -92,7 +90,7 @@ def test_a_description_that_is_none_is_named(
         assert "hint: " in err
 
 
-def test_what_is_no_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
+def test_a_path_that_is_no_directory_is_reported(lanlab: Lanlab, folder: Path) -> None:
     (folder / "file").write_text("1")
     for name, found in (
         ("file", "found a file; allowed: a directory"),

@@ -19,7 +19,7 @@ load_pydantic()
 """
 
 
-def test_the_stand_in_is_gone_and_plugins_can_still_be_looked_for() -> None:
+def test_plugin_lookup_works_after_startup() -> None:
     command = [sys.executable, "-c", _SCRIPT]
     done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ from lanlab.cli import watch
 from lanlab.store import open_store
 
 
-def test_where_there_is_no_terminal_a_line_comes_now_and_then(
+def test_without_a_terminal_progress_is_an_occasional_line(
     lanlab: Lanlab, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(watch, "PLAIN_S", 0.1)
@@ -78,7 +78,7 @@ def test_a_search_promises_no_number_of_trials(lanlab: Lanlab) -> None:
         (("--transport", "udp"), 1408),
     ],
 )
-def test_bulk_data_over_tcp_has_messages_of_128_kib_by_default(
+def test_bulk_tcp_uses_messages_of_128_kib_by_default(
     asked: tuple[str, ...], size_bytes: int, lanlab: Lanlab
 ) -> None:
     time = () if "--bytes" in asked else ("--time", "0.05")

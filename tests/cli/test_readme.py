@@ -58,7 +58,7 @@ def test_every_lanlab_command_of_the_readme_runs(
 
 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=lambda path: path.name)
-def test_links_lead_somewhere(document: Path) -> None:
+def test_relative_links_resolve(document: Path) -> None:
     for target, heading in _LINK.findall(document.read_text()):
         if target.startswith(("http://", "https://")):
             continue
@@ -74,7 +74,7 @@ _SCALE = re.compile(r"^\| (`.*?`) \| (\d+) \| ([^|]+) \| ", re.MULTILINE)
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_a_study_s_readme_says_of_each_scale_what_show_says(name: str, lanlab: Lanlab) -> None:
+def test_study_readmes_agree_with_show(name: str, lanlab: Lanlab) -> None:
     """Trials and time: the README said 17 h where the plan said 42 min."""
     [readme] = [
         file

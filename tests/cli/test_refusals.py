@@ -216,9 +216,7 @@ def test_a_missing_engine_is_named_with_how_to_get_it(
 
 
 @pytest.mark.parametrize("command", [["runs"], ["report", "last"], ["run", "--resume", "last"]])
-def test_where_there_is_no_store_the_message_explains_how_to_get_one(
-    command: list[str], lanlab: Lanlab, folder: Path
-) -> None:
+def test_a_missing_store_is_explained(command: list[str], lanlab: Lanlab, folder: Path) -> None:
     said = lanlab(*command)
 
     assert (said.code, said.out) == (1, "")
@@ -282,7 +280,7 @@ def small_disk(folder: Path) -> Iterator[Path]:
     subprocess.run(["umount", str(disk)], check=True)
 
 
-def test_a_disk_that_gets_full_ends_the_run_and_not_its_records(
+def test_a_full_disk_ends_the_run_and_keeps_its_records(
     lanlab: Lanlab, folder: Path, small_disk: Path
 ) -> None:
     file = folder / "small.toml"

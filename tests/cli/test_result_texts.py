@@ -213,15 +213,15 @@ def test_lines_are_broken_between_words_and_go_on_indented(
 
 
 @pytest.mark.parametrize("which", _STREAMS)
-def test_streams(which: str, snapshot: SnapshotAssertion) -> None:
+def test_stream_texts_match_the_snapshots(which: str, snapshot: SnapshotAssertion) -> None:
     assert "\n".join(stream_lines(a_run(), _STREAMS[which])) == snapshot
 
 
-def test_an_echo(snapshot: SnapshotAssertion) -> None:
+def test_echo_text_matches_the_snapshot(snapshot: SnapshotAssertion) -> None:
     assert "\n".join(echo_lines(an_echo())) == snapshot
 
 
-def test_copies(snapshot: SnapshotAssertion) -> None:
+def test_copy_texts_match_the_snapshots(snapshot: SnapshotAssertion) -> None:
     whole = a_copy()
     setup = {"emptied": {"left": {"count": 2, "refusal": "550 no"}}, "caches": {}}
     left = replace(whole, raw={**whole.raw, "setup": setup})
@@ -230,7 +230,7 @@ def test_copies(snapshot: SnapshotAssertion) -> None:
 
 
 @pytest.mark.parametrize("limit_s", [0.001, 0.02, 0.5])
-def test_stations(limit_s: float, snapshot: SnapshotAssertion) -> None:
+def test_station_texts_match_the_snapshots(limit_s: float, snapshot: SnapshotAssertion) -> None:
     trials = [
         replace(trial, parameters={**trial.parameters, "loop": "closed"}) for trial in stations()[1]
     ]
@@ -268,7 +268,7 @@ def test_several_trials_and_the_end_of_a_command(
     assert f"{said.out}--- standard error\n{said.err}" == snapshot
 
 
-def test_warnings(snapshot: SnapshotAssertion) -> None:
+def test_warning_texts_match_the_snapshots(snapshot: SnapshotAssertion) -> None:
     found = (Finding(code, "sender", 0.9, 0.12, True) for code in _KINDS)
     assert "\n".join(map(warning, found)) == snapshot
 
@@ -289,7 +289,7 @@ def test_the_summary_of_disturbances(
     assert capsys.readouterr().err == snapshot
 
 
-def test_what_a_run_promises_and_says_as_it_goes(
+def test_progress_texts_of_a_run_match_the_snapshot(
     capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
     for name in ("manford-kolahi", "milanovic-srbljic"):

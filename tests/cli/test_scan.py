@@ -145,7 +145,7 @@ def test_results_are_exported(lanlab: Lanlab, folder: Path) -> None:
     assert "| 64 B | 2 | " in (folder / "out.markdown").read_text()
 
 
-def test_an_export_that_fails_takes_nothing_from_the_result(lanlab: Lanlab, folder: Path) -> None:
+def test_a_failed_export_keeps_result_and_other_exports(lanlab: Lanlab, folder: Path) -> None:
     args = ("--prepare", "echo mine > taken.csv")
     exports = ("--export-csv", "taken.csv", "--export-json", "out.json")
     said = lanlab("echo", *QUICK, *args, *exports, "--json")
@@ -157,7 +157,7 @@ def test_an_export_that_fails_takes_nothing_from_the_result(lanlab: Lanlab, fold
     assert json.loads((folder / "out.json").read_text())["trials"]
 
 
-def test_a_file_of_the_users_is_refused_before_anything_runs(lanlab: Lanlab, folder: Path) -> None:
+def test_existing_user_files_are_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
     mine = folder / "mine.csv"
     mine.write_text("mine")
     said = lanlab("echo", *QUICK, "--export-csv", "mine.csv")

@@ -100,7 +100,7 @@ def test_a_stream_both_ways_has_the_metrics_of_the_second_one(
         ),
     ],
 )
-def test_of_a_peer_what_this_end_could_count_is_the_metric(
+def test_metrics_with_a_peer_are_counted_at_this_end(
     given: dict[str, str], metrics: list[str]
 ) -> None:
     found = scan(message_size_bytes="64,128", time_s="1", **given)
@@ -115,13 +115,13 @@ def test_several_peers_are_levels() -> None:
     assert replace(varied, parameters=own).experiment()["metrics"] == ["goodput_bps"]
 
 
-def test_a_value_stands_there_once() -> None:
+def test_duplicate_values_are_refused() -> None:
     error = refusal(message_size_bytes="1k,64,1000", **SHORT)
     assert error.message == "--size: found a value twice; allowed: each value once"
     assert error.hint == "--trials measures each condition several times"
 
 
-def test_a_scan_has_an_end() -> None:
+def test_scans_are_limited_in_size() -> None:
     """10,000 conditions, and 100,000 trials; it is refused before any condition is made."""
     known = {"message_size_bytes": "64,128", **SHORT}
     assert scan(trials=50_000, **known).conditions == 2

@@ -55,7 +55,7 @@ def test_a_finding_is_shown_with_statement_and_verdict(lanlab: Lanlab) -> None:
     assert cells[4] == "Section III, par. 3"
 
 
-def test_a_verdict_that_was_another_by_hand_says_so(lanlab: Lanlab) -> None:
+def test_verdicts_that_differ_from_manual_ones_say_so(lanlab: Lanlab) -> None:
     said = lanlab("show", "schomer-claason", "--only", "findings").out
 
     [line] = [line for line in said.splitlines() if line.startswith("f12 ")]
@@ -80,7 +80,7 @@ def test_discrepancies_come_with_the_gravest_first(lanlab: Lanlab) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS)
-def test_a_section_can_be_had_alone(section: str, lanlab: Lanlab) -> None:
+def test_single_sections_can_be_shown(section: str, lanlab: Lanlab) -> None:
     said = lanlab("show", "milanovic-srbljic", "--only", section)
 
     assert said.code == 0
@@ -92,14 +92,14 @@ def test_a_section_can_be_had_alone(section: str, lanlab: Lanlab) -> None:
     assert len(both.splitlines()) > len(said.out.splitlines())
 
 
-def test_a_section_that_there_is_not_is_answered_with_the_nearest(lanlab: Lanlab) -> None:
+def test_an_unknown_section_gets_a_suggestion(lanlab: Lanlab) -> None:
     said = lanlab("show", "poo-tan", "--only", "nubers")
 
     assert (said.code, said.out) == (2, "")
     assert said.err == "error: no section named `nubers`\nhint: did you mean `numbers`?\n"
 
 
-def test_cells_in_json_are_numbers_that_are_there(lanlab: Lanlab) -> None:
+def test_json_cells_refer_to_existing_numbers(lanlab: Lanlab) -> None:
     shown = lanlab("show", "manford-kolahi", "--json").json()
 
     ids = {value["id"] for value in shown["published"]["value"]}

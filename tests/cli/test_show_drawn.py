@@ -76,7 +76,7 @@ def test_a_study_that_published_nothing_is_refused(folder: Path, lanlab: Lanlab)
     assert not (folder / "x").exists()
 
 
-def test_a_place_that_cannot_be_written_is_an_error(folder: Path, lanlab: Lanlab) -> None:
+def test_an_unwritable_folder_is_an_error(folder: Path, lanlab: Lanlab) -> None:
     (folder / "file").write_text("")
     said = lanlab("show", "poo-tan", "--only", "lost", "--report", "file/x.html")
     assert said.code == 1 and "could not be written" in said.err

@@ -65,7 +65,7 @@ def _read(pcap: Path, *fields: str) -> list[list[str]]:
         (("--machines", "vista-ipv4,vista-ipv4", "--link", "unshaped"), "has no speed"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused(
+def test_unsupported_simulations_are_refused(
     lanlab: Lanlab, options: tuple[str, ...], said: str
 ) -> None:
     refused = lanlab(*SINGLE, *options)
@@ -73,7 +73,7 @@ def test_what_cannot_be_simulated_is_refused(
     assert "no results yet" in lanlab("runs").err
 
 
-def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
+def test_a_prediction_compares_both_sides(lanlab: Lanlab) -> None:
     change = "machine.486dx2-nt4.interrupt_us=100"
     options = ("--scale", "tiny", "--set", change, "--ensemble", "1", "--seed", "1", "--json")
     done = lanlab("predict", "milanovic-srbljic", *options)
@@ -99,7 +99,7 @@ def test_a_prediction_sets_both_sides_beside_each_other(lanlab: Lanlab) -> None:
     assert fast["interval_ratio"] is None and len(fast["interval_after"]) == 2
 
 
-def test_a_prediction_of_nothing_is_refused(lanlab: Lanlab) -> None:
+def test_invalid_predictions_are_refused(lanlab: Lanlab) -> None:
     assert "nothing is changed" in lanlab("predict", "manford-kolahi").err
     wrong = lanlab("predict", "manford-kolahi", "--set", "machine.vista-ipv4.interupt_us=1")
     assert wrong.code == 2 and "interrupt_us" in wrong.err

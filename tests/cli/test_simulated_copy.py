@@ -12,7 +12,7 @@ SITE = ("--testbed", "simulated", "--machines", f"{PC},{PC}", "--link", "10M:hub
 
 
 @pytest.mark.parametrize("service", ["smb1", "smb1+nbf"])
-def test_others_read_the_frames_of_a_simulated_copy(
+def test_tshark_reads_the_frames_of_a_simulated_copy(
     lanlab: Lanlab, tmp_path: Path, service: str
 ) -> None:
     peer_program("tshark")
@@ -27,7 +27,7 @@ def test_others_read_the_frames_of_a_simulated_copy(
 
 
 @pytest.mark.parametrize("direction", [(), ("--download",)])
-def test_others_read_the_frames_of_a_simulated_copy_by_ftp(
+def test_tshark_reads_the_frames_of_a_simulated_ftp_copy(
     lanlab: Lanlab, tmp_path: Path, direction: tuple[str, ...]
 ) -> None:
     peer_program("tshark")
@@ -53,7 +53,7 @@ def test_a_service_that_is_not_simulated_is_refused_with_those_that_are(lanlab: 
     assert said.err == expected + "hint: run it on testbed `virtual`\n"
 
 
-def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lanlab) -> None:
+def test_another_amount_is_not_compared_with_the_publication(lanlab: Lanlab) -> None:
     ran = lanlab("run", "schomer-claason", "--testbed", "simulated", "--scale", "tiny")
     assert ran.code == 0, ran.err
     said = lanlab("show", "last")
@@ -61,9 +61,7 @@ def test_another_amount_than_was_published_is_not_laid_against_print(lanlab: Lan
     assert "Simulated and published values" not in said.out
 
 
-def test_stations_read_on_machines_of_their_own_and_others_can_read_their_frames(
-    lanlab: Lanlab, tmp_path: Path
-) -> None:
+def test_tshark_reads_the_frames_of_simulated_stations(lanlab: Lanlab, tmp_path: Path) -> None:
     peer_program("tshark")
     pcap = tmp_path / "frames.pcap"
     asked = ("--stations", "3", "--readings", "10", "--size", "750", "--service", "smb1+nbf")

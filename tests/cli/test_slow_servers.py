@@ -45,7 +45,7 @@ def dripping(engine: Engine, service: str, tmp_path: Path) -> Iterator[tuple[str
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_a_drip_is_ended_within_the_timeout(
+def test_a_server_that_sends_single_bytes_times_out(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
     with dripping(engine, service, tmp_path) as (url, trusted):
@@ -63,7 +63,7 @@ def test_a_drip_is_ended_within_the_timeout(
 
 
 @pytest.mark.parametrize("service", SERVICES)
-def test_stations_at_a_drip_are_ended_within_the_timeout(
+def test_stations_at_a_trickling_server_time_out(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str
 ) -> None:
     with dripping(engine, service, tmp_path) as (url, trusted):
@@ -110,7 +110,7 @@ def test_stations_that_take_too_long_are_given_up(
 
 @pytest.mark.parametrize("service", SERVICES)
 @pytest.mark.parametrize("way", ["upload", "download"])
-def test_a_slow_link_is_waited_for(
+def test_a_slow_link_does_not_time_out(
     lanlab: Lanlab, engine: Engine, tmp_path: Path, service: str, way: str
 ) -> None:
     root = tmp_path / "served"

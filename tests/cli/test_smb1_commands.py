@@ -162,7 +162,7 @@ def test_tshark_reads_every_message(lanlab: Lanlab, tmp_path: Path, dialect: str
     assert not [each.info for each in messages if "unknown" in each.info.lower()]
 
 
-def test_tcp_is_as_windows_nt_4_had_it(lanlab: Lanlab, tmp_path: Path) -> None:
+def test_tcp_behaves_like_windows_nt_4(lanlab: Lanlab, tmp_path: Path) -> None:
     pcap = tmp_path / "copy.pcap"
     link = ("--link", "100M", "--pcap", str(pcap))
     result(lanlab, "samba", "copy", "1x300kB", "--download", "--tcp-profile", "nt4", *link)

@@ -34,7 +34,7 @@ def test_a_user_s_directory_is_measured_and_left_as_it_was(lanlab: Lanlab, tmp_p
     assert [path.name for path in nas.rglob("*")] == ["letter"]
 
 
-def test_a_limit_that_nobody_can_keep_is_reported(lanlab: Lanlab) -> None:
+def test_an_unreachable_limit_is_reported(lanlab: Lanlab) -> None:
     said = lanlab(
         *("stations", "--service", "smb", "--testbed", "loopback", "--stations", "1,2"),
         *(*FEW, "--limit", "0.000001ms", "--write", "--statistic", "p90"),
@@ -81,7 +81,9 @@ def test_as_json_it_has_every_trial_and_the_answer(lanlab: Lanlab) -> None:
         (["--password-file", "x"], "needs a URL with a user"),
     ],
 )
-def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: Lanlab) -> None:
+def test_invalid_station_measurements_are_refused(
+    args: list[str], said: str, lanlab: Lanlab
+) -> None:
     told = lanlab("stations", *args, "--testbed", "loopback")
 
     assert told.code == 2, told.err
@@ -90,7 +92,7 @@ def test_what_cannot_be_measured_is_refused(args: list[str], said: str, lanlab: 
     assert told.out == ""
 
 
-def test_a_server_that_is_not_there_is_an_error(lanlab: Lanlab) -> None:
+def test_an_unreachable_server_is_an_error(lanlab: Lanlab) -> None:
     said = lanlab("stations", "ftp://127.0.0.1:1/", "--stations", "1", "--trials", "1")
 
     assert said.code == 1

@@ -43,7 +43,9 @@ def printed(said: Said, *unstable: tuple[str, str]) -> str:
         *(f"findings {name}" for name in known_studies()),
     ],
 )
-def test_studies(line: str, lanlab: Lanlab, snapshot: SnapshotAssertion) -> None:
+def test_study_texts_match_the_snapshots(
+    line: str, lanlab: Lanlab, snapshot: SnapshotAssertion
+) -> None:
     assert printed(lanlab(*line.split())) == snapshot
 
 
@@ -67,7 +69,9 @@ def test_studies(line: str, lanlab: Lanlab, snapshot: SnapshotAssertion) -> None
         "delete 20261121-08",
     ],
 )
-def test_stored_runs(line: str, lanlab: Lanlab, stored: Path, snapshot: SnapshotAssertion) -> None:
+def test_stored_run_texts_match_the_snapshots(
+    line: str, lanlab: Lanlab, stored: Path, snapshot: SnapshotAssertion
+) -> None:
     assert printed(lanlab(*line.split(), "--store", str(stored))) == snapshot
 
 
@@ -83,7 +87,7 @@ def test_stored_runs(line: str, lanlab: Lanlab, stored: Path, snapshot: Snapshot
         "studies",
     ],
 )
-def test_texts_at_the_width_of_a_terminal(
+def test_no_text_exceeds_the_width_of_a_terminal(
     line: str,
     columns: int,
     lanlab: Lanlab,
@@ -138,7 +142,7 @@ class _Text(HTMLParser):
 
 
 @pytest.mark.parametrize("run", ["20261121-08", "20261121-11", "20261121-12", "20261121-13"])
-def test_report_pages(
+def test_report_pages_match_the_snapshots(
     run: str, lanlab: Lanlab, stored: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     said = lanlab("report", run, "--out", "page", "--store", str(stored))
@@ -150,7 +154,7 @@ def test_report_pages(
     assert re.sub(r" to [\d:, -]+ UTC", " to END", text) == snapshot(name="page")
 
 
-def test_the_page_of_a_comparison(
+def test_the_comparison_page_matches_the_snapshot(
     lanlab: Lanlab, stored: Path, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     lanlab(
@@ -162,7 +166,7 @@ def test_the_page_of_a_comparison(
     assert _Text(page).text() == snapshot
 
 
-def test_the_page_of_published_data(
+def test_the_page_of_published_data_matches_the_snapshot(
     lanlab: Lanlab, tmp_path: Path, snapshot: SnapshotAssertion
 ) -> None:
     lanlab("show", "manford-kolahi", "--report", "again.html")

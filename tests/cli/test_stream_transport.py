@@ -20,7 +20,7 @@ from lanlab.errors import UsageError
         (["--to", "nas", "--io", "batch"], None),
     ],
 )
-def test_udp_floods_no_network_that_others_use(
+def test_unlimited_udp_on_a_shared_network_needs_permission(
     arguments: list[str],
     transport: str | None,
     lanlab: Lanlab,

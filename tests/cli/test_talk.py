@@ -37,7 +37,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     return terminal
 
 
-def test_a_remark_comes_above_the_line_that_is_shown(terminal: Terminal) -> None:
+def test_a_remark_is_printed_above_the_progress_line(terminal: Terminal) -> None:
     talk = Talk()
     talk.print("first")
     talk.show("trial 1/2")
@@ -51,7 +51,7 @@ def test_a_remark_comes_above_the_line_that_is_shown(terminal: Terminal) -> None
     assert terminal.seen() == ["first", "second", "third", ""]
 
 
-def test_a_text_from_elsewhere_commands_nothing(terminal: Terminal) -> None:
+def test_external_text_cannot_control_the_terminal(terminal: Terminal) -> None:
     talk = Talk()
     talk.show("a\nb\x1b[2Jc")
     talk.print("d\x1b[2Je")
@@ -69,7 +69,7 @@ def test_a_warning_is_yellow_where_colour_is_wanted(
 
 
 @pytest.mark.parametrize("kind", ["dumb", "unknown"])
-def test_a_terminal_that_cannot_replace_a_line_is_shown_none(
+def test_dumb_terminals_show_no_progress_line(
     kind: str, terminal: Terminal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TERM", kind)
@@ -87,7 +87,7 @@ def test_without_a_terminal_a_remark_is_a_line(capsys: pytest.CaptureFixture[str
     assert capsys.readouterr().err == "failed\nwarning\n"
 
 
-def test_an_answer_is_broken_between_words_in_a_terminal_alone(
+def test_answers_wrap_at_words_only_in_a_terminal(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = "goodput     10 Mbit/s and more\nkept as     run\x1b[2J"
@@ -105,7 +105,7 @@ def test_an_answer_is_broken_between_words_in_a_terminal_alone(
     ]
 
 
-def test_a_run_shows_its_trial_and_leaves_nothing_of_it(tmp_path: Path) -> None:
+def test_progress_of_a_trial_disappears_at_its_end(tmp_path: Path) -> None:
     near, far = pty.openpty()
     command = [*COMMAND, "stream", "--testbed", "loopback", "--time", "1.2", "--rate", "1M"]
     process = subprocess.Popen(

@@ -99,7 +99,7 @@ def test_the_token_is_in_no_argument_of_the_browser(store: str, tmp_path: Path) 
         (["--store", "/"], 1, "is a directory, not a store"),
     ],
 )
-def test_what_cannot_be_shown_is_refused(
+def test_invalid_web_options_are_refused(
     options: list[str], code: int, said: str, lanlab: Lanlab
 ) -> None:
     refused = lanlab("web", *options)

@@ -43,9 +43,7 @@ def test_a_nonce_that_grows_old_is_replaced(says_stale: bool, root: Path, lanlab
     assert list(root.iterdir()) == []
 
 
-def test_a_server_that_lets_everybody_look_gets_no_password_that_it_does_not_ask_for(
-    root: Path, lanlab: Lanlab
-) -> None:
+def test_a_public_server_gets_no_unrequested_password(root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, "Digest MD5") as server:
         server.is_public = True
         done = lanlab(*COPY, server.url)
@@ -54,7 +52,7 @@ def test_a_server_that_lets_everybody_look_gets_no_password_that_it_does_not_ask
     assert list(root.iterdir()) == []
 
 
-def test_a_file_that_a_busy_server_does_not_take_is_sent_again(root: Path, lanlab: Lanlab) -> None:
+def test_a_file_refused_by_a_busy_server_is_resent(root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, "Basic") as server:
         server.busy_each = 4
         done = lanlab(*COPY, server.url)
@@ -80,7 +78,7 @@ def test_a_wrong_password_is_reported_with_the_scheme(
 
 
 @pytest.mark.parametrize("scheme", ["Negotiate", "Digest SHA-512-256"])
-def test_a_scheme_that_is_not_spoken_is_named(scheme: str, root: Path, lanlab: Lanlab) -> None:
+def test_an_unsupported_scheme_is_named(scheme: str, root: Path, lanlab: Lanlab) -> None:
     with dav_server(root, scheme) as server:
         done = lanlab(*COPY, server.url)
         assert server.seen_passwords == []
@@ -96,7 +94,7 @@ def test_a_scheme_that_is_not_spoken_is_named(scheme: str, root: Path, lanlab: L
         ("/remote.php/dav/", "it is at `/remote.php/dav/` of the same server"),
     ],
 )
-def test_a_server_that_is_elsewhere_says_where(
+def test_a_redirect_names_the_new_location(
     place: str, said: str, root: Path, lanlab: Lanlab
 ) -> None:
     with dav_server(root, "Basic") as server:

@@ -40,7 +40,9 @@ def printed(text: str, value: float, si: float, **more: Any) -> PublishedValue:
         ("0.0 s", 0.0, 0.0, 0.0),
     ],
 )
-def test_half_of_the_last_digit_is_open(text: str, value: float, si: float, half: float) -> None:
+def test_a_published_number_is_uncertain_by_half_its_last_digit(
+    text: str, value: float, si: float, half: float
+) -> None:
     assert half_digit(printed(text, value, si)) == pytest.approx(half)
 
 
@@ -56,7 +58,7 @@ def test_half_of_the_last_digit_is_open(text: str, value: float, si: float, half
         ("<=", -math.inf, 2e9),
     ],
 )
-def test_a_printed_number_can_be_what_its_digits_or_its_bound_leave(
+def test_the_range_of_a_published_number_follows_from_its_digits_or_bound(
     bound: str | None, low: float, high: float
 ) -> None:
     seen = number_of(printed("2.0 s", 2.0, 2e9, bound=bound))
@@ -67,12 +69,12 @@ def test_a_printed_number_can_be_what_its_digits_or_its_bound_leave(
     assert (moved.mean, moved.low, moved.high) == pytest.approx((7e9, 6.95e9, 7.05e9))
 
 
-def test_about_a_number_of_few_digits_leaves_what_these_leave() -> None:
+def test_about_a_round_number_leaves_the_range_of_its_digits() -> None:
     seen = number_of(printed("2 s", 2.0, 2e9, bound="~"))
     assert (seen.low, seen.high) == pytest.approx((1.5e9, 2.5e9))
 
 
-def test_a_ratio_the_other_way_round_has_its_ends_exchanged() -> None:
+def test_inverting_a_ratio_swaps_its_ends() -> None:
     number = PrintedNumber(4.0, 2.0, 5.0, frozenset({"r"}))
     turned = PrintedRatio("os", ("a",), ("b", "c"), number, {"x": 1}).inverted
     assert (turned.numerators, turned.denominators) == (("b", "c"), ("a",))
@@ -88,7 +90,7 @@ def test_a_ratio_the_other_way_round_has_its_ends_exchanged() -> None:
     assert (none.low, none.high) == (1.0, math.inf)
 
 
-def test_a_quotient_can_be_what_the_ends_of_both_allow() -> None:
+def test_the_range_of_a_quotient_follows_from_both_ranges() -> None:
     a = PrintedNumber(6.0, 5.0, 8.0, frozenset("a"))
     seen = divided(a, PrintedNumber(2.0, 1.0, 4.0, frozenset("b")))
     assert (seen.mean, seen.low, seen.high) == (3.0, 1.25, 8.0)
@@ -98,7 +100,7 @@ def test_a_quotient_can_be_what_the_ends_of_both_allow() -> None:
     assert divided(a, PrintedNumber(2.0, 0.5, 4.0)).high == 16.0
 
 
-def test_a_sample_in_another_unit_has_every_number_in_it() -> None:
+def test_changing_the_unit_of_a_sample_converts_every_number() -> None:
     lost = (((1.0, 2.0), 3),)
     trials = Trials((5.0, 6.0), (0, 1), (2, 3), lost, 0.5, frozenset("s"))
     assert times(trials, 10) == Trials(
@@ -110,12 +112,12 @@ def test_a_sample_in_another_unit_has_every_number_in_it() -> None:
     assert times(number, 10) == PrintedNumber(50.0, 40.0, 70.0, frozenset("s"))
 
 
-def test_without_its_spread_a_sample_is_its_mean_and_its_digits() -> None:
+def test_a_sample_without_spread_keeps_its_mean_and_digits() -> None:
     assert as_number(PrintedSpread(5.0, 2.0, 7, 0.5)) == PrintedNumber(5.0, 4.5, 5.5)
     assert as_number(Trials((1.0, 2.0, 6.0))) == PrintedNumber(3.0, 3.0, 3.0)
 
 
-def test_lost_trials_are_put_in_each_way_that_they_can_have_been() -> None:
+def test_lost_trials_are_tried_at_every_value_that_they_may_have_had() -> None:
     lost = (((1.0, 2.0, 3.0, 4.0, 5.0), 8), ((7.0, 9.0), 9))
     sample = Trials((6.0,), (), (0,), lost)
     every = list(sample.completed())
@@ -159,7 +161,7 @@ def test_unpaired_terms_have_the_error_and_degrees_of_satterthwaite() -> None:
     assert two.hedges_g == pytest.approx(-3 / pooled * bias)
 
 
-def test_digits_of_printed_means_widen_by_their_weights() -> None:
+def test_rounding_of_published_means_widens_a_contrast_by_its_weights() -> None:
     a, b = PrintedSpread(10.0, 1.0, 5, 0.5), PrintedSpread(20.0, 2.0, 8, 0.25)
     seen = contrast([(1.0, a), (-2.0, b)], "linear")
     assert (seen.below, seen.above) == (1.0, 1.0)
@@ -172,7 +174,7 @@ def test_digits_of_printed_means_widen_by_their_weights() -> None:
     assert by_ratio.below == by_ratio.above == pytest.approx(0.5 / 10 + 0.25 / 20)
 
 
-def test_blocks_are_compared_within_themselves_and_only_where_all_have_them() -> None:
+def test_only_blocks_with_all_conditions_are_compared() -> None:
     a = Trials((5.0, 7.0, 9.0, 50.0), (0, 1, 2, 5))
     b = Trials((9.0, 3.0, 1.0, 80.0), (2, 1, 0, 7))
     seen = contrast([(1.0, a), (-1.0, b)], "linear")
@@ -192,7 +194,7 @@ def test_blocks_are_compared_within_themselves_and_only_where_all_have_them() ->
     ("values", "basis"),
     [((5.0,), "too few"), ((5.0, 5.0), "too few"), ((5.0,) * 3, "all equal")],
 )
-def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basis: str) -> None:
+def test_three_equal_trials_are_enough_for_a_verdict(values: tuple[float, ...], basis: str) -> None:
     seen = contrast([(1.0, Trials(values)), (-1.0, Trials((4.0,) * 3))], "linear")
     assert (seen.basis, seen.value, seen.interval(0.95)) == (basis, 1.0, (1.0, 1.0))
     blocks = tuple(range(len(values)))
@@ -201,7 +203,7 @@ def test_equal_trials_are_a_ground_from_three_on(values: tuple[float, ...], basi
     assert seen.n == (len(values), 3)
 
 
-def test_the_mean_of_one_rate_has_the_interval_that_tables_have_of_it() -> None:
+def test_the_mean_of_a_rate_has_the_same_interval_as_in_tables() -> None:
     """Its own logarithm, and of the n logarithms s²/n + s⁴/(2(n-1)), with n - 1 degrees."""
     values = (60e6, 100e6, 353e6)
     seen = contrast([(1.0, Trials(values))], "log")
@@ -216,7 +218,7 @@ def test_the_mean_of_one_rate_has_the_interval_that_tables_have_of_it() -> None:
     assert told.value == pytest.approx(math.log(20.0))
 
 
-def test_equal_trials_that_were_printed_are_known_to_their_digits() -> None:
+def test_equal_published_trials_are_known_to_their_digits() -> None:
     a, b = PrintedSpread(5.0, 0.0, 4, 0.5), PrintedSpread(3.0, 0.0, 3, 0.25)
     seen = contrast([(1.0, a), (-2.0, b)], "linear")
     assert (seen.basis, seen.value, seen.n) == ("all equal", -1.0, (4, 3))
@@ -229,7 +231,7 @@ def test_equal_trials_that_were_printed_are_known_to_their_digits() -> None:
     assert (two.basis, two.n) == ("too few", (2,))
 
 
-def test_trials_in_blocks_and_a_printed_spread_are_compared_as_they_are() -> None:
+def test_blocked_trials_and_a_published_spread_are_compared_without_pairing() -> None:
     blocks = Trials((5.0, 7.0, 9.0), (0, 1, 2))
     seen = contrast([(1.0, blocks), (-1.0, PrintedSpread(4.0, 1.0, 8))], "linear")
     assert (seen.test, seen.value, seen.n) == ("Welch's t", 3.0, (3, 8))
@@ -240,7 +242,7 @@ def test_trials_in_blocks_and_a_printed_spread_are_compared_as_they_are() -> Non
     assert (alone.test, alone.n, alone.hedges_g) == ("Student's t", (3,), None)
 
 
-def test_printed_numbers_add_up_with_their_ends() -> None:
+def test_sums_of_published_numbers_add_up_their_ranges() -> None:
     a, b = PrintedNumber(10.0, 9.0, 12.0, frozenset("a")), PrintedNumber(3.0, 2.5, 4.0)
     seen = contrast([(1.0, a), (-2.0, b)], "linear")
     assert (seen.value, seen.interval(0.95)) == (4.0, (1.0, 7.0))
@@ -255,7 +257,7 @@ def test_printed_numbers_add_up_with_their_ends() -> None:
     assert spread.interval(0.9) == pytest.approx((math.log(7.5 / 4), math.log(8.5 / 2.5)))
 
 
-def test_a_value_at_or_below_nothing_or_that_may_have_been_forbids_ratios() -> None:
+def test_values_that_may_be_zero_or_negative_allow_no_ratio() -> None:
     for sample in (
         Trials((1.0, 0.0)),
         PrintedNumber(0.0, -1, 1),
@@ -271,7 +273,7 @@ def known(value: float, error: float, n: tuple[int, ...], **more: float) -> Esti
 
 
 @pytest.mark.parametrize("distance", [0.8, 1.0, 2.0])
-def test_the_trials_named_are_those_that_statsmodels_names(distance: float) -> None:
+def test_the_number_of_trials_needed_agrees_with_statsmodels(distance: float) -> None:
     """One mean of five trials with a deviation of 1, that is to be above (below) 0."""
     from statsmodels.stats.power import TTestPower
 
@@ -292,7 +294,7 @@ def test_the_trials_named_are_those_that_statsmodels_names(distance: float) -> N
     assert trials_needed(known(0.0, error, (5,)), -distance, 99.0, 0.05) == wanted
 
 
-def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
+def test_an_undecided_claim_always_asks_for_more_trials() -> None:
     """6 and 7 trials are between 6 and 7 of each: with 7 of each it is decided, if it can be."""
     assert trials_needed(known(100.0, 1.0, (6, 7)), 0.0, None, 0.05) == 7
     assert trials_needed(known(100.0, 1.0, (7, 7)), 0.0, None, 0.05) == 8
@@ -304,7 +306,7 @@ def test_more_trials_are_named_than_there_are_however_clear_it_is() -> None:
     ("value", "low", "high"),
     [(1.0, 0.0, None), (-1.0, None, 0.0), (-1.0, 0.0, None), (1.0, None, 0.0), (0.0, -1.0, 1.5)],
 )
-def test_where_value_and_bounds_lie_together_does_not_matter(
+def test_only_the_distance_of_value_and_bound_matters(
     value: float, low: float | None, high: float | None, shift: float
 ) -> None:
     def needed(by: float) -> int | None:
@@ -320,16 +322,14 @@ def test_where_value_and_bounds_lie_together_does_not_matter(
 
 
 @pytest.mark.parametrize(("df", "critical"), [(2.0, 4.3), (4.0, 2.78), (30.0, 2.04)])
-def test_the_chance_to_pass_a_critical_value_is_that_of_the_noncentral_t(
-    df: float, critical: float
-) -> None:
+def test_power_follows_the_noncentral_t_distribution(df: float, critical: float) -> None:
     for away in (0.0, 0.5, 2.0, 5.0, 29.0):
         oracle = float(stats.nct.sf(critical, df, away))
         assert _exceeds(away, df, critical) == pytest.approx(oracle, abs=1e-6)
     assert _exceeds(31.0, df, 32.0) == pytest.approx(float(stats.norm.sf(1.0)))
 
 
-def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:
+def test_power_within_two_bounds_is_the_chance_of_keeping_both() -> None:
     """By the noncentral t: the error shrinks with the root of the trials, which were 5 on average,
     and the degrees of freedom grow with those less one."""
     value, error, df, level = 0.4, 0.5, 7.5, 0.02
@@ -347,7 +347,7 @@ def test_both_bounds_are_kept_with_the_chance_that_neither_is_missed() -> None:
     assert power(needed) >= 0.8 > power(needed - 1)
 
 
-def test_what_no_number_of_trials_decides_has_none() -> None:
+def test_a_claim_that_no_trials_can_decide_asks_for_none() -> None:
     error = 1 / math.sqrt(5)
     assert trials_needed(known(0.0, error, (5,)), 0.0, None, 0.05) is None
     assert trials_needed(known(0.2, error, (5,), below=0.3), 0.0, None, 0.05) is None
@@ -359,9 +359,7 @@ def test_what_no_number_of_trials_decides_has_none() -> None:
 
 
 @pytest.mark.parametrize(("scale", "step"), [("linear", 3.0), ("log", 3.0 / 260)])
-def test_a_drift_of_what_was_read_in_steps_has_at_least_their_error(
-    scale: str, step: float
-) -> None:
+def test_a_drift_is_no_more_certain_than_the_reading_steps_allow(scale: str, step: float) -> None:
     """Of four equal values at places 1, 2, 3 and 5: a slope's error is sd / sqrt(8.75), times 4."""
     seen = change(Trials((260.0,) * 4, (), (1, 2, 3, 5), resolution=3.0), scale)  # type: ignore[arg-type]
     assert (seen.value, seen.basis, seen.df, seen.n) == (0.0, "tested", 2.0, (4,))

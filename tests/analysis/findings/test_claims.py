@@ -61,7 +61,7 @@ def test_within_two_bounds_the_weaker_side_counts_and_beyond_them_the_stronger()
     assert (within.point, beyond.point) == (HOLDS, NOT)
 
 
-def test_of_several_ways_that_lost_trials_can_have_been_the_least_certain_counts() -> None:
+def test_the_least_certain_value_of_lost_trials_counts() -> None:
     seen = claim(estimate(3.0), estimate(2.0), estimate(4.0), least=1.0, lost_trials=2)
     assert (seen.value, seen.lost_trials) == (3.0, 2)
     assert seen.p_for == pytest.approx(t_above(1))
@@ -101,7 +101,9 @@ def test_on_the_log_scale_bounds_and_values_are_ratios() -> None:
         ("value", "linear", "metric"),
     ],
 )
-def test_a_number_has_the_unit_of_what_it_is(measure: str, scale: str, unit: str) -> None:
+def test_a_difference_has_the_metric_unit_and_a_ratio_has_none(
+    measure: str, scale: str, unit: str
+) -> None:
     assert claim(estimate(0.0), measure=measure, scale=scale).unit == unit
 
 
@@ -123,7 +125,7 @@ def test_a_number_has_the_unit_of_what_it_is(measure: str, scale: str, unit: str
         (1.0, {"least": 2.0, "most": 4.0}, False, NOT),
     ],
 )
-def test_a_bound_belongs_to_what_is_claimed_unless_it_is_strict(
+def test_a_claim_includes_its_bound_unless_it_is_strict(
     value: float, bounds: dict[str, float], strict: bool, point: str
 ) -> None:
     assert claim(estimate(value), strict=strict, **bounds).point == point
@@ -131,7 +133,7 @@ def test_a_bound_belongs_to_what_is_claimed_unless_it_is_strict(
     assert claim(equal, strict=strict, **bounds).point == point
 
 
-def test_a_bound_is_met_to_a_billionth_of_the_greatest_number_and_no_wider() -> None:
+def test_a_bound_is_met_within_a_billionth_of_the_greatest_number() -> None:
     assert claim(estimate(1e6), least=1e6 + 1e-4).point == HOLDS
     assert claim(estimate(1e6), least=1e6 + 1e-2).point == NOT
     assert claim(estimate(1e6), most=1e6 - 1e-4).point == HOLDS
@@ -147,14 +149,14 @@ def test_a_bound_is_met_to_a_billionth_of_the_greatest_number_and_no_wider() -> 
         assert claim(small, most=0.0).point == below
 
 
-def test_what_has_no_bounds_is_so_by_any_number() -> None:
+def test_a_claim_without_bounds_holds_for_any_number() -> None:
     free = claim(estimate(3.0))
     assert (free.p_for, free.p_against, free.p, free.point) == (0.0, 1.0, 0.0, HOLDS)
     assert (free.least, free.most, free.conditions, free.lost_trials) == (None, None, (), 0)
     assert (free.candidates, free.is_strict) == (1, False)
 
 
-def test_ways_of_which_one_is_not_tested_are_not_tested_and_must_say_the_same() -> None:
+def test_one_untested_alternative_leaves_a_claim_untested() -> None:
     tested, equal = estimate(3.0), estimate(4.0, basis="all equal", test="none: no trial differed")
     for ways in ((tested, equal), (equal, tested)):
         seen = claim(*ways, least=1.0)
@@ -168,7 +170,7 @@ def test_ways_of_which_one_is_not_tested_are_not_tested_and_must_say_the_same() 
     assert (both.basis, both.test, both.point) == ("tested", "t", NOT)
 
 
-def test_an_interval_is_the_widest_of_all_ways_that_lost_trials_can_have_been() -> None:
+def test_the_interval_covers_every_possible_value_of_lost_trials() -> None:
     ways = [estimate(3.0, 1.0), estimate(5.0, 2.0), estimate(4.0, 0.1)]
     t = float(stats.t.ppf(0.975, 4))
     seen = claim(*ways, least=0.0)
@@ -186,7 +188,7 @@ def number(below: float, above: float, is_bound: bool = False) -> Estimate:
     return estimate(26.5, below=below, above=above, is_bound=is_bound, **more)
 
 
-def test_printed_digits_leave_a_bound_open_only_where_it_is_strict_or_they_reach_beyond() -> None:
+def test_rounding_leaves_a_bound_open_only_if_strict_or_crossed() -> None:
     seen = number(0.05, 0.05)
     assert claim(seen, least=26.5).point == HOLDS
     assert claim(seen, least=26.5, strict=True).point == OPEN
@@ -217,7 +219,7 @@ def outcome(how: str, found: tuple[str, ...], gap: str = OPEN, **bounds: float) 
 
 
 @pytest.mark.parametrize("gap", [OPEN, HOLDS])
-def test_all_and_any_are_kleenes(gap: str) -> None:
+def test_all_and_any_follow_kleenes_logic(gap: str) -> None:
     order = {NOT: 0, OPEN: 1, HOLDS: 2}
     back = {rank: truth for truth, rank in order.items()}
     for found in itertools.product(order, repeat=3):
@@ -246,13 +248,13 @@ def test_all_and_any_are_kleenes(gap: str) -> None:
         ((HOLDS, HOLDS, NOT), {}, HOLDS),
     ],
 )
-def test_counted_parts_hold_when_no_open_one_can_change_it(
+def test_a_count_is_decided_once_open_parts_cannot_change_it(
     found: tuple[str, ...], bounds: dict[str, float], truth: str
 ) -> None:
     assert outcome("count", found, **bounds) == truth
 
 
-def test_a_gap_is_open_only_where_it_is_partial_and_gaps_are() -> None:
+def test_only_a_partial_gap_leaves_a_claim_open() -> None:
     for is_partial, gap, truth in (
         (True, OPEN, OPEN),
         (True, HOLDS, UNTESTED),
@@ -261,7 +263,7 @@ def test_a_gap_is_open_only_where_it_is_partial_and_gaps_are() -> None:
         assert truth_of(Gap("why", is_partial), {}, gap) == truth  # type: ignore[arg-type]
 
 
-def test_what_rests_on_the_claims_own_numbers_alone_is_taken_out() -> None:
+def test_evidence_from_the_claims_own_numbers_is_removed() -> None:
     own, mixed, free = (
         claim(estimate(1.0, sources=frozenset(sources))) for sources in ("a", "ab", "")
     )
@@ -275,7 +277,7 @@ def test_what_rests_on_the_claims_own_numbers_alone_is_taken_out() -> None:
     assert all_of([own, free]) == Joined("all", (own, free))
 
 
-def test_tallies_tell_of_each_count_its_parts() -> None:
+def test_a_tally_lists_the_parts_of_each_count() -> None:
     a, b, c = map(leaf, "abc")
     inner = Joined("count", (b, c), least=1)
     node = Joined("count", (a, inner), 1, 2)
@@ -285,14 +287,14 @@ def test_tallies_tell_of_each_count_its_parts() -> None:
     assert list(tallies(a, truths, OPEN)) == []  # type: ignore[arg-type]
 
 
-def test_the_known_part_leaves_out_what_is_open_or_has_no_numbers() -> None:
+def test_the_known_part_omits_open_and_unmeasured_parts() -> None:
     a, b = leaf("a"), replace(leaf("b"), point="undecided")
     assert known_part(Joined("count", (a, b, Gap("g")), 1, 2)) == Joined("count", (a,), 1, 2)
     assert known_part(Joined("all", (b, Gap("g")))) is None
     assert (known_part(a), known_part(b), known_part(Gap("g"))) == (a, None, None)
 
 
-def test_a_claim_and_its_contrary_are_one_question_and_two_keys() -> None:
+def test_a_claim_and_its_contrary_are_one_question_with_two_keys() -> None:
     at_least, at_most = claim(estimate(1.0), least=2.0), claim(estimate(1.0), most=2.0)
     assert at_least.question == at_most.question
     assert at_least.key != at_most.key
@@ -300,7 +302,7 @@ def test_a_claim_and_its_contrary_are_one_question_and_two_keys() -> None:
     assert claim(estimate(1.0), least=2.0, conditions=("x",)).question != at_least.question
 
 
-def test_as_data_a_p_stands_only_where_something_was_tested() -> None:
+def test_json_has_a_p_only_for_tested_claims() -> None:
     seen = claim(estimate(3.0, n=(5, 6), hedges_g=0.7), least=1.0, lost_trials=2, candidates=3)
     judged = Judged(seen, HOLDS, 0.04, 7, 0.99, 2.0, math.inf, 12)  # type: ignore[arg-type]
     assert _comparison(judged) == {

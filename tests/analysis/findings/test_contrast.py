@@ -57,7 +57,7 @@ def test_conditions_of_common_blocks_are_compared_within_them(scale: Scale) -> N
     assert ours.p_above(0.0) == pytest.approx(theirs.p_greater)
 
 
-def test_printed_means_and_spreads_are_tested_alike() -> None:
+def test_published_means_and_spreads_are_tested_like_trials() -> None:
     a, b = PrintedMean(26.5, 0.43, 40), PrintedMean(24.0, 0.46, 40)
     ours = contrast(
         [(1.0, PrintedSpread(26.5, 0.43, 40)), (-1.0, PrintedSpread(24, 0.46, 40))], "log"
@@ -98,7 +98,7 @@ def test_a_margin_is_two_one_sided_tests() -> None:
     assert both == pytest.approx(tost(welch(a, b, scale="log"), margin).p)
 
 
-def test_a_difference_of_differences_has_the_spread_of_four() -> None:
+def test_the_error_of_a_difference_of_differences_includes_four_conditions() -> None:
     """Four variances of 1 with 4 trials each: the error is 1, with 12 degrees of freedom."""
     four = (-1.0, 1.0, -math.sqrt(0.5), math.sqrt(0.5))
     samples = [Trials(tuple(mean + one for one in four)) for mean in (10.0, 8.0, 7.0, 6.5)]
@@ -126,7 +126,7 @@ def test_equal_trials_have_no_test_and_two_of_them_no_verdict() -> None:
     assert [found.basis for found in (three, two, one)] == ["all equal", "too few", "too few"]
 
 
-def test_a_number_that_was_read_in_steps_has_at_least_their_spread() -> None:
+def test_a_value_read_in_steps_has_at_least_the_spread_of_a_step() -> None:
     """260 s four times, read to the second: 1 / √12 s at least."""
     found = contrast([(1.0, Trials((260.0,) * 4, resolution=1.0))], "linear")
 
@@ -134,14 +134,14 @@ def test_a_number_that_was_read_in_steps_has_at_least_their_spread() -> None:
     assert found.error == pytest.approx(1 / math.sqrt(12) / 2)
 
 
-def test_a_lost_trial_is_put_in_as_whatever_it_can_have_been() -> None:
+def test_a_lost_trial_takes_every_value_it_may_have_had() -> None:
     lost = Trials((10.0, 11.0), missing=(((9.0, 12.0, 15.0), 3),))
     found = contrasts([(1.0, lost)], "linear")
 
     assert [one.value for one in found] == pytest.approx([10.0, 11.0, 12.0])
 
 
-def test_bounds_in_print_leave_one_side_open() -> None:
+def test_a_published_bound_leaves_one_side_open() -> None:
     at_least_four = PrintedNumber(4.0, 4.0, math.inf)
     found = contrast([(1.0, at_least_four)], "log")
 
@@ -149,7 +149,7 @@ def test_bounds_in_print_leave_one_side_open() -> None:
 
 
 @pytest.mark.parametrize("cv", [0.01, 0.05])
-def test_the_trials_that_are_named_are_those_of_the_statistics_package(cv: float) -> None:
+def test_the_trials_needed_agree_with_statsmodels(cv: float) -> None:
     """For an effect of 6 % seen by 5 and 5 trials, at level 5 %; a trial more or less."""
     rng = random.Random(3)
     base = [rng.gauss(0, 1) for _ in range(5)]
@@ -167,7 +167,7 @@ def test_the_trials_that_are_named_are_those_of_the_statistics_package(cv: float
     assert needed == 6 or abs(needed - theirs) <= 1
 
 
-def test_no_number_of_trials_decides_what_lies_on_the_bound() -> None:
+def test_no_number_of_trials_decides_a_value_on_the_bound() -> None:
     seen = contrast([(1.0, Trials((9.0, 10.0, 11.0)))], "linear")
 
     assert trials_needed(seen, 10.0, None, 0.05) is None

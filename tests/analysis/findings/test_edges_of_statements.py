@@ -59,7 +59,7 @@ class OnlyShares(Given):
         return True
 
 
-def test_levels_that_only_a_share_is_known_of_are_gone_through() -> None:
+def test_levels_known_only_as_a_share_are_judged() -> None:
     evidence = OnlyShares([cell(trials(mean), size=n) for n, mean in ((1, 0.5), (2, 0.25))])
     found = compared("share", evidence, for_each=["size"], min=0.1)
     assert [(one.what, one.value) for one in found] == [
@@ -69,7 +69,7 @@ def test_levels_that_only_a_share_is_known_of_are_gone_through() -> None:
     assert all((one.measure, one.unit) == ("share", "share") for one in found)
 
 
-def test_every_condition_that_may_be_the_extreme_one_is_held_against_the_bounds() -> None:
+def test_every_possible_extreme_is_compared_with_the_bounds() -> None:
     """10 keeps above 9.6; 9.2, which may be the greatest as well, does not."""
     assert judged("value", TIED, at={"take": "greatest"}, min=9.1).verdict == "holds"
     assert judged("value", TIED, at={"take": "greatest"}, min=9.6).verdict == "undecided"
@@ -77,7 +77,7 @@ def test_every_condition_that_may_be_the_extreme_one_is_held_against_the_bounds(
 
 
 @pytest.mark.parametrize(("count", "verdict"), [(65, "holds"), (66, "undecided")])
-def test_up_to_65_conditions_may_be_the_extreme_one(count: int, verdict: str) -> None:
+def test_more_than_65_possible_extremes_leave_a_verdict_open(count: int, verdict: str) -> None:
     cells = [cell(printed(10.0, 0.5), size=size) for size in range(count)]
     found = judged("value", Given(cells, can_lack=True), at={"take": "greatest"}, min=5.0)
     assert found.verdict == verdict
@@ -86,7 +86,7 @@ def test_up_to_65_conditions_may_be_the_extreme_one(count: int, verdict: str) ->
     assert [one.comparison.candidates for one in found.comparisons] == [65] * (count == 65)
 
 
-def test_what_is_not_said_of_a_number_is_nothing() -> None:
+def test_unstated_fields_of_a_number_are_empty() -> None:
     bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
     assert (bare.unit, bare.is_strict, bare.n, bare.lost_trials) == ("metric", False, (), 0)
     assert (bare.p_for, bare.p_against, bare.p, bare.hedges_g) == (1.0, 1.0, 1.0, None)
@@ -124,7 +124,7 @@ def test_what_is_not_said_of_a_number_is_nothing() -> None:
     assert (whole.count("holds"), whole.count("undecided")) == (1, 0)
 
 
-def test_a_verdict_stands_on_print_or_on_equal_trials_if_all_that_decided_it_does() -> None:
+def test_a_verdict_names_its_ground_if_all_decisive_parts_share_it() -> None:
     asked = finding("value", min=1.0)
     bare = Comparison("a", "m", "value", 1.0, None, None, "as printed", "none", "holds")
     printed_one = Judged(bare, "holds", None, 0, None, 1.0, 1.0)
@@ -148,7 +148,7 @@ def open_about(conditions: tuple[str, ...], n: tuple[int, ...], needed: int | No
     return Judged(seen, "undecided", 0.2, 1, 0.95, 0.5, 1.5, needed)
 
 
-def test_what_decides_all_is_the_most_that_each_condition_takes_less_what_it_has() -> None:
+def test_trials_to_decide_are_the_maximum_needed_less_those_done() -> None:
     """Of a 9 - 5, of b the greater of 9 and 12 less 5, of c 12 - 4: 19 of half a minute each."""
     own = [open_about(("a", "b"), (5, 5), 9), open_about(("b", "c"), (5, 4), 12)]
     decided = replace(own[0], truth="holds", trials_needed=None)
@@ -161,7 +161,7 @@ def test_what_decides_all_is_the_most_that_each_condition_takes_less_what_it_has
     assert _further([decided], 30.0) is None and _further([], 30.0) is None
 
 
-def test_of_a_question_that_is_asked_from_both_sides_the_one_that_is_so_is_reported() -> None:
+def test_a_question_asked_both_ways_is_reported_by_the_side_that_holds() -> None:
     one = open_about(("a",), (5,), 9)
     other = open_about(("b",), (5,), 9)
     holds = replace(one, truth="holds")
@@ -181,7 +181,7 @@ class WithRatio(Given):
         return PrintedNumber(5.0, 4.95, 5.05) if a["os"] == "xp" else PrintedNumber(0.2, 0.19, 0.21)
 
 
-def test_a_ratio_is_that_of_both_sides_unless_one_of_them_was_worked_out_from_it() -> None:
+def test_a_published_ratio_is_used_if_a_side_was_derived_from_it() -> None:
     sides: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}}
     xp, linux = cell(printed(40.0, 0.5), os="xp"), cell(printed(10.0, 0.5), os="linux")
     [own] = compared("ratio", WithRatio([xp, linux]), **sides, min=1.0)
@@ -199,7 +199,7 @@ def test_a_ratio_is_that_of_both_sides_unless_one_of_them_was_worked_out_from_it
     assert (below.is_strict, below.point) == (True, "does not hold")
 
 
-def test_sides_without_words_of_their_own_stay_in_their_order() -> None:
+def test_sides_with_the_same_wording_keep_their_order() -> None:
     evidence = along("size", {1: 10.0, 2: 20.0, 3: 40.0})
     [found] = compared("less", evidence, a={"take": "least"}, b={"take": "greatest"})
     assert (found.value, found.least, found.most) == (pytest.approx(0.25), None, 1.0)
@@ -229,7 +229,7 @@ def test_two_metrics_are_worded_by_their_names() -> None:
     assert (less.what, less.value) == ("goodput_bps - offered_bps at os xp", pytest.approx(-10.0))
 
 
-def test_an_interval_that_no_test_widens_is_one_of_95_percent() -> None:
+def test_an_interval_without_correction_has_95_percent_confidence() -> None:
     """5, 5, 5 and one that was lost: 5 as well, and no trial differs, or 8, and it is tested:
     5.75 with a deviation of 1.5, t of three degrees of freedom 3.182446."""
     lost = Trials((5.0, 5.0, 5.0), (), (1, 2, 3), (((5.0, 8.0), 4),))
@@ -311,7 +311,7 @@ def test_a_share_of_the_variation_is_one_of_the_trials_that_have_the_factor() ->
     assert by_log.value == pytest.approx(24 / 28)
 
 
-def test_an_interval_is_cut_only_where_no_trial_went_beyond_the_end_of_the_metric() -> None:
+def test_an_interval_is_cut_at_the_metric_end_unless_a_trial_exceeds_it() -> None:
     """0.9, 1.0 and 1.1: a share that was above 1 is none; t of two degrees of freedom 4.302653."""
     half = 4.302653 * 0.1 / math.sqrt(3)
     above = Given([cell(Trials((0.9, 1.0, 1.1)), os="xp")], metric="received_ratio")
@@ -331,7 +331,7 @@ def test_an_interval_is_cut_only_where_no_trial_went_beyond_the_end_of_the_metri
     assert one.interval(0.95)[0] == 0.0
 
 
-def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
+def test_the_width_of_each_interval_follows_the_rank_of_its_p() -> None:
     """The least p of four is held against a fourth of 5 %, the next against a third; behind the
     first that is not decided all are held against what that one is. Alphabets do not matter."""
     off = {"d": 9.0, "b": 5.0, "a": 0.1, "c": 0.05}
@@ -358,7 +358,7 @@ def test_each_interval_is_as_wide_as_the_place_of_its_p_asks_for() -> None:
 
 
 @pytest.mark.parametrize(("lesser", "candidates"), [(9.0, 2), (8.99, 1)])
-def test_printed_numbers_whose_digits_meet_are_not_distinguished(
+def test_published_numbers_with_overlapping_roundings_are_undecided(
     lesser: float, candidates: int
 ) -> None:
     cells = [cell(printed(10.0, 0.5), size=1), cell(printed(lesser, 0.5), size=2)]
@@ -369,7 +369,7 @@ def test_printed_numbers_whose_digits_meet_are_not_distinguished(
     assert (least.candidates, least.value) == (candidates, lesser)
 
 
-def test_a_share_is_held_against_bounds_of_shares_and_an_equivalence_against_both_ends() -> None:
+def test_shares_are_compared_with_bounds_and_equivalence_with_both_ends() -> None:
     evidence = along("os", {"xp": 0.5, "linux": 0.55})
     [share] = compared("share", evidence, at={"os": "xp"}, min=0.25, max=0.75)
     assert (share.least, share.most, share.unit, share.measure) == (0.25, 0.75, "share", "share")
@@ -411,7 +411,7 @@ def test_any_of_several_parts_and_a_number_of_combinations() -> None:
     assert judged("all", evidence, of=parts).verdict == "does not hold"
 
 
-def test_a_verdict_that_stands_has_no_means_reasons_or_trials_beside_it() -> None:
+def test_a_decided_verdict_lists_no_remedies() -> None:
     evidence = along("os", {"xp": 100.0, "linux": 106.0}, tuple(5 * one for one in STEADY))
     open_part = {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}}
     sure = {"form": "value", "at": {"os": "xp"}, "min": 1.0}
@@ -440,7 +440,7 @@ def test_a_verdict_that_stands_has_no_means_reasons_or_trials_beside_it() -> Non
     assert (single.verdict, single.means) == ("undecided", "holds")
 
 
-def test_a_value_is_held_on_the_scale_of_its_metric_where_both_bounds_allow_it() -> None:
+def test_a_value_is_compared_on_its_metric_scale_if_both_bounds_allow() -> None:
     """9, 10 and 11 bit/s: by a factor, and with a bound of 0 by a difference."""
     evidence = Given([cell(Trials((9.0, 10.0, 11.0)), os="xp")])
 
@@ -457,7 +457,7 @@ def test_a_value_is_held_on_the_scale_of_its_metric_where_both_bounds_allow_it()
         assert low * high == pytest.approx(100.0) and low > 10 - half
 
 
-def test_no_ratio_is_taken_of_what_may_be_zero() -> None:
+def test_values_that_may_be_zero_are_compared_without_a_ratio() -> None:
     cells = [
         cell(Trials((10.0, 10.1, 9.9)), os="xp", size=1),
         cell(Trials((0.0, 5.0, 20.0)), os="xp", size=2),

@@ -16,12 +16,12 @@ from finding_cases import FINDING_CASES  # noqa: E402
 
 
 @pytest.mark.parametrize("case", FINDING_CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_a_verdict_is_wrong_as_rarely_as_is_claimed(case: Case) -> None:
+def test_verdicts_are_wrong_no_more_often_than_claimed(case: Case) -> None:
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", FINDING_CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_of_all_draws_a_verdict_is_wrong_as_rarely_as_is_claimed(case: Case) -> None:
+def test_over_all_draws_verdicts_are_wrong_no_more_often_than_claimed(case: Case) -> None:
     assert case.low <= case.share() <= case.high

@@ -23,7 +23,7 @@ def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
     return [one.comparison for one in judged(form, evidence, **statement).comparisons]
 
 
-def test_a_bend_says_what_it_takes() -> None:
+def test_a_bend_needs_three_levels() -> None:
     systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
     found = judged("knee", systems, along="os", between=[1, 2])
     assert found.reasons == ("a bend is looked for in trials at levels that are numbers",)
@@ -33,7 +33,7 @@ def test_a_bend_says_what_it_takes() -> None:
     assert judged("knee", lacking, along="size", between=[1, 2]).verdict == "not tested"
 
 
-def test_no_other_level_is_beyond_the_extreme_one_or_with_only_as_far() -> None:
+def test_a_sole_extreme_is_exceeded_and_equalled_by_no_other_level() -> None:
     cells = [cell(Trials((mean,) * 3), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 20.0))]
     evidence = Given(cells)
     asked: dict[str, Any] = {"along": "size", "at_level": 2, "kind": "greatest"}
@@ -49,7 +49,7 @@ def test_no_other_level_is_beyond_the_extreme_one_or_with_only_as_far() -> None:
     assert single.reasons == ("size has one level here, 1; it takes two",)
 
 
-def test_a_difference_is_the_greatest_at_a_level_if_it_is_less_at_every_other() -> None:
+def test_the_greatest_difference_exceeds_that_at_every_other_level() -> None:
     means = {("xp", 1): 20.0, ("xp", 2): 60.0, ("xp", 3): 60.0}
     means |= {("linux", 1): 10.0, ("linux", 2): 20.0, ("linux", 3): 30.0}
     cells = [cell(Trials((mean,) * 3), os=os, size=n) for (os, n), mean in means.items()]
@@ -75,7 +75,7 @@ def test_a_difference_is_the_greatest_at_a_level_if_it_is_less_at_every_other() 
     assert [(one.least, one.most, one.is_strict) for one in ratio] == [(None, 1.0, True)] * 2
 
 
-def test_groups_are_apart_by_their_factor_in_every_pair_of_neighbours() -> None:
+def test_every_pair_of_neighbouring_groups_differs_by_the_factor() -> None:
     evidence = along("os", {"a": 10.0, "b": 11.0, "c": 25.0, "d": 26.0, "e": 60.0})
     asked: dict[str, Any] = {"along": "os", "groups": [["a", "b"], ["c", "d"], ["e"]]}
     found = compared("clusters", evidence, **asked, by_ratio=2.0)
@@ -88,7 +88,7 @@ def test_groups_are_apart_by_their_factor_in_every_pair_of_neighbours() -> None:
     assert judged("clusters", evidence, **asked, by_ratio=2.4).verdict != "holds"
 
 
-def test_a_sign_is_above_at_some_levels_and_below_at_others() -> None:
+def test_a_crossing_has_both_signs_among_its_levels() -> None:
     means = {("xp", 1): 20.0, ("linux", 1): 10.0, ("xp", 2): 20.0, ("linux", 2): 40.0}
     evidence = Given([cell(trials(m), os=os, size=n) for (os, n), m in means.items()])
     asked: dict[str, Any] = {"a": {"os": "xp"}, "b": {"os": "linux"}, "along": "size"}
@@ -98,7 +98,7 @@ def test_a_sign_is_above_at_some_levels_and_below_at_others() -> None:
     assert [one.value for one in found] == pytest.approx([0.5, 2.0], rel=0.01)
 
 
-def test_a_trend_goes_through_the_levels_that_have_numbers_and_names_the_others() -> None:
+def test_a_trend_names_the_levels_without_numbers() -> None:
     """1, 2 and 4 of sizes 1, 2 and 3, all printed: twofold a level, fourfold over two."""
     cells = [cell(printed(mean), size=n) for n, mean in ((1, 1.0), (2, 2.0), (3, 4.0))]
     paper = Given(cells, can_lack=True, known={"size": (1, 2, 3)})
@@ -132,9 +132,7 @@ def test_a_trend_goes_through_the_levels_that_have_numbers_and_names_the_others(
         ("peak_then_decline", {}),
     ],
 )
-def test_what_goes_along_levels_takes_two_and_each_with_a_number(
-    form: str, more: dict[str, Any]
-) -> None:
+def test_a_trend_needs_two_levels_with_numbers(form: str, more: dict[str, Any]) -> None:
     cells = [cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 10.0))]
     one = judged(form, Given(cells[:1]), along="size", **more)
     assert one.reasons == ("size has one level here, 1; it takes two",)
@@ -145,7 +143,7 @@ def test_what_goes_along_levels_takes_two_and_each_with_a_number(
     assert judged(form, single, along="size", **more).verdict == "undecided"
 
 
-def test_each_level_is_beyond_the_one_before_in_the_direction_that_is_reported() -> None:
+def test_a_monotone_trend_compares_each_level_with_the_one_before() -> None:
     evidence = Given([cell(printed(mean), size=n) for n, mean in ((1, 10.0), (2, 20.0), (3, 15.0))])
     rising = compared("monotone", evidence, along="size", direction="rising")
     assert [(one.what, one.point) for one in rising] == [
@@ -164,7 +162,7 @@ def test_each_level_is_beyond_the_one_before_in_the_direction_that_is_reported()
     ]
 
 
-def test_a_widening_of_printed_ratios_is_one_of_the_later_to_the_former() -> None:
+def test_a_widening_divides_the_later_published_ratio_by_the_earlier() -> None:
     """Where a side has no number of its own: 4 at size 1, 6 at size 2."""
 
     @dataclass
@@ -200,7 +198,7 @@ def test_a_widening_of_printed_ratios_is_one_of_the_later_to_the_former() -> Non
 
 
 @pytest.mark.parametrize("nothing", [("xp", 1), ("linux", 1), ("xp", 2), ("linux", 2)])
-def test_a_widening_of_ratios_is_open_where_a_printed_number_is_zero(
+def test_a_widening_with_a_published_zero_is_open(
     nothing: tuple[str, int],
 ) -> None:
     cells = [
@@ -232,7 +230,7 @@ def test_a_widening_of_ratios_is_open_where_a_printed_number_is_zero(
         ),
     ],
 )
-def test_a_series_that_says_nothing_does_not_hide_the_next(
+def test_a_series_without_numbers_does_not_hide_the_next(
     form: str, more: dict[str, Any], what: list[str]
 ) -> None:
     means = {("xp", 7): 5.0, ("vista", 3): 5.0, ("vista", 4): 4.0}
@@ -243,7 +241,7 @@ def test_a_series_that_says_nothing_does_not_hide_the_next(
     assert told == what
 
 
-def test_a_drift_is_one_by_a_factor_where_every_trial_is_above_zero() -> None:
+def test_a_drift_is_a_factor_if_every_trial_is_positive() -> None:
     places = (0, 1, 2)
 
     def seen(*values: float) -> Comparison:
@@ -269,9 +267,7 @@ def test_a_drift_is_one_by_a_factor_where_every_trial_is_above_zero() -> None:
         ("extreme", {"at_level": 2, "kind": "greatest"}),
     ],
 )
-def test_a_run_is_compared_at_the_levels_that_it_has_unless_others_are_named(
-    form: str, more: dict[str, Any]
-) -> None:
+def test_a_run_is_compared_at_its_own_levels_by_default(form: str, more: dict[str, Any]) -> None:
     means = {("xp", 1): 10.0, ("xp", 2): 40.0, ("linux", 1): 10.0, ("linux", 2): 20.0}
     cells = [cell(trials(mean), os=os, size=n) for (os, n), mean in means.items()]
     cells.append(cell(trials(10.0), os="be", size=3))
@@ -287,7 +283,7 @@ def test_a_run_is_compared_at_the_levels_that_it_has_unless_others_are_named(
     assert (len(paper.comparisons), paper.reasons) == (1, named.reasons)
 
 
-def test_an_extreme_of_a_run_is_one_of_the_levels_that_it_has_unless_others_are_named() -> None:
+def test_an_extreme_is_among_the_levels_of_the_run_by_default() -> None:
     evidence = replace(along("size", {1: 10.0, 2: 40.0}), known={"size": (1, 2, 3)})
     asked: dict[str, Any] = {"along": "size", "at_level": 2, "kind": "greatest"}
     whole = judged("extreme", evidence, **asked)

@@ -26,7 +26,7 @@ def comparison(form: str, evidence: Given, **statement: Any) -> Comparison:
     return one.comparison
 
 
-def test_the_metric_of_a_side_is_the_one_that_is_missing() -> None:
+def test_a_missing_number_is_named_by_the_metric_of_its_side() -> None:
     one = {
         "form": "less",
         "metric": "goodput_bps",
@@ -58,7 +58,7 @@ class WithRatio(Given):
         ({"min": 2.5}, "does not hold"),
     ],
 )
-def test_a_printed_ratio_is_held_against_both_bounds(
+def test_a_published_ratio_is_compared_with_both_bounds(
     bounds: dict[str, float], expected: str
 ) -> None:
     evidence = WithRatio([], printed_ratio=printed(2.0, 0.05))
@@ -66,7 +66,7 @@ def test_a_printed_ratio_is_held_against_both_bounds(
     assert verdict("ratio", evidence, **sides, **bounds) == expected
 
 
-def test_what_is_compared_as_a_difference_is_compared_as_it_is() -> None:
+def test_differences_are_compared_without_logarithms() -> None:
     values = (0.0949, 0.095, 0.0951, 0.0950, 0.0950)
     cells = [
         cell(Trials(tuple(factor * one for one in values), (), (1, 2, 3, 4, 5)), os=os)
@@ -77,14 +77,14 @@ def test_what_is_compared_as_a_difference_is_compared_as_it_is() -> None:
     assert verdict("less", evidence, metric="loss_ratio", **sides) == "holds"
 
 
-def test_a_series_is_worded_by_its_ends_and_by_what_its_places_share() -> None:
+def test_a_series_is_named_by_its_ends_and_common_levels() -> None:
     cells = [cell(trials(10.0 * size), os="xp", size=size) for size in (1, 2, 3)]
     trend = comparison("no_trend", Given(cells), along="size", margin_ratio=0.05)
     assert "along size 1 to 3" in trend.what and "os xp" in trend.what
     assert trend.what.count("size") == 1
 
 
-def test_a_bend_is_tested_by_the_interval_that_just_keeps_to_the_bounds() -> None:
+def test_the_p_of_a_bend_is_that_of_the_widest_interval_within_bounds() -> None:
     found = comparison("knee", BENT, along="size", between=[2.5, 3.5])
     x, y = [], []
     for one in BENT.found:
@@ -101,7 +101,7 @@ def test_a_bend_is_tested_by_the_interval_that_just_keeps_to_the_bounds() -> Non
     assert near.p_for == pytest.approx(0.1, rel=0.2)
 
 
-def test_a_printed_ratio_gives_a_condition_only_where_it_has_no_number_yet() -> None:
+def test_a_published_ratio_fills_in_only_missing_numbers() -> None:
     ratio = PrintedRatio("os", ("a",), ("b", "c"), PrintedNumber(2.0, 2.0, 2.0), {"size": 1})
     known = [
         cell(printed(10.0), os="a", size=1),

@@ -55,7 +55,7 @@ def printed(*values: PublishedValue, missing: tuple[MissingValue, ...] = ()) -> 
         ((10.0, 90.0), tuple(1e6 * at for at in range(10, 91, 10))),
     ],
 )
-def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
+def test_a_lost_trial_is_tried_at_nine_values_at_most(
     feasible: tuple[float, float], fills: tuple[float, ...]
 ) -> None:
     trials = [
@@ -91,7 +91,7 @@ def test_a_lost_trial_is_tried_at_no_more_than_nine_numbers(
     assert position == 2
 
 
-def test_trials_are_as_coarse_as_the_coarsest_and_stand_where_a_number_says() -> None:
+def test_published_trials_share_the_coarsest_step_and_keep_their_places() -> None:
     """50, read to 1, and 60.25, read to a hundredth: steps of 1. `first` is no place: they come in
     the order in which they are printed."""
     places = (("50", "first"), ("60.25", 7), ("70.5", "last"))
@@ -108,7 +108,7 @@ def test_trials_are_as_coarse_as_the_coarsest_and_stand_where_a_number_says() ->
     assert (cell.levels, cell.sample.missing) == ({"message_size_bytes": 500}, ())
 
 
-def test_a_lost_trial_among_words_is_tried_at_both_ends_of_what_it_can_have_been() -> None:
+def test_a_lost_trial_without_digits_is_tried_at_both_ends() -> None:
     trials = [
         value(f"t{at}", statistic="trial", published=text, value=number,
               condition={"message_size_bytes": 500, "trial": at})
@@ -160,7 +160,7 @@ def test_a_share_of_the_link_is_a_rate_where_the_link_is_known() -> None:
     assert isinstance(cell.sample, PrintedNumber) and cell.sample.mean == 0.5
 
 
-def test_a_mean_has_the_spread_that_is_printed_beside_it_but_a_bound_has_none() -> None:
+def test_a_published_mean_has_its_published_spread_and_a_bound_none() -> None:
     runs = value("runs", published="40 times", condition={}, **RUNS)
     spread = value("s", statistic="sd", value=2.0, published="2.0")
     [cell] = printed(value("m"), spread, runs).at_conditions("goodput_bps")
@@ -177,7 +177,7 @@ def test_a_mean_has_the_spread_that_is_printed_beside_it_but_a_bound_has_none() 
     assert isinstance(cell.sample, PrintedNumber)
 
 
-def test_what_there_are_no_conditions_for_is_named_by_the_metrics_within() -> None:
+def test_missing_conditions_are_named_by_their_metrics() -> None:
     one = {"form": "less", "metric": "rtt_mean_ns", "a": {"x": 1}, "b": {"x": 2}}
     statement = {"form": "all", "for_each": ["size"], "of": [one]}
     finding = Finding.model_validate({"id": "f", "claim": "So it is.", "statement": statement})
@@ -204,12 +204,12 @@ def test_a_series_without_two_levels_does_not_hide_the_next() -> None:
     assert found == "does not hold"
 
 
-def test_a_bend_is_looked_for_along_numbers_alone() -> None:
+def test_a_bend_needs_numeric_levels() -> None:
     systems = along("os", {"a": 10.0, "b": 20.0, "c": 30.0})
     assert verdict("knee", systems, along="os", between=[1, 2]) == "not tested"
 
 
-def test_a_printed_number_that_may_be_nothing_has_no_least_ratio() -> None:
+def test_a_published_number_that_may_be_zero_has_no_least_ratio() -> None:
     may_be_nothing = PrintedNumber(5.0, 0.0, 10.0)
     found = contrast([(1.0, may_be_nothing), (-1.0, PrintedNumber(5.0, 5.0, 5.0))], "log")
     assert found.value == pytest.approx(0.0)

@@ -91,7 +91,7 @@ def test_levels_are_named_by_themselves_their_titles_or_the_beginning_of_these(
     assert found.numerators == levels
 
 
-def test_what_compares_no_two_levels_is_no_ratio_of_theirs() -> None:
+def test_a_statement_that_compares_no_two_levels_has_no_ratio() -> None:
     published = paper().loaded.published
     for none in (
         against("ratio", 2.5, "beos"),
@@ -124,7 +124,7 @@ def test_a_printed_ratio_is_found_from_either_side_where_all_else_is_alike() -> 
     assert evidence.ratio("rtt_mean_ns", xp, linux) is None
 
 
-def test_a_ratio_and_a_number_give_the_number_that_is_not_printed() -> None:
+def test_an_unpublished_number_follows_from_a_ratio_and_a_number() -> None:
     """Of 10 Mbit/s that are 4 times the others: 2.5, and what the digits of both leave open."""
     at_xp = {"os": "xp", "message_size_bytes": 500}
     cells = paper(value("m", condition=at_xp), against("ratio", 4.0)).cells("goodput_bps")
@@ -141,7 +141,7 @@ def test_a_ratio_and_a_number_give_the_number_that_is_not_printed() -> None:
     assert by_system["linux"].varied == ("os", "message_size_bytes")
 
 
-def test_a_publication_says_what_it_varied_and_what_it_does_not_print() -> None:
+def test_published_evidence_lists_its_factors_and_its_gaps() -> None:
     evidence = paper(value("m", condition={"os": "xp"}), against("ratio", 4.0))
 
     assert evidence.levels("os") == ("xp", "vista", "linux")
@@ -161,7 +161,7 @@ def test_a_publication_says_what_it_varied_and_what_it_does_not_print() -> None:
     assert not spread.speaks("goodput_bps", {"os": ("xp",)}, ("os",))
 
 
-def test_printed_ends_of_a_range_stand_for_the_least_and_the_greatest() -> None:
+def test_published_range_ends_are_the_minimum_and_maximum() -> None:
     evidence = paper(
         value("a", statistic="minimum", value=1.0),
         value("b", statistic="maximum", value=9.0),
@@ -181,7 +181,7 @@ def test_a_rate_is_a_share_of_what_the_link_carries_of_such_messages() -> None:
     assert paper(value("m", condition={"message_size_bytes": 500})).shares("goodput_bps") == ()
 
 
-def test_a_logarithm_beyond_what_a_float_can_hold_is_an_infinite_ratio() -> None:
+def test_a_logarithm_beyond_the_float_range_gives_an_infinite_ratio() -> None:
     from lanlab.analysis.findings.claim import _unscaled
 
     for value_ in (-3.0, 0.0, 708.9, 709.0, 709.9, 1e6):
@@ -209,7 +209,7 @@ def test_levels_are_read_in_the_units_of_the_workload_wherever_they_stand() -> N
     assert evidence.speaks("goodput_bps", {"rate_bps": (4_000_000,)}, ("rate_bps",))
 
 
-def test_a_share_gives_a_rate_only_where_none_is_printed_and_the_link_is_known() -> None:
+def test_a_share_gives_a_rate_if_none_is_published_and_the_link_is_known() -> None:
     share = {"statistic": "share_of_link", "value": 0.5, "si": 0.5, "unit": "", "si_unit": "ratio"}
     at = {"message_size_bytes": 500, "transport": "udp"}
     other = {"message_size_bytes": 2, "transport": "udp"}
@@ -231,7 +231,7 @@ def test_a_share_gives_a_rate_only_where_none_is_printed_and_the_link_is_known()
     assert [cell.sample.mean for cell in unknown.shares("goodput_bps")] == [0.5]
 
 
-def test_what_was_a_mistake_or_is_of_others_is_no_evidence() -> None:
+def test_mistakes_and_numbers_of_others_are_not_evidence() -> None:
     at = {"os": "xp"}
     for not_own in ({"status": "wrong"}, {"kind": "related"}):
         evidence = paper(

@@ -78,7 +78,7 @@ def test_a_number_is_no_evidence_for_the_sentence_that_prints_it(study: str, fin
     assert found.reasons == ("the printed numbers only repeat the claim",)
 
 
-def test_a_number_may_speak_for_another_claim_and_against_others() -> None:
+def test_a_number_is_evidence_for_other_claims() -> None:
     """2.4 Mbit/s is no evidence that it is 2.4 Mbit/s; that it is above 1.5 is."""
     found = of("poo-tan", "f12")
 
@@ -87,7 +87,7 @@ def test_a_number_may_speak_for_another_claim_and_against_others() -> None:
     assert found.comparisons[0].comparison.sources == {"x.novell.r6k", "x.novell.r750"}
 
 
-def test_lost_and_only_repeated_are_distinguished() -> None:
+def test_lost_and_repeated_trials_are_distinguished() -> None:
     assert of("milanovic-srbljic", "f2").reasons == (
         "the printed numbers only repeat the claim; a run or a simulation has to decide it",
     )
@@ -129,7 +129,7 @@ def test_a_difference_the_other_way_round_would_be_seen() -> None:
         assert any(least == -most for least, most in bounds if least and most)
 
 
-def test_who_is_not_judged_by_print_is_told_why() -> None:
+def test_findings_without_published_evidence_give_the_reason() -> None:
     for name in known_studies():
         for one in judged(name).judgements:
             if one.verdict == "not tested":
@@ -154,7 +154,7 @@ def test_the_lost_trials_of_windows_98_are_put_in_as_whatever_they_can_have_been
     assert first.comparison.p > 0.3
 
 
-def test_the_best_times_of_both_systems_are_compared_with_all_that_may_be_best() -> None:
+def test_every_possible_best_time_of_both_systems_is_compared() -> None:
     """3.20 ± 0.07, on the log scale and at the level that the family leaves."""
     [one] = of("schomer-claason", "f8").comparisons
 
@@ -163,7 +163,7 @@ def test_the_best_times_of_both_systems_are_compared_with_all_that_may_be_best()
     assert one.comparison.candidates == 2
 
 
-def test_the_spread_that_is_printed_is_that_of_forty_runs() -> None:
+def test_the_published_spread_is_over_forty_runs() -> None:
     """14.1 and 12.3 ms with 1.33 and 1.26: t 6.2 of a difference, and 14.6 % are not within 5."""
     [one] = of("manford-kolahi", "f14").comparisons
 
@@ -172,7 +172,7 @@ def test_the_spread_that_is_printed_is_that_of_forty_runs() -> None:
     assert one.p_holm is not None and one.p_holm < 0.01
 
 
-def test_a_share_of_the_link_is_worked_out_for_who_prints_a_rate() -> None:
+def test_a_share_of_the_link_is_derived_from_a_published_rate() -> None:
     """6 kB/s of the 29.76 kB/s that 10 Mbit/s carry of 2-byte messages."""
     [one] = of("milanovic-srbljic", "f4").comparisons
 
@@ -180,7 +180,7 @@ def test_a_share_of_the_link_is_worked_out_for_who_prints_a_rate() -> None:
     assert one.truth == "does not hold"
 
 
-def test_a_group_of_levels_is_meant_by_the_name_that_they_share() -> None:
+def test_a_common_name_selects_a_group_of_levels() -> None:
     own = [c for c in of("milanovic-srbljic", "f16").comparisons if "linux" in c.comparison.what]
     values = [one.comparison.value for one in own if "500" in one.comparison.what]
 

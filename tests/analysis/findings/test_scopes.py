@@ -42,7 +42,7 @@ def levels(cells: list[Cell]) -> list[tuple[Level, ...]]:
     return [tuple(one.levels.values()) for one in cells]
 
 
-def test_an_inner_table_counts_before_what_is_around_it() -> None:
+def test_an_inner_table_overrides_the_outer_one() -> None:
     outer = scope(os=["xp", "linux"], size=1, take="greatest")
     assert outer.named == {"os": ("xp", "linux"), "size": (1,)}
     # Only of its own table, and only where there is a list to take from.
@@ -59,7 +59,7 @@ def test_an_inner_table_counts_before_what_is_around_it() -> None:
     assert (each.take, each.taken_lists) == (None, frozenset())
 
 
-def test_the_nearest_metric_that_is_named_is_meant() -> None:
+def test_the_nearest_named_metric_applies() -> None:
     outer = Scope(GRID, "outer")
     assert outer.within(None).metric == outer.within(selection(os="xp")).metric == "outer"
     assert outer.within(None, "argument").metric == "argument"
@@ -67,7 +67,7 @@ def test_the_nearest_metric_that_is_named_is_meant() -> None:
     assert outer.within(selection(metric="own"), "argument").metric == "own"
 
 
-def test_a_factor_is_fixed_or_left_open_and_all_else_stays() -> None:
+def test_fixing_or_freeing_a_factor_leaves_the_others_unchanged() -> None:
     whole = scope(os=["xp", "linux"], size=[1, 2], take="least")
     assert whole.taken_lists == {"os", "size"}
     fixed = whole.fixed({"size": 2, "host": "a"})
@@ -82,7 +82,7 @@ def test_a_factor_is_fixed_or_left_open_and_all_else_stays() -> None:
     assert (left.taken_lists, left.take, left.metric) == (frozenset({"os"}), "least", "goodput_bps")
 
 
-def test_lists_that_are_taken_from_are_no_lists_to_go_through() -> None:
+def test_lists_of_alternatives_are_not_iterated() -> None:
     lists = scope(os=["xp", "linux"], size=[1, 2], host="a")
     assert lists.single() == {"host": "a"}
     assert lists.lists() == {"os": ("xp", "linux"), "size": (1, 2)}
@@ -95,7 +95,7 @@ def test_lists_that_are_taken_from_are_no_lists_to_go_through() -> None:
     assert reduced.lists() == {"size": (1, 2)}
 
 
-def test_levels_to_go_through_are_those_named_else_those_known_else_those_seen() -> None:
+def test_levels_are_those_named_or_known_or_seen_in_this_order() -> None:
     assert scope(size=[2, 1]).levels_along("size") == (1, 2)
     assert scope(os=["xp", "linux"]).levels_along("os") == ("xp", "linux")
     assert scope(size=[2, "all", 1]).levels_along("size") == (2, "all", 1)
@@ -108,7 +108,7 @@ def test_levels_to_go_through_are_those_named_else_those_known_else_those_seen()
     assert scope(uneven).levels_along("host") == ()
 
 
-def test_an_end_of_a_range_is_there_only_where_it_is_taken() -> None:
+def test_a_range_end_exists_only_if_its_scope_takes_it() -> None:
     end = replace(cell(printed(90.0), os="xp"), stands="greatest")
     evidence = Given([*GRID.found, end])
     assert len(scope(evidence).cells()) == 4
@@ -132,7 +132,7 @@ def test_a_condition_matches_where_every_factor_named_has_a_level_named() -> Non
     assert named_words({"os": ("xp",), "size": (1, 2), "host": ()}) == "os xp, size 1 | 2, host"
 
 
-def test_a_series_along_listed_levels_is_one_for_each_of_what_is_left_open() -> None:
+def test_there_is_a_series_for_each_open_combination() -> None:
     uneven = Given([one for one in GRID.found if one.levels != {"os": "linux", "size": 1}])
     found = series(scope(uneven, size=[1, 2]), "size")
     assert [one.levels for one in found] == [[1, 2], [1, 2]]
@@ -142,7 +142,7 @@ def test_a_series_along_listed_levels_is_one_for_each_of_what_is_left_open() -> 
     assert gap == Gap("no goodput_bps at os linux, size 1")
 
 
-def test_a_series_of_a_run_has_the_levels_of_its_conditions() -> None:
+def test_a_series_of_a_run_has_only_measured_levels() -> None:
     uneven = Given([*GRID.found, cell(trials(50.0), os="linux", size=3)], known={"size": (1, 2, 3)})
     assert [one.levels for one in series(scope(uneven), "size")] == [[1, 2], [1, 2, 3]]
     named = series(scope(uneven, size=[1, 2, 3]), "size")
@@ -152,7 +152,7 @@ def test_a_series_of_a_run_has_the_levels_of_its_conditions() -> None:
     assert [one.levels for one in series(scope(uneven), "size", (2, 1))] == [[2, 1], [2, 1]]
 
 
-def test_the_greatest_before_a_decline_is_worded_without_the_level_it_was_looked_for_from() -> None:
+def test_a_peak_is_worded_without_its_starting_level() -> None:
     falling = along("size", {1: 10.0, 2: 30.0, 3: 20.0})
     [found] = verdicts("peak_then_decline", falling, along="size").judgements
     assert [one.comparison.what for one in found.comparisons] == [
@@ -160,7 +160,7 @@ def test_the_greatest_before_a_decline_is_worded_without_the_level_it_was_looked
     ]
 
 
-def test_one_condition_is_there_or_it_is_said_why_not() -> None:
+def test_a_missing_condition_has_a_reason() -> None:
     one = only(scope(os="xp", size=2))
     assert isinstance(one.found, Side) and one.found.cell is GRID.found[1]
     none = only(scope(os="be", size=2)).found
@@ -176,7 +176,7 @@ def test_one_condition_is_there_or_it_is_said_why_not() -> None:
     assert isinstance(alike_ones, Gap) and "differ in the experiment" in alike_ones.reason
 
 
-def test_places_are_the_conditions_or_one_of_each_list_entry() -> None:
+def test_places_are_conditions_or_one_for_each_list_entry() -> None:
     every = places(scope(os=["linux", "xp"]))
     assert [place.factors for place in every] == [
         {"os": os, "size": size} for os in ("linux", "xp") for size in (1, 2)
@@ -189,7 +189,7 @@ def test_places_are_the_conditions_or_one_of_each_list_entry() -> None:
     assert missing[0].factors == {"os": "be", "size": 1} and missing[0].taken == ""
 
 
-def test_one_condition_of_one_is_no_choice() -> None:
+def test_a_single_condition_is_its_own_extreme() -> None:
     one = scope(os="xp", size=1, take="least")
     assert taken(one, GRID.found[:1]) == Side(GRID.found[0], (), "")
     end = replace(cell(printed(5.0), os="xp"), stands="least")
@@ -197,7 +197,7 @@ def test_one_condition_of_one_is_no_choice() -> None:
     assert Place(one, Side(end, (), "least")).taken == "the least"
 
 
-def test_an_end_that_was_printed_stands_for_the_conditions_that_it_covers() -> None:
+def test_a_published_extreme_stands_for_all_conditions_it_covers() -> None:
     end = replace(cell(printed(25.0), os="xp"), stands="greatest")
     both = scope(Given([*GRID.found, end]), take="greatest")
     side = taken(both, both.cells())
@@ -208,7 +208,7 @@ def test_an_end_that_was_printed_stands_for_the_conditions_that_it_covers() -> N
     assert isinstance(side, Side) and side.cell is high
 
 
-def test_a_condition_that_an_end_covers_is_not_asked_whether_it_is_the_end() -> None:
+def test_conditions_covered_by_a_published_extreme_are_not_candidates() -> None:
     """The greatest of xp is printed as 20.2, of linux as 40.1: their own sizes are among these."""
     ends = [
         replace(cell(printed(mean, 0.5), os=os), stands="greatest")
@@ -223,7 +223,7 @@ def test_a_condition_that_an_end_covers_is_not_asked_whether_it_is_the_end() -> 
     assert taken(both, both.cells()) == Side(ends[1], (), "greatest")
 
 
-def test_what_evidence_has_no_reason_for_is_named_by_its_metric_or_as_a_share() -> None:
+def test_missing_evidence_is_named_by_metric_or_share() -> None:
     class Silent(Given):
         def why_not(self, *_: object) -> str:
             return ""
@@ -236,13 +236,13 @@ def test_what_evidence_has_no_reason_for_is_named_by_its_metric_or_as_a_share() 
     assert places(nowhere, True)[0].found == Gap("no share of the link at os xp")
 
 
-def test_the_least_is_taken_from_below() -> None:
+def test_the_minimum_is_the_lowest_value() -> None:
     side = taken(scope(take="least"), GRID.found)
     assert isinstance(side, Side)
     assert (side.cell, side.tied, side.taken) == (GRID.found[0], (), "least")
 
 
-def test_common_lists_go_together_and_those_of_one_side_by_themselves() -> None:
+def test_common_lists_vary_together_and_others_separately() -> None:
     common = scope(size=[1, 2])
     both = list(expanded(common, selection(os="xp"), selection(os="linux")))
     assert [(a.single()["size"], b.single()["size"]) for a, b in both] == [(1, 1), (2, 2)]
@@ -252,7 +252,7 @@ def test_common_lists_go_together_and_those_of_one_side_by_themselves() -> None:
     ]
 
 
-def test_what_no_side_names_is_gone_through_on_both_sides_alike() -> None:
+def test_factors_named_on_neither_side_vary_together() -> None:
     found = list(pairs(scope(), selection(os="xp"), selection(os="linux")))
     assert [(a.factors["size"], b.factors["size"]) for a, b in found] == [(1, 1), (2, 2)]
     # Where one side takes one of several, that is what it leaves open.
@@ -280,14 +280,14 @@ def test_factors_are_open_where_all_conditions_have_them_and_none_is_named() -> 
     assert open_factors([[*a, end], b], {"os"}) == ["size"]
 
 
-def test_combinations_are_those_that_there_are_each_once_and_in_order() -> None:
+def test_only_existing_combinations_are_listed_once_and_in_order() -> None:
     assert projections(GRID.found, ["size"]) == [{"size": 1}, {"size": 2}]
     turned = list(reversed(GRID.found))
     assert projections(turned, ["os", "host"]) == [{"os": "linux"}, {"os": "xp"}]
 
 
 @pytest.mark.parametrize("assumed", [{}, {"os": "xp"}])
-def test_a_level_that_is_assumed_is_not_told(assumed: dict[str, Level]) -> None:
+def test_an_assumed_level_is_not_mentioned(assumed: dict[str, Level]) -> None:
     evidence = replace(GRID, assumed=assumed)
     gap = Place(scope(evidence, os="xp", size=3), Gap("none"))
     assert gap.factors == {"size": 3} | ({} if assumed else {"os": "xp"})

@@ -27,7 +27,7 @@ from lanlab.analysis.statistics import holm, welch
 TWO = along("os", {"xp": 100.0, "linux": 103.0})
 
 
-def test_the_p_of_a_family_are_holm_s() -> None:
+def test_p_values_of_a_family_are_corrected_by_holm() -> None:
     evidence = along("os", {"xp": 100.0, "vista": 101.0, "linux": 103.0})
     pairs = [("xp", "vista"), ("xp", "linux"), ("vista", "linux")]
     asked = [finding("less", a={"os": a}, b={"os": b}) for a, b in (*pairs, pairs[0])]
@@ -44,7 +44,7 @@ def test_the_p_of_a_family_are_holm_s() -> None:
     assert found.judgements[4].verdict == "does not hold"
 
 
-def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
+def test_interval_width_follows_the_correction_of_the_family() -> None:
     rng = random.Random(5)
     cells = [
         cell(Trials(tuple(rng.gauss(100 + place**2, 2) for _ in range(5))), size=place)
@@ -60,7 +60,7 @@ def test_an_interval_is_as_wide_as_the_family_wants_it() -> None:
         assert (one.low <= 1.0 <= one.high) == (one.truth == "undecided")
 
 
-def test_equal_values_are_not_below() -> None:
+def test_equal_values_are_not_less_than_each_other() -> None:
     """Three trials of each, none of which differed: not "below", and so not in order; 90 of 100 is
     below by a factor of at most 10 / 9, and within a margin of a tenth."""
     same = Numbers([cell(Trials((100.0,) * 3), os=os) for os in ("xp", "linux")])
@@ -114,7 +114,7 @@ def test_undecided_names_the_trials_that_decide() -> None:
     assert verdict("less", decided, a={"os": "xp"}, b={"os": "linux"}) == "holds"
 
 
-def test_what_of_several_is_the_greatest_must_hold_for_all_that_may_be() -> None:
+def test_a_claim_about_the_greatest_must_hold_for_every_candidate() -> None:
     """150 and 149 cannot be told apart: a claim of the greatest is one of both."""
     evidence = along("size", {1: 20.0, 2: 149.0, 3: 150.0})
     at = {"take": "greatest"}
@@ -126,7 +126,7 @@ def test_what_of_several_is_the_greatest_must_hold_for_all_that_may_be() -> None
     assert verdict("value", evidence, at=at, max=100.0) == "does not hold"
 
 
-def test_levels_of_one_side_are_each_compared_and_common_ones_like_with_like() -> None:
+def test_common_levels_are_paired_and_others_each_compared() -> None:
     evidence = Numbers(
         [
             cell(trials(mean), os=os, size=size)
@@ -144,7 +144,7 @@ def test_levels_of_one_side_are_each_compared_and_common_ones_like_with_like() -
     assert all(one.comparison.what.count("size") == 1 for one in found.comparisons)
 
 
-def test_experiments_that_differ_in_more_than_is_named_are_compared_one_by_one() -> None:
+def test_experiments_that_differ_further_are_compared_condition_by_condition() -> None:
     """UDP has rates and TCP has none: 2 bytes over UDP stand against 500 over UDP at that rate."""
     udp = [
         replace(cell(trials(mean), size=size, rate=rate), group="udp")
@@ -172,7 +172,7 @@ def test_experiments_that_differ_in_more_than_is_named_are_compared_one_by_one()
     ]
 
 
-def test_an_order_is_held_against_that_of_the_like() -> None:
+def test_an_order_is_compared_within_equal_conditions() -> None:
     means = {("a", "x"): 10.0, ("b", "x"): 20.0, ("a", "y"): 40.0, ("b", "y"): 30.0}
     cells = [
         cell(trials(size * mean), os=os, size=size, host=host)
@@ -186,7 +186,7 @@ def test_an_order_is_held_against_that_of_the_like() -> None:
     assert verdict("same_order", Numbers(lacking), **asked) == "not tested"
 
 
-def test_numbers_without_spread_are_taken_as_printed() -> None:
+def test_numbers_without_spread_are_known_to_their_digits() -> None:
     apart = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(35.3, 0.05), os="b")])
     near = Numbers([cell(printed(23.3, 0.05), os="a"), cell(printed(23.35, 0.05), os="b")])
     pair = {"a": {"os": "a"}, "b": {"os": "b"}}
@@ -261,7 +261,7 @@ def test_a_rate_of_zero_is_compared_as_a_difference(form: str, statement: dict[s
     assert verdict(form, Numbers(cells), **statement) == expected
 
 
-def test_there_is_no_ratio_of_zero() -> None:
+def test_zero_allows_no_ratio() -> None:
     cells = [
         cell(Trials((0.0, 0.0, value)), os=os, size=size)
         for os in ("a", "b")
@@ -276,7 +276,7 @@ def test_there_is_no_ratio_of_zero() -> None:
     assert found.reasons == ("a value is not above zero, so there is no ratio",)
 
 
-def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> None:
+def test_a_part_without_numbers_leaves_runs_untested_and_publications_undecided() -> None:
     parts = [
         {"form": "less", "a": {"os": "xp"}, "b": {"os": "linux"}},
         {"form": "less", "a": {"os": "beos"}, "b": {"os": "linux"}},
@@ -292,7 +292,7 @@ def test_a_part_without_numbers_leaves_a_run_untested_and_print_undecided() -> N
     assert "beos" in found.reasons[0]
 
 
-def test_several_conditions_where_one_is_meant_ask_for_a_level() -> None:
+def test_an_ambiguous_condition_asks_for_a_level() -> None:
     one = [cell(trials(10.0 * n), size=n) for n in (1, 2)]
     two = [replace(cell(trials(10.0 * n + 1), size=n), group="again") for n in (1, 2)]
     [found] = verdicts(

@@ -96,7 +96,7 @@ def compared(form: str, evidence: Given, **statement: Any) -> list[Comparison]:
         ("effect", {"factor": "os", "max_share": 0.5}, ["share of the variation that os explains"]),
     ],
 )
-def test_a_comparison_is_worded_by_what_tells_its_sides_apart(
+def test_a_comparison_names_the_levels_that_differ(
     form: str, statement: dict[str, Any], words: list[str]
 ) -> None:
     assert [one.what for one in compared(form, GRID, **statement)] == words
@@ -134,9 +134,7 @@ def test_by_a_factor_is_below_by_it() -> None:
     assert compared("less", along("os", four), **A_B, by_ratio=4.0)[0].point == "holds"
 
 
-def test_the_interval_of_a_value_ends_where_the_metric_does_and_of_a_share_of_the_link_not() -> (
-    None
-):
+def test_an_interval_is_cut_at_the_metric_end_but_not_for_link_shares() -> None:
     lost = Given([cell(Trials((0.0, 0.0, 0.02)), os="xp")], metric="loss_ratio")
     [one] = compared("value", lost, metric="loss_ratio", max=0.5)
     assert one.interval(0.95)[0] == 0.0
@@ -151,7 +149,7 @@ def test_the_interval_of_a_value_ends_where_the_metric_does_and_of_a_share_of_th
     assert one.interval(0.95) == (0.0, pytest.approx(0.015))
 
 
-def test_a_line_has_the_slope_of_least_squares_from_its_first_level_to_its_last() -> None:
+def test_a_line_is_fitted_by_least_squares_over_all_levels() -> None:
     """Means 1, 2, 6 and 7 by hand: 2.2 a level, 6.6 over three steps; each within one unit."""
     cells = [
         cell(Trials((mean - 1, mean, mean + 1)), size=size)
@@ -171,7 +169,7 @@ def test_a_line_has_the_slope_of_least_squares_from_its_first_level_to_its_last(
     assert more.what.endswith("and 50 % of the mean")
 
 
-def test_a_drift_of_trials_is_held_against_a_share_of_their_mean() -> None:
+def test_a_drift_is_compared_with_a_share_of_the_mean() -> None:
     """1, 2 and 3 errors in turn: a change of 2 of a mean of 2, and half of that is 1."""
     rising = Given([cell(Trials((1.0, 2.0, 3.1), (), (0, 1, 2)), os="xp")], metric="errors")
     [one] = compared("no_trend", rising, metric="errors", along="trial", margin_ratio=0.5)
@@ -189,7 +187,7 @@ def test_a_drift_of_trials_is_held_against_a_share_of_their_mean() -> None:
     assert verdict("no_trend", paper, along="trial", margin_ratio=0.5) == "undecided"
 
 
-def test_a_drift_takes_three_values_of_each_lost_trial(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_drift_tries_each_lost_trial_at_three_values(monkeypatch: pytest.MonkeyPatch) -> None:
     lost = tuple((tuple(float(one) for one in range(1, 11)), place) for place in (3, 4, 5))
     evidence = Given([cell(Trials((1.0, 2.0, 3.0), (), (0, 1, 2), lost), os="xp")])
     seen: list[Trials] = []
@@ -203,7 +201,7 @@ def test_a_drift_takes_three_values_of_each_lost_trial(monkeypatch: pytest.Monke
     assert len(seen) == 3**3
 
 
-def test_a_change_along_levels_is_held_against_a_share_to_either_side() -> None:
+def test_a_change_along_levels_is_compared_with_a_symmetric_share() -> None:
     [one] = compared(
         "no_trend", along("size", {1: 100.0, 2: 105.0}), along="size", margin_ratio=0.25
     )
@@ -217,7 +215,7 @@ def test_a_share_of_the_variation_stands_for_one_set_of_conditions() -> None:
     assert (one.comparison.candidates, one.comparison.is_planned) == (1, False)
 
 
-def test_chance_is_half_of_what_lies_outside_the_widest_interval_that_keeps() -> None:
+def test_p_is_half_of_the_chance_outside_the_widest_fitting_interval() -> None:
     """With intervals of the normal distribution about 2.5, that end at 0: its upper tail."""
 
     def interval(confidence: float) -> tuple[float, float]:
@@ -269,7 +267,7 @@ def test_a_widening_with_no_other_level_names_both_sides_in_their_order() -> Non
         ({"from": 2.5}, [3, 4]),
     ],
 )
-def test_a_threshold_speaks_of_the_levels_on_its_side(
+def test_a_threshold_applies_to_the_levels_on_its_side(
     statement: dict[str, Any], levels: list[int]
 ) -> None:
     evidence = along("size", {1: 10.0, 2: 20.0, 3: 30.0, 4: 40.0})
@@ -286,7 +284,7 @@ def test_a_threshold_at_a_name_is_a_place_among_the_levels() -> None:
     assert verdict("threshold", evidence, along="os", min=1.0, until="z") == "not tested"
 
 
-def test_printed_ends_of_a_range_speak_of_all_that_they_do_not_name() -> None:
+def test_published_range_ends_apply_to_all_unnamed_factors() -> None:
     least, greatest = (
         replace(cell(printed(mean), os="xp"), stands=stands)
         for mean, stands in ((10.0, "least"), (90.0, "greatest"))
@@ -362,7 +360,7 @@ def statement(form: str, **said: Any) -> Any:
         (statement("share", at={"os": "xp"}, min=0.5), {"size"}, {"os": "xp"}),
     ],
 )
-def test_a_statement_of_one_system_that_is_not_here_may_be_held_against_this_one(
+def test_a_statement_about_an_absent_system_may_be_judged_here(
     said: Any, known: set[str], assumed: dict[str, str] | None
 ) -> None:
     assert assumed_levels(said, known) == assumed
@@ -381,7 +379,7 @@ def test_what_would_decide_counts_each_condition_once_and_takes_its_time() -> No
     assert found.further.minutes is None
 
 
-def test_a_judgement_is_data_with_all_that_was_made_of_it() -> None:
+def test_json_has_every_part_of_a_judgement() -> None:
     found = judged("less", along("os", {"xp": 100.0, "linux": 106.0}, NOISY), **A_B)
     plain = judgement_as_data(found)
     assert plain["comparisons"][0]["verdict"] == "undecided"
@@ -411,7 +409,7 @@ def test_a_judgement_is_data_with_all_that_was_made_of_it() -> None:
     json.dumps(told, allow_nan=False)
 
 
-def test_verdicts_are_counted_by_what_they_are() -> None:
+def test_verdicts_are_counted_by_kind() -> None:
     evidence = along("os", {"xp": 100.0, "linux": 200.0})
     asked = [
         finding("less", **A_B),
@@ -434,7 +432,7 @@ def test_verdicts_are_counted_by_what_they_are() -> None:
 
 
 @pytest.mark.parametrize("sides", ["a", "b"])
-def test_one_side_without_a_number_is_a_gap_in_part(sides: str) -> None:
+def test_a_side_without_a_number_is_a_partial_gap(sides: str) -> None:
     pair = {**A_B, sides: {"os": "beos"}}
     paper = replace(along("os", {"xp": 100.0, "linux": 200.0}), can_lack=True)
     assert verdict("less", paper, **pair) == "undecided"
@@ -444,7 +442,7 @@ def test_one_side_without_a_number_is_a_gap_in_part(sides: str) -> None:
     assert found.reasons == ("no goodput_bps at os amiga; no goodput_bps at os beos",)
 
 
-def test_a_condition_that_may_be_the_extreme_one_as_well_must_agree() -> None:
+def test_every_possible_extreme_condition_must_agree() -> None:
     """Printed: within its digits. Of trials: at p above 0.001. Of one trial: always."""
     greatest = {"at": {"take": "greatest"}, "min": 1.0}
 
@@ -469,7 +467,7 @@ def test_of_a_model_the_greatest_mean_is_the_extreme() -> None:
     assert one.candidates == 1 and one.value == pytest.approx(10.0)
 
 
-def test_what_a_level_says_by_itself_is_not_held_alike() -> None:
+def test_a_factor_implied_by_the_compared_level_may_differ() -> None:
     services = {"novell": "ncp", "3plus": "smb1+spp", "ibm": "smb1+nbf"}
     cells = [
         replace(cell(trials(mean), system=system, service=service), varied=("system",))

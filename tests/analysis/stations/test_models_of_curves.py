@@ -72,7 +72,7 @@ def test_think_time_is_no_part_of_the_response() -> None:
     assert seen.bottleneck_s == pytest.approx(SERVICE_S, rel=0.01)
 
 
-def test_mean_values_of_the_simulated_queue_lie_in_the_interval_of_its_measurement() -> None:
+def test_mean_value_analysis_agrees_with_a_simulated_queue() -> None:
     curve = measured_curve(
         (1, 2, 4, 8, 15), service_ns=2e6, think_ns=10e6, operations=6_000, trials=5, seed=3
     )
@@ -90,7 +90,7 @@ def test_mean_values_of_the_simulated_queue_lie_in_the_interval_of_its_measureme
 
 # Fewer would come up once in a thousand, if 95 % are held as is claimed.
 @pytest.mark.parametrize(("runs", "least"), [(8, 12), pytest.param(40, 68, marks=pytest.mark.long)])
-def test_predictions_hold_the_truth_as_often_as_they_say(runs: int, least: int) -> None:
+def test_prediction_intervals_cover_the_truth_as_often_as_claimed(runs: int, least: int) -> None:
     held, alone, widths = 0, 0, []
     for seed in range(runs):
         curve = exact_curve(queue_rate, noise=0.03, seed=seed)
@@ -107,7 +107,7 @@ def test_predictions_hold_the_truth_as_often_as_they_say(runs: int, least: int) 
     assert alone < 0.4 * runs
 
 
-def test_predictions_from_simulated_readings_hold_too() -> None:
+def test_predictions_from_simulated_readings_cover_the_truth() -> None:
     curve = measured_curve(
         NUMBERS, service_ns=2e6, latency_ns=6e6, operations=3_000, trials=3, seed=9
     )
@@ -117,7 +117,7 @@ def test_predictions_from_simulated_readings_hold_too() -> None:
     assert seen.response_s == pytest.approx(40 / truth, rel=0.03)
 
 
-def test_a_server_of_constant_times_is_predicted_as_well() -> None:
+def test_constant_service_times_are_predicted() -> None:
     curve = measured_curve(
         NUMBERS,
         service_ns=2e6,
@@ -130,14 +130,14 @@ def test_a_server_of_constant_times_is_predicted_as_well() -> None:
     assert seen.operations_per_s == pytest.approx(500, rel=0.02)
 
 
-def test_between_levels_a_prediction_is_what_the_model_gives_there() -> None:
+def test_a_prediction_between_levels_comes_from_the_model() -> None:
     curve = exact_curve(queue_rate, noise=0.01, seed=2)
     seen = predictor(curve).at(5)
     assert seen.operations_per_s == pytest.approx(queue_rate(5), rel=0.02)
     assert seen.response_low_s < seen.response_s < seen.response_high_s
 
 
-def test_a_fall_of_throughput_is_not_predicted_away() -> None:
+def test_falling_throughput_is_predicted_to_fall() -> None:
     curve = exact_curve(storm_rate, noise=0.01, seed=5)
     assert greatest_throughput(curve).declines
     seen = predictor(curve)
@@ -147,7 +147,7 @@ def test_a_fall_of_throughput_is_not_predicted_away() -> None:
     assert predicted.operations_low <= storm_rate(60) <= predicted.operations_high
 
 
-def test_with_few_levels_the_model_is_told_to_be_untested() -> None:
+def test_a_model_from_few_levels_is_marked_untested() -> None:
     seen = predictor(exact_curve(queue_rate, (1, 4, 15), noise=0.01))
     assert not seen.is_tested and "too few" in seen.reason
     with pytest.raises(UnfitValues, match="at least 3"):
@@ -168,14 +168,14 @@ def test_the_scalability_law_is_recovered_from_its_own_curve() -> None:
         assert throughput_by_law(curve, stations) == pytest.approx(law(stations), rel=0.01)
 
 
-def test_the_scalability_law_imitates_a_corner_by_a_fall() -> None:
+def test_the_scalability_law_alone_fits_a_corner_with_a_decline() -> None:
     curve = exact_curve(corner_rate, noise=0.005, seed=3)
     assert throughput_by_law(curve, 60) < 0.7 * corner_rate(60)
     with pytest.raises(UnfitValues, match="need at least 3"):
         throughput_by_law(exact_curve(queue_rate, (1, 4)), 60)
 
 
-def test_the_greatest_throughput_names_what_cannot_be_told_from_it() -> None:
+def test_the_peak_names_levels_that_are_not_distinguishable_from_it() -> None:
     seen = greatest_throughput(exact_curve(queue_rate, noise=0.03, seed=6))
     assert seen.stations in seen.alike and seen.stations >= 6
     assert 1 not in seen.alike and 2 not in seen.alike
@@ -186,7 +186,7 @@ def test_the_greatest_throughput_names_what_cannot_be_told_from_it() -> None:
     assert single.alike == (15,) and single.interval is None and single.shape is None
 
 
-def test_a_limit_between_levels_is_answered_from_what_was_measured() -> None:
+def test_a_limit_between_levels_uses_measured_values() -> None:
     curve = exact_curve(corner_rate, noise=0.01, trials=8, seed=7)
     # 2 ms each in a line: 21 ms are passed at the eleventh station.
     seen = stations_within(curve, 0.021)
@@ -196,14 +196,14 @@ def test_a_limit_between_levels_is_answered_from_what_was_measured() -> None:
     assert seen.low <= 10 <= seen.high and seen.high - seen.low <= 2
 
 
-def test_a_limit_that_one_station_breaks_leaves_none() -> None:
+def test_a_limit_exceeded_by_one_station_allows_none() -> None:
     seen = stations_within(exact_curve(queue_rate), 0.007)
     assert (seen.basis, seen.stations) == ("measured", 0)
     seen = stations_within(exact_curve(queue_rate, (4, 8, 12)), 0.007)
     assert (seen.basis, seen.stations, seen.first_beyond) == ("fewest", None, 4)
 
 
-def test_a_limit_beyond_the_measured_is_predicted() -> None:
+def test_a_limit_beyond_the_measured_levels_is_predicted() -> None:
     curve = exact_curve(queue_rate, noise=0.02, seed=8)
     seen = stations_within(curve, 0.100)
     truth = max(n for n in range(1, 100) if n / queue_rate(n) - 0 <= 0.100 + 1e-12)

@@ -17,7 +17,7 @@ from lanlab.analysis.statistics import (
 )
 
 
-def test_one_degree_of_freedom_is_enough_to_see_a_lack_of_fit() -> None:
+def test_one_degree_of_freedom_suffices_to_detect_lack_of_fit() -> None:
     """A line through the origin and two means: by hand, with weights of 1.
 
     Slope = (1 * 2 * 2 + 2 * 3) / (1 * 2 + 4) = 5/3 of groups (1: 1, 3) and (2: 3).
@@ -30,7 +30,7 @@ def test_one_degree_of_freedom_is_enough_to_see_a_lack_of_fit() -> None:
 
 
 @pytest.mark.parametrize("sign", [1, -1])
-def test_that_a_difference_exceeds_a_margin_is_a_one_sided_claim(sign: int) -> None:
+def test_exceeding_a_margin_is_tested_on_one_side(sign: int) -> None:
     """Of 10 with a margin of 9 and a spread of 2: by statsmodels, half a deviation, one side."""
     a = [98.0, 98.0, 100.0, 102.0, 102.0]
     compared = welch(a, [value - sign * 10 for value in a])
@@ -46,7 +46,7 @@ def test_that_a_difference_exceeds_a_margin_is_a_one_sided_claim(sign: int) -> N
     assert claimed.trials_per_side == pytest.approx(math.ceil(both), abs=1)
 
 
-def test_two_trials_may_be_all_that_there_are() -> None:
+def test_two_trials_are_accepted() -> None:
     assert trials_to_detect(100, 1, cap=2).trials_per_side == 2
     assert trials_to_detect(1, 1, cap=2).trials_per_side is None
     cap = trials_to_detect(1, 1).trials_per_side
@@ -55,7 +55,7 @@ def test_two_trials_may_be_all_that_there_are() -> None:
     assert trials_to_detect(1, 1, cap=cap - 1).trials_per_side is None
 
 
-def test_conditions_count_their_own_trials_when_more_are_asked_for() -> None:
+def test_missing_trials_are_counted_for_each_condition() -> None:
     """Of 6 and 3 trials that are to become n each, n - 6 and n - 3 are missing, or none."""
     a, b = [10.0, 12.0, 14.0, 10.0, 12.0, 14.0], [13.0, 14.0, 15.0]
     seen = trials_to_decide(welch(a, b), mean_trial_s=30)
@@ -66,7 +66,7 @@ def test_conditions_count_their_own_trials_when_more_are_asked_for() -> None:
     assert (clear.trials_per_side, clear.further_trials) == (2, 0)
 
 
-def test_equivalence_that_is_nearly_missed_takes_more_trials_on_either_side() -> None:
+def test_narrow_equivalence_needs_more_trials_near_either_margin() -> None:
     oracle = math.ceil(
         TTestIndPower().solve_power(0.5, power=0.8, alpha=0.05, alternative="larger")
     )

@@ -16,14 +16,14 @@ from coverage_cases import CASES  # noqa: E402
 
 
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_it_happens_as_often_as_is_claimed(case: Case) -> None:
+def test_error_rates_are_as_claimed(case: Case) -> None:
     low, high = case.few_bounds
     assert low <= case.few_share() <= high
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("case", CASES, ids=lambda case: f"{case.kind}: {case.name}")
-def test_of_all_draws_it_happens_as_often_as_is_claimed(case: Case) -> None:
+def test_error_rates_over_all_draws_are_as_claimed(case: Case) -> None:
     assert case.low <= case.share() <= case.high
 
 

@@ -24,7 +24,7 @@ NOT_NEGATIVE = [metric for metric in METRICS if metric not in SIGNED]
 SKEWED = [60e6, 100e6, 353e6]
 
 
-def test_the_interval_of_a_rate_is_the_mean_times_and_over_a_factor_worked_out_by_hand() -> None:
+def test_the_interval_of_a_rate_is_symmetric_by_a_factor() -> None:
     logs = [math.log(rate) for rate in SKEWED]
     variance = statistics.variance(logs)
     factor = math.exp(stats.t.ppf(0.975, 2) * math.sqrt(variance / 3 + variance**2 / 4))
@@ -48,7 +48,7 @@ def test_a_rate_of_zero_has_no_logarithm_and_is_cut_at_zero() -> None:
     assert (seen.low, seen.high) == (0.0, pytest.approx(student.high))
 
 
-def test_a_share_is_cut_at_none_and_at_all() -> None:
+def test_the_interval_of_a_share_is_cut_at_0_and_1() -> None:
     few = condition_mean("loss_ratio", [0.0, 0.0, 0.02])
     most = condition_mean("received_ratio", [1.0, 1.0, 0.98])
 
@@ -77,9 +77,7 @@ def test_equal_trials_have_an_interval_of_no_width(metric: str) -> None:
 
 @pytest.mark.parametrize("value", [0.1, 0.7, 1 / 3])
 @pytest.mark.parametrize("metric", ["goodput_bps", "loss_ratio", "errors"])
-def test_the_mean_of_equal_trials_is_what_each_of_them_is_to_the_last_bit(
-    metric: str, value: float
-) -> None:
+def test_the_mean_of_equal_trials_is_exact_to_the_last_bit(metric: str, value: float) -> None:
     """Their sum over their number is not: (0.1 + 0.1 + 0.1) / 3 is above 0.1, however added."""
     for count in range(2, 30):
         seen = condition_mean(metric, [value] * count)
@@ -88,7 +86,7 @@ def test_the_mean_of_equal_trials_is_what_each_of_them_is_to_the_last_bit(
         assert (interval.mean, interval.low, interval.high) == (value, value, value)
 
 
-def test_printed_moments_of_little_spread_give_what_trials_give() -> None:
+def test_published_moments_give_the_same_interval_as_trials() -> None:
     trials = [99e6, 100e6, 101e6, 100.5e6]
     printed = PrintedMean(statistics.mean(trials), statistics.stdev(trials), len(trials))
 
@@ -103,7 +101,7 @@ def test_printed_moments_of_little_spread_give_what_trials_give() -> None:
     metric=st.sampled_from(NOT_NEGATIVE),
     values=st.lists(st.floats(0, 1e15), min_size=2, max_size=12),
 )
-def test_no_interval_of_what_is_not_negative_goes_below_zero(
+def test_intervals_of_non_negative_metrics_stay_above_zero(
     metric: str, values: list[float]
 ) -> None:
     seen = condition_mean(metric, values)
@@ -121,16 +119,16 @@ def test_no_interval_of_what_is_not_negative_goes_below_zero(
     cv=st.floats(0, 3),
     n=st.integers(2, 50),
 )
-def test_nor_does_one_from_print(metric: str, mean: float, cv: float, n: int) -> None:
+def test_intervals_from_published_moments_stay_above_zero(
+    metric: str, mean: float, cv: float, n: int
+) -> None:
     assume(math.isfinite(cv * mean))
     assert printed_condition_mean(metric, PrintedMean(mean, cv * mean, n)).low >= 0
 
 
 @pytest.mark.parametrize("metric", ["goodput_bps", "errors"])
 @pytest.mark.parametrize("values", [[], [5.0], [5.0, math.nan], [math.inf, 5.0]])
-def test_one_trial_or_one_that_is_no_number_has_no_interval(
-    metric: str, values: list[float]
-) -> None:
+def test_a_single_trial_or_nan_has_no_interval(metric: str, values: list[float]) -> None:
     assert condition_mean(metric, values) is None
 
 
@@ -142,7 +140,7 @@ def test_the_interval_of_a_rate_ends_at_a_factor_of_e_to_300() -> None:
     assert math.log(seen.mean / seen.low) == pytest.approx(300)
 
 
-def test_equal_trials_that_were_read_in_steps_have_the_spread_of_a_step() -> None:
+def test_equal_trials_read_in_steps_have_the_spread_of_a_step() -> None:
     """Four times 260 s, or 7 errors, read to the whole one: a deviation of 1/√12 of it. Student's t
     of 3 degrees of freedom is 3.182446."""
     seconds = condition_mean("elapsed_s", [260.0] * 4, resolution=1.0)
@@ -165,7 +163,7 @@ def test_a_trial_beyond_an_end_shows_that_the_metric_has_no_end_there() -> None:
         )
 
 
-def test_printed_means_at_the_end_of_a_metric_are_cut_there() -> None:
+def test_intervals_of_published_means_are_cut_at_the_metric_end() -> None:
     """A rate of 0 has no logarithm, and no share is above 1."""
     none = printed_condition_mean("goodput_bps", PrintedMean(0.0, 0.0, 5))
     most = printed_condition_mean("received_ratio", PrintedMean(0.99, 0.05, 4))

@@ -22,7 +22,7 @@ DEFAULTS = {
 
 
 @pytest.mark.parametrize("name", statistics.__all__)
-def test_it_is_the_same_for_every_statistic(name: str) -> None:
+def test_every_statistic_has_the_same_default(name: str) -> None:
     given = getattr(statistics, name)
     if not callable(given) or not hasattr(given, "__module__"):
         return
@@ -34,7 +34,7 @@ def test_it_is_the_same_for_every_statistic(name: str) -> None:
             assert (parameter.name, default) == (parameter.name, DEFAULTS[parameter.name])
 
 
-def test_these_have_defaults_at_all() -> None:
+def test_statistics_with_a_confidence_have_a_default() -> None:
     given = [
         (name, parameter.name)
         for name in statistics.__all__
@@ -66,7 +66,7 @@ CALLS: dict[str, Callable[..., Any]] = {
 }
 
 
-def test_all_that_take_a_confidence_are_tried() -> None:
+def test_every_function_with_a_confidence_is_covered() -> None:
     taking = {
         name
         for name in statistics.__all__

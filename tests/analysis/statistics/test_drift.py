@@ -27,7 +27,7 @@ from lanlab.errors import NoSpread, UnfitValues
         (W2K["netbeui", 2], 3.40, 0.014, 0.80, 0.083),
     ],
 )
-def test_published_trials_drift_as_was_worked_out(
+def test_the_drift_of_published_trials_matches_a_hand_calculation(
     trials: list[float], slope: float, p: float, tau: float, tau_p: float
 ) -> None:
     seen = drift([trials])
@@ -45,7 +45,7 @@ def test_published_trials_drift_as_was_worked_out(
         ([own for (name, _), own in W2K.items() if name != "tcpip"], 2.15, 1.16, 0.0013),
     ],
 )
-def test_the_published_conditions_together_drift_as_was_worked_out(
+def test_the_pooled_drift_matches_a_hand_calculation(
     conditions: list[list[float]], slope: float, half: float, p: float
 ) -> None:
     seen = drift(conditions)
@@ -55,7 +55,7 @@ def test_the_published_conditions_together_drift_as_was_worked_out(
 
 
 @given(st.integers(0, 10**6))
-def test_one_slope_beside_conditions_is_that_of_statsmodels(seed: int) -> None:
+def test_the_common_slope_agrees_with_statsmodels(seed: int) -> None:
     random = np.random.default_rng(seed)
     conditions = [random.lognormal(at, 0.1, size) for at, size in enumerate((3, 5, 4))]
     positions = [random.permutation(20)[: len(own)] for own in conditions]
@@ -75,7 +75,7 @@ def test_one_slope_beside_conditions_is_that_of_statsmodels(seed: int) -> None:
     assert seen.p == pytest.approx(oracle.pvalues["x"], rel=1e-6)
 
 
-def test_tau_over_conditions_adds_up_scores() -> None:
+def test_tau_over_conditions_sums_their_scores() -> None:
     """Two conditions of no ties, each rising but for one pair: 9 - 1 of 10 pairs in each."""
     seen = drift([[1, 2, 3, 5, 4], [2, 1, 3, 4, 5]])
     variance = 2 * 5 * 4 * 15 / 18
@@ -85,7 +85,7 @@ def test_tau_over_conditions_adds_up_scores() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3)), min_size=4, max_size=12))
-def test_the_variance_of_the_score_with_ties_is_scipys(pairs: list[tuple[int, int]]) -> None:
+def test_the_variance_with_ties_agrees_with_scipy(pairs: list[tuple[int, int]]) -> None:
     from lanlab.analysis.statistics.drift import _score_variance
 
     x, y = (np.array(own, float) for own in zip(*pairs, strict=True))
@@ -98,7 +98,7 @@ def test_the_variance_of_the_score_with_ties_is_scipys(pairs: list[tuple[int, in
     assert 2 * stats.norm.sf(z) == pytest.approx(oracle, abs=1e-9)
 
 
-def test_a_wild_trial_moves_the_slope_and_hardly_tau() -> None:
+def test_an_outlier_moves_the_slope_but_hardly_tau() -> None:
     flat = [10, 12, 11, 9, 10.5, 11.5, 9.5, 10.2]
     wild = [*flat[:-1], 100]
 
@@ -106,7 +106,7 @@ def test_a_wild_trial_moves_the_slope_and_hardly_tau() -> None:
     assert abs(drift([wild]).tau - drift([flat]).tau) < 0.4
 
 
-def test_a_single_trial_says_nothing_and_is_passed_over() -> None:
+def test_conditions_with_a_single_trial_are_skipped() -> None:
     assert drift([[1, 3, 2, 5], [7]]) == drift([[1, 3, 2, 5]])
 
 
@@ -132,7 +132,7 @@ def test_conditions_that_cannot_show_a_drift_are_refused(
         drift(conditions, positions)
 
 
-def test_two_trials_of_a_condition_say_something_of_order_beside_those_of_another() -> None:
+def test_a_condition_of_two_trials_adds_to_the_order_test() -> None:
     """By hand: the slope is (5.5 + 1.5) / (5 + 0.5); of the pairs five rise and one falls in the
     first condition, and one rises in the second."""
     seen = drift([[1, 3, 2, 5], [7, 10]])
@@ -144,7 +144,7 @@ def test_two_trials_of_a_condition_say_something_of_order_beside_those_of_anothe
     assert seen.tau_p == pytest.approx(2 * stats.norm.sf(4 / variance**0.5))
 
 
-def test_conditions_that_drift_against_each_other_do_not_drift_together() -> None:
+def test_opposite_drifts_cancel_out() -> None:
     seen = drift([[1, 2, 3], [6, 5, 4]])
 
     assert (seen.slope, seen.p, seen.tau, seen.tau_p) == (0.0, 1.0, 0.0, 1.0)
@@ -157,21 +157,21 @@ def test_conditions_without_a_pair_to_order_have_no_tau() -> None:
 
 
 @pytest.mark.parametrize("n", [2, 3, 4])
-def test_the_score_of_values_that_are_all_tied_does_not_vary(n: int) -> None:
+def test_tied_values_have_a_score_without_variance(n: int) -> None:
     from lanlab.analysis.statistics.drift import _score_variance
 
     assert _score_variance(np.zeros(n), np.ones(n)) == pytest.approx(0, abs=1e-12)
 
 
 @pytest.mark.parametrize("unit", [1e-9, 1.0, 1e9])
-def test_values_on_one_line_but_for_their_last_bits_leave_no_error_in_any_unit(
+def test_rounding_errors_do_not_count_as_residuals(
     unit: float,
 ) -> None:
     with pytest.raises(NoSpread, match="on one line"):
         drift([[0.1 * unit * place for place in range(1, 7)]])
 
 
-def test_zero_does_not_drift_by_a_share() -> None:
+def test_a_mean_of_zero_has_no_relative_drift() -> None:
     with pytest.raises(UnfitValues, match="condition 0: on a log scale"):
         drift([[0, 1, 2]], scale="log")
 
@@ -180,9 +180,7 @@ def test_zero_does_not_drift_by_a_share() -> None:
     ("scale", "none"),
     [("linear", 0.0), ("log", 1.0)],
 )
-def test_a_slope_drifts_where_its_interval_leaves_out_that_nothing_does(
-    scale: Scale, none: float
-) -> None:
+def test_a_slope_is_a_drift_if_its_interval_excludes_zero(scale: Scale, none: float) -> None:
     seen = drift([[10, 12, 11, 14]], scale=scale)
     ends = {(-0.2, 0.3): False, (0.1, 0.2): True, (-0.2, -0.1): True, (0.0, 0.1): False}
     ends[-0.1, 0.0] = False

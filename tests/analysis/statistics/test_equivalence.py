@@ -14,7 +14,7 @@ values = st.lists(st.floats(50, 150), min_size=2, max_size=12)
 
 
 @given(values, values, st.floats(0.1, 60))
-def test_it_is_statsmodels_test_and_the_interval_within_the_margin(
+def test_equivalence_agrees_with_statsmodels_and_the_interval(
     a: list[float], b: list[float], margin: float
 ) -> None:
     assume(np.ptp(a) > 0.1 and np.ptp(b) > 0.1)
@@ -55,7 +55,7 @@ def test_pingouin_finds_the_same() -> None:
     ("size", "margin", "verdict"),
     [(1408, 0.02, "equivalent"), (1408, 0.012, "undecided"), (128, 0.05, "different")],
 )
-def test_printed_throughputs_differ_and_may_be_as_good_as_equal(
+def test_a_significant_difference_may_still_be_equivalent(
     size: int, margin: float, verdict: str
 ) -> None:
     """IPv4 is 1.2 % faster than IPv6 at 1408 bytes, which chance does not explain: within a margin
@@ -95,19 +95,19 @@ def test_a_margin_is_symmetric_as_a_ratio() -> None:
         lambda: Margin(-float("inf"), 1, "linear"),
     ],
 )
-def test_a_margin_that_leaves_out_the_same_is_refused(make: object) -> None:
+def test_a_margin_that_excludes_equality_is_refused(make: object) -> None:
     with pytest.raises(UsageError, match="margin"):
         make()  # type: ignore[operator]
 
 
-def test_a_refused_margin_says_what_it_has_to_enclose() -> None:
+def test_the_error_of_a_margin_names_the_value_it_must_include() -> None:
     with pytest.raises(UsageError, match="as a ratio it must enclose 1"):
         Margin(1.01, 1.05, "log")
     with pytest.raises(UsageError, match="as a difference it must enclose 0"):
         Margin(1.01, 1.05, "linear")
 
 
-def test_a_margin_that_is_no_share_is_named_as_it_was_given() -> None:
+def test_the_error_of_a_margin_quotes_the_input() -> None:
     for share in (0.0, -0.1, float("nan")):
         with pytest.raises(UsageError, match=f"need a share above 0, got {share:g}"):
             Margin.of_ratio(share)

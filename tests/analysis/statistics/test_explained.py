@@ -12,7 +12,7 @@ TIMES_S = [time for trials in W2K.values() for time in trials]
 PROTOCOL = [protocol for (protocol, _), trials in W2K.items() for _ in trials]
 
 
-def test_the_share_is_that_of_scipys_analysis_of_variance() -> None:
+def test_the_explained_share_agrees_with_scipys_anova() -> None:
     times, protocols = TIMES_S[:-2], PROTOCOL[:-2]
     names = dict.fromkeys(protocols)
     groups = [[np.log(t) for t, p in zip(times, protocols, strict=True) if p == n] for n in names]
@@ -33,7 +33,7 @@ def test_neither_the_order_of_trials_nor_the_names_of_levels_matter() -> None:
     )
 
 
-def test_the_interval_ends_where_such_an_f_is_as_likely_as_it_says() -> None:
+def test_interval_ends_have_the_stated_probability_of_f() -> None:
     random = np.random.default_rng(8)
     levels = [0, 1, 2] * 4
     for _ in range(20):
@@ -56,7 +56,7 @@ def test_the_interval_ends_where_such_an_f_is_as_likely_as_it_says() -> None:
         ([1, 2, 3, 4, 5, 6], "need at least 2 and fewer than 6 trials, got 6"),
     ],
 )
-def test_levels_that_cannot_answer_are_refused(levels: list[int], said: str) -> None:
+def test_levels_without_enough_trials_are_refused(levels: list[int], said: str) -> None:
     with pytest.raises(UnfitValues, match=said):
         explained_share([1, 2, 3, 5, 8, 13], levels)
 
@@ -67,19 +67,19 @@ def test_zero_has_no_logarithm() -> None:
 
 
 @pytest.mark.parametrize("values", [[5] * 6, [1, 2] * 3, [0.1, 0.3] * 3, [1e9, 1e9 + 1] * 3])
-def test_without_chance_there_is_no_share(values: list[float]) -> None:
+def test_no_variation_gives_no_explained_share(values: list[float]) -> None:
     with pytest.raises(NoSpread, match="all trials are equal"):
         explained_share(values, [1, 2] * 3)
 
 
-def test_three_trials_of_two_levels_are_the_fewest() -> None:
+def test_three_trials_of_two_levels_suffice() -> None:
     assert explained_share([1.0, 2.0, 5.0], ["a", "a", "b"]).share == pytest.approx(147 / 156)
     with pytest.raises(UnfitValues, match="at least 3"):
         explained_share([1.0, 5.0], ["a", "b"])
 
 
 @pytest.mark.parametrize("unit", [1e-12, 1.0, 1e12])
-def test_trials_that_differ_by_their_last_bits_are_equal_in_any_unit(unit: float) -> None:
+def test_rounding_errors_do_not_count_as_variation(unit: float) -> None:
     low, high = 0.1 + 0.2, 0.7
     values = [low, 0.3, low, 0.3, high, high]
     with pytest.raises(NoSpread, match="all trials are equal"):
@@ -88,7 +88,7 @@ def test_trials_that_differ_by_their_last_bits_are_equal_in_any_unit(unit: float
         explained_share([unit * value for value in (low, 0.3, low, 0.3)], [1, 1, 2, 2])
 
 
-def test_a_factor_that_explains_nearly_all_has_an_interval_next_to_one() -> None:
+def test_a_nearly_complete_explanation_has_an_interval_close_to_one() -> None:
     values = [1.0, 1.001, 5.0, 5.001, 9.0, 9.001]
     levels = [0, 0, 1, 1, 2, 2]
     seen = explained_share(values, levels)

@@ -30,7 +30,7 @@ from lanlab.errors import UnfitValues, UsageError
         (W2K["netbeui", 2], 132.20, 5.67, 7.05),
     ],
 )
-def test_published_trials_have_the_interval_that_was_worked_out(
+def test_the_interval_of_published_trials_matches_a_hand_calculation(
     trials: list[float], mean: float, sd: float, half: float
 ) -> None:
     seen = mean_interval(trials)
@@ -42,7 +42,7 @@ def test_published_trials_have_the_interval_that_was_worked_out(
 
 
 @given(st.lists(st.floats(0.1, 1e6), min_size=3, max_size=20), st.sampled_from([0.8, 0.95, 0.99]))
-def test_it_is_scipys_one_sample_interval(values: list[float], confidence: float) -> None:
+def test_the_interval_agrees_with_scipy(values: list[float], confidence: float) -> None:
     if np.ptp(values) < 1e-6 * max(values):
         return
     for scale, scaled in (("linear", np.array(values)), ("log", np.log(values))):
@@ -59,7 +59,7 @@ def test_a_log_scale_gives_the_geometric_mean() -> None:
     assert seen.low * seen.high == pytest.approx(100)
 
 
-def test_printed_moments_on_a_log_scale_are_those_of_a_lognormal() -> None:
+def test_published_moments_on_a_log_scale_are_lognormal() -> None:
     lognormal = stats.lognorm(s=0.3, scale=math.exp(2))
     moments = PrintedMean(lognormal.mean(), lognormal.std(), 9).moments("log")
 
@@ -77,7 +77,7 @@ def test_a_coarse_metric_has_at_least_the_spread_of_its_step() -> None:
     assert mean_interval([260] * 4, scale="log", resolution=1).sd == pytest.approx(12**-0.5 / 260)
 
 
-def test_values_that_differ_by_the_arithmetic_alone_have_no_spread() -> None:
+def test_rounding_errors_are_not_spread() -> None:
     assert not mean_interval([0.1 + 0.2, 0.3, 0.3]).has_spread
     assert mean_interval([0.1 + 0.2, 0.3, 0.3]).low == pytest.approx(0.3)
     assert mean_interval([0.3 + 1e-12, 0.3, 0.3]).has_spread
@@ -94,7 +94,9 @@ def test_values_that_differ_by_the_arithmetic_alone_have_no_spread() -> None:
         ([-2.0, 1.0], "log", "must be above 0; found -2 at position 0"),
     ],
 )
-def test_values_without_an_interval_are_refused(values: list[float], scale: str, said: str) -> None:
+def test_too_few_values_for_an_interval_are_refused(
+    values: list[float], scale: str, said: str
+) -> None:
     with pytest.raises(UnfitValues, match=said) as refused:
         mean_interval(values, scale=scale)
     assert refused.value.hint
@@ -107,7 +109,7 @@ def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
 
 
 @pytest.mark.parametrize("printed", [(1, -1, 5), (math.nan, 1, 5), (1, math.inf, 5), (1, 1, 1)])
-def test_printed_moments_that_cannot_be_are_refused(printed: tuple[float, float, int]) -> None:
+def test_impossible_published_moments_are_refused(printed: tuple[float, float, int]) -> None:
     with pytest.raises(UnfitValues, match="printed mean"):
         PrintedMean(*printed)
     with pytest.raises(UnfitValues, match="above 0, got -1"):
@@ -121,13 +123,13 @@ def test_numbers_that_differ_by_rounding_alone_have_no_spread(unit: float) -> No
 
 
 @pytest.mark.parametrize(("n", "quantile"), [(2, 12.706), (5, 2.776), (31, 2.042)])
-def test_quantiles_are_those_of_printed_tables_of_students_t(n: int, quantile: float) -> None:
+def test_quantiles_agree_with_published_tables_of_students_t(n: int, quantile: float) -> None:
     assert t_quantile(n) == pytest.approx(quantile, abs=5e-4)
     assert t_half_width(3.0, n) == pytest.approx(quantile * 3 / math.sqrt(n), rel=3e-4)
     assert t_quantile(n, 0.9) < t_quantile(n) < t_quantile(n, 0.99)
 
 
-def test_a_ratio_beyond_what_a_float_can_hold_is_infinite() -> None:
+def test_a_ratio_beyond_the_float_range_is_infinite() -> None:
     """The greatest is e to the power of 709.78."""
     assert unscaled(708.9, "log") == math.exp(708.9)
     assert unscaled(709.9, "log") == math.inf
@@ -135,7 +137,7 @@ def test_a_ratio_beyond_what_a_float_can_hold_is_infinite() -> None:
 
 
 @pytest.mark.parametrize("resolution", [-1.0, math.inf, math.nan])
-def test_a_resolution_that_is_no_step_is_refused(resolution: float) -> None:
+def test_an_invalid_resolution_is_refused(resolution: float) -> None:
     with pytest.raises(UsageError, match="resolution: need a number from 0"):
         mean_interval([1, 2], resolution=resolution)
 

@@ -28,7 +28,7 @@ _NORRIS = """
 """
 
 
-def test_coefficients_are_those_that_nist_certifies() -> None:
+def test_coefficients_agree_with_nist_reference_values() -> None:
     numbers = [float(word) for word in _NORRIS.split()]
     x, y = numbers[::2], numbers[1::2]
     fit = fit_groups({"b0": [1.0] * len(x), "b1": x}, [[one] for one in y], weights=[1.0] * len(x))
@@ -39,7 +39,7 @@ def test_coefficients_are_those_that_nist_certifies() -> None:
     assert fit.coefficients["b1"].standard_error is None and fit.p_lack is None
 
 
-def test_two_groups_and_two_costs_are_solved_exactly_with_the_interval_of_the_sum() -> None:
+def test_two_costs_from_two_groups_are_exact() -> None:
     """By hand: per byte = (198 m1 - m2) / (198 * 623 - 472), and its variance accordingly."""
     large, many = [81.0, 84.0, 79.0, 82.0, 84.0], [113.0, 112.0, 116.0, 111.0, 113.0]
     fit = fit_groups({"mb": [623, 472], "file": [1, 198]}, [large, many])
@@ -56,7 +56,7 @@ def test_two_groups_and_two_costs_are_solved_exactly_with_the_interval_of_the_su
     assert fit.df_lack == 0 and fit.p_lack is None
 
 
-def test_weights_and_lack_of_fit_are_those_of_another_program() -> None:
+def test_weights_and_lack_of_fit_agree_with_numpy_and_scipy() -> None:
     x = [1.0, 2.0, 5.0, 9.0]
     groups = [[1.2, 1.1, 1.4], [2.3, 2.0], [4.4, 4.9, 4.6], [10.1, 9.2]]
     fit = fit_groups({"slope": x, "fixed": [1.0] * 4}, groups)
@@ -79,7 +79,7 @@ def test_weights_and_lack_of_fit_are_those_of_another_program() -> None:
 
 @pytest.mark.parametrize("draws", [300, pytest.param(2000, marks=pytest.mark.long)])
 @pytest.mark.parametrize("spreads", [(0.01, 0.01, 0.01), (0.002, 0.05, 0.01)])
-def test_intervals_hold_the_truth_as_often_as_they_say(
+def test_intervals_cover_the_truth_as_often_as_claimed(
     spreads: tuple[float, ...], draws: int
 ) -> None:
     rng = np.random.default_rng(20)
@@ -115,7 +115,7 @@ def test_costs_that_are_not_constant_are_noticed_and_constant_ones_are_not() -> 
     assert bent / draws > 0.95
 
 
-def test_what_groups_do_not_tell_apart_is_refused() -> None:
+def test_indistinguishable_costs_are_refused() -> None:
     assert not identified({"byte": [100.0, 200.0], "file": [1.0, 2.0]})
     with pytest.raises(UnfitValues, match="the 1 groups do not tell byte, file apart"):
         fit_groups({"byte": [100.0], "file": [3.0]}, [[1.0, 2.0]])
@@ -127,7 +127,7 @@ def test_equal_trials_give_an_interval_without_width() -> None:
     assert found.low == found.value == found.high
 
 
-def test_a_cost_that_one_group_does_not_have_is_distinguished() -> None:
+def test_a_cost_missing_from_one_group_is_identified() -> None:
     assert identified({"trial": [1.0, 1.0], "file": [0.0, 100.0]})
     assert not identified({"trial": [1.0, 1.0], "file": [0.0, 0.0]})
 
@@ -141,7 +141,7 @@ def test_one_group_and_one_cost_are_enough_and_a_sum_of_two_costs_is_no_third() 
     assert not identified({"byte": byte, "file": file, "both": both})
 
 
-def test_groups_that_no_relative_deviation_can_be_taken_of_are_refused() -> None:
+def test_groups_with_a_mean_of_zero_are_refused() -> None:
     with pytest.raises(UnfitValues, match="columns: need 2 numbers in each"):
         fit_groups({"byte": [1.0]}, [[1.0], [2.0]])
     with pytest.raises(UnfitValues, match="groups: need means other than 0"):
@@ -150,13 +150,13 @@ def test_groups_that_no_relative_deviation_can_be_taken_of_are_refused() -> None
         fit_groups({"byte": [1.0, 2.0]}, [[1.0], [2.0]], weights=[1.0])
 
 
-def test_without_any_spread_a_lack_of_fit_cannot_be_asked() -> None:
+def test_lack_of_fit_needs_spread() -> None:
     fit = fit_groups({"slope": [1.0, 2.0]}, [[1.0, 1.0], [3.0, 3.0]])
     assert fit.df_lack == 1 and fit.p_lack is None
     assert fit.residual_ratios[0] != 0
 
 
-def test_only_a_cost_that_a_single_value_takes_part_in_has_no_interval() -> None:
+def test_a_cost_resting_on_a_single_value_has_no_interval() -> None:
     fit = fit_groups({"a": [1.0, 1.0], "b": [0.0, 1.0]}, [[4.0, 6.0], [9.0]])
     assert fit.coefficients["a"].value == pytest.approx(5)
     assert fit.coefficients["a"].standard_error == pytest.approx(1)

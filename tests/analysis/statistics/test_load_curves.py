@@ -16,7 +16,7 @@ def bent(seed: int, at: float = 6.3, noise: float = 0.2) -> np.ndarray:
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_two_lines_are_scipys_least_squares(seed: int) -> None:
+def test_the_two_line_fit_agrees_with_scipy(seed: int) -> None:
     y = bent(seed)
 
     def lines(x: np.ndarray, level: float, before: float, after: float, at: float) -> np.ndarray:
@@ -41,7 +41,7 @@ def test_neither_units_nor_offsets_matter() -> None:
     assert other.slope_after == pytest.approx(seen.slope_after, abs=1e-3)
 
 
-def test_a_straight_line_has_no_breakpoint_to_be_found() -> None:
+def test_a_straight_line_has_no_breakpoint() -> None:
     random = np.random.default_rng(4)
     found = [two_lines(LOADS, LOADS + random.normal(0, 0.3, LOADS.size)).found for _ in range(100)]
 
@@ -67,7 +67,7 @@ def test_a_bend_is_found_between_the_second_load_and_the_last_but_one(at: float)
 
 
 @pytest.mark.parametrize("confidence", [0.8, 0.95])
-def test_the_interval_holds_the_breakpoints_that_fit_not_significantly_worse(
+def test_the_interval_holds_breakpoints_with_no_worse_fit(
     confidence: float,
 ) -> None:
     """F, by least squares of numpy, is that of its confidence at its ends: they are the first of a
@@ -98,7 +98,7 @@ def test_five_trials_at_four_loads_are_the_fewest() -> None:
         two_lines([1, 2, 3, 4], [0.0, 1.0, 2.0, 1.9])
 
 
-def test_lines_that_leave_less_than_a_millionth_of_what_one_line_leaves_show_no_error() -> None:
+def test_a_nearly_perfect_two_line_fit_has_no_error() -> None:
     alternating = 1e-8 * (-1.0) ** np.arange(LOADS.size)
     with pytest.raises(NoSpread, match="leave no error"):
         two_lines(LOADS, np.minimum(LOADS, 6.0) + alternating)

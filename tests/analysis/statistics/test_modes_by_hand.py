@@ -33,20 +33,20 @@ USUAL = [about(-0.01, 0.01), about(0.01, -0.01, middle=0.5)]
         ([about(-0.05, 0.05), about(0.02)], None),
     ],
 )
-def test_two_at_least_are_four_times_as_far_and_about_equally_far(
+def test_a_second_mode_has_two_trials_equally_far_off(
     apart: list[list[float]], found: TwoModes | None
 ) -> None:
     assert two_modes([*USUAL, *apart]) == found
     assert two_modes([*apart, *reversed(USUAL)]) == found
 
 
-def test_four_at_least_are_usual() -> None:
+def test_the_usual_mode_has_four_trials_at_least() -> None:
     apart = about(-0.05, 0.05)
     assert two_modes([USUAL[0], about(0.01), apart]) is None
     assert two_modes([USUAL[0], about(0.01), about(-0.01), apart]) == TwoModes(1.05, 2, 10)
 
 
-def test_of_twelve_usual_ones_the_furthest_may_be_nearer() -> None:
+def test_with_twelve_usual_trials_a_nearer_mode_is_found() -> None:
     """At two and a half times as far, and those apart less alike: by 1.75."""
     many = [*USUAL, about(*[0.01] * 7)]
     assert two_modes([*many, about(0.01, -0.0251, 0.0435)]) == TwoModes(1.03, 2, 18)
@@ -55,7 +55,7 @@ def test_of_twelve_usual_ones_the_furthest_may_be_nearer() -> None:
     assert two_modes([*many, about(-0.0251, 0.03)]) is None
 
 
-def test_single_trials_and_conditions_with_a_zero_say_nothing() -> None:
+def test_single_trials_and_zeros_show_no_modes() -> None:
     apart = about(-0.05, 0.05)
     assert two_modes([*USUAL, apart, [7.0], [0.0, 5.0, 5.0], [-1.0, 1.0]]) == TwoModes(1.05, 2, 9)
     assert two_modes([]) is None

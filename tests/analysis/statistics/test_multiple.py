@@ -15,16 +15,16 @@ p_values = st.lists(st.floats(0, 1), min_size=1, max_size=15)
 
 @settings(max_examples=15)  # Holm's takes statsmodels 0.1 s
 @given(p_values)
-def test_they_are_statsmodels_and_keep_the_order(p: list[float]) -> None:
+def test_corrected_p_values_agree_with_statsmodels(p: list[float]) -> None:
     assert holm(p) == pytest.approx(multipletests(p, method="holm")[1])
 
 
 @given(p_values)
-def test_no_claim_gains(p: list[float]) -> None:
+def test_correction_never_lowers_a_p(p: list[float]) -> None:
     assert all(own <= adjusted <= 1 for own, adjusted in zip(p, holm(p), strict=True))
 
 
-def test_no_claims_are_no_p() -> None:
+def test_no_claims_give_no_p_values() -> None:
     assert holm([]) == ()
 
 

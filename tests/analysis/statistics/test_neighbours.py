@@ -24,9 +24,7 @@ STEADY = [10.0, 10.3, 10.1, 10.4, 10.0, 10.2, 10.0, 10.4, 10.1, 10.3, 10.0, 10.2
 
 @pytest.mark.parametrize("correlation", [0.0, 0.3, 0.8])
 @pytest.mark.parametrize("n", [2, 5, 12, 40])
-def test_errors_and_degrees_of_freedom_are_those_of_the_matrix_of_correlations(
-    n: int, correlation: float
-) -> None:
+def test_errors_follow_from_the_correlation_matrix(n: int, correlation: float) -> None:
     """With R these and M what takes the mean away: a mean has 1'R1 / nn of the variance, and the
     squares that are left the square of tr MR, over tr MRMR, degrees of freedom."""
     places = np.arange(n)
@@ -39,7 +37,7 @@ def test_errors_and_degrees_of_freedom_are_those_of_the_matrix_of_correlations(
     assert found.degrees == pytest.approx(max(1.0, degrees))
 
 
-def test_a_correlation_is_taken_higher_than_it_is_seen() -> None:
+def test_a_correlation_is_corrected_upwards() -> None:
     """By its bias, and by 1.15 over the root of the number of trials, 0.8 at most; of two groups
     that are compared by 0.3."""
     random = np.random.default_rng(3)
@@ -55,7 +53,7 @@ def test_a_correlation_is_taken_higher_than_it_is_seen() -> None:
     assert dependence(hanging, OF_TWO) == of_correlation(n, likely - 0.85 / math.sqrt(n))
 
 
-def test_few_trials_and_those_that_turn_are_taken_as_independent() -> None:
+def test_few_or_alternating_trials_count_as_independent() -> None:
     few = DRIFTING[3 : 2 + LEAST_TRIALS]
     assert dependence(few) == Dependence(1.0, LEAST_TRIALS - 2.0)
     assert widening(few, 0.95) == widening(STEADY, 0.95) == 1.0
@@ -63,14 +61,14 @@ def test_few_trials_and_those_that_turn_are_taken_as_independent() -> None:
     assert dependence(DRIFTING[3 : 3 + LEAST_TRIALS]).errors > 2
 
 
-def test_an_interval_is_longer_by_its_errors_and_its_degrees_of_freedom() -> None:
+def test_correlation_lengthens_an_interval() -> None:
     found = dependence(DRIFTING)
     wider = stats.t.ppf(0.975, found.degrees) / stats.t.ppf(0.975, 11)
     assert widening(DRIFTING, 0.95) == pytest.approx(found.errors * wider)
     assert 3.5 < widening(DRIFTING, 0.95) < 4.5
 
 
-def test_a_comparison_in_order_takes_each_group_by_its_own() -> None:
+def test_each_group_is_corrected_for_its_own_correlation() -> None:
     seen = welch(DRIFTING, STEADY, scale="log", in_order=True)
     plain = welch(DRIFTING, STEADY, scale="log")
     own = dependence([math.log(value) for value in DRIFTING], OF_TWO)

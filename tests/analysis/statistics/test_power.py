@@ -25,7 +25,7 @@ from lanlab.errors import UsageError
 
 @settings(max_examples=50)
 @given(st.floats(0.3, 5), st.floats(0.5, 0.95), st.sampled_from([0.01, 0.05]))
-def test_by_block_it_is_the_power_of_statsmodels(effect: float, power: float, level: float) -> None:
+def test_power_by_block_agrees_with_statsmodels(effect: float, power: float, level: float) -> None:
     seen = trials_to_detect(effect, 1, design="by block", level=level, power=power)
     n = seen.trials_per_side
     assert n is not None
@@ -40,7 +40,7 @@ def test_by_block_it_is_the_power_of_statsmodels(effect: float, power: float, le
 
 @settings(max_examples=10)
 @given(st.floats(0.2, 1.2))
-def test_unpaired_it_is_near_that_of_statsmodels_which_knows_that_spreads_are_alike(
+def test_unpaired_power_is_close_to_statsmodels_with_equal_spreads(
     effect: float,
 ) -> None:
     seen = trials_to_detect(effect, 1)
@@ -53,7 +53,7 @@ def test_unpaired_it_is_near_that_of_statsmodels_which_knows_that_spreads_are_al
 
 @pytest.mark.parametrize("n", [2, 3, 5])
 @pytest.mark.parametrize("sd_b", [1.0, 3.0])
-def test_few_trials_have_the_power_that_simulation_finds(n: int, sd_b: float) -> None:
+def test_power_of_few_trials_agrees_with_simulation(n: int, sd_b: float) -> None:
     from lanlab.analysis.statistics.power import _detects, _encloses, _Spread
 
     random = np.random.default_rng(n)
@@ -83,7 +83,7 @@ def test_few_trials_have_the_power_that_simulation_finds(n: int, sd_b: float) ->
         (0.05, 1.025, 0.05, 50),
     ],
 )
-def test_equivalence_takes_as_many_as_a_simulation_found(
+def test_trials_needed_for_equivalence_agree_with_simulation(
     margin: float, true: float, cv: float, simulated: int
 ) -> None:
     seen = trials_for_equivalence(Margin.of_ratio(margin), sd_of_cv(cv), true=true)
@@ -95,7 +95,7 @@ def test_equivalence_takes_as_many_as_a_simulation_found(
     ("ratio", "cv", "simulated"),
     [(1.05, 0.01, 3), (1.05, 0.02, 4), (1.02, 0.02, 17), (1.02, 0.05, 100)],
 )
-def test_a_difference_takes_as_many_as_a_simulation_found(
+def test_trials_needed_for_a_difference_agree_with_simulation(
     ratio: float, cv: float, simulated: int
 ) -> None:
     seen = trials_to_detect(ratio, sd_of_cv(cv), scale="log")
@@ -103,12 +103,12 @@ def test_a_difference_takes_as_many_as_a_simulation_found(
     assert seen.trials_per_side == pytest.approx(simulated, rel=0.03, abs=1)
 
 
-def test_unlike_spreads_lie_between_like_ones() -> None:
+def test_power_of_unequal_spreads_lies_between_equal_ones() -> None:
     n = [trials_to_detect(1, a, sd_b=b).trials_per_side or 0 for a, b in ((1, 1), (1, 2), (2, 2))]
     assert n[0] < n[1] < n[2]
 
 
-def test_what_takes_more_than_the_cap_is_not_in_reach() -> None:
+def test_more_trials_than_the_cap_are_out_of_reach() -> None:
     seen = trials_to_detect(0.01, 1)
 
     assert (seen.trials_per_side, seen.cap) == (None, 1000)
@@ -135,7 +135,7 @@ def test_an_undecided_pair_of_published_protocols_names_trials_and_minutes() -> 
     assert str(seen) == f"about {seen.further_trials} more trials, {seen.minutes:.0f} minutes"
 
 
-def test_of_a_margin_it_says_what_would_be_shown() -> None:
+def test_a_plan_with_a_margin_says_what_it_would_show() -> None:
     compared = welch(W2K["nwlink", 1], W2K["netbeui", 1], scale="log")
     within = trials_to_decide(compared, mean_trial_s=124, margin=Margin.of_ratio(0.05))
     beyond = trials_to_decide(compared, mean_trial_s=124, margin=Margin.of_ratio(0.01))
@@ -238,7 +238,7 @@ def test_many_trials_have_the_power_of_students_t_with_satterthwaites_degrees(
 
 
 @pytest.mark.parametrize("n", [2, 5, 40, 80])
-def test_a_difference_that_there_is_not_is_found_as_often_as_the_level_says(n: int) -> None:
+def test_false_positives_occur_at_the_significance_level(n: int) -> None:
     from lanlab.analysis.statistics.power import _detects, _Spread
 
     by_block = _Spread(2.0, 2.0, "by block")
@@ -247,7 +247,7 @@ def test_a_difference_that_there_is_not_is_found_as_often_as_the_level_says(n: i
 
 
 @pytest.mark.parametrize("df", [1.0, 4.0, 30.5])
-def test_an_estimated_variance_is_right_on_average_and_its_deviation_is_too_small(
+def test_estimated_variances_are_unbiased_and_deviations_too_small(
     df: float,
 ) -> None:
     from lanlab.analysis.statistics.power import _estimated_deviations
@@ -258,7 +258,7 @@ def test_an_estimated_variance_is_right_on_average_and_its_deviation_is_too_smal
     assert chances @ deviations == pytest.approx(stats.chi.mean(df) / math.sqrt(df), abs=1e-9)
 
 
-def test_equivalence_by_block_and_of_unlike_spreads_takes_other_numbers() -> None:
+def test_equivalence_needs_other_trials_by_block_and_with_unequal_spreads() -> None:
     """Half a deviation from one end the other no longer matters: a one-sided test, of which
     statsmodels knows the power. Deviations of 0.6 and 0.8 together are one of 1."""
     near = {"true": 3.5, "margin": Margin.of_difference(4)}
@@ -274,7 +274,7 @@ def test_equivalence_by_block_and_of_unlike_spreads_takes_other_numbers() -> Non
 
 
 @pytest.mark.parametrize("cap", [2, 3, 7, 40])
-def test_the_least_number_with_a_chance_is_found_wherever_it_lies(cap: int) -> None:
+def test_the_search_finds_the_least_sufficient_number(cap: int) -> None:
     from lanlab.analysis.statistics.power import _least
 
     for wanted in range(2, cap + 1):

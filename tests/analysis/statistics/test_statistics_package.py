@@ -31,7 +31,7 @@ print(*[name for name in ("numpy", "scipy", "lanlab.analysis.statistics") if nam
         ("start_skew_ns", "linear"),
     ],
 )
-def test_what_a_metric_is_decides_its_scale(metric: str, scale: str) -> None:
+def test_the_kind_of_a_metric_decides_its_scale(metric: str, scale: str) -> None:
     assert statistics.scale_of(metric) == scale
 
 
@@ -40,13 +40,13 @@ def test_every_metric_has_a_scale() -> None:
         assert {statistics.scale_of(metric) for metric in workload.metrics} == {"linear", "log"}
 
 
-def test_public_names_are_there_and_documented() -> None:
+def test_public_names_exist_and_are_documented() -> None:
     assert len(statistics.__all__) == len(set(statistics.__all__))
     for name in statistics.__all__:
         assert getattr(statistics, name).__doc__ or name == "Scale"
 
 
-def test_nothing_of_it_is_loaded_before_it_is_needed() -> None:
+def test_importing_statistics_loads_no_numeric_library() -> None:
     done = subprocess.run(
         [sys.executable, "-c", LOADED], capture_output=True, text=True, check=True
     )
@@ -55,7 +55,7 @@ def test_nothing_of_it_is_loaded_before_it_is_needed() -> None:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="no CPU time of ended children there")
-def test_help_comes_at_once() -> None:
+def test_help_needs_less_than_300_ms_of_processor_time() -> None:
     taken = []
     for _ in range(5):
         before = os.times()

@@ -77,7 +77,7 @@ def test_trials_that_all_show_their_threshold_have_students_interval(spread: flo
         ([4.61], [4.5, 4.6, 4.65], [4.62, 4.7, 4.8], 3),
     ],
 )
-def test_trials_above_and_below_are_taken_by_their_likelihood(
+def test_censored_trials_are_estimated_by_maximum_likelihood(
     exact: Sequence[float], above: Sequence[float], below: Sequence[float], df: int
 ) -> None:
     seen = ThresholdTrials(exact, above, below)
@@ -117,11 +117,11 @@ def test_equal_trials_are_known_to_the_resolution() -> None:
         ThresholdTrials(below=[4.5, 4.6]),
     ],
 )
-def test_too_little_says_nothing(seen: ThresholdTrials) -> None:
+def test_too_few_trials_give_no_threshold(seen: ThresholdTrials) -> None:
     assert threshold(seen, resolution=RESOLUTION) is None
 
 
-def test_two_trials_are_enough_and_one_on_either_side() -> None:
+def test_two_trials_or_one_on_either_side_suffice() -> None:
     assert threshold(ThresholdTrials([4.6, 4.7]), resolution=RESOLUTION) is not None
     assert threshold(ThresholdTrials((), [4.6], [4.7]), resolution=RESOLUTION) is not None
 
@@ -136,7 +136,7 @@ def half_width(seen: ThresholdTrials) -> float:
     return math.log(found.high / found.low) / 2
 
 
-def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None:
+def test_correlated_trials_lengthen_the_interval() -> None:
     plain = half_width(ThresholdTrials(DRIFTING))
     longer = half_width(ThresholdTrials(DRIFTING, order=range(10)))
     assert longer / plain == pytest.approx(widening(DRIFTING, 0.95), rel=0.05)
@@ -147,7 +147,7 @@ def test_an_interval_is_longer_where_each_trial_is_like_the_one_before() -> None
     assert half_width(ThresholdTrials(few, order=range(3))) == half_width(ThresholdTrials(few))
 
 
-def test_trials_that_only_say_higher_or_lower_are_part_of_the_order() -> None:
+def test_censored_trials_take_part_in_the_order_test() -> None:
     above = ThresholdTrials(DRIFTING, [4.65, 4.66], order=(*range(10), 1, 2))
     assert half_width(above) > 2 * half_width(ThresholdTrials(DRIFTING, [4.65, 4.66]))
     # Where the others are low, it looks less like a drift.
@@ -162,7 +162,7 @@ def test_trials_that_only_say_higher_or_lower_are_part_of_the_order() -> None:
 
 
 @pytest.mark.parametrize(("slope", "follows"), [(0.0, False), (0.5, True), (0.75, True), (1, True)])
-def test_what_arrives_may_follow_the_load(slope: float, follows: bool) -> None:
+def test_a_threshold_may_depend_on_the_load(slope: float, follows: bool) -> None:
     noise = 0.004 * np.array([1, -1, 0, 1, -1])
     exact = 4 + slope * (LOADS - LOADS.mean()) + noise
     seen = ThresholdTrials(exact, loads=LOADS)
@@ -173,7 +173,7 @@ def test_what_arrives_may_follow_the_load(slope: float, follows: bool) -> None:
     assert follows_load(three, resolution=RESOLUTION) is follows
 
 
-def test_how_much_better_a_slope_must_fit() -> None:
+def test_a_slope_must_raise_the_likelihood_by_sixteen() -> None:
     """Sixteen, in twice the logarithm of the likelihood: with least squares 2 n times the logarithm
     of how much less is left."""
     centered = LOADS - LOADS.mean()
@@ -189,7 +189,7 @@ def test_how_much_better_a_slope_must_fit() -> None:
             assert follows_load(seen, resolution=RESOLUTION) is follows
 
 
-def test_trials_below_their_threshold_speak_against_a_slope_too() -> None:
+def test_lossless_trials_count_against_a_slope() -> None:
     exact = 4.5 + 0.5 * (LOADS - LOADS.mean()) + 0.005 * np.array([1, -1, 0, 1, -1])
     assert follows_load(ThresholdTrials(exact, loads=LOADS), resolution=RESOLUTION)
     below_the_line = ThresholdTrials(exact, above=[4.3, 4.4], loads=LOADS)

@@ -40,7 +40,7 @@ PUBLISHED = [
 values = st.lists(st.floats(0.5, 2e3), min_size=2, max_size=12)
 
 
-def test_published_trials_compare_as_was_worked_out() -> None:
+def test_published_trials_compare_as_calculated_by_hand() -> None:
     adjusted = []
     for table, a, b, size, *worked_out, p, _ in PUBLISHED:
         seen = welch(table[a, size], table[b, size])
@@ -61,7 +61,7 @@ def test_published_trials_compare_as_was_worked_out() -> None:
         (XP["ipv4", 1152], XP["ipv6", 1152], 10.4, 10.09, 10.71, 66.4, 2.2e-70),
     ],
 )
-def test_printed_moments_compare_as_was_worked_out(
+def test_published_moments_compare_as_calculated_by_hand(
     a: PrintedMean, b: PrintedMean, effect: float, low: float, high: float, t: float, p: float
 ) -> None:
     seen = welch_printed(a, b)
@@ -73,7 +73,7 @@ def test_printed_moments_compare_as_was_worked_out(
 
 
 @given(values, values, st.sampled_from(["linear", "log"]))
-def test_it_is_the_welch_test_of_scipy_and_statsmodels(
+def test_the_test_agrees_with_welch_of_scipy_and_statsmodels(
     a: list[float], b: list[float], scale: str
 ) -> None:
     assume(np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3)
@@ -95,7 +95,7 @@ def test_it_is_the_welch_test_of_scipy_and_statsmodels(
 
 
 @given(values, values, st.floats(1e-3, 1e3))
-def test_neither_order_nor_unit_matters(a: list[float], b: list[float], unit: float) -> None:
+def test_order_and_unit_do_not_matter(a: list[float], b: list[float], unit: float) -> None:
     assume(np.ptp(a) > 1e-3 and np.ptp(b) > 1e-3)
     seen = welch(a, b, scale="log")
     swapped = welch([unit * value for value in b], [unit * value for value in a], scale="log")
@@ -130,7 +130,7 @@ def blocks(values: list[float]) -> dict[int, float]:
     return dict(enumerate(values))
 
 
-def test_by_block_is_the_paired_test_of_scipy() -> None:
+def test_comparison_by_block_agrees_with_scipys_paired_test() -> None:
     a, b = W2K["nwlink", 1], W2K["netbeui", 1]
     for scale, x, y in (("linear", a, b), ("log", np.log(a), np.log(b))):
         seen = paired_by_block(blocks(a), blocks(b), scale=scale)
@@ -145,7 +145,7 @@ def test_by_block_is_the_paired_test_of_scipy() -> None:
         assert (seen.design, seen.n_a, seen.n_b) == ("by block", 5, 5)
 
 
-def test_blocks_go_together_by_number_and_lonely_ones_are_counted() -> None:
+def test_blocks_are_paired_by_number_and_unpaired_ones_counted() -> None:
     whole = paired_by_block({1: 10.0, 2: 20.0, 3: 40.0}, {1: 5.0, 2: 11.0, 3: 19.0})
     other = paired_by_block({3: 40.0, 9: 1.0, 2: 20.0, 1: 10.0}, {1: 5.0, 3: 19.0, 2: 11.0, 7: 2.0})
 
@@ -158,7 +158,7 @@ def test_two_blocks_have_no_unbiased_effect() -> None:
     assert paired_by_block({1: 10.0, 2: 20.0}, {1: 5.0, 2: 11.0}).hedges_g is None
 
 
-def test_one_side_without_spread_leaves_the_others_degrees_of_freedom() -> None:
+def test_a_side_without_spread_leaves_the_other_degrees_of_freedom() -> None:
     seen = welch(W98["tcpip", 2], W98["nwlink", 2])
 
     assert (seen.df, seen.sd_b) == (3, 0)
@@ -172,7 +172,7 @@ def test_intervals_at_other_confidences_are_nested() -> None:
     assert seen.interval(0.95) == pytest.approx((seen.low, seen.high))
 
 
-def test_a_side_that_is_not_above_zero_has_no_ratio() -> None:
+def test_a_side_at_or_below_zero_has_no_ratio() -> None:
     assert welch([1, 2], [-1, 1]).ratio is None
     assert welch([1, 2], [2, 6]).ratio == pytest.approx(0.375)
 
@@ -188,13 +188,13 @@ def test_a_side_that_is_not_above_zero_has_no_ratio() -> None:
         ),
     ],
 )
-def test_no_spread_is_no_certainty(compare: object, said: str) -> None:
+def test_no_spread_gives_no_p(compare: object, said: str) -> None:
     with pytest.raises(NoSpread, match=said) as refused:
         compare()  # type: ignore[operator]
     assert "resolution" in str(refused.value.hint)
 
 
-def test_with_a_resolution_equal_trials_compare() -> None:
+def test_equal_trials_with_a_resolution_are_compared() -> None:
     """Readings of 2 and 2.5 of a counter that steps by 0.5 may be the same; 2 and 20 are not."""
     assert not welch([2.0, 2.0], [2.5, 2.5], resolution=0.5).differs
     assert welch([2.0, 2.0, 2.0], [20.0, 20.0, 20.0], resolution=0.5).differs
@@ -212,7 +212,9 @@ def test_with_a_resolution_equal_trials_compare() -> None:
         ([1, 2], [0, 2], "b: on a log scale"),
     ],
 )
-def test_unfit_groups_are_refused(a: list[float], b: list[float], said: str) -> None:
+def test_groups_that_cannot_be_compared_are_refused(
+    a: list[float], b: list[float], said: str
+) -> None:
     with pytest.raises(UnfitValues, match=said):
         welch(a, b, scale="log")
 
@@ -222,7 +224,7 @@ def test_too_few_common_blocks_are_refused() -> None:
         paired_by_block({1: 1.0, 2: 1.0}, {2: 1.0, 3: 1.0})
 
 
-def test_every_result_says_how_it_was_made() -> None:
+def test_every_result_names_its_method() -> None:
     seen = welch([1, 2, 3], [2, 3, 5])
 
     assert isinstance(seen, Comparison)
@@ -231,14 +233,12 @@ def test_every_result_says_how_it_was_made() -> None:
 
 
 @pytest.mark.parametrize(("a", "b", "side"), [([0, 2], [1, 2], "a"), ([1, 2], [0, 2], "b")])
-def test_the_side_of_a_block_that_has_no_ratio_is_named(
-    a: list[float], b: list[float], side: str
-) -> None:
+def test_the_block_side_without_a_ratio_is_named(a: list[float], b: list[float], side: str) -> None:
     with pytest.raises(UnfitValues, match=rf"^{side}: "):
         paired_by_block(dict(enumerate(a)), dict(enumerate(b)), scale="log")
 
 
-def test_two_groups_by_a_spread_that_others_have_shown() -> None:
+def test_a_known_spread_from_other_groups_is_used() -> None:
     """By hand: a standard error of 2 √(1/1 + 1/2), and the t of 4 degrees of freedom: 2.776."""
     seen = by_spread([9.0], [4.0, 6.0], KnownSpread(2.0, 4.0))
     error = 2 * math.sqrt(1.5)
@@ -252,7 +252,7 @@ def test_two_groups_by_a_spread_that_others_have_shown() -> None:
     assert seen.hedges_g == pytest.approx(4 / 2 * math.gamma(2) / (math.sqrt(2) * math.gamma(1.5)))
 
 
-def test_one_value_of_a_side_is_enough_only_where_the_spread_is_known() -> None:
+def test_one_value_suffices_only_with_a_known_spread() -> None:
     with pytest.raises(UnfitValues, match="a: need at least 1 values, got 0"):
         by_spread([], [1.0], KnownSpread(2.0, 4.0))
     with pytest.raises(UnfitValues, match="b: need at least 1 values, got 0"):
@@ -269,7 +269,7 @@ def test_by_block_the_effect_is_in_deviations_of_the_differences() -> None:
 
 
 @pytest.mark.parametrize("far", [1e6, 1e-6])
-def test_differences_that_differ_by_the_last_bits_of_the_values_are_equal(far: float) -> None:
+def test_rounding_errors_in_differences_do_not_count(far: float) -> None:
     """Steps of 0.1 on either side, whichever of them lies far up."""
     small = [0.1 * place for place in range(1, 6)]
     large = [far + value for value in small]
@@ -278,7 +278,7 @@ def test_differences_that_differ_by_the_last_bits_of_the_values_are_equal(far: f
             paired_by_block(blocks(a), blocks(b), scale="linear")
 
 
-def test_by_block_a_step_of_reading_is_a_share_of_the_smaller_side_only_of_ratios() -> None:
+def test_reading_steps_are_relative_only_for_ratios() -> None:
     a, b = blocks([2.0, 2.0, 2.0]), blocks([20.0, 20.0, 20.0])
     linear = paired_by_block(a, b, scale="linear", resolution=0.5)
     turned = paired_by_block(b, a, resolution=0.5)
@@ -290,7 +290,7 @@ def test_by_block_a_step_of_reading_is_a_share_of_the_smaller_side_only_of_ratio
     assert wide.sd_difference == pytest.approx(math.sqrt(2))
 
 
-def test_both_sides_of_a_comparison_are_read_in_steps() -> None:
+def test_reading_steps_widen_both_sides() -> None:
     """Each with a deviation of 1/√12 of the step: of ratios a share of its own mean."""
     linear = welch([2.0, 2.0], [20.0, 20.0], resolution=0.6)
     ratio = welch([2.0, 2.0], [20.0, 20.0], scale="log", resolution=0.6)
@@ -305,7 +305,7 @@ def test_an_interval_has_a_confidence_between_0_and_1() -> None:
             welch([1, 2], [1, 3]).interval(wrong)
 
 
-def test_ratios_differ_where_their_interval_leaves_out_one() -> None:
+def test_ratios_differ_if_their_interval_excludes_one() -> None:
     same, other = [100.0, 101.0, 99.0], [150.0, 151.0, 152.0]
 
     assert welch(same, other, scale="log").differs and welch(other, same, scale="log").differs
