@@ -1,4 +1,4 @@
-"""Series of runs that were taken in turns: which runs belong together, and as what."""
+"""Series of alternating runs: which runs belong together, and their roles."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Place:
 
 
 def place_of(run: RunRecord) -> Place | None:
-    """Where a run stands in its series; `None` if it was not taken in turns."""
+    """The position of a run in its series; `None` if it is not part of one."""
     found = run.alternation
     if found is None:
         return None
@@ -39,11 +39,11 @@ def place_of(run: RunRecord) -> Place | None:
 
 def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
     """
-    The runs of the series that a name means, oldest first: its id, the beginning of it, or, for
-    `last`, that of the newest run. Empty if it means none.
+    The runs of a series, oldest first, by its id, the beginning of its id, or `last` for the series
+    of the newest run. Empty if the name matches none.
 
     Raises:
-        UsageError: It begins the ids of several.
+        UsageError: It is the beginning of several ids.
     """
     ids = list(dict.fromkeys(series_id(run) for run in runs if series_id(run)))
     if name == "last":
@@ -61,6 +61,6 @@ def series_named(runs: Sequence[RunRecord], name: str) -> list[RunRecord]:
 
 
 def series_id(run: RunRecord) -> str:
-    """Id of the series of a run; empty if it was not taken in turns."""
+    """Id of the series of a run; empty if it is not part of one."""
     found: Any = (run.alternation or {}).get("id")
     return found if isinstance(found, str) else ""

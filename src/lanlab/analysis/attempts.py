@@ -1,4 +1,6 @@
-"""Which trials count: a disturbed one may have been repeated at its place, a failed one retried."""
+"""
+Which trials count: a disturbed one may have been repeated at its position, a failed one retried.
+"""
 
 from __future__ import annotations
 
@@ -11,10 +13,11 @@ Place = tuple[str, str, tuple[tuple[str, Level], ...], int]
 
 def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     """
-    The finished trials that are in means, in order: all but those disturbed and run again.
+    The finished trials that are included in means, in order: all but those that were disturbed and
+    repeated.
 
-    A place is run again only while its trials are disturbed, so that the last there is a clean one,
-    or the last of those that were allowed. The plan counts alike (`lanlab.plan.plan`).
+    A position is repeated only while its trials are disturbed, so the last one there is
+    undisturbed, or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
     last: dict[Place, int] = {}
     for trial in trials:
@@ -29,12 +32,14 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 
 def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The finished trials that are in no mean, as another at their place counts."""
+    """
+    The finished trials that are excluded from means, because another at their position counts.
+    """
     counted = {trial.number for trial in counting(trials)}
     return [t for t in trials if t.status == "done" and t.number not in counted]
 
 
 def place_of(trial: TrialRecord) -> Place:
-    """Where a trial stands in its run; those that were repeated or retried share it."""
+    """The position of a trial in its run, which its repeats and retries share."""
     levels = tuple(sorted(trial.factors.items()))
     return trial.experiment, trial.purpose, levels, trial.block

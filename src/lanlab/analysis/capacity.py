@@ -1,13 +1,13 @@
 """
-The capacity that a search has measured, with its interval, and what that says of each loss goal.
+The capacity found by a search with its interval, and the result for each loss goal.
 
-The model: a trial carries a capacity of its own, lognormal from trial to trial, and of what it
-carries a share is lost at random. Of a load beyond its capacity just that arrives, so that a lossy
-trial shows the capacity, and one that is not says that it is higher. A loss below half a width
-counts as random loss. Where trials contradict the model (what arrives grows with the load, or
-a goal is missed far below the capacity), loss rises gradually: then a goal has a threshold of its
-own, of which a trial says only whether it is higher or lower. Where the capacity of a trial is like
-that of the one before, as under load that lasts, the interval is longer.
+The model: each trial has its own capacity, lognormally distributed, and loses a random share of the
+messages below it. Of a load above its capacity, exactly the capacity arrives; so a trial with
+losses shows its capacity, and a trial without shows that it is higher. A loss below half a width
+counts as random. If trials contradict the model (more arrives as the load grows, or a goal is
+missed far below the capacity), loss rises gradually: each goal then has its own threshold, and a
+trial only shows whether it is higher or lower. If capacities of successive trials are correlated,
+as under lasting load, the interval is wider.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from lanlab.plan.random_loss import random_loss
 if TYPE_CHECKING:
     from lanlab.analysis.statistics.threshold import Threshold, ThresholdTrials
 
-#: How a search ended for a goal. `not_steady`: the load varies from trial to trial by more than the
-#: width that bounds shall have. `refuted`: a sweep of the same run met the goal at a higher load
+#: How a search ended for a goal. `not_steady`: the load varies between trials by more than the
+#: requested width of the bounds. `refuted`: a sweep of the same run met the goal at a higher load
 #: (`lanlab.analysis.sweep_bound`). The others are those of `GoalResult`.
 Verdict = Literal[
     "found", "not_steady", "refuted", "random_loss", "at_least_high", "sender_limited", "below_low",
     "undecided",
 ]  # fmt: skip
 
-#: More loss than this is far beyond saturation, where a receiver may carry less.
+#: Higher losses mean a load far beyond saturation, where a receiver may carry less.
 _FAR_BEYOND = 0.2
-#: Distance below the interval of the median, in standard deviations, at which two lossy trials of
-#: three are rare.
+#: Distance below the interval of the median, in standard deviations, at which losses in two of
+#: three trials are rare.
 _FAR_SPREADS = 2.0
-#: Smallest spread that differs from none, where the number of messages is not known.
+#: Smallest spread that counts as one if the number of messages is unknown.
 _RESOLUTION = 1e-4
 
 
@@ -45,7 +45,7 @@ class Load:
     """A load with its 95 % interval, in the factor's unit."""
 
     median: float
-    #: `None` where the trials do not end it.
+    #: `None` if the trials do not bound it.
     low: float | None
     high: float | None
     spread_ratio: float
@@ -61,8 +61,9 @@ class Load:
         return Load(min(self.median, limit), low, high, self.spread_ratio)
 
     def not_below(self, bound: float | None) -> Load:
-        """The load, raised to what most full-length trials at one load met: where trials vary,
-        the estimate from all of them can lie below that."""
+        """Raise the load to the highest load that most full-length trials met: if trials vary, the
+        estimate from all of them can be lower.
+        """
         if bound is None or bound <= self.median:
             return self
         high = None if self.high is None else max(self.high, bound)
@@ -71,15 +72,15 @@ class Load:
 
 @dataclass(frozen=True)
 class Capacity:
-    #: Where loss begins to rise with load, median over trials; `None` if it was not reached, or
-    #: loss rises gradually.
+    #: The load from which losses rise, median over trials; `None` if it was not reached, or losses
+    #: rise gradually.
     load: Load | None
     random_loss: RandomLoss | None
     is_gradual: bool
     #: How each goal of the search ended, and the median load up to which it is met.
     goals: tuple[tuple[Verdict, Load | None], ...]
-    #: How far the capacity of each trial that tells of it was from the median, natural logarithm,
-    #: in the order in which they were measured; empty without `load`.
+    #: Deviation of each informative trial's capacity from the median, natural logarithm, in order
+    #: of measurement; empty without `load`.
     distances: tuple[float, ...] = ()
 
 
@@ -89,8 +90,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
 
     Args:
         result: Result of a search that has ended.
-        width_ratio: How close the bounds of a goal shall be: capacity that varies more is not
-            steady.
+        width_ratio: Requested width of a goal's bounds: a capacity that varies more is not steady.
     """
     from lanlab.analysis.statistics.threshold import follows_load, threshold
 
@@ -110,13 +110,14 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
     found = threshold(trials, resolution=resolution) if shows_it else None
     whole = load_of(found)
     if whole is not None and random is not None:
-        # What is not known of the random loss is not known of the capacity.
+        # The uncertainty of the random loss adds to that of the capacity.
         doubt = (random.high - random.low) / 2
         low = None if whole.low is None else whole.low * (1 - doubt)
         high = None if whole.high is None else whole.high * (1 + doubt)
         whole = Load(whole.median, low, high, whole.spread_ratio)
     lost = loss.ratio if loss is not None else 0.0
-    # Few messages may be lost far below, and some at the bounds: then all below the capacity tell.
+    # Few messages may be lost far below, and some at the bounds: then all trials below the capacity
+    # are informative.
     wide = None
     if loss is not None and loss.lossy_trials and whole is not None and whole.low is not None:
         wide = random_loss(full, whole.low)
@@ -126,7 +127,7 @@ def capacity(result: SearchResult, width_ratio: float) -> Capacity:
             return one.kind, None, False
         load = whole and whole.times((1 - lost) / (1 - one.loss_ratio))
         missed = load is not None and one.upper is not None and one.upper < _least(load)
-        # Half: one interval of the random loss in 20 misses it, by little.
+        # Half, because one interval of the random loss in 20 misses it, by little.
         if missed and wide is not None and wide.forbids(one.loss_ratio / 2):
             return "random_loss", None, False
         if grows or missed:
@@ -163,10 +164,10 @@ def _trials(
         chance = loss.most_ratio(tried.messages) if loss is not None else 0.0
         at_most = max(least_ratio, chance)
         if at_most >= 1:
-            # Chance may lose all of so few messages: they tell nothing of the capacity.
+            # So few messages may all be lost by chance: not informative.
             continue
         if tried.loss_ratio <= at_most:
-            # Wherever the capacity lies between, so that what is said does not depend on it.
+            # The same for any capacity in between, so that the result does not depend on it.
             above.append(math.log(load * (1 - at_most) / kept))
             when[1].append(place)
         elif tried.loss_ratio < _FAR_BEYOND:

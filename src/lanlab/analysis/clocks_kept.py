@@ -1,4 +1,4 @@
-"""What keeps the clocks of the hosts of a trial right."""
+"""How the clocks of a trial's hosts are synchronised."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from lanlab.units import format_time
 
 def clocks_kept(trials: Sequence[TrialRecord]) -> str:
     """
-    By what the clocks of both ends are kept right, and how well the kernels take them to be, as in
-    `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
+    How the clocks of both ends are synchronised, and their accuracy by their kernels' estimate, as
+    in `pc1 by chronyd, right to within 1.20 ms; nas by nothing`.
 
     Args:
-        trials: Trials of one workload; the last that knows counts.
+        trials: Trials of one workload; the last one with this information counts.
 
     Returns:
-        Empty where it is not known of both ends.
+        Empty if it is not known for both ends.
     """
     for trial in reversed(trials):
         setup, facts = trial.raw.get("setup") or {}, trial.raw.get("facts") or {}
@@ -41,5 +41,5 @@ def _kept(clock: Mapping[str, Any]) -> str:
     if not clock["synchronised"]:
         return f"by {by}, not synchronised" if by else "by nothing"
     error = format_time(clock["maximum_error_ns"] / 1e9)
-    # In a container, what keeps the clock right may be outside of it.
+    # In a container, the synchronising program may run outside of it.
     return f"by {by or 'a program that is not seen'}, right to within {error}"

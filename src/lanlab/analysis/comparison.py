@@ -1,10 +1,11 @@
 """
-One metric of one condition on two sides: how they differ, how surely, and what would settle it.
+One metric of one condition on two sides: the difference, its certainty, and the trials needed to
+settle it.
 
-Where the sides come from says what is a unit and what may be claimed (`Basis`). Two levels of a
-factor within a run were measured in the same blocks: trials are units. Of two settings that were
-measured in runs of their own, runs are units: trials of one run have the load of its minutes, the
-ports and buffers of its processes in common, and differ by less than the next run does.
+The origin of the sides determines the unit and what may be claimed (`Basis`). Two levels of a
+factor within a run were measured in the same blocks: trials are the units. Two settings measured in
+separate runs: runs are the units, because trials of one run share the load of its minutes and the
+ports and buffers of its processes, and differ by less than the next run does.
 """
 
 from __future__ import annotations
@@ -23,43 +24,43 @@ if TYPE_CHECKING:
     from lanlab.analysis.statistics import Comparison, Further, KnownSpread, Margin, TwoModes
     from lanlab.analysis.statistics.samples import Scale
 
-#: Greatest chance that any of the differences that are said to be there is none.
+#: Largest probability that any of the claimed differences is none.
 LEVEL = 0.05
 
-#: A difference greater by this factor than that of two modes is not one of modes.
+#: A difference larger than that of two modes by this factor is not due to modes.
 _MODES_REACH = 1.25
 
-#: What two sides are, and how they are compared:
-#: `levels` of a factor within one run, by block; runs taken in `turns`, by turn; several runs of
-#: each side in `mixed` order, by Welch's test; single runs, or one side after the other, against
-#: the spread of other runs (`known spread`). From these a difference may be claimed. Several runs
-#: of each, one side `after` the other, by Welch's test, and a `single` run of each, by its trials,
-#: only say that these runs differ: not whether the setting or the hour is the reason.
+#: The kind of sides, which determines the test: `levels` of a factor within one run, by block; runs
+#: in alternation (`turns`), by turn; several runs of each side in `mixed` order, by Welch's test;
+#: single runs, or one side after the other, against the spread of other runs (`known spread`).
+#: These can support a claim about the settings. Several runs of each, one side `after` the other,
+#: by Welch's test, and a `single` run of each, by its trials, only show that these runs differ: the
+#: cause may be the setting or the hour.
 Basis = Literal["levels", "turns", "mixed", "known spread", "after", "single"]
 _BY_BLOCK = ("levels", "turns")
 _CLAIMING = ("levels", "turns", "mixed", "known spread")
-#: Where most trials of a side are disturbed, these do not say that it is better or worse.
+#: If most trials of a side are disturbed, they cannot show that it is better or worse.
 _UNGUARDED = ("known spread", "after", "single")
 
-#: `differs`: shown, with all that was compared in mind. `runs_differ`: shown of these runs, and
-#: the reason may be the runs themselves. `equivalent`: shown to be within the margin.
-#: `cannot_tell`: none of these. `no_interval`: too few trials, or equal ones.
+#: `differs`: shown, corrected for all comparisons. `runs_differ`: shown for these runs, whose own
+#: conditions may be the cause. `equivalent`: shown to be within the margin. `cannot_tell`: none of
+#: these. `no_interval`: too few trials, or equal ones.
 Verdict = Literal["differs", "runs_differ", "equivalent", "cannot_tell", "no_interval"]
 
 
 @dataclass(frozen=True)
 class Sample:
-    #: One for each unit: a trial that counts, in order of execution, or the mean of a run.
+    #: One per unit: a trial that counts, in order of execution, or the mean of a run.
     values: tuple[float, ...]
     blocks: tuple[int, ...]
     failed: int
     missing: int
     disturbed: int
-    #: Mean time that a unit took, seconds.
+    #: Mean duration of a unit, seconds.
     mean_unit_s: float
-    #: Where units are runs: the mean of each on the metric's scale, which is what is compared.
+    #: If units are runs: the mean of each on the metric's scale, which is what is compared.
     centres: tuple[float, ...] = ()
-    #: Where units are runs: trials of all that count.
+    #: If units are runs: the counting trials of all runs.
     trials: int | None = None
 
     @property
@@ -76,7 +77,7 @@ class Sample:
 
     @property
     def mean(self) -> float | None:
-        """Arithmetic mean; `None` without a value."""
+        """Arithmetic mean; `None` without values."""
         return math.fsum(self.values) / self.n if self.values else None
 
 
@@ -91,22 +92,22 @@ class Compared:
     base: Sample
     other: Sample
     basis: Basis
-    #: What it makes of units: ratio of geometric means (`log`) or difference of means (`linear`).
+    #: How units are combined: ratio of geometric means (`log`) or difference of means (`linear`).
     scale: Scale
-    #: `other / base`, or `other - base`; `None` where a side has no value, or a ratio no meaning.
+    #: `other / base`, or `other - base`; `None` if a side has no value, or the ratio is undefined.
     effect: float | None
-    #: Its test and interval; `None` where trials do not allow one, for which `why` has the reason.
+    #: Its test and interval; `None` if the trials do not allow one; `why` has the reason.
     test: Comparison | None
     why: str
     #: p of the test, corrected for all comparisons made together; `None` without a test.
     p_holm: float | None = None
-    #: The margin within which a difference is as good as none; `None` if none was declared.
+    #: The margin within which a difference is negligible; `None` if none was declared.
     margin: Margin | None = None
     #: p of equivalence, corrected likewise; `None` without margin or test.
     p_equivalent_holm: float | None = None
-    #: Further units that would decide; `None` where decided, or not to be said.
+    #: More units needed for a decision; `None` if decided, or unknown.
     further: Further | None = None
-    #: The modes that the trials of all that was compared are in; `None` where none can be seen.
+    #: The modes of the trials of all compared sides; `None` if none are visible.
     modes: TwoModes | None = None
 
     @property
@@ -115,12 +116,12 @@ class Compared:
 
     @property
     def may_claim(self) -> bool:
-        """Whether what is seen may be said of the settings, and not of these runs alone."""
+        """Whether the result applies to the settings, and not only to these runs."""
         return self.basis in _CLAIMING
 
     @property
     def verdict(self) -> Verdict:
-        """What can be said. What is equivalent may differ as well, by less than matters."""
+        """The verdict. Equivalent sides may still differ, by less than matters."""
         if self.test is None:
             return "no_interval"
         if self.p_equivalent_holm is not None and self.p_equivalent_holm <= LEVEL:
@@ -135,22 +136,26 @@ class Compared:
 
     @property
     def is_unguarded(self) -> bool:
-        """Whether most trials of a side are disturbed, and nothing made both sides alike in it."""
+        """
+        Whether most trials of a side are disturbed, and the sides did not share the disturbance.
+        """
         sides = (self.base, self.other)
         return self.basis in _UNGUARDED and any(side.is_mostly_disturbed for side in sides)
 
     @property
     def may_be_modes(self) -> bool:
-        """Whether trials that come in two modes, more of one side in the slower, would look like
-        the difference: it is no greater than the modes are apart."""
+        """Whether bimodal trials could explain the difference, with more trials of one side in the
+        slower mode: it is no larger than the distance of the modes.
+        """
         if self.modes is None or not self.differs or self.scale != "log" or not self.effect:
             return False
         return abs(math.log(self.effect)) <= _MODES_REACH * math.log(self.modes.ratio)
 
     @property
     def better(self) -> bool | None:
-        """Whether the other side is better than the base; `None` where no difference is shown, it
-        may be one of modes, the metric has no better, or most trials of a side were disturbed."""
+        """Whether the other side is better than the base; `None` if no difference is shown, modes
+        may explain it, the metric has no better direction, or most trials of a side were disturbed.
+        """
         direction = metric_direction(self.metric)
         is_open = self.may_be_modes or self.is_unguarded
         if not self.differs or is_open or direction is None or self.effect is None:
@@ -176,10 +181,10 @@ def compared(
 
     Args:
         base, other: Their trials or runs.
-        experiment, metric, factors, parameters: What is compared.
+        experiment, metric, factors, parameters: The compared condition.
         names: Names of base and other.
-        basis: What the sides are.
-        spread: Between runs, where that is the basis.
+        basis: The kind of sides.
+        spread: The spread between runs, if the basis needs it.
     """
     from lanlab.analysis.statistics import by_spread, paired_by_block, scale_of, welch
     from lanlab.analysis.statistics.samples import moments
@@ -201,14 +206,14 @@ def compared(
                 )
                 test = paired_by_block(mine, theirs, scale=scale)
             elif spread is not None:
-                # Runs of one side, one after another, may be as alike as one run is to itself.
+                # Successive runs of one side may be as similar as trials of one run.
                 mean, against = (
                     moments("side", one.tested, scale=scale, at_least=1).centre
                     for one in (other, base)
                 )
                 test = by_spread([mean], [against], spread, scale=scale)
             else:
-                # Runs one after another share less than trials do.
+                # Successive runs share less than trials do.
                 test = welch(other.tested, base.tested, scale=scale, in_order=basis == "single")
         except LabError as error:
             why = error.message
@@ -231,7 +236,7 @@ def compared(
 
 
 def corrected(found: Sequence[Compared]) -> list[Compared]:
-    """All that was compared together, with p corrected by Holm's method over all of it."""
+    """All comparisons made together, with p corrected by Holm's method."""
     from lanlab.analysis.statistics import holm
 
     tested = [one for one in found if one.test is not None]
@@ -247,16 +252,16 @@ def corrected(found: Sequence[Compared]) -> list[Compared]:
 
 def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list[Compared]:
     """
-    All that was compared together, with p corrected by Holm's method over all of it: once for
-    differences and, where a margin is declared, once for equivalences.
+    All comparisons made together, with p corrected by Holm's method: once for differences and, if a
+    margin is declared, once for equivalences.
 
     Args:
         found: Every comparison that the user sees.
-        margin_ratio: A share of each other within which two sides are as good as equal; for what
-            is compared as a difference, a share of the base's mean.
+        margin_ratio: Relative difference up to which two sides count as equal; for comparisons of
+            differences, a share of the base's mean.
 
     Raises:
-        UsageError: A margin that is not above 0.
+        UsageError: The margin is not above 0.
     """
     from lanlab.analysis.statistics import Margin, holm, tost, trials_to_decide
 
@@ -271,7 +276,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                 margins[id(one)] = Margin.of_ratio(margin_ratio)
             elif one.base.mean:
                 margins[id(one)] = Margin.of_difference(margin_ratio * abs(one.base.mean))
-    # That two runs are alike does not show that two settings are.
+    # Similar runs do not prove that the settings are equivalent.
     within = [one for one in tested if id(one) in margins and one.may_claim]
     equivalent = dict(
         zip(
@@ -297,7 +302,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
                     own.test,
                     mean_trial_s=max(mean_s, 1e-3),
                     margin=own.margin,
-                    # Bonferroni: each of the tests that are made together gets its share.
+                    # Bonferroni: each test gets an equal share of the error rate.
                     level=LEVEL / len(tested),
                 )
             except UsageError:  # trials without any spread on a side say nothing about it
@@ -310,7 +315,7 @@ def judged(found: Sequence[Compared], margin_ratio: float | None = None) -> list
 def _modes(found: Sequence[Compared]) -> dict[str, TwoModes | None]:
     from lanlab.analysis.statistics import two_modes
 
-    # A base that several sides are held against is one condition.
+    # A base compared with several sides is one condition.
     values: dict[str, dict[tuple[float, ...], None]] = {}
     for one in found:
         if one.scale == "log":

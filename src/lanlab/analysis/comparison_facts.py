@@ -1,4 +1,4 @@
-"""Differences of several runs other than their trials: testbed, kernel, versions, modes."""
+"""Differences between runs apart from their trials: testbed, kernel, versions, modes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.analysis.modes import modes_of
 from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 
-#: Facts that say nothing of how a run was measured: counters as they stood, names of a boot.
+#: Facts without influence on the measurement: counters, boot ids.
 _PASSING = frozenset({"boot_id", "queues"})
 ABSENT = "not recorded"
 
@@ -26,8 +26,8 @@ def differing_facts(
     runs: Sequence[tuple[RunRecord, Sequence[TrialRecord]]],
 ) -> tuple[Differing, ...]:
     """
-    The facts of testbed, link, hosts, versions, scale and modes in which runs differ, in the order
-    of their records. The seed is left out: it orders trials, and is another in every run.
+    The facts on testbed, link, hosts, versions, scale and modes in which runs differ, in the order
+    of their records. The seed is omitted, because it differs in every run.
     """
     sides = [_facts(run, trials) for run, trials in runs]
     names = dict.fromkeys(name for facts in sides for name in facts)
@@ -43,7 +43,7 @@ def _facts(run: RunRecord, trials: Sequence[TrialRecord]) -> dict[str, str]:
     testbed = {key: value for key, value in run.testbed.items() if key != "facts"}
     own = dict(run.testbed.get("facts") or {})
     hosts = own.pop("hosts", None) or {}
-    # What a link is stands in the testbed, once; what a host is, with the hosts.
+    # Facts of a link are stored with the testbed, facts of a host with the hosts.
     own.pop("link", None)
     facts = {"scale": run.scale}
     facts |= _flat("testbed", testbed)

@@ -1,4 +1,4 @@
-"""What a run measured against what its study printed for the same condition."""
+"""A run's results compared with its study's published values for the same conditions."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from lanlab.studies import Published, PublishedValue, Study, at_scale
 @dataclass(frozen=True)
 class PublishedRatio:
     ours: Summary
-    #: What the study varied and the run did not, as in `vista`; empty if nothing.
+    #: The levels that the study varied and the run did not, as in `vista`; empty if none.
     series: str
     value: PublishedValue
     sd: PublishedValue | None
     their_trials: int | None
-    #: Our mean over theirs; `None` where nothing was measured, or theirs is zero.
+    #: Our mean divided by theirs; `None` if nothing was measured, or theirs is zero.
     ratio: float | None
-    #: 95 % interval of the ratio; `None` of a single trial.
+    #: 95 % interval of the ratio; `None` for a single trial.
     interval: tuple[float, float] | None
-    #: Whether their spread is in the interval; if not, their number is taken as it stands.
+    #: Whether the interval includes their spread; otherwise their value is taken as exact.
     has_their_spread: bool
-    #: Why there is no interval; empty where there is one.
+    #: Why there is no interval; empty if there is one.
     why: str
 
 
@@ -38,16 +38,16 @@ def compare_with_published(
     metrics: Sequence[str] | None = None,
 ) -> tuple[PublishedRatio, ...]:
     """
-    Every mean that the study printed for a condition of the run, in the order of the conditions.
+    Every published mean for a condition of the run, in the order of the conditions.
 
     Args:
         run, trials: The run with all its trials.
-        published: What its study printed.
+        published: The study's published values.
         metrics: Keys of trials' results; by default all that the experiments name.
 
     Raises:
-        UsageError: The study printed no mean at a condition of the run.
-        UnknownName: No trial has a metric that was asked for.
+        UsageError: No mean is published for a condition of the run.
+        UnknownName: No trial has a requested metric.
     """
     check_metrics(trials, metrics)
     study = Study.model_validate(run.study)
@@ -109,7 +109,7 @@ def _beside(
 def _with_their_spread(
     summary: Summary, value: PublishedValue, sd: PublishedValue | None, trials: int | None
 ) -> tuple[float, float] | None:
-    """The ratio's interval from both spreads; `None` where theirs is not known."""
+    """The ratio's interval from both spreads; `None` if theirs is unknown."""
     if sd is None or trials is None or summary.mean is None or summary.sd is None:
         return None
     from lanlab.analysis.statistics import PrintedMean, welch_printed

@@ -1,4 +1,4 @@
-"""Which conditions of several runs can be held against each other, and which cannot."""
+"""Which conditions of several runs can be compared, and which cannot."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from lanlab.store import Level, TrialRecord
 from lanlab.store.labels import label_of
 from lanlab.studies import Study, at_scale
 
-#: Parameters that say how much of a condition is measured, not what: trials that differ in them
-#: alone are compared, and the difference is reported.
+#: Parameters for the amount of measurement: trials that differ only in them are compared, and the
+#: difference is reported.
 _AMOUNTS = frozenset({"time_s", "warmup_s", "messages", "requests", "bytes", "silence_s"})
 
 
 @dataclass(frozen=True)
 class Unlike:
-    """A condition that only some runs have, or that is another thing in each."""
+    """A condition that only some runs have, or that differs between them."""
 
     experiment: str
     factors: Mapping[str, Level]
     has: tuple[str, ...]
     lacks: tuple[str, ...]
-    #: Parameters that differ, with each run's value; empty where a run lacks the condition.
+    #: Parameters that differ, with each run's value; empty if a run lacks the condition.
     differing: Mapping[str, tuple[Level | None, ...]]
 
 
@@ -36,17 +36,18 @@ class Unlike:
 class Paired:
     comparisons: tuple[Compared, ...]
     unlike: tuple[Unlike, ...]
-    #: Amounts (`time_s` and the like) that differ at conditions that were compared, by parameter.
+    #: Amounts (such as `time_s`) that differ between compared conditions, by parameter.
     amounts: Mapping[str, tuple[Level | None, ...]]
     searches: tuple[str, ...]
     settings: Mapping[str, tuple[Level | None, ...]] = field(default_factory=dict)
-    #: Where sides were not taken in turns: the runs that show how much runs differ.
+    #: If sides were not alternated: the runs that show how much runs differ.
     yardsticks: tuple[Others, ...] = ()
 
 
 def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
-    """What sentences and figures call runs: as their user named them, if each has a name of its
-    own; else `RUN1`, `RUN2` and so on."""
+    """Labels of runs in sentences and figures: their names, if each has a different one; else
+    `RUN1`, `RUN2` and so on.
+    """
     named = [name for run, _ in runs if (name := label_of(run).name)]
     if len(set(named)) == len(runs):
         return tuple(named)
@@ -55,10 +56,10 @@ def run_names(runs: Sequence[Run]) -> tuple[str, ...]:
 
 def check_comparable(runs: Sequence[Run]) -> None:
     """
-    Refuse runs that nothing can be compared of.
+    Refuse runs that cannot be compared.
 
     Raises:
-        UsageError: Fewer than two, one twice, or of different studies.
+        UsageError: There are fewer than two, one twice, or different studies.
     """
     ids = [run.id for run, _ in runs]
     if len(ids) < 2:
@@ -78,10 +79,10 @@ def check_comparable(runs: Sequence[Run]) -> None:
 
 def check_named_once(ids: Sequence[str]) -> None:
     """
-    Refuse a run that is named twice.
+    Refuse a repeated run.
 
     Raises:
-        UsageError: Naming it.
+        UsageError: A run is named twice.
     """
     twice = next((one for one in ids if ids.count(one) > 1), None)
     if twice is not None:
@@ -97,17 +98,17 @@ def pair_runs(
     others: Sequence[Run] = (),
 ) -> Paired:
     """
-    Every common condition, each other run against the base.
+    Compare every common condition of each other run with the base.
 
     Args:
         runs: Runs of one study with all their trials.
-        base: Place of the run that the others are held against.
+        base: Index of the run to compare the others with.
         metrics: Keys of trials' results; by default the first metric of each experiment.
         others: Other runs of the study, which may show how much runs differ.
 
     Raises:
-        UsageError: As `check_comparable`, or no condition in common.
-        UnknownName: No trial of any run has a metric that was asked for.
+        UsageError: As in `check_comparable`, or no common condition.
+        UnknownName: No trial of any run has a requested metric.
     """
     check_comparable(runs)
     sides = [Side(name, (run,)) for name, run in zip(run_names(runs), runs, strict=True)]
@@ -123,18 +124,19 @@ def pair_sides(
     settings_differ: bool = True,
 ) -> Paired:
     """
-    Every common condition, each other side against the base.
+    Compare every common condition of each other side with the base.
 
     Args:
-        sides: What is compared.
-        base: Place of the side that the others are held against.
+        sides: The sides.
+        base: Index of the side to compare the others with.
         metrics: Keys of trials' results; by default the first metric of each experiment.
         others: Other runs of the study, which may show how much runs differ.
-        settings_differ: Whether parameters may differ between sides, as what is compared.
+        settings_differ: Whether parameters may differ between sides, because they are the subject
+            of the comparison.
 
     Raises:
-        UsageError: No condition in common, or runs of one side that are of unlike conditions.
-        UnknownName: No trial of any run has a metric that was asked for.
+        UsageError: No common condition, or different conditions among the runs of one side.
+        UnknownName: No trial of any run has a requested metric.
     """
     from lanlab.analysis.statistics import scale_of
 
@@ -219,19 +221,19 @@ def pair_levels(
     name: Callable[[Level], str] = str,
 ) -> tuple[Compared, ...]:
     """
-    The levels of a factor of one run against its base level, at each combination of the others, by
-    the blocks that have both.
+    Compare the levels of a factor of one run with its base level, at each combination of the other
+    factors, by the blocks that have both.
 
     Args:
         run: The run with all its trials.
-        factor: That an experiment varies.
-        base: The base's level as it is written; by default the first.
-        metrics: As for `pair_runs`.
-        name: What a level is called.
+        factor: A factor that an experiment varies.
+        base: The base level as text; by default the first.
+        metrics: As in `pair_runs`.
+        name: The label of a level.
 
     Raises:
-        UnknownName: No experiment varies the factor, no such level, or no such metric.
-        UsageError: Nothing was measured at two levels.
+        UnknownName: No experiment varies the factor, or the level or metric is unknown.
+        UsageError: Fewer than two levels were measured.
     """
     record, trials = run
     conditions = list(conditions_of(record).values())
@@ -288,7 +290,7 @@ def check_metrics(trials: Sequence[TrialRecord], metrics: Sequence[str] | None) 
     Refuse a metric that no run measured.
 
     Raises:
-        UnknownName: Naming what there is.
+        UnknownName: With the available metrics.
     """
     known = dict.fromkeys(key for trial in trials for key in trial.metrics)
     for metric in metrics or ():

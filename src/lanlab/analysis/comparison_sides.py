@@ -1,4 +1,4 @@
-"""Sides of a comparison: runs that stand for one setting, and what they have of a condition."""
+"""Sides of a comparison: the runs of one setting, and their values for a condition."""
 
 from __future__ import annotations
 
@@ -24,17 +24,17 @@ Run = tuple[RunRecord, Sequence[TrialRecord]]
 class Side:
     name: str
     runs: tuple[Run, ...]
-    #: What it is, in words; empty where the ids of its runs say all.
+    #: Description in words; empty if the ids of its runs are enough.
     what: str = ""
 
     @property
     def middle_s(self) -> float:
-        """Mean time at which its runs began, seconds."""
+        """Mean start time of its runs, seconds."""
         return math.fsum(started_s(run) for run, _ in self.runs) / len(self.runs)
 
 
 def started_s(run: RunRecord) -> float:
-    """When a run began, seconds since 1970."""
+    """Start of a run, seconds since 1970."""
     return datetime.fromisoformat(run.started_at).timestamp()
 
 
@@ -54,13 +54,13 @@ def basis_of(base: Side, other: Side) -> Basis:
 
 
 def turn_of(run: RunRecord) -> tuple[str, int] | None:
-    """The series and turn of a run; `None` of one that was not taken in turns."""
+    """The series and turn of a run; `None` if it is not part of a series."""
     place = place_of(run)
     return None if place is None else (place.series, place.turn)
 
 
 def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, scale: str) -> Sample:
-    """What a side has of a metric at a condition: trials of a single run, else runs."""
+    """A side's values of a metric at a condition: trials of a single run, else runs."""
     if basis == "single":
         return sample_of(side.runs[0][1], condition, metric)
     samples: list[Sample] = []
@@ -77,7 +77,7 @@ def side_sample(side: Side, condition: Condition, metric: str, basis: Basis, sca
         failed=sum(one.failed for one in samples),
         missing=sum(one.missing for one in samples),
         disturbed=sum(one.disturbed for one in samples),
-        # A run that was interrupted for a night is not what the next one takes.
+        # A run that was interrupted for a night would mislead estimates of duration.
         mean_unit_s=statistics.median(one.mean_unit_s for one in samples),
         centres=tuple(centre(one.values, scale) for one, _ in have),
         trials=sum(one.n for one in samples),

@@ -48,7 +48,7 @@ class CopyCost:
     #: there are no more datasets than costs, so that any times would fit.
     residual_ratio: float | None
     p_lack: float | None
-    #: What the fit cannot say, or assumes; empty where it separates all costs.
+    #: Limitations and assumptions of the fit; empty if it separates all costs.
     note: str
 
     @property
@@ -60,19 +60,19 @@ def copy_costs(
     run: RunRecord, trials: Sequence[TrialRecord], experiment: str, metric: str = _TIME
 ) -> tuple[CopyCost, ...]:
     """
-    The costs of each condition of an experiment, those of its datasets taken together.
+    The costs of each condition of an experiment, over all its datasets.
 
-    Trials weigh by 1 over the square of the mean of their dataset. Those that failed, or in
-    whose place a repeat counts, are left out.
+    Trials are weighted by 1 over the square of the mean of their dataset. Trials that failed or
+    were replaced by a repeat are excluded.
 
     Args:
         run: The run.
-        trials: Its trials, in order; those of other experiments are passed over.
+        trials: Its trials, in order; those of other experiments are ignored.
         experiment: Id of an experiment whose workload is `copy`.
-        metric: What it costs: time in seconds, or another metric that adds up over bytes and files.
+        metric: The cost: time in seconds, or another metric that is additive over bytes and files.
 
     Returns:
-        In the order of the study; conditions without a finished trial are left out.
+        In the order of the study, without conditions that have no finished trial.
     """
     own: dict[str, list[TrialRecord]] = {}
     for trial in counting([t for t in trials if t.experiment == experiment]):
@@ -96,7 +96,7 @@ def cost_of(
     trials: Sequence[TrialRecord],
     metric: str = _TIME,
 ) -> CopyCost:
-    """The costs of one condition from its trials, all of which have ended well."""
+    """The costs of one condition from its successful trials."""
     groups: dict[tuple[int, int], list[float]] = {}
     for trial in trials:
         what = (int(trial.metrics["copied_bytes"]), int(trial.metrics["copied_files"]))
@@ -111,7 +111,7 @@ def cost_of(
         return CopyCost(experiment, factors, copied, None, None, None, None, None, note)
     fit = fit_groups(columns, list(groups.values()))
     costs = {
-        # No cost is below zero, though a fit may be.
+        # Costs are never negative, though a fit may be.
         name: Cost(
             one.value, one.low if one.low is None else max(min(0.0, one.value), one.low), one.high
         )

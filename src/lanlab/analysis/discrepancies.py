@@ -24,8 +24,8 @@ SEVERITIES = ("major", "minor", "note", "scan")
 @dataclass(frozen=True)
 class Checked:
     discrepancy: Discrepancy
-    #: Whether its expression holds over the published values; `None` where there is none, or it
-    #: cannot be computed.
+    #: Whether its expression holds for the published values; `None` if it has none, or cannot be
+    #: computed.
     shown: bool | None
 
 

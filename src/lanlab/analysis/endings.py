@@ -1,4 +1,4 @@
-"""Why each condition of a run had as many trials as it had, and what it reached."""
+"""Why each condition of a run ended after its number of trials, and the precision it reached."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study, at_scale
 from lanlab.studies.model import TrialPolicy
 
-#: `fixed`: the study gives a number and no goal. `reached`: the goal. `short`: the trials that the
-#: first ones had asked for did not reach it. `most`: nor did as many as are allowed. `given_up`:
+#: `fixed`: the study sets a number and no goal. `reached`: the goal was reached. `short`: the
+#: planned trials did not reach it. `most`: the maximum number did not reach it either. `given_up`:
 #: trials kept failing. `unfinished`: the run ended before.
 How = Literal["fixed", "reached", "short", "most", "given_up", "unfinished"]
 
@@ -29,9 +29,9 @@ class Ending:
     how: How
     trials: int
     missing: int
-    #: What half the interval may be, as a share of the mean; `None` without a goal.
+    #: Requested half width of the interval, as a share of the mean; `None` without a goal.
     goal_ratio: float | None
-    #: What it is, on its longer side; `None` for too few trials and around a mean of zero.
+    #: The half width reached, on its longer side; `None` with too few trials or a mean of zero.
     half_width_ratio: float | None
 
     def to_json(self) -> dict[str, Any]:
@@ -40,8 +40,8 @@ class Ending:
 
 def endings(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Ending]:
     """
-    How the conditions of a run ended, in the order of the study; those of searches, which end by
-    rules of their own, are not among them.
+    How the conditions of a run ended, in the order of the study, without those of searches, which
+    end by their own rules.
 
     Args:
         run: The run.

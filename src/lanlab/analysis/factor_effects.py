@@ -1,10 +1,9 @@
 """
-What each of several crossed factors changes, with all others held.
+The effect of each of several crossed factors, with all others held constant.
 
-A study that was cut so that its factors go together (each system had a network, a machine and a
-software of its own) cannot say which of them decided. A simulation can have each with each other:
-then a factor's effect is the ratio between its levels in pairs of trials that differ in nothing
-else.
+A study whose factors vary together (each system had its own network, machine and software) cannot
+tell which of them matters. A simulation can combine them freely: a factor's effect is then the
+ratio between its levels in pairs of trials that are otherwise equal.
 """
 
 from __future__ import annotations
@@ -27,7 +26,7 @@ class Effect:
     base: Level
     level: Level
     ratio: float
-    #: 95 % interval over the blocks; `None` of one block.
+    #: 95 % interval over the blocks; `None` with one block.
     interval: tuple[float, float] | None
     least: float
     greatest: float
@@ -35,7 +34,9 @@ class Effect:
 
 @dataclass(frozen=True)
 class Spread:
-    """How far a factor spreads a metric: its greatest level over its least, all else equal."""
+    """
+    The range of a metric over a factor: its highest level divided by its lowest, all else equal.
+    """
 
     factor: str
     ratio: float
@@ -46,7 +47,7 @@ class Spread:
 
 @dataclass(frozen=True)
 class Case:
-    """The spreads at one condition of the factors that are not crossed, the greatest first."""
+    """The ranges at one condition of the factors that are not crossed, largest first."""
 
     at: Mapping[str, Level]
     spreads: tuple[Spread, ...]
@@ -63,7 +64,9 @@ class FactorEffects:
 
 
 def crossed_experiments(study: Study, scale: str) -> list[ExperimentAtScale]:
-    """The experiments at a scale that together cross two or more factors that no workload has."""
+    """The experiments at a scale that together cross two or more factors that are not parameters of
+    a workload.
+    """
     found = [one for one in at_scale(study, scale) if len(_placing(one)) > 1]
     return found if len(_varied(found)) > 1 else []
 
@@ -72,10 +75,10 @@ def factor_effects(
     run: RunRecord, trials: Sequence[TrialRecord], study: Study
 ) -> FactorEffects | None:
     """
-    What the crossed factors of a run change of the first metric of their experiments.
+    The effects of a run's crossed factors on the first metric of their experiments.
 
     Returns:
-        `None` where nothing is crossed, or no two trials can be compared.
+        `None` if no factors are crossed, or no two trials can be compared.
     """
     experiments = crossed_experiments(study, run.scale)
     if not experiments:
@@ -144,7 +147,7 @@ def _effect(
             ratios.append(_geometric(ratio for _, ratio in own))
     if not ratios:
         return None
-    # A block that a condition is missing from has a mean over others: it is no repetition.
+    # The mean of an incomplete block covers other conditions, so it is not a repetition.
     whole = [_geometric(own) for own in by_block.values() if len(own) == len(ratios)]
     ends = interval_of_mean("goodput_bps", whole)
     return Effect(factor, base, level, _geometric(ratios), ends, min(ratios), max(ratios))

@@ -1,4 +1,4 @@
-"""Failed trials: why, what had been seen until then, and what became of their place."""
+"""Failed trials: the reason, the results up to then, and what replaced them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanlab.roles import ROLES
 from lanlab.store import TrialRecord
 from lanlab.workloads import WORKLOADS
 
-#: What an end counts, by the kind of its result, and what that is called.
+#: Counters of an end, by the kind of its result, and their names.
 _COUNTS = {
     "stream_sent": ("total_messages", "sent"),
     "stream_received": ("total_messages", "received"),
@@ -28,15 +28,15 @@ class Failure:
     message: str
     hint: str | None
     end: str | None
-    #: `retried`: another trial was run at its place. `polluted_counts`: a disturbed trial from
-    #: before counts there. `missing`: nothing does.
+    #: `retried`: another trial was run at its position. `polluted_counts`: an earlier, disturbed
+    #: trial counts there. `missing`: nothing does.
     fate: Literal["retried", "polluted_counts", "missing"]
     retried_as: int | None
-    #: What both ends had counted until then, in words; empty if it is unknown.
+    #: The counts of both ends until then, in words; empty if unknown.
     seen: str
 
     def to_json(self) -> dict[str, Any]:
-        """For programs; the cause stands in the trial's `error`."""
+        """As JSON; the cause is in the trial's `error`."""
         return {"fate": self.fate, "retried_as": self.retried_as, "seen": self.seen}
 
 
@@ -96,7 +96,7 @@ def _seen(workload: str, raw: Mapping[str, Any]) -> str:
     is_all = len(said) == 2 or WORKLOADS[workload].has_one_count
     if not is_all and progress is not None:
         asked = (raw.get("setup") or {}).get("requests") or ROLES[workload]
-        # With a peer there is one end; else it is the second that counts what has arrived.
+        # With a peer there is one end; else the second end counts arrivals.
         counted = progress["messages"]
         role = [one for one in ROLES[workload] if one in asked][-1]
         said.append(f"after {progress['elapsed_s']:.2f} s the {role} had {counted} messages")

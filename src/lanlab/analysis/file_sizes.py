@@ -1,9 +1,8 @@
 """
-How quickly files of each size were copied, from the times of every file.
+Copy rates by file size, from the times of every file.
 
-Those are a series of the store (`client-files`), too many to be in a record. A report takes from
-them, for each doubling of the size, how many files there were, their bytes and their time; that is
-put where the series stood.
+The times are a series of the store (`client-files`), too large for a record. A report reduces them
+to the number of files, their bytes and their time for each doubling of the size.
 """
 
 from __future__ import annotations
@@ -25,9 +24,9 @@ _PLACE = "by_size"
 
 @dataclass(frozen=True)
 class SizeClass:
-    """Files of one trial from a power of two, inclusive, to the next."""
+    """Files of one trial with sizes from a power of two, inclusive, to the next."""
 
-    #: The power: files have 2 to the power of this bytes, or more.
+    #: The exponent: files have at least 2 to this power bytes.
     power: int
     files: int
     octets: int
@@ -39,7 +38,7 @@ def size_classes(octets: Any, time_ns: Any) -> list[SizeClass]:
     Files by doublings of their size; empty ones are left out.
 
     Args:
-        octets: Size of each file, whole numbers, shape `(files,)`.
+        octets: Size of each file, bytes, shape `(files,)`.
         time_ns: From its opening to its close, same shape.
 
     Examples:
@@ -66,12 +65,12 @@ def with_size_classes(
     trials: Sequence[TrialRecord], read: Callable[[TrialRecord, str], Series]
 ) -> list[TrialRecord]:
     """
-    Trials with the size classes of their files, where they have times of files.
+    Trials with the size classes of their files, if they have times of files.
 
     Args:
         trials: Trials of a run.
-        read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
-            report must not fail for it.
+        read: Returns the series of a trial by name. If one is missing, its trial stays unchanged,
+            so that the report does not fail.
     """
     return [_with(trial, read) for trial in trials]
 
@@ -82,7 +81,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     if not isinstance(client, dict) or not isinstance(times, dict) or "series" not in times:
         return trial
     try:
-        # A series may have words, too; this one has numbers.
+        # A series may contain text, too; this one has numbers.
         numbers: Mapping[str, Any] = read(trial, str(times["series"])).columns
         time_ns = numbers["closed_ns"] - numbers["opened_ns"]
         found = size_classes(numbers["bytes"], time_ns)
@@ -94,7 +93,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
 
 
 def classes_of(trial: TrialRecord) -> list[SizeClass]:
-    """The size classes that were put into a trial's record; none where they were not."""
+    """The size classes added to a trial's record; empty if none were added."""
     client = trial.raw.get("client")
     times = client.get("file_times") if isinstance(client, dict) else None
     rows = times.get(_PLACE, ()) if isinstance(times, dict) else ()

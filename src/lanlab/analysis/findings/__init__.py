@@ -1,4 +1,4 @@
-"""Findings judged: one evaluator for what was published and for runs."""
+"""Verdicts on findings: one evaluator for published values and for runs."""
 
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from lanlab.analysis.findings.judge import judge_published, judge_run
     from lanlab.analysis.findings.verdicts import Judged, Judgement, Verdicts, findings_of
 else:
-    # What judges loads scipy, which a study without findings has no use for.
+    # The judge imports scipy, which a study without findings does not need.
     __getattr__ = names_of(
         __name__,
         {

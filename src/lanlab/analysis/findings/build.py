@@ -1,4 +1,4 @@
-"""From a statement to what it comes down to, on one body of evidence."""
+"""Converts a statement into comparisons on one body of evidence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from lanlab.studies import findings as forms
 
 
 def build(statement: Statement, evidence: Evidence) -> Node:
-    """All comparisons of a statement, joined as it says; gaps where there is no number."""
+    """All comparisons of a statement, combined as it says; gaps where values are missing."""
     return _built(statement, Scope(evidence))
 
 
@@ -68,12 +68,12 @@ def _core(statement: Any, scope: Scope) -> Node:
             if not parts:
                 return _nothing(statement, scope, statement.over)
             if statement.min is not None and len(parts) < statement.min:
-                # Fewer than are to be counted say nothing of the others.
+                # If fewer comparisons exist than the statement counts, they decide nothing.
                 over = ", ".join(statement.over)
                 return Gap(f"{len(parts)} combinations of {over} here; it takes {statement.min:g}")
             return Joined("count", tuple(parts), statement.min, statement.max)
         case forms.Knee() | forms.Effect():
-            # They bring in the heavier statistics.
+            # They import more statistics.
             from lanlab.analysis.findings import forms_models
 
             if isinstance(statement, forms.Knee):

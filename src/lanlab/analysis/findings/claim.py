@@ -1,4 +1,4 @@
-"""What a statement comes down to: comparisons, joined by "all", "any" or a count."""
+"""The logical form of a statement: comparisons combined by "all", "any" or a count."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from lanlab.frozen import dataclass
 
 Truth = Literal["holds", "does not hold", "undecided", "not tested"]
 Measure = Literal["difference", "ratio", "value", "share", "change", "place", "widening"]
-#: What the number is counted in: the metric's SI unit, nothing (a ratio), a share of 1, a level.
+#: The unit of the number: the metric's SI unit, none (a ratio), a share of 1, a level.
 Unit = Literal["metric", "ratio", "share", "level"]
 REPEATS = "the printed numbers only repeat the claim"
 
 
 @dataclass(frozen=True)
 class Comparison:
-    #: What is compared, in words; the same words and bounds are the same comparison.
+    #: The compared quantities, in words; comparisons with the same words and bounds are the same.
     what: str
     metric: str
     measure: Measure
     value: float
-    #: The claim; `None`: no bound at that end.
+    #: The claimed range; `None`: no bound at that end.
     least: float | None
     most: float | None
     basis: Basis
@@ -35,34 +35,35 @@ class Comparison:
     point: Truth
     unit: Unit = "metric"
     is_strict: bool = False
-    #: One-sided: of what is claimed, and of its contrary, were they not so. 1 where nothing is
-    #: tested.
+    #: One-sided p of the claim's negation and of the claim, so that small values support or
+    #: contradict the claim. 1 if nothing is tested.
     p_for: float = 1.0
     p_against: float = 1.0
     hedges_g: float | None = None
-    #: Trials of each condition, or of all together where one model is fitted to them.
+    #: Trials per condition, or in total if one model is fitted to them.
     n: tuple[int, ...] = ()
-    #: Trials that are lost, and were put in with every value that they can have had.
+    #: Lost trials, for which every possible value was tried.
     lost_trials: int = 0
-    #: Conditions that could be the least or greatest, where the statement speaks of that.
+    #: Conditions that could be the minimum or maximum, if the statement is about that.
     candidates: int = 1
-    #: Interval of `value` at a confidence.
+    #: Interval of `value` at a confidence level.
     interval: Callable[[float], tuple[float, float]] = field(
         default=lambda confidence: (-math.inf, math.inf), compare=False, repr=False
     )
-    #: Trials of each condition that it takes at a two-sided level; `None`: not in reach.
+    #: Trials per condition that are needed at a two-sided level; `None`: out of reach.
     trials_needed: Callable[[float], int | None] = field(
         default=lambda level: None, compare=False, repr=False
     )
-    #: Whether the number of trials that decide it can be computed; of fitted models it cannot.
+    #: Whether the number of trials needed for a decision can be computed; for fitted models it
+    #: cannot.
     is_planned: bool = True
     conditions: tuple[str, ...] = ()
-    #: Ids of the printed numbers that it rests on; none of what was measured.
+    #: Ids of the published values behind it; empty for measured ones.
     sources: frozenset[str] = field(default=frozenset(), compare=False)
 
     @property
     def is_tested(self) -> bool:
-        """Whether chance is known, so that it belongs into the family."""
+        """Whether it is a statistical test, and so belongs to the family."""
         return self.basis == "tested"
 
     @property
@@ -75,7 +76,7 @@ class Comparison:
 
     @property
     def question(self) -> Hashable:
-        """The same for a claim and its contrary: it is asked once in a family."""
+        """The same for a claim and its negation, which are tested once in a family."""
         bounds = sorted(end for end in (self.least, self.most) if end is not None)
         return self.what, self.metric, self.measure, tuple(bounds), self.conditions
 
@@ -88,7 +89,7 @@ class Gap:
 
 @dataclass(frozen=True)
 class Joined:
-    """Parts of a statement: all of them must hold, any, or a number between bounds."""
+    """Parts of a statement, of which all, any, or a certain number must hold."""
 
     how: Literal["all", "any", "count"]
     parts: tuple[Node, ...]
@@ -98,7 +99,7 @@ class Joined:
 
 @dataclass(frozen=True)
 class Tally:
-    """Verdicts on the parts of a statement that must hold for a number of them."""
+    """Verdicts on the parts of a statement that requires a certain number of them."""
 
     parts: int
     shown: int
@@ -132,13 +133,14 @@ def _leaves(node: Node) -> Iterator[Comparison | Gap]:
 
 def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
     """
-    What a statement comes to, by Kleene's three values and a fourth for what has no numbers.
+    The verdict on a statement, by Kleene's three-valued logic with a fourth value for missing
+    numbers.
 
-    If no comparison is decided wrongly, no statement is.
+    If every comparison is decided correctly, so is the statement.
 
     Args:
         truths: Truth of each comparison, by its key.
-        gap: What a statement is of which a part holds and another has no numbers.
+        gap: The value if some parts hold and others have no numbers.
     """
     if isinstance(node, Comparison):
         return truths[node.key]
@@ -168,8 +170,8 @@ def truth_of(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Truth:
 
 def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
     """
-    The statement without comparisons that rest on nothing but the numbers that state the claim:
-    a number that is compared with itself decides nothing.
+    The statement without comparisons that rest only on the numbers that state the claim: comparing
+    a number with itself decides nothing.
     """
     if isinstance(node, Joined):
         return replace(node, parts=tuple(without_repeats(one, stated_by) for one in node.parts))
@@ -180,8 +182,8 @@ def without_repeats(node: Node, stated_by: frozenset[str]) -> Node:
 
 def of_a_model(node: Node) -> Node:
     """
-    The statement judged by the means alone: seeds of one model are no sample of machines, so that
-    a test over them, its p and the size of its effect, would claim what nothing shows.
+    The statement judged by means alone: seeds of one model are not a sample of machines, so a test
+    over them would claim too much.
     """
     if isinstance(node, Joined):
         return replace(node, parts=tuple(of_a_model(one) for one in node.parts))
@@ -213,7 +215,9 @@ def tallies(node: Node, truths: Mapping[Hashable, Truth], gap: Truth) -> Iterato
 
 
 def known_part(node: Node) -> Node | None:
-    """The statement without what has no numbers, or is printed as a bound that leaves it open."""
+    """
+    The statement without parts that have no numbers, or whose published bound leaves them open.
+    """
     if isinstance(node, Gap):
         return None
     if isinstance(node, Comparison):
@@ -240,14 +244,14 @@ def compared(
     digits: Mapping[float, float] = MappingProxyType({}),
 ) -> Comparison:
     """
-    A comparison of an estimate with bounds.
+    Compare an estimate with bounds.
 
     Args:
-        scale: Scale of the estimates; bounds are given in the unit of `measure`.
-        estimates: The first is reported; all must agree, for a verdict (of trials that are lost,
-            each way in which they can have been).
-        strict: The bound itself is not within what is claimed ("below", not "at most").
-        digits: As `Evidence.digits` has them.
+        scale: Scale of the estimates; bounds are in the unit of `measure`.
+        estimates: The first is reported; all must agree on a verdict (one for each possible value
+            of lost trials).
+        strict: Whether the bound itself is excluded ("below", not "at most").
+        digits: As in `Evidence.digits`.
     """
     inner_least = least if least is None or strict else least - _half_digit(least, digits)
     inner_most = most if most is None or strict else most + _half_digit(most, digits)
@@ -314,9 +318,9 @@ def _chances(
 
 def _point(one: Estimate, low: float | None, high: float | None, strict: bool) -> Truth:
     ends = (one.value, one.value) if one.basis == "tested" else one.interval(0.5)
-    # Sums of decimal fractions are off by bits.
+    # Sums of decimal fractions have rounding errors.
     bits = 1e-12 + 1e-9 * max(abs(one.value), abs(low or 0.0), abs(high or 0.0))
-    # A printed 26.5 keeps to "at least 26.5", though it may stand for 26.46.
+    # A published 26.5 satisfies "at least 26.5", though the true value may be 26.46.
     inner = ends if strict or one.is_bound else (one.value, one.value)
     edge = bits if strict else -bits
     within = (low is None or inner[0] > low + edge) and (high is None or inner[1] < high - edge)

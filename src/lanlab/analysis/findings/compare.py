@@ -1,4 +1,4 @@
-"""Comparisons of places: values, differences, ratios, and sums of more than two."""
+"""Comparisons between conditions: values, differences, ratios, and sums of more than two."""
 
 from __future__ import annotations
 
@@ -16,15 +16,15 @@ from lanlab.analysis.statistics.condition_mean import cut
 from lanlab.analysis.statistics.samples import Scale, scale_of
 from lanlab.studies import Level
 
-#: Combinations of conditions that may be the extreme ones, at most.
+#: Most combinations of conditions that may be the extreme ones.
 _MOST_TIED = 65
 
 
 def below(a: Place, b: Place, by_ratio: float = 1.0, strict: bool = True) -> Node:
-    """That `a` lies below `b`, by a factor."""
+    """That `a` is below `b`, by a factor."""
     own_a, own_b, _ = apart([a, b])
     if by_ratio == 1 and own_b < own_a:
-        # One order of both sides, so that the same question is asked once.
+        # One order of both sides, so that the same question is tested once.
         return ratio(b, a, 1.0, None, strict=strict)
     return ratio(a, b, None, 1 / by_ratio, strict=strict)
 
@@ -36,7 +36,8 @@ def ratio(
     metric = a.scope.metric
     sides = _sides(a, b)
     if isinstance(sides, Gap) or any(side.cell.is_derived for side in sides):
-        # What follows from a printed ratio has the digits of two numbers; the ratio itself of one.
+        # A ratio computed from published values has the rounding error of two numbers, a published
+        # ratio that of one.
         printed = a.scope.evidence.ratio(metric, a.scope.single(), b.scope.single())
         if printed is None or b.scope.metric != metric:
             return (
@@ -73,7 +74,7 @@ def _ratio_of_sides(
     if (least, most) in ((None, 1.0), (1.0, None)):
         least, most = (None if end is None else 0.0 for end in (least, most))
         return weighted([a, b], [1.0, -1.0], "linear", "difference", least, most, strict=strict)
-    # On the linear scale a ratio within bounds is two differences on one side of zero.
+    # On the linear scale, a ratio within bounds is a pair of one-sided differences.
     parts = []
     if least is not None:
         weights = [1.0, -least]
@@ -103,7 +104,7 @@ def value(
     if not (isinstance(found, Comparison) and isinstance(place.found, Side)):
         return found
     known = [number for cell in place.found.all for number in _values(cell.sample)]
-    # For a share of the link's limit: what is above it was seen there.
+    # A share of the link's limit: the excess was measured there.
     least_seen, most_seen = min(known), math.inf if measure == "share" else max(known)
     interval = found.interval
 
@@ -128,7 +129,7 @@ def weighted(
     strict: bool = False,
     what: str | None = None,
 ) -> Node:
-    """That a sum of places with weights lies within bounds; a gap where one has no number."""
+    """That a weighted sum of conditions is within bounds; a gap if one has no value."""
     sides = _sides(*places)
     if isinstance(sides, Gap):
         return sides
@@ -136,7 +137,7 @@ def weighted(
     pairs = list(zip(weights, samples, strict=True))
     wanted, scale = scale, scale_for(pairs, scale)
     if scale != wanted and measure != "value":
-        # Bounds of a ratio are none of a difference.
+        # Bounds of a ratio do not apply to a difference.
         return Gap("a value is not above zero, so there is no ratio", True)
     estimates = list(contrasts(pairs, scale))
     combinations = math.prod(len(side.all) for side in sides)
@@ -168,7 +169,7 @@ def weighted(
 
 
 def scale_at(places: Sequence[Place], metric: str) -> Scale:
-    """The scale of a metric, where all values of these places allow it."""
+    """The scale of a metric, if all values of these conditions allow it."""
     cells = [place.found.cell for place in places if isinstance(place.found, Side)]
     return scale_for([(1.0, cell.sample) for cell in cells], scale_of(metric))
 
@@ -207,7 +208,7 @@ def place_words(place: Place) -> str:
 
 
 def apart(places: Sequence[Place]) -> list[str]:
-    """What tells each place apart, in words; last what all have in common."""
+    """What distinguishes each condition, in words; last what all have in common."""
     factors = [place.factors for place in places]
     keys = dict.fromkeys(key for own in factors for key in own)
     common: dict[str, Level] = {
@@ -240,7 +241,7 @@ def _words(
             return f"{f' {sign} '.join(p.scope.metric for p in places)}{f' at {at}' if at else ''}"
         return pair_words(places[0], places[1], "/" if measure == "ratio" else "-", abs(weights[1]))
     *own, common = apart(places)
-    # What is added up on the log scale is a product of ratios.
+    # On the log scale a sum is a product of ratios.
     plus, minus = ("x", "/") if scale == "log" else ("+", "-")
     signs = [plus if weight > 0 else minus for weight in weights]
     said = " ".join(f"{sign} ({one})" for sign, one in zip(signs, own, strict=True))

@@ -1,9 +1,9 @@
 """
-A sum of conditions' means with weights, and how far chance can have moved it.
+A weighted sum of conditions' means, and its statistical uncertainty.
 
-A difference is weighted 1 and -1, a ratio the same on the log scale; so are differences of
-differences, slopes and single means. One formula serves all: within blocks where the conditions
-came in blocks, else Welch's with Satterthwaite's degrees of freedom.
+A difference has weights 1 and -1, a ratio the same on the log scale; differences of differences,
+slopes and single means are weighted sums, too. One formula covers all: within blocks if the
+conditions were measured in blocks, else Welch's with Satterthwaite's degrees of freedom.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from lanlab.analysis.statistics.two_groups import unbiased_g
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
-#: `tested`: chance is known. `as printed`: no spread is known. `all equal`: no trial differed.
-#: `too few`: one trial, or two that are equal. `simulated`: the mean of a model's seeds, between
-#: which chance says nothing of the machines.
+#: `tested`: the uncertainty is known. `as printed`: no spread is known. `all equal`: no trial
+#: differed. `too few`: one trial, or two equal ones. `simulated`: the mean over a model's seeds,
+#: whose spread says nothing about the machines.
 Basis = Literal["tested", "as printed", "all equal", "too few", "simulated"]
 Term = tuple[float, Sample]
 
-#: Equal trials below this number are no ground for a verdict.
+#: Fewer equal trials do not support a verdict.
 _LEAST_EQUAL = 3
-#: Ways in which lost trials are put in, at most, before only their ends and middle are taken.
+#: Above this number of combinations for lost trials, only their ends and middle are tried.
 _MOST_WAYS = 100
 
 
@@ -46,23 +46,23 @@ class Estimate:
     value: float
     basis: Basis
     test: str
-    #: Standard error, 0 where there is no test, and its degrees of freedom.
+    #: Standard error, 0 if there is no test, and its degrees of freedom.
     error: float = 0.0
     df: float = 1.0
     below: float = 0.0
     above: float = 0.0
     is_bound: bool = False
     n: tuple[int, ...] = ()
-    #: Difference of two conditions in standard deviations, without the bias of few trials.
+    #: Difference of two conditions in standard deviations, corrected for the bias of few trials.
     hedges_g: float | None = None
     sources: frozenset[str] = frozenset()
 
     def p_above(self, bound: float) -> float:
-        """Chance of a value as high, if the true one is `bound` or less."""
+        """Probability of a value this high if the true one is at most `bound`."""
         return float(stdtr(self.df, -(self.value - self.below - bound) / self.error))
 
     def p_below(self, bound: float) -> float:
-        """Chance of a value as low, if the true one is `bound` or more."""
+        """Probability of a value this low if the true one is at least `bound`."""
         return float(stdtr(self.df, (self.value + self.above - bound) / self.error))
 
     def interval(self, confidence: float) -> tuple[float, float]:
@@ -73,7 +73,7 @@ class Estimate:
 
 
 def scale_for(terms: Sequence[Term], wanted: Scale) -> Scale:
-    """The wanted scale; the linear one if a value does not allow the log."""
+    """The requested scale; linear if a value does not allow logarithms."""
     if wanted == "log" and any(_least(sample) <= 0 for _, sample in terms):
         return "linear"
     return wanted
@@ -81,11 +81,11 @@ def scale_for(terms: Sequence[Term], wanted: Scale) -> Scale:
 
 def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
     """
-    The contrast, once for each way in which lost trials can have been; one if none is lost.
+    The contrast, once for each possible value of lost trials; once if none is lost.
 
     Args:
         terms: Weights and samples.
-        scale: On which they are added up; on `log` every value is above zero.
+        scale: The scale of the sum; for `log` every value must be above zero.
     """
     ways = [len(list(s.completed())) if isinstance(s, Trials) else 1 for _, s in terms]
     few = math.prod(ways) > _MOST_WAYS
@@ -101,7 +101,7 @@ def contrasts(terms: Sequence[Term], scale: Scale) -> tuple[Estimate, ...]:
 
 
 def contrast(terms: Sequence[Term], scale: Scale) -> Estimate:
-    """The contrast of samples of which no trial is lost; arguments as for `contrasts`."""
+    """The contrast of samples without lost trials; arguments as in `contrasts`."""
     sources = frozenset().union(*(sample.sources for _, sample in terms))
     return replace(_contrast(terms, scale), sources=sources)
 
@@ -166,7 +166,7 @@ def _by_block(terms: Sequence[Term], scale: Scale, blocks: Sequence[int]) -> Est
     sums = [math.fsum(parts) for parts in zip(*columns, strict=True)]
     value, count = math.fsum(sums) / len(sums), len(sums)
     n = (count,) * len(terms)
-    # Equal but for the last bits of what was added up.
+    # Equal except for rounding errors.
     bits = 1e-13 * max(abs(part) for column in columns for part in column)
     if max(sums) - min(sums) <= bits:
         return _without_spread(value, 0.0, n)

@@ -1,4 +1,4 @@
-"""Whether trials drift with their order, within each condition."""
+"""Whether trials drift over time, within each condition."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lanlab.studies import findings as forms
 
 
 def drift_within(statement: forms.NoTrend, scope: Scope) -> Node:
-    """The change along a straight line from the first trial to the last, of each condition."""
+    """The change of each condition along a straight line from the first trial to the last."""
     parts: list[Node] = []
     share = statement.margin_ratio
     for place in places(scope.without("trial")):
@@ -56,7 +56,8 @@ def change(sample: Trials, scale: Scale) -> Estimate:
     pairs = list(zip(x, y, strict=True))
     slope = math.fsum((one - mean_x) * (value - mean_y) for one, value in pairs) / spread
     rest = math.fsum((value - mean_y - slope * (one - mean_x)) ** 2 for one, value in pairs)
-    # Least variance of a reading in steps (`lanlab.analysis.statistics.samples.moments`).
+    # Smallest variance of a reading with a step size
+    # (`lanlab.analysis.statistics.samples.moments`).
     step = sample.resolution / (sample.mean if scale == "log" else 1.0)
     variance = max(rest / (count - 2), step**2 / 12)
     reach = max(x) - min(x)

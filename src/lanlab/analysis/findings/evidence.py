@@ -1,4 +1,4 @@
-"""What a statement is held against: conditions with what is known of a metric at each."""
+"""The evidence for a statement: conditions with the known values of a metric."""
 
 from __future__ import annotations
 
@@ -19,7 +19,8 @@ class Cell:
     levels: Mapping[str, Level]
     varied: tuple[str, ...]
     sample: Sample
-    #: A printed end of a range stands for the least (greatest) over what it does not name.
+    #: A published end of a range represents the minimum (maximum) over the levels that it does not
+    #: name.
     stands: Stands = "each"
     group: str = ""
     is_derived: bool = False
@@ -32,53 +33,54 @@ class Cell:
 class Evidence(Protocol):
     @property
     def title(self) -> str:
-        """What it is, as in "run 2026…"."""
+        """Its name, as in "run 2026…"."""
 
     @property
     def can_lack(self) -> bool:
-        """Whether there were numbers that are not here: what is published may be incomplete."""
+        """Whether missing values may exist elsewhere: published values may be incomplete."""
 
     @property
     def is_model(self) -> bool:
-        """Whether it is of a model, of which only the means say anything."""
+        """Whether it is simulated, so that only means are evidence."""
 
     @property
     def assumed(self) -> Mapping[str, Level]:
-        """Levels that are assumed for the only system that there is; left out of texts."""
+        """Levels assumed for the only system; omitted from texts."""
 
     @property
     def digits(self) -> Mapping[float, float]:
-        """Half of the last digit of printed numbers that state the claim, by number: a bound is
-        such a number, and is met by every value that is printed alike."""
+        """Half of the last digit of published numbers that state the claim, by number: a bound that
+        is such a number is met by every value that rounds to it.
+        """
 
     def cells(self, metric: str) -> Sequence[Cell]:
         """All conditions that have the metric."""
 
     def shares(self, metric: str) -> Sequence[Cell]:
-        """The same as shares of what the link can carry, 0 to 1."""
+        """The same as shares of the link's capacity, 0 to 1."""
 
     def levels(self, factor: str) -> tuple[Level, ...]:
-        """The levels that the factor had, in their order; none: it is not known, or any."""
+        """The levels of the factor, in order; empty if unknown or arbitrary."""
 
     def plain(self, factor: str, level: Level) -> Level:
-        """A level as a statement writes it, in lanlab's units."""
+        """A level in the form of a statement, in lanlab's units."""
 
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """A number for `a / b` where neither side has one of its own."""
+        """A published `a / b` if neither side has its own number."""
 
     def speaks(
         self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
     ) -> bool:
-        """Whether there is a number of the metric that names the factors, at levels named."""
+        """Whether there is a value of the metric at the named levels of these factors."""
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        """Why there is no number of the metric at these levels."""
+        """Why there is no value of the metric at these levels."""
 
 
 def matches(levels: Mapping[str, Level], named: Mapping[str, tuple[Level, ...]]) -> bool:
-    """Whether a condition has one of the levels named, of each factor that is named."""
+    """Whether a condition has one of the named levels of each named factor."""
     return all(
         factor in levels and any(is_level(levels[factor], one) for one in wanted)
         for factor, wanted in named.items()

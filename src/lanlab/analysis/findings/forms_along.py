@@ -1,4 +1,4 @@
-"""Forms that go along the levels of a factor."""
+"""Forms of statements along the levels of a factor."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def monotone(statement: forms.Monotone, scope: Scope) -> Node:
 
 
 def trend(statement: forms.Trend, scope: Scope) -> Node:
-    """A slope over the places of the levels: the weights of a straight line."""
+    """A slope over the positions of the levels: the weights of a straight line."""
     parts: list[Node] = []
     rising = statement.direction == "rising"
     for one in series(scope, statement.along):
@@ -87,7 +87,9 @@ def trend(statement: forms.Trend, scope: Scope) -> Node:
 
 
 def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
-    """From the first level to the last no more than a share; along trials, in each condition."""
+    """The change from the first level to the last is at most a share; along trials, in each
+    condition.
+    """
     if statement.along == "trial":
         from lanlab.analysis.findings.drift_within import drift_within
 
@@ -104,7 +106,7 @@ def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
         if scale_at(found, scope.metric) == "log":
             parts.append(weighted(found, weights, "log", "change", 1 - share, 1 + share, what=what))
             continue
-        # Less a share of the mean, and more than minus that.
+        # Below a share of the mean, and above its negative.
         for sign, least, most in ((-1, None, 0.0), (1, 0.0, None)):
             own = [weight + sign * share / len(found) for weight in weights]
             said = f"{what} {'less' if sign < 0 else 'and'} {100 * share:g} % of the mean"
@@ -113,7 +115,7 @@ def no_trend(statement: forms.NoTrend, scope: Scope) -> Node:
 
 
 def extreme(statement: forms.Extreme, scope: Scope) -> Node:
-    """No other level beyond the one named; with `only` none as far."""
+    """No other level exceeds the named one; with `only`, none equals it."""
     level = scope.evidence.plain(statement.along, statement.at_level)
     greatest, strict = statement.kind == "greatest", statement.only
     parts: list[Node] = []
@@ -139,7 +141,7 @@ def extreme(statement: forms.Extreme, scope: Scope) -> Node:
 
 
 def sign(statement: forms.Sign, scope: Scope) -> Node:
-    """`a - b` above zero at some levels, below it at others."""
+    """`a - b` is above zero at some levels, below it at others."""
     parts = []
     for levels, is_above in ((statement.positive, True), (statement.negative, False)):
         for level in plain(scope, statement.along, levels):
@@ -150,7 +152,7 @@ def sign(statement: forms.Sign, scope: Scope) -> Node:
 
 
 def same_order(statement: forms.SameOrder, scope: Scope) -> Node:
-    """Any two levels of `along` stand the same way round at each level of `across`."""
+    """Any two levels of `along` have the same order at each level of `across`."""
     parts: list[Node] = []
     both = frozenset({statement.along, statement.across})
     for one in scope.without(statement.along).without(statement.across).each():
@@ -193,7 +195,9 @@ def clusters(statement: forms.Clusters, scope: Scope) -> Node:
 
 
 def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
-    """The last level below the greatest before it; and none behind `peak_at_most` above that."""
+    """
+    The last level is below the maximum before it; and none after `peak_at_most` is above that.
+    """
     parts: list[Node] = []
     for one in series(scope, statement.along):
         gaps = [place.found for place in one.places.values() if isinstance(place.found, Gap)]
@@ -222,7 +226,7 @@ def peak_then_decline(statement: forms.PeakThenDecline, scope: Scope) -> Node:
 
 
 def widens(statement: forms.Widens, scope: Scope) -> Node:
-    """From each level to the next the difference, or the ratio, grows (or shrinks)."""
+    """The differences, or ratios, between successive levels grow (or shrink)."""
     parts: list[Node] = []
     by_ratio, rising = statement.by == "ratio", statement.direction == "rising"
     for a, b in paired_series(scope, statement.a, statement.b, statement.along):
@@ -255,7 +259,7 @@ def widens(statement: forms.Widens, scope: Scope) -> Node:
 def paired_series(
     scope: Scope, a: Selection | None, b: Selection | None, along: str, level: Level | None = None
 ) -> Iterator[tuple[Series, Series]]:
-    """Both sides along a factor, for each combination of what they leave open."""
+    """Both sides along a factor, for each combination of the remaining factors."""
     base = scope.without(along)
     for side_a, side_b in expanded(base, a or Selection(), b or Selection()):
         cells = [side_a.cells(), side_b.cells()]
@@ -319,7 +323,7 @@ def _along_words(one: Series, what: str) -> str:
     common = place_words(places[0]) if len(places) == 1 else _common(places)
     known = [level for level, place in one.places.items() if isinstance(place.found, Side)]
     levels = known if len(known) > 1 else one.levels
-    # A line through some of the levels says nothing of those beyond them.
+    # A line through some of the levels does not extend beyond them.
     ends = f"{levels[0]} to {levels[-1]}"
     return f"{what} along {one.along} {ends}{f' at {common}' if common else ''}"
 

@@ -1,4 +1,6 @@
-"""Forms that fit a model to trials: where a curve bends, and what a factor explains."""
+"""Forms of statements that fit a model to trials: the bend of a curve, the variance that a factor
+explains.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,7 @@ def _knee(one: Series, statement: forms.Knee, metric: str) -> Node:
 
 
 def effect(statement: forms.Effect, scope: Scope) -> Node:
-    """The share of the trials' variation that lies between the levels of a factor."""
+    """The share of the trials' variance that lies between the levels of a factor."""
     values: list[float] = []
     levels: list[Level] = []
     cells = [cell for cell in scope.cells() if statement.factor in cell.levels]
@@ -84,7 +86,7 @@ def effect(statement: forms.Effect, scope: Scope) -> Node:
     scale = scale_of(scope.metric) if min(values) > 0 else "linear"
 
     def share(confidence: float) -> tuple[float, float, float]:
-        # One factor alone: what is left is all other variation, as the statement has it.
+        # One factor alone: the residual contains all other variation, as the statement says.
         found = explained_share(values, levels, scale=scale, confidence=confidence)
         return found.share, found.low, found.high
 
@@ -152,7 +154,7 @@ def _by_interval(
 def _p(interval: Interval, is_so: Callable[[tuple[float, float]], bool]) -> float:
     if not is_so(interval(1e-6)):
         return 0.5
-    # By the logarithm: what matters are small ones.
+    # By the logarithm, because small ones matter.
     few, many = 1e-12, 1.0
     if is_so(interval(1 - few)):
         return few / 2

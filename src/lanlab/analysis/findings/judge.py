@@ -1,4 +1,6 @@
-"""Verdicts on findings: every comparison of a study's findings is one family, corrected by Holm."""
+"""Verdicts on findings: all comparisons of a study's findings are one family, corrected by Holm's
+method.
+"""
 
 from __future__ import annotations
 
@@ -34,7 +36,8 @@ from lanlab.studies.counterparts import factors_told_apart
 from lanlab.studies.findings import Statement
 
 _LOST = "the numbers that could decide it are lost"
-#: Why print does not decide a finding: by what would, unless the finding says what it lacks.
+#: Why published values do not decide a finding, unless the finding gives its own reason: the data
+#: that would.
 _NOT_BY_PRINT = {"simulation": _LOST, "text": "nothing is printed that could decide it"}
 _LACKS = {"lost": _LOST, "unmeasured": "the study did not measure what could decide it"}
 _DECIDES = "a run or a simulation has to decide it"
@@ -58,7 +61,7 @@ def judge_run(
     findings: Sequence[Finding], run: RunRecord, trials: Sequence[TrialRecord]
 ) -> Verdicts:
     """
-    What the trials of a run make of findings.
+    Verdicts on findings from the trials of a run.
 
     Args:
         findings: Findings of the run's study; see `findings_of`.
@@ -66,8 +69,8 @@ def judge_run(
         trials: All its trials, in order.
 
     Returns:
-        Of a simulated run each judgement is by the model's means, and says on how many fitted
-        conditions it rests.
+        For a simulated run each verdict uses the model's means, and states the number of fitted
+            conditions behind it.
     """
     evidence = RunEvidence.of(run, trials)
     is_simulated = evidence.study.is_simulated
@@ -85,7 +88,7 @@ def judge_run(
         node = built(finding.statement, evidence)
         assumed = assumed_levels(finding.statement, evidence.factors, told_apart)
         nodes.append(node)
-        # A statement about another system, with everything in it on that one system.
+        # A statement about another system, applied to the only system of the run.
         is_elsewhere = assumed and not any(True for _ in comparisons(node))
         own = replace(evidence, assumed=assumed) if is_elsewhere and assumed else None
         here.append((built(finding.statement, own), assumed) if own and assumed else None)
@@ -115,7 +118,7 @@ def _with_fitted(verdicts: Verdicts, evidence: RunEvidence) -> Verdicts:
 
 
 def judge(findings: Sequence[Finding], evidence: Evidence) -> Verdicts:
-    """What any body of evidence makes of findings; every one is held against it."""
+    """Verdicts on findings from any body of evidence."""
     nodes = [build(finding.statement, evidence) for finding in findings]
     return _verdicts(findings, nodes, [None] * len(nodes), evidence, None)
 
@@ -148,7 +151,7 @@ def _family(everything: Sequence[Comparison]) -> tuple[dict[Hashable, Judged], i
             p_values[one.question] = min(one.p, p_values.get(one.question, 1.0))
     questions = sorted(p_values, key=p_values.__getitem__)
     adjusted = dict(zip(questions, holm([p_values[q] for q in questions]), strict=True))
-    # Behind the first that is not decided, all are compared at its level.
+    # After the first undecided comparison, all others use its level.
     rejected = sum(p <= LEVEL for p in adjusted.values())
     judged: dict[Hashable, Judged] = {}
     for one in everything:
@@ -213,7 +216,7 @@ def _once_each(everything: Iterable[Judged]) -> tuple[Judged, ...]:
 
 
 def _further(own: Sequence[Judged], mean_trial_s: float | None) -> Further | None:
-    """Trials that decide all that is undecided; `None` if some are out of reach."""
+    """Trials that decide everything undecided; `None` if some are out of reach."""
     open_ones = [one for one in own if one.truth == "undecided"]
     if not open_ones or any(one.trials_needed is None for one in open_ones):
         return None
