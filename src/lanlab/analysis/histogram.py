@@ -1,5 +1,5 @@
 """
-Histograms that engines keep of times, read and merged.
+Reads and merges the histograms of times that engines keep.
 
 Source: HdrHistogram, the V2 encoding: a header of 40 bytes, big-endian, then the counts of the
 buckets in order as ZigZag LEB128 numbers of 1 to 9 bytes, a negative one standing for a run of
@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator
 from lanlab.frozen import dataclass
 
 _HEADER = struct.Struct(">iiiiqqd")
-#: The lowest bits say how long a word is, which version 2 does not use.
+#: The lowest bits give the word size, which version 2 does not use.
 _COOKIE, _COOKIE_MASK = 0x1C849303, ~0xF0
 _MOST_DIGITS = 5
 #: Most bytes of a number: the last of 9 has 8 bits of it, the others 7 each.
@@ -32,13 +32,13 @@ class Bucket:
 
 def buckets(text: str) -> list[Bucket]:
     """
-    The buckets that hold anything, ascending.
+    The non-empty buckets, ascending.
 
     Args:
-        text: Histogram of a distribution in a result, in hexadecimal.
+        text: A distribution's histogram from a result, in hexadecimal.
 
     Raises:
-        ValueError: It is none.
+        ValueError: It is not a histogram.
     """
     data = bytes.fromhex(text)
     if len(data) < _HEADER.size:
@@ -93,7 +93,7 @@ def _numbers(payload: bytes) -> Iterator[int]:
 
 def merged(several: Iterable[Iterable[Bucket]]) -> list[Bucket]:
     """
-    Histograms of the same digits as one.
+    Merge histograms of the same precision.
 
     Examples:
         >>> merged([[Bucket(2, 3, 1)], [Bucket(2, 3, 4), Bucket(8, 9, 1)]])

@@ -19,7 +19,7 @@ def cautions(
     Sentences without a full stop, shown before a run.
 
     Args:
-        interfaces: By host: `name` and what is known of it, as a run's record has it.
+        interfaces: By host: `name` and known properties, as in a run's record.
         kernels: By host, its release.
 
     Examples:
@@ -60,7 +60,7 @@ def cautions(
 
 def kernel_caution(kernel: str | None) -> str | None:
     """
-    Why a kernel gives coarser figures than newer ones; `None` if it does not.
+    Why a kernel gives less precise figures than newer ones; `None` if it does not.
 
     Examples:
         >>> kernel_caution("5.4.0-200-generic")

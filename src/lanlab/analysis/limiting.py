@@ -1,5 +1,6 @@
-"""What limited a simulated trial: the sender's pace or processor, the wire, or where frames were
-lost at the receiver; of a file service the part that works longest."""
+"""The bottleneck of a simulated trial: the sender's rate or processor, the wire, or the place at
+the receiver where frames were lost; for a file service the busiest part.
+"""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
-#: A part that is busy for at least this share of the time is taken for the limit.
+#: A part that is busy for at least this share of the time is the bottleneck.
 BUSY_RATIO = 0.95
 LOST_RATIO = 0.01
-#: Places of loss at the receiver, by the world's counts, with what they are called.
+#: Places of loss at the receiver, by the world's counters, and their names.
 _LOSSES = (
     ("ring_dropped_frames", "receiver's ring"),
     ("queue_dropped_frames", "receiver's queue"),
@@ -23,14 +24,14 @@ _LOSSES = (
 
 @dataclass(frozen=True)
 class Limiting:
-    """How busy the parts of a simulated trial were, and which of them was the limit."""
+    """How busy the parts of a simulated trial were, and which of them was the bottleneck."""
 
     #: One of `sending rate`, `sender's processor`, `wire`, `receiver's processor`, a place of loss
-    #: with what made it overflow, or `window or waiting`. Of a file service a processor, a disk,
-    #: `cache misses`, or `wire`, after `mostly` where it has pauses.
+    #: with the cause of its overflow, or `window or waiting`. For a file service a processor, a
+    #: disk, `cache misses`, or `wire`, after `mostly` if it has pauses.
     cause: str
-    #: Shares of the time in which something was sent. The sender is the end that sends most bytes:
-    #: in a download the server.
+    #: Shares of the time in which data was sent. The sender is the end that sends most bytes: in a
+    #: download the server.
     sender_busy_ratio: float
     receiver_busy_ratio: float
     wire_busy_ratio: float
@@ -38,7 +39,7 @@ class Limiting:
 
 
 def limiting(trial: TrialRecord) -> Limiting | None:
-    """What limited a trial; `None` of one that failed or was not simulated."""
+    """The bottleneck of a trial; `None` if it failed or was not simulated."""
     world: Mapping[str, Any] | None = (trial.raw.get("setup") or {}).get("world")
     if trial.status != "done" or world is None:
         return None
@@ -82,8 +83,9 @@ def _is_from_last(world: Mapping[str, Any]) -> bool:
 
 
 def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) -> str:
-    """The part of a file service that works longest. A client that waits for each reply keeps none
-    busy all the time: then most of a request's time is of that part."""
+    """The busiest part of a file service. A client that waits for each reply keeps no part busy all
+    the time: then this part takes most of a request's time.
+    """
     *clients, server = world["hosts"]
     busy_ns = {
         "server's processor": _busy_ns(server),
@@ -104,13 +106,13 @@ def _longest_part(world: Mapping[str, Any], wire_ns: float, active_ns: float) ->
 
 
 def cause_of(trials: Sequence[TrialRecord]) -> str | None:
-    """The cause that most trials of a condition have; `None` of none that was simulated."""
+    """The most common bottleneck of a condition's trials; `None` if none was simulated."""
     found = [one.cause for trial in trials if (one := limiting(trial)) is not None]
     return Counter(found).most_common(1)[0][0] if found else None
 
 
 def _disk_ns(host: Mapping[str, Any]) -> int:
-    """Of a host whose disk is not modelled, 0."""
+    """0 for a host whose disk is not modelled."""
     return int((host.get("store") or {}).get("disk_busy_ns", 0))
 
 

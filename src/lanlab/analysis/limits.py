@@ -1,5 +1,5 @@
 """
-What an Ethernet can carry at most: the cost of a frame on the wire, and the goodput that is left.
+The capacity of an Ethernet: the cost of a frame on the wire, and the goodput that remains.
 
 Sources: IEEE 802.3 (preamble and start 8 bytes, header 14, check sequence 4, shortest frame 64,
 gap 12), RFC 791, RFC 8200, RFC 768, RFC 9293, RFC 7323.
@@ -64,7 +64,7 @@ def udp_limit_bps(
     mtu_bytes: int = MTU_BYTES,
 ) -> float:
     """
-    The most goodput that UDP messages of one size can have: frames back to back.
+    The maximum goodput of UDP messages of one size: frames back to back.
 
     Args:
         link_rate_bps: Bits on the wire per second, preamble and gap included: 10e6 for 10 Mbit/s.
@@ -94,7 +94,7 @@ def tcp_limit_bps(
     mtu_bytes: int = MTU_BYTES,
 ) -> float:
     """
-    The most goodput that TCP can have in one direction of a full-duplex Ethernet.
+    The maximum goodput of TCP in one direction of a full-duplex Ethernet.
 
     Args:
         link_rate_bps: As for `udp_limit_bps`.
@@ -124,8 +124,8 @@ def shared_tcp_limit_bps(
     link_rate_bps: float, ip_version: int, *, timestamps: bool = True
 ) -> float:
     """
-    The most goodput that TCP can have on a wire that both ends share, as a hub or a bus: full
-    segments, and for every second one an acknowledgement on the same wire; no collisions.
+    The maximum goodput of TCP on a wire that both ends share, such as a hub or a bus: full
+    segments, an acknowledgement for every second one on the same wire, no collisions.
 
     Args:
         link_rate_bps: As for `udp_limit_bps`.
@@ -152,7 +152,7 @@ def idle_round_trip_ns(
     link_rate_bps: float, message_size_bytes: int, ip_version: int, *, is_switched: bool = False
 ) -> float:
     """
-    The least time in which a UDP message and its echo can cross an idle link: both frames, whole,
+    The minimum time for a UDP message and its echo to cross an idle link: both whole frames,
     without the gap that follows a frame, and no time in either host.
 
     Args:

@@ -1,6 +1,6 @@
 """
-By how much round trips grow under load: trials of the echo during streams, against those of the
-echo alone in the same blocks.
+The increase of round trips under load: the echo during streams, compared with the idle echo in the
+same blocks.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanlab.roles import REVERSE_PREFIX
 from lanlab.store import Level, TrialRecord
 
 WORKLOAD, FACTOR, ALONE = "load", "load", "none"
-#: Goodputs of the streams only; the echo alone does not depend on them.
+#: Goodputs belong to the streams; the idle echo does not depend on them.
 GOODPUTS = {"up": "goodput_bps", "down": f"{REVERSE_PREFIX}goodput_bps"}
 
 
@@ -26,8 +26,8 @@ class Increase:
 
     alone: float
     under_load: float
-    #: Mean of the differences within blocks; the ends are a 95 % interval by Student's t, `None` of
-    #: a single block.
+    #: Mean of the differences within blocks; the ends are a 95 % interval by Student's t, `None`
+    #: with a single block.
     mean: float
     low: float | None
     high: float | None
@@ -39,7 +39,7 @@ class LoadResult:
     experiment: str
     load: str
     factors: Mapping[str, Level]
-    #: `None` where no block has both.
+    #: `None` if no block has both.
     median: Increase | None
     p99: Increase | None
     mean: Increase | None
@@ -47,21 +47,21 @@ class LoadResult:
     loss_alone_ratio: float | None
     loss_ratio: float | None
     goodput_bps: Mapping[str, float]
-    #: 60 s over the mean round trip under load.
+    #: 60 s divided by the mean round trip under load.
     echo_round_trips_per_minute: float | None
     trials: int
 
     def to_json(self) -> dict[str, Any]:
-        """For programs, with the old name of a key until the release after 0.1."""
+        """As JSON, with the old name of a key until the release after 0.1."""
         return {**asdict(self), "round_trips_per_minute": self.echo_round_trips_per_minute}
 
 
 def load_results(trials: Sequence[TrialRecord], experiment: str) -> list[LoadResult]:
     """
-    Each load of an experiment compared with the echo alone, in the order of the trials' levels.
+    Each load of an experiment compared with the idle echo, in the order of the trials' levels.
 
     Args:
-        trials: Trials of a run; those of other experiments are left out.
+        trials: Trials of a run; those of other experiments are ignored.
         experiment: Its id.
     """
     own = [t for t in counting(trials) if t.experiment == experiment and t.workload == WORKLOAD]

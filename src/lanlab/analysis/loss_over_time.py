@@ -1,8 +1,7 @@
 """
 How many messages were lost in each interval of a UDP stream's time, over all trials of a condition.
 
-The intervals are a series of the store. A report takes what it draws of them, which is put where
-the series stood.
+The intervals are a series of the store. A report adds the rows that it draws to the record.
 """
 
 from __future__ import annotations
@@ -29,9 +28,9 @@ _MOST_INTERVALS = 60
 class IntervalLoss:
     start_ns: int
     width_ns: int
-    #: Messages that arrived or were lost in it; some may have come late in a later one.
+    #: Messages of the interval, arrived or lost; late ones may have arrived in a later interval.
     expected_messages: int
-    #: Below 0 where more came late than were lost.
+    #: Negative if more arrived late than were lost.
     lost_messages: int
     trials: int
 
@@ -43,21 +42,21 @@ def with_losses(
     Trials of a scan over the sending rate, with their losses over time.
 
     Args:
-        trials: Trials of a run; those without a rate among their factors stay as they are.
-        read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
+        trials: Trials of a run; those without a rate among their factors stay unchanged.
+        read: Returns the series of a trial by name. If one is missing, its trial stays unchanged.
     """
     return [_with(trial, read) if rate_factor(trial) else trial for trial in trials]
 
 
 def rate_factor(trial: TrialRecord) -> str | None:
-    """The factor of a UDP stream's trial that is its sending rate; `None` where none is."""
+    """The factor that is the sending rate of a UDP stream's trial; `None` if there is none."""
     if not has_streams(trial.workload) or trial.parameters.get("transport") != "udp":
         return None
     return next((key for key in RATES if key in trial.factors), None)
 
 
 def has_losses(trial: TrialRecord) -> bool:
-    """Whether messages are missing in the intervals that were put into a trial's record."""
+    """Whether messages are missing in the intervals added to a trial's record."""
     rows = (row for role in (RECEIVER, REVERSE_RECEIVER) for row in _rows_of(trial, role))
     return any(lost for *_, lost in rows)
 
@@ -66,8 +65,8 @@ def losses_over_time(
     trials: Sequence[TrialRecord], role: str = RECEIVER, width_ns: int | None = None
 ) -> list[IntervalLoss]:
     """
-    The losses of some trials together, by interval. An interval in which no trial expected a
-    message is left out: nothing is known of it.
+    The losses of several trials, added by interval. Intervals without expected messages are
+    omitted, because nothing is known of them.
 
     Args:
         trials: Trials of one condition.
@@ -95,8 +94,7 @@ def losses_over_time(
 
 
 def common_width_ns(trials: Sequence[TrialRecord]) -> int:
-    """The width of intervals that all of these trials can be drawn in, and that a figure
-    has room for."""
+    """An interval width that suits all of these trials and fits into a figure."""
     rows = [
         row
         for trial in trials

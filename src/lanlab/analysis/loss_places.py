@@ -1,4 +1,4 @@
-"""What became of the messages that a UDP sender was asked for: received, or where they ended."""
+"""What happened to the messages that a UDP sender was to send: received, or lost at a place."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ from dataclasses import replace
 from lanlab.store import TrialRecord
 from lanlab.workloads.losses import LOST_ON_THE_WAY
 
-#: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in the order of the way from sender
-#: to receiver.
+#: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in order from sender to receiver.
 PLACES: Mapping[str, str] = {
     "skipped_messages": "skipped, as the next was due",
     "unsent_messages": "not sent in time",
@@ -34,20 +33,20 @@ SHARES: Mapping[str, str] = {
 
 
 def not_received(metrics: Mapping[str, float | int]) -> dict[str, int]:
-    """Messages that were not received, by place; only the places at which there were any."""
+    """Messages that were not received, by place, without zeros."""
     return {place: int(metrics[place]) for place in PLACES if metrics.get(place)}
 
 
 def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
     """
-    What became of the messages asked for, as shares of them.
+    What happened to the requested messages, as shares.
 
     Args:
         metrics: Metrics of a `stream` trial.
 
     Returns:
-        By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` where nothing was
-        offered, or where it is not known what arrived, or over TCP, which loses no messages.
+        By `received` and the keys of `PLACES`, 0 to 1; they add up to 1. `None` if nothing was
+            offered, if the number of arrivals is unknown, or for TCP, which loses no messages.
     """
     offered = metrics.get("offered_messages", 0)
     if offered <= 0 or "lost_link_messages" not in metrics:
@@ -57,7 +56,7 @@ def shares(metrics: Mapping[str, float | int]) -> dict[str, float] | None:
 
 
 def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
-    """The trials with the metrics of `SHARES`, so that they can be summarised as any other."""
+    """The trials with the metrics of `SHARES`, so that they can be summarised like any other."""
     found = []
     for trial in trials:
         known = shares(trial.metrics) or {}
@@ -67,15 +66,16 @@ def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 
 def unseen_places(metrics: Mapping[str, float | int]) -> list[str]:
-    """Places that had no counter: what was lost there is among what the link lost."""
+    """Places without a counter, whose losses are included in those of the link."""
     if "lost_link_messages" not in metrics:
         return []
     return [place for place in LOST_ON_THE_WAY if place not in metrics]
 
 
 def place_words(trials: Sequence[TrialRecord]) -> dict[str, str]:
-    """The words of every share, for these trials: a loss that no other place counted is called
-    the link's only where all other places count."""
+    """The name of every share, for these trials: the link is named as the place of loss only if all
+    other places have counters.
+    """
     words = {RECEIVED: RECEIVED, **PLACES}
     unseen = [p for p in LOST_ON_THE_WAY if any(p in unseen_places(t.metrics) for t in trials)]
     if unseen:

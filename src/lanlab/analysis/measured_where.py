@@ -1,5 +1,6 @@
-"""Where a run was measured, in words. A server that was there before is where its URL names it, and
-between it and this machine is a network that lanlab did not make."""
+"""The place of a measurement, in words. A user's own server is named by its URL, and the network
+between it and this machine is not lanlab's.
+"""
 
 from __future__ import annotations
 
@@ -40,7 +41,7 @@ def _server_hosts(run: RunRecord) -> Iterator[str]:
         varied = [one for key in _NAMING for one in experiment.get("factors", {}).get(key, ())]
         for server in (*named, *varied):
             if isinstance(server, str) and "://" in server:
-                # As it was written: a name of NetBIOS has capitals.
+                # In its original case: NetBIOS names are upper case.
                 netloc = urlsplit(server).netloc.rpartition("@")[2]
                 host, colon, port = netloc.rpartition(":")
                 found = unquote(host if colon and port.isdigit() else netloc)

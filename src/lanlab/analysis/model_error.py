@@ -1,10 +1,10 @@
 """
-How far a model errs at printed values that nothing was fitted to, and so what interval a simulated
-value has.
+The model's error at published values to which nothing was fitted, and the resulting interval of a
+simulated value.
 
-Machines that agree with print (`lanlab.studies.ensemble`) say what the fit leaves open; what the
-model lacks is in none of them. How far it misses values that it was not fitted to is the only
-evidence of that, so it makes the interval, and the fit's range widens it.
+Machines that fit the published values (`lanlab.studies.ensemble`) show what the fit leaves open,
+but share what the model lacks. The errors at held-out values are the only evidence of that, so they
+determine the interval, and the fit's range widens it.
 """
 
 from __future__ import annotations
@@ -16,20 +16,22 @@ from dataclasses import replace
 from lanlab.analysis.simulated import PREDICTED, Accuracy
 from lanlab.frozen import dataclass
 
-#: With fewer, no interval is given: that of each from the others would rest on two at most.
+#: With fewer, no interval is given: leaving one out would leave two at most.
 LEAST_HELD_OUT = 4
 _CONFIDENCE = 0.95
 
 
 @dataclass(frozen=True)
 class HeldOut:
-    """A printed value that nothing was fitted to, with the interval that the others give it."""
+    """
+    A published value to which nothing was fitted, with the interval predicted from the others.
+    """
 
     accuracy: Accuracy
-    #: In the unit of the printed value.
+    #: In the unit of the published value.
     low: float
     high: float
-    #: The same around what print alone makes of it; `None` where not all have such a guess.
+    #: The same around a guess from the published values alone; `None` if some have no such guess.
     by_print: tuple[float, float] | None
 
     @property
@@ -47,7 +49,7 @@ def held_out_values(found: Iterable[Accuracy]) -> list[Accuracy]:
 
 
 def with_others(first: Sequence[Accuracy], others: Iterable[Accuracy]) -> list[Accuracy]:
-    """These held-out values, and the held-out ones of others that are not among them."""
+    """These held-out values, and others' that are not among them."""
     known = {one.value.id for one in first}
     return [*first, *(one for one in held_out_values(others) if one.value.id not in known)]
 
@@ -57,11 +59,11 @@ def model_error_log(found: Sequence[Accuracy]) -> float | None:
     `half_width_log` of all of these values.
 
     Args:
-        found: What `held_out_values` gives.
+        found: The result of `held_out_values`.
 
     Returns:
-        `None` for fewer than `LEAST_HELD_OUT`, or where nothing was simulated of one: then it is
-        not known how far the model errs.
+        `None` for fewer than `LEAST_HELD_OUT`, or if one of them was not simulated: then the
+            model's error is unknown.
     """
     return half_width_log(error_logs(found)) if _is_known(found) else None
 
@@ -78,15 +80,16 @@ def error_logs(found: Iterable[Accuracy]) -> list[float]:
 
 def half_width_log(logs: Sequence[float], confidence: float = _CONFIDENCE) -> float:
     """
-    How far the next printed value is from the simulated one, as a logarithm of their ratio.
+    The expected distance of the next published value from the simulated one, as the logarithm of
+    their ratio.
 
-    The errors are taken as normal with mean zero: what the model misses in one direction is part of
-    its error and not corrected. Then the next error, over the root mean square of n others, has
-    Student's t distribution with n degrees of freedom.
+    The errors are assumed to be normal with mean zero: a bias of the model is part of its error and
+    not corrected. The next error divided by the root mean square of n others then has Student's t
+    distribution with n degrees of freedom.
 
     Args:
         logs: Errors of at least one value, see `error_logs`.
-        confidence: Share of such intervals that hold the next value.
+        confidence: Share of such intervals that contain the next value.
 
     Examples:
         >>> round(half_width_log([0.1, -0.1, 0.1, -0.1]), 3)
@@ -108,10 +111,10 @@ def widened(
     The interval of a simulated value.
 
     Args:
-        value: As simulated, above 0.
-        half_log: What the model misses, see `half_width_log`.
-        fit: The range that the fit leaves open, which holds the value: on each side both parts are
-            added as independent ones are, by their squares.
+        value: The simulated value, above 0.
+        half_log: The model's error, see `half_width_log`.
+        fit: The range that the fit leaves open, which contains the value: on each side both parts
+            are added like independent errors, by their squares.
 
     Examples:
         >>> low, high = widened(100.0, math.log(2))
@@ -126,13 +129,13 @@ def widened(
 
 def cross_validated(found: Sequence[Accuracy]) -> list[HeldOut]:
     """
-    Each value with the interval that all others give it: none takes part in its own.
+    Each value with its interval from all others; its own error is not used.
 
     Args:
-        found: What `held_out_values` gives.
+        found: The result of `held_out_values`.
 
     Returns:
-        Nothing where `model_error_log` gives nothing.
+        Empty if `model_error_log` gives nothing.
     """
     return list(_each_from_others(found)) if _is_known(found) else []
 
@@ -152,8 +155,9 @@ def _each_from_others(found: Sequence[Accuracy]) -> Iterator[HeldOut]:
 
 
 def by_print_alone(found: Sequence[Accuracy]) -> list[Accuracy]:
-    """The same with what print alone makes of each in the place of what was simulated; none where
-    print alone makes nothing of one."""
+    """The same for guesses from the published values alone in place of simulated values; empty if
+    one has no guess.
+    """
     return [
         replace(one, simulated=one.baseline, low=None, high=None)
         for one in found

@@ -1,5 +1,6 @@
-"""How the messages of a trial were handed over, waited for and timed: what every figure of it
-depends on, and so is named with it."""
+"""The I/O modes of a trial: how messages were sent, waited for and timestamped. Figures depend on
+them, and so name them.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +15,22 @@ from lanlab.store import TrialRecord
 
 @dataclass(frozen=True)
 class Modes:
-    """What one trial was measured with. What its workload does not have, or an end that failed
-    did not tell, is `None`."""
+    """The I/O modes of one trial. `None` for modes that its workload lacks, or that a failed end
+    did not report.
+    """
 
-    #: How the sender handed messages to the system: `single`, `batch` or `segment`.
+    #: How the sender passed messages to the system: `single`, `batch` or `segment`.
     io: str | None
     io_reason: str | None
     burst_messages: int | None
-    #: How the receiving end (of an echo: both) waited: `block`, `poll` or `spin`.
+    #: How the receiving end (for an echo: both) waited: `block`, `poll` or `spin`.
     receive: str | None
     receive_reason: str | None
-    #: Whose clock readings arrivals are: `program` or `kernel`.
+    #: The source of arrival times: `program` or `kernel`.
     timestamps: str | None
     sender_threads: int | None
     receiver_threads: int | None
-    #: Octets of one write and most of one read; of TCP only, which keeps no messages.
+    #: Bytes per write, and most bytes per read; for TCP only, which keeps no messages.
     write_bytes: int | None
     read_bytes: int | None
 
@@ -36,10 +38,10 @@ class Modes:
         return asdict(self)
 
     def words(self, *, with_reasons: bool = True) -> str:
-        """In one line, as in `io batch (…), receive poll, at most 64 messages at once`.
+        """As one line, as in `io batch (…), receive poll, at most 64 messages at once`.
 
         Args:
-            with_reasons: Whether to say why, where the engine chose.
+            with_reasons: Whether to include the engine's reasons for its choice.
         """
         parts = []
         chosen = (("io", self.io, self.io_reason), ("receive", self.receive, self.receive_reason))
@@ -64,14 +66,14 @@ class Modes:
 
 
 def modes_of(trial: TrialRecord) -> Modes | None:
-    """The modes of a trial; `None` where no engine of lanlab reported any."""
+    """The modes of a trial; `None` if no engine of lanlab reported any."""
     sends, receives = (trial.raw.get(role) or {} for role in ROLES[trial.workload])
     if "receive" not in sends and "receive" not in receives:
         return None
     parameters = trial.parameters
     is_tcp = parameters.get("transport") == "tcp"
     is_stream = is_one_way(trial.workload)
-    # A stream reports which stamps it had; an echo has its own, and the kernel's if asked for.
+    # A stream reports its kind of timestamps; an echo has its own, and the kernel's on request.
     asked = None if is_stream else parameters.get("timestamps")
     size = parameters.get("message_size_bytes")
     return Modes(
@@ -89,14 +91,13 @@ def modes_of(trial: TrialRecord) -> Modes | None:
 
 
 def common_words(trials: Sequence[TrialRecord]) -> str:
-    """The modes of several trials in one line; where they differ, how many had which."""
+    """The modes of several trials in one line; if they differ, with counts."""
     groups: dict[str, list[str]] = {}
     for trial in trials:
         modes = modes_of(trial)
         if modes is not None and trial.status == "done":
             groups.setdefault(modes.words(with_reasons=False), []).append(modes.words())
-    # A reason can name what was measured before a trial: where reasons differ, each stands with
-    # its own trial.
+    # A reason can contain measurements from before a trial: different reasons are shown per trial.
     said = {full[0] if len(set(full)) == 1 else plain: len(full) for plain, full in groups.items()}
     if len(said) == 1:
         return next(iter(said))

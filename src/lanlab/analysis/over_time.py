@@ -1,8 +1,8 @@
 """
-How much arrived in each step of a stream's time.
+Arrivals in each step of a stream's time.
 
-The steps are a series of the store, too many to be in a record. The report of a single measurement
-takes some of them, which are put where the series stood.
+The steps are a series of the store, too large for a record. The report of a single measurement adds
+some of them to the record.
 """
 
 from __future__ import annotations
@@ -35,8 +35,8 @@ class Step:
 
 def joined_steps(octets: Sequence[int], width_ns: int) -> list[Step]:
     """
-    Steps of equal width, joined until there are not more than a figure shows; the rest at the end
-    is no whole step and is left out.
+    Steps of equal width, merged to the number that a figure can show; an incomplete last step is
+    dropped.
 
     Examples:
         >>> [step.octets for step in joined_steps([1, 2, 3], 10)]
@@ -62,9 +62,9 @@ def with_steps(
 
     Args:
         trials: Trials of a run.
-        read: Gives the series of a trial by name. One that is lost leaves its trial as it is: a
-            report must not fail for it.
-        numbers: Numbers of the trials that are drawn; `None`: all.
+        read: Returns the series of a trial by name. If one is missing, its trial stays unchanged,
+            so that the report does not fail.
+        numbers: Numbers of the trials to draw; `None`: all.
     """
     return [
         _with(trial, read) if numbers is None or trial.number in numbers else trial
@@ -73,7 +73,7 @@ def with_steps(
 
 
 def drawn_trials(trials: Sequence[TrialRecord]) -> frozenset[int]:
-    """Numbers of the trials whose course is drawn: the first few of each experiment that count."""
+    """Numbers of the trials to draw: the first few of each experiment that count."""
     by_experiment: dict[str, list[int]] = {}
     for trial in counting(trials):
         by_experiment.setdefault(trial.experiment, []).append(trial.number)
@@ -81,7 +81,7 @@ def drawn_trials(trials: Sequence[TrialRecord]) -> frozenset[int]:
 
 
 def steps_of(trial: TrialRecord, role: str = RECEIVER) -> list[Step]:
-    """The steps that were put into a trial's record; none where they were not.
+    """The steps added to a trial's record; empty if none were added.
 
     Args:
         role: `REVERSE_RECEIVER` for those of the second direction, from the same start.

@@ -1,11 +1,11 @@
 """
-The greatest throughput over all loads, from the loads that were simulated.
+The maximum throughput over all loads, estimated from the simulated loads.
 
-Up to saturation a receiver takes in what is sent. Beyond it the law of receive livelock (Mogul &
-Ramakrishnan 1997) has throughput fall in a straight line with the load, or, where the wire or the
-sender is the limit, stay: delivered = (1 - load * interrupt) / protocol. So the peak is where the
-line of what is sent meets the line through the first two loads of which something is lost. The
-greatest of the simulated loads themselves is a load, not what a machine can take in.
+Up to saturation a receiver delivers everything that is sent. Beyond, by the law of receive livelock
+(Mogul & Ramakrishnan 1997), throughput falls linearly with the load, or, if the wire or the sender
+is the bottleneck, stays constant: delivered = (1 - load * interrupt) / protocol. So the peak is the
+intersection of delivered = load with the line through the first two loads with losses. The highest
+throughput among the simulated loads would depend on their grid.
 """
 
 from __future__ import annotations
@@ -21,10 +21,10 @@ from lanlab.store import Level
 #: Factors that are loads, in bit/s: throughput is compared with them.
 LOAD = "rate_bps"
 PEAKED = "goodput_bps"
-#: A load of which more is lost is beyond saturation: messages on their way at either end of a trial
-#: make up to this.
+#: A load with higher losses is beyond saturation: messages in flight at either end of a trial
+#: account for up to this share.
 _LOSSY_RATIO = 0.005
-#: By this share of the load queues can hold what is beyond saturation, for as long as a trial is.
+#: Queues can hold an excess of this share of the load for the duration of a trial.
 _QUEUED_RATIO = 0.01
 
 
@@ -41,7 +41,7 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
         points: Loads with their throughputs, in any order.
 
     Returns:
-        `None` where it is not known: no load is beyond saturation, or only one, or all are.
+        `None` if it is unknown: no load is beyond saturation, or only one, or all are.
 
     Examples:
         >>> falling = [(100, 100), (200, 200), (300, 240), (400, 220)]
@@ -62,8 +62,8 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
     slope = (y2 - y1) / (x2 - x1)
     if slope >= 1:
         return None
-    # Not before the last load that arrived whole, but for what queues held of it, nor behind the
-    # first that did not.
+    # Not before the last load without loss, apart from what queues held, nor after the first with
+    # loss.
     whole = (1 - _QUEUED_RATIO) * kept[-1][0]
     load = min(max((y1 - slope * x1) / (1 - slope), whole), x1)
     return Peak(load, max(load, max(y for x, y in curve if x <= load or x >= x1)))
@@ -71,8 +71,8 @@ def peak_of(points: Iterable[tuple[float, float]]) -> Peak | None:
 
 def peaks(cells: Sequence[Cell]) -> list[Cell]:
     """
-    Of each series of simulated conditions that differ in their load alone, the peak: a condition
-    that stands for the greatest over all loads.
+    For each series of simulated conditions that differ only in their load, the peak: a condition
+    that represents the maximum over all loads.
 
     Args:
         cells: Conditions with `PEAKED`, of trials.

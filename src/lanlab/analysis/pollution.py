@@ -1,9 +1,9 @@
 """
-Whether a trial was disturbed by what is no part of it, judged from its record.
+Whether other activity disturbed a trial, judged from its record.
 
-Each finding has a bound, and `docs/measuring.md` says where the bounds come from. Some are
-*pollution*: another trial may be free of it, so a study may have such trials repeated. Others are
-*remarks*: they hold for every trial on that host, and repeating helps nothing.
+Each check has a limit; `docs/measuring.md` explains the limits. Some results are *pollution*:
+another trial may be free of it, so a study may repeat such trials. Others are *remarks*: they apply
+to every trial on that host, and repeating does not help.
 """
 
 from __future__ import annotations
@@ -15,31 +15,33 @@ from typing import Any
 from lanlab.frozen import dataclass
 from lanlab.roles import REVERSE_PREFIX, ROLES, every_place
 
-#: Share of all processors' time that the hypervisor may give to others.
+#: Share of all processors' time that the hypervisor may take.
 ALLOWED_STEAL_RATIO = 0.01
-#: Processors that others may use, as a share of one.
+#: Processor time that other programs may use, as a share of one processor.
 ALLOWED_FOREIGN_PROCESSORS = 0.1
-#: Readings of `/proc/stat` are rounded down to this; a difference of two is right to within it.
+#: Step size of `/proc/stat`, which rounds down; a difference of two readings is accurate to one
+#: step.
 STAT_RESOLUTION_NS = 10_000_000
-#: Packets dropped from backlogs beyond what the trial lost: a session's own few messages.
+#: Packets dropped from backlogs beyond the trial's losses: the session's own few messages.
 ALLOWED_FOREIGN_DROPS = 10
-#: A daemon that keeps time steps by no less than 128 ms (ntpd); two clocks are not read at once.
+#: A time daemon steps the clock by at least 128 ms (ntpd); two clocks are not read at once.
 ALLOWED_CLOCK_STEP_NS = 10_000_000
-#: Time that a thread may wait for its turn on a busy processor.
+#: Time that a thread may wait for a busy processor.
 ALLOWED_LATENESS_NS = 10_000_000
 #: Share of the messages that may leave more than 1 ms after their slot.
 ALLOWED_LATE_RATIO = 0.05
 ALLOWED_START_SKEW_NS = 10_000_000
-#: Share of a median round trip by which frames that a medium handed over late may shift it.
+#: Share of a median round trip by which late frames of the medium may shift it.
 ALLOWED_ROUND_TRIP_SHIFT = 0.02
-#: Two frames of a round trip that are late by less, together, are as a quiet medium has them, ns.
+#: Combined lateness of a round trip's two frames on a quiet medium, ns.
 USUAL_LATENESS_NS = 10_000
-#: What is not a round trip at a time is paced by the schedule of the wire, which a late frame does
-#: not shift: only those at the end of the measured time are missed. This share of it.
+#: For workloads other than round trips, the wire's schedule sets the pace, and a late frame does
+#: not shift it: only late frames at the end of the measured time are missed. This is the allowed
+#: share.
 ALLOWED_GOODPUT_SHIFT = 0.005
-#: Frames later than nearly all others are too few to matter.
+#: Frames in the extreme tail of lateness are too few to matter.
 _FEW_FRAMES_RATIO = 0.01
-#: Clock sources that a program reads without a system call.
+#: Clock sources that a program can read without a system call.
 QUICK_CLOCK_SOURCES = (
     "tsc",
     "kvm-clock",
@@ -58,10 +60,10 @@ _LOST = (*_LOST_ONE_WAY, *(f"{REVERSE_PREFIX}{key}" for key in _LOST_ONE_WAY))
 
 @dataclass(frozen=True)
 class Finding:
-    #: `testbed` (what of it is no longer as it was made), `steal` (ratio), `foreign_cpu`
-    #: (processors), `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`,
-    #: `start_late` (ns), `sender_late`, `medium_shift` (ratio), `load` (mean of waiting and running
-    #: threads), `clock_source` and `governor` (names); of older records `medium_late` (ratio) and
+    #: `testbed` (a change of it since set-up), `steal` (ratio), `foreign_cpu` (processors),
+    #: `foreign_drops` (packets), `clock_step`, `sender_stalled`, `sender_paused`, `start_late`
+    #: (ns), `sender_late`, `medium_shift` (ratio), `load` (mean of waiting and running threads),
+    #: `clock_source` and `governor` (names); in older records `medium_late` (ratio) and
     #: `medium_gap` (ns).
     code: str
     #: `source` or `target`.
@@ -78,12 +80,12 @@ class Judgement:
     unknown: tuple[str, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As the record of the trial keeps it, below `pollution`."""
+        """In the form of the trial's record, under `pollution`."""
         return {"findings": [asdict(f) for f in self.findings], "unknown": list(self.unknown)}
 
 
 def judgement_of(raw: Mapping[str, Any]) -> Judgement | None:
-    """The judgement that a trial's record holds; `None` if it was not judged."""
+    """The judgement in a trial's record; `None` if it was not judged."""
     kept = raw.get("pollution")
     if kept is None:
         return None
@@ -100,14 +102,14 @@ def judge(
     Judge a finished trial.
 
     Args:
-        raw: What the trial left: `facts` (`before`, with `hosts`; `after`, with `damage` if the
-            testbed had some), and the results of both roles. Each has the `host` window that its
-            host measured; one without has in `cpu` what it used itself. A role of several hosts
-            has the result of each in `hosts`, with its `name`.
+        raw: The trial's record: `facts` (`before`, with `hosts`; `after`, with `damage` if the
+            testbed had some), and the results of both roles. Each has the `host` window measured by
+            its host; otherwise `cpu` has its own usage. A role of several hosts has the result of
+            each in `hosts`, with its `name`.
         metrics: Its results.
-        hosts: By role, the one that begins first, what does not change of the host: `name`,
-            `boot_id`, `processors_online`.
-        others: The same of every host of a role that several have, by the name in its result.
+        hosts: By role, the initiator first, the constant facts of the host: `name`, `boot_id`,
+            `processors_online`.
+        others: The same for every host of a role with several, by the name in its result.
     """
     first, last = tuple(hosts)
     findings = [
@@ -131,7 +133,7 @@ def judge(
             sent = raw.get(f"{prefix}{sends}") or {}
             findings += _of_sender(sent, {}, f"{prefix}{sends}", f"{prefix}{receives}")
     if back_first in raw:
-        # A stream both ways: what its second sender met is said of that.
+        # In a bidirectional stream, this is about the second sender.
         back = {
             key.removeprefix(REVERSE_PREFIX): value
             for key, value in metrics.items()
@@ -148,8 +150,9 @@ def _of_testbed(raw: Mapping[str, Any], role: str) -> Iterator[Finding]:
 
 
 def medium_lateness(raw: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """How late the medium of the link was during a trial, from the trial's record: while it was
-    timed, where that was read. `None` of a link without a medium, or if it handed nothing over."""
+    """The lateness of a link's medium during a trial, from its record: while it was timed, if that
+    was read. `None` for a link without a medium, or if it carried nothing.
+    """
     timed = raw.get("setup", {}).get("medium")
     read = timed or raw.get("facts", {}).get("after", {}).get("medium")
     lateness: Mapping[str, Any] | None = None if read is None else read.get("lateness")
@@ -177,13 +180,13 @@ def _of_medium(
 def _shift_of_round_trips(
     lateness: Mapping[str, Any], metrics: Mapping[str, float], elapsed_ns: float
 ) -> tuple[float, float]:
-    """By what share the medium made round trips longer, and by what it may.
+    """The share by which the medium lengthened round trips, and the allowed share.
 
-    The median by two median frames, the mean by the longest time that frames waited, as far as a
-    round trip shows it: others may have waited before or after, or where none was under way.
+    The median by two median frames, the mean by the longest wait of frames that a round trip can
+    contain: others may have waited before or after, or while none was in flight.
     """
     late_ns, median_ns = 2 * lateness["p50_ns"], metrics.get("rtt_p50_ns", 0)
-    # A frame that was handed over late waited in a round trip as one that was taken late.
+    # A frame that is delivered late adds to a round trip like one that is accepted late.
     waited_ns = max(lateness["longest_gap_ns"], lateness["longest_ns"])
     if "rtt_max_ns" in metrics:
         waited_ns = min(waited_ns, metrics["rtt_max_ns"] - median_ns)
@@ -218,7 +221,7 @@ class _Kernel:
     ends: Sequence[_End]
     #: The longest of their windows: all begin at the start of the measured part.
     window: Mapping[str, Any] | None
-    #: CPU time of the medium between the ends, ns: its work is the trial's own.
+    #: CPU time of the medium between the ends, ns: it works for the trial.
     medium_ns: int
 
     @property
@@ -238,7 +241,7 @@ def _kernels(
 ) -> Iterator[_Kernel]:
     groups: dict[object, list[_End]] = {}
     for place, end in enumerate(_ends(raw, hosts, others)):
-        # Whose boot is not known is taken to be alone.
+        # A host with an unknown boot id counts as a separate machine.
         groups.setdefault(end.facts.get("boot_id") or place, []).append(end)
     for ends in groups.values():
         windows = [end.result["host"] for end in ends if end.result.get("host") is not None]
@@ -250,8 +253,9 @@ def _kernels(
 
 
 def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
-    """The result of the host in a role; for an echo during streams, that of the streams where its
-    window is longer: an engine's window holds all that it did."""
+    """The result of the host in a role; for an echo during streams, that of the streams if its
+    window is longer: an engine's window covers all its work.
+    """
     own = raw.get(role) or {}
     if role not in ROLES["load"]:
         return own
@@ -262,7 +266,7 @@ def _longest_watched(raw: Mapping[str, Any], role: str) -> Mapping[str, Any]:
 
 
 def _medium_cpu_ns(raw: Mapping[str, Any]) -> int:
-    """CPU time of the medium from before the trial until after it; 0 of a link without one."""
+    """CPU time of the medium during the trial; 0 for a link without one."""
     facts = raw.get("facts", {})
     before, after = (facts.get(when, {}).get("medium") for when in ("before", "after"))
     return 0 if before is None or after is None else int(after["cpu_ns"]) - int(before["cpu_ns"])
@@ -283,11 +287,11 @@ def _of_processors(kernel: _Kernel, unknown: set[str]) -> Iterator[Finding]:
     if any(own is None for own in own_ns):
         unknown.add("foreign_cpu")
         return
-    # What is not idle, not what the kernel counts as busy: it counts by samples at its ticks, and
-    # a paced sender that wakes in step with them was seen at 0.93 of a processor instead of 0.12.
+    # Busy time is total minus idle: the kernel samples busy time at its ticks, and showed 0.93 of a
+    # processor instead of 0.12 for a paced sender that wakes in step with them.
     busy_ns = all_ns - times["idle_ns"] - times["steal_ns"]
-    # Most of what soft interrupts do in a trial is done for it. Kernels that charge a thread with
-    # those that interrupt it count them twice here: then less is found than there was, not more.
+    # Most soft interrupts during a trial serve it. Kernels that charge them to the interrupted
+    # thread count them twice here, so the result is too low, not too high.
     others_ns = busy_ns - times["soft_interrupt_ns"] - sum(own or 0 for own in own_ns)
     others_ns -= kernel.medium_ns
     foreign = others_ns / elapsed_ns
@@ -343,7 +347,7 @@ def _of_facts(kernel: _Kernel, raw: Mapping[str, Any]) -> Iterator[Finding]:
 def _of_sender(
     sent: Mapping[str, Any], metrics: Mapping[str, float], first: str, last: str
 ) -> Iterator[Finding]:
-    """A sender that did not get its turn in time, though it could keep up with its rate."""
+    """A sender that lost the processor although it could keep up with its rate."""
     skew_ns, allowed_ns = metrics.get("start_skew_ns", 0), ALLOWED_START_SKEW_NS
     if metrics.get("operations_per_s", 0) > 0:
         # Stations of a thread begin one after another; all have begun when each has been served.
@@ -356,10 +360,10 @@ def _of_sender(
     offered, lateness_ns = sent.get("offered_messages", 0), sent.get("max_lateness_ns", 0)
     if not offered:
         return
-    # The rate is above what the link or this machine can do: a result, and no accident.
+    # The rate exceeds the capacity of the link or this machine: a result, not a disturbance.
     if sent["unsent_messages"] > 0 or sent["blocked_ns"] > ALLOWED_LATENESS_NS:
         return
-    # With so few messages that their slots lie further apart, nothing comes of it.
+    # With so few messages that their slots are further apart, it has no effect.
     allowed_ns = max(ALLOWED_LATENESS_NS, sent["elapsed_ns"] // offered)
     if lateness_ns > allowed_ns:
         yield Finding("sender_stalled", first, lateness_ns, allowed_ns, True)

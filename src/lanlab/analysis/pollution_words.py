@@ -1,4 +1,4 @@
-"""What was found of a trial in words: what was seen, why it may mislead, what helps."""
+"""Disturbances of a trial in words: what was seen, why it may mislead, what helps."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ def flags(judgement: Judgement | None) -> str:
 
 
 def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
-    """Remarks on the hosts of a run, each once with its worst case, however many trials have it."""
+    """Remarks on the hosts of a run, each once with its worst case."""
     worst: dict[str, Finding] = {}
     counts: dict[str, int] = {}
     judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
@@ -160,7 +160,7 @@ def host_remarks(trials: Sequence[TrialRecord]) -> list[str]:
 
 
 def not_judged(trials: Sequence[TrialRecord]) -> str | None:
-    """What could not be judged, for want of readings; `None` if everything was."""
+    """What could not be checked for lack of readings; `None` if everything was."""
     judged = [found for t in trials if (found := judgement_of(t.raw)) is not None]
     lacking = [judgement for judgement in judged if judgement.unknown]
     if not lacking:

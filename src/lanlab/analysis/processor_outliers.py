@@ -1,7 +1,7 @@
 """
 Trials in which an end used far more processor time per byte than in the other trials of its
-condition: memory that was not ready, a cache that was cold, or another clock rate of the processor.
-No trial says that by itself, so it is not repeated for it.
+condition: memory was not ready, a cache was cold, or the processor's clock rate differed. A single
+trial cannot show this, so it is not repeated for it.
 """
 
 from __future__ import annotations
@@ -13,10 +13,10 @@ from lanlab.analysis.attempts import counting
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
 
-#: Metrics of an end that takes data in, and what that end is called.
+#: Metrics of a receiving end, and its name.
 _ENDS = {"server_cpu_s_per_gb": "server", "receiver_cpu_s_per_gb": "receiver"}
-#: Ratio to the median of the others. Elapsed times of copies to memory that was ready differed by a
-#: factor of 1.4 at most (bench/first_trial.py); first trials in memory that was not, by 2.3 to 5.1.
+#: Ratio to the median of the others. Elapsed times of copies to ready memory differed by a factor
+#: of 1.4 at most (bench/first_trial.py); first trials in other memory by 2.3 to 5.1.
 LEAST_RATIO = 2.0
 _LEAST_OTHERS = 3
 

@@ -1,4 +1,4 @@
-"""How many trials would decide what is undecided."""
+"""How many trials would decide an undecided finding."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.analysis.findings.contrast import Estimate
 from lanlab.analysis.statistics.power import CAP
 
 POWER = 0.8
-#: Distances in standard errors from which on the t distribution's tail is a normal one.
+#: Distance in standard errors from which the t distribution's tail is treated as normal.
 _FAR = 30.0
 
 
@@ -18,17 +18,17 @@ def trials_needed(
     estimate: Estimate, low: float | None, high: float | None, level: float
 ) -> int | None:
     """
-    Trials of each condition (by block: blocks) that would decide, if effect and spread are as seen.
+    Trials per condition (or blocks) needed for a decision if effect and spread stay the same.
 
     Args:
-        estimate: Estimate of all trials that there are.
-        low: Bounds of what is claimed, on the estimate's scale.
-        high: The same.
-        level: Two-sided, as it is left by the correction for many comparisons.
+        estimate: Estimate from all trials so far.
+        low: Lower bound of the claim, on the estimate's scale.
+        high: Upper bound.
+        level: Two-sided, after the correction for multiple comparisons.
 
     Returns:
-        `None` if it is more than `CAP`, or none would do: the value lies on a bound, or within the
-        digits that are printed.
+        `None` if it is more than `CAP`, or no number is enough: the value lies on a bound, or
+            within the rounding of the published digits.
     """
     if estimate.basis != "tested":
         return None
@@ -54,7 +54,9 @@ def trials_needed(
 
 
 def _distances(estimate: Estimate, low: float | None, high: float | None) -> list[float]:
-    """How far the value is from each bound that it keeps, or from the one that it breaks."""
+    """The distance of the value from each bound that it satisfies, or from the one that it
+    violates.
+    """
     ends = []
     if low is not None:
         if estimate.value < low:

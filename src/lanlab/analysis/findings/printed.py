@@ -1,4 +1,4 @@
-"""Printed numbers as samples: with their digits, as bounds, and as ratios of two levels."""
+"""Published numbers as samples: with their rounding, as bounds, and as ratios of two levels."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from lanlab.frozen import dataclass
 from lanlab.studies import Level, Published, PublishedValue
 from lanlab.studies.published import PublishedLevel
 
-#: What "about" leaves open on either side, and "almost" below: no paper says, so it is ours.
+#: The range of "about", and of "almost" below it: no paper defines them, so these are lanlab's.
 ABOUT_RATIO = 0.1
 _NUMBER = re.compile(r"\d+(?:\.\d+)?")
 
 
 def half_digit(value: PublishedValue) -> float:
     """
-    Half of the last digit that was printed, in the SI unit; 0 where a number stands in words.
+    Half of the last published digit, in the SI unit; 0 if the number is a word.
 
     Examples:
         >>> read = {"id": "a", "metric": "m_ns", "statistic": "mean", "unit": "s", "value": 1.5,
@@ -38,7 +38,7 @@ def half_digit(value: PublishedValue) -> float:
 
 
 def number_of(value: PublishedValue, transformed: float | None = None) -> PrintedNumber:
-    """A printed number with what it can be; `transformed` stands in place of its SI value."""
+    """A published number with its possible range; `transformed` replaces its SI value."""
     mean = value.si if transformed is None else transformed
     half = half_digit(value)
     below = above = half
@@ -71,7 +71,7 @@ class PrintedRatio:
 
 
 def ratio_of(value: PublishedValue, published: Published) -> PrintedRatio | None:
-    """A printed ratio, gain or deficit with the levels that it compares, if it has such."""
+    """A published ratio, gain or deficit with the levels that it compares, if it names them."""
     condition = dict(value.condition)
     names = [condition.pop(key, None) for key in ("numerator", "denominator")]
     if value.statistic not in ("ratio", "gain", "deficit") or None in names:

@@ -33,7 +33,7 @@ from lanlab.studies.plain_level import plain_level
 _Levels = tuple[tuple[str, Level], ...]
 _TRIAL = "trial"
 _ENDS = {"minimum": "least", "maximum": "greatest"}
-#: Most values at which a lost trial is tried, between the ends of what it can have been.
+#: Most values tried for a lost trial, between the ends of its possible range.
 _MOST_FILLS = 9
 
 
@@ -44,18 +44,18 @@ class PublishedEvidence:
     can_lack: bool = True
     is_model: bool = False
     assumed: Mapping[str, Level] = field(default_factory=dict)
-    #: None: a number that was printed has digits of its own.
+    #: None: a published number has its own digits.
     digits: Mapping[float, float] = field(default_factory=dict)
 
     def __hash__(self) -> int:
         return id(self)
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with a printed number, or one that follows by a printed ratio or share."""
+        """Conditions with a published number, or one derived from a published ratio or share."""
         return _cells(self, metric)
 
     def shares(self, metric: str) -> Sequence[Cell]:
-        """Shares of the link as printed, or worked out from a rate and the link's limit."""
+        """Shares of the link, either published or computed from a rate and the link's limit."""
         return _shares(self, metric)
 
     def levels(self, factor: str) -> tuple[Level, ...]:
@@ -67,7 +67,7 @@ class PublishedEvidence:
     def ratio(
         self, metric: str, a: Mapping[str, Level], b: Mapping[str, Level]
     ) -> PrintedNumber | None:
-        """A printed ratio of one level to another, where all else that it names is named alike."""
+        """A published ratio of one level to another, if all other levels that it names agree."""
         differ = [f for f in a if f in b and not is_level(a[f], b[f])]
         if len(differ) != 1:
             return None
@@ -86,7 +86,7 @@ class PublishedEvidence:
     def speaks(
         self, metric: str, named: Mapping[str, tuple[Level, ...]], factors: Sequence[str]
     ) -> bool:
-        """Whether a number names all of these factors, and agrees with what is named."""
+        """Whether a number names all of these factors, and agrees with the named levels."""
         printed = (
             self._condition(value)
             for value in self.loaded.published.value
@@ -163,8 +163,9 @@ class PublishedEvidence:
         ]
 
     def link_limit(self, metric: str, levels: Mapping[str, Level]) -> float | None:
-        """What the study's link can carry at a condition, in the metric's unit; IPv4 where nothing
-        else is said."""
+        """The capacity of the study's link at a condition, in the metric's unit; for IPv4 unless
+        stated otherwise.
+        """
         parameters = {"ip_version": 4, **levels}
         if not {"transport", "message_size_bytes"} <= parameters.keys():
             return None
@@ -201,7 +202,7 @@ def _shares(evidence: PublishedEvidence, metric: str) -> tuple[Cell, ...]:
 
 
 def with_ratios(cells: Sequence[Cell], ratios: Iterable[PrintedRatio]) -> list[Cell]:
-    """The conditions, and those that follow from one of them by a printed ratio."""
+    """The conditions, and those derived from one of them by a published ratio."""
     found = list(cells)
     both = [way for one in ratios if not one.ratio.is_bound for way in (one, one.inverted)]
     for ratio in both:

@@ -33,12 +33,12 @@ from lanlab.studies.plain_level import plain_level
 
 @dataclass(frozen=True)
 class RunEvidence:
-    """The conditions of a run, with the trials of each; those of searches are left out."""
+    """The conditions of a run with their trials, without those of searches."""
 
     run: RunRecord
     conditions: tuple[tuple[Condition, tuple[TrialRecord, ...]], ...]
     study: Study
-    #: Levels that are taken for those of this system: what a study varied and a run cannot.
+    #: Levels assumed for this system: those that a study varied and a run cannot.
     assumed: Mapping[str, Level] = field(default_factory=dict)
     can_lack: bool = False
     digits: Mapping[float, float] = field(default_factory=dict)
@@ -75,21 +75,23 @@ class RunEvidence:
         }
 
     def on_this_system(self) -> RunEvidence:
-        """The same for a run on today's system, which has none of the publication's: it stands for
-        each level of a factor that the run does not have."""
+        """The same for a run on a current system, which matches none of the publication's: it
+        represents each level of the factors that the run lacks.
+        """
         unknown = factors_told_apart(self.study) - self.factors
         return replace(self, assumed=dict.fromkeys(unknown, THIS_SYSTEM))
 
     def cells(self, metric: str) -> Sequence[Cell]:
-        """Conditions with at least one trial that has the metric; of modelled machines, whose loads
-        are a grid of ours, also the peaks between these."""
+        """Conditions with at least one trial that has the metric; for modelled machines, whose
+        loads are an arbitrary grid, also the peaks between them.
+        """
         if metric not in self._cells_known:
             found = [cell for cell, _ in self._cells(metric)]
             self._cells_known[metric] = [*found, *self._peaks(metric, found)]
         return self._cells_known[metric]
 
     def with_conditions(self, metric: str) -> list[tuple[Cell, Condition]]:
-        """Those of `cells` that are conditions of the run, each with its own."""
+        """The conditions of the run among `cells`, each with its own value."""
         return list(self._cells(metric))
 
     def shares(self, metric: str) -> Sequence[Cell]:
@@ -132,7 +134,7 @@ class RunEvidence:
         return tuple(dict.fromkeys(one[factor] for one in self._assumed if factor in one))
 
     def plain(self, factor: str, level: Level) -> Level:
-        """As the workload reads it, and as the publication names what it stands for."""
+        """In the workload's form, and with the publication's name for it."""
         return plain_level(factor, published_level(self.study, factor, level))
 
     def ratio(
@@ -147,7 +149,7 @@ class RunEvidence:
         return any(matches(cell.levels, own) for cell in self.cells(metric))
 
     def why_not(self, metric: str, named: Mapping[str, tuple[Level, ...]]) -> str:
-        """The first thing that is asked for and that this run has not."""
+        """The first requested item that this run lacks."""
         known = {**dict.fromkeys(self.factors), **self.assumed}
         unknown = [factor for factor in named if factor not in known]
         if unknown:
@@ -186,14 +188,14 @@ class RunEvidence:
             if not measured:
                 continue
             blocks = tuple(trial.block for trial in measured)
-            # One trial of a condition in each block: what was repeated counts once.
+            # One trial of a condition in each block: repeats count once.
             sample = Trials(
                 tuple(float(trial.metrics[metric]) for trial in measured),
                 blocks if len(set(blocks)) == len(blocks) else (),
                 tuple(trial.number for trial in measured),
             )
             varied = names_of(self.study, tuple(condition.factors))
-            # Two may stand for one published level, each at another level of another factor.
+            # Two may represent one published level, each at another level of another factor.
             apart = levels_of_ours_apart(self.study, condition.parameters)
             group = " ".join([condition.experiment, *apart])
             for own in in_published_words(self.study, condition.experiment, condition.parameters):

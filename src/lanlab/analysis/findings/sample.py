@@ -1,5 +1,5 @@
 """
-What is known of a metric at one condition: trials, a printed mean with its spread, or a number.
+The data on a metric at one condition: trials, a published mean with its spread, or a number.
 
 All values are in the metric's SI unit.
 """
@@ -13,20 +13,20 @@ from dataclasses import replace
 
 from lanlab.frozen import dataclass
 
-#: Values that a missing trial is tried with, at most, where several samples lack one.
+#: Most values tried for a missing trial if several samples lack one.
 _MOST_FILLS = 3
 
 
 @dataclass(frozen=True)
 class Trials:
     values: tuple[float, ...]
-    #: The block of each trial, where they came in blocks; else empty.
+    #: The block of each trial, if they were measured in blocks; else empty.
     blocks: tuple[int, ...] = ()
     positions: tuple[int, ...] = ()
     missing: tuple[tuple[tuple[float, ...], int], ...] = ()
-    #: The step in which values were read; 0 if it is fine.
+    #: The step size of the readings; 0 if it is negligible.
     resolution: float = 0.0
-    #: Ids of the printed numbers that it was made of; none of what was measured.
+    #: Ids of the published numbers behind it; empty for measurements.
     sources: frozenset[str] = frozenset()
 
     @property
@@ -34,7 +34,7 @@ class Trials:
         return math.fsum(self.values) / len(self.values)
 
     def completed(self, few: bool = False) -> Iterator[Trials]:
-        """With lost trials put in, each way that they can have been (`few`: ends and middle)."""
+        """With each possible value of its lost trials (`few`: only ends and middle)."""
         choices = [_some(values) if few else values for values, _ in self.missing]
         places = tuple(place for _, place in self.missing)
         for chosen in itertools.product(*choices):
@@ -60,7 +60,7 @@ class PrintedSpread:
 @dataclass(frozen=True)
 class PrintedNumber:
     mean: float
-    #: What it can be: by its last digit, or as the bound that it was printed as.
+    #: Its possible range: by its last digit, or by the bound that was published.
     low: float
     high: float
     sources: frozenset[str] = frozenset()
@@ -84,7 +84,7 @@ def as_number(sample: Sample) -> PrintedNumber:
 
 
 def divided(a: PrintedNumber, b: PrintedNumber) -> PrintedNumber:
-    """`a / b` of numbers above zero, with what it can be."""
+    """`a / b` of positive numbers, with its possible range."""
     low = a.low / b.high if math.isfinite(b.high) else 0.0
     high = a.high / b.low if b.low > 0 else math.inf
     return PrintedNumber(a.mean / b.mean, low, high, a.sources | b.sources)

@@ -1,8 +1,8 @@
 """
-What a part of a statement speaks of.
+The conditions that a part of a statement refers to.
 
-`docs/studies.md` has the rules: what an inner table says counts before what is around it; a list
-means "each of them" unless a `take` of its own table reduces it; what no side names is gone through
+The rules are in `docs/studies.md`: an inner table overrides the outer ones; a list means "each of
+them" unless a `take` of the same table reduces it; factors that neither side names are looped over
 on both sides together.
 """
 
@@ -26,7 +26,7 @@ class Scope:
     metric: str = ""
     named: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
     take: Take | None = None
-    #: Named factors whose lists `take` reduces: those of its own table.
+    #: Named factors whose lists are reduced by the `take` of the same table.
     taken_lists: frozenset[str] = frozenset()
 
     def within(self, selection: Selection | None, metric: str | None = None) -> Scope:
@@ -60,7 +60,7 @@ class Scope:
         return replace(self, named=named, taken_lists=self.taken_lists - {factor})
 
     def cells(self, as_share: bool = False) -> list[Cell]:
-        """The conditions that are named; ends of ranges among them only where one is taken."""
+        """The named conditions; ends of ranges among them only if one is taken."""
         found = self.evidence.shares(self.metric) if as_share else self.evidence.cells(self.metric)
         wanted = ("each", self.take) if self.take else ("each",)
         return [cell for cell in found if cell.stands in wanted and self._is_named(cell)]
@@ -68,7 +68,7 @@ class Scope:
     def _is_named(self, cell: Cell) -> bool:
         if cell.stands == "each":
             return matches(cell.levels, self.named)
-        # The end of a range speaks of all levels that it does not name.
+        # The end of a range refers to all levels that it does not name.
         open_lists = self.taken_lists - cell.levels.keys()
         return matches(cell.levels, {f: n for f, n in self.named.items() if f not in open_lists})
 
@@ -83,13 +83,13 @@ class Scope:
         }
 
     def each(self, factors: Mapping[str, tuple[Level, ...]] | None = None) -> Iterator[Scope]:
-        """One scope for each combination of the levels of its lists, or of these."""
+        """One scope for each combination of the levels of its lists, or of the given ones."""
         lists = self.lists() if factors is None else factors
         for levels in itertools.product(*lists.values()):
             yield self.fixed(dict(zip(lists, levels, strict=True)))
 
     def levels_along(self, factor: str, as_share: bool = False) -> tuple[Level, ...]:
-        """The levels of a factor to go through: those that a list names, else all, in order."""
+        """The levels of a factor to loop over: those that a list names, else all, in order."""
         named = self.named.get(factor)
         known = named or self.evidence.levels(factor)
         if not known:

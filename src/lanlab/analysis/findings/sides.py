@@ -1,4 +1,4 @@
-"""The sides of a comparison: conditions, or the one of several with the least (greatest) value."""
+"""The sides of a comparison: conditions, or the one of several with the minimum (maximum)."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _NOTHING = Selection()
 
 @dataclass(frozen=True)
 class Side:
-    """One condition; where one is taken of several, also those that do not differ from it."""
+    """One condition; for the extreme of several, also those that do not differ from it."""
 
     cell: Cell
     tied: tuple[Cell, ...] = ()
-    #: `least` or `greatest`, where one is taken of several.
+    #: `least` or `greatest`, if it is the extreme of several.
     taken: str = ""
 
     @property
@@ -55,13 +55,13 @@ class Place:
         cell = self.found.cell
         named = {f: level for f, level in named.items() if f in cell.levels}
         if self.found.taken:
-            # Which of several it is, is an outcome.
+            # Which of several it is depends on the data.
             return named
         return {key: cell.levels[key] for key in dict.fromkeys((*cell.varied, *named))}
 
     @property
     def taken(self) -> str:
-        """`the least` or `the greatest`, and of which condition."""
+        """`the least` or `the greatest`, with its condition."""
         if isinstance(self.found, Gap) or not self.found.taken:
             return ""
         cell = self.found.cell
@@ -73,7 +73,7 @@ class Place:
 
 
 def places(scope: Scope, as_share: bool = False) -> list[Place]:
-    """What is at a scope: one place for each condition, or for each that is taken of several."""
+    """The conditions of a scope, one by one, or the extreme of several."""
     found = []
     for one in scope.each():
         cells = one.cells(as_share)
@@ -93,11 +93,11 @@ def gap(scope: Scope, as_share: bool = False, is_partial: bool = False) -> Gap:
 
 
 def taken(scope: Scope, cells: Sequence[Cell]) -> Side | Gap:
-    """The condition with the least or greatest mean, and those that may be it as well."""
+    """The condition with the minimum or maximum mean, and those that may also be it."""
     assert scope.take is not None
     ends = [cell for cell in cells if cell.stands == scope.take]
     if ends:
-        # A printed end of a range is the extreme itself, of what it does not name.
+        # A published end of a range is the extreme over the levels that it does not name.
         others = [c for c in cells if c.stands == "each" and not any(_covers(e, c) for e in ends)]
         cells = [*ends, *others]
     lacking = _uncovered(scope, cells)
@@ -146,14 +146,16 @@ def _is_apart(metric: str, first: Cell, other: Cell, sign: int) -> bool:
 def pairs(
     scope: Scope, a: Selection | None, b: Selection | None, as_share: bool = False
 ) -> Iterator[tuple[Place, Place]]:
-    """Both sides of a comparison, for each combination that the rules go through."""
+    """Both sides of a comparison, for each combination of levels in the loop."""
     a, b = a or _NOTHING, b or _NOTHING
     for side_a, side_b in expanded(scope, a, b):
         yield from _pairs_at(side_a, side_b, as_share)
 
 
 def expanded(scope: Scope, a: Selection, b: Selection) -> Iterator[tuple[Scope, Scope]]:
-    """Both sides' scopes without lists: common lists together, those of one side by themselves."""
+    """Both sides' scopes without lists: common lists are combined level by level, others
+    separately.
+    """
     scope_a, scope_b = scope.within(a), scope.within(b)
     own = a.levels.keys() | b.levels.keys()
     other = scope_b.lists()
@@ -175,16 +177,16 @@ def alike(
     scopes: Sequence[Scope], as_share: bool = False, given: frozenset[str] = frozenset()
 ) -> Iterator[dict[str, Level]]:
     """
-    Levels of what the scopes leave open, so that like is compared with like.
+    Levels of the factors that the scopes leave open, so that equal conditions are compared.
 
     Args:
         scopes: Scopes of all sides of a comparison.
-        as_share: Whether they speak of shares of the link.
-        given: Further factors, whose levels the caller goes through itself.
+        as_share: Whether they refer to shares of the link.
+        given: More factors, over whose levels the caller loops.
 
     Returns:
-        One for each combination that there is; a single empty one where nothing is open, a side
-        has no number, or one takes a condition of several.
+        One for each existing combination; a single empty one if no factor is open, a side has no
+            number, or one takes the extreme of several conditions.
     """
     cells = [scope.cells(as_share) for scope in scopes]
     named = {factor for scope in scopes for factor in scope.named} | given
@@ -197,7 +199,7 @@ def alike(
         return
     for levels in projections(everything, free):
         fixed = [scope.fixed(levels) for scope in scopes]
-        # Conditions of two experiments may have more in common once one of them is left.
+        # Conditions of two experiments may share more factors once one experiment is dropped.
         for more in alike(fixed, as_share, given):
             yield {**levels, **more}
 
@@ -212,16 +214,17 @@ def open_factors(sides: Sequence[Sequence[Cell]], named: Collection[str]) -> lis
         if factor in named or not all(factor in cell.levels for cell in everything):
             continue
         levels = [{cell.levels[factor] for cell in cells} for cells in own]
-        # A parameter that no experiment varies tells two experiments apart, where both sides have
-        # conditions of both; else it is what happens to differ between the sides.
+        # A parameter that no experiment varies distinguishes two experiments if both sides have
+        # conditions in both; otherwise it merely differs between the sides.
         if len(set.union(*levels)) > 1 and (factor in varied or set.intersection(*levels)):
             found.append(factor)
     return found
 
 
 def _follows(factor: str, given: frozenset[str], cells: Sequence[Cell]) -> bool:
-    """Whether a parameter that no experiment varies is said by the levels that the caller goes
-    through, as a service by the system that has it: nothing else can be alike in it."""
+    """Whether the caller's loop determines a parameter that no experiment varies, as a system
+    determines its service: then no other condition can share it.
+    """
     if not given or any(factor in cell.varied for cell in cells):
         return False
     seen: dict[tuple[Level | None, ...], Level] = {}
@@ -233,7 +236,7 @@ def _follows(factor: str, given: frozenset[str], cells: Sequence[Cell]) -> bool:
 
 
 def projections(cells: Sequence[Cell], factors: Sequence[str]) -> list[dict[str, Level]]:
-    """The combinations of these factors' levels that there are, in the order of the conditions."""
+    """The existing combinations of these factors' levels, in the order of the conditions."""
     seen: dict[str, dict[str, Level]] = {}
     for cell in cells:
         levels = {f: cell.levels[f] for f in factors if f in cell.levels}
@@ -255,10 +258,10 @@ def series(
     scope: Scope, along: str, levels: Sequence[Level] = (), as_share: bool = False
 ) -> list[Series]:
     """
-    One series for each combination of what the scope leaves open.
+    One series for each combination of the factors that the scope leaves open.
 
     Args:
-        levels: To go through; by default those that the scope names, else all that there are.
+        levels: The levels to loop over; by default those that the scope names, else all.
     """
     found = []
     for one in scope.without(along).each():
@@ -274,13 +277,13 @@ def _levels_of(scope: Scope, here: Scope, along: str, as_share: bool) -> tuple[L
     known = scope.levels_along(along, as_share)
     if scope.evidence.can_lack or along in scope.named:
         return known
-    # A run has the levels that it has, in each series its own.
+    # The levels of a run, which may differ between series.
     own = [cell.levels.get(along) for cell in here.cells(as_share)]
     return tuple(level for level in known if level in own)
 
 
 def only(scope: Scope, as_share: bool = False) -> Place:
-    """The one condition at a scope; a gap where there is none or several."""
+    """The one condition of a scope; a gap if there is none or several."""
     found = places(scope, as_share)
     if len(found) == 1:
         return found[0]

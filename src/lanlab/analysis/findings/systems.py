@@ -1,4 +1,6 @@
-"""Statements about a system that a run cannot have: what would be left out to judge them here."""
+"""
+Statements about a system that a run cannot have: the levels to drop in order to judge them here.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +9,7 @@ from typing import Any
 
 from lanlab.studies import Level, Selection, Statement
 
-#: Stands for the one system of a run where a statement goes through several.
+#: Represents the one system of a run where a statement loops over several.
 THIS_SYSTEM = "this system"
 _SEVERAL = ("along", "across", "factor", "over")
 
@@ -16,18 +18,17 @@ def assumed_levels(
     statement: Statement, known: Collection[str], told_apart: Collection[str] = ()
 ) -> dict[str, Level] | None:
     """
-    Levels of factors unknown to a run which, taken for those of its system, make a statement speak
-    of it.
+    Levels of factors that a run lacks; assumed for its system, they make a statement apply to it.
 
     Args:
         statement: Statement of a finding.
         known: The factors and parameters of the run's conditions.
-        told_apart: Factors at whose levels something else of the run stands for what was published:
-            that may be counted over them.
+        told_apart: Factors whose levels have different counterparts in the run, so that a statement
+            may count over them.
 
     Returns:
-        `None` if there is no unknown factor, or the statement compares levels of one: then it
-        cannot be judged on one system.
+        `None` if there is no unknown factor, or the statement compares levels of one, which cannot
+            be judged on one system.
     """
     named: dict[str, set[Level]] = {}
     for factor, levels in _named(statement):

@@ -1,6 +1,6 @@
 """
-Verdicts on findings as values. What judges takes scipy, and the run of a study without findings has
-no use for it.
+Verdicts on findings as data. The judge imports scipy, which a run of a study without findings does
+not need.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from lanlab.analysis.findings.claim import Comparison, Tally, Truth
     from lanlab.analysis.findings.contrast import Basis
 
-#: Chance of a single false verdict among the findings of a study, judged on one body of evidence.
+#: Probability of any false verdict among the findings of a study, for one body of evidence.
 LEVEL = 0.05
 
 
@@ -23,21 +23,21 @@ LEVEL = 0.05
 class Judged:
     comparison: Comparison
     truth: Truth
-    #: Adjusted by Holm's method, two-sided; `None` where nothing is tested.
+    #: Adjusted by Holm's method, two-sided; `None` if nothing is tested.
     p_holm: float | None
     family: int
     confidence: float | None
-    #: Interval of the value; of what is only printed, what its digits leave open.
+    #: Interval of the value; for published values, the rounding of their digits.
     low: float
     high: float
-    #: Trials of each condition that would decide, where it is undecided; `None`: not in reach, or
-    #: trials do not decide it.
+    #: Trials per condition needed for a decision, if undecided; `None`: out of reach, or trials
+    #: cannot decide it.
     trials_needed: int | None = None
 
 
 @dataclass(frozen=True)
 class Further:
-    """What would decide a finding that is undecided, if all is as it was seen."""
+    """What would decide an undecided finding, if effect and spread stay the same."""
 
     trials: int
     trials_per_condition: int
@@ -51,16 +51,16 @@ class Judgement:
     means: Truth | None
     reasons: tuple[str, ...]
     comparisons: tuple[Judged, ...]
-    #: Trials that decide an undecided one; `None` where none would, or not in reach.
+    #: Trials that decide an undecided one; `None` if none would, or out of reach.
     further: Further | None = None
     tallies: tuple[Tally, ...] = ()
     is_repeatable: bool = True
-    #: On a run: the statement on this system, in place of one that the run cannot have, with the
-    #: levels that were left out.
+    #: For a run: the statement applied to this system in place of one that the run cannot have,
+    #: with the dropped levels.
     here: Judgement | None = None
     assumed: tuple[tuple[str, Level], ...] = ()
-    #: Number of conditions of a simulated run at which machines were fitted to what is printed of
-    #: them, and of all conditions that it rests on; `None` of all else.
+    #: Number of conditions of a simulated run at which machines were fitted to published values,
+    #: and of all conditions behind the verdict; `None` for others.
     fitted: tuple[int, int] | None = None
     #: Whether a number of the simulated machines was chosen to make this finding come out.
     is_chosen_for: bool = False
@@ -80,7 +80,7 @@ class Judgement:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """The judgements of all findings of a study on one body of evidence."""
+    """The verdicts on all findings of a study from one body of evidence."""
 
     on: str
     judgements: tuple[Judgement, ...]
@@ -93,7 +93,7 @@ class Verdicts:
 
 
 def findings_of(run: RunRecord) -> tuple[Finding, ...]:
-    """The findings of a run's study: those that come with lanlab, or those in its record."""
+    """The findings of a run's study: lanlab's own, or those in its record."""
     if run.study_id in known_studies():
         return load_study(run.study_id).findings
     return tuple(Finding.model_validate(one) for one in run.study.get("finding", ()))
