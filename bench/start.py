@@ -109,7 +109,6 @@ def main() -> None:
             whole = [lanlab(*stream, store=store)[0] for _ in range(asked.runs)]
             row(f"`lanlab {' '.join(stream)}`", [each - asked.seconds - WARMUP_S for each in whole])
             _, trials = lanlab(*stream, "--trials", str(TRIALS), store=store)
-            # The first tries which ways are fastest here.
             row("its second and later trials", [e - asked.seconds - WARMUP_S for e in trials[1:]])
         for levels in ("1", "15", "64"):
             stations = ("stations", "--stations", levels, "--time", f"{asked.station_seconds:g}")

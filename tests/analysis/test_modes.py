@@ -18,7 +18,7 @@ def trial(source: dict[str, Any], target: dict[str, Any], **changes: Any) -> Tri
 
 
 def polled(reason: str | None, io: str = "single") -> TrialRecord:
-    choice = None if reason is None else {"reason": reason, "candidates": []}
+    choice = None if reason is None else {"reason": reason}
     return trial({"io": io}, {"receive": "poll", "receive_choice": choice})
 
 

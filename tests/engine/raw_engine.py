@@ -284,24 +284,6 @@ def run_stations(engine: RawEngine) -> None:
     engine.ask({"type": "stations_empty", "spec": spec})
 
 
-def share_ways(version: str = "0.0.1") -> Line:
-    candidates = [
-        {"name": name, "messages_per_s": 2e5, "cpu_ns_per_message": 4e3}
-        for name in ("single", "batch")
-    ]
-    ways = {
-        "tried_at_s": 1,
-        "transport": "udp",
-        "message_bytes": 512,
-        "receive_buffer_bytes": None,
-        "of": {"end": "send", "beside": "poll"},
-        "candidates": candidates,
-    }
-    # One that is not optimised is another engine.
-    both = [{"engine": engine, **ways} for engine in (version, f"{version} debug")]
-    return {"type": "share_ways", "earlier": both}
-
-
 def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
     """Copy a small dataset to an embedded server, with every request that there is for it."""
     described = {

@@ -29,7 +29,6 @@ from raw_engine import (
     run_peer_stream,
     run_stations,
     run_stream,
-    share_ways,
     simulate,
     stream_receive,
     stream_send,
@@ -97,7 +96,6 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
     """Real lines: every type, every kind of result, errors with and without a partial result."""
     with RawEngine() as target, RawEngine() as source:
         source.ask({"type": "describe"})
-        source.ask(share_ways(source.hello["engine_version"]))
         for transport in ("udp", "tcp"):
             # Long enough for a line of progress from each end.
             time_ns = {"amount": {"time_ns": 300_000_000}}
@@ -334,7 +332,6 @@ def test_every_request_that_a_workload_builds_is_valid(parameters: FlowParameter
         {"type": "ping"},
         {"type": "arm", "target": 7, "at_ns": 1},
         {"type": "cancel", "target": 7},
-        share_ways(),
         stream_receive(),
         stream_send([5000]),
         echo_respond(),

@@ -148,13 +148,13 @@ def _ends(planned: PlannedTrial) -> dict[str, Any]:
     return {
         "sender": {
             "io": "single",
-            "io_choice": {"reason": "single messages follow this rate", "candidates": []},
+            "io_choice": {"reason": "single messages follow this rate"},
             "burst_messages": 1,
             "threads": 1,
         },
         "receiver": {
             "receive": "poll",
-            "receive_choice": {"reason": "it took the most", "candidates": []},
+            "receive_choice": {"reason": "it took the most"},
             "threads": 1,
             "timestamps": "program",
             "read_bytes": 262_144,

@@ -42,7 +42,6 @@ def stream(pair: Pair, transport: str, ip_version: int, size: int, io: str) -> T
         ip_version=ip_version,
         message_size_bytes=size,
         io=io,
-        # Ways that are tried beforehand would be counted by the kernel as well.
         receive="poll" if transport == "udp" else "auto",
         messages=messages,
     )

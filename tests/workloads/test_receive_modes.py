@@ -64,31 +64,23 @@ def test_spinning_keeps_a_processor_busy_and_blocking_does_not(pair: Pair) -> No
     assert 0 < 5 * used["block"] < used["spin"]
 
 
-# Each way is tried for a moment, in which another program may have the processors.
-@pytest.mark.alone
-def test_the_engine_tries_the_ways_and_gives_the_reason(pair: Pair) -> None:
-    trial = pair.trial("stream", message_size_bytes=500, time_s=0.05)
-    choice = trial.target["receive_choice"]
-    found = {candidate["name"]: candidate["messages_per_s"] for candidate in choice["candidates"]}
-    assert set(found) == {"block", "poll", "spin"}
-    assert max(found.values()) > 0
-    chosen = trial.target["receive"]
-    assert choice["reason"].startswith(f"{chosen} carries ")
-    # Among ways about as fast it is the cheapest.
-    assert found[chosen] >= 0.85 * max(found.values())
-    sending = trial.source["io_choice"]
-    assert {candidate["name"] for candidate in sending["candidates"]} == {"single", "batch"}
-    assert sending["reason"].startswith(f"{trial.source['io']} carries ")
-    # What the kernel can do does not change: it is not tried again.
-    again = pair.trial("stream", message_size_bytes=500, time_s=0.05)
-    assert again.target["receive_choice"] == choice
-
-
-def test_at_a_low_rate_nothing_has_to_be_tried(pair: Pair) -> None:
-    trial = pair.trial("stream", messages=20, rate_messages_per_s=1000)
-    assert (trial.target["receive"], trial.source["io"]) == ("block", "single")
-    assert trial.target["receive_choice"]["candidates"] == []
-    assert "1000 messages/s are few" in trial.target["receive_choice"]["reason"]
+@pytest.mark.parametrize(
+    ("parameters", "modes", "reasons"),
+    [
+        ({"rate_messages_per_s": 1000}, ("single", "block"), ("gaps", "1000 messages/s are few")),
+        ({}, ("batch", "poll"), ("many messages", "each poll reads many")),
+        ({"receive_buffer_bytes": 8192}, ("batch", "block"), ("many messages", "8192 bytes")),
+    ],
+    ids=str,
+)
+def test_auto_follows_the_rule_and_gives_the_reason(
+    pair: Pair, parameters: dict[str, Any], modes: tuple[str, str], reasons: tuple[str, str]
+) -> None:
+    trial = pair.trial("stream", messages=20, **parameters)
+    assert (trial.source["io"], trial.target["receive"]) == modes
+    choices = trial.source["io_choice"], trial.target["receive_choice"]
+    for choice, reason in zip(choices, reasons, strict=True):
+        assert reason in choice["reason"] and set(choice) == {"reason"}
 
 
 @pytest.mark.parametrize("read_bytes", [1, 500, 100_000])

@@ -163,7 +163,6 @@ fn check(request: Request) -> Result<Wanted, Failure> {
             return Ok(at_once(|_| Ok(Outcome::Description(Box::new(host::describe())))));
         }
         Request::Ping {} => return Ok(at_once(|_| Ok(Outcome::Pong(pong())))),
-        Request::ShareWays(share) => return Ok(at_once(|_| stream::share_ways(share))),
         Request::Arm(arm) => {
             return Ok(at_once(move |measurements| {
                 let running = find(measurements, arm.target)?;

@@ -60,17 +60,6 @@ pub fn threads_running(loadavg: &str) -> Option<u64> {
     loadavg.split(' ').nth(3)?.split('/').next()?.parse().ok()
 }
 
-/// Whether `threads` more find a processor each at this moment, the one that asks among them; also
-/// where the system does not tell.
-pub fn has_room_for(threads: u64) -> bool {
-    let running = threads_running(&read("/proc/loadavg").unwrap_or_default());
-    running.is_none_or(|running| is_room(running, threads, processors()))
-}
-
-const fn is_room(running: u64, threads: u64, processors: u64) -> bool {
-    running.saturating_sub(1) + threads <= processors
-}
-
 fn processors() -> u64 {
     std::thread::available_parallelism().map_or(1, |n| n.get() as u64)
 }
@@ -268,15 +257,6 @@ mod tests {
         assert_eq!(threads_running("0.20 0.18 0.12 2/80 11206"), Some(2));
         assert_eq!(threads_running(""), None);
         assert_eq!(threads_running("0.20 0.18 0.12"), None);
-    }
-
-    #[test]
-    fn there_is_room_until_every_processor_has_a_thread() {
-        // Of two processors, two threads take both; a third that runs leaves room for one.
-        assert!(is_room(1, 2, 2) && !is_room(2, 2, 2) && is_room(2, 1, 2));
-        assert!(is_room(3, 2, 4) && !is_room(4, 2, 4) && !is_room(1, 2, 1));
-        // The system may not count the one that asks.
-        assert!(is_room(0, 2, 2));
     }
 
     #[test]

@@ -220,7 +220,6 @@ fn the_schema_names_every_form_of_request() {
         "resolve",
         "serve",
         "set_up_hosts",
-        "share_ways",
         "simulate",
         "stations",
         "stations_empty",

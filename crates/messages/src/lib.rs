@@ -34,7 +34,6 @@ mod stations;
 mod storage;
 mod stream;
 mod virtual_hosts;
-mod ways;
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -64,7 +63,6 @@ pub use stations::*;
 pub use storage::*;
 pub use stream::*;
 pub use virtual_hosts::*;
-pub use ways::*;
 
 /// Raised whenever a driver built for the version before could misunderstand.
 pub const SCHEMA_VERSION: u32 = 8;
@@ -99,9 +97,6 @@ pub enum Request {
     /// The clocks as they are now. Ends in `pong`.
     #[schemars(title = "PingRequest")]
     Ping {},
-    /// Take the ways to send and to receive that were tried before. Ends in `known_ways`.
-    #[schemars(title = "ShareWaysRequest")]
-    ShareWays(ShareWays),
     /// Receive a stream. `ready` names the ports; ends in `stream_received`.
     #[schemars(title = "StreamReceiveRequest")]
     StreamReceive(StreamReceive),
@@ -268,9 +263,6 @@ pub enum Outcome {
     /// Of `ping`.
     #[schemars(title = "PongOutcome")]
     Pong(Pong),
-    /// Of `share_ways`.
-    #[schemars(title = "KnownWaysOutcome")]
-    KnownWays(KnownWays),
     #[schemars(title = "ArmedOutcome")]
     Armed(Armed),
     /// Of `cancel`.

@@ -33,28 +33,10 @@ pub enum Timestamps {
     Kernel,
 }
 
+/// Why the engine chose a mode.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Choice {
     pub reason: String,
-    /// What was tried, over loopback, before the trial; empty if nothing had to be.
-    pub candidates: Vec<Candidate>,
-    /// When it was tried, seconds since 1970 by this host's clock; absent if nothing had to be.
-    pub tried_at_s: Option<u64>,
-}
-
-impl Choice {
-    pub fn without_trial(reason: impl Into<String>) -> Self {
-        Self { reason: reason.into(), candidates: Vec::new(), tried_at_s: None }
-    }
-}
-
-#[derive(Debug, Clone, PartialEq, Deserialize, Serialize, JsonSchema)]
-pub struct Candidate {
-    /// Its name, as in `batch` or `poll`.
-    pub name: String,
-    pub messages_per_s: f64,
-    /// CPU time of both threads for each message received, nanoseconds; likewise.
-    pub cpu_ns_per_message: f64,
 }
 
 /// Socket options of either end. What is absent stays as the system has it.

@@ -20,7 +20,6 @@ _MOST_PRELUDE_BYTES = 65_536
 RESULT_KINDS = {
     "describe": "description",
     "ping": "pong",
-    "share_ways": "known_ways",
     "arm": "armed",
     "cancel": "cancelled",
     "stream_receive": "stream_received",

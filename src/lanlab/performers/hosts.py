@@ -9,7 +9,6 @@ from typing import Any
 from lanlab.addresses import FAMILY_NAMES, AddressFamily
 from lanlab.engine import DESCRIBE, Engine, Measurement
 from lanlab.errors import EngineLost, LabError, UnmetNeed
-from lanlab.performers import io_calibration
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.interfaces import (
     address_of,
@@ -73,7 +72,6 @@ class Hosts:
     def _take(self, started: Mapping[str, HostEngine]) -> None:
         self._engines |= {name: one.engine for name, one in started.items()}
         self._facts |= {name: one.facts for name, one in started.items()}
-        io_calibration.tell_engines({name: self._engines[name] for name in started}, self._facts)
 
     def revive(self) -> None:
         """
@@ -201,8 +199,7 @@ class Hosts:
         return {"lanlab-engine": ", ".join(sorted(engines))}
 
     def close(self) -> None:
-        """End every engine; what they found out is kept for those that follow."""
-        io_calibration.keep_of(self._engines, self._facts)
+        """End every engine."""
         # The input of all is closed before one is waited for.
         for engine in self._engines.values():
             engine.begin_to_close()

@@ -24,7 +24,6 @@ from lanlab.analysis.alternation import LETTERS, place_of, series_id
 from lanlab.engine import engine_path
 from lanlab.errors import RunInterrupted, StoreError, UsageError
 from lanlab.frozen import dataclass
-from lanlab.performers import io_calibration
 from lanlab.plan import Plan, expand
 from lanlab.run.runner import RunRequest, Watcher, new_id, new_run, resume_run
 from lanlab.store import RunRecord, Store
@@ -155,18 +154,17 @@ def _go_on(
         for side in order_of_turn(plan["seed"], turn, len(sides))
     ]
     try:
-        with io_calibration.pinned():
-            for turn, side in places:
-                there = runs.get((turn, side))
-                if there is None or there.status in ("interrupted", "running"):
-                    step = Step(turn, plan["turns"], side, sides[side]["name"], done, total)
-                    with watching(step) as watcher, _engine(sides[side]["engine"]):
-                        runs[turn, side] = (
-                            new_run(_request(plan, turn, side), store, watcher)
-                            if there is None
-                            else resume_run(there.id, store, watcher)
-                        )
-                done += 1
+        for turn, side in places:
+            there = runs.get((turn, side))
+            if there is None or there.status in ("interrupted", "running"):
+                step = Step(turn, plan["turns"], side, sides[side]["name"], done, total)
+                with watching(step) as watcher, _engine(sides[side]["engine"]):
+                    runs[turn, side] = (
+                        new_run(_request(plan, turn, side), store, watcher)
+                        if there is None
+                        else resume_run(there.id, store, watcher)
+                    )
+            done += 1
     except (RunInterrupted, KeyboardInterrupt):
         # Ctrl-C may have come before the first run began: then there is nothing to go on with.
         with contextlib.suppress(StoreError):

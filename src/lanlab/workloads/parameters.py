@@ -141,7 +141,7 @@ class FlowParameters(TrialParameters):
     receive: Literal["block", "poll", "spin", "auto"] = parameter(
         "auto",
         "How to wait for messages: `block` (in the system call), `poll` (every 200 µs), `spin` "
-        "(busy loop) or `auto` (the best).",
+        "(busy loop) or `auto` (by rate).",
     )
     timestamps: Literal["program", "kernel"] = parameter("program", "Timestamp source.")
     sender_processor: int | None = parameter(None, "CPU for the sending threads.", ge=0, le=1023)

@@ -140,7 +140,7 @@ class StreamParameters(FlowParameters):
     io: Literal["single", "batch", "segment", "auto"] = parameter(
         "auto",
         "I/O mode: one message per call (`single`), many (`batch`), UDP segmentation offload "
-        "(`segment`), or the fastest (`auto`).",
+        "(`segment`), or by transport and rate (`auto`).",
     )
     interval_s: Seconds = parameter(
         0.1,

@@ -2,9 +2,8 @@
 
 use std::io;
 
-use lanlab_os::{self as os, DatagramSocket, SendBatch};
+use lanlab_os::{DatagramSocket, SendBatch};
 
-use super::segments_at_once;
 use crate::messages::Io;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -21,15 +20,6 @@ fn call_for(io: Io, count: usize) -> Call {
         Io::Segment if count > 1 => Call::Segments,
         Io::Batch => Call::Batch,
         _ => Call::One,
-    }
-}
-
-/// Messages that are handed over at once by a sender without a rate.
-pub fn group_of(io: Io, message_bytes: usize) -> usize {
-    match io {
-        Io::Single => 1,
-        Io::Segment => segments_at_once(message_bytes),
-        Io::Batch | Io::Auto => os::BATCH_MESSAGES,
     }
 }
 
@@ -63,12 +53,5 @@ mod tests {
         assert_eq!(calls(Io::Segment), [One, Segments, Segments]);
         assert_eq!(calls(Io::Batch), [Batch; 3]);
         assert_eq!([calls(Io::Single), calls(Io::Auto)], [[One; 3]; 2]);
-    }
-
-    #[test]
-    fn as_many_messages_as_one_call_takes_go_at_once() {
-        let groups = |io| [100, 1_472].map(|size| group_of(io, size));
-        assert_eq!([groups(Io::Single), groups(Io::Batch)], [[1, 1], [64, 64]]);
-        assert_eq!([groups(Io::Segment), groups(Io::Auto)], [[64, 44], [64, 64]]);
     }
 }

@@ -2,10 +2,10 @@
 
 mod acknowledged;
 mod alive;
-mod choice;
 mod flow_scheduler;
 mod flow_threads;
 mod hand_over;
+mod io_modes;
 mod joined;
 mod peer;
 mod receiver_load;
@@ -26,13 +26,13 @@ use super::setup::{
 };
 use crate::cost::{Cost, FLOW_BYTES, METERS_BYTES, OWN_THREADS};
 use crate::messages::{
-    Amount, Choice, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamSend, StreamSpec,
-    Timestamps, Transport,
+    Amount, EndedBy, Failure, Io, Outcome, Rate, StreamReceive, StreamSend, StreamSpec, Timestamps,
+    Transport,
 };
 use crate::running::conclude;
 use crate::task::Task;
+use io_modes::{choose_receiving, choose_sending};
 
-pub(crate) use choice::share as share_ways;
 pub use peer::{serve_peers, with_peer};
 pub(crate) use sent::sum_up as sum_up_sent;
 pub(crate) use tcp_receive::{Received as ReceivedBytes, Threads, sum_up as sum_up_bytes};
@@ -178,36 +178,6 @@ fn check_io(
 
 fn segments_at_once(message_bytes: usize) -> usize {
     (MAX_SEGMENT_BUFFER_BYTES / message_bytes.max(1)).clamp(1, lanlab_os::BATCH_MESSAGES)
-}
-
-fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
-    if plan.io != Io::Auto {
-        return;
-    }
-    let chosen = |io, reason: &str| (io, Choice::without_trial(reason));
-    let (io, choice) = if spec.transport == Transport::Tcp {
-        chosen(Io::Single, "over TCP a message is one write")
-    } else if plan.pace.is_some() && plan.group > 1 {
-        chosen(Io::Batch, "no system call a message keeps up with this rate")
-    } else if plan.pace.is_some() || plan.group == 1 {
-        chosen(Io::Single, "single messages keep the gaps of a rate even")
-    } else {
-        choice::send(spec)
-    };
-    if io == Io::Single {
-        plan.group = 1;
-    }
-    (plan.io, plan.io_choice) = (io, Some(choice));
-}
-
-fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
-    if plan.io == Io::Auto {
-        // All that has arrived is taken at once.
-        let batch = spec.transport == Transport::Udp && lanlab_os::capabilities().batch;
-        plan.io = if batch { Io::Batch } else { Io::Single };
-    }
-    let rate = plan.shared_pace.map(|pace| pace.messages_per_s());
-    (plan.receive, plan.receive_choice) = choice::receive(spec, rate);
 }
 
 struct Session {

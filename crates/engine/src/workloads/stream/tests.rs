@@ -217,17 +217,13 @@ fn unsupported_modes_are_not_tried() {
 
 #[test]
 fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
-    let chosen = |transport, rate: Option<f64>, group: Option<usize>| {
+    let reason_of = |transport, rate: Option<f64>, group: Option<usize>| {
         let rate = rate.map(Rate::MessagesPerS);
         let spec = StreamSpec { rate, ..plain(transport) };
         let mut plan = plan(&spec).unwrap();
         plan.group = group.unwrap_or(plan.group);
         choose_sending(&mut plan, &spec);
-        (plan.io, plan.group, plan.io_choice.unwrap())
-    };
-    let reason_of = |transport, rate, group| {
-        let (io, group, choice) = chosen(transport, rate, group);
-        (io, group, choice.reason)
+        (plan.io, plan.group, plan.io_choice.unwrap().reason)
     };
     let (tcp, udp) = (Transport::Tcp, Transport::Udp);
     let one_write = || "over TCP a message is one write".to_owned();
@@ -238,9 +234,8 @@ fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
     assert_eq!(reason_of(udp, None, Some(1)), (Io::Single, 1, even()));
     let fast = "no system call a message keeps up with this rate".to_owned();
     assert_eq!(reason_of(udp, Some(200_000.0), Some(4)), (Io::Batch, 4, fast));
-    // Without a rate both ways are tried.
-    let (io, group, choice) = chosen(udp, None, Some(64));
-    assert_eq!((choice.candidates.len(), group), (2, if io == Io::Batch { 64 } else { 1 }));
+    let many = "without a rate, a system call sends many messages".to_owned();
+    assert_eq!(reason_of(udp, None, Some(64)), (Io::Batch, 64, many));
     let spec = StreamSpec { io: Io::Single, ..plain(Transport::Udp) };
     let mut plan = plan(&spec).unwrap();
     choose_sending(&mut plan, &spec);
@@ -261,10 +256,35 @@ fn a_receiver_left_to_the_engine_takes_datagrams_in_batches() {
     assert_eq!(chosen(udp, Io::Auto, Receive::Poll), (batch, Receive::Poll, None));
     assert_eq!(chosen(tcp, Io::Auto, Receive::Spin), (Io::Single, Receive::Spin, None));
     assert_eq!(chosen(udp, Io::Single, Receive::Block), (Io::Single, Receive::Block, None));
-    // The rate is that of all flows together.
-    let (_, receive, reason) = chosen(udp, Io::Single, Receive::Auto);
-    let few = "1000 messages/s are few: it waits in the system's call";
-    assert_eq!((receive, reason.as_deref()), (Receive::Block, Some(few)));
+}
+
+#[test]
+fn a_receiver_left_to_the_engine_blocks_up_to_20_000_messages_per_s() {
+    let chosen = |transport, rate: Option<f64>, receive_buffer_bytes| {
+        let socket = SocketOptions { receive_buffer_bytes, ..Default::default() };
+        let rate = rate.map(Rate::MessagesPerS);
+        // The rate is that of all flows together.
+        let spec =
+            StreamSpec { receive: Receive::Auto, rate, flows: 4, socket, ..plain(transport) };
+        let mut plan = plan(&spec).unwrap();
+        choose_receiving(&mut plan, &spec);
+        (plan.receive, plan.receive_choice.unwrap().reason)
+    };
+    let (udp, tcp) = (Transport::Udp, Transport::Tcp);
+    let few = "20000 messages/s are few: it waits in the system's call".to_owned();
+    assert_eq!(chosen(udp, Some(20_000.0), None), (Receive::Block, few));
+    let many = "20001 messages/s are many: each poll reads several".to_owned();
+    assert_eq!(chosen(udp, Some(20_001.0), None), (Receive::Poll, many));
+    let most = "without a rate, each poll reads many messages".to_owned();
+    assert_eq!(chosen(tcp, None, Some(8_192)), (Receive::Poll, most.clone()));
+    assert_eq!(chosen(udp, None, Some(65_536)), (Receive::Poll, most));
+    let small = "a buffer of 65535 bytes overflows between two polls".to_owned();
+    assert_eq!(chosen(udp, None, Some(65_535)), (Receive::Block, small));
+}
+
+#[test]
+fn a_segmented_buffer_holds_up_to_64_messages() {
+    assert_eq!((segments_at_once(1408), segments_at_once(64)), (46, 64));
 }
 
 pub fn to_receive(spec: StreamSpec) -> StreamReceive {
