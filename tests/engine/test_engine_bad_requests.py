@@ -109,7 +109,7 @@ def test_a_malformed_line_is_answered(engine: RawEngine, bad: Bad) -> None:
     assert "lanlab-engine schema" in error["hint"]
 
 
-def test_empty_lines_are_nothing(engine: RawEngine) -> None:
+def test_empty_lines_are_ignored(engine: RawEngine) -> None:
     seen = len(engine.lines)
     engine.send_bytes(b"\n\r\n   \t\n" + numbered({"type": "ping"}) + b"\r\n")
     assert engine.wait(99)["type"] == "result"
@@ -193,7 +193,7 @@ VALUES: list[tuple[Line, str, str]] = [
 
 
 @pytest.mark.parametrize(("spec", "code", "says"), VALUES, ids=lambda value: str(value)[:50])
-def test_a_value_that_is_not_allowed_is_refused(
+def test_invalid_stream_values_are_refused(
     engine: RawEngine, spec: Line, code: str, says: str
 ) -> None:
     if code == "socket.congestion_control" and sys.platform != "linux":
@@ -238,7 +238,7 @@ def test_a_value_that_is_not_allowed_is_refused(
     ],
     ids=lambda value: str(value)[:50],
 )
-def test_an_echo_that_is_not_allowed_is_refused(engine: RawEngine, spec: Line, says: str) -> None:
+def test_invalid_echo_values_are_refused(engine: RawEngine, spec: Line, says: str) -> None:
     for request in (echo_respond(**spec), echo_request(9, **spec)):
         error = engine.refusal(request)
         assert (error["code"], says in error["message"]) == ("request.value", True), error
@@ -261,7 +261,7 @@ def test_an_echo_that_is_not_allowed_is_refused(engine: RawEngine, spec: Line, s
     ids=lambda value: str(value)[:50],
 )
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_an_address_or_session_that_cannot_be_is_refused(
+def test_invalid_addresses_and_sessions_are_refused(
     engine: RawEngine, transport: str, change: Line, code: str, says: str
 ) -> None:
     for request in (stream_receive(transport=transport), echo_respond(transport=transport)):
@@ -270,7 +270,7 @@ def test_an_address_or_session_that_cannot_be_is_refused(
         assert re.search(says, error["message"]), error
 
 
-def test_ports_must_be_as_many_as_flows(engine: RawEngine) -> None:
+def test_there_must_be_a_port_for_each_udp_flow(engine: RawEngine) -> None:
     error = engine.refusal(stream_send([9], flows=2))
     assert (error["code"], error["message"]) == (
         "request.value",
@@ -334,13 +334,13 @@ def test_more_requests_than_can_run_are_refused(engine: RawEngine) -> None:
 GREEDY: Line = {"transport": "tcp", "flows": 1000, "threads": 64, "read_bytes": 16 << 20}
 
 
-def test_a_request_that_takes_too_much_is_refused(engine: RawEngine) -> None:
+def test_a_request_beyond_the_memory_limit_is_refused(engine: RawEngine) -> None:
     error = engine.refusal(stream_receive(**GREEDY))
     assert error["code"] == "request.too_large", error
     assert "MiB of memory beside 0 MiB of the others; allowed: 1024 MiB" in error["message"], error
 
 
-def test_requests_that_take_too_much_together_are_refused(engine: RawEngine) -> None:
+def test_requests_that_exceed_the_memory_together_are_refused(engine: RawEngine) -> None:
     request = stream_receive(**GREEDY | {"threads": 20})
     running: list[int] = []
     for _ in range(16):

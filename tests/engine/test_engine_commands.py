@@ -33,7 +33,7 @@ def arm(engine: RawEngine, target: int, ahead_ns: int) -> Line:
     return engine.arm(target, max(0, now_ns + ahead_ns))
 
 
-def test_a_start_that_cannot_be_kept_is_refused(engine: RawEngine) -> None:
+def test_impossible_start_times_are_refused(engine: RawEngine) -> None:
     assert arm(engine, 12_345, 10**9)["code"] == "request.unknown_target"
     # A port that nobody has opened: this request will not be ready.
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as closed:
@@ -81,7 +81,7 @@ class _Silent:
         self.listener.close()
 
 
-def test_cancelling_one_that_connects_ends_it_soon(engine: RawEngine) -> None:
+def test_cancelling_a_connecting_request_ends_it_soon(engine: RawEngine) -> None:
     silent = _Silent()
     port = silent.listener.getsockname()[1]
     for request in (
@@ -99,7 +99,7 @@ def test_cancelling_one_that_connects_ends_it_soon(engine: RawEngine) -> None:
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_cancelling_one_that_is_armed_ends_it_soon(engine: RawEngine, transport: str) -> None:
+def test_cancelling_an_armed_request_ends_it_soon(engine: RawEngine, transport: str) -> None:
     spec = {"transport": transport}
     receiving, ports = engine.ready(stream_receive(**spec))
     sending, _ = engine.ready(stream_send(ports, **spec))
@@ -127,7 +127,7 @@ def test_cancelling_one_that_is_armed_ends_it_soon(engine: RawEngine, transport:
 )
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("cancelled", [0, 1], ids=["listener", "connector"])
-def test_cancelling_one_that_runs_gives_what_it_has(
+def test_cancelling_a_running_request_returns_partial_results(
     run: Run, keys: Line, transport: str, cancelled: int
 ) -> None:
     spec: Line = {

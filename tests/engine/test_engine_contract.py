@@ -80,7 +80,7 @@ def branch(definition: str, tag: str, value: str | None) -> Any:
     return next((each for each in choices if each["properties"][tag]["const"] == value), False)
 
 
-def test_names_are_checked_however_they_are_described() -> None:
+def test_names_in_an_enum_are_checked_with_or_without_description() -> None:
     allowed = {key: names_of(each) for key, each in SCHEMA["$defs"].items() if names_of(each)}
     assert len(allowed) >= 15
     for key, names in allowed.items():
@@ -158,7 +158,7 @@ def changes_of(value: Any) -> Iterator[Any]:
 
 
 @pytest.mark.parametrize("each", [7, pytest.param(1, marks=pytest.mark.long)])
-def test_a_changed_line_is_taken_where_the_schema_allows_it(lines: list[Line], each: int) -> None:
+def test_our_check_agrees_with_a_json_schema_validator(lines: list[Line], each: int) -> None:
     kinds = {}
     for line in lines:
         result = line.get("result") or line.get("partial") or {}
@@ -186,7 +186,7 @@ def test_a_changed_line_is_taken_where_the_schema_allows_it(lines: list[Line], e
     assert judged == {True, False}
 
 
-def test_real_lines_show_every_kind(lines: list[Line]) -> None:
+def test_real_lines_cover_every_kind_of_message(lines: list[Line]) -> None:
     assert {line["type"] for line in lines} == variants("Reply", "type")
     results = {line["result"]["kind"] for line in lines if line["type"] == "result"}
     # A server ends only when it is cancelled.

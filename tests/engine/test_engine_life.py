@@ -126,7 +126,7 @@ def parted() -> Iterator[dict[tuple[str, str, str, str], Parted]]:
 
 
 @pytest.mark.parametrize("key", KEYS, ids="-".join)
-def test_a_peer_that_is_gone_is_noticed(
+def test_a_killed_or_stopped_peer_is_noticed(
     parted: dict[tuple[str, str, str, str], Parted], key: tuple[str, str, str, str]
 ) -> None:
     case = parted[key]

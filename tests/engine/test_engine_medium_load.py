@@ -23,7 +23,7 @@ def loaded(engine: RawEngine, **changes: object) -> Line:
     return result
 
 
-def test_below_saturation_all_that_is_offered_is_delivered(engine: RawEngine) -> None:
+def test_everything_is_delivered_below_saturation(engine: RawEngine) -> None:
     result = loaded(engine, duration_ns=10_000_000_000)
     assert result["measured_ns"] == 10_000_000_000
     # 12,200 frames: three standard errors of a Poisson count are 2.7 %.
@@ -47,12 +47,12 @@ def test_a_saturated_cable_or_switch_carries_its_rate_for_each_station(
     assert result["collisions"] == 0
 
 
-def test_a_seed_has_its_result(engine: RawEngine) -> None:
+def test_equal_seeds_give_equal_results(engine: RawEngine) -> None:
     assert loaded(engine) == loaded(engine)
     assert loaded(engine) != loaded(engine, seed=2)
 
 
-def test_more_than_the_bus_carries_is_lost_in_the_adapters(engine: RawEngine) -> None:
+def test_overload_of_a_bus_is_lost_in_the_adapters(engine: RawEngine) -> None:
     result = loaded(engine, offered_ratio=2.0, duration_ns=5_000_000_000)
     assert 0.9 < result["utilisation_ratio"] < 0.963
     assert result["lost_adapter_queue_frames"] > result["delivered_frames"] / 2
@@ -109,7 +109,7 @@ def test_the_frames_of_a_bus_can_be_read_by_tshark(engine: RawEngine, tmp_path: 
         ),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_loads_are_refused(
     engine: RawEngine, changes: dict[str, object], says: str
 ) -> None:
     refusal = engine.refusal(medium_load(**changes))

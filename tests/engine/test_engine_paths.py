@@ -41,13 +41,13 @@ def test_only_the_peer_with_the_session_is_answered(engine: RawEngine) -> None:
     assert answers(port, b"") == []
 
 
-def test_within_a_host_everything_passes(engine: RawEngine) -> None:
+def test_full_packets_pass_within_a_host(engine: RawEngine) -> None:
     told = probe_path(engine, engine)["result"]
     all_pass = {"least_bytes": 1500, "most_bytes": 1500}
     assert (told["there"], told["back"], told["was_told"]) == (all_pass, all_pass, False)
 
 
-def test_without_an_answer_the_search_ends_in_time(engine: RawEngine) -> None:
+def test_a_path_search_without_replies_times_out(engine: RawEngine) -> None:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as silent:
         silent.bind(("127.0.0.1", 0))
         port = silent.getsockname()[1]
@@ -68,7 +68,9 @@ def test_without_an_answer_the_search_ends_in_time(engine: RawEngine) -> None:
         ({"bind": "::1"}, "bind"),
     ],
 )
-def test_what_cannot_be_is_refused(engine: RawEngine, changes: dict[str, Any], key: str) -> None:
+def test_invalid_path_searches_are_refused(
+    engine: RawEngine, changes: dict[str, Any], key: str
+) -> None:
     refused = engine.refusal({"type": "path_mtu_probe", **PROBE, **changes})
     assert refused["code"] == "request.value"
     assert f"`{key}`" in refused["message"]

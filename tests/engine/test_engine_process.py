@@ -64,7 +64,7 @@ def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str
     ],
     ids=["ends", "ends with a word", "killed", "greets", "garbage", "a number"],
 )
-def test_what_is_no_engine_is_distinguished(tmp_path: Path, body: str, says: str) -> None:
+def test_a_program_that_is_no_engine_is_reported(tmp_path: Path, body: str, says: str) -> None:
     began = time.monotonic()
     with pytest.raises(EngineLost, match=re.escape(says)):
         Engine("host7", fake(tmp_path, body))
@@ -82,7 +82,7 @@ def test_garbage_in_mid_conversation_loses_the_engine(tmp_path: Path) -> None:
         assert engine.is_lost
 
 
-def test_what_cannot_be_started_is_named() -> None:
+def test_an_engine_that_cannot_be_started_is_named() -> None:
     with pytest.raises(EngineLost, match=r"host7: cannot start `/no/engine`: No such file"):
         Engine("host7", ["/no/engine"])
 
@@ -98,7 +98,7 @@ def test_a_killed_engine_is_lost(engine: Engine) -> None:
     assert engine.is_lost
 
 
-def test_a_closed_engine_takes_no_more() -> None:
+def test_a_closed_engine_accepts_no_requests() -> None:
     with Engine("host0", [engine_path()]) as engine:
         engine.close()
         with pytest.raises(EngineLost):
@@ -147,7 +147,7 @@ def test_an_error_has_code_hint_and_partial(engine: Engine) -> None:
     assert receiving.is_over
 
 
-def test_no_answer_in_time_is_an_error(engine: Engine) -> None:
+def test_a_missing_reply_is_an_error(engine: Engine) -> None:
     receiving = engine.start(stream_receive())
     receiving.wait_ready(10)
     with pytest.raises(EngineLost, match="host0: no answer within 0 s"):
@@ -190,7 +190,7 @@ def test_without_an_engine_the_error_explains_how_to_get_one(
     assert "pip install lanlab-engine" in str(caught.value.hint)
 
 
-def test_an_engine_that_answers_no_question_is_ended(engine: Engine) -> None:
+def test_an_unresponsive_engine_is_ended(engine: Engine) -> None:
     os.kill(engine.pid, signal.SIGSTOP)
 
     with pytest.raises(EngineLost) as silent:
@@ -206,7 +206,7 @@ def test_an_engine_that_answers_no_question_is_ended(engine: Engine) -> None:
     assert time.monotonic() - began < 5
 
 
-def test_an_engine_that_was_killed_is_not_said_to_be_silent(engine: Engine) -> None:
+def test_a_killed_engine_is_not_reported_as_silent(engine: Engine) -> None:
     os.kill(engine.pid, signal.SIGKILL)
 
     lost = engine.give_up(5.0)

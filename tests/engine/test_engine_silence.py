@@ -27,7 +27,7 @@ def test_an_engine_ends_after_silence(argv: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("argv", [(), ("hold",)])
-def test_it_ends_with_its_input_all_the_same(argv: tuple[str, ...]) -> None:
+def test_a_silent_engine_still_ends_with_its_input(argv: tuple[str, ...]) -> None:
     with started(*argv, "--end-after-silence", "3600") as engine:
         assert engine.stdin is not None
         engine.stdin.close()
@@ -35,7 +35,7 @@ def test_it_ends_with_its_input_all_the_same(argv: tuple[str, ...]) -> None:
 
 
 @pytest.mark.parametrize("seconds", ["0", "-1", "soon", "86401"])
-def test_a_silence_that_cannot_be_is_refused(seconds: str) -> None:
+def test_an_invalid_silence_is_refused(seconds: str) -> None:
     done = subprocess.run(
         [engine_path(), "--end-after-silence", seconds], capture_output=True, text=True, timeout=10
     )

@@ -91,7 +91,7 @@ def test_tshark_finds_no_malformed_frame(
     assert malformed == 0
 
 
-def test_a_changed_byte_would_be_found(engine: RawEngine, tmp_path: Path) -> None:
+def test_tshark_would_find_a_changed_byte(engine: RawEngine, tmp_path: Path) -> None:
     tshark = shutil.which("tshark")
     if tshark is None:
         missing("need `tshark` to read frames independently; apt install tshark")

@@ -196,7 +196,7 @@ def crowded(service: str, root: Path, crowds: Mapping[bytes, int]) -> float:
         for service in sorted(BEGUN)
     ],
 )
-def test_a_crowd_that_does_not_log_in_costs_little_and_keeps_nobody_out(
+def test_unauthenticated_connections_use_little_memory_and_block_no_client(
     service: str, tmp_path: Path
 ) -> None:
     assert crowded(service, tmp_path, {BEGUN[service]: CROWD}) < SERVED_S
@@ -209,7 +209,7 @@ def test_a_crowd_that_does_not_log_in_costs_little_and_keeps_nobody_out(
         for service in QUICK
     ],
 )
-def test_silent_connections_and_half_bodies_cost_little_and_keep_nobody_out(
+def test_silent_connections_use_little_memory_and_block_no_client(
     service: str, tmp_path: Path
 ) -> None:
     """3000 connections that say nothing, and 500 with half of a body before any login."""
@@ -220,7 +220,7 @@ def test_silent_connections_and_half_bodies_cost_little_and_keep_nobody_out(
 @pytest.mark.long
 @pytest.mark.figures
 @pytest.mark.parametrize("service", QUICK)
-def test_somebody_is_let_in_within_a_second_of_a_crowd(service: str, tmp_path: Path) -> None:
+def test_a_client_gets_in_within_a_second_of_a_crowd(service: str, tmp_path: Path) -> None:
     took_s = crowded(service, tmp_path, {b"": SILENT, HALVES[service]: HALF})
     assert took_s < QUIET_S
 
@@ -282,7 +282,7 @@ def crowded_peer(service: str, begun: bytes, count: int = SILENT) -> tuple[float
 
 @pytest.mark.parametrize("service", PEERS)
 @pytest.mark.parametrize("speaks", [False, True])
-def test_a_crowd_at_a_peer_keeps_no_client_out(service: str, speaks: bool) -> None:
+def test_a_crowd_at_a_peer_blocks_no_client(service: str, speaks: bool) -> None:
     took_s, growth_bytes, _ = crowded_peer(service, PEERS[service] if speaks else b"")
     assert took_s < SOON_S
     assert growth_bytes < GROWTH_BYTES

@@ -81,7 +81,9 @@ PATIENT = {**LASTING, "silence_ns": 10_000_000_000}
     ("first", "second"),
     [(GREATEST, GREATEST), (GREATEST, 0), (10, 5), (1 << 62, 1 << 62), (0, 1 << 62)],
 )
-def test_a_finish_with_absurd_numbers_is_none(engine: RawEngine, first: int, second: int) -> None:
+def test_a_finish_with_impossible_numbers_is_ignored(
+    engine: RawEngine, first: int, second: int
+) -> None:
     with proved(engine, **LASTING) as (request_id, sender):
         for sequence in range(5):
             sender.send(probe(500, sequence))
@@ -93,7 +95,7 @@ def test_a_finish_with_absurd_numbers_is_none(engine: RawEngine, first: int, sec
         assert set(sender.heard()) <= {"alive"}
 
 
-def test_a_finish_before_anything_ends_a_trial_of_nothing(engine: RawEngine) -> None:
+def test_an_early_finish_ends_an_empty_trial(engine: RawEngine) -> None:
     with proved(engine, **PATIENT) as (request_id, sender):
         sender.say("finish", 0, 0)
         sender.hear("finished")
@@ -110,7 +112,7 @@ def test_a_false_count_of_what_was_sent_adds_nothing(engine: RawEngine) -> None:
         assert (result["ended_by"], result["measured_messages"]) == ("finished", 7)
 
 
-def test_other_flows_and_leaps_change_no_count(engine: RawEngine) -> None:
+def test_unknown_flows_and_sequence_leaps_are_not_counted(engine: RawEngine) -> None:
     with proved(engine, **LASTING) as (request_id, sender):
         sender.send(probe(500, 0))
         for flow in (1, 999, 65_535):
@@ -139,7 +141,7 @@ def test_a_sender_that_never_ends_is_ended(engine: RawEngine) -> None:
 
 
 @linux_only
-def test_a_flood_of_a_proved_peer_costs_no_memory(engine: RawEngine) -> None:
+def test_a_flood_from_an_authenticated_peer_uses_no_memory(engine: RawEngine) -> None:
     """Messages, words and garbage, as fast as they go: all are counted, none is kept, and each word
     has one shorter answer."""
     with proved(engine, **LASTING) as (request_id, sender):
@@ -186,7 +188,7 @@ def test_a_peer_that_stops_reading_does_not_stop_its_responder(engine: RawEngine
         assert line["partial"]["answered_messages"] <= sequence
 
 
-def test_what_came_before_the_proof_is_of_no_stream(engine: RawEngine) -> None:
+def test_datagrams_before_the_handshake_are_not_counted(engine: RawEngine) -> None:
     """Messages of 2 octets name no session: a stranger's that are in the socket already when the
     peer proves itself must not count."""
     spec = {**LASTING, "message_size_bytes": 2, "silence_ns": 200_000_000}
@@ -227,7 +229,7 @@ def sending(engine: RawEngine, receiver: HostileReceiver, **spec: object) -> int
 
 
 @pytest.mark.alone
-def test_a_stream_stops_within_a_second_of_the_last_word(engine: RawEngine) -> None:
+def test_a_stream_stops_within_a_second_of_the_last_keepalive(engine: RawEngine) -> None:
     """A dead man's switch, though the silence that ends the trial is longer; and it goes on when
     the receiver is heard again. All at once: with a rate, without, and requests on schedule."""
     rates: dict[str, Line | None] = {"paced": {"messages_per_s": 2000.0}, "unpaced": None}
@@ -343,7 +345,7 @@ def answered(engine: RawEngine) -> dict[str, tuple[Line, Counter[str]]]:
 
 
 @pytest.mark.parametrize("said", SAID)
-def test_whatever_a_receiver_says_a_sender_counts_what_it_sent(
+def test_the_sender_ignores_counts_claimed_by_the_receiver(
     answered: dict[str, tuple[Line, Counter[str]]], said: str
 ) -> None:
     line, words = answered[said]
@@ -377,7 +379,7 @@ def accepted(
     return request_id, connection
 
 
-def test_a_receiver_that_reads_nothing_is_given_up(
+def test_a_receiver_that_reads_nothing_times_out(
     engine: RawEngine, hostile_listener: socket.socket
 ) -> None:
     spec = {"amount": {"time_ns": 60_000_000_000}, "rate": None, "silence_ns": 400_000_000}
@@ -387,7 +389,7 @@ def test_a_receiver_that_reads_nothing_is_given_up(
         assert (line["code"], line["partial"]["ended_by"]) == ("peer.gone", "silence")
 
 
-def test_a_receiver_that_talks_instead_of_closing_is_none(
+def test_a_receiver_that_sends_instead_of_closing_times_out(
     engine: RawEngine, hostile_listener: socket.socket
 ) -> None:
     spec = {"amount": {"messages": 10}, "rate": None, "silence_ns": 5_000_000_000}

@@ -111,7 +111,7 @@ def test_forged_and_foreign_datagrams_get_no_byte_out(engine: RawEngine, workloa
 
 
 @pytest.mark.parametrize("workload", RECEIVERS)
-def test_whoever_knows_the_token_cannot_make_a_reflector_of_it(
+def test_the_engine_is_no_reflector_even_for_token_holders(
     engine: RawEngine, workload: str
 ) -> None:
     """A flood of true hellos with the peer's address forged: a hundred answers a second at most go
@@ -138,7 +138,7 @@ def test_whoever_knows_the_token_cannot_make_a_reflector_of_it(
     end(engine, request_id)
 
 
-def test_a_cookie_is_of_no_use_at_another_port(engine: RawEngine) -> None:
+def test_a_cookie_is_invalid_at_another_port(engine: RawEngine) -> None:
     request_id, port = listening(engine, "stream")
     with HostileSender(port, PEER) as first, HostileSender(port, PEER) as second:
         first.say("hello", 7)
@@ -189,7 +189,7 @@ def test_a_flood_is_not_answered_and_costs_no_memory(engine: RawEngine, workload
 
 @linux_only
 @pytest.mark.parametrize("workload", RECEIVERS)
-def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workload: str) -> None:
+def test_connections_without_a_handshake_block_no_peer(engine: RawEngine, workload: str) -> None:
     request_id, port = listening(engine, workload, "tcp")
     before, open_before = resident_bytes(engine), descriptors(engine)
     openings = [
@@ -227,7 +227,7 @@ def test_connections_that_do_not_open_keep_nobody_out(engine: RawEngine, workloa
     end(engine, request_id)
 
 
-def test_an_opening_an_byte_at_a_time_has_one_second(engine: RawEngine) -> None:
+def test_a_handshake_must_end_within_one_second(engine: RawEngine) -> None:
     request_id, port = listening(engine, "stream", "tcp")
     with socket.socket() as slow:
         slow.settimeout(10)
@@ -243,7 +243,7 @@ def test_an_opening_an_byte_at_a_time_has_one_second(engine: RawEngine) -> None:
     end(engine, request_id)
 
 
-def test_strangers_on_other_addresses_are_not_listened_to(engine: RawEngine) -> None:
+def test_connections_from_other_addresses_are_closed(engine: RawEngine) -> None:
     request_id, port = listening(engine, "stream", "tcp")
     with socket.create_connection(("127.0.0.1", port), timeout=10) as stranger:
         stranger.sendall(word("hello", 9))
@@ -297,9 +297,7 @@ def test_the_requested_address_is_bound(engine: RawEngine, transport: str) -> No
 
 @linux_only
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_a_sender_without_an_address_has_that_of_the_way_to_its_peer(
-    engine: RawEngine, transport: str
-) -> None:
+def test_a_sender_binds_to_the_route_address_by_default(engine: RawEngine, transport: str) -> None:
     with RawEngine() as sender:
         receiving, ports = engine.ready(stream_receive(transport=transport))
         request: Line = {**stream_send(ports, transport=transport), "bind": None}
@@ -309,10 +307,10 @@ def test_a_sender_without_an_address_has_that_of_the_way_to_its_peer(
 
 
 @pytest.mark.parametrize("address", ["255.255.255.255", "239.1.1.1"])
-def test_nobody_binds_to_many(engine: RawEngine, address: str) -> None:
+def test_a_receiver_cannot_bind_to_all_addresses(engine: RawEngine, address: str) -> None:
     error = engine.refusal({**stream_receive(), "bind": address})
     assert (error["code"], "`bind`" in error["message"]) == ("request.value", True)
 
 
-def test_the_token_is_not_the_short_one() -> None:
+def test_forged_and_true_tokens_have_the_same_length() -> None:
     assert probe(500, 0)[4:8] == TOKEN[12:]

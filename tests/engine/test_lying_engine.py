@@ -147,9 +147,7 @@ def test_a_malformed_message_ends_the_engine(saying: Callable[[bytes], Engine], 
 
 
 @pytest.mark.parametrize("where", ["result", "partial"])
-def test_a_result_of_another_kind_is_no_answer(
-    saying: Callable[[bytes], Engine], where: str
-) -> None:
+def test_a_result_of_another_kind_is_refused(saying: Callable[[bytes], Engine], where: str) -> None:
     armed = {"kind": "armed", "margin_ns": 1}
     failed = {"type": "error", "id": 1, "code": "x", "message": "y", "hint": None, "partial": armed}
     engine = saying(
@@ -159,7 +157,7 @@ def test_a_result_of_another_kind_is_no_answer(
         engine.ask({"type": "ping"})
 
 
-def test_a_result_before_ready_is_no_answer(saying: Callable[[bytes], Engine]) -> None:
+def test_a_result_before_ready_is_refused(saying: Callable[[bytes], Engine]) -> None:
     engine = saying(line(PONG))
     with pytest.raises(EngineLost, match="a result before it was ready"):
         engine.start({"type": "ping"}).wait_ready(10)
@@ -187,7 +185,7 @@ def test_a_request_longer_than_the_engine_reads_is_not_sent(
     assert caught.value.code == "request.too_long"
 
 
-def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> None:
+def test_lines_with_unknown_ids_are_ignored(saying: Callable[[bytes], Engine]) -> None:
     strange = {"type": "error", "id": 78, "code": "x", "message": "y", "hint": None}
     said = line({**strange, "partial": None}) + 1000 * line({**PONG, "id": 77}) + line(PONG)
     engine = saying(said)
@@ -195,7 +193,7 @@ def test_lines_of_nobody_are_passed_over(saying: Callable[[bytes], Engine]) -> N
     assert not engine.is_lost
 
 
-def test_a_first_line_without_all_it_must_say_is_refused(tmp_path: Path) -> None:
+def test_an_incomplete_first_line_is_refused(tmp_path: Path) -> None:
     script = tmp_path / "engine.py"
     short = {key: value for key, value in HELLO.items() if key != "capabilities"}
     script.write_text(f"import sys\nprint({json.dumps(short)!r}, flush=True)\nsys.stdin.read()\n")
@@ -215,7 +213,7 @@ class Endless(BytesIO):
         return b"x" * size
 
 
-def test_an_endless_line_costs_its_bound() -> None:
+def test_an_endless_line_is_read_up_to_its_limit() -> None:
     pipe = Endless()
     with pytest.raises(BadLine, match="more than 1000 bytes"):
         next(bounded_lines(pipe, 1000))
@@ -247,7 +245,7 @@ _JSON = st.recursive(
 
 @settings(max_examples=300)
 @given(st.binary(max_size=200) | _JSON.map(lambda value: json.dumps(value).encode()))
-def test_any_bytes_are_a_message_or_refused(octets: bytes) -> None:
+def test_any_bytes_are_parsed_or_refused(octets: bytes) -> None:
     try:
         check_reply(read_line(octets))
     except BadLine as error:
@@ -280,7 +278,7 @@ def test_a_message_with_one_value_changed_is_a_message_or_refused(data: st.DataO
         assert len(str(error)) < 500
 
 
-def test_an_error_is_told_as_it_was_said(saying: Callable[[bytes], Engine]) -> None:
+def test_errors_are_reported_verbatim(saying: Callable[[bytes], Engine]) -> None:
     failed = {
         "type": "error",
         "id": 1,
@@ -322,7 +320,7 @@ def test_an_engine_that_floods_its_errors_is_ended() -> None:
         )
 
 
-def test_the_last_that_an_engine_says_is_repeated() -> None:
+def test_the_last_output_of_an_engine_is_quoted() -> None:
     script = (
         "import os\nos.write(2, b'a line\\n' * 100_000 + b'the last\\n\\n')\nraise SystemExit(3)"
     )

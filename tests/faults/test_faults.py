@@ -50,5 +50,5 @@ def test_a_fault_costs_one_trial_at_most_and_leaves_nothing(fault: Fault, played
     assert done == set(played.undisturbed(fault)), "a place has no trial that counts"
 
 
-def test_variants_are_faults() -> None:
+def test_variants_name_existing_faults() -> None:
     assert VARIANTS.issubset(fault.name for fault in FAULTS)

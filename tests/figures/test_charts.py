@@ -25,7 +25,7 @@ def test_every_figure_that_a_study_names_is_there() -> None:
     assert named <= FIGURES.keys()
 
 
-def test_an_unknown_figure_is_refused_with_the_one_that_was_meant() -> None:
+def test_an_unknown_figure_gets_a_suggestion() -> None:
     synthetic = synthetic_run("manford-kolahi", most_trials=0)
     figure = Figure(figure="barz", title="?", experiments=("throughput",))
     with pytest.raises(UnknownName, match="no figure named `barz`") as refused:
@@ -43,7 +43,7 @@ def test_a_sweep_is_drawn_in_the_units_of_the_study_below_its_limit() -> None:
     assert guide.points == ((0, 0), (1325, 1325))
 
 
-def test_the_share_received_falls_beyond_what_the_link_can_carry() -> None:
+def test_the_received_share_falls_beyond_saturation() -> None:
     share = charts(synthetic_run("milanovic-srbljic"))[1]
     below, beyond = share.series[0].points
     assert below.y == pytest.approx(100)
@@ -77,7 +77,7 @@ def test_the_curve_of_a_search_that_did_not_begin_is_empty() -> None:
     assert curve.is_empty and curve.limits == ()
 
 
-def test_published_shares_of_the_link_stand_at_their_height() -> None:
+def test_published_link_shares_are_drawn_at_their_value() -> None:
     speed = charts(synthetic_run("milanovic-srbljic"))[0]
     heights = {series.name: series.marks[0].y for series in speed.published}
     both = "Celeron A 300, Windows NT 4.0 Workstation and Pentium 133, Linux 2.1.132"
@@ -103,7 +103,7 @@ def test_throughput_against_size_has_a_series_and_a_limit_for_each_ip_version() 
     assert dict(throughput.limits[1].points)[128] == pytest.approx(59.81, abs=0.005)
 
 
-def test_published_means_stand_at_their_size() -> None:
+def test_published_means_are_drawn_at_their_size() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     throughput = charts(synthetic)[0]
     xp = next(series for series in throughput.published if series.name == "Windows XP, IPv4")
@@ -168,7 +168,7 @@ def test_each_bar_has_the_limit_of_its_own_condition() -> None:
     assert sorted(places) == pytest.approx([0, 1])
 
 
-def test_every_column_of_a_drawing_s_table_has_what_its_name_says() -> None:
+def test_every_column_of_a_chart_table_matches_its_name() -> None:
     point = Point(1.0, 2.0, 1.5, 3.0, (1.9, 2.1), "a", x_low=0.7, x_high=1.2)
     mark = PublishedMark(4.0, 5.0, "five")
     found = Chart(
@@ -194,7 +194,7 @@ def test_every_column_of_a_drawing_s_table_has_what_its_name_says() -> None:
     )
 
 
-def test_points_are_in_the_unit_of_their_axis_with_ends_and_trials() -> None:
+def test_chart_tables_use_the_axis_unit() -> None:
     """And what was printed with them: 79.8 Mbit/s of XP over IPv4 with 384 bytes."""
     made = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     # As if the paper had printed kbit/s.

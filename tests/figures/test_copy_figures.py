@@ -57,7 +57,7 @@ def test_costs_are_points_with_an_interval_in_each_direction() -> None:
     assert to_bytes(found, "pdf").startswith(b"%PDF")
 
 
-def test_costs_that_are_not_distinguished_leave_an_empty_figure_that_says_so() -> None:
+def test_unidentified_costs_give_an_empty_figure_with_a_note() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     found = chart("cost_per_byte_and_file", *copy_run(study, _COSTS), study)
 
@@ -66,7 +66,7 @@ def test_costs_that_are_not_distinguished_leave_an_empty_figure_that_says_so() -
     assert "1 of 1 conditions are not drawn: costs not separated." in found.caption
 
 
-def test_files_are_put_together_by_doublings_of_their_size() -> None:
+def test_files_are_binned_by_doublings_of_size() -> None:
     found = size_classes(np.array([1, 2, 3, 1023, 1024, 0]), np.array([5, 1, 1, 7, 9, 100]))
 
     assert [(one.power, one.files, one.octets, one.time_ns) for one in found] == [
@@ -99,7 +99,7 @@ def test_goodput_of_files_is_drawn_at_their_mean_size() -> None:
     assert found.x.logarithmic and [limit.name for limit in found.limits] == ["link limit"]
 
 
-def test_times_of_files_that_are_lost_leave_the_figure_empty_not_the_report() -> None:
+def test_lost_file_times_leave_only_the_figure_empty() -> None:
     study = copy_study(["ftp"], ["2x1kB"])
     run, trials = copy_run(study, {"ftp": (1e-8, 0.0, 0.0)})
 
@@ -113,7 +113,7 @@ def test_times_of_files_that_are_lost_leave_the_figure_empty_not_the_report() ->
     assert found.description() == "Drawn: no times of files."
 
 
-def test_rates_of_copies_stand_above_the_published_trials() -> None:
+def test_copy_rates_are_drawn_above_published_trials() -> None:
     loaded = load_study("schomer-claason")
     run, trials = copy_run(loaded.study, _SERVICES, 0.01)
     figure = loaded.study.figure[0]
@@ -143,7 +143,7 @@ def test_rates_of_copies_stand_above_the_published_trials() -> None:
     assert "Times of different amounts do not compare" in times.caption
 
 
-def test_amounts_of_both_tests_have_one_name() -> None:
+def test_equal_amounts_of_both_tests_share_a_name() -> None:
     loaded = load_study("brutman-mtcp")
     run, trials = copy_run(loaded.study, {"ftp": (8.6e-7, 5e-3, 0.0)}, 0.01)
     found = build_figure(run, trials, loaded.study, loaded.published, loaded.study.figure[0])
@@ -155,7 +155,7 @@ def test_amounts_of_both_tests_have_one_name() -> None:
     assert len(found.published) == 4
 
 
-def test_datasets_stand_in_the_order_of_their_files_sizes() -> None:
+def test_datasets_are_ordered_by_file_size() -> None:
     study = copy_study(["ftp", "smb"], ("1x62MB", "200x100kB", "many-small"))
     found = chart("copy_times", *copy_run(study, _COSTS, 0.02), study)
     assert [one.name for one in found.series] == ["many-small", "200x100kB", "1x62MB"]

@@ -63,7 +63,7 @@ def chart(name: str, **more: Any) -> Chart:
     return build_figure(run, trials, study, NOTHING, figure)
 
 
-def test_shares_of_round_trips_reach_all_of_them() -> None:
+def test_cumulative_shares_reach_one() -> None:
     found = chart("round_trip_ecdf")
     assert [series.name for series in found.series] == ["64 B", "128 B"]
     assert (found.x.label, found.y.label) == (
@@ -88,7 +88,7 @@ def test_violins_are_widest_where_most_round_trips_are() -> None:
         assert 0.35 < half <= 0.4
 
 
-def test_a_step_of_trials_is_a_trial() -> None:
+def test_each_trial_is_one_step_of_the_distribution() -> None:
     found = chart("trial_ecdf", metric="rtt_mean_ns")
     ys = [p.y for p in found.series[0].points]
     assert ys == pytest.approx([0, 100 / 3, 100 / 3, 200 / 3, 200 / 3, 100])
@@ -101,14 +101,14 @@ def test_a_step_of_trials_is_a_trial() -> None:
 @pytest.mark.parametrize(
     "name", ["round_trip_ecdf", "round_trip_violins", "trial_ecdf", "trial_violins"]
 )
-def test_they_can_be_drawn(name: str) -> None:
+def test_violins_are_drawn_reproducibly(name: str) -> None:
     found = chart(name)
     drawing = to_drawing(found, "f-", 5.0)
     assert drawing.svg.count('id="f-shape-') == len(found.shapes)
     assert to_bytes(found, "svg") == to_bytes(found, "svg")
 
 
-def test_they_are_drawn_only_of_trials_that_keep_their_round_trips() -> None:
+def test_distributions_need_stored_round_trips() -> None:
     run, trials, study = echoes()
     names = [figure.figure for figure in figures_of_round_trips(study, trials)]
     assert names == ["round_trip_ecdf", "round_trip_violins"]
@@ -120,7 +120,7 @@ def test_they_are_drawn_only_of_trials_that_keep_their_round_trips() -> None:
     assert figures_of_round_trips(study, trials) == ()
 
 
-def test_of_many_conditions_eight_are_drawn_that_are_spread_by_their_medians() -> None:
+def test_eight_conditions_spread_by_median_are_drawn() -> None:
     """A size of 128 bytes takes 1 µs, one of 256 bytes 2 µs; the order of the study stays."""
     sizes = [128 * number for number in (3, 1, 2, *range(4, 16))]
     metrics: list[dict[str, Any]] = [{"rtt_mean_ns": 1000.0 * size / 128} for size in sizes]

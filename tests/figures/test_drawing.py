@@ -34,7 +34,7 @@ def started(monkeypatch: pytest.MonkeyPatch) -> list[subprocess.Popen[bytes]]:
     return found
 
 
-def test_other_processes_draw_the_same(started: list[subprocess.Popen[bytes]]) -> None:
+def test_worker_processes_draw_the_same_bytes(started: list[subprocess.Popen[bytes]]) -> None:
     jobs: list[Job] = 2 * [(to_drawing, CHART, "a-", 4.0), (to_files, CHART)]
     here = drawn(jobs)
     with other_processes(), other_processes():
@@ -43,14 +43,14 @@ def test_other_processes_draw_the_same(started: list[subprocess.Popen[bytes]]) -
     assert [process.returncode for process in started] == [0, 0]
 
 
-def test_what_a_job_raises_is_raised_here(started: list[subprocess.Popen[bytes]]) -> None:
+def test_errors_of_a_drawing_job_are_raised_here(started: list[subprocess.Popen[bytes]]) -> None:
     with other_processes():
         with pytest.raises(ZeroDivisionError):
             drawn([(divmod, 7, 2), (divmod, 1, 0)])
         assert drawn([(divmod, 7, 2)]) == [(3, 1)]
 
 
-def test_figures_of_a_process_that_was_ended_are_drawn_here(
+def test_figures_of_an_ended_worker_are_drawn_here(
     started: list[subprocess.Popen[bytes]],
 ) -> None:
     with other_processes():
@@ -61,7 +61,7 @@ def test_figures_of_a_process_that_was_ended_are_drawn_here(
         ]
 
 
-def test_one_processor_draws_by_itself(
+def test_one_processor_starts_no_worker(
     started: list[subprocess.Popen[bytes]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(drawing, "usable_processors", lambda: 1)

@@ -46,7 +46,7 @@ def losses(sweep: SyntheticRun, experiments: tuple[str, ...] = ("udp-500",)) -> 
     )
 
 
-def test_what_was_received_and_what_was_lost_add_up_to_all_at_every_speed(
+def test_received_and_lost_shares_add_up_to_one(
     sweep: SyntheticRun,
 ) -> None:
     chart = losses(sweep)
@@ -56,7 +56,7 @@ def test_what_was_received_and_what_was_lost_add_up_to_all_at_every_speed(
     assert list(tops.values()) == pytest.approx([100] * 6)
 
 
-def test_only_places_at_which_something_was_lost_are_stacked(sweep: SyntheticRun) -> None:
+def test_only_places_with_losses_are_stacked(sweep: SyntheticRun) -> None:
     chart = losses(sweep)
     assert [series.name for series in chart.series] == [
         "received",
@@ -68,7 +68,7 @@ def test_only_places_at_which_something_was_lost_are_stacked(sweep: SyntheticRun
     assert queue == pytest.approx(3 * buffer, rel=0.01)
 
 
-def test_conditions_that_differ_in_more_than_the_rate_have_a_bar_each(
+def test_conditions_with_further_factors_have_a_bar_each(
     sweep: SyntheticRun,
 ) -> None:
     chart = losses(sweep, ("udp-500", "udp-2"))
@@ -76,7 +76,7 @@ def test_conditions_that_differ_in_more_than_the_rate_have_a_bar_each(
     assert [point.x for point in chart.series[0].points] == list(range(12))
 
 
-def test_trials_that_do_not_know_where_they_lost_are_not_drawn(sweep: SyntheticRun) -> None:
+def test_trials_without_loss_places_are_not_drawn(sweep: SyntheticRun) -> None:
     blind = [
         replace(t, metrics={k: v for k, v in t.metrics.items() if "lost_" not in k})
         for t in sweep.trials
@@ -84,7 +84,7 @@ def test_trials_that_do_not_know_where_they_lost_are_not_drawn(sweep: SyntheticR
     assert losses(replace(sweep, trials=blind)).is_empty
 
 
-def test_a_mark_stands_in_the_middle_of_its_part_and_says_its_share(sweep: SyntheticRun) -> None:
+def test_labels_are_centred_in_their_part(sweep: SyntheticRun) -> None:
     drawing = to_drawing(losses(sweep), "f-", 6.4)
     received = [mark for mark in drawing.marks if mark.group == "series-0"]
     lost = [mark for mark in drawing.marks if mark.group == "series-2"]
@@ -101,7 +101,7 @@ def test_the_table_of_a_stack_has_the_share_of_each_part(sweep: SyntheticRun) ->
     assert sum(float(row[3] or 0) for row in rows) == pytest.approx(600)
 
 
-def test_a_part_of_a_stack_is_told_by_its_pattern_too(sweep: SyntheticRun) -> None:
+def test_parts_of_a_stack_differ_by_pattern_too(sweep: SyntheticRun) -> None:
     svg = to_drawing(losses(sweep), "f-", 6.4).svg
     patterns = [e for e in ElementTree.fromstring(svg).iter() if e.tag.endswith("pattern")]
     assert len(patterns) == 2
@@ -155,7 +155,7 @@ def test_by_default_it_is_the_first_metric_and_the_first_factor_that_is_a_number
     assert [series.name for series in chart.series] == ["IPv4", "IPv6"]
 
 
-def test_a_level_of_nought_is_on_no_logarithmic_axis() -> None:
+def test_a_zero_level_prevents_a_logarithmic_axis() -> None:
     synthetic = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     study = synthetic.study.model_dump(mode="json", exclude_none=True)
     for experiment in study["experiment"]:
@@ -197,7 +197,7 @@ def test_flows_that_were_not_measured_have_no_bars(fairness: SyntheticRun) -> No
     assert to_bytes(chart, "svg")
 
 
-def test_a_thousand_flows_name_only_some_of_themselves() -> None:
+def test_only_some_of_a_thousand_flows_are_labelled() -> None:
     names = tuple(str(flow) for flow in range(1000))
     points = tuple(Point(float(flow), 1.0, None, None, (1.0,), "f") for flow in range(1000))
     chart = Chart(

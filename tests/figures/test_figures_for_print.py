@@ -24,7 +24,7 @@ from lanlab.studies import Study, known_studies, load_study
 from lanlab.studies.model import Figure
 
 
-def test_points_and_trials_stand_at_their_x_on_an_axis_of_numbers() -> None:
+def test_points_and_trials_are_drawn_at_their_numeric_x() -> None:
     both = (point(100, 10, 9, 10, 11), point(200, 20, 19, 20, 21))
     axes, parts = drawn(chart_of(Series("a", both), Series("b", both)))
 

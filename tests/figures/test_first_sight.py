@@ -38,7 +38,7 @@ def drawn(name: str, figure: str, metric: str | None = None, scale: str = "tiny"
     return build_figure(made.run, made.trials, made.study, made.published, wanted)
 
 
-def test_labels_say_what_differs_and_the_caption_the_rest() -> None:
+def test_labels_show_differences_and_the_caption_the_rest() -> None:
     chart = Chart(
         "t",
         SIZE,
@@ -68,7 +68,7 @@ def test_levels_that_are_numbers_ascend() -> None:
     assert in_order(["smb", "ftp"]) == ["smb", "ftp"]
 
 
-def test_bars_of_small_values_are_seen_beside_great_ones() -> None:
+def test_small_bars_are_visible_beside_large_ones() -> None:
     """500-byte messages reach a hundred times what 2-byte messages do."""
     made = synthetic_run("milanovic-srbljic")
     figure = Figure(figure="bars", title="t", experiments=("tcp",))
@@ -114,7 +114,7 @@ def test_distributions_stand_in_panels_of_eight_on_one_axis() -> None:
     assert panels(replace(chart, shapes=())) == (replace(chart, shapes=()),)
 
 
-def test_runs_with_the_same_axes_are_laid_over_each_other() -> None:
+def test_runs_with_equal_axes_share_a_figure() -> None:
     first = Chart("t", SIZE, RATE, (line("measured", point(1, 2)),), caption="One.")
     second = replace(first, series=(line("a", point(1, 3)), line("b", point(1, 4))), caption="Two.")
     both = overlaid([("run 1", first), ("run 2", second)])
@@ -125,7 +125,7 @@ def test_runs_with_the_same_axes_are_laid_over_each_other() -> None:
     assert overlaid([("run 1", first)]) is None
 
 
-def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
+def test_each_dash_has_one_meaning_and_each_name_appears_once() -> None:
     chart = Chart(
         "t",
         SIZE,
@@ -156,7 +156,7 @@ def test_each_dash_has_one_meaning_and_each_name_one_place() -> None:
     assert legend == legend_names(chart)
 
 
-def test_an_interval_that_leaves_the_axis_ends_in_a_mark() -> None:
+def test_an_interval_beyond_the_axis_ends_in_an_arrow() -> None:
     chart = Chart("t", SIZE, RATE, (line("a", point(1, 2, 1, 1e6), point(2, 3, 2, 4)),))
     with matplotlib.rc_context(render_matplotlib.style(svg_text="none")):
         _, axes = render_matplotlib._draw(chart, 6.0)
@@ -180,7 +180,7 @@ def test_numbers_are_tilted_only_where_they_do_not_fit(width_in: float, angle: f
         assert {label.get_rotation() for label in axes.get_xticklabels()} == {angle}
 
 
-def test_names_of_two_parts_stand_in_two_lines_before_they_are_tilted() -> None:
+def test_two_part_names_wrap_before_they_tilt() -> None:
     names = tuple(f"IPv4, {size:,} B" for size in (128, 256, 384, 512, 640, 768, 896, 1024))
     x = replace(SIZE, categories=names)
     chart = Chart("t", x, RATE, (line("a", *(point(at, 1) for at in range(len(names)))),))
@@ -205,7 +205,7 @@ def test_a_limit_far_above_is_in_the_caption_and_hides_nothing() -> None:
     assert without_far_limits(on_log) == on_log
 
 
-def test_no_digit_is_said_that_is_not_known() -> None:
+def test_numbers_have_no_spurious_digits() -> None:
     assert with_interval(28.427154, (28.427109, 28.427199)) == "28.4272 ± 0.0001"
     assert with_interval(1093.42, (1090.2, 1096.64)) == "1,093.4 ± 3.2"
     assert "too few trials" in with_interval(50.5, (1e-9, 1e12))

@@ -75,7 +75,7 @@ def chart(*given: Any, **more: Any) -> Chart:
     return build_figure(run, trials, study, NOTHING, figure)
 
 
-def test_a_cell_has_the_share_that_was_lost_over_all_trials_of_a_rate() -> None:
+def test_a_cell_has_the_loss_share_over_all_trials_of_a_rate() -> None:
     found = chart()
     assert [row.name for row in found.series] == ["1 Mbit/s", "2 Mbit/s", "8 Mbit/s"]
     places = [(round(p.x, 3), p.y) for p in found.series[2].points]
@@ -97,7 +97,7 @@ def test_an_interval_without_a_message_is_missing_and_not_zero() -> None:
     assert "no message expected" in svg
 
 
-def test_intervals_of_unlike_width_are_joined_in_the_wider_one() -> None:
+def test_intervals_of_different_width_are_merged() -> None:
     _, trials, _ = scan(widths=(100 * MS, 200 * MS))
     fastest = [trial for trial in trials if trial.factors["rate_bps"] == 8_000_000]
     assert common_width_ns(fastest) == 200 * MS
@@ -113,7 +113,7 @@ def test_intervals_of_unlike_width_are_joined_in_the_wider_one() -> None:
     assert sum(one.lost_messages for one in found) == 2 * sum(COUNTS[8_000_000][1])
 
 
-def test_more_intervals_than_can_be_drawn_are_joined() -> None:
+def test_too_many_intervals_are_merged() -> None:
     _, (trial, *_), _ = scan()
     rows = [[place * MS, MS, 10, 1] for place in range(1200)]
     told = {"intervals": {"losses_over_time": rows}}
@@ -129,13 +129,13 @@ def test_more_intervals_than_can_be_drawn_are_joined() -> None:
         ({"counts_losses": False}, "no stored interval has a count of lost messages"),
     ],
 )
-def test_without_losses_or_rates_it_says_so(more: dict[str, Any], said: str) -> None:
+def test_a_chart_without_losses_or_rates_has_a_note(more: dict[str, Any], said: str) -> None:
     found = chart(**more)
     assert found.is_empty and said in found.description()
     assert said in to_drawing(found, "f-", 6.0).svg
 
 
-def test_it_is_drawn_of_three_rates_with_losses_and_not_of_less() -> None:
+def test_the_chart_needs_three_rates_with_losses() -> None:
     run, trials, study = scan()
     (figure,) = figures_of_losses(study, trials)
     named = replace_figures(study, figure)
@@ -176,7 +176,7 @@ def test_shades_are_distinguished_by_lightness_alone_on_paper_and_on_a_dark_page
     assert luminance(scales[0][0]) > 0.8 and luminance(scales[1][0]) < 0.05
 
 
-def test_a_page_has_the_shades_as_colours_that_follow_it() -> None:
+def test_shades_follow_the_theme_of_the_page() -> None:
     run, trials, _ = scan()
     page = rendered("report", pages=[run_on_page(run, trials, NOTHING, "x")])
     drawn = re.search(r'<g id="x-figure-\d-wide-shade-6-row2">.*?</g>', page, re.DOTALL)
@@ -191,5 +191,5 @@ def test_the_same_chart_gives_the_same_bytes() -> None:
     assert len(to_drawing(found, "f-", 4.0).marks) == sum(len(row.points) for row in found.series)
 
 
-def test_each_share_has_its_shade() -> None:
+def test_every_share_has_its_own_shade() -> None:
     assert [shade_of(share) for share in (0.0, 1e-9, 20.0, 20.1, 51.0)] == [0, 1, 4, 5, 6]

@@ -51,7 +51,7 @@ def test_every_published_table_is_drawn_with_every_measured_number(name: str) ->
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_every_point_is_the_printed_number_in_the_axis_unit(name: str) -> None:
+def test_every_point_is_the_published_number_in_the_axis_unit(name: str) -> None:
     for figure in figures_of(name).values():
         points = [p for series in figure.chart.series for p in series.points]
         for x, value in figure.places:
@@ -96,7 +96,7 @@ def test_deviations_of_sizes_are_lines_for_each_system() -> None:
     assert [p.y for p in xp4.points if p.x == 1280] == [pytest.approx(3.16)]
 
 
-def test_printed_ratios_stand_against_the_line_of_one() -> None:
+def test_published_ratios_are_drawn_against_a_line_at_one() -> None:
     chart = figures_of("milanovic-srbljic")["text-ratios"].chart
 
     points = points_of(chart)
@@ -129,7 +129,7 @@ def test_bounds_of_stations_follow_from_the_printed_maxima() -> None:
     }
 
 
-def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
+def test_measurements_at_equal_conditions_are_marked() -> None:
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = figures_of("manford-kolahi")
     summaries = all_summaries(run.run, run.trials)
@@ -153,7 +153,7 @@ def test_what_was_measured_at_the_same_conditions_is_marked() -> None:
 
 
 @pytest.mark.filterwarnings("error")
-def test_a_deviation_of_nothing_is_drawn_on_an_axis_with_a_zero() -> None:
+def test_a_zero_deviation_needs_an_axis_with_zero() -> None:
     run = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     figure = figures_of("manford-kolahi")["table-1-goodput-bps-sd"]
     alike = [replace(one, sd=0.0) for one in all_summaries(run.run, run.trials)]
@@ -167,7 +167,7 @@ def test_a_deviation_of_nothing_is_drawn_on_an_axis_with_a_zero() -> None:
     assert all(0 <= mark.y <= drawing.height for mark in drawing.marks)
 
 
-def test_figures_of_a_study_have_names_of_their_own() -> None:
+def test_figures_of_a_study_have_unique_names() -> None:
     for name in known_studies():
         loaded = load_study(name)
         found = published_figures(loaded.study, loaded.published)
@@ -200,7 +200,7 @@ def test_every_colour_follows_the_dark_page(study: str, name: str) -> None:
 
 @pytest.mark.parametrize(("study", "name"), CASES)
 @pytest.mark.parametrize("width_in", [9.0, 4.0])
-def test_texts_are_whole_and_do_not_overlap(study: str, name: str, width_in: float) -> None:
+def test_texts_are_uncut_and_do_not_overlap(study: str, name: str, width_in: float) -> None:
     import matplotlib
 
     from lanlab.figures import render_matplotlib
@@ -247,7 +247,7 @@ def test_a_bar_on_a_logarithmic_axis_begins_at_a_power_of_ten() -> None:
     assert _begin(chart) == 10.0
 
 
-def test_lines_in_pairs_are_drawn_apart() -> None:
+def test_paired_lines_are_distinguishable() -> None:
     limit = Limit("margin", ((0, 1.0), (1, 1.0), (0, 2.0), (1, 2.0)), in_pairs=True)
     assert len(limit.with_gaps()) == 6
 
@@ -261,7 +261,7 @@ def test_the_table_of_a_drawing_has_the_trials_behind_a_printed_mean() -> None:
     assert {row[at] for row in rows} == {None}
 
 
-def test_an_interval_has_the_lost_trial_in_it() -> None:
+def test_an_interval_allows_for_the_lost_trial() -> None:
     """Four trials of 260 s and a mean of 262 s of five: the fifth was 268 s at least."""
     published = load_study("schomer-claason").published
     [mean] = [one for one in published.value if one.id == "t.w98se.nwlink.ds2.time"]
@@ -279,7 +279,7 @@ def test_a_figure_of_deviations_does_not_say_that_no_spread_is_printed() -> None
     assert "No spread is printed" in every["results-goodput-bps"].chart.caption
 
 
-def test_a_number_that_is_drawn_otherwise_than_printed_is_reported() -> None:
+def test_numbers_drawn_differently_from_the_publication_are_noted() -> None:
     """2,048 KB/s were "~2MB/sec", and 1.15 was "15% better"."""
     caption = figures_of("brutman-mtcp")["ftp-goodput-bps"].chart.caption
     assert "Put into KB/s: `~2MB/sec`." in caption
@@ -289,7 +289,7 @@ def test_a_number_that_is_drawn_otherwise_than_printed_is_reported() -> None:
         assert not any("printed" in series.name for series in chart.series)
 
 
-def test_what_is_about_or_almost_is_marked_so() -> None:
+def test_approximate_numbers_are_marked() -> None:
     chart = figures_of("milanovic-srbljic")["text-ratios"].chart
     told = {
         text.partition(", Section")[0].partition("bytes")[2]
@@ -316,7 +316,7 @@ def test_times_of_different_amounts_are_not_compared() -> None:
     assert "do not compare" not in drawn["results-goodput-bps"].chart.caption
 
 
-def test_a_number_that_the_scan_broke_up_is_told_as_it_is_read() -> None:
+def test_numbers_split_by_the_scan_are_joined() -> None:
     chart = figures_of("schomer-claason")["appendix-b-w2ksp2-elapsed-ns-trial"].chart
     texts = [point.condition for series in chart.series for point in series.points]
     assert any("1 1 1\N{RIGHT DOUBLE QUOTATION MARK} (read as 111)" in text for text in texts)

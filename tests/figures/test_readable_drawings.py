@@ -38,7 +38,7 @@ def pixels(part: Any) -> Any:
     return part.get_transform().transform(part.get_xydata())
 
 
-def test_trials_stand_beside_their_interval_and_above_it() -> None:
+def test_trials_are_drawn_beside_and_above_their_interval() -> None:
     _, parts = drawn(
         chart_of(Series("a", (point(0, 10, 9, 10, 11), point(1, 20, 19, 20, 21))), x=_NAMED)
     )
@@ -56,7 +56,7 @@ def test_a_single_trial_is_not_drawn_twice() -> None:
     assert len(parts["series-0-trials"].get_xdata()) == 0
 
 
-def test_intervals_at_one_place_are_set_apart_and_the_marks_follow() -> None:
+def test_intervals_at_one_place_are_spread_with_their_marks() -> None:
     both = (point(0, 10), point(1, 20))
     chart = chart_of(Series("a", both), Series("b", both), x=_NAMED)
 
@@ -76,7 +76,7 @@ def test_nothing_is_moved_where_nothing_overlaps() -> None:
     assert series_offset_pt(chart, 1) == 0
 
 
-def test_shares_are_drawn_where_they_were_measured_and_not_between() -> None:
+def test_shares_are_drawn_only_at_measured_points() -> None:
     xs = (200.0, 500.0, 1_300.0)
     parts = tuple(
         Series(name, tuple(Point(x, y, None, None, (y,), name) for x in xs), "stack")
@@ -91,7 +91,7 @@ def test_shares_are_drawn_where_they_were_measured_and_not_between() -> None:
     assert all(a[1] < b[0] for a, b in itertools.pairwise(spans))
 
 
-def test_shares_of_conditions_with_long_names_are_rows_that_stand_on_each_other() -> None:
+def test_long_names_give_stacked_rows() -> None:
     names = tuple(f"messages of {size} B over IPv6, IO one at a time" for size in (64, 1408))
     parts = tuple(
         Series(name, tuple(Point(x, y, None, None, (y,), name) for x in (0.0, 1.0)), "stack")
@@ -109,7 +109,7 @@ def test_shares_of_conditions_with_long_names_are_rows_that_stand_on_each_other(
     assert marks[0].y == marks[2].y and marks[0].x < marks[2].x
 
 
-def test_what_has_one_name_stands_in_the_legend_once() -> None:
+def test_equal_names_appear_in_the_legend_once() -> None:
     lines = tuple(Limit("link limit", ((0.0, y), (1.0, y))) for y in (9.0, 9.5))
 
     assert legend_names(chart_of(Series("a", (point(1, 10),)), limits=lines)) == ["a", "link limit"]
@@ -123,7 +123,7 @@ def test_bars_of_several_series_below_one_limit_name_it_once() -> None:
     assert [limit.name for limit in chart.limits] == ["link limit"]
 
 
-def test_published_numbers_without_a_speed_stand_at_none() -> None:
+def test_published_numbers_without_a_speed_are_drawn_at_no_speed() -> None:
     level = PublishedSeries("Pentium 133", (PublishedMark(None, 5.0, "p. 3"),))
     axes, parts = drawn(chart_of(Series("a", (point(1, 10),)), published=(level,)))
 
@@ -135,7 +135,7 @@ def test_published_numbers_without_a_speed_stand_at_none() -> None:
     assert parts["published-0-0-name"].get_text() == "published: Pentium 133"
 
 
-def test_published_series_are_called_as_the_study_calls_them() -> None:
+def test_published_series_have_the_names_of_the_study() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     figure = synthetic.study.figure[0]
     chart = build_figure(*synthetic.pair(), synthetic.study, synthetic.published, figure)
@@ -149,7 +149,7 @@ def test_published_series_are_called_as_the_study_calls_them() -> None:
 
 
 @pytest.mark.parametrize("most", [12.0, 100.0, 0.7, 1_105.0])
-def test_ticks_are_where_a_reader_counts(most: float) -> None:
+def test_ticks_are_at_round_numbers(most: float) -> None:
     axes, _ = drawn(chart_of(Series("a", (point(1, most / 2, half=0), point(2, most, half=0)))))
 
     steps = [b - a for a, b in itertools.pairwise(axes.get_yticks())]
@@ -171,6 +171,6 @@ def test_short_times_are_in_microseconds_and_long_ones_are_not() -> None:
     assert in_readable_unit(times(0.036, 1.2)).y.unit == "ms"
 
 
-def test_a_wild_interval_does_not_press_all_else_onto_one_line() -> None:
+def test_an_outlying_interval_does_not_squash_the_rest() -> None:
     assert within_sight([1.0, 10.0, 5e6], [1.0, 10.0]) == (1.0, 20.0)
     assert within_sight([1.0, 12.0], [1.0, 10.0]) == (1.0, 12.0)

@@ -33,11 +33,11 @@ def test_the_same_chart_gives_the_same_bytes(chart: Chart, kind: str) -> None:
     assert first.startswith(b"<?xml" if kind == "svg" else b"%PDF")
 
 
-def test_both_files_for_print_are_those_of_a_drawing_each(chart: Chart) -> None:
+def test_svg_and_pdf_do_not_depend_on_their_order(chart: Chart) -> None:
     assert to_files(chart) == {f".{kind}": to_bytes(chart, kind) for kind in FILE_KINDS}
 
 
-def test_what_stands_in_for_a_drawing_says_what_is_drawn(chart: Chart) -> None:
+def test_the_stand_in_of_a_drawing_has_its_words_and_marks(chart: Chart) -> None:
     empty = Chart("odd", Axis("x", "s"), Axis("y", ""), (Series("nothing", ()),))
     for one in (chart, empty):
         drawing, instead = to_drawing(one, "f-", 9.0), stand_in(one, "f-", 9.0)
@@ -50,7 +50,7 @@ def test_what_stands_in_for_a_drawing_says_what_is_drawn(chart: Chart) -> None:
     assert stand_in_files(chart).keys() == to_files(chart).keys()
 
 
-def test_ids_of_two_drawings_never_meet(chart: Chart) -> None:
+def test_ids_of_two_drawings_never_clash(chart: Chart) -> None:
     ids = []
     for prefix in ("one-", "two-"):
         drawing = to_drawing(chart, prefix, 6.0)
@@ -60,7 +60,7 @@ def test_ids_of_two_drawings_never_meet(chart: Chart) -> None:
     assert not ids[0] & ids[1]
 
 
-def test_marks_lie_inside_the_drawing_and_say_value_and_interval(chart: Chart) -> None:
+def test_marks_lie_inside_the_drawing_and_have_value_and_interval(chart: Chart) -> None:
     drawing = to_drawing(chart, "f-", 4.6)
     points = [point for series in chart.series for point in series.points]
     assert len([mark for mark in drawing.marks if mark.group.startswith("series")]) == len(points)

@@ -37,7 +37,7 @@ def test_every_figure_of_the_study_draws_something_and_can_be_rendered(
         assert chart.description().startswith(chart.title)
 
 
-def test_response_times_stand_above_their_asymptotes_and_near_the_queue(
+def test_response_times_lie_above_asymptotes_and_near_the_queue_model(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "response_against_stations", "30 kbyte")
@@ -59,7 +59,7 @@ def test_response_times_stand_above_their_asymptotes_and_near_the_queue(
     )
 
 
-def test_throughput_comes_up_to_what_the_server_takes(
+def test_throughput_approaches_the_server_capacity(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "throughput_against_stations", "30 kbyte")
@@ -73,7 +73,7 @@ def test_throughput_comes_up_to_what_the_server_takes(
     assert asymptote.points[0][1] == pytest.approx(series.points[0].y, rel=0.15)
 
 
-def test_delay_by_throughput_has_its_numbers_of_stations_beside_it(
+def test_delay_by_throughput_labels_the_station_counts(
     charts: dict[tuple[str, str], Chart], made: StationRun
 ) -> None:
     chart = of(charts, "delay_throughput", "0.75 kbyte")
@@ -89,7 +89,7 @@ def test_delay_by_throughput_has_its_numbers_of_stations_beside_it(
     assert "series-0-label4" in svg and ">15</text>" in svg
 
 
-def test_the_greatest_throughput_stands_at_each_size_beside_what_was_printed(
+def test_peak_throughput_is_drawn_beside_published_values(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "greatest_throughput")
@@ -112,7 +112,7 @@ def test_response_time_by_size_is_of_one_station_that_reads(
         assert point.y == pytest.approx((service_ns("read", size) + 1e6) / 1e6, rel=0.15)
 
 
-def test_stations_that_are_served_alike_lie_near_one(
+def test_equal_service_gives_fairness_near_one(
     charts: dict[tuple[str, str], Chart],
 ) -> None:
     chart = of(charts, "station_fairness")
@@ -129,7 +129,7 @@ def test_stations_that_are_served_alike_lie_near_one(
     assert chart.columns()[4].endswith("standard deviation low")
 
 
-def test_errors_stand_at_the_station_that_met_them() -> None:
+def test_errors_are_drawn_at_their_station() -> None:
     made = station_run(errors=True, trials=1, operations=300)
     figure = next(f for f in made.study.figure if f.figure == "station_errors")
     chart = drawn(made, figure)
@@ -146,7 +146,7 @@ def test_without_errors_the_figure_says_so(charts: dict[tuple[str, str], Chart])
     assert chart.is_empty and chart.empty == "no operation failed"
 
 
-def test_the_cut_is_drawn_where_the_trial_says_that_it_was(
+def test_the_warm_up_cut_is_drawn_at_its_recorded_time(
     charts: dict[tuple[str, str], Chart], made: StationRun
 ) -> None:
     chart = of(charts, "steady_cut")
@@ -191,7 +191,7 @@ def test_a_percentile_has_no_model(made: StationRun) -> None:
 
 
 @pytest.mark.parametrize(("limit", "is_drawn"), [(0.01, True), (100.0, False)])
-def test_a_limit_far_above_all_that_was_measured_does_not_flatten_it(
+def test_a_distant_limit_does_not_flatten_the_chart(
     limit: float, is_drawn: bool, made: StationRun
 ) -> None:
     figure = Figure(
@@ -206,7 +206,7 @@ def test_a_limit_far_above_all_that_was_measured_does_not_flatten_it(
     assert ("The limit of 100 s lies far above what is drawn" in chart.caption) != is_drawn
 
 
-def test_operations_per_second_have_their_bounds_as_well(made: StationRun) -> None:
+def test_operations_per_second_have_bounds(made: StationRun) -> None:
     figure = Figure(
         figure="throughput_against_stations",
         title="t",

@@ -26,7 +26,7 @@ def drawn(monkeypatch: pytest.MonkeyPatch, causes: dict[int, str | None]) -> Cha
     return build_figure(run.run, run.trials, run.study, run.published, figure)
 
 
-def test_a_curve_is_named_by_each_cause_and_where_it_begins(
+def test_each_limiting_cause_is_labelled_where_it_begins(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     chart = drawn(monkeypatch, {0: "sender's processor", 384: "wire"})
@@ -37,7 +37,7 @@ def test_a_curve_is_named_by_each_cause_and_where_it_begins(
     assert not any(point.label for series in chart.series for point in series.points)
 
 
-def test_a_point_without_a_cause_begins_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_points_without_a_cause_get_no_label(monkeypatch: pytest.MonkeyPatch) -> None:
     chart = drawn(monkeypatch, {0: None, 384: "wire", 1152: None, 1408: "wire"})
     assert [series.name for series in chart.series] == [
         "IPv4: wire from 384 B",
@@ -45,5 +45,5 @@ def test_a_point_without_a_cause_begins_none(monkeypatch: pytest.MonkeyPatch) ->
     ]
 
 
-def test_a_run_that_was_not_simulated_names_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_measured_runs_name_no_cause(monkeypatch: pytest.MonkeyPatch) -> None:
     assert [series.name for series in drawn(monkeypatch, {0: None}).series] == ["IPv4", "IPv6"]

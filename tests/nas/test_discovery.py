@@ -61,7 +61,7 @@ def sends(*parts: bytes, hears: bool = False) -> Callable[[socket.socket], None]
         ("nfs", b"\xff\xff\xff\xff", True, "the reply is not one of ONC RPC"),
     ],
 )
-def test_first_words_tell_a_service(
+def test_the_greeting_identifies_a_service(
     service: str, answer: bytes, hears: bool, problem: str | None
 ) -> None:
     with listening(sends(answer, hears=hears)) as port:
@@ -84,7 +84,7 @@ def test_a_silent_server_is_named_in_time(monkeypatch: pytest.MonkeyPatch) -> No
     assert found == (Found("sftp", port, "no answer within 0.2 s"),)
 
 
-def test_closed_ports_are_left_out() -> None:
+def test_closed_ports_are_omitted() -> None:
     with socket.create_server((HOST, 0)) as server:
         port = server.getsockname()[1]
     assert discover(HOST, {"ftp": port}) == ()

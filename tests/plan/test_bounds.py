@@ -41,7 +41,7 @@ trials = st.lists(
         (TWENTY_PERCENT, [None, None, "upper", "upper", "upper", "upper"]),
     ],
 )
-def test_the_example_of_the_rfc_is_judged_as_there(goal: Goal, classes: list[str | None]) -> None:
+def test_the_example_of_the_rfc_has_its_verdicts(goal: Goal, classes: list[str | None]) -> None:
     so_far: list[Tried] = []
     judged = []
     for added in POINTS:
@@ -62,7 +62,7 @@ def test_the_conditional_throughput_of_the_example_is_that_of_the_rfc(
     assert goal.throughput(1e6, everything) == pytest.approx(throughput)
 
 
-def test_trials_that_were_not_needed_count_as_lossy_for_the_throughput() -> None:
+def test_skipped_trials_count_as_lossy_for_the_throughput() -> None:
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=3, exceed_ratio=0.5)
 
     assert goal.throughput(100, [Tried(1, 0.0)]) == 0
@@ -76,7 +76,7 @@ def test_short_trials_never_make_a_lower_bound() -> None:
     assert goal.judge([Tried(0.9, 0.0)] * 1000 + [Tried(1, 0.0)]) == "lower"
 
 
-def test_three_lossy_short_trials_outweigh_a_full_length_one_that_was_not_run() -> None:
+def test_three_lossy_short_trials_outweigh_a_skipped_full_length_one() -> None:
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=1, exceed_ratio=0.5)
 
     assert goal.judge([Tried(0.25, 0.1)] * 2) is None
@@ -107,7 +107,7 @@ def test_enough_full_length_trials_always_decide(
     assert decided or math.fsum(trial.time_s for trial in full) < count
 
 
-def test_the_upper_bound_is_the_lowest_and_the_lower_the_highest_below_it() -> None:
+def test_bounds_are_the_lowest_upper_and_the_highest_lower_below_it() -> None:
     goal = Goal(loss_ratio=0, full_time_s=1, sum_time_s=1, exceed_ratio=0.5)
     good, bad = [Tried(1, 0.0)], [Tried(1, 0.5)]
 

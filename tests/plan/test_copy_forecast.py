@@ -23,7 +23,7 @@ def forecast_s(link_rate_bps: float | None, **parameters: object) -> float:
     return condition.time_over_s(link_rate_bps)
 
 
-def test_a_slow_link_takes_as_long_as_it_must() -> None:
+def test_the_forecast_of_a_copy_includes_the_link_time() -> None:
     """623 MB there and back, or one way, at 10 Mbit/s and where nothing holds them up."""
     large = {"dataset": "schomer-large", "service": "ftp"}
     assert forecast_s(10e6, **large) == pytest.approx(2 * 8 * 623e6 / 10e6)
@@ -34,13 +34,13 @@ def test_a_slow_link_takes_as_long_as_it_must() -> None:
     assert forecast_s(10e9, **large) == forecast_s(None, **large)
 
 
-def test_what_goes_over_no_link_of_ours_is_not_held_up_by_it() -> None:
+def test_local_and_external_copies_ignore_the_link() -> None:
     large = {"dataset": "schomer-large"}
     for elsewhere in ({"service": "directory"}, {"server": "ftp://nas/"}):
         assert forecast_s(10e6, **large, **elsewhere) == forecast_s(None, **large, **elsewhere)
 
 
-def test_the_files_of_a_directory_are_counted(tmp_path: Path) -> None:
+def test_files_of_a_directory_are_counted_for_the_forecast(tmp_path: Path) -> None:
     (tmp_path / "below").mkdir()
     (tmp_path / "below/a").write_bytes(bytes(600_000))
     (tmp_path / "b").write_bytes(bytes(400_000))
@@ -62,7 +62,7 @@ def streamed_s(link_rate_bps: float | None, **parameters: object) -> float:
     ).time_over_s(link_rate_bps)
 
 
-def test_a_given_number_of_messages_takes_as_long_as_the_link_does() -> None:
+def test_a_number_of_messages_takes_its_link_time() -> None:
     """A million of 1408 bytes at 100 Mbit/s are two minutes, not a second."""
     million = {"messages": 1_000_000, "message_size_bytes": 1408}
     frames_s = 1e6 * 8 * (1408 + 28 + 38) / 100e6

@@ -54,7 +54,7 @@ def test_a_failed_trial_is_retried_at_the_end_of_its_block() -> None:
     assert plan.given_up() == ()
 
 
-def test_one_bad_moment_costs_a_block_nothing_but_time() -> None:
+def test_a_block_with_only_failures_is_retried() -> None:
     plan = Plan(study(min=2, max=2), "quick", 1)
 
     history = [r for r in run_out(plan, failing(*range(7))) if r.purpose == "trial"]
@@ -65,7 +65,7 @@ def test_one_bad_moment_costs_a_block_nothing_but_time() -> None:
         assert blocks_of(history, condition) == [(0, "failed"), (0, "done"), (1, "done")]
 
 
-def test_after_its_retries_a_place_is_missing_and_not_made_up_for() -> None:
+def test_after_its_retries_a_place_stays_missing() -> None:
     plan = Plan(study(min=4, max=4, retry_failed=1), "quick", 1)
     first = plan.next_trial()
     assert first is not None
@@ -86,7 +86,7 @@ def test_after_its_retries_a_place_is_missing_and_not_made_up_for() -> None:
     assert plan.given_up() == ()
 
 
-def test_what_cannot_work_costs_five_trials_and_no_more() -> None:
+def test_a_hopeless_condition_costs_five_trials() -> None:
     plan = Plan(study(min=9, max=9), "quick", 1)
     broken = plan.next_trial()
     assert broken is not None
@@ -103,7 +103,7 @@ def test_what_cannot_work_costs_five_trials_and_no_more() -> None:
     assert all(len(blocks_of(history, other)) == 9 for other in others)
 
 
-def test_a_condition_that_works_again_has_its_retries_again() -> None:
+def test_a_success_restores_the_retries() -> None:
     plan = Plan(study(min=5, max=5, retry_failed=1), "quick", 1)
     first = plan.next_trial()
     assert first is not None
@@ -133,7 +133,7 @@ def test_a_cause_that_no_retry_removes_is_not_retried() -> None:
     assert [dict(c.factors) for c in plan.given_up()] == [dict(first.factors)]
 
 
-def test_a_lasting_cause_after_a_success_costs_the_place_and_not_the_condition() -> None:
+def test_a_lasting_fault_after_a_success_costs_only_the_place() -> None:
     plan = Plan(study(min=3, max=3), "quick", 1)
     history = run_out(plan, failing(7, error=LASTING))
     condition = key(history[7])
@@ -142,7 +142,7 @@ def test_a_lasting_cause_after_a_success_costs_the_place_and_not_the_condition()
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
-def test_a_study_says_how_often_a_failed_trial_is_retried(allowed: int) -> None:
+def test_a_study_sets_the_number_of_retries(allowed: int) -> None:
     plan = Plan(study(min=1, max=1, retry_failed=allowed), "quick", 1)
 
     history = run_out(plan, lambda trial: ran(trial, status="failed"))
@@ -152,7 +152,7 @@ def test_a_study_says_how_often_a_failed_trial_is_retried(allowed: int) -> None:
     assert len(plan.given_up()) == 7
 
 
-def test_a_search_retries_at_once_and_then_lets_the_others_go_first() -> None:
+def test_a_search_retries_at_once_and_then_yields() -> None:
     plan = Plan(two_searches(), "quick", 1)
     order: list[tuple[str, int]] = []
 
@@ -175,7 +175,7 @@ def test_a_search_retries_at_once_and_then_lets_the_others_go_first() -> None:
         assert goal.kind == "found" and 0.98 * 5e6 <= (goal.lower or 0) <= 5e6
 
 
-def test_a_search_that_cannot_work_costs_five_trials() -> None:
+def test_a_hopeless_search_costs_five_trials() -> None:
     plan = Plan(two_searches(), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
@@ -217,7 +217,7 @@ def test_a_failed_probe_is_not_taken_for_loss() -> None:
     assert broken.search_results() == clean.search_results()
 
 
-def test_a_point_of_the_curve_that_fails_is_left_out_and_the_others_are_measured() -> None:
+def test_a_failed_point_of_the_curve_is_skipped() -> None:
     rule = SearchRule(
         factor="rate_bps",
         low=1e6,

@@ -124,7 +124,7 @@ def test_conditions_are_all_combinations_in_lanlabs_units() -> None:
     assert conditions[0].expected_time_s == 1.0
 
 
-def test_parameters_of_a_condition_are_complete_and_without_those_not_set() -> None:
+def test_conditions_have_all_parameters_that_are_set() -> None:
     parameters = expand(study(), "quick")[-1].parameters
 
     assert parameters == {
@@ -154,7 +154,9 @@ def test_every_block_holds_each_active_condition_once(seed: int, noise: int) -> 
 
 
 @given(st.integers(), st.integers(), st.integers(0, 160))
-def test_a_resumed_plan_goes_on_as_the_uninterrupted_one(seed: int, noise: int, cut: int) -> None:
+def test_a_resumed_plan_continues_like_an_uninterrupted_one(
+    seed: int, noise: int, cut: int
+) -> None:
     rule = {"min": 2, "max": 15, "relative_ci": 0.05}
     plan = Plan(study(**rule), "quick", seed)
     whole = run_out(plan, noisy(noise))
@@ -189,7 +191,7 @@ def test_next_trial_is_the_same_until_it_is_recorded() -> None:
     assert second is not None and (first.number, second.number) == (0, 1)
 
 
-def test_searches_come_last_and_carry_the_level_tried() -> None:
+def test_searches_come_last_with_the_tried_level() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
 
     def link(trial: PlannedTrial) -> Ran:
@@ -257,7 +259,7 @@ def test_a_trial_of_a_search_that_had_another_length_is_refused() -> None:
         plan.record(ran(trial, parameters={**trial.parameters, "time_s": 1.0}))
 
 
-def test_the_estimate_uses_expected_times_and_then_what_trials_took() -> None:
+def test_the_estimate_uses_measured_times_when_available() -> None:
     plan = Plan(study(min=2, max=2), "quick", 1)
     # Of a search about so many: high end, guess and one beside it for each goal; their
     # confirmation; the curve; one trial far below the bounds, and two around them.
@@ -273,7 +275,7 @@ def test_the_estimate_uses_expected_times_and_then_what_trials_took() -> None:
     assert plan.estimate(overhead_s=0.5) == (7 + short + full, 7 * 10 + search_s)
 
 
-def test_the_estimate_of_a_search_follows_what_its_trials_took_beyond_their_length() -> None:
+def test_the_estimate_of_a_search_includes_measured_overhead() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
     while (trial := plan.next_trial()) is not None and trial.purpose == "trial":
         plan.record(ran(trial))
@@ -311,7 +313,7 @@ def test_the_estimate_of_conditions_is_never_too_low_while_nothing_fails(noise: 
         (str(EXAMPLE), "quick", 15.0),
     ],
 )
-def test_scales_keep_their_time(name: str, scale: str, budget_s: float) -> None:
+def test_scales_stay_within_their_stated_time(name: str, scale: str, budget_s: float) -> None:
     plan = Plan(load_study(name).study, scale, 1)
 
     assert plan.estimate(OVERHEAD_S).seconds < budget_s
@@ -338,7 +340,7 @@ def test_ten_thousand_conditions_are_planned_in_reasonable_time() -> None:
 
 
 @pytest.mark.parametrize("name", RUNNABLE)
-def test_what_is_upcoming_is_what_comes_if_nothing_fails(name: str) -> None:
+def test_upcoming_trials_are_those_of_a_plan_without_failures(name: str) -> None:
     """Of conditions; of a search the next trial alone is known. The last blocks are no more than
     guessed where conditions end early."""
     plan = Plan(load_study(name).study, "tiny", 3)
@@ -356,7 +358,7 @@ def test_what_is_upcoming_is_what_comes_if_nothing_fails(name: str) -> None:
             assert (following.factors, following.block) == (guessed.factors, guessed.block)
 
 
-def test_no_more_trials_are_upcoming_than_are_left() -> None:
+def test_upcoming_trials_do_not_exceed_those_left() -> None:
     plan = Plan(study(min=3, max=3), "quick", 1)
     found = plan.upcoming(1000)
     conditions = {(each.experiment, str(each.factors)) for each in found}

@@ -52,7 +52,7 @@ def test_a_disturbed_trial_is_run_again_at_the_end_of_its_block() -> None:
     assert {r.block for r in history} == {0}
 
 
-def test_the_plan_says_how_often_a_place_has_been_run_before() -> None:
+def test_trials_carry_the_number_of_earlier_attempts() -> None:
     plan = Plan(study(min=1, max=1, repeat_polluted=2), "quick", 1)
     repeats = []
 
@@ -66,7 +66,7 @@ def test_the_plan_says_how_often_a_place_has_been_run_before() -> None:
 
 
 @pytest.mark.parametrize("allowed", [0, 1, 3])
-def test_where_all_is_disturbed_the_repeats_end(allowed: int) -> None:
+def test_repeats_end_if_every_trial_is_disturbed(allowed: int) -> None:
     plan = Plan(study(min=2, max=2, repeat_polluted=allowed), "quick", 1)
 
     history = run_out(plan, lambda trial: ran(trial, is_disturbed=True))
@@ -76,7 +76,7 @@ def test_where_all_is_disturbed_the_repeats_end(allowed: int) -> None:
     assert plan.estimate() == (0, 0.0)
 
 
-def test_one_repeat_is_what_a_study_gets_that_does_not_say() -> None:
+def test_studies_get_one_repeat_by_default() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
 
     history = run_out(plan, lambda trial: ran(trial, is_disturbed=True))
@@ -84,7 +84,7 @@ def test_one_repeat_is_what_a_study_gets_that_does_not_say() -> None:
     assert len([r for r in history if r.purpose == "trial"]) == 14
 
 
-def test_a_stopping_rule_hears_of_the_trials_that_count_only() -> None:
+def test_a_stopping_rule_ignores_replaced_trials() -> None:
     plan = Plan(study(min=3, max=20, relative_ci=0.01), "quick", 1)
     seen: dict[Level, int] = {}
 
@@ -100,7 +100,7 @@ def test_a_stopping_rule_hears_of_the_trials_that_count_only() -> None:
     assert len(history) == 7 * 12 * 2
 
 
-def test_a_repeat_that_fails_leaves_the_disturbed_trial_to_count() -> None:
+def test_if_its_repeat_fails_the_disturbed_trial_counts() -> None:
     plan = Plan(study(min=4, max=4), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
@@ -112,7 +112,7 @@ def test_a_repeat_that_fails_leaves_the_disturbed_trial_to_count() -> None:
     assert plan.given_up() == ()
 
 
-def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
+def test_a_search_step_ignores_replaced_trials() -> None:
     plan = Plan(study(min=1, max=1), "quick", 1)
 
     def run(trial: PlannedTrial) -> Ran:
@@ -133,7 +133,9 @@ def test_a_step_of_a_search_is_judged_by_the_trial_that_counts() -> None:
 
 
 @given(st.integers(), st.integers(0, 3), st.integers(0, 200))
-def test_a_resumed_plan_repeats_as_the_uninterrupted_one(seed: int, allowed: int, cut: int) -> None:
+def test_a_resumed_plan_repeats_like_an_uninterrupted_one(
+    seed: int, allowed: int, cut: int
+) -> None:
     rule = {"min": 2, "max": 15, "relative_ci": 0.05, "repeat_polluted": allowed}
     plan = Plan(study(**rule), "quick", seed)
     whole = run_out(plan, sometimes_disturbed(seed))

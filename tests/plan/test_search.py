@@ -131,7 +131,7 @@ def test_a_little_noise_moves_the_bounds_a_little(seed: int, limit: float) -> No
 
 
 @given(st.integers(), st.integers(1, 7))
-def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, trials: int) -> None:
+def test_contradictory_results_end_a_search(seed: int, trials: int) -> None:
     rule = replace(RULE, width_ratio=0.002, trials=trials)
     chance = random.Random(seed)
     by_load: dict[float, float] = {}
@@ -157,7 +157,7 @@ def test_a_system_that_contradicts_itself_is_not_searched_for_ever(seed: int, tr
     ),
     st.integers(0, 80),
 )  # fmt: skip
-def test_a_search_replayed_from_its_history_goes_on_as_the_first(
+def test_a_replayed_search_continues_identically(
     answers: list[SearchReading | None], cut: int
 ) -> None:
     rule = replace(RULE, curve=4, curve_trials=2, seed=5)
@@ -181,13 +181,13 @@ def test_a_search_replayed_from_its_history_goes_on_as_the_first(
     assert resumed.left() == whole.left()
 
 
-def test_the_first_trial_is_at_the_high_end_and_the_next_at_what_arrived_of_it() -> None:
+def test_the_second_trial_offers_what_arrived_of_the_first() -> None:
     _, steps = searched(RULE, link(10e6))
 
     assert [step.level for step in steps[:2]] == [16_000_000, 10_000_000]
 
 
-def test_from_the_guess_on_the_load_goes_twice_as_far_each_time() -> None:
+def test_the_search_doubles_its_distance_from_the_guess() -> None:
     state = SearchState(replace(RULE, trials=1, loss_goals=(0.0,)))
     state.record(SearchReading(0.5, 1.0))
     levels = []
@@ -211,7 +211,7 @@ def test_short_trials_search_and_full_length_ones_confirm() -> None:
     assert times == sorted(times, key=lambda step: step[1])
 
 
-def test_full_length_trials_are_in_the_order_in_which_they_were_run() -> None:
+def test_full_length_trials_are_listed_in_run_order() -> None:
     rule = replace(RULE, curve=4, curve_trials=2)
     result, steps = searched(rule, link(10e6))
 
@@ -228,7 +228,7 @@ def test_every_lower_bound_has_full_length_trials_of_its_own() -> None:
         assert confirmed.count(goal.lower) >= RULE.deciding_trials
 
 
-def test_a_queue_that_hides_a_loss_from_short_trials_is_found_out() -> None:
+def test_full_length_trials_find_losses_hidden_by_a_queue() -> None:
     """A queue of 0.4 Mbit makes every short trial look well up to 0.8 Mbit/s more."""
 
     def queue(step: SearchStep) -> SearchReading:
@@ -261,7 +261,7 @@ def test_a_link_that_loses_at_any_load_ends_below_the_low_end() -> None:
     assert result.goals[2].throughput == pytest.approx(0.995 * 16e6)
 
 
-def test_a_sender_that_cannot_do_more_is_the_limit_and_not_the_network() -> None:
+def test_a_slow_sender_is_reported_as_the_limit() -> None:
     result, steps = searched(RULE, sender(5e6, 9e6))
 
     assert [goal.kind for goal in result.goals] == ["sender_limited"] * 3
@@ -272,7 +272,7 @@ def test_a_sender_that_cannot_do_more_is_the_limit_and_not_the_network() -> None
     assert {step.level for step in steps} == {16_000_000, 5_000_000}
 
 
-def test_a_network_below_what_the_sender_can_do_is_found_all_the_same() -> None:
+def test_a_network_slower_than_the_sender_is_found() -> None:
     result, _ = searched(RULE, sender(5e6, 4e6))
 
     assert [goal.kind for goal in result.goals] == ["found"] * 3
@@ -280,7 +280,7 @@ def test_a_network_below_what_the_sender_can_do_is_found_all_the_same() -> None:
     assert result.goals[0].lower is not None and 0.97 * 4e6 <= result.goals[0].lower <= 4e6
 
 
-def test_a_sender_that_falls_short_once_is_not_limited() -> None:
+def test_one_slow_trial_does_not_limit_the_sender() -> None:
     system, times = link(10e6), itertools.count()
 
     def disturbed(step: SearchStep) -> SearchReading:
@@ -294,14 +294,14 @@ def test_a_sender_that_falls_short_once_is_not_limited() -> None:
     assert [goal.kind for goal in result.goals] == ["found"] * 3
 
 
-def test_what_a_sender_leaves_out_within_half_a_width_does_not_limit_it() -> None:
+def test_a_shortfall_within_half_a_width_does_not_limit_the_sender() -> None:
     result, _ = searched(RULE, lambda step: SearchReading(0.0, 0.991))
 
     assert [goal.kind for goal in result.goals] == ["at_least_high"] * 3
 
 
 @given(st.integers(), st.floats(1e5, 15e6), st.floats(2e6, 20e6), st.floats(0, 0.1))
-def test_a_noisy_sender_is_not_run_after(
+def test_a_noisy_sender_does_not_prolong_the_search(
     seed: int, capacity: float, limit: float, noise: float
 ) -> None:
     result, steps = searched(RULE, sender(capacity, limit, noise, seed))
@@ -313,7 +313,7 @@ def test_a_noisy_sender_is_not_run_after(
         assert 0.9 * capacity <= result.goals[0].lower <= 1.1 * capacity
 
 
-def test_a_failed_trial_says_nothing_and_three_in_a_row_end_the_search() -> None:
+def test_three_failed_trials_in_a_row_end_a_search() -> None:
     state = SearchState(RULE)
     first = state.next_step()
     for answer in (None, None):
@@ -332,7 +332,7 @@ def test_a_failed_trial_says_nothing_and_three_in_a_row_end_the_search() -> None
         state.record(SearchReading(0.0, 1.0))
 
 
-def test_the_curve_comes_after_the_bounds_over_the_whole_range_and_around_them() -> None:
+def test_the_curve_covers_the_range_and_the_bounds() -> None:
     rule = replace(RULE, curve=9, curve_trials=3)
     result, steps = searched(rule, link(10e6))
     without, _ = searched(RULE, link(10e6))
@@ -352,7 +352,7 @@ def test_the_curve_comes_after_the_bounds_over_the_whole_range_and_around_them()
     assert all(sorted(block) == levels for block in blocks) and len(set(blocks)) == 3
 
 
-def test_what_is_left_is_about_what_a_quiet_link_needs() -> None:
+def test_the_remaining_estimate_assumes_a_quiet_link() -> None:
     rule = replace(RULE, curve=6, curve_trials=2)
     needed = []
     for limit in range(2, 16):

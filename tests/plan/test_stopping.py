@@ -33,13 +33,13 @@ def stopped_after(state: Trials, values: list[float]) -> int:
 
 
 @pytest.mark.parametrize(("degrees_of_freedom", "quantile"), T_TABLE.items())
-def test_quantiles_of_t_are_those_of_the_tables(degrees_of_freedom: int, quantile: float) -> None:
+def test_quantiles_of_t_match_tables(degrees_of_freedom: int, quantile: float) -> None:
     assert t_quantile_975(degrees_of_freedom) == pytest.approx(quantile, abs=5e-4)
 
 
 @pytest.mark.parametrize("metric", [RATE, SHARE])
 @pytest.mark.parametrize(("spread", "goal"), [(0.01, 0.01), (0.05, 0.05), (0.3, 0.2)])
-def test_the_number_is_the_least_at_which_the_shown_interval_is_within_the_goal(
+def test_the_planned_number_is_the_least_that_meets_the_goal(
     metric: str, spread: float, goal: float
 ) -> None:
     first = [1 / (1 + spread), 1.0, 1 + spread] if metric == RATE else [1 - spread, 1, 1 + spread]
@@ -68,7 +68,7 @@ def test_the_number_is_the_least_at_which_the_shown_interval_is_within_the_goal(
     assert half_width(found - 1) > goal
 
 
-def test_the_number_of_a_rate_comes_of_its_logarithms() -> None:
+def test_the_planned_number_of_a_rate_uses_logarithms() -> None:
     """By hand: s² = 7/3 ln² 2 = 1.1211 in (s²/n + s⁴/(2(n-1))) = (ln 1.5 / 4.3027)². On a linear
     scale rates and their inverses, the times, would ask for different numbers."""
     first = [1.0, 2.0, 8.0]
@@ -76,7 +76,7 @@ def test_the_number_of_a_rate_comes_of_its_logarithms() -> None:
         assert trials_needed(RATE, values, 0.5, least=2, most=1000) == 198
 
 
-def test_a_rate_of_zero_has_no_logarithm_and_is_judged_as_it_is_shown() -> None:
+def test_a_rate_of_zero_is_judged_on_a_linear_scale() -> None:
     # Mean 2, standard deviation 2: (4.303 · 2 / (0.5 · 2))² = 74.1.
     assert trials_needed(RATE, [0.0, 2.0, 4.0], 0.5, least=2, most=1000) == 75
 
@@ -92,7 +92,7 @@ def test_a_steady_condition_stops_after_the_least_and_no_sooner() -> None:
     assert stopped_after(trials(**{**policy, "min": 15}), [100.0, 100.1, 99.9] * 9) == 15
 
 
-def test_the_first_three_decide_and_later_ones_change_nothing() -> None:
+def test_only_the_first_three_trials_decide() -> None:
     """A look at each trial takes conditions that are narrow by chance: 92 % instead of 95 %."""
     policy = {"min": 3, "max": 40, "relative_ci": 0.02}
     first = [99.0, 100.0, 101.0]
@@ -104,7 +104,7 @@ def test_the_first_three_decide_and_later_ones_change_nothing() -> None:
         assert stopped_after(trials(**policy), values) == planned
 
 
-def test_a_wide_interval_goes_on_to_the_most() -> None:
+def test_a_wide_interval_uses_the_maximum_number() -> None:
     assert stopped_after(trials(min=3, max=20, relative_ci=0.1), [1.0, 100.0] * 15) == 20
 
 
@@ -122,11 +122,11 @@ def test_trials_without_the_metric_count_and_cannot_stop_a_condition() -> None:
 @pytest.mark.parametrize(
     ("values", "most"), [((0.0, 0.0, 0.0), 12), ((-1.0, 0.0, 1.0), 99), ((7.0, 7.0, 7.0), 12)]
 )
-def test_a_mean_of_zero_has_a_decided_number(values: tuple[float, ...], most: int) -> None:
+def test_a_mean_of_zero_has_a_planned_number(values: tuple[float, ...], most: int) -> None:
     assert trials(*values, metric=SHARE, min=1, max=99, relative_ci=0.5).planned == most
 
 
-def test_a_missing_place_is_no_trial_and_is_not_made_up_for() -> None:
+def test_missing_places_are_not_replaced() -> None:
     state = trials(1, 1, min=3, max=4)
     state.record_missing()
 
@@ -137,7 +137,7 @@ def test_a_missing_place_is_no_trial_and_is_not_made_up_for() -> None:
 
 
 @given(st.lists(st.booleans(), min_size=12, max_size=30))
-def test_missing_places_are_not_among_the_trials_that_reach_a_goal(places: list[bool]) -> None:
+def test_missing_places_do_not_count_towards_a_goal(places: list[bool]) -> None:
     state = trials(min=3, max=30, relative_ci=0.5)
     for is_missing in places:
         if not state.active:
@@ -188,7 +188,7 @@ def test_three_missing_places_in_a_row_give_a_condition_up() -> None:
     assert state.most_left == 0
 
 
-def test_a_condition_that_ends_without_any_trial_is_given_up_however_few_it_should_have() -> None:
+def test_a_condition_without_any_trial_is_given_up() -> None:
     state = trials(min=1, max=2)
     state.record_missing()
     assert not state.given_up
@@ -196,7 +196,7 @@ def test_a_condition_that_ends_without_any_trial_is_given_up_however_few_it_shou
     assert state.given_up
 
 
-def test_a_cause_that_lasts_gives_up_at_once_what_has_never_worked() -> None:
+def test_a_lasting_fault_ends_an_untried_condition_at_once() -> None:
     never, once = trials(min=3, max=9), trials(1, min=3, max=9)
     never.record_missing(is_lasting=True)
     once.record_missing(is_lasting=True)

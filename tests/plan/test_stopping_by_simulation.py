@@ -28,9 +28,7 @@ def is_within(low: float, share: float, high: float, draws: int, *, few: bool) -
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("least", [3, 5, 10])
 @pytest.mark.parametrize("shape", [LOGNORMAL, NORMAL], ids=lambda shape: shape.name)
-def test_with_the_rule_intervals_hold_95_of_100_or_a_little_more(
-    shape: Shape, least: int, draws: int
-) -> None:
+def test_the_stopping_rule_keeps_95_percent_coverage(shape: Shape, least: int, draws: int) -> None:
     """At spreads where a look after each trial covers 92 % or less, and early ones 75 to 90 %.
     Seeds are fixed: it fails after a change, not by chance."""
     few = draws < 4_000
@@ -47,7 +45,7 @@ def test_with_the_rule_intervals_hold_95_of_100_or_a_little_more(
 
 
 @pytest.mark.parametrize("draws", DRAWS)
-def test_a_steady_condition_that_stops_early_is_covered_as_well(draws: int) -> None:
+def test_early_stopping_keeps_coverage(draws: int) -> None:
     steady = ended(LOGNORMAL, 0.01, policy_of(0.02), 2 * draws)
     assert steady.early > 0.9 * steady.draws
     assert is_within(0.94, steady.early_coverage, 0.98, steady.early, few=draws < 4_000)
@@ -58,9 +56,7 @@ def test_a_steady_condition_that_stops_early_is_covered_as_well(draws: int) -> N
 
 @pytest.mark.parametrize("draws", DRAWS)
 @pytest.mark.parametrize("correlation", [0.3, 0.6])
-def test_intervals_hold_as_often_where_each_trial_is_like_the_one_before(
-    correlation: float, draws: int
-) -> None:
+def test_correlated_trials_keep_coverage(correlation: float, draws: int) -> None:
     """As under load that lasts: taken as independent they held in 84 and 67 %."""
     cells = [
         ended(hanging(correlation), spread, policy_of(0.02), draws) for spread in (0.01, 0.02, 0.04)

@@ -51,7 +51,7 @@ def test_loading_planning_and_running_validate_each_condition_once(
     assert planned.parameters == planned.values.model_dump(exclude_none=True)
 
 
-def test_levels_that_python_takes_for_equal_are_validated_apart() -> None:
+def test_levels_that_compare_equal_are_validated_separately() -> None:
     from pydantic import ValidationError
 
     from lanlab.studies.scaling import validated

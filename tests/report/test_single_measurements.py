@@ -216,7 +216,7 @@ def of_store(trial: TrialRecord, name: str) -> Series:
     return Series(name, {"bytes": np.full(27, 118_750 + trial.number)}, {})
 
 
-def test_streams_draw_what_arrived_over_their_time() -> None:
+def test_streams_draw_throughput_over_time() -> None:
     run, trials, study = streams()
     chart = charts(run, with_steps(trials, of_store), study)["goodput_over_time"]
 
@@ -230,7 +230,7 @@ def test_streams_draw_what_arrived_over_their_time() -> None:
     assert lines["link limit"][0][1] == pytest.approx(9.55, abs=0.1)
 
 
-def test_both_directions_are_drawn_over_one_time() -> None:
+def test_both_directions_share_a_time_axis() -> None:
     run, trials, study = streams()
     both = [replace(t, raw=t.raw | {"reverse_receiver": both_told(t)}) for t in trials]
 
@@ -262,7 +262,7 @@ def both_told(trial: TrialRecord) -> dict[str, Any]:
     return {**told, "intervals": intervals}
 
 
-def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
+def test_both_tcp_senders_share_a_time_axis() -> None:
     run, trials, study = streams()
     row = [10**8, 30_000, 60_000, 10**6, 0, 0, 0, 0, 0, 0, 0, 0]
     later = [3 * 10**8, *row[1:]]  # It has had nothing to send.
@@ -286,7 +286,7 @@ def test_both_senders_of_tcp_are_drawn_over_one_time() -> None:
     assert [band.name for band in chart.bands] == ["nothing to send"]
 
 
-def test_a_lost_series_leaves_the_report_as_it_was() -> None:
+def test_a_lost_series_does_not_change_the_rest() -> None:
     run, trials, study = streams()
 
     def lost(trial: TrialRecord, name: str) -> Series:
@@ -297,7 +297,7 @@ def test_a_lost_series_leaves_the_report_as_it_was() -> None:
     assert not steps_of(trials[0])
 
 
-def test_steps_lose_nothing_but_what_is_no_whole_step() -> None:
+def test_only_incomplete_steps_are_dropped() -> None:
     steps = joined_steps(list(range(1_003)), 10)
 
     assert len(steps) <= 100

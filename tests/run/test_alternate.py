@@ -45,7 +45,7 @@ class Watched:
         yield Interrupting(1) if is_last else Watching()
 
 
-def test_each_turn_has_each_side_and_every_second_is_the_first_reversed() -> None:
+def test_turns_alternate_the_order_of_sides() -> None:
     firsts = set()
     for seed in range(20):
         turns = [order_of_turn(seed, turn, 3) for turn in range(6)]
@@ -56,7 +56,7 @@ def test_each_turn_has_each_side_and_every_second_is_the_first_reversed() -> Non
     assert len(firsts) > 3
 
 
-def test_a_series_runs_every_side_in_every_turn_and_can_be_gone_on_with(tmp_path: Path) -> None:
+def test_a_series_runs_every_side_in_every_turn_and_can_be_resumed(tmp_path: Path) -> None:
     sides = [a_side("one"), with_settings(a_side("two"), ["io=batch"])]
     with a_store(tmp_path) as store:
         with pytest.raises(RunInterrupted, match=r"interrupted after 2 of 4 runs") as error:
@@ -90,7 +90,7 @@ def test_a_series_runs_every_side_in_every_turn_and_can_be_gone_on_with(tmp_path
             resume_series(done, store, watched)
 
 
-def test_a_side_can_have_an_engine_of_its_own(tmp_path: Path) -> None:
+def test_a_side_can_have_its_own_engine(tmp_path: Path) -> None:
     other = tmp_path / "other-engine"
     other.write_text(f'#!/bin/sh\necho used >> "{tmp_path}/used"\nexec "{engine_path()}" "$@"\n')
     other.chmod(0o755)
@@ -124,7 +124,7 @@ def test_sides_with_nothing_in_common_are_refused_before_anything_runs(tmp_path:
     assert watched.steps == []
 
 
-def test_settings_are_set_where_they_have_a_meaning() -> None:
+def test_settings_apply_only_where_meaningful() -> None:
     side = SideRequest("s", on_loopback(SHORT))
 
     both = with_settings(side, ["timeout_s=2", "link=10M", "scale=quick"])

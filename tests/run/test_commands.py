@@ -23,7 +23,7 @@ def is_running(pid: int) -> bool:
     return state not in "ZX"
 
 
-def test_what_a_command_printed_is_kept_in_part() -> None:
+def test_the_start_and_end_of_command_output_are_kept() -> None:
     record = run_command("printf first; head -c 100000 /dev/zero; echo last", ENVIRONMENT, 20)
 
     assert record["exit_code"] == 0
@@ -35,7 +35,7 @@ def test_what_a_command_printed_is_kept_in_part() -> None:
     assert len(record["output"]) < 17_000
 
 
-def test_a_process_in_the_background_is_not_waited_for() -> None:
+def test_background_processes_are_not_waited_for() -> None:
     began = time.monotonic()
     record = run_command("sleep 30 & echo $!", ENVIRONMENT, 20)
 
@@ -69,7 +69,7 @@ def test_a_command_that_takes_too_long_is_ended_with_its_sessions(tmp_path: Path
     assert not any(map(is_running, found))
 
 
-def test_what_may_go_on_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_possible_leftovers_of_a_command_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "platform", "darwin")
     record = run_command("sleep 60", ENVIRONMENT, 0.2)
     assert record["left"] == "what it has started in sessions of their own may go on"
@@ -77,5 +77,5 @@ def test_what_may_go_on_of_a_command_is_reported(monkeypatch: pytest.MonkeyPatch
     assert said == "was ended after 0.2 s; what it has started in sessions of their own may go on"
 
 
-def test_a_command_reads_nothing() -> None:
+def test_a_command_has_no_input() -> None:
     assert run_command("cat", ENVIRONMENT, 20)["output"] == ""

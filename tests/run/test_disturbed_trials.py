@@ -70,7 +70,7 @@ def whole_order(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
 
 
 @pytest.mark.parametrize("after", [1, 4, 6, 8])
-def test_resuming_repeats_what_is_still_to_be_repeated(
+def test_a_resumed_run_makes_the_outstanding_repeats(
     after: int, whole_order: list[Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with a_store(tmp_path) as store:
@@ -95,7 +95,7 @@ def test_a_trial_is_judged_by_its_record_alone(tmp_path: Path) -> None:
         assert judgement_of(trial.raw) == judge(trial.raw, trial.metrics, by_role[trial.workload])
 
 
-def test_the_record_tells_what_a_polluting_neighbour_would_change(tmp_path: Path) -> None:
+def test_records_hold_facts_that_reveal_disturbances(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(repeating_study(0)), store, Watching())
         trial = store.trials(run.id)[0]

@@ -64,9 +64,7 @@ def test_the_record_of_a_failed_trial_has_all_that_is_known(
     assert [trial.status for trial in others] == ["done", "done"]
 
 
-def test_an_engine_that_stands_still_is_ended_and_another_measures(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_hanging_engine_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("lanlab.performers.engine_host.CANCEL_S", 0.5)
     engines = NotedEngines(tmp_path)
     monkeypatch.setenv("LANLAB_ENGINE", str(engines.program))
@@ -87,7 +85,7 @@ def test_an_engine_that_stands_still_is_ended_and_another_measures(
     assert not any(alive(pid) for pid in engines.pids())
 
 
-def test_a_damaged_testbed_is_made_anew_and_the_trials_tell(
+def test_a_damaged_testbed_is_rebuilt_and_recorded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     made: list[LoopbackTestbed] = []
@@ -160,18 +158,16 @@ def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
         ("io.batch_unsupported", False),
     ],
 )
-def test_a_retry_helps_unless_the_same_request_must_be_refused_again(
-    code: str, helps: bool
-) -> None:
+def test_only_deterministic_refusals_are_not_retried(code: str, helps: bool) -> None:
     assert retry_helps(EngineError(code, "host0: as it says")) is helps
 
 
-def test_a_lacking_need_is_no_matter_of_luck() -> None:
+def test_missing_requirements_are_not_retried() -> None:
     assert not retry_helps(UnmetNeed("no such tool"))
     assert retry_helps(EngineLost("host0: gone"))
 
 
-def test_the_cause_is_the_one_that_explains_the_others() -> None:
+def test_the_root_cause_is_reported() -> None:
     silent = EngineError("peer.gone", "host1: the other host stopped answering", host="host1")
     lost = EngineLost("host0: the engine was ended by signal 9", host="host0")
     refused = EngineError("request.value", "host0: not allowed", host="host0")
@@ -222,7 +218,7 @@ def test_an_older_run_with_failures_is_refused_and_one_without_goes_on(tmp_path:
         {"interval_ns": 10, "bytes": [1, 2], "messages": [1]},
     ],
 )
-def test_numbers_that_no_series_holds_cost_their_trial_alone(
+def test_unstorable_numbers_fail_only_their_trial(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, intervals: dict[str, object]
 ) -> None:
     real, changed = trials.run_trial, []

@@ -14,7 +14,7 @@ PATH: dict[str, Any] = {
 }
 
 
-def test_only_what_is_lost_in_silence_fails() -> None:
+def test_only_silent_packet_loss_fails_a_check() -> None:
     lost = _longest("pc1 to nas", PATH)
     assert (lost.found, lost.required) == (False, True)
     assert "MTU of both interfaces to 1400" in lost.how_to_get

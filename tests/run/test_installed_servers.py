@@ -23,18 +23,18 @@ def check(**given: str) -> None:
         check_server(parameters, bed.hosts[1], client)
 
 
-def test_a_service_that_no_real_server_has_is_refused() -> None:
+def test_a_service_without_a_real_server_is_refused() -> None:
     with pytest.raises(UnknownName, match="no service of a server named `s3`"):
         check(service="s3", server="installed")
 
 
-def test_an_unknown_server_is_refused_with_those_that_there_are() -> None:
+def test_an_unknown_server_is_refused_with_the_known_ones() -> None:
     with pytest.raises(UnknownName) as refused:
         check(service="smb", server="sambo")
     assert refused.value.hint == "did you mean `samba`?"
 
 
-def test_whatever_is_installed_for_a_service_is_taken_or_all_that_is_missing_is_named() -> None:
+def test_an_installed_server_is_used_or_all_missing_ones_named() -> None:
     names = [server.name for server in servers_of("ftp")]
     assert len(names) > 1
     try:

@@ -51,7 +51,7 @@ def test_every_trial_is_kept_in_the_order_of_the_plan(kept: Kept) -> None:
     assert {trial.status for trial in trials} == {"done"}
 
 
-def test_the_run_says_all_that_is_needed_to_repeat_it(kept: Kept) -> None:
+def test_a_run_record_has_everything_to_repeat_it(kept: Kept) -> None:
     run, _, watching = kept
 
     assert Study.model_validate(run.study) == small_study()
@@ -137,7 +137,7 @@ def test_an_engine_killed_in_mid_trial_costs_that_trial_only(
     assert not any(alive(pid) for pid in engines.pids())
 
 
-def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
+def test_partial_results_of_the_surviving_end_are_kept(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines = NotedEngines(tmp_path)
@@ -153,7 +153,7 @@ def test_what_the_other_end_of_a_lost_engine_had_measured_is_kept(
     assert failed.raw["receiver"]["kind"] == "stream_received"
 
 
-def test_a_condition_that_is_refused_is_given_up_at_once(
+def test_a_refused_condition_is_given_up_at_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # As if the machine had had it when the run began.
@@ -221,7 +221,7 @@ def test_segmentation_offload_on_a_shaped_link_is_refused(
         ({"link": "10M"}, "loopback has no link `10M`; allowed: unshaped"),
     ],
 )
-def test_what_cannot_be_had_is_refused_before_anything_is_stored(
+def test_unavailable_testbeds_are_refused_before_anything_is_stored(
     change: dict[str, Any], message: str, tmp_path: Path
 ) -> None:
     request = dataclasses.replace(on_loopback(small_study()), **change)
@@ -247,7 +247,7 @@ def test_what_cannot_be_had_is_refused_before_anything_is_stored(
     ],
 )
 @pytest.mark.skipif(sys.platform != "linux", reason="affinity and congestion control of Linux")
-def test_what_this_machine_does_not_have_is_refused_before_the_run(
+def test_missing_capabilities_are_refused_before_the_run(
     parameters: dict[str, object], says: str, tmp_path: Path
 ) -> None:
     with a_store(tmp_path) as store:

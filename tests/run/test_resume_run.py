@@ -45,7 +45,7 @@ class FullStore(SqliteStore):
         super().commit_trial(trial, series)
 
 
-def test_ctrl_c_in_mid_trial_keeps_what_had_ended(
+def test_ctrl_c_during_a_trial_keeps_completed_trials(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     engines = NotedEngines(tmp_path)
@@ -69,7 +69,7 @@ def test_ctrl_c_in_mid_trial_keeps_what_had_ended(
     assert not any(alive(pid) for pid in engines.pids())
 
 
-def test_resuming_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
+def test_a_resumed_run_has_the_same_trials_as_an_uninterrupted_one(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         whole = new_run(on_loopback(small_study()), store, Watching())
         run = interrupted(store, after=3)
@@ -85,7 +85,7 @@ def test_resuming_goes_on_as_if_nothing_had_happened(tmp_path: Path) -> None:
         assert order_of(store.trials(run.id)) == order_of(store.trials(whole.id))
 
 
-def test_a_run_that_is_resumed_runs_again_until_it_ends(tmp_path: Path) -> None:
+def test_a_resumed_run_has_the_status_running(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = interrupted(store, after=9)
         watching = Watching()
@@ -108,7 +108,7 @@ def test_a_complete_run_is_not_resumed(tmp_path: Path) -> None:
         assert store.run(run.id) == run
 
 
-def test_a_run_killed_after_its_last_trial_needs_no_more(tmp_path: Path) -> None:
+def test_a_run_killed_after_its_last_trial_is_complete(tmp_path: Path) -> None:
     with a_store(tmp_path) as store:
         run = new_run(on_loopback(small_study()), store, Watching())
         store.reopen_run(run.id)
@@ -204,7 +204,7 @@ def test_a_full_disk_in_mid_run_leaves_a_run_that_can_be_resumed(tmp_path: Path)
         assert len(store.trials(run.id)) == 10
 
 
-def test_an_error_of_a_watcher_ends_the_run_and_not_the_records(tmp_path: Path) -> None:
+def test_a_watcher_error_ends_the_run_and_keeps_its_records(tmp_path: Path) -> None:
     class Broken(Watching):
         def trial_ended(self, trial: TrialRecord) -> None:
             raise BrokenPipeError

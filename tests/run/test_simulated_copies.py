@@ -72,7 +72,7 @@ def trials_of(tmp_path: Path, asked: RunRequest) -> list[TrialRecord]:
         return trials
 
 
-def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
+def test_a_simulated_copy_moves_every_byte_reproducibly(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     found = []
@@ -101,7 +101,7 @@ def test_a_copy_moves_every_byte_and_is_the_same_when_it_is_repeated(
         ({"service": "sftp"}, "service: found `sftp`; allowed on testbed `simulated`: ftp, smb1"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+def test_unsupported_simulations_are_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
     changes = {key: value.replace("HERE", str(tmp_path)) for key, value in changes.items()}
@@ -118,7 +118,7 @@ def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
     assert not (tmp_path / "store.sqlite").exists()
 
 
-def test_what_limits_a_copy_is_the_part_that_works_longest(tmp_path: Path) -> None:
+def test_the_busiest_part_limits_a_copy(tmp_path: Path) -> None:
     asked = study()
     (experiment,) = asked.experiment
     factors = {"service": ("smb1",), "direction": ("download",)}

@@ -122,7 +122,7 @@ def test_more_stations_than_fit_64_kib_of_request_are_simulated(tmp_path: Path) 
         ({"levels": 256}, "stations: found 256; allowed on testbed `simulated`: 1 to 255, each on"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+def test_unsupported_simulations_are_refused_before_anything_is_stored(
     tmp_path: Path, changes: dict[str, Any], expected: str
 ) -> None:
     levels = changes.pop("levels", None)
@@ -157,7 +157,7 @@ def test_stations_beyond_the_sessions_of_the_server_are_refused() -> None:
     assert found.value.message == "stations: found 3; allowed: 1 to 2, the sessions of `pc`"
 
 
-def test_stations_wait_and_try_again_as_their_machine_does() -> None:
+def test_stations_retry_like_their_machine() -> None:
     asked = study(timeout_s=7.0, retries=1)
 
     def spec_of(numbers: dict[str, float]) -> dict[str, Any]:

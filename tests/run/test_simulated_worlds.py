@@ -103,7 +103,7 @@ def record_of(trial: TrialRecord) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("interrupted", [False, True], ids=["whole", "resumed"])
-def test_worlds_side_by_side_leave_the_record_that_one_after_another_does(
+def test_parallel_worlds_give_the_same_record_as_sequential_ones(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, interrupted: bool
 ) -> None:
     ends_early = {"min": 3, "max": 40, "relative_ci": 0.02}
@@ -142,7 +142,7 @@ def test_worlds_side_by_side_leave_the_record_that_one_after_another_does(
         ({"kind": "fast"}, "which is at no place"),
     ],
 )
-def test_what_cannot_be_simulated_is_refused_before_anything_is_stored(
+def test_unsupported_simulations_are_refused_before_anything_is_stored(
     tmp_path: Path, parameters: dict[str, Any], said: str
 ) -> None:
     with a_store(tmp_path) as store, pytest.raises(UsageError) as refused:
@@ -171,7 +171,7 @@ with a_store(Path({folder!r})) as store:
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kill -9 is of Unix")
-def test_a_killed_run_goes_on_to_the_same_results(tmp_path: Path) -> None:
+def test_a_resumed_simulation_gives_the_same_results(tmp_path: Path) -> None:
     """30 conditions here; `LANLAB_SIMULATED_CONDITIONS=500` for all that the claim says."""
     count = int(os.environ.get("LANLAB_SIMULATED_CONDITIONS", "30"))
     sizes = tuple(range(64, 64 + count))

@@ -64,7 +64,7 @@ def test_a_measurement_loads_no_pandas_and_nothing_while_it_measures(tmp_path: P
     assert during == [[], []]
 
 
-def test_a_stream_imports_nothing_of_what_it_is_not(tmp_path: Path) -> None:
+def test_a_stream_imports_only_its_own_modules(tmp_path: Path) -> None:
     """Other workloads, drivers, file services, figures, statistics: each is waited for before the
     measurement or behind it."""
     command = ("stream", "--testbed", "loopback", "--time", "0.05")
@@ -116,7 +116,7 @@ def modules_of(store: Path, *arguments: str) -> tuple[set[str], set[str]]:
     return set(begun), set(ended)
 
 
-def test_hosts_are_made_before_what_only_the_run_needs_is_imported(tmp_path: Path) -> None:
+def test_hosts_are_created_before_run_modules_are_imported(tmp_path: Path) -> None:
     command = ("stream", "--testbed", "loopback", "--time", "0.05")
     begun, ended = modules_of(tmp_path / "a.db", *command)
     later = {"lanlab.analysis", "lanlab.performers", "lanlab.plan", "lanlab.run", "lanlab.store"}
@@ -124,7 +124,7 @@ def test_hosts_are_made_before_what_only_the_run_needs_is_imported(tmp_path: Pat
     assert later & begun == set()
 
 
-def test_a_stream_imports_no_readers_of_files_that_it_does_not_have(tmp_path: Path) -> None:
+def test_a_stream_imports_no_unneeded_file_readers(tmp_path: Path) -> None:
     command = ("stream", "--testbed", "virtual", "--time", "0.05")
     if sys.platform != "linux":
         command = ("stream", "--testbed", "loopback", "--time", "0.05")

@@ -64,7 +64,7 @@ def trial_between_two(monkeypatch: pytest.MonkeyPatch, judged: list[Any]) -> Tri
     return run_trial(run_record, PLANNED, site, lambda progress: None)
 
 
-def test_sender_and_receiver_keep_what_is_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_sender_and_receiver_have_their_own_results(monkeypatch: pytest.MonkeyPatch) -> None:
     judged: list[Any] = []
     trial = trial_between_two(monkeypatch, judged)
 
@@ -78,7 +78,7 @@ def test_sender_and_receiver_keep_what_is_theirs(monkeypatch: pytest.MonkeyPatch
     assert [one["host0/eth0"]["drops"] for one in counted] == [10, 13]
 
 
-def test_a_record_says_which_planned_trial_it_is_of(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_record_names_its_planned_trial(monkeypatch: pytest.MonkeyPatch) -> None:
     trial = trial_between_two(monkeypatch, [])
 
     assert (trial.number, trial.block, trial.purpose) == (7, 3, "curve")

@@ -13,7 +13,7 @@ from lanlab.report.metrics.contrast import contrast
 from lanlab.store import TrialRecord
 
 
-def test_a_saturation_is_told_goal_by_goal_with_its_share_of_the_link() -> None:
+def test_a_saturation_answer_lists_each_goal_and_link_share() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     first = sentences(synthetic.run, synthetic.trials)[0]
     ends = r"(?: ± \S+| \(\S+ … \S+\))"
@@ -30,7 +30,7 @@ def test_a_saturation_is_told_goal_by_goal_with_its_share_of_the_link() -> None:
     assert 96 < strict_share < loose_share < 102
 
 
-def test_a_sender_that_is_the_limit_is_named_as_such() -> None:
+def test_a_limiting_sender_is_named() -> None:
     def slow(metrics: dict[str, float | int], rate_bps: float) -> dict[str, float | int]:
         share = min(1.0, 7e6 / rate_bps)
         return {
@@ -49,7 +49,7 @@ def test_a_sender_that_is_the_limit_is_named_as_such() -> None:
     )
 
 
-def test_a_search_that_another_version_planned_is_not_told_as_undecided() -> None:
+def test_a_search_of_another_version_is_not_called_undecided() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     strange = [replace(trial, block=trial.block + 1) for trial in synthetic.trials]
 
@@ -78,7 +78,7 @@ def test_a_sentence_follows_the_numbers() -> None:
     assert "50." in half or "49." in half
 
 
-def test_ip_versions_are_compared_with_an_interval_and_printed_means_with_a_ratio() -> None:
+def test_ip_versions_get_an_interval_and_publications_a_ratio() -> None:
     synthetic = synthetic_run("manford-kolahi", "standard", link_rate_bps=100_000_000)
     said = sentences(synthetic.run, synthetic.trials)
     shape = (
@@ -114,7 +114,7 @@ def test_conditions_of_one_size_are_named_with_it() -> None:
     ]
 
 
-def test_each_sweep_of_speeds_has_a_sentence_of_its_own() -> None:
+def test_each_sweep_has_its_own_sentence() -> None:
     synthetic = synthetic_run("milanovic-srbljic", "quick")
     study = deepcopy(dict(synthetic.run.study))
     study["experiment"] = [one for one in study["experiment"] if one["id"] == "udp-500"]
@@ -170,7 +170,7 @@ def test_a_transport_that_is_compared_is_named_once() -> None:
     assert said.startswith("Throughput of 128-byte UDP messages was ")
 
 
-def test_a_run_on_a_token_bucket_says_what_its_round_trips_are() -> None:
+def test_a_token_bucket_run_qualifies_its_round_trips() -> None:
     shaped = synthetic_run("manford-kolahi", link_rate_bps=100_000_000)
     said = " ".join(sentences(shaped.run, shaped.trials))
     assert "token bucket" in said
@@ -188,7 +188,7 @@ def test_failures_and_an_interruption_are_reported() -> None:
     assert "The run is interrupted: only the trials that had ended are shown." in said
 
 
-def test_nothing_is_claimed_of_a_run_without_results() -> None:
+def test_a_run_without_results_makes_no_claim() -> None:
     for failing in (True, False):
         synthetic = synthetic_run(
             "manford-kolahi", fails=lambda planned: True, most_trials=None if failing else 0
@@ -244,7 +244,7 @@ def test_a_drift_between_blocks_drops_out_of_a_contrast() -> None:
     assert 1.08 < found.interval[0] < found.interval[1] < 1.12
 
 
-def test_a_contrast_of_one_block_has_no_interval_and_of_none_is_nothing() -> None:
+def test_a_contrast_needs_two_blocks_for_an_interval() -> None:
     trials = _trials([1.1])
     once = contrast(_summary(trials, 4), _summary(trials, 6), trials)
     assert once is not None and once.interval is None and not once.differs

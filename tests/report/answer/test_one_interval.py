@@ -58,7 +58,7 @@ def csv_rows(table: Table) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(table.to_csv())))
 
 
-def test_the_interval_is_that_of_the_statistics_and_not_below_zero(skewed: SyntheticRun) -> None:
+def test_the_interval_comes_from_the_statistics_and_stays_above_zero(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     told = condition_mean(METRIC, one.values)
 
@@ -67,7 +67,7 @@ def test_the_interval_is_that_of_the_statistics_and_not_below_zero(skewed: Synth
     assert told.low > 0 and told.high - told.mean > 1.5 * (told.mean - told.low)
 
 
-def test_the_table_and_its_csv_have_it(skewed: SyntheticRun) -> None:
+def test_table_and_csv_have_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     table = metric_table(*skewed.pair(), skewed.study, skewed.published, EXPERIMENT, METRIC)
     row = csv_rows(table)[0]
@@ -80,7 +80,7 @@ def test_the_table_and_its_csv_have_it(skewed: SyntheticRun) -> None:
     assert with_interval(shown.shown(one.mean), shown.interval(one.ci_low, one.ci_high)) in texts
 
 
-def test_the_figure_has_it(skewed: SyntheticRun) -> None:
+def test_the_figure_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     figure = next(f for f in skewed.study.figure if EXPERIMENT in f.experiments)
     chart = build_figure(*skewed.pair(), skewed.study, skewed.published, figure)
@@ -90,7 +90,7 @@ def test_the_figure_has_it(skewed: SyntheticRun) -> None:
     assert shown.interval(one.ci_low, one.ci_high) in ends
 
 
-def test_the_page_has_it_in_its_tables(skewed: SyntheticRun) -> None:
+def test_tables_of_the_page_have_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     page = run_on_page(*skewed.pair(), skewed.published, "x")
     table = next(t for e in page.experiments for t in e.tables if t.name.endswith(METRIC))
@@ -98,13 +98,13 @@ def test_the_page_has_it_in_its_tables(skewed: SyntheticRun) -> None:
     assert float(csv_rows(table)[0]["95 % low (bit/s)"]) == one.ci_low
 
 
-def test_the_sentences_have_its_ends(skewed: SyntheticRun) -> None:
+def test_sentences_have_the_interval_ends(skewed: SyntheticRun) -> None:
     said = " ".join(sentences(*skewed.pair()))
 
     assert re.search(r"\d \(\d[\d,.]* … \d[\d,.]*\) M", said)
 
 
-def test_compare_has_it(skewed: SyntheticRun) -> None:
+def test_compare_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     again = replace(skewed.run, id="20261121-091500-manford-kolahi-4f2b")
     found = between_runs([skewed.pair(), (again, skewed.trials)], metrics=[METRIC])
@@ -114,7 +114,7 @@ def test_compare_has_it(skewed: SyntheticRun) -> None:
     assert float(row["other mean 95 % high"]) == one.ci_high
 
 
-def test_a_finding_on_a_single_condition_has_it(skewed: SyntheticRun) -> None:
+def test_a_single_condition_finding_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     declared = Findings.model_validate(
         {
@@ -140,7 +140,7 @@ def test_a_finding_on_a_single_condition_has_it(skewed: SyntheticRun) -> None:
     assert (compared.low, compared.high) == pytest.approx((one.ci_low, one.ci_high))
 
 
-def test_the_command_line_has_it(skewed: SyntheticRun) -> None:
+def test_the_command_line_has_the_interval(skewed: SyntheticRun) -> None:
     one = summary(skewed)
     own = [t for t in skewed.trials if t.experiment == EXPERIMENT and t.factors == one.factors]
 

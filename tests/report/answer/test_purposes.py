@@ -69,7 +69,7 @@ def test_equal_services_are_not_ordered() -> None:
     assert {row[2].text for row in answer.table.rows} == {"none"}
 
 
-def test_the_purpose_decides_where_services_take_turns() -> None:
+def test_services_are_ranked_by_purpose() -> None:
     answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}})
     assert answer.sentence == "Fastest: for large files SMB; for many small files NFS."
 

@@ -114,7 +114,7 @@ TEN = (99e6, 100e6, 101e6, 100e6)
         ),
     ],
 )
-def test_each_outcome_has_its_sentence(found: Compared, said: str, study: Study) -> None:
+def test_every_outcome_has_a_sentence(found: Compared, said: str, study: Study) -> None:
     assert re.fullmatch(said, sentence(study, found)), sentence(study, found)
 
 
@@ -133,7 +133,7 @@ def test_how_a_metric_differs_over_conditions_is_reported_before_each(study: Stu
         assert not any("over" in text for text in comparison_sentences(study, few))
 
 
-def test_what_cannot_be_told_of_many_is_reported_once(study: Study) -> None:
+def test_a_common_reason_is_reported_once(study: Study) -> None:
     undecided = one(TEN, (100e6, 102e6, 101e6, 103e6))
 
     few = comparison_sentences(study, [undecided] * 6)
@@ -187,7 +187,7 @@ def test_the_forest_has_a_row_for_each_condition_and_the_line_of_equality() -> N
 
 
 @pytest.mark.parametrize(("basis", "units"), [("mixed", "runs"), ("levels", "trials")])
-def test_a_point_of_the_forest_counts_what_was_compared(basis: Any, units: str) -> None:
+def test_forest_points_show_the_number_compared(basis: Any, units: str) -> None:
     found = replace(one(TEN, TEN[:3]), basis=basis)
     [point] = ratio_forest(load_study("manford-kolahi").study, [found]).series[0].points
     assert point.condition.endswith(f"RUN2, 3 against 4 {units}")
@@ -202,7 +202,7 @@ def test_a_forest_of_differences_is_in_the_shown_unit() -> None:
     assert {y for limit in chart.limits for _, y in limit.points} == {0.0}
 
 
-def test_a_wild_interval_does_not_press_the_others_together(study: Study) -> None:
+def test_an_outlying_interval_does_not_squash_the_forest(study: Study) -> None:
     from lanlab.figures.render_matplotlib import _draw
 
     wild = one((1e6, 1e9), (1e9, 2e6))
@@ -218,7 +218,7 @@ def test_a_wild_interval_does_not_press_the_others_together(study: Study) -> Non
     json.dumps(flat(endless), allow_nan=False)
 
 
-def test_the_forest_of_printed_numbers_has_their_ratios() -> None:
+def test_the_forest_of_published_numbers_has_ratios() -> None:
     own = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     found = with_published(own.pair(), ["goodput_bps"]).found
     chart = published_forest(own.study, found)
@@ -265,7 +265,7 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     suppress_health_check=[HealthCheck.too_slow],
 )
 @given(data=st.data())
-def test_records_with_one_value_changed_are_told_or_refused(data: st.DataObject) -> None:
+def test_any_changed_record_is_compared_or_refused(data: st.DataObject) -> None:
     own = synthetic_run("manford-kolahi")
     whole: dict[str, Any] = {
         "study": copy.deepcopy(own.run.study),
@@ -288,7 +288,7 @@ def test_records_with_one_value_changed_are_told_or_refused(data: st.DataObject)
         assert isinstance(error, StoreError)
 
 
-def test_texts_of_records_are_shown_and_do_nothing_in_the_page() -> None:
+def test_texts_of_records_are_escaped_in_the_page() -> None:
     script = "</title></svg><script>alert(1)</script>"
     own = synthetic_run("manford-kolahi", title=script)
     testbed = {**own.run.testbed, "name": script}
@@ -301,7 +301,7 @@ def test_texts_of_records_are_shown_and_do_nothing_in_the_page() -> None:
     assert page.count("<script>") == 1
 
 
-def test_names_tags_and_notes_say_which_run_is_which() -> None:
+def test_names_tags_and_notes_identify_runs() -> None:
     made = synthetic_run("manford-kolahi", most_trials=12)
     label = {"name": "after", "note": "new cable", "tags": ["lab2"]}
     second = replace(made.run, id=f"{made.run.id}-2", label=label)
@@ -316,7 +316,7 @@ def test_names_tags_and_notes_say_which_run_is_which() -> None:
     assert "name" not in [column.heading for column in alone.runs_table.columns]
 
 
-def test_runs_with_names_of_their_own_are_called_by_them_and_the_figure_comes_early() -> None:
+def test_named_runs_are_called_by_name() -> None:
     made = synthetic_run("manford-kolahi", most_trials=40)
     first = replace(made.run, label={"name": "old-cable"})
     second = replace(made.run, id=f"{made.run.id}-2", label={"name": "new-cable"})

@@ -55,7 +55,7 @@ def schomer() -> tuple[RunRecord, list[TrialRecord]]:
     return copy_run(load_study("schomer-claason").study, _SERVICES, 0.01)
 
 
-def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() -> None:
+def test_costs_are_in_seconds_in_csv_and_scaled_in_text() -> None:
     study = copy_study(["ftp", "smb"], _TWO)
     table = cost_table(*copy_run(study, _COSTS, 0.01), study, "copies")
 
@@ -71,7 +71,7 @@ def test_costs_stand_in_csv_in_seconds_and_for_people_in_units_one_can_read() ->
     assert "±" in shown["per file (ms)"]
 
 
-def test_frames_and_bytes_on_the_medium_stand_with_what_a_byte_and_a_file_cost() -> None:
+def test_frames_and_bytes_on_the_medium_are_shown_with_costs() -> None:
     """Where a medium has counted them; 0.8 frames and 1,080 bytes a kB, 7 and 900 a file."""
     study = copy_study(["ftp"], _TWO)
     run, trials = copy_run(study, _COSTS, 0.01)
@@ -108,7 +108,7 @@ def test_how_well_costs_fit_is_shown_next_to_them() -> None:
     assert "costs are not constant" in odd["note"] and "not constant" not in even["note"]
 
 
-def test_what_is_not_identified_is_reported_in_place_of_costs() -> None:
+def test_unidentified_costs_are_reported_as_such() -> None:
     study = copy_study(["ftp"], _TWO[:1])
     table = cost_table(*copy_run(study, _COSTS), study, "copies")
     (row,) = rows_of(table)
@@ -141,7 +141,7 @@ def test_retries_stalls_caches_and_failed_trials_of_each_condition_are_reported(
     assert float(one["greatest share of time in stalls (ratio)"]) == 0.9
 
 
-def test_published_conditions_are_shown_next_to_ours_and_none_is_hidden() -> None:
+def test_every_published_condition_is_shown_beside_ours() -> None:
     run, trials = schomer()
     loaded = load_study("schomer-claason")
     rows = rows_of(published_comparison_table(run, trials, loaded.study, loaded.published))
@@ -193,7 +193,7 @@ def test_a_time_of_another_amount_is_shown_next_to_no_published_time() -> None:
     assert OTHER_AMOUNT not in whole and sum(map(bool, whole)) == 18
 
 
-def test_published_cells_have_the_digits_that_were_printed() -> None:
+def test_published_cells_keep_their_digits() -> None:
     """32.0 is not 32, and "~2MB/sec" not 2,048 KB/s."""
     loaded = load_study("brutman-mtcp")
     run, trials = copy_run(loaded.study, {"ftp": (9e-7, 5e-3, 0.0)}, 0.01)
@@ -227,7 +227,7 @@ def test_sentences_name_services_and_each_dataset() -> None:
     )
 
 
-def test_the_page_and_the_terminal_have_all_of_it(tmp_path: Path) -> None:
+def test_page_and_terminal_have_every_copy_table(tmp_path: Path) -> None:
     run, trials = schomer()
     trials = told(trials)
     paths = build_report([(run, trials)], tmp_path / "report")

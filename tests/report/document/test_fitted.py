@@ -37,7 +37,7 @@ def test_no_word_and_no_number_is_broken(width: int) -> None:
     assert "1.02 (0.99 … 1.05)" in " ".join(said.split())
 
 
-def test_columns_that_matter_least_are_left_out_first_and_named() -> None:
+def test_the_least_important_columns_are_omitted_and_named() -> None:
     assert "0.03" in "\n".join(shown(120))
     narrow = shown(80)
     assert narrow[-1] == "not shown for want of width: p"
@@ -46,7 +46,7 @@ def test_columns_that_matter_least_are_left_out_first_and_named() -> None:
     assert narrower[-1] == "not shown for want of width: mean (Mbit/s), p"
 
 
-def test_where_not_even_the_rest_fits_each_cell_has_a_line() -> None:
+def test_a_table_that_never_fits_has_a_line_for_each_cell() -> None:
     assert shown(34)[:7] == [
         "20261121-080000-stream-4f2a",
         "  mean (Mbit/s)  9.4 ± 0.2",

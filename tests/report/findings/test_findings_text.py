@@ -33,7 +33,7 @@ def chapter(tmp_path_factory: pytest.TempPathFactory) -> tuple[str, Path]:
     return html.unescape(own).replace("\N{NO-BREAK SPACE}", " "), folder
 
 
-def test_the_chapter_has_every_finding_with_its_verdict(chapter: tuple[str, Path]) -> None:
+def test_every_finding_is_listed_with_its_verdict(chapter: tuple[str, Path]) -> None:
     text, _ = chapter
 
     assert "What the study found and whether it holds here" in text

@@ -16,7 +16,7 @@ def _texts(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): path.read_text() for path in files}
 
 
-def test_files_of_before_are_replaced_and_stale_ones_removed(tmp_path: Path) -> None:
+def test_earlier_files_are_replaced_and_stale_ones_removed(tmp_path: Path) -> None:
     write_folder({"a/1": b"1", "b/2": b"2", "page": b"p"}, tmp_path)
     (tmp_path / "a" / "mine").write_text("mine")
     write_folder({"a/3": b"3", "page": b"q"}, tmp_path)
@@ -31,7 +31,7 @@ def test_the_list_is_one_that_sha256sum_checks(tmp_path: Path) -> None:
     assert done.returncode == 0
 
 
-def test_a_file_that_the_user_changed_is_the_users(tmp_path: Path) -> None:
+def test_files_changed_by_the_user_are_kept(tmp_path: Path) -> None:
     write_folder({"a": b"1", "b": b"2", "c": b"3"}, tmp_path)
     (tmp_path / "a").write_text("edited")
     with pytest.raises(
@@ -45,7 +45,7 @@ def test_a_file_that_the_user_changed_is_the_users(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["file", "link", "dangling link", "fifo", "folder"])
-def test_whatever_is_in_the_way_is_named_and_stays(kind: str, tmp_path: Path) -> None:
+def test_obstacles_are_named_and_kept(kind: str, tmp_path: Path) -> None:
     outside = tmp_path / "outside"
     outside.write_text("outside")
     out = tmp_path / "out"
@@ -81,7 +81,7 @@ def test_nothing_is_written_through_a_linked_folder(tmp_path: Path) -> None:
     assert not list((tmp_path / "elsewhere").iterdir())
 
 
-def test_a_list_that_names_files_outside_gives_no_right_to_them(tmp_path: Path) -> None:
+def test_a_list_cannot_name_files_outside_its_folder(tmp_path: Path) -> None:
     mine = tmp_path / "mine"
     mine.write_text("mine")
     out = tmp_path / "out"
@@ -165,14 +165,14 @@ def test_a_directory_that_becomes_a_link_meanwhile_is_not_followed(
     assert [(path.name, path.read_text()) for path in outside.iterdir()] == [("stale", "stale")]
 
 
-def test_a_users_file_of_the_lists_name_is_no_list(tmp_path: Path) -> None:
+def test_a_user_file_with_the_name_of_the_list_is_kept(tmp_path: Path) -> None:
     (tmp_path / LIST_NAME).write_text("\nmine")
     with pytest.raises(UsageError, match=LIST_NAME):
         write_folder({"page": b"p"}, tmp_path)
     assert (tmp_path / LIST_NAME).read_text() == "\nmine"
 
 
-def test_a_writing_that_was_cut_short_can_be_done_again(
+def test_an_interrupted_write_can_be_repeated(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     write_folder({"a": b"1", "b": b"2"}, tmp_path)

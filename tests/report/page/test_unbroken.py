@@ -14,7 +14,7 @@ def test_a_number_keeps_its_unit(text: str) -> None:
     assert made == f"mean {text.replace(' ', chr(0xA0))} each"
 
 
-def test_an_id_in_a_heading_is_of_one_piece_and_text_is_escaped() -> None:
+def test_ids_in_headings_do_not_break_and_text_is_escaped() -> None:
     named = {"text": "<b> (run 20261121-080000-a-0001) compared with B"}
     made = environment().from_string("{{ text | with_ids }}").render(named)
 

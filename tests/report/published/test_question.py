@@ -9,7 +9,7 @@ from lanlab.studies.runs_on import study_on
 
 
 @pytest.mark.parametrize("name", known_studies())
-def test_every_study_is_answered_by_print(name: str) -> None:
+def test_every_study_has_a_published_answer(name: str) -> None:
     loaded = load_study(name)
     (printed,) = question_answers(loaded, [])
     assert printed.kind == "published" and printed.text.startswith("Published: ")
@@ -17,7 +17,7 @@ def test_every_study_is_answered_by_print(name: str) -> None:
     assert kinds == ["Simulated", "Here"]
 
 
-def test_print_says_which_protocol_is_fastest_where() -> None:
+def test_publications_name_the_fastest_protocol_by_condition() -> None:
     (printed,) = question_answers(load_study("schomer-claason"), [])
     assert printed.text == (
         "Published: shortest transfer time: NWLink (IPX/SPX) (Windows 98 SE, 198 files, 472 MB), "
@@ -27,7 +27,7 @@ def test_print_says_which_protocol_is_fastest_where() -> None:
     )
 
 
-def test_print_ranks_systems_whose_numbers_follow_from_printed_ratios() -> None:
+def test_systems_known_by_published_ratios_are_ranked() -> None:
     (printed,) = question_answers(load_study("poo-tan"), [])
     assert printed.found[0][1:] == ("novell-an286", True)
     assert printed.text.endswith(
@@ -35,14 +35,14 @@ def test_print_ranks_systems_whose_numbers_follow_from_printed_ratios() -> None:
     )
 
 
-def test_print_gives_the_range_of_speeds_within_the_link() -> None:
+def test_published_speeds_stay_within_the_link() -> None:
     (printed,) = question_answers(load_study("milanovic-srbljic"), [])
     assert "500 bytes: receiving speed 110 kB/s (486 DX2-66" in printed.text
     assert "to 1,104 kB/s" in printed.text and "2,208" not in printed.text
     assert "received and sent speed part at 500 kB/s" in printed.text
 
 
-def test_print_holds_ipv4_against_ipv6_at_both_ends() -> None:
+def test_publications_compare_ip_versions_at_both_ends() -> None:
     (printed,) = question_answers(load_study("manford-kolahi"), [])
     # 26.5 / 24.0 and 85.6 / 84.6 Mbit/s.
     assert (

@@ -42,7 +42,7 @@ def runs() -> list[Run]:
     return [_run("real", "transports"), _run("simulated", "quick")]
 
 
-def test_each_printed_condition_is_shown_next_to_the_transport_of_its_system(
+def test_published_conditions_are_shown_with_the_transport_of_their_system(
     runs: list[Run],
 ) -> None:
     """NWLink of Windows 98 is IPX alone, that of Windows 2000 is NetBIOS over it."""
@@ -61,7 +61,7 @@ def test_each_printed_condition_is_shown_next_to_the_transport_of_its_system(
     assert {row["printed (bit/s)"] for row in tcpip} == {"19000000.0", "61000000.0"}
 
 
-def test_the_question_is_answered_by_print_a_simulation_and_a_run_here(runs: list[Run]) -> None:
+def test_the_answer_has_published_simulated_and_measured_values(runs: list[Run]) -> None:
     printed, simulated, measured = question_answers(_STUDY, runs)
     assert [one.kind for one in (printed, simulated, measured)] == [
         "published",
@@ -106,7 +106,7 @@ def test_a_report_of_both_runs_begins_with_the_answer_and_has_the_table(
     assert any(path.name.endswith("printed-measured-simulated.csv") for path in found.tables)
 
 
-def test_which_protocol_is_fastest_is_judged_on_all_three_bodies_of_evidence(
+def test_the_fastest_protocol_is_judged_on_all_evidence(
     runs: list[Run],
 ) -> None:
     printed = judge_published(_STUDY)

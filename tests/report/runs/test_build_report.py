@@ -116,7 +116,7 @@ def _loads_nothing(html: Path) -> None:
     assert not re.search(r"url\((?!#|&#34;#|\"#)", text)
 
 
-def test_every_link_leads_somewhere_and_every_id_is_one(folder: Path) -> None:
+def test_links_resolve_and_ids_are_unique(folder: Path) -> None:
     _leads_somewhere(folder / "report.html")
 
 
@@ -156,7 +156,7 @@ def test_headings_never_skip_a_level(page: _Page) -> None:
     assert all(after <= before + 1 for before, after in steps)
 
 
-def test_the_page_says_what_is_needed_to_repeat_a_run(folder: Path) -> None:
+def test_the_page_has_everything_to_repeat_a_run(folder: Path) -> None:
     text = (folder / "report.html").read_text(encoding="utf-8")
     assert "lanlab run manford-kolahi --scale tiny --testbed virtual --link 100M --seed 7" in text
     assert "nothing heard for 3 s" in text
@@ -197,9 +197,7 @@ def test_a_hostile_study_id_never_becomes_a_path(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["milanovic-srbljic", "manford-kolahi"])
 @pytest.mark.parametrize("most_trials", [0, 1, 7])
-def test_a_run_that_was_interrupted_early_has_a_report_too(
-    name: str, most_trials: int, tmp_path: Path
-) -> None:
+def test_an_early_interrupted_run_has_a_report(name: str, most_trials: int, tmp_path: Path) -> None:
     synthetic = synthetic_run(name, most_trials=most_trials)
     text = build_report([synthetic.pair()], tmp_path).html.read_text(encoding="utf-8")
     assert "interrupted" in text
@@ -248,7 +246,7 @@ def test_a_users_file_of_a_reports_name_is_never_replaced(name: str, tmp_path: P
     assert all(path.read_text() == "mine" for path in mine if path.is_file())
 
 
-def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -> None:
+def test_an_unwritable_report_leaves_nothing(tmp_path: Path) -> None:
     occupied = tmp_path / "occupied"
     occupied.write_text("a file, no folder")
     synthetic = synthetic_run("manford-kolahi", most_trials=1)
@@ -258,7 +256,7 @@ def test_what_cannot_be_written_is_refused_and_nothing_is_left(tmp_path: Path) -
     assert occupied.read_text() == "a file, no folder"
 
 
-def test_a_full_disk_leaves_the_report_of_before(
+def test_a_full_disk_keeps_the_previous_report(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     out = tmp_path / "out"
@@ -276,7 +274,7 @@ def test_a_full_disk_leaves_the_report_of_before(
     assert [path.name for path in tmp_path.iterdir()] == ["out"]
 
 
-def test_importing_the_report_does_not_load_what_only_drawing_needs() -> None:
+def test_importing_the_report_loads_no_drawing_library() -> None:
     import subprocess
     import sys
 

@@ -107,7 +107,7 @@ def plain_scripts(tmp_path_factory: pytest.TempPathFactory) -> int:
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-def test_no_text_of_a_record_acts_in_a_report(
+def test_texts_of_records_are_escaped_in_reports(
     tmp_path: Path, name: str, plain_scripts: int
 ) -> None:
     assert_nothing_acts(build_report([hostile_run(HOSTILE[name])], tmp_path), plain_scripts)
@@ -115,7 +115,7 @@ def test_no_text_of_a_record_acts_in_a_report(
     assert "{{ 7 * 7 }}" in html or name != "markup"
 
 
-def test_no_text_of_a_record_acts_in_a_drawing(
+def test_texts_of_records_are_escaped_in_drawings(
     tmp_path: Path, plain_scripts: int, drawn: None
 ) -> None:
     paths = build_report([hostile_run(DRAWN)], tmp_path)
@@ -179,9 +179,7 @@ def _places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow],
 )
 @given(data=st.data())
-def test_records_with_one_value_changed_are_told_or_refused(
-    tmp_path: Path, data: st.DataObject
-) -> None:
+def test_any_changed_record_is_reported_or_refused(tmp_path: Path, data: st.DataObject) -> None:
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     whole = {
         "study": copy.deepcopy(run.study),
@@ -205,7 +203,7 @@ def test_records_with_one_value_changed_are_told_or_refused(
         assert len(error.message) < 400
 
 
-def test_a_run_of_a_scale_that_its_study_has_not_is_a_defect_of_the_record(tmp_path: Path) -> None:
+def test_an_unknown_scale_is_a_defect_of_the_record(tmp_path: Path) -> None:
     run, trials = synthetic_run("manford-kolahi", most_trials=6).pair()
     run = replace(run, study={**run.study, "scale": {"other": run.study["scale"]["tiny"]}})
     with pytest.raises(StoreError, match="are malformed: UnknownName"):

@@ -9,7 +9,7 @@ from lanlab.studies import load_study
 from lanlab.studies.runs_on import study_on
 
 
-def test_runs_are_distinguished_by_what_differs_and_not_by_their_ids() -> None:
+def test_runs_are_named_by_their_differences() -> None:
     study = study_on(load_study("schomer-claason").study, "real", "tiny")
     run, _ = copy_run(study, dict.fromkeys(("nfs", "ftp"), (1e-7, 1e-3, 0.0)), scale="tiny")
     other = replace(run, id="other", scale="quick")

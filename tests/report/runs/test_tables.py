@@ -45,7 +45,7 @@ def test_csv_has_the_study_unit_and_ours_at_full_precision() -> None:
     assert row["n"] == "2"
 
 
-def test_every_column_of_a_metric_has_what_its_name_says() -> None:
+def test_metric_columns_match_their_names() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     for row in read(goodput(synthetic, "throughput")):
         version, size = int(row["ip_version"]), int(row["message_size_bytes"])
@@ -76,7 +76,7 @@ def test_every_column_of_a_metric_has_what_its_name_says() -> None:
             assert float(row[f"{name} (Mbit/s)"]) == pytest.approx(bps / 1e6, rel=near), name
 
 
-def test_every_column_of_the_trials_has_what_its_name_says() -> None:
+def test_trial_columns_match_their_names() -> None:
     synthetic = synthetic_run("manford-kolahi")
     late = {
         t.number: {"start_skew_ns": 70 + t.number, "max_lateness_ns": 900 + t.number}
@@ -101,14 +101,14 @@ def test_every_column_of_the_trials_has_what_its_name_says() -> None:
         assert {name: int(row[name]) for name in trial.factors} == trial.factors
 
 
-def test_column_names_are_never_given_twice() -> None:
+def test_column_names_are_unique() -> None:
     for name, experiment in (("milanovic-srbljic", "tcp"), ("manford-kolahi", "throughput")):
         header = goodput(synthetic_run(name), experiment).to_csv().splitlines()[0]
         names = next(csv.reader([header]))
         assert len(names) == len(set(names))
 
 
-def test_published_values_stand_in_the_row_of_their_condition() -> None:
+def test_published_values_are_in_the_row_of_their_condition() -> None:
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     rows = read(goodput(synthetic, "throughput"))
     row = next(r for r in rows if (r["ip_version"], r["message_size_bytes"]) == ("4", "384"))
@@ -118,7 +118,7 @@ def test_published_values_stand_in_the_row_of_their_condition() -> None:
     assert row["published mean, vista (Mbit/s)"] == ""
 
 
-def test_a_published_deviation_stands_against_ours_and_not_against_our_mean() -> None:
+def test_a_published_deviation_is_compared_with_our_deviation() -> None:
     """1.06 Mbit/s of Vista over IPv4 with 384 bytes."""
     synthetic = synthetic_run("manford-kolahi", "quick", link_rate_bps=100_000_000)
     rows = read(goodput(synthetic, "throughput"))
@@ -151,7 +151,7 @@ def test_a_share_of_the_link_is_shown_next_to_ours() -> None:
     assert float(row["measured"]) == pytest.approx(0.999, abs=0.01)
 
 
-def test_a_statement_has_its_value_in_the_unit_beside_it_and_what_bounds_it() -> None:
+def test_statements_have_value_unit_and_bound() -> None:
     """6 kB/s are 48,000 bit/s; "almost twice" is no 2.0, "15% better" no 15."""
     synthetic = synthetic_run("milanovic-srbljic")
     table = statement_table(*synthetic.pair(), synthetic.study, synthetic.published)
@@ -177,7 +177,7 @@ def losses(synthetic: SyntheticRun, experiment: str) -> Table:
     )
 
 
-def test_a_row_of_the_losses_adds_up_to_all_that_was_offered() -> None:
+def test_loss_rows_add_up_to_the_offered_load() -> None:
     rows = read(losses(synthetic_run("milanovic-srbljic", "quick"), "udp-500"))
     assert [float(row["offered (messages)"]) for row in rows] == [10_000] * 6
     for row in rows:
@@ -211,14 +211,14 @@ def test_every_place_of_a_loss_has_a_column_of_its_own() -> None:
             assert float(row[f"{name} (ratio)"]) == pytest.approx(lost[place] / 10_000), name
 
 
-def test_what_was_not_counted_has_no_row_of_losses() -> None:
+def test_uncounted_trials_have_no_loss_row() -> None:
     synthetic = synthetic_run("milanovic-srbljic", fails=lambda p: p.experiment == "udp-2")
     assert not losses(synthetic, "tcp").rows
     assert not losses(synthetic, "udp-2").rows
     assert losses(synthetic, "udp-500").rows
 
 
-def test_the_terminal_explains_losses_where_the_study_draws_them_and_there_were_some() -> None:
+def test_the_terminal_explains_losses_of_studies_that_draw_them() -> None:
     for name, explained in (("milanovic-srbljic", 2), ("manford-kolahi", 0)):
         titles = [str(table.title) for table in tables(*synthetic_run(name).pair(), Analyses())]
         assert sum("where messages were lost" in title for title in titles) == explained
@@ -226,7 +226,7 @@ def test_the_terminal_explains_losses_where_the_study_draws_them_and_there_were_
     assert not [t for t in tables(*spared.pair(), Analyses()) if "lost" in str(t.title)]
 
 
-def test_every_trial_says_what_it_was_measured_with() -> None:
+def test_trials_name_their_measuring_program() -> None:
     synthetic = synthetic_run("milanovic-srbljic")
     table = trial_table(synthetic.run, synthetic.trials, synthetic.study)
     row = next(row for row in read(table) if row["experiment"] == "tcp")
@@ -236,7 +236,7 @@ def test_every_trial_says_what_it_was_measured_with() -> None:
     assert row["write size (B)"] in ("500", "2")
 
 
-def test_no_text_of_a_csv_is_taken_for_a_formula() -> None:
+def test_csv_texts_are_never_formulas() -> None:
     table = Table("t", "t", (Column("a"),), ((Cell("=1+1", "=1+1"),), (Cell(-1.5, "-1.5"),)))
     assert table.to_csv() == "a\r\n'=1+1\r\n-1.5\r\n"
 
@@ -265,7 +265,7 @@ def test_the_terminal_takes_markup_in_a_title_as_text() -> None:
 
 
 @pytest.mark.parametrize("word", ["simulated", "measured"])
-def test_a_table_of_modelled_machines_calls_nothing_measured(word: str) -> None:
+def test_simulated_tables_never_say_measured(word: str) -> None:
     made = synthetic_run("schomer-claason")
     on = ("simulated" if word == "simulated" else "real",)
     alike = tuple(one.model_copy(update={"on": on}) for one in made.study.experiment)

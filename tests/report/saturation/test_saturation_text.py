@@ -44,12 +44,12 @@ def test_a_disturbed_host_gives_a_lower_bound_first() -> None:
     assert "quieter" not in saturation_sentence(_STUDY, quiet)
 
 
-def test_a_disturbed_host_without_any_bound_says_that_nothing_is_known() -> None:
+def test_a_disturbed_host_without_a_bound_gives_no_answer() -> None:
     goal = GoalFound(GoalResult(0.0, "below_low", upper=8e5), "below_low", None, None)
     assert "is not known" in saturation_sentence(_STUDY, _search(goal, disturbed=10))
 
 
-def test_no_bound_lies_above_what_the_link_carries() -> None:
+def test_bounds_never_exceed_the_link() -> None:
     result = GoalResult(0.0, "found", lower=8.8e6, upper=9e6)
     goal = GoalFound(result, "found", Load(8.9e6, 8.7e6, 9.4e6, 0.01), None)
     assert _possible(goal, _LIMIT).load == Load(_LIMIT, 8.7e6, _LIMIT, 0.01)

@@ -38,7 +38,7 @@ def row(found: Accuracy, *others: Accuracy) -> dict[str, tuple[object, str]]:
     return {column.name or column.heading: (cell.value, cell.text) for column, cell in cells}
 
 
-def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
+def test_rows_have_published_simulated_and_guessed_values() -> None:
     found = one(
         id="a.b", bound="~", condition={"os": "xp", "ip_version": 6},
         baseline=90e6, low=82e6, high=85e6,
@@ -66,7 +66,7 @@ def test_a_row_has_what_was_printed_simulated_and_made_of_print() -> None:
     assert [cells[2].value, cells[5].value] == [80e6, 84e6]
 
 
-def test_columns_are_for_programs_or_for_people() -> None:
+def test_column_names_fit_csv_page_and_terminal() -> None:
     table = accuracy_table([one()], STUDY)
     columns = [(c.name, c.heading, c.short, c.is_number, c.rank) for c in table.columns]
     assert columns == [
@@ -133,7 +133,7 @@ def test_unknown_values_are_left_empty(
         ("share_of_link", "50.0 % of the link"),
     ],
 )
-def test_a_number_that_is_no_rate_is_shown_as_what_it_is(statistic: str, shown: str) -> None:
+def test_numbers_other_than_rates_keep_their_unit(statistic: str, shown: str) -> None:
     compared = {"numerator": "vista", "denominator": "xp", "ip_version": 4}
     found = row(one(0.5, 0.5, statistic, condition=compared))
     assert found["simulated"][1] == shown
@@ -142,7 +142,7 @@ def test_a_number_that_is_no_rate_is_shown_as_what_it_is(statistic: str, shown: 
     assert row(one(0.5, 0.5, statistic, condition=alone))["about"][1] == "IPv4"
 
 
-def test_the_interval_by_the_others_is_that_of_the_value() -> None:
+def test_each_value_has_the_interval_from_the_others() -> None:
     found = [one(id=f"v{n}", simulated=80e6 * (1 + e)) for n, e in enumerate((0.6, 0.02, 0.01))]
     found += [one(id="v3", simulated=79e6, standing="predicted before the fit")]
     far, *_ = cross_validated(held_out_values(found))
@@ -168,7 +168,7 @@ def with_numbers(*fitted: list[str]) -> Simulation:
     ("values", "said"),
     [(2, "no degree of"), (3, "1 degree of"), (4, "2 degrees of")],
 )
-def test_fitted_values_say_how_many_of_them_could_have_been_missed(values: int, said: str) -> None:
+def test_fitted_values_state_their_degrees_of_freedom(values: int, said: str) -> None:
     names = [one.id for one in PUBLISHED.value if one.metric == "goodput_bps"][:values]
     study = STUDY.model_copy(update={"simulation": with_numbers(names, names[:1])})
     fitted = replace(one(), standing="fitted")
@@ -180,7 +180,7 @@ def test_fitted_values_say_how_many_of_them_could_have_been_missed(values: int, 
     assert accuracy_count_table([fitted], without, PUBLISHED).rows[0][-1].text == ""
 
 
-def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() -> None:
+def test_every_counted_standing_has_a_row() -> None:
     near = [one(id=f"v{n}", baseline=90e6) for n in range(3)]
     far = one(id="v3", simulated=100e6, baseline=81e6)
     exact = one(id="v4", baseline=80e6)
@@ -200,7 +200,7 @@ def test_each_standing_has_its_own_row_and_one_that_counts_nothing_has_none() ->
     assert three.rows[0][-1].text == "3 of 3 nearer than print"
 
 
-def test_what_is_not_counted_is_reported_with_how_many_there_are() -> None:
+def test_excluded_values_are_counted() -> None:
     plain = STUDY.model_copy(update={"simulation": None})
     exact, bound = one(baseline=80e6), one(bound="<=")
     first, *rest = accuracy_sentences([one(), exact, bound], plain)

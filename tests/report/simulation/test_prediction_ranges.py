@@ -33,13 +33,13 @@ def test_a_range_is_around_the_mean_of_the_run() -> None:
     assert [round(end, 9) for end in found.range_ratio] == [0.25, 0.5]
 
 
-def test_what_a_machine_has_no_value_of_is_not_known() -> None:
+def test_a_machine_without_values_has_no_range() -> None:
     own = {KEY: 7e6}, {KEY: 3.5e6}
     (found,) = with_ranges([ONE], own, [own, ({KEY: 7e6}, {})])
     assert found.range_before is None and found.range_ratio is None
 
 
-def test_an_interval_takes_in_what_the_model_misses() -> None:
+def test_prediction_intervals_include_the_model_error() -> None:
     found = replace(ONE, range_before=(8e6, 8e6 * math.exp(0.4)))
     (wide,) = with_intervals([found], 0.3)
     assert wide.interval_before == pytest.approx((8e6 * math.exp(-0.3), 8e6 * math.exp(0.5)))
@@ -53,13 +53,13 @@ def test_an_interval_takes_in_what_the_model_misses() -> None:
     assert nothing.interval_before is None and nothing.interval_after is None
 
 
-def test_what_intervals_are_made_of_is_reported() -> None:
+def test_the_sources_of_intervals_are_reported() -> None:
     assert "was not simulated" in intervals_sentence(0)
     assert "over 1 other machine that" in intervals_sentence(1)
     assert "over 6 other machines that" in intervals_sentence(6)
 
 
-def test_the_table_has_the_digits_that_the_interval_leaves() -> None:
+def test_digits_in_the_table_follow_the_interval() -> None:
     study = load_study("milanovic-srbljic").study
     experiment = study.experiment[0].id
     key = experiment, condition_key(dict(FACTORS))

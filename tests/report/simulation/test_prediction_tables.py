@@ -32,14 +32,14 @@ def test_a_ratio_needs_both_sides(
     assert replace(ONE, before=before, after=after).ratio == ratio
 
 
-def test_nothing_is_known_of_a_prediction_that_is_not_said() -> None:
+def test_unpredicted_values_are_empty() -> None:
     ranges = (ONE.range_before, ONE.range_after, ONE.range_ratio)
     intervals = (ONE.interval_before, ONE.interval_after, ONE.interval_ratio)
     assert (*ranges, *intervals) == (None,) * 6
 
 
 @pytest.mark.parametrize("lacking", [({KEY: 0.0}, {KEY: 0.7}), ({KEY: 0.7}, {KEY: 0.0})])
-def test_a_machine_of_which_nothing_arrives_leaves_the_range_open(
+def test_an_ensemble_member_with_no_throughput_leaves_the_range_open(
     lacking: tuple[dict[tuple[str, str], float], dict[tuple[str, str], float]],
 ) -> None:
     own = {KEY: 0.8}, {KEY: 0.4}
@@ -71,9 +71,7 @@ def texts(one: Predicted) -> list[str]:
         (None, "1,000"),
     ],
 )
-def test_a_value_has_the_digits_that_its_interval_leaves(
-    ends: tuple[float, float] | None, text: str
-) -> None:
+def test_digits_of_a_value_follow_its_interval(ends: tuple[float, float] | None, text: str) -> None:
     """Three up to a factor of 1.1 between its ends, then two; an end that says the same stays."""
     assert texts(replace(ONE, interval_before=ends))[1] == text
 
@@ -120,7 +118,7 @@ def test_each_experiment_has_a_table_of_its_own() -> None:
     assert [cell.text for cell in last.rows[0]] == ["500 B", "50.0", *[""] * 10]
 
 
-def test_a_ratio_that_is_one_has_no_interval_of_its_own() -> None:
+def test_an_unchanged_result_has_no_interval_of_the_ratio() -> None:
     (same,) = with_intervals([replace(ONE, after=8e6)], 0.1)
     assert same.interval_ratio is None
     assert same.interval_before == same.interval_after is not None
@@ -145,7 +143,7 @@ def run() -> PlannedRun:
     return planned_run("milanovic-srbljic", "tiny", where="simulated")
 
 
-def test_a_prediction_is_of_the_first_metric_of_each_condition(run: PlannedRun) -> None:
+def test_predictions_use_the_first_metric_of_each_condition(run: PlannedRun) -> None:
     trials = [
         replace(trial, metrics={**trial.metrics, "goodput_bps": 2 * trial.metrics["goodput_bps"]})
         for trial in run.trials
@@ -163,7 +161,7 @@ def test_a_prediction_is_of_the_first_metric_of_each_condition(run: PlannedRun) 
         assert (one.cause_before, one.cause_after) == (None, None)
 
 
-def test_what_limits_a_condition_is_of_its_own_trials(
+def test_the_limiting_part_comes_from_the_condition_trials(
     run: PlannedRun, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(
@@ -175,7 +173,7 @@ def test_what_limits_a_condition_is_of_its_own_trials(
         assert one.cause_before == one.cause_after == f"{one.experiment}{one.factors}"
 
 
-def test_a_search_is_no_prediction() -> None:
+def test_searches_are_not_predicted() -> None:
     found = planned_run("milanovic-srbljic", "tiny", where="real")
     searched = {one.id for one in STUDY.experiment if one.search is not None}
     experiments = [
@@ -187,7 +185,7 @@ def test_a_search_is_no_prediction() -> None:
     assert list(dict.fromkeys(one.experiment for one in predicted)) == wanted
 
 
-def test_one_sentence_says_what_a_change_makes_of_the_results() -> None:
+def test_one_sentence_states_the_effect_of_a_change() -> None:
     changed = replace(ONE, interval_ratio=(0.4, 0.6))
     other = replace(ONE, experiment="udp-2", before=8e6, after=7e6, interval_ratio=(0.8, 1.1))
     assert prediction_sentence([changed, other], STUDY, "half the clock") == (

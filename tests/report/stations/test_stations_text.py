@@ -42,7 +42,7 @@ def remarks(*trials: TrialRecord) -> dict[str, str]:
     return {row[0].text: row[-1].text for row in stations_table(trials).rows}
 
 
-def test_what_failed_trials_had_done_is_said_and_counts_for_nothing() -> None:
+def test_partial_results_of_failed_trials_are_shown_but_not_counted() -> None:
     """A server that died at N = 9, and one that was not there any more at 12."""
     rows = stations_table(
         [trial(4, GOOD), trial(9, None, attempts=1234), trial(12, None), trial(4, None)]
@@ -64,14 +64,14 @@ def test_what_failed_trials_had_done_is_said_and_counts_for_nothing() -> None:
         (300, {"active_start_ns": 5, "active_end_ns": 5}, "never all active"),
     ],
 )
-def test_why_there_is_no_steady_state_is_distinguished(
+def test_reasons_for_no_steady_state_are_distinguished(
     readings: int, steady: dict[str, Any], said: str
 ) -> None:
     metrics = {**GOOD, "readings": readings, "steady_ratio": 0}
     assert remarks(trial(2, metrics, steady)) == {"2": said}
 
 
-def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
+def test_a_trial_with_only_errors_has_no_response_time() -> None:
     nothing = {"operations_per_s": 0.0, "goodput_bps": 0.0, "errors": 7, "readings": 0}
     (row,) = stations_table([trial(2, GOOD), trial(2, nothing)]).rows
     assert row[3].text == "1.00 ms" and row[4].text == ""
@@ -79,7 +79,7 @@ def test_a_trial_in_which_nothing_went_well_has_no_response_time() -> None:
     assert [cell.text for cell in alone[3:6]] == ["", "", ""]
 
 
-def test_what_frames_lost_and_had_mended_is_reported_of_both_ends() -> None:
+def test_lost_and_resent_frames_are_reported_for_both_ends() -> None:
     counted = dict.fromkeys((*DISCARDED, *TROUBLES), 0)
     trials = [trial(4, GOOD), trial(4, GOOD), trial(9, GOOD)]
     for one, again in zip(trials, (2, 3, 0), strict=True):

@@ -24,7 +24,7 @@ def said(run: SyntheticRun, error_ns: int | None, median_ns: int = 30_000) -> st
     return " ".join(sentences(run.run, trials, run.published))
 
 
-def test_nothing_is_said_of_one_clock_or_of_no_delays(run: SyntheticRun) -> None:
+def test_one_clock_or_no_delays_need_no_remark(run: SyntheticRun) -> None:
     assert "One-way" not in said(run, None)
     assert "One-way" not in said(run, 0)
 
@@ -36,7 +36,7 @@ def test_two_clocks_are_reported_with_their_bound(run: SyntheticRun) -> None:
     assert told.count("One-way delays of") == 1
 
 
-def test_a_delay_within_the_bound_is_said_to_tell_nothing(run: SyntheticRun) -> None:
+def test_a_delay_below_the_clock_error_is_reported_as_unknown(run: SyntheticRun) -> None:
     assert "each ± 80.0 µs, which is more than some of the delays: ignore those." in said(
         run, 80_000
     )

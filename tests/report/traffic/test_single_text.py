@@ -72,7 +72,7 @@ def test_only_places_at_which_something_was_lost_are_named(template: SyntheticRu
     )
 
 
-def test_a_loss_that_nobody_saw_is_not_laid_on_the_link_alone(template: SyntheticRun) -> None:
+def test_an_unseen_loss_is_not_attributed_to_the_link_alone(template: SyntheticRun) -> None:
     received = stream_received(measured_messages=998, socket_dropped_datagrams=None)
     assert said(template, received=received)["the rest"] == (
         "2 lost on the link (or dropped in the receiver's socket buffer, which was not counted)"
@@ -92,7 +92,7 @@ def test_pacing_is_reported_where_there_is_a_rate(template: SyntheticRun) -> Non
     ("error_ns", "sure"),
     [(0, " (one clock)"), (12_000, ", each ± 12.0 µs (clocks of two hosts)")],
 )
-def test_a_one_way_delay_says_how_sure_it_is(
+def test_a_one_way_delay_has_its_clock_error(
     template: SyntheticRun, error_ns: int, sure: str
 ) -> None:
     lines = said(
@@ -104,7 +104,7 @@ def test_a_one_way_delay_says_how_sure_it_is(
     assert "one way" not in said(template)
 
 
-def test_cpu_time_is_of_a_message_and_a_gigabyte_and_says_whose_interrupts(
+def test_cpu_time_is_given_per_message_and_gigabyte(
     template: SyntheticRun,
 ) -> None:
     assert said(template)["processor"] == (
@@ -116,7 +116,7 @@ def test_cpu_time_is_of_a_message_and_a_gigabyte_and_says_whose_interrupts(
     assert apart.endswith("interrupts 0.08 s (of both hosts)")
 
 
-def test_what_no_end_knows_has_no_line(template: SyntheticRun) -> None:
+def test_unknown_values_have_no_line(template: SyntheticRun) -> None:
     lines = said(
         template,
         stream_sent(host=None),
@@ -126,7 +126,7 @@ def test_what_no_end_knows_has_no_line(template: SyntheticRun) -> None:
     assert "processor" not in lines
 
 
-def test_modes_are_said_only_where_they_are_asked_for(template: SyntheticRun) -> None:
+def test_modes_are_shown_only_on_request(template: SyntheticRun) -> None:
     trial = template.trials[0]
     plain = stream_lines(template.run, trial)
     assert not any(line.startswith(("modes ", "why ")) for line in plain)

@@ -75,7 +75,7 @@ def terminal(found: SyntheticRun) -> str:
     return shown.getvalue()
 
 
-def test_a_mean_counts_what_ended_well_and_says_how_many_are_missing(lacking: SyntheticRun) -> None:
+def test_a_mean_states_good_and_missing_trials(lacking: SyntheticRun) -> None:
     levels = {"ip_version": 4, "message_size_bytes": 384}
     own = [t for t in lacking.trials if t.experiment == EXPERIMENT and t.factors == levels]
     done = [t.metrics["goodput_bps"] for t in own if t.status == "done"]
@@ -106,7 +106,7 @@ def test_a_retried_trial_leaves_nothing_missing(retried: SyntheticRun) -> None:
     assert "Each was retried with success." in said
 
 
-def test_sentences_name_the_conditions_that_lack_trials(lacking: SyntheticRun) -> None:
+def test_sentences_name_conditions_with_missing_trials(lacking: SyntheticRun) -> None:
     said = sentences(lacking.run, lacking.trials)
 
     assert (
@@ -115,14 +115,14 @@ def test_sentences_name_the_conditions_that_lack_trials(lacking: SyntheticRun) -
     )
 
 
-def test_what_was_given_up_is_reported_with_the_answer() -> None:
+def test_abandoned_conditions_are_reported_with_the_answer() -> None:
     found = a_run(of_one_condition)
     (told,) = [s for s in sentences(found.run, found.trials) if s.startswith("Stopped after")]
 
     assert told == "Stopped after repeated failures: throughput IPv4, 384 B."
 
 
-def test_every_failed_trial_stands_in_a_table_with_its_cause(lacking: SyntheticRun) -> None:
+def test_every_failed_trial_is_listed_with_its_cause(lacking: SyntheticRun) -> None:
     rows = read(failure_table(lacking.trials, lacking.study))
     numbers = [t.number for t in lacking.trials if t.status == "failed"]
 
@@ -133,7 +133,7 @@ def test_every_failed_trial_stands_in_a_table_with_its_cause(lacking: SyntheticR
     assert [row["retried as"] for row in rows] == [str(numbers[1]), str(numbers[2]), ""]
 
 
-def test_without_failures_there_is_no_word_of_them() -> None:
+def test_no_failures_means_no_remark() -> None:
     found = a_run(lambda trial: False)
 
     assert failure_table(found.trials, found.study).rows == ()
@@ -143,7 +143,7 @@ def test_without_failures_there_is_no_word_of_them() -> None:
     assert all("n" not in table.headings for table in shown)
 
 
-def test_the_terminal_shows_how_many_trials_a_mean_has_where_some_lack(
+def test_the_terminal_counts_trials_if_some_are_missing(
     lacking: SyntheticRun,
 ) -> None:
     shown = terminal(lacking)
@@ -154,7 +154,7 @@ def test_the_terminal_shows_how_many_trials_a_mean_has_where_some_lack(
     assert "Failed trials" in shown and "missing" in shown
 
 
-def test_a_figure_says_which_of_its_means_lack_trials(lacking: SyntheticRun) -> None:
+def test_a_figure_marks_means_with_missing_trials(lacking: SyntheticRun) -> None:
     there = row_of_384(throughput(lacking))["n"]
     expected = f"Failed trials are missing: IPv4, 384 B (n = {there} of {int(there) + 1})."
     whole = a_run(lambda trial: False)
@@ -165,7 +165,7 @@ def test_a_figure_says_which_of_its_means_lack_trials(lacking: SyntheticRun) -> 
         assert "missing" not in clean.caption
 
 
-def test_json_has_the_fate_of_failed_trials_and_the_missing_places(lacking: SyntheticRun) -> None:
+def test_json_has_failed_trials_and_missing_places(lacking: SyntheticRun) -> None:
     told = run_as_json(lacking.run, lacking.trials)
 
     assert told["failed_trials"] == 3
@@ -181,7 +181,7 @@ def test_json_has_the_fate_of_failed_trials_and_the_missing_places(lacking: Synt
     assert all((t["failure"] is None) == (t["status"] == "done") for t in told["trials"])
 
 
-def test_a_single_measurement_says_of_how_many_trials_its_means_are(lacking: SyntheticRun) -> None:
+def test_a_single_measurement_counts_its_trials(lacking: SyntheticRun) -> None:
     levels = {"ip_version": 4, "message_size_bytes": 384}
     own = [t for t in lacking.trials if t.experiment == EXPERIMENT and t.factors == levels]
     told = as_json(lacking.run, own)

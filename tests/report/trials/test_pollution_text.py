@@ -51,7 +51,7 @@ def always() -> SyntheticRun:
     return a_run(lambda planned: True, WORK, STALL)
 
 
-def test_every_trial_stands_in_the_table_with_what_disturbed_it(repeated: SyntheticRun) -> None:
+def test_every_trial_is_listed_with_its_disturbances(repeated: SyntheticRun) -> None:
     found = rows(trial_table(repeated.run, repeated.trials, repeated.study))
 
     assert len(found) == len(repeated.trials)
@@ -79,7 +79,7 @@ def test_a_mean_that_rests_on_disturbed_trials_is_marked(always: SyntheticRun) -
     assert all(row["polluted"] == row["n"] == row["left out"] for row in rows(table))
 
 
-def test_sentences_say_what_disturbed_how_many_and_which_of_them_count(
+def test_sentences_count_disturbed_trials_by_cause(
     repeated: SyntheticRun, always: SyntheticRun
 ) -> None:
     total = len(repeated.trials)
@@ -96,7 +96,7 @@ def test_sentences_say_what_disturbed_how_many_and_which_of_them_count(
     ) in sentences(always.run, always.trials, always.published)
 
 
-def test_a_remark_is_made_once_for_the_run_and_repeats_nothing() -> None:
+def test_a_remark_appears_once_for_the_run() -> None:
     run = a_run(lambda planned: planned.number > 0, HPET)
 
     (said,) = (s for s in sentences(run.run, run.trials, run.published) if "hpet" in s)
@@ -106,7 +106,7 @@ def test_a_remark_is_made_once_for_the_run_and_repeats_nothing() -> None:
     assert all(row["left out"] == "0" for row in rows(throughput(run)))
 
 
-def test_what_could_not_be_judged_is_not_called_clean() -> None:
+def test_unjudged_trials_are_not_called_clean() -> None:
     run = a_run(lambda planned: False, unknown=("steal", "foreign_cpu"))
 
     total = len(run.trials)
@@ -116,14 +116,14 @@ def test_what_could_not_be_judged_is_not_called_clean() -> None:
     ) in sentences(run.run, run.trials, run.published)
 
 
-def test_a_run_without_pollution_says_nothing_of_it() -> None:
+def test_an_undisturbed_run_has_no_remark() -> None:
     run = a_run(lambda planned: False)
 
     said = " ".join(sentences(run.run, run.trials, run.published))
     assert "polluted" not in said and "disturbed" not in said
 
 
-def test_programs_are_told_of_every_trial_whether_it_counts(repeated: SyntheticRun) -> None:
+def test_json_says_whether_each_trial_counts(repeated: SyntheticRun) -> None:
     found = run_as_json(repeated.run, repeated.trials)["trials"]
 
     assert {(trial["is_polluted"], trial["counts"]) for trial in found} == {

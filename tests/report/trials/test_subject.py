@@ -93,7 +93,7 @@ def complete(name: str, **given: Any) -> dict[str, Any]:
         ),
     ],
 )
-def test_a_title_says_what_is_measured(
+def test_a_title_names_the_measured_service(
     name: str, given: dict[str, Any], varied: tuple[str, ...], said: str
 ) -> None:
     assert subject(name, complete(name, **given), varied) == said
@@ -111,7 +111,7 @@ def test_a_title_says_what_is_measured(
         ("ssh:pc1,here,pc2", None, {"server": "smb://nas/share"}, "from pc1 and pc2"),
     ],
 )
-def test_a_title_says_from_whom_to_whom(
+def test_a_title_names_source_and_target(
     testbed: str, link: str | None, parameters: dict[str, Any], said: str
 ) -> None:
     assert places(testbed, link, parameters) == said
