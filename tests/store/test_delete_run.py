@@ -22,7 +22,7 @@ def filled(where: str) -> None:
                 store.commit_trial(a_trial(1, run_id=run_id))
 
 
-def test_a_run_goes_with_its_trials_and_series_and_nothing_else(where: str) -> None:
+def test_deleting_a_run_removes_its_trials_and_series_only(where: str) -> None:
     filled(where)
     with open_store(where) as store:
         deleted = store.delete_run(a_run().id)
@@ -47,7 +47,7 @@ def test_a_run_that_is_being_executed_is_not_deleted(where: str) -> None:
         assert store.delete_run(OTHER).trials == 2
 
 
-def test_files_of_a_run_go_with_it_and_those_of_others_stay(tmp_path: Path) -> None:
+def test_deleting_a_run_removes_only_its_files(tmp_path: Path) -> None:
     where = tmp_path / "store.sqlite"
     filled(str(where))
     folder = tmp_path / "store.sqlite.series"
@@ -61,7 +61,7 @@ def test_files_of_a_run_go_with_it_and_those_of_others_stay(tmp_path: Path) -> N
     assert {path.name for path in tmp_path.iterdir()} == {"store.sqlite", folder.name}
 
 
-def test_a_run_cannot_go_without_its_trials(tmp_path: Path) -> None:
+def test_the_database_forbids_trials_without_a_run(tmp_path: Path) -> None:
     where = tmp_path / "store.sqlite"
     filled(str(where))
     connection = sqlite3.connect(where, isolation_level=None)

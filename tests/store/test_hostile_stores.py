@@ -50,7 +50,7 @@ def octets(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return good_store(tmp_path_factory.mktemp("good") / "store.sqlite")
 
 
-def test_the_store_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path, octets: bytes) -> None:
+def test_the_unmodified_store_is_valid(tmp_path: Path, octets: bytes) -> None:
     path = tmp_path / "store.sqlite"
     path.write_bytes(octets)
     assert read_all(path) is None
@@ -62,9 +62,7 @@ def test_the_store_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path, oct
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )
 @given(data=st.data())
-def test_a_store_cut_anywhere_is_refused(
-    tmp_path: Path, octets: bytes, data: st.DataObject
-) -> None:
+def test_a_truncated_store_is_refused(tmp_path: Path, octets: bytes, data: st.DataObject) -> None:
     length = data.draw(st.integers(1, len(octets) - 1) | st.sampled_from([1, 99, 100, 4095, 4096]))
     path = tmp_path / "store.sqlite"
     path.write_bytes(octets[:length])
@@ -209,7 +207,7 @@ def test_a_run_with_an_id_that_is_no_file_name_is_refused(
     assert unchanged(path, octets)
 
 
-def test_a_value_without_end_is_not_read(spoilt: Callable[[str], Path]) -> None:
+def test_a_value_above_64_mib_is_refused(spoilt: Callable[[str], Path]) -> None:
     text = "'{\"more\": \"' || replace(hex(zeroblob(33554500)), '0', 'x') || '\"}'"
     path = spoilt(free(f"UPDATE trial SET raw = {text} WHERE number = 3"))
     said = read_all(path)
@@ -217,5 +215,5 @@ def test_a_value_without_end_is_not_read(spoilt: Callable[[str], Path]) -> None:
     assert "too big" in said
 
 
-def test_the_samples_are_json() -> None:
+def test_the_malformed_samples_are_valid_json() -> None:
     assert json.loads(json.dumps(RUN.study)) == RUN.study

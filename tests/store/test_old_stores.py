@@ -92,7 +92,7 @@ def values(series: Series) -> dict[str, list[Any]]:
     }
 
 
-def test_every_trial_is_there_as_it_was(old: Path) -> None:
+def test_migration_keeps_every_trial(old: Path) -> None:
     before = trials_in(old)
     assert len(before) >= 3
     run_id = before[0].run_id
@@ -149,7 +149,7 @@ def test_series_in_files_are_read_and_deleted_with_their_run(version: int, tmp_p
     assert [entry.name for entry in tmp_path.iterdir()] == ["old.sqlite"]
 
 
-def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
+def test_migration_keeps_the_triggers(old: Path) -> None:
     with open_store(str(old)) as store:
         store.runs()
     connection = sqlite3.connect(old)
@@ -165,7 +165,7 @@ def test_what_guards_trials_and_series_is_there_too(old: Path) -> None:
     connection.close()
 
 
-def test_an_old_store_that_cannot_be_written_is_read_as_it_is(old: Path) -> None:
+def test_a_read_only_old_store_is_read_unchanged(old: Path) -> None:
     code = """
 import subprocess, sys
 from lanlab.store import open_store

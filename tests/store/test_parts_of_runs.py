@@ -11,7 +11,7 @@ from lanlab.store import RunHead, open_store
 from lanlab.store.labels import RunLabel
 
 
-def test_heads_say_how_far_each_run_is(where: str) -> None:
+def test_heads_have_the_progress_of_each_run(where: str) -> None:
     second = dataclasses.replace(a_run(), id="20261121-091500-small-0002")
     with open_store(where) as store, open_store(where) as other:
         store.create_run(a_run())
@@ -33,7 +33,7 @@ def test_heads_have_the_labels_of_runs(where: str) -> None:
         assert [head.label for head in store.heads()] == [label]
 
 
-def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
+def test_a_part_of_a_run_has_exactly_the_requested_trials(where: str) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         for number in (0, 1, 2, 5):
@@ -44,14 +44,14 @@ def test_parts_of_a_run_are_those_trials_and_no_others(where: str) -> None:
         assert store.trials("last", 6) == []
 
 
-def test_an_outline_is_a_trial_without_what_is_large(where: str) -> None:
+def test_outlines_omit_large_values(where: str) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
         assert store.outlines("last") == [dataclasses.replace(a_trial(0), metrics={}, raw={})]
 
 
-def test_an_outline_with_metrics_says_what_disturbed_its_trial(where: str) -> None:
+def test_outlines_with_metrics_include_disturbances(where: str) -> None:
     finding = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.12, "repeat_helps": True}
     trial = a_trial(0, raw={"pollution": {"findings": [finding]}, "much": "else"})
     with open_store(where) as store:

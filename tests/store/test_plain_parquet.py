@@ -40,13 +40,13 @@ def test_every_number_is_read_as_it_was_written(
 
 
 @pytest.mark.parametrize("names", range(12, 18))
-def test_lists_are_counted_on_either_side_of_what_a_byte_holds(names: int) -> None:
+def test_lists_of_14_and_15_columns_are_written(names: int) -> None:
     columns = {f"c{place}": [place, -place] for place in range(names)}
     with parquet.ParquetFile(io.BytesIO(plain_file(columns, 2, {"k": "v"}))) as opened:
         assert opened.read().to_pydict() == columns
 
 
-def test_the_footer_says_what_is_in_the_file() -> None:
+def test_the_footer_describes_the_columns() -> None:
     """Two columns of five numbers, of which the second has none: 40 bytes of numbers, and a run of
     two bytes with its length in four; each behind the head of its page."""
     octets = plain_file({"a": [1, 2, 3, 4, 5], "b": None}, 5, {"k": "v"})
@@ -73,12 +73,12 @@ def test_the_footer_says_what_is_in_the_file() -> None:
     assert 0 < head == b.total_compressed_size - 6 < 20
 
 
-def test_a_number_that_has_no_place_is_refused() -> None:
+def test_unrepresentable_numbers_are_refused() -> None:
     with pytest.raises(Exception, match=r"out of range|format requires"):
         plain_file({"a": [2**63]}, 1, {})
 
 
-def test_a_short_series_comes_back_as_others_do() -> None:
+def test_a_short_series_round_trips() -> None:
     short = ShortSeries("x-intervals", {"a": [3, 1, 2], "b": None}, {"a": "ns"})
     file = io.BytesIO()
     entry = ours.write(short, file, {"run": "r"})

@@ -63,7 +63,7 @@ def database(monkeypatch: pytest.MonkeyPatch, session: Session) -> PostgresqlDat
     return PostgresqlDatabase(TARGET)
 
 
-def test_another_owner_is_waited_for_one_second_and_then_the_session_is_closed(
+def test_a_held_lease_is_retried_for_one_second(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     """Tries at 0, 0.25, 0.5, 0.75 and 1 s; a session that is left open would hold a connection."""
@@ -75,9 +75,7 @@ def test_another_owner_is_waited_for_one_second_and_then_the_session_is_closed(
     assert session.closed == 1
 
 
-def test_an_owner_that_ends_meanwhile_leaves_the_lease_to_the_next(
-    monkeypatch: pytest.MonkeyPatch, clock: Clock
-) -> None:
+def test_a_lease_passes_to_the_next_owner(monkeypatch: pytest.MonkeyPatch, clock: Clock) -> None:
     session = Session([False, False, True])
     lease = database(monkeypatch, session).acquire("r")
     assert isinstance(lease, PostgresqlLease)
@@ -85,7 +83,7 @@ def test_an_owner_that_ends_meanwhile_leaves_the_lease_to_the_next(
     assert (lease.process_id, lease.is_released, session.closed) == (PROCESS, False, 0)
 
 
-def test_a_lease_that_is_given_back_is_unlocked_and_its_session_closed_even_without_a_server(
+def test_releasing_a_lease_closes_its_session(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     for answer in (True, StoreError("the server has gone")):
@@ -105,7 +103,7 @@ def test_an_interrupt_while_a_lease_is_waited_for_closes_the_session(
     assert session.closed == 1
 
 
-def test_a_commit_asks_whether_the_lease_of_its_run_is_still_held_by_the_same_process(
+def test_a_commit_checks_that_the_lease_is_still_held(
     monkeypatch: pytest.MonkeyPatch, clock: Clock
 ) -> None:
     holder = Session()

@@ -43,12 +43,12 @@ def schema_of(url: str) -> str:
         ("postgresql://ada@db/lab?schema=team", Target("db", 5432, "ada", "lab", schema="team")),
     ],
 )
-def test_a_url_means_what_libpq_takes_it_for(url: str, expected: Target) -> None:
+def test_a_url_is_read_like_libpq_reads_it(url: str, expected: Target) -> None:
     assert parse_url(url) == expected
     assert parse_url(str(expected)) == expected
 
 
-def test_what_a_url_leaves_out_comes_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_omitted_parts_of_a_url_come_from_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in {
         "PGHOST": "db",
         "PGPORT": "7",
@@ -85,7 +85,7 @@ def test_what_a_url_leaves_out_comes_from_the_environment(monkeypatch: pytest.Mo
         ("postgresql://db/lab#x", "has a `#` in it"),
     ],
 )
-def test_a_url_that_says_something_else_is_refused(url: str, message: str) -> None:
+def test_an_invalid_url_is_refused(url: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         open_store(url)
     assert message in refused.value.message
@@ -116,7 +116,7 @@ def test_without_the_driver_it_explains_how_to_get_it(monkeypatch: pytest.Monkey
     assert refused.value.hint == "pip install 'lanlab[postgresql]'"
 
 
-def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
+def test_an_unreachable_server_is_named(postgresql_url: str) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
@@ -133,7 +133,7 @@ def test_a_server_that_is_not_there_is_named(postgresql_url: str) -> None:
 
 
 @pytest.mark.parametrize("answer", [b"", b"HTTP/1.1 400 Bad Request\r\n\r\n", None])
-def test_what_is_no_postgresql_server_is_reported_as_missing(answer: bytes | None) -> None:
+def test_other_servers_are_reported_as_no_postgresql(answer: bytes | None) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         code = "import sys; from lanlab.store import open_store; open_store(sys.argv[1]).runs()"
         url = f"postgresql://ada@127.0.0.1:{listener.getsockname()[1]}/lab?connect_timeout=1"
@@ -264,7 +264,7 @@ def is_encrypted(server: PostgresServer) -> bool:
     return bool(row[0])
 
 
-def test_sslmode_decides_what_is_encrypted_and_who_is_believed(
+def test_sslmode_decides_encryption_and_trust(
     server: PostgresServer, tls_server: Path, postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("PGPASSWORD", server.password)
@@ -312,7 +312,7 @@ def test_a_server_without_tls_is_refused_where_it_is_required(postgresql_url: st
         ("verify-full", True, True),
     ],
 )
-def test_what_is_checked_of_a_certificate_by_mode(
+def test_sslmode_sets_the_certificate_checks(
     options: str, checks_name: bool, checks_certificate: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     loaded = []
@@ -327,7 +327,7 @@ def test_what_is_checked_of_a_certificate_by_mode(
     assert loaded == ([ssl.CERT_REQUIRED] if checks_certificate else [])
 
 
-def test_a_server_that_speaks_no_tls_after_all_is_refused() -> None:
+def test_a_server_that_breaks_off_tls_is_refused() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
 
         def answer() -> None:

@@ -90,7 +90,7 @@ def test_a_server_older_than_the_oldest_is_refused_and_left(
 
 
 @pytest.mark.parametrize(("code", "kind"), [("23505", DuplicateRow), ("23503", MissingRow)])
-def test_a_key_that_is_there_or_not_there_leaves_the_session_as_it_is(
+def test_key_errors_keep_the_session(
     code: str, kind: type[Exception], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver = Driver()
@@ -101,7 +101,7 @@ def test_a_key_that_is_there_or_not_there_leaves_the_session_as_it_is(
     assert not found.is_lost and driver._usock.events == []
 
 
-def test_other_errors_of_the_server_say_what_they_mean(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_other_server_errors_are_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     found = session(monkeypatch, driver)
     driver.answers = [refused("53100", "no room")]
@@ -128,7 +128,7 @@ def test_other_errors_of_the_server_say_what_they_mean(monkeypatch: pytest.Monke
         (KeyboardInterrupt(), KeyboardInterrupt),
     ],
 )
-def test_after_any_other_error_the_session_is_over_and_sends_no_more(
+def test_other_errors_end_the_session_without_further_bytes(
     error: BaseException, raised: type[BaseException], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     driver = Driver()
@@ -145,7 +145,7 @@ def test_after_any_other_error_the_session_is_over_and_sends_no_more(
     assert len(driver._usock.events) == 2
 
 
-def test_a_session_is_ended_once_and_by_a_word(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_session_ends_once_with_a_terminate_message(monkeypatch: pytest.MonkeyPatch) -> None:
     driver = Driver()
     found = session(monkeypatch, driver)
     found.close()
@@ -233,7 +233,7 @@ def test_the_driver_gets_all_of_the_url_and_silence_ends_after_40_seconds(
         (OSError("odd"), "does not answer as a PostgreSQL server (odd)", "check host"),
     ],
 )
-def test_whatever_a_server_refuses_by_its_socket_is_closed(
+def test_the_socket_closes_on_any_refusal(
     error: Exception, said: str, hint: str, monkeypatch: pytest.MonkeyPatch, connected: Wire
 ) -> None:
     given_to_the_driver(monkeypatch, error)
@@ -275,7 +275,7 @@ def test_a_local_socket_is_waited_for_as_long_as_the_url_says(tmp_path: Path) ->
         _reach(other)
 
 
-def test_a_name_that_cannot_be_one_is_a_server_that_cannot_be_reached() -> None:
+def test_an_invalid_host_name_is_an_unreachable_server() -> None:
     with pytest.raises(StoreError, match="the server cannot be reached") as seen:
         _reach(Target("x" * 70 + ".example", 1, "ada", "lab", connect_timeout_s=1.0))
     assert str(seen.value.hint) == "check host and port, and that the server runs"

@@ -71,9 +71,7 @@ def test_a_newer_schema_is_refused_and_not_touched(
     assert server.sql(f"SELECT id FROM {schema}.run") == [[a_run().id]]
 
 
-def test_all_tables_lie_in_one_schema_that_is_ours(
-    server: PostgresServer, postgresql_url: str
-) -> None:
+def test_all_tables_are_in_our_schema(server: PostgresServer, postgresql_url: str) -> None:
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
     schema = schema_of(postgresql_url)
@@ -105,7 +103,7 @@ def test_trials_and_series_cannot_be_changed_or_removed_even_by_sql(
         assert store.trials("last") == [a_trial(0)]
 
 
-def test_records_can_be_asked_by_sql(server: PostgresServer, postgresql_url: str) -> None:
+def test_records_can_be_queried_by_sql(server: PostgresServer, postgresql_url: str) -> None:
     with open_store(postgresql_url) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0))
@@ -114,7 +112,7 @@ def test_records_can_be_asked_by_sql(server: PostgresServer, postgresql_url: str
     assert server.sql(query) == [[9_123_456.789012345]]
 
 
-def test_rights_that_are_missing_are_named(
+def test_missing_privileges_are_named(
     server: PostgresServer, postgresql_url: str, other_user: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     schema = schema_of(postgresql_url)
@@ -130,7 +128,7 @@ def test_rights_that_are_missing_are_named(
             store.commit_trial(a_trial(0), [READINGS])
 
 
-def test_a_database_that_is_not_there_is_named(postgresql_url: str, server: PostgresServer) -> None:
+def test_a_missing_database_is_named(postgresql_url: str, server: PostgresServer) -> None:
     url = postgresql_url.replace("/lab?", "/other?")
     os.environ["PGPASSWORD"] = server.password
     try:
@@ -210,7 +208,7 @@ def test_a_lease_whose_session_is_ended_stops_its_run_at_the_next_commit(
         lease.release()
 
 
-def test_a_session_that_is_ended_in_a_commit_leaves_nothing_of_the_trial(
+def test_a_session_lost_during_a_commit_leaves_no_trial(
     server: PostgresServer, postgresql_url: str
 ) -> None:
     with open_store(postgresql_url) as store:
@@ -229,7 +227,7 @@ def test_a_session_that_is_ended_in_a_commit_leaves_nothing_of_the_trial(
         assert store.runs() == [a_run()]
 
 
-def test_ctrl_c_between_question_and_answer_does_not_mix_up_answers(
+def test_ctrl_c_during_a_query_does_not_mix_up_replies(
     postgresql_url: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with open_store(postgresql_url) as store:

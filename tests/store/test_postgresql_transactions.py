@@ -109,7 +109,7 @@ def test_a_connection_is_made_once_and_again_only_after_it_was_lost_or_closed(
         assert fourth is not third
 
 
-def test_reading_makes_no_tables_and_carries_old_ones_forward(
+def test_reading_creates_no_tables_but_migrates_old_ones(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     nothing = Server(version=None)
@@ -134,7 +134,7 @@ def test_reading_makes_no_tables_and_carries_old_ones_forward(
 
 
 @pytest.mark.parametrize("has_schema", [True, False])
-def test_the_first_write_makes_all_in_one_transaction(
+def test_the_first_write_creates_all_tables_in_one_transaction(
     has_schema: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     server = Server(version=None, has_schema=has_schema)
@@ -186,7 +186,7 @@ def test_a_migration_that_fails_leaves_nothing(monkeypatch: pytest.MonkeyPatch) 
     assert server.said[-2:] == ["abandon", "close"]
 
 
-def test_a_transaction_is_kept_whole_or_taken_back(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_transaction_is_committed_or_rolled_back(monkeypatch: pytest.MonkeyPatch) -> None:
     server = Server()
     store = database(monkeypatch, server)
     with store.transaction("r"):
@@ -223,7 +223,7 @@ def test_a_transaction_of_a_run_whose_lease_was_lost_is_refused(
     assert store.is_held("r") and "process_id" not in server.values[-1]
 
 
-def test_a_server_says_what_it_is_and_its_session_is_closed(
+def test_the_server_check_closes_its_session(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     server = Server()

@@ -61,7 +61,7 @@ def test_a_label_beyond_its_limits_is_refused(wrong: dict[str, Any], said: str) 
         RunLabel(**wrong)
 
 
-def test_a_label_is_kept_with_what_it_has_and_each_tag_once() -> None:
+def test_a_label_keeps_each_tag_once() -> None:
     assert RunLabel().to_json() is None
     assert RunLabel(note="n").to_json() == {"note": "n"}
     assert RunLabel(tags=("b", "a", "b")).to_json() == {"tags": ["b", "a"]}
@@ -83,11 +83,11 @@ def test_a_label_is_kept_with_what_it_has_and_each_tag_once() -> None:
         ({"name": "last", "note": "n"}, RunLabel()),
     ],
 )
-def test_what_lanlab_does_not_write_into_a_label_is_left_out(told: Any, label: RunLabel) -> None:
+def test_unknown_label_fields_are_ignored(told: Any, label: RunLabel) -> None:
     assert label_from(told) == label == label_of(a_run(label=told))
 
 
-def test_a_page_tells_the_parts_that_a_label_has() -> None:
+def test_a_page_shows_the_parts_of_a_label() -> None:
     assert label_facts(a_run(label=WHOLE.to_json())) == [
         ("Name", "before-upgrade"),
         ("Tags", "lab2, night"),
@@ -97,7 +97,7 @@ def test_a_page_tells_the_parts_that_a_label_has() -> None:
     assert label_facts(a_run()) == []
 
 
-def test_a_name_by_which_another_run_could_be_meant_is_refused() -> None:
+def test_ambiguous_names_are_refused() -> None:
     one = a_run(id="2026-one", label={"name": "mine"})
     two = a_run(id="2027-two")
     check_name("mine", "2026-one", [one, two])

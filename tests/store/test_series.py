@@ -45,7 +45,7 @@ def values(series: Series) -> dict[str, tuple[str, list[Any]]]:
     }
 
 
-def test_series_come_back_as_they_went_in(where: str) -> None:
+def test_series_round_trip(where: str) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         store.commit_trial(a_trial(0), [READINGS, ODD])
@@ -76,7 +76,7 @@ def test_series_come_back_as_they_went_in(where: str) -> None:
     )
 )
 @settings(max_examples=40)
-def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, str]]) -> None:
+def test_any_series_round_trips_through_a_file(rows: list[tuple[int | None, float, str]]) -> None:
     numbers = [0 if number is None else number for number, _, _ in rows]
     missing = [number is None for number, _, _ in rows]
     series = Series(
@@ -100,7 +100,7 @@ def test_any_series_comes_back_from_a_file(rows: list[tuple[int | None, float, s
     }
 
 
-def test_a_row_may_have_no_word() -> None:
+def test_a_row_may_have_no_outcome() -> None:
     codes = np.ma.MaskedArray(np.array([1, 0, 0], np.uint8), [False, True, False])
     series = Series("s", {"w": Words(codes, ("x", "y"))})
     file = io.BytesIO()
@@ -138,7 +138,7 @@ def test_buffers_are_taken_without_being_copied() -> None:
         ("s", {"a": np.zeros(1)}, {"b": "ns"}, "a unit for the unknown column `b`"),
     ],
 )
-def test_what_cannot_be_kept_exactly_is_refused(
+def test_values_that_cannot_be_stored_exactly_are_refused(
     name: str, columns: dict[str, Any], units: dict[str, str], message: str
 ) -> None:
     with pytest.raises(StoreError) as refused:
@@ -161,7 +161,7 @@ def test_names_and_numbers_are_kept_up_to_their_limits() -> None:
         Series("s", {"a": Words(np.array([0.0]), ("x",))})  # type: ignore[arg-type]
 
 
-def test_every_block_of_a_long_column_is_looked_at() -> None:
+def test_every_block_of_a_long_column_is_checked() -> None:
     rows = BLOCK_ROWS + 3
     for row in (0, BLOCK_ROWS - 1, BLOCK_ROWS, rows - 1):
         numbers = np.zeros(rows)
@@ -178,7 +178,7 @@ def test_every_block_of_a_long_column_is_looked_at() -> None:
         assert Series("s", {"a": hidden}).rows == rows
 
 
-def test_a_series_of_several_blocks_is_read_as_it_was_written() -> None:
+def test_a_series_of_several_blocks_round_trips() -> None:
     rows = BLOCK_ROWS + 2
     gaps = np.zeros(rows, bool)
     gaps[[BLOCK_ROWS - 1, rows - 1]] = True
@@ -238,7 +238,7 @@ def test_a_short_series_has_columns_of_one_length_and_gaps_for_what_is_not_there
         ShortSeries("s", {"a": None, "b": [1, 2], "c": [3]}, {})
 
 
-def test_facts_are_named_as_columns_are() -> None:
+def test_facts_follow_the_naming_rules_of_columns() -> None:
     assert Series("s", {"a": np.zeros(1)}, {}, {"every": "10"}).facts == {"every": "10"}
     with pytest.raises(StoreError, match="series `s` has a fact `Every`; allowed: as a column"):
         Series("s", {"a": np.zeros(1)}, {}, {"Every": "10"})
@@ -265,7 +265,7 @@ def test_a_refused_trial_leaves_the_series_of_the_first_alone(where: str) -> Non
         assert left == ["0-readings.parquet"]
 
 
-def test_a_file_says_what_it_is_to_other_programs(tmp_path: Path) -> None:
+def test_a_series_file_describes_itself_to_other_programs(tmp_path: Path) -> None:
     from pyarrow import parquet
 
     with open_store(str(tmp_path / "s")) as store:

@@ -51,7 +51,7 @@ def flip(path: Path) -> None:
         (Path.unlink, "is missing"),
     ],
 )
-def test_a_harmed_series_is_named_and_all_else_is_read(
+def test_a_damaged_series_is_named_and_the_rest_is_read(
     where: str, harm: object, message: str
 ) -> None:
     path = folder_of(where) / "0-readings.parquet"
@@ -130,9 +130,7 @@ def test_a_file_that_a_killed_commit_left_is_removed_with_the_next_lease(
         assert store.series("last", 1)["readings"].rows == 7
 
 
-def test_a_commit_that_ends_by_an_error_takes_its_files_back(
-    where: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_commit_removes_its_files(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     def failing(self: object, run_id: str) -> None:
         raise KeyboardInterrupt
 
@@ -224,7 +222,7 @@ print("mended")
     assert said.endswith("mended\n")
 
 
-def test_where_the_folder_cannot_be_written_the_trial_is_refused(where: str) -> None:
+def test_an_unwritable_folder_refuses_the_trial(where: str) -> None:
     shutil.rmtree(folder_of(where))
     folder_of(where).write_text("in the way")
     with open_store(where) as store:
@@ -263,7 +261,7 @@ def replace(path: Path) -> None:
 @pytest.mark.skipif(os.name != "posix", reason="Windows keeps open files where they are")
 @pytest.mark.parametrize("harm", [remove, replace])
 @pytest.mark.parametrize("series", [[], [readings()]])
-def test_a_store_that_vanishes_under_way_takes_no_more(
+def test_a_removed_store_accepts_no_trials(
     tmp_path: Path, harm: object, series: list[Series]
 ) -> None:
     path = tmp_path / "below" / "s.sqlite"

@@ -51,7 +51,7 @@ def no_environment(monkeypatch: pytest.MonkeyPatch) -> None:
         ("postgresql://db/lab?sslmode=disable&sslcert=/c&sslkey=/k", "certificate needs"),
     ],
 )
-def test_a_url_that_cannot_be_meant_is_refused(url: str, message: str) -> None:
+def test_invalid_urls_are_refused(url: str, message: str) -> None:
     with pytest.raises(UsageError) as refused:
         parse_url(url)
     assert message in refused.value.message
@@ -85,7 +85,7 @@ def test_a_clients_certificate_goes_with_its_key(
     assert loaded == [(tmp_path / "c", Path("/k"))]
 
 
-def test_root_certificates_are_those_of_the_url_of_the_user_or_of_the_system(
+def test_root_certificates_come_from_url_user_or_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -116,7 +116,7 @@ def test_root_certificates_are_those_of_the_url_of_the_user_or_of_the_system(
     assert _tls(parse_url("postgresql://ada@db/lab?sslmode=disable")) is False
 
 
-def test_without_a_host_it_is_the_local_socket_where_there_is_one(
+def test_without_a_host_the_local_socket_is_used(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folders = (tmp_path / "run", tmp_path / "tmp")
@@ -135,7 +135,7 @@ def test_without_a_host_it_is_the_local_socket_where_there_is_one(
     assert not LAB.is_local_socket
 
 
-def test_a_password_is_looked_for_in_its_places_and_told_where_it_was(
+def test_the_source_of_a_password_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HOME", str(tmp_path))
@@ -185,7 +185,7 @@ def test_an_error_of_the_server_is_reported_by_its_code_or_by_its_class() -> Non
     assert [is_loss(code) for code in ("57P03", "57014", "53300", "")] == [False] * 4
 
 
-def test_the_doctor_refuses_a_server_that_loses_what_it_acknowledged(
+def test_the_doctor_refuses_a_server_without_durable_commits(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     facts = ServerFacts("16.4", True, False, None)

@@ -72,7 +72,7 @@ def test_trials_cannot_be_changed_or_removed_even_by_sql(tmp_path: Path) -> None
     connection.close()
 
 
-def test_reading_no_store_says_so_and_makes_nothing(tmp_path: Path) -> None:
+def test_reading_a_missing_store_creates_nothing(tmp_path: Path) -> None:
     where = tmp_path / "folder" / "store.sqlite"
     with open_store(str(where)) as store, pytest.raises(StoreError, match="no results yet") as e:
         store.runs()
@@ -168,7 +168,7 @@ def test_only_a_regular_file_is_a_store(
     assert sorted(p.name for p in tmp_path.iterdir()) == (["link"] if linked else []) + ["special"]
 
 
-def test_records_go_to_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
+def test_records_go_to_the_target_of_a_link(tmp_path: Path) -> None:
     (tmp_path / "disk").mkdir()
     link = tmp_path / "store.sqlite"
     link.symlink_to(tmp_path / "disk" / "real.sqlite")
@@ -183,7 +183,7 @@ def test_records_go_to_the_file_that_a_link_leads_to(tmp_path: Path) -> None:
         assert len(store.trials("last")) == 2
 
 
-def test_links_that_lead_in_a_circle_are_refused(tmp_path: Path) -> None:
+def test_circular_links_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a").symlink_to(tmp_path / "b")
     (tmp_path / "b").symlink_to(tmp_path / "a")
     with pytest.raises(StoreError, match="cannot be read"):
@@ -226,7 +226,7 @@ def test_a_users_file_beside_a_store_is_never_removed(
     assert (tmp_path / "elsewhere").read_text() == "mine"
 
 
-def test_a_version_that_is_newer_only_in_the_log_is_refused(tmp_path: Path) -> None:
+def test_a_newer_version_in_the_write_ahead_log_is_refused(tmp_path: Path) -> None:
     where = str(tmp_path / "s")
     with open_store(where) as store:
         store.create_run(a_run())
@@ -258,7 +258,7 @@ def write_version_1(path: Path) -> None:
     connection.close()
 
 
-def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: Path) -> None:
+def test_a_version_1_store_is_migrated_completely(tmp_path: Path) -> None:
     path = tmp_path / "s"
     write_version_1(path)
     curve = a_trial(2, purpose="curve")
@@ -284,7 +284,7 @@ def test_a_store_of_version_1_is_carried_forward_with_all_that_it_has(tmp_path: 
     connection.close()
 
 
-def test_a_damaged_store_is_said_to_be_damaged(tmp_path: Path) -> None:
+def test_a_damaged_store_is_reported_as_damaged(tmp_path: Path) -> None:
     path = tmp_path / "s"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -335,7 +335,7 @@ def test_a_network_share_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPa
     assert not (tmp_path / "s").exists()
 
 
-def test_a_killed_creation_does_not_stand_in_the_way(tmp_path: Path) -> None:
+def test_an_interrupted_creation_is_repeated(tmp_path: Path) -> None:
     with open_store(str(tmp_path / "other")) as other:
         other.create_run(a_run())
         other.delete_run("last")
@@ -357,6 +357,6 @@ def test_a_copy_of_a_store_with_runs_is_never_taken_for_an_unfinished_one(tmp_pa
     assert copy.read_bytes() == before and not (tmp_path / "s").exists()
 
 
-def test_opening_needs_no_sqlite_until_it_is_used() -> None:
+def test_sqlite_is_loaded_on_first_use() -> None:
     code = "import sys, lanlab.store; sys.exit('sqlite3' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

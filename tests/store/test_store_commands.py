@@ -149,7 +149,7 @@ def test_a_server_that_stops_in_mid_run_ends_it_with_a_hint_and_it_is_resumed(
     assert [trial["number"] for trial in done["trials"]] == list(range(8))
 
 
-def test_the_doctor_tells_how_a_store_stands(
+def test_the_doctor_reports_the_state_of_a_database(
     server: PostgresServer, postgresql_url: str, folder: Path
 ) -> None:
     found = json.loads(lanlab(folder, "doctor", "--json", "--store", postgresql_url)[1])["store"]
@@ -169,7 +169,7 @@ def test_the_doctor_tells_how_a_store_stands(
     assert "has a password in it" in out and "s3cret" not in out
 
 
-def test_the_doctor_tells_how_a_store_file_stands(folder: Path) -> None:
+def test_the_doctor_reports_the_state_of_a_store_file(folder: Path) -> None:
     def told(name: str) -> Any:
         said = lanlab(folder, "doctor", "--json", "--store", str(folder / name))
         return json.loads(said[1])["store"]

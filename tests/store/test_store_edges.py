@@ -37,7 +37,7 @@ def test_whole_numbers_of_64_bits_are_kept(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", [2**63, -(2**63) - 1])
-def test_and_those_of_one_more_are_not(seed: int) -> None:
+def test_whole_numbers_beyond_64_bits_are_refused(seed: int) -> None:
     with pytest.raises(StoreError, match="needs more than 64 bits"):
         to_row(a_run(seed=seed))
 
@@ -49,7 +49,7 @@ def test_the_first_trial_and_block_are_number_0() -> None:
             check_trial(wrong)
 
 
-def test_a_row_is_the_record_again_and_none_stays_none() -> None:
+def test_rows_round_trip_and_none_stays_none() -> None:
     for trial in (a_trial(3, error=None), a_trial(3, status="failed", error={"code": "x"})):
         row = to_row(trial)
         assert (row["error"] is None) == (trial.error is None)
@@ -86,17 +86,17 @@ MOUNTS = "\n".join(
         ("/nothing/x", "ext4"),
     ],
 )
-def test_a_path_lies_on_the_nearest_and_latest_mount(path: str, kind: str) -> None:
+def test_a_path_belongs_to_the_nearest_latest_mount(path: str, kind: str) -> None:
     assert file_system_of(Path(path), MOUNTS) == kind
     assert file_system_of(Path(path), "") is None
 
 
-def test_what_is_made_of_records_lies_beside_a_file_and_else_below_this_folder() -> None:
+def test_reports_are_written_beside_a_store_file() -> None:
     assert results_folder("/a/b/store.sqlite") == Path("/a/b")
     assert results_folder("postgresql://db.example/lab") == Path("lanlab-results")
 
 
-def test_a_store_that_is_not_there_is_usable_where_its_folder_can_be_made(tmp_path: Path) -> None:
+def test_a_missing_store_is_usable_if_its_folder_can_be_created(tmp_path: Path) -> None:
     seen = readiness(str(tmp_path / "new" / "er" / "store.sqlite"))
     assert (seen.kind, seen.is_usable, seen.detail) == ("sqlite", True, "made by the first run")
     assert not (tmp_path / "new").exists()
@@ -115,7 +115,7 @@ def test_a_database_that_cannot_be_reached_gives_a_hint(url: str) -> None:
     assert found.how_to_get == "check host and port, and that the server runs"
 
 
-def test_a_trial_is_disturbed_if_a_repeat_can_be_free_of_what_was_found() -> None:
+def test_only_avoidable_disturbances_count_as_disturbed() -> None:
     def disturbed(*repeats_help: bool) -> bool:
         findings = [{"repeat_helps": helps} for helps in repeats_help]
         return a_trial(raw={"pollution": {"findings": findings}}).is_disturbed
@@ -140,14 +140,14 @@ def test_a_field_of_another_type_is_named_with_its_record() -> None:
             trial_record(trial)
 
 
-def test_records_of_another_shape_are_refused_and_refusals_stay_as_they_are() -> None:
+def test_malformed_records_are_refused() -> None:
     with pytest.raises(StoreError, match="records of run `r` are malformed"), reading_records("r"):
         raise KeyError("x")
     with pytest.raises(StoreError, match=r"^own$"), reading_records("r"):
         raise StoreError("own")
 
 
-def test_a_connection_reads_no_value_without_end_and_trusts_no_schema(tmp_path: Path) -> None:
+def test_connections_limit_values_and_distrust_schemas(tmp_path: Path) -> None:
     path = tmp_path / "store.sqlite"
     with open_store(str(path)) as store:
         store.create_run(a_run())
@@ -172,7 +172,7 @@ def test_a_connection_reads_no_value_without_end_and_trusts_no_schema(tmp_path: 
         ("1e999", "not finite"),
     ],
 )
-def test_a_text_that_is_no_json_of_ours_is_refused_for_what_it_is(text: object, said: str) -> None:
+def test_foreign_json_is_refused_with_the_reason(text: object, said: str) -> None:
     with pytest.raises(StoreError, match=said):
         from_json(text)
     assert from_json('{"a": [1, 2.5, null, true]}') == {"a": [1, 2.5, None, True]}

@@ -45,7 +45,7 @@ def sqlite_error(code: int, text: str = "said") -> sqlite3.OperationalError:
         (sqlite3.SQLITE_ERROR, "said", None),
     ],
 )
-def test_an_error_of_sqlite_is_told_by_its_primary_code(
+def test_sqlite_errors_are_classified_by_primary_code(
     code: int, cause: str, hint: str | None
 ) -> None:
     told = explained(sqlite_error(code), Path("s"))
@@ -185,7 +185,7 @@ def test_a_series_that_is_written_is_on_disk_with_its_name(
     ]
 
 
-def test_files_are_tidied_by_number_and_name_and_folders_only_if_empty(tmp_path: Path) -> None:
+def test_cleanup_removes_matching_files_and_empty_folders(tmp_path: Path) -> None:
     files = SeriesFiles(tmp_path / "s")
     for number in (0, 1):
         files.write("run", number, READINGS)
@@ -215,7 +215,7 @@ def header(
     return bytes(octets[:length])
 
 
-def test_a_store_is_told_by_its_first_hundred_bytes(tmp_path: Path) -> None:
+def test_a_store_is_recognised_by_its_header(tmp_path: Path) -> None:
     path = tmp_path / "s"
     assert not check_header(path)
     assert not check_header(tmp_path / "no" / "s")
@@ -287,7 +287,7 @@ def test_the_doctor_names_what_cannot_be_written(
         assert found.how_to_get.startswith("check its owner and mode")
 
 
-def test_a_lease_waits_for_a_moment_and_says_who_has_it(
+def test_a_busy_lease_is_retried_and_its_holder_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     now, waits = [100.0], []

@@ -172,7 +172,7 @@ def test_a_killed_process_holds_no_run(begun: str) -> None:
         assert not store.is_executing("last")
 
 
-def test_a_lock_on_a_file_that_was_removed_meanwhile_is_none(
+def test_a_lock_on_a_removed_file_is_not_a_lease(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path, lock = tmp_path / "lock", lease._try_lock

@@ -14,7 +14,7 @@ from lanlab.store.database import DatabaseStore
 from lanlab.store.rows import Session
 
 
-def test_records_come_back_as_they_went_in(where: str) -> None:
+def test_records_round_trip(where: str) -> None:
     failed = a_trial(1, status="failed", error={"code": "peer.gone", "message": "m", "hint": None})
     with open_store(where) as store:
         store.create_run(a_run())
@@ -27,7 +27,7 @@ def test_records_come_back_as_they_went_in(where: str) -> None:
         assert isinstance(store.trials("last")[0].factors["batched"], bool)
 
 
-def test_a_run_is_read_by_one_question(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_run_is_read_by_one_query(where: str, monkeypatch: pytest.MonkeyPatch) -> None:
     with open_store(where) as store:
         store.create_run(a_run())
         assert isinstance(store, DatabaseStore)
@@ -102,7 +102,7 @@ def test_a_trial_of_no_run_is_refused(where: str) -> None:
         ({"status": "maybe"}, "a trial's status is `maybe`; allowed: done, failed"),
     ],
 )
-def test_what_cannot_be_kept_exactly_is_refused(
+def test_values_that_cannot_be_stored_exactly_are_refused(
     where: str,
     changes: dict[str, Any],
     message: str,
@@ -162,7 +162,7 @@ def test_finish_and_reopen_change_the_status_and_nothing_else(where: str) -> Non
             store.finish_run("other", "done")
 
 
-def test_reading_no_store_says_so_and_makes_none(where: str) -> None:
+def test_reading_a_missing_store_creates_none(where: str) -> None:
     for _ in range(2):
         with open_store(where) as store:
             with pytest.raises(StoreError, match="no results yet") as refused:

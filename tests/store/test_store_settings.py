@@ -41,9 +41,7 @@ def statements(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
-    tmp_path: Path, statements: list[str]
-) -> None:
+def test_full_synchronisation_is_set_explicitly(tmp_path: Path, statements: list[str]) -> None:
     """Before the last change to a new file, which takes all of it to the disk before the file has
     its name, and at each opening."""
     with open_store(str(tmp_path / "s")) as store:
@@ -67,7 +65,9 @@ def test_full_synchronisation_is_asked_for_whatever_sqlite_was_built_with(
     assert opened[1] == "PRAGMA user_version"
 
 
-def test_others_are_waited_for_ten_seconds(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_locked_stores_are_retried_for_ten_seconds(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     patience = []
     real = lease.acquire
 

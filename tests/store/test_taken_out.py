@@ -74,7 +74,7 @@ def test_intervals_of_either_end_become_columns_and_leave_their_width_and_name()
         {"server": {"file_times": {"number": [1], "opened_ns": [1]}}},
     ],
 )
-def test_what_is_no_series_of_ours_stays_where_it_is(raw: dict[str, Any]) -> None:
+def test_unknown_series_stay_in_the_record(raw: dict[str, Any]) -> None:
     trial = a_trial(raw=raw)
     kept, series = take_intervals(trial)
     assert (kept, series) == (trial, ())
@@ -123,7 +123,7 @@ def test_readings_carry_the_names_of_their_outcomes_and_of_how_many_they_are_one
     assert kept.raw["client"]["outcomes"] == ["ok", "lost"]
 
 
-def test_all_that_a_trial_told_is_taken_at_once() -> None:
+def test_all_series_of_a_trial_are_extracted_together() -> None:
     source = {
         "file_times": {"number": [1], "opened_ns": [2], "bytes": [3]},
         "readings": {

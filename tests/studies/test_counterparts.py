@@ -30,7 +30,7 @@ def with_counterpart(**one: Any) -> dict[str, Any]:
     return {**_STUDY, "counterpart": [one]}
 
 
-def test_a_level_that_stands_for_one_has_its_name_and_others_are_of_their_own() -> None:
+def test_a_level_takes_the_name_of_its_counterpart() -> None:
     study = load_study("schomer-claason").study
     levels = {"service": "nfs", "dataset": "1x6230kB", "medium": "disk"}
 
@@ -105,13 +105,13 @@ def test_without_counterparts_a_condition_is_itself() -> None:
         ),
     ],
 )
-def test_a_counterpart_of_what_there_is_not_is_refused(one: dict[str, Any], said: str) -> None:
+def test_an_unknown_counterpart_is_refused(one: dict[str, Any], said: str) -> None:
     with pytest.raises(BadStudy) as refused:
         parse_study(with_counterpart(**one), "copies.toml")
     assert said in str(refused.value.message) + str(refused.value.hint)
 
 
-def test_a_place_may_name_what_was_published() -> None:
+def test_a_machine_place_may_name_a_published_level() -> None:
     study = load_study("schomer-claason").study
     for service, protocol in {"smb1+nbf": "netbeui", "smb1+ipx": "nwlink"}.items():
         place = place_at(study, {"os": "w98se", "service": service})

@@ -36,7 +36,7 @@ def found(expression: str) -> bool | float:
         ("  1e3  ", 1000),
     ],
 )
-def test_it_comes_to_what_it_says(expression: str, result: bool | float) -> None:
+def test_expressions_have_their_value(expression: str, result: bool | float) -> None:
     assert found(expression) == result
     assert isinstance(found(expression), bool) == isinstance(result, bool)
 
@@ -103,7 +103,7 @@ _PARTS = st.sampled_from(
 
 
 @given(st.lists(_PARTS, max_size=25).map(" ".join) | st.text(max_size=30))
-def test_any_text_comes_to_a_finite_answer_or_is_refused(text: str) -> None:
+def test_any_expression_is_finite_or_refused(text: str) -> None:
     try:
         answer = found(text)
     except BadExpression:

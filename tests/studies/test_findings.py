@@ -236,7 +236,7 @@ def test_a_form_is_read_written_and_reported(form: str) -> None:
         ),
     ],
 )  # fmt: skip
-def test_a_mistake_names_form_key_finding_and_the_allowed_values(
+def test_an_error_in_a_finding_names_place_and_allowed_values(
     statement: dict[str, Any], message: str
 ) -> None:
     assert message in str(mistaken(statement))
@@ -252,11 +252,11 @@ def test_a_mistake_names_form_key_finding_and_the_allowed_values(
         (of_form("less", a={"os": "vist"}), "did you mean `vista`?"),
     ],
 )
-def test_a_slip_is_answered_with_the_nearest(statement: dict[str, Any], hint: str) -> None:
+def test_a_typo_in_a_finding_gets_a_suggestion(statement: dict[str, Any], hint: str) -> None:
     assert mistaken(statement).hint == hint
 
 
-def test_statements_within_statements_without_end_are_refused() -> None:
+def test_too_deeply_nested_statements_are_refused() -> None:
     statement: dict[str, Any] = {"form": "value", "min": 1}
     for _ in range(2000):
         statement = {"form": "all", "of": [statement]}
@@ -334,7 +334,7 @@ experiment.sweep.factors = { message_size_bytes = [100, 1400] }
         ({"metric": "goodput"}, "found unknown metric 'goodput'"),
     ],
 )
-def test_findings_of_a_study_of_ones_own_speak_of_its_factors_and_metrics(
+def test_user_findings_use_the_factors_of_their_study(
     at: dict[str, Any], message: str | None, tmp_path: Path
 ) -> None:
     data = tomllib.loads(OWN)
@@ -371,7 +371,7 @@ FINDINGS = [
 
 
 @pytest.mark.parametrize("finding", FINDINGS)
-def test_published_findings_say_what_the_published_numbers_make_of_them(finding: Finding) -> None:
+def test_published_findings_have_an_expected_verdict(finding: Finding) -> None:
     expected = finding.expected
 
     assert expected is not None
@@ -407,7 +407,7 @@ def test_the_source_of_a_finding_is_kept() -> None:
     assert len(findings) == 92
 
 
-def test_a_number_that_states_a_claim_must_be_there() -> None:
+def test_a_claim_refers_to_existing_numbers() -> None:
     study = load_study("poo-tan")
     [finding] = [one for one in study.findings if one.id == "f13"]
     data = {
@@ -425,7 +425,7 @@ def test_a_number_that_states_a_claim_must_be_there() -> None:
     assert refused.value.hint == "did you mean `x.novell.r750`?"
 
 
-def test_margins_that_are_ours_are_said_to_be() -> None:
+def test_margins_chosen_by_us_are_marked() -> None:
     for name in known_studies():
         for finding in load_study(name).findings:
             text = json.dumps(finding.statement.model_dump(mode="json"))
@@ -433,7 +433,7 @@ def test_margins_that_are_ours_are_said_to_be() -> None:
                 assert re.search(r"\bours?\b", finding.note or ""), finding.id
 
 
-def test_the_document_explains_every_form_and_its_example_is_that_of_the_first_study() -> None:
+def test_the_docs_explain_every_form() -> None:
     root = Path(__file__).parents[2]
     text = (root / "docs" / "studies.md").read_text(encoding="utf-8")
 

@@ -113,14 +113,14 @@ def test_a_hostile_file_is_refused_soon_and_in_little_memory(tmp_path: Path, nam
     assert grown < MOST_BYTES
 
 
-def test_the_file_that_the_hostile_ones_are_made_of_is_good(tmp_path: Path) -> None:
+def test_the_unmodified_study_is_valid(tmp_path: Path) -> None:
     path = tmp_path / "study.toml"
     path.write_text(GOOD)
     assert load_study(str(path)).study.id == "small"
 
 
 @pytest.mark.parametrize("name", ["../../etc/passwd", "/dev/zero", "a\0b", "x" * 5000, "~/x.toml"])
-def test_a_name_that_is_no_study_is_refused(name: str) -> None:
+def test_an_invalid_study_name_is_refused(name: str) -> None:
     with pytest.raises((UsageError, BadStudy)):
         load_study(name)
 

@@ -190,7 +190,7 @@ def test_a_mistake_is_reported_with_key_finding_and_the_allowed_values(
         ("units.goodput", {"unit": "kB/s", "si_per_unit": 1}, "did you mean `goodput_bps`?"),
     ],
 )
-def test_a_mistyped_name_is_answered_with_the_nearest(place: str, value: object, hint: str) -> None:
+def test_a_typo_in_a_study_gets_a_suggestion(place: str, value: object, hint: str) -> None:
     assert mistaken(place, value).hint == hint
 
 
@@ -203,7 +203,7 @@ def test_a_figure_against_a_factor_without_numbers_is_refused() -> None:
         parse_study(data, "study.toml")
 
 
-def test_what_is_trusted_without_a_server_to_know_by_it_is_refused() -> None:
+def test_a_certificate_without_a_server_that_shows_one_is_refused() -> None:
     data = tomllib.loads(STUDY)
     data["experiment"] = [
         {
@@ -269,7 +269,7 @@ def test_a_scale_overrides_the_study_and_its_own_entry_overrides_both() -> None:
     assert rtt.parameters == {"time_s": 1, "warmup_s": 2, "requests": 7, "dscp": 2}
 
 
-def test_unknown_scale_is_answered_with_those_there_are() -> None:
+def test_an_unknown_scale_is_refused_with_the_known_ones() -> None:
     study = parse_study(tomllib.loads(STUDY), "study.toml")
 
     with pytest.raises(UnknownName, match="no scale named `quik`"):
@@ -288,7 +288,7 @@ def test_a_study_is_found_by_id_by_folder_and_by_file(tmp_path: Path) -> None:
     assert by_folder.sha256 == hashlib.sha256(STUDY.encode()).hexdigest()
 
 
-def test_a_study_of_ours_is_read_once_and_one_of_a_user_s_each_time(tmp_path: Path) -> None:
+def test_bundled_studies_are_cached_and_user_studies_reread(tmp_path: Path) -> None:
     assert load_study("poo-tan") is load_study("poo-tan")
 
     file = tmp_path / "study.toml"

@@ -39,7 +39,7 @@ def simulation(**machines: dict[str, Any]) -> Simulation:
     return Simulation.model_validate({"machine": made})
 
 
-def test_what_a_machine_does_not_say_costs_nothing() -> None:
+def test_omitted_machine_numbers_are_zero_or_unlimited() -> None:
     free = {"each_ns": 0, "per_byte_ps": 0}
     assert known().request() == {
         **dict.fromkeys(STEPS, free),
@@ -155,7 +155,7 @@ def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
     }
 
 
-def test_what_is_taken_over_is_scaled_once_and_says_from_where() -> None:
+def test_inherited_costs_are_scaled_once_with_their_source() -> None:
     slow = {"cost_ratio": 5, "protocol_us": {"value": 8, "fitted": ["a.b"]}, "ring_frames": 7}
     fast = {"like": "slow", "cost_ratio": {"value": 0.5, "fitted": ["c.d"]}, "queue_frames": 9}
     found = simulation(slow=slow, fast=fast, same={"like": "fast", "ring_frames": 3})
@@ -176,7 +176,7 @@ def test_what_is_taken_over_is_scaled_once_and_says_from_where() -> None:
     )
 
 
-def test_costs_go_with_the_clocks_by_the_exponent_of_either() -> None:
+def test_inherited_costs_scale_with_clock_and_exponent() -> None:
     slow = {"protocol_us": 9, "clock_mhz": {"value": 50, "published": "x.clock"}, "ring_frames": 7}
     exponent = {"value": 2, "fitted": ["e.f"]}
     clock = {"like": "slow", "clock_mhz": 150}
@@ -213,7 +213,7 @@ def test_clocks_that_were_fitted_are_part_of_what_a_cost_rests_on() -> None:
     assert known_machine(found, "fast").numbers["protocol_us"].fitted == {"a.b", "c.d"}
 
 
-def test_an_origin_is_said_as_what_it_is() -> None:
+def test_origins_are_described_in_words() -> None:
     origins = {
         "published (a.b)": {"published": "a.b"},
         "fitted to a.b, c.d": {"fitted": ["a.b", "c.d"]},
@@ -242,7 +242,7 @@ PLACES = {
 }
 
 
-def test_the_place_that_names_most_levels_has_its_own_medium() -> None:
+def test_the_most_specific_place_sets_the_medium() -> None:
     found = Simulation.model_validate(PLACES)
     rest, udp, nodelay = found.place
     assert place_of(found, {"os": "dos"}) is rest
@@ -286,7 +286,7 @@ def test_places_and_machines_are_named() -> None:
         ("missing", {"finding": "a", "mechanism": "12345678"}, 4096),
     ],
 )
-def test_a_file_of_machines_has_an_end(part: str, one: Any, most: int) -> None:
+def test_machine_files_are_limited_in_size(part: str, one: Any, most: int) -> None:
     assert len(getattr(Simulation.model_validate({part: [one] * most}), part)) == most
     with pytest.raises(ValidationError) as refused:
         Simulation.model_validate({part: [one] * (most + 1)})
@@ -311,13 +311,13 @@ def test_a_file_of_machines_has_an_end(part: str, one: Any, most: int) -> None:
         ("missing", {"finding": "a", "mechanism": "1234567"}),
     ],
 )
-def test_what_says_too_little_is_refused(part: str, wrong: Any) -> None:
+def test_incomplete_machines_are_refused(part: str, wrong: Any) -> None:
     with pytest.raises(ValidationError) as refused:
         Simulation.model_validate({part: wrong if part == "schema" else [wrong]})
     assert refused.value.errors()[0]["loc"][0] == part
 
 
-def test_reasons_of_eight_characters_are_enough() -> None:
+def test_reasons_of_eight_characters_are_accepted() -> None:
     numbers = {"n": {"value": 1, "fitted": ["a"], "by_hand": "12345678"}}
     numbers["m"] = {"value": 1, "assumed": "12345678"}
     machine = {"id": "a", "title": "", "numbers": numbers}

@@ -62,13 +62,13 @@ def test_unknown_numbers_and_machines_are_named_with_those_there_are() -> None:
     assert "unknown name 'pcc'; allowed: pc" in refusal(wrong)
 
 
-def test_what_changes_a_machine_may_not_be_left_to_a_default() -> None:
+def test_numbers_that_matter_have_no_default() -> None:
     lacking = machines()
     del lacking["machine"][0]["numbers"]["ring_frames"]
     assert "found no ring_frames" in refusal(lacking)
 
 
-def test_a_machine_is_not_like_itself() -> None:
+def test_a_machine_cannot_inherit_from_itself() -> None:
     data = machines()
     data["machine"] = [
         {"id": "a", "title": "", "like": "b"},
@@ -85,7 +85,7 @@ def chain(length: int) -> dict[str, Any]:
     return {"machine": [*named, last], "place": [{"machines": ["m0", "m0"]}]}
 
 
-def test_a_chain_of_likeness_has_an_end() -> None:
+def test_inheritance_chains_are_limited() -> None:
     simulation = parse_machines(chain(16), "machines.toml")
     assert known_machine(simulation, "m0").numbers.keys() >= NEEDED.keys()
     began = time.process_time()
@@ -154,14 +154,14 @@ def test_machines_must_fit_what_was_published(
     assert "machines.toml" in refused.value.message
 
 
-def test_a_published_number_is_what_was_printed(tmp_path: Path) -> None:
+def test_a_published_origin_has_the_published_value(tmp_path: Path) -> None:
     change = ("value = 133, published", "value = 166, published")
     with pytest.raises(BadStudy, match=r"166, where t1.pentium.cpu_clock is 133"):
         load_study(str(with_machines(tmp_path, "milanovic-srbljic", change)))
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_a_quarter_of_what_is_compared_is_predicted(name: str) -> None:
+def test_a_quarter_of_compared_values_is_held_out(name: str) -> None:
     simulation = load_study(name).study.simulation
     assert simulation is not None
     assert simulation.fitted and not simulation.fitted & set(simulation.held_out)
@@ -171,7 +171,7 @@ def test_a_quarter_of_what_is_compared_is_predicted(name: str) -> None:
         assert 3 * len(seen_apart) >= len(simulation.fitted)
 
 
-def test_machines_of_all_studies_have_names_of_their_own() -> None:
+def test_machine_names_are_unique_over_all_studies() -> None:
     names = [
         one.id
         for study in STUDIES
@@ -181,7 +181,7 @@ def test_machines_of_all_studies_have_names_of_their_own() -> None:
     assert len(names) == len(set(names))
 
 
-def test_costs_go_with_the_clocks() -> None:
+def test_costs_scale_with_the_clock() -> None:
     simulation = load_study("milanovic-srbljic").study.simulation
     assert simulation is not None
     pentium, slow = (known_machine(simulation, f"{name}-nt4") for name in ("pentium", "486dx2"))
@@ -193,7 +193,7 @@ def test_costs_go_with_the_clocks() -> None:
     assert slow.numbers["ring_frames"].value == pentium.numbers["ring_frames"].value
 
 
-def test_a_changed_clock_changes_that_machine_alone() -> None:
+def test_a_changed_clock_affects_only_its_machine() -> None:
     study = study_on(load_study("milanovic-srbljic").study, "simulated")
     change = parse_change("machine.pentium-nt4.clock_mhz=266")
     changed, told = changed_study(study, [change])
@@ -210,7 +210,7 @@ def test_a_changed_clock_changes_that_machine_alone() -> None:
         changed_study(study, [parse_change("machine.pentium-nt4.interrupt_us=-1")])
 
 
-def test_machines_that_are_like_a_changed_one_are_named() -> None:
+def test_heirs_of_a_changed_machine_are_named() -> None:
     study = study_on(load_study("schomer-claason").study, "simulated")
     change = parse_change("machine.celeron400-w2ksp2.file_open_us=1")
     said = changed_study(study, [change])[1][-1]
@@ -220,7 +220,7 @@ def test_machines_that_are_like_a_changed_one_are_named() -> None:
     )
 
 
-def test_an_exponent_of_nothing_is_one_and_none_is_none() -> None:
+def test_an_exponent_of_zero_differs_from_no_exponent() -> None:
     study = study_on(load_study("milanovic-srbljic").study, "simulated")
     asked = ["machine.pentium-nt4.clock_mhz=266", "machine.pentium-nt4.clock_exponent=0"]
     changed, _ = changed_study(study, [parse_change(one) for one in asked])
@@ -256,7 +256,7 @@ def test_a_baseline_is_a_sum_over_other_printed_numbers(
     assert said in refused.value.message
 
 
-def test_a_prediction_is_of_a_number_that_was_fitted_later(tmp_path: Path) -> None:
+def test_predictions_refer_to_numbers_fitted_later(tmp_path: Path) -> None:
     change = ('value = "t.w98se.netbeui.ds1.time"\nsimulated', 'value = "p.x3"\nsimulated')
     with pytest.raises(BadStudy, match=r"'p\.x3'; allowed: a number that is held out, or"):
         load_study(str(with_machines(tmp_path, "schomer-claason", change)))
@@ -295,12 +295,12 @@ def test_a_machine_is_found_without_the_conditions_of_its_study(
 
 
 @pytest.mark.parametrize("name", ["name_sectors", "change_sectors", "read_ahead_blocks"])
-def test_counts_end_where_those_of_the_engine_do(name: str) -> None:
+def test_counts_have_the_limits_of_the_engine(name: str) -> None:
     """At 1,024: more is refused before anything is simulated."""
     assert NUMBERS[name].allows(1024) and not NUMBERS[name].allows(1025)
 
 
-def test_an_engine_is_told_every_number_of_a_machine() -> None:
+def test_every_machine_number_is_sent_to_the_engine() -> None:
     simulation = load_study("manford-kolahi").study.simulation
     assert simulation is not None
     for name in {machine for place in simulation.place for machine in place.machines}:
@@ -317,7 +317,7 @@ def test_an_engine_is_told_every_number_of_a_machine() -> None:
     assert any("adapter_rate_ratio" in one.numbers for one in simulation.machine)
 
 
-def test_an_engine_is_told_a_store_in_its_own_units() -> None:
+def test_store_numbers_are_sent_in_engine_units() -> None:
     numbers = {"write_behind_ms": 250, "disk_turn_ms": 16.7, "disk_overhead_us": 80}
     numbers |= {"disk_ns_per_byte": 3, "cache_blocks": 9, "name_sectors": 2, "file_open_us": 5}
     given = {**NEEDED, **{name: {"value": value, **WHY} for name, value in numbers.items()}}
@@ -352,7 +352,7 @@ def with_ensemble(numbers: list[str], *members: list[float]) -> dict[str, Any]:
         (["pc.interrupt_us"], [0.0], "found 0.0; allowed: numbers above 0"),
     ],
 )
-def test_an_ensemble_names_numbers_that_there_are(
+def test_ensembles_name_existing_numbers(
     numbers: list[str], member: list[float], said: str
 ) -> None:
     assert said in refusal(with_ensemble(numbers, member))
@@ -378,7 +378,7 @@ def test_a_member_of_an_ensemble_has_its_own_numbers() -> None:
     assert values == [[10.0, 7.0], [15.0, 9.0]]
 
 
-def test_no_more_blocks_wait_than_a_cache_holds() -> None:
+def test_write_behind_is_limited_by_the_cache() -> None:
     waiting, held = ({"value": value, **WHY} for value in (100, 50))
     said = refusal(machines(write_behind_blocks=waiting, cache_blocks=held))
     assert "write_behind_blocks`: found 100.0; allowed: 0 to 50, what the cache holds" in said

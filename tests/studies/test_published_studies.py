@@ -75,7 +75,7 @@ def test_every_published_number_is_there_once(name: str) -> None:
     assert len({value.id for value in values}) == len(values)
 
 
-def test_si_follows_from_the_printed_value_and_unit() -> None:
+def test_si_values_follow_from_published_values_and_units() -> None:
     def check(value: PublishedValue) -> None:
         if value.metric in ("ram_bytes", "cache_bytes"):
             unit, factor = "bytes", float(MEMORY_UNITS[value.unit])
@@ -94,7 +94,7 @@ def test_si_follows_from_the_printed_value_and_unit() -> None:
     check_each(VALUES, check)
 
 
-def test_the_printed_characters_hold_the_value() -> None:
+def test_the_quoted_text_contains_the_value() -> None:
     words = {
         0: "none", 0.1: "10%", 0.5: "half", 1.0: "full|whole|one", 2: "two|twice", 3: "three",
         4: "four", 5: "five", 7: "seven", 100: "Pro/100", 1_000_000: "one million", 1160: "1,160",
@@ -114,7 +114,7 @@ def test_the_printed_characters_hold_the_value() -> None:
     check_each(VALUES, check)
 
 
-def test_what_is_printed_with_about_or_almost_is_marked_so() -> None:
+def test_approximate_numbers_are_marked() -> None:
     def check(value: PublishedValue) -> None:
         says_about = re.search(r"about \S|approximate|around|~", value.published) is not None
         if value.id not in ("x.ratiopcat", "x.ratioibm", "t2.linux_win"):

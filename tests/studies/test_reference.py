@@ -73,7 +73,7 @@ def test_all_526_numbers_are_there_and_no_other() -> None:
     assert sum(len(list(study.published.printed)) for study in STUDIES.values()) == 526
 
 
-def test_every_number_is_what_was_printed() -> None:
+def test_every_number_matches_the_reference() -> None:
     check_each(NAMED_NUMBERS, check_printed)
 
 
@@ -190,7 +190,7 @@ RECOMPUTED = [
 ]
 
 
-def test_what_is_stated_recomputes_from_the_printed_numbers() -> None:
+def test_stated_values_recompute_from_published_numbers() -> None:
     def check(stated: tuple[LoadedStudy, str]) -> None:
         study, expression = stated
         assert evaluate(expression, study.published.numbers().__getitem__) is True
@@ -215,7 +215,7 @@ def test_every_number_of_a_table_stands_in_one_cell_of_one_table(name: str) -> N
 
 
 @pytest.mark.parametrize("name", STUDIES)
-def test_conditions_of_numbers_speak_of_the_factors_of_their_study(name: str) -> None:
+def test_conditions_of_numbers_use_factors_of_their_study(name: str) -> None:
     published = STUDIES[name].published
     levels = {f.name: {one.level for one in f.levels} for f in published.factor}
     compares = {"numerator", "denominator", "minuend", "subtrahend"}

@@ -38,7 +38,7 @@ def refused(**changes: Any) -> str:
     return str(caught.value)
 
 
-def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> None:
+def test_a_study_awaiting_a_workload_cannot_run() -> None:
     study = parse_study(tomllib.loads(WAITING), "study.toml")
 
     with pytest.raises(UsageError) as caught:
@@ -50,7 +50,7 @@ def test_a_study_that_waits_for_a_workload_is_a_study_that_cannot_be_run() -> No
     assert caught.value.hint == "`lanlab show files` prints its published values"
 
 
-def test_what_a_study_without_experiments_must_say() -> None:
+def test_a_study_without_experiments_needs_a_reason() -> None:
     both = {"id": "a", "title": "", "workload": "stream"}
 
     assert "`experiment`: found none; allowed: at least one" in refused(waiting=[])
@@ -67,7 +67,7 @@ def test_what_a_study_without_experiments_must_say() -> None:
     )
 
 
-def test_no_part_of_a_published_study_waits() -> None:
+def test_no_bundled_study_awaits_a_workload() -> None:
     for name in known_studies():
         study = study_on(load_study(name).study, "real")
 
@@ -93,7 +93,7 @@ def test_a_published_table_is_laid_out_as_it_was_printed() -> None:
     ]  # fmt: skip
 
 
-def test_rows_of_several_quantities_and_rows_that_a_table_does_not_have() -> None:
+def test_tables_may_have_mixed_and_missing_rows() -> None:
     receivers = load_study("milanovic-srbljic").published
     [table] = receivers.table
     rows = {words[0]: cells for words, cells in laid_out(receivers, table).rows}
@@ -112,7 +112,7 @@ def test_rows_of_several_quantities_and_rows_that_a_table_does_not_have() -> Non
     ]  # fmt: skip
 
 
-def test_two_numbers_for_one_cell_are_not_a_table() -> None:
+def test_two_numbers_in_one_cell_are_refused() -> None:
     published = load_study("schomer-claason").published
     value = published.value[0]
     twice = published.model_copy(

@@ -134,14 +134,14 @@ def test_another_clock_changes_all_costs_of_a_machine_and_nothing_else() -> None
     assert origins["ring_frames"] == "as in the study: assumed: made up for this test"
 
 
-def test_a_number_that_a_machine_had_not_is_new() -> None:
+def test_a_change_can_add_a_number() -> None:
     changed, said = changed_study(study_of(SLOW), [Change("slow", "nagle", 1)])
     assert numbers_of(changed, "slow")["nagle"] == 1
     assert said == ["slow: nagle none → 1"]
 
 
 @pytest.mark.parametrize("lacking", ["clock_mhz", "clock_exponent"])
-def test_a_clock_that_nothing_goes_with_is_refused(lacking: str) -> None:
+def test_changing_a_clock_without_effect_is_refused(lacking: str) -> None:
     machine = {key: value for key, value in SLOW.items() if key != lacking}
     with pytest.raises(UsageError, match="`slow` has no clock parameter"):
         changed_study(study_of(machine), [Change("slow", "clock_mhz", 100)])
@@ -151,7 +151,7 @@ def test_a_clock_that_nothing_goes_with_is_refused(lacking: str) -> None:
         assert numbers_of(changed, "slow")["protocol_us"] == 4.5
 
 
-def test_only_numbers_of_machines_that_there_are_can_be_changed() -> None:
+def test_only_numbers_of_existing_machines_can_be_changed() -> None:
     study = study_of(SLOW, {"id": "fast", "like": "slow", "cost_ratio": 0.5})
     with pytest.raises(UnknownName, match="cost_ratio") as refused:
         changed_study(study, [Change("fast", "cost_ratio", 1)])
@@ -180,7 +180,7 @@ def test_machines_like_a_changed_one_stay_and_are_named() -> None:
     assert not any("though like" in one for one in changed_study(study, changes[1:])[1])
 
 
-def test_a_changed_study_is_compared_with_nothing_that_was_printed() -> None:
+def test_a_changed_study_is_not_compared_with_publications() -> None:
     study = load_study("manford-kolahi").study
     assert study.simulation is not None and study.simulation.held_out
     changed, _ = changed_study(study, [Change("vista-ipv4", "protocol_us", 1)])

@@ -36,7 +36,9 @@ WHOLE = [
 
 
 @pytest.mark.parametrize(("study", "name", "parts", "note"), WHOLE)
-def test_a_claim_is_tested_whole(study: str, name: str, parts: list[str], note: str) -> None:
+def test_compound_claims_are_tested_completely(
+    study: str, name: str, parts: list[str], note: str
+) -> None:
     [finding] = [one for one in load_study(study).findings if one.id == name]
     statement = str(finding.statement.model_dump(mode="json", exclude_none=True))
     for part in parts:

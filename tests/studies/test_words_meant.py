@@ -71,7 +71,7 @@ def test_a_margin_may_be_written_in_per_cent(form: str) -> None:
     ],
     ids=lambda value: str(value)[:40],
 )
-def test_a_word_that_there_is_not_is_met_with_the_one_that_is_meant(
+def test_an_unknown_word_gets_a_suggestion(
     statement: dict[str, Any], found: str, hint: str
 ) -> None:
     with pytest.raises(BadStudy) as caught:

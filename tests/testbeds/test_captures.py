@@ -44,7 +44,7 @@ def streamed(folder: Path, size: str) -> tuple[int, dict[str, Any], str, int]:
     return code, capture, err, frames
 
 
-def test_a_full_disk_is_said_and_the_file_has_whole_frames(tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_capture_has_whole_frames(tmp_path: Path) -> None:
     code, capture, err, frames = streamed(tmp_path, "2m")
     assert code == 1, err
     assert capture["recorded_frames"] == frames > 500
@@ -55,14 +55,14 @@ def test_a_full_disk_is_said_and_the_file_has_whole_frames(tmp_path: Path) -> No
     assert f"`{place}` cannot be written: No space left on device" in err
 
 
-def test_a_disk_with_room_lacks_nothing(tmp_path: Path) -> None:
+def test_a_complete_capture_reports_only_counts(tmp_path: Path) -> None:
     code, capture, err, frames = streamed(tmp_path, "64m")
     assert code == 0, err
     assert (capture["recorded_frames"], capture["missing_frames"]) == (frames, 0)
     assert "lacks" not in err
 
 
-def test_what_is_noted_is_reported_once() -> None:
+def test_capture_notes_are_reported_once() -> None:
     captures.take()
     captures.note("a.pcap", 10, 0)
     captures.note("b.pcap", 10, 0)

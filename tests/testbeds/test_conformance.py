@@ -191,7 +191,7 @@ def test_every_host_reaches_every_other(opened: Bed, case: Case) -> None:
         server.process.communicate()
 
 
-def test_addresses_are_each_hosts_own(opened: Bed, case: Case) -> None:
+def test_each_host_has_its_own_addresses(opened: Bed, case: Case) -> None:
     addresses = [host.addresses["ipv4"] for host in opened.hosts]
     if opened.link.topology == "loopback":
         assert set(addresses) == {"127.0.0.1"}
@@ -266,7 +266,7 @@ def test_an_exception_leaves_nothing(case: Case) -> None:
         assert not networks & used_networks()
 
 
-def test_close_ends_what_still_runs_on_a_host(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_close_ends_processes_on_hosts(case: Case, monkeypatch: pytest.MonkeyPatch) -> None:
     """Even what ignores the end of its input; on loopback, it is its starter's to end. On hosts
     that are reached only engines run."""
     monkeypatch.setattr("lanlab.testbeds.namespaces._END_WITHIN_S", 0.1)

@@ -34,7 +34,7 @@ def test_a_testbed_is_whole_for_as_long_as_nobody_touches_it(open_bed: Open, lin
     assert bed.damage() is None
 
 
-def test_loopback_has_nothing_that_could_be_damaged(open_bed: Open) -> None:
+def test_loopback_is_never_damaged(open_bed: Open) -> None:
     assert open_bed("loopback", 2, "unshaped").damage() is None
 
 
@@ -72,7 +72,7 @@ def test_an_interface_that_is_gone_and_whose_counters_cannot_be_read(open_bed: O
         bed.counters()
 
 
-def test_a_holder_that_has_ended_is_told_before_what_went_with_it(open_bed: Open) -> None:
+def test_an_ended_holder_is_reported_before_its_consequences(open_bed: Open) -> None:
     """The cable of host0 goes with the namespace of host1."""
     bed = open_bed("virtual", 2, "10M")
     assert isinstance(bed, VirtualTestbed)

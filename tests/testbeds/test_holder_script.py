@@ -97,7 +97,7 @@ def test_every_login_shell_starts_the_holder(login: str, cache: Path) -> None:
     assert told == (f"send {cache}/engine-{SHA256}", "")
 
 
-def test_the_login_shell_has_nothing_to_read_otherwise() -> None:
+def test_the_login_command_has_no_special_characters() -> None:
     words = f"{HOLDER} {MARK}"
     assert set("!\n\\^").isdisjoint(words) and words.count("'") == 2
     assert len(words) < 1024
@@ -121,9 +121,7 @@ def test_a_link_of_the_engines_name_is_not_written_through(shell: list[str], cac
     assert kept(cache) == {f"engine-{SHA256}": ENGINE}
 
 
-def test_what_is_there_by_the_name_of_a_part_is_not_written_to(
-    shell: list[str], cache: Path
-) -> None:
+def test_existing_partial_files_are_not_written_to(shell: list[str], cache: Path) -> None:
     cache.mkdir(0o700, parents=True)
     elsewhere = cache.parent / "elsewhere"
     elsewhere.mkdir()
@@ -178,9 +176,7 @@ def test_an_engine_that_others_can_write_to_is_replaced(shell: list[str], cache:
 
 
 @pytest.mark.parametrize("what", ["directory", "directory above", "engine"])
-def test_what_belongs_to_somebody_else_is_left_alone(
-    shell: list[str], cache: Path, what: str
-) -> None:
+def test_files_of_other_users_are_left_alone(shell: list[str], cache: Path, what: str) -> None:
     if os.geteuid() != 0:
         missing("files of other users take root")
     cache.mkdir(0o700, parents=True)

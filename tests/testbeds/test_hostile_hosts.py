@@ -93,7 +93,7 @@ def test_a_host_that_floods_later_is_ended(host: Host) -> None:
     assert f"evil: {connection.why_ended()}" == FLOOD
 
 
-def test_of_what_a_host_says_the_end_is_kept(host: Host) -> None:
+def test_the_last_output_of_a_host_is_kept(host: Host) -> None:
     connection = host(
         f"{FACTS}; head -c 10000000 /dev/zero | tr '\\0' x >&2; echo >&2; echo last >&2"
     )
@@ -102,7 +102,7 @@ def test_of_what_a_host_says_the_end_is_kept(host: Host) -> None:
     assert fails(connection.next_line) == "evil: the ssh connection ended: last"
 
 
-def test_a_host_that_takes_nothing_is_given_up(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_host_that_reads_nothing_times_out(host: Host, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "_ANSWER_WITHIN_S", 0.5)
     connection = host(f"{FACTS}; echo 'send /tmp/engine'; exec sleep 60")
     arrival = arrive(connection)
@@ -113,21 +113,21 @@ def test_a_host_that_takes_nothing_is_given_up(host: Host, monkeypatch: pytest.M
     fails(lambda: connection.send(b"\n", 0), 0.3)
 
 
-def test_a_host_that_takes_a_little_now_and_then_has_a_time_for_all(host: Host) -> None:
+def test_a_host_that_reads_slowly_has_a_total_time_limit(host: Host) -> None:
     connection = host(f"{FACTS}; while head -c 4096 >/dev/null; do sleep 0.1; done")
     arrive(connection)
     said = fails(lambda: connection.send(b"x" * 10_000_000, 1.0), 5)
     assert "does not take what is sent to it" in said
 
 
-def test_a_host_that_closes_its_input_has_a_sentence(host: Host) -> None:
+def test_a_host_that_closes_its_input_is_reported(host: Host) -> None:
     connection = host(f"{FACTS}; exec <&-; echo 'send /tmp/engine'; exec sleep 60")
     arrival = arrive(connection)
     said = fails(lambda: install(connection, arrival, keep=False))
     assert said == "evil: the host has closed its end of the ssh connection"
 
 
-def test_a_connection_that_ends_meanwhile_has_a_sentence(host: Host) -> None:
+def test_a_connection_that_ends_early_is_reported(host: Host) -> None:
     connection = host(f"{FACTS}; echo 'send /tmp/engine'; echo gone >&2; exit 1")
     arrival = arrive(connection)
     with pytest.raises(RunError) as error:
@@ -143,7 +143,7 @@ def test_a_server_that_does_not_tell_its_address_is_reached(host: Host, ends: st
     assert (arrival.address, arrival.peer_address) == (None, None)
 
 
-def test_a_host_that_does_as_asked_is_used(host: Host, tmp_path: Path) -> None:
+def test_a_correct_host_is_accepted(host: Host, tmp_path: Path) -> None:
     connection = host(f"export XDG_CACHE_HOME={tmp_path}/cache; {HONEST}")
     found = install(connection, arrive(connection), keep=True)
     assert found.was_copied

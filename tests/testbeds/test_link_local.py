@@ -96,7 +96,7 @@ def test_hosts_are_measured_at_addresses_of_their_link(lan: SshLan) -> None:
     assert lan.measured("echo", *ends, "--requests", "5")["replies"] == 5
 
 
-def test_ssh_and_the_measurement_go_by_the_same_link(lan: SshLan) -> None:
+def test_ssh_and_measurement_use_the_same_link(lan: SshLan) -> None:
     """Here the interface is called `mgmt2`, there `mgmt0`; the user knows the name here."""
     found = lan.measured(
         *("stream", "--to", f"[{NAS}%mgmt2]", "--ip", "6", "--rate", "1M", "--time", "0.3")

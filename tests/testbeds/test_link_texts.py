@@ -46,7 +46,7 @@ WORDS = (
         ("10M+tbf", "tbf", None, 0),
     ],
 )
-def test_what_keeps_the_speed_follows_from_the_text(
+def test_the_link_text_decides_the_rate_limiter(
     text: str, shape: str, topology: str | None, propagation_ns: int
 ) -> None:
     found = parse_link(text)
@@ -128,7 +128,7 @@ def test_a_link_has_one_shortest_text(text: str, canonical: str, request_: LinkR
         ("10M,loss=90%,burst=2", "cannot lose 90 %; allowed: at most 66.67 %", "longer bursts"),
     ],
 )
-def test_what_no_link_is_gets_refused_with_a_hint(text: str, message: str, hint: str) -> None:
+def test_invalid_links_are_refused_with_a_hint(text: str, message: str, hint: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_link(text)
     assert caught.value.message.startswith("link: ")
@@ -138,7 +138,7 @@ def test_what_no_link_is_gets_refused_with_a_hint(text: str, message: str, hint:
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(st.one_of(st.sampled_from(WORDS), st.text(max_size=4)), max_size=7).map("".join))
-def test_any_text_is_a_link_or_an_error_of_use(text: str) -> None:
+def test_any_text_is_a_link_or_a_usage_error(text: str) -> None:
     try:
         found = parse_link(text)
     except UsageError:

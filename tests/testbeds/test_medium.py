@@ -85,7 +85,7 @@ def test_every_copy_of_a_frame_is_delivered_or_one_loss(open_bed: Open, link: st
     assert (lost > 0) == ("loss" in link)
 
 
-def test_lateness_is_of_the_time_since_the_reading_before(open_bed: Open) -> None:
+def test_lateness_counts_since_the_previous_reading(open_bed: Open) -> None:
     bed = open_bed("virtual", 2, "10M")
     assert isinstance(bed, VirtualTestbed)
     assert reaches(bed, 0, 1)
@@ -148,14 +148,14 @@ def test_the_record_says_what_carried_the_frames(open_bed: Open, interfaces: str
     assert found["medium"]["seed"] >= 0
 
 
-def test_doctor_says_what_the_medium_works_by(open_bed: Open, interfaces: str) -> None:
+def test_doctor_names_the_medium_mechanism(open_bed: Open, interfaces: str) -> None:
     open_bed("virtual", 2, "10M").close()
     (need,) = (need for need in needs("virtual") if need.name.startswith("medium"))
     assert need.found, need.detail
     assert ("packet sockets" in need.detail) == (interfaces == "packet_socket")
 
 
-def test_a_kernel_that_has_neither_is_reported_with_a_hint(
+def test_a_kernel_without_a_medium_mechanism_gets_a_hint(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(medium, "TUN_DEVICE", Path("/dev/no-such-device"))

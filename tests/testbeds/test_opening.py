@@ -58,7 +58,7 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return told
 
 
-def test_a_testbed_that_was_taken_is_its_takers(made: MadeUp, told: list[str]) -> None:
+def test_a_taken_testbed_belongs_to_its_taker(made: MadeUp, told: list[str]) -> None:
     with Opening("loopback", 2, "unshaped") as beside:
         taken = beside.take()
     assert taken.bed is made  # type: ignore[comparison-overlap]
@@ -105,7 +105,7 @@ def test_a_testbed_that_nobody_took_is_closed(made: MadeUp, told: list[str]) -> 
     assert told[-2:] == ["close host0", "close host1"]
 
 
-def test_what_is_refused_is_reported_without_starting_engines(
+def test_refusals_start_no_engine(
     made: MadeUp, told: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     is_refused = threading.Event()
@@ -135,7 +135,7 @@ def test_python_changes_threads_as_before_when_it_is_made(made: MadeUp, told: li
     assert sys.getswitchinterval() == pytest.approx(before_s)
 
 
-def test_why_it_could_not_be_made_is_reported_where_it_is_taken() -> None:
+def test_creation_errors_are_raised_when_taken() -> None:
     with Opening("loopback", 2, "10M") as beside, pytest.raises(UsageError, match="no link `10M`"):
         beside.take()
     with pytest.raises(LabError), Opening("loopback", 2, "10M") as beside:

@@ -64,7 +64,7 @@ def test_neither_end_of_the_cables_joins_or_splits_frames(open_bed: Open) -> Non
         assert not [name for name in (*names, "tx-checksumming") if found[name]]
 
 
-def test_what_finds_no_room_in_the_socket_is_lost_in_the_adapters_queue(open_bed: Open) -> None:
+def test_a_full_socket_loses_frames_in_the_adapter_queue(open_bed: Open) -> None:
     bed = open_bed("virtual", 2, "100M")
     assert isinstance(bed, VirtualTestbed)
     settled(bed)

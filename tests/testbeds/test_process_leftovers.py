@@ -106,7 +106,7 @@ def test_a_mark_without_its_owner_is_a_leftover(mark: str) -> None:
     assert ended_by(process) == -signal.SIGKILL
 
 
-def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
+def test_processes_get_time_to_end_in_order(tmp_path: Path) -> None:
     done = tmp_path / "done"
     with subprocess.Popen(
         ["sh", "-c", f"echo; sleep 0.3; : >'{done}'"],
@@ -120,7 +120,7 @@ def test_what_is_ending_in_order_gets_the_time_for_it(tmp_path: Path) -> None:
     assert done.exists()
 
 
-def test_what_does_not_end_by_itself_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_processes_that_do_not_end_are_killed(monkeypatch: pytest.MonkeyPatch) -> None:
     waiting, stopped = marked("gone"), marked("gone")
     stopped.send_signal(signal.SIGSTOP)
     monkeypatch.setattr(process_leftovers, "_LEAVE_WITHIN_S", 0.2)

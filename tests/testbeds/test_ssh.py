@@ -136,7 +136,7 @@ def test_the_other_version_of_ip_is_measured_at_the_same_interface(lan: SshLan) 
         (["--testbed", "ssh:nas"], "1 hosts; allowed: 2 or more", "this machine is `here`"),
     ],
 )
-def test_what_cannot_be_is_refused(
+def test_invalid_hosts_are_refused(
     lan: SshLan, argv: list[str], said: str, hint: str | None
 ) -> None:
     code, out, err = lan.run("stream", *argv)
@@ -146,7 +146,7 @@ def test_what_cannot_be_is_refused(
     assert out == ""
 
 
-def test_a_key_that_is_not_let_in_is_refused(lan: SshLan) -> None:
+def test_an_unauthorised_key_is_refused(lan: SshLan) -> None:
     lan.configure(f"Host nas\n  IdentityFile {lan.folder}/host_key\n  IdentitiesOnly yes\n")
     config = lan.folder / "ssh_config"
     config.write_text(config.read_text().replace("user_key", "host_key"))

@@ -183,7 +183,7 @@ module.END_AFTER_SILENCE_S, module.HEARTBEAT_S = 4, 1.0
 """
 
 
-def test_an_engine_hears_something_often_enough() -> None:
+def test_keepalives_are_frequent_enough() -> None:
     assert 3 * installed_engine.HEARTBEAT_S < installed_engine.END_AFTER_SILENCE_S
 
 
@@ -213,7 +213,7 @@ def test_an_engine_that_hears_nothing_ends(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("home", "reason"), [("size=4m", "KiB free"), ("size=64m,noexec", "mounted noexec")]
 )
-def test_where_no_engine_can_be_kept_another_directory_is_taken(
+def test_another_directory_is_used_if_the_cache_is_unusable(
     tmp_path: Path, home: str, reason: str
 ) -> None:
     (tmp_path / "a").mkdir()

@@ -47,7 +47,7 @@ def worlds() -> Iterator[Worlds]:
     opened.close()
 
 
-def test_a_result_is_that_of_its_request(worlds: Worlds) -> None:
+def test_results_match_their_requests(worlds: Worlds) -> None:
     plain = [worlds.result(request(seed)) for seed in range(4)]
     assert len({str(result) for result in plain}) == 4
     worlds.expect([request(seed) for seed in range(4)])
@@ -82,7 +82,7 @@ def test_a_refused_request_and_a_lost_engine_are_errors_of_their_world_alone(
     assert [worlds.result(request(1)) for _ in range(3)] == [plain] * 3
 
 
-def test_the_end_ends_worlds_that_are_computed() -> None:
+def test_closing_ends_running_worlds() -> None:
     opened = Worlds(lambda: Engine("simulator", [engine_path()]), 2)
     opened.expect([request(1, ENDLESS), request(2, ENDLESS), request(3, ENDLESS)])
     plain = Worlds(lambda: Engine("simulator", [engine_path()]), 2)

@@ -17,7 +17,7 @@ def _refused(
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1:8080", "localhost:9", "LOCALHOST", "[::1]:80"])
-def test_any_name_of_loopback_and_any_port_is_let_in(host: str) -> None:
+def test_any_loopback_name_and_port_is_allowed(host: str) -> None:
     assert _refused(Host=host) is None
 
 
@@ -30,7 +30,7 @@ def test_a_foreign_name_for_this_machine_is_refused(host: str) -> None:
 
 
 @pytest.mark.parametrize("peer", ["192.0.2.1", "fe80::1", "::", "nonsense"])
-def test_only_loopback_is_let_in(peer: str) -> None:
+def test_only_loopback_clients_are_allowed(peer: str) -> None:
     assert _refused(peer=peer) == 403
 
 
@@ -42,7 +42,7 @@ def test_a_wrong_token_is_refused(path: str) -> None:
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE", "OPTIONS", "PATCH"])
-def test_nothing_but_reading_is_let_in(method: str) -> None:
+def test_only_reading_requests_are_allowed(method: str) -> None:
     assert _refused(method=method) == 405
 
 

@@ -23,7 +23,7 @@ def _judged(trial: PlannedTrial) -> Judgement:
     return Judgement((_WORK,) if trial.block == 0 else (), ())
 
 
-def test_rows_are_those_of_the_report_however_the_trials_come() -> None:
+def test_rows_match_the_report_in_any_order_of_arrival() -> None:
     made = synthetic_run("milanovic-srbljic", judged=_judged, fails=lambda trial: trial.block == 1)
     one_by_one, at_once = RunState(made.run), RunState(made.run)
     for trial in made.trials:
@@ -38,7 +38,7 @@ def test_rows_are_those_of_the_report_however_the_trials_come() -> None:
     assert {row.mark for row in one_by_one.rows} >= {COUNTS, LEFT_OUT, DISTURBED, FAILED}
 
 
-def test_a_page_is_sent_only_what_changed() -> None:
+def test_pages_receive_only_changes() -> None:
     made = synthetic_run("milanovic-srbljic", judged=_judged)
     state = RunState(made.run)
     again = next(
@@ -80,7 +80,7 @@ def test_a_history_that_no_plan_has_leaves_progress_unknown() -> None:
     assert len(state.rows) == 3
 
 
-def test_what_is_left_out_of_records_changes_no_table(store: Path) -> None:
+def test_omitted_parts_of_records_change_no_table(store: Path) -> None:
     with open_store(str(store)) as records:
         kinds = {(run.study_id, run.scale, run.status): run for run in records.runs()[::-1]}
         runs = [(run, _three_of_each_kind(records.trials(run.id))) for run in kinds.values()]
@@ -110,7 +110,7 @@ def test_large_parts_are_left_out(key: str) -> None:
     assert lean(raw) == {"sender": {f"{key}_s": 2}}
 
 
-def test_what_trials_have_in_common_is_kept_once_and_nothing_is_changed() -> None:
+def test_common_parts_of_trials_are_shared_without_changes() -> None:
     first = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": 1, "z": 0.0}}
     other = {"setup": {"a": [1, "x"], "b": 2_000}, "sender": {"n": True, "z": -0.0}}
     kept = lean(first)

@@ -65,7 +65,7 @@ def test_axe_finds_nothing(page: Browser, server: WebServer, width: int, dark: b
         assert page.evaluate("document.documentElement.scrollWidth <= innerWidth"), path
 
 
-def test_it_works_by_keyboard(page: Browser, server: WebServer) -> None:
+def test_the_page_works_by_keyboard(page: Browser, server: WebServer) -> None:
     _open_run(page, server, _DISTURBED)
     page.key("Tab")
     assert page.evaluate("document.activeElement.className") == "skip"

@@ -50,7 +50,7 @@ def test_pages_carry_a_strict_policy_and_stay_out_of_caches_and_frames(server: W
         assert "Set-Cookie" not in fields
 
 
-def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer) -> None:
+def test_requests_without_the_token_are_refused_and_reveal_none(server: WebServer) -> None:
     for path, fields in (
         ("/", {}),
         ("/wrong/", {}),
@@ -73,7 +73,7 @@ def test_a_stranger_is_told_in_plain_words_and_learns_no_token(server: WebServer
     ],
     ids=["origin", "host", "script"],
 )
-def test_a_page_of_elsewhere_gets_nothing_with_the_token_either(
+def test_foreign_origins_get_nothing_even_with_the_token(
     server: WebServer, path: str, headers: dict[str, str]
 ) -> None:
     status, fields, text = asked(server, f"/{server.token}/{path}", headers=headers)
@@ -94,14 +94,14 @@ def test_events_need_the_token(server: WebServer, path: str) -> None:
     assert server.watch.pages == ()
 
 
-def test_nothing_can_be_sent_to_it(server: WebServer) -> None:
+def test_request_bodies_are_refused_unread(server: WebServer) -> None:
     status, fields, text = asked(server, f"/{server.token}/", method="POST", body=b"x=1")
     assert status == 405
     assert fields["Allow"] == "GET, HEAD"
     assert "can only be read" in text
 
 
-def test_it_listens_on_loopback_only(server: WebServer) -> None:
+def test_the_server_listens_on_loopback_only(server: WebServer) -> None:
     assert server.socket.getsockname()[0] == ADDRESS
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         try:
@@ -165,7 +165,7 @@ def test_texts_of_a_store_are_never_markup(tmp_path: Path) -> None:
     assert "<script" not in html
 
 
-def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None:
+def test_live_numbers_match_the_report(server: WebServer, store: Path) -> None:
     with open_store(str(store)) as records:
         run = records.run(_DISTURBED)
         trials = records.trials(run.id)
@@ -185,7 +185,7 @@ def test_numbers_are_those_of_the_report(server: WebServer, store: Path) -> None
     assert set(expected) <= set(cells)
 
 
-def test_a_comparison_is_that_of_the_command(server: WebServer, store: Path, drawn: None) -> None:
+def test_live_comparisons_match_the_command(server: WebServer, store: Path, drawn: None) -> None:
     status, fields, text = asked(server, f"/{server.token}/compare?run={_FASTER}&run={_DISTURBED}")
     assert status == 200
     assert "script-src 'sha256-" in fields["Content-Security-Policy"]
@@ -238,9 +238,7 @@ with open_store({str(place)!r}) as records, records.acquire_run(made.run.id):
     assert sorted(late_s)[len(late_s) // 2] < 2.0
 
 
-def test_a_store_that_is_removed_is_said_and_one_that_comes_back_is_shown(
-    store: Path, tmp_path: Path
-) -> None:
+def test_a_removed_and_restored_store_is_shown(store: Path, tmp_path: Path) -> None:
     place, away = tmp_path / "store.sqlite", tmp_path / "away.sqlite"
     shutil.copy(store, place)
     with serving(place) as server, events(server, f"run/{_SEARCH}/events") as found:
@@ -276,7 +274,7 @@ def test_a_run_that_is_deleted_is_reported(store: Path, tmp_path: Path) -> None:
         "UPDATE trial SET status = 'eaten' WHERE run_id = :run",
     ],
 )
-def test_a_bad_row_is_said_of_its_run_alone(store: Path, tmp_path: Path, change: str) -> None:
+def test_a_bad_row_affects_only_its_run(store: Path, tmp_path: Path, change: str) -> None:
     place = tmp_path / "store.sqlite"
     shutil.copy(store, place)
     with contextlib.closing(sqlite3.connect(place)) as connection, connection:
@@ -378,9 +376,7 @@ def _is_closed(one: socket.socket, within_s: float = 5) -> bool:
     return True
 
 
-def test_strangers_who_send_byte_by_byte_keep_no_reader_out(
-    server: WebServer, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_slow_strangers_block_no_reader(server: WebServer, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(server._admission, "most_waiting", 20)
     held = _connected(server, 60)
     try:
@@ -410,7 +406,7 @@ def test_a_request_that_does_not_end_in_time_is_closed(
     assert time.monotonic() - began_s < 5
 
 
-def test_no_more_of_a_head_is_kept_than_allowed(server: WebServer) -> None:
+def test_request_headers_are_limited_in_memory(server: WebServer) -> None:
     """Of strangers with endless fields: 60 of them took 498 MB."""
     held = _connected(server, 60)
     fields = b"GET / HTTP/1.1\r\n" + 8 * (b"X-Many: " + 8000 * b"x" + b"\r\n")
@@ -438,7 +434,7 @@ def test_a_connection_with_the_token_is_used_again(server: WebServer) -> None:
             received += piece
 
 
-def test_of_many_connections_those_of_the_address_with_the_most_go_first() -> None:
+def test_the_address_with_most_connections_loses_some_first() -> None:
     ends = [socket.socketpair() for _ in range(5)]
     addresses = ("127.0.0.1", "127.0.0.2", "127.0.0.2", "127.0.0.3")
     listening = socket.create_server((ADDRESS, 0))

@@ -43,7 +43,7 @@ def test_a_stream_of_which_nothing_arrived_fails() -> None:
     assert refused(64).hint is None
 
 
-def test_where_a_counter_says_where_it_was_lost_the_length_is_not_blamed() -> None:
+def test_counted_losses_are_not_blamed_on_message_length() -> None:
     error = refused(1400, socket_dropped_datagrams=1000)
     assert error.message.endswith("1000 in the receiver's socket buffer")
     assert error.hint is None
@@ -52,14 +52,14 @@ def test_where_a_counter_says_where_it_was_lost_the_length_is_not_blamed() -> No
     assert error.hint is None
 
 
-def test_what_a_link_was_asked_to_lose_is_a_result() -> None:
+def test_configured_loss_is_a_result() -> None:
     counted = {"medium_frames": 10, "medium_lost_chance": 1000}
     outcome = exchange_of(stream_sent(), stream_received(**NOTHING))
     check_stream(1400, "udp", outcome, CounterChanges({"sender": counted}))
     check_echo(1400, 1.0, REQUESTED, CounterChanges({"responder": counted}))
 
 
-def test_what_could_not_be_sent_is_another_failure() -> None:
+def test_unsent_messages_are_a_different_failure() -> None:
     sent = stream_sent(sent_messages=0, refused_messages=1000)
     with pytest.raises(EngineError, match="could be sent: the system refused 1000") as caught:
         check_stream(1400, "udp", exchange_of(sent, stream_received(**NOTHING)), QUIET)

@@ -66,7 +66,7 @@ def test_clocks_of_two_kernels_are_read_more_often(
     assert [cast("Fake", end.engine).pings for end in ends] == [[pings], [pings]]
 
 
-def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
+def test_one_boot_without_a_measurable_offset_is_one_clock() -> None:
     found = read(an_end(7_000_000, "b"), an_end(7_000_100, "b"))
 
     assert found.are_one_clock
@@ -75,7 +75,7 @@ def test_one_boot_and_no_difference_that_can_be_told_is_one_clock() -> None:
 
 
 @pytest.mark.parametrize("boot_ids", [("b", "c"), ("b", None), (None, None)])
-def test_clocks_of_unlike_or_unknown_kernels_are_never_one(
+def test_clocks_of_different_or_unknown_kernels_are_never_one(
     boot_ids: tuple[str | None, str | None],
 ) -> None:
     found = read(an_end(0, boot_ids[0]), an_end(20, boot_ids[1]))
@@ -116,11 +116,11 @@ def test_one_clock_has_no_error_and_keeps_what_was_measured() -> None:
     }
 
 
-def test_a_clock_that_was_one_and_is_no_more_has_the_difference_as_its_bound() -> None:
+def test_a_clock_that_split_has_the_offset_as_its_error() -> None:
     assert clock_record(clocks(0, 0), clocks(0, 9_000))["bound_ns"] == 9_100
 
 
-def test_a_failed_trial_tells_of_its_clocks_before() -> None:
+def test_a_failed_trial_records_its_clocks() -> None:
     record = clock_record(clocks(0, 4_000, False), None)
 
     assert record["bound_ns"] == 100
@@ -180,7 +180,7 @@ def test_engines_of_one_machine_are_shown_to_have_one_clock(pair: Pair) -> None:
         assert abs(measured["difference_ns"]) <= measured["error_ns"]
 
 
-def test_an_echo_tells_of_its_clocks_and_gives_them_to_nobody(pair: Pair) -> None:
+def test_an_echo_records_its_clocks_without_sending_them(pair: Pair) -> None:
     setup = pair.trial("echo", requests=10).exchange.setup
 
     assert setup["clocks"]["shared_clock"]

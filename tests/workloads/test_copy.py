@@ -221,7 +221,7 @@ perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
         ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
     ],
 )
-def test_what_is_wrong_with_a_server_is_reported(
+def test_server_faults_are_reported(
     pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
 ) -> None:
     with Served(pair.engines[1], "ftps", tmp_path) as (url, trust):
@@ -243,7 +243,7 @@ def test_a_missing_share_is_reported(pair: Pair, tmp_path: Path) -> None:
     assert error.code == "service.missing"
 
 
-def test_a_server_that_is_silent_is_not_waited_for_for_ever(pair: Pair) -> None:
+def test_a_silent_server_times_out(pair: Pair) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
         error = copy(pair.engines, server=url, timeout_s=0.3).error
@@ -269,7 +269,7 @@ def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
     assert not working_directories(tmp_path)
 
 
-def test_parameters_that_do_not_fit_are_refused() -> None:
+def test_inconsistent_parameters_are_refused() -> None:
     for wrong, said in [
         ({"dataset": "nothing-known"}, "no dataset named"),
         ({"dataset": "dir:relative"}, "absolute"),

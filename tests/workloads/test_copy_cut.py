@@ -50,7 +50,7 @@ def test_a_cut_in_mid_file_is_tried_again_and_counted(
 @pytest.mark.parametrize(
     ("direction", "service"), each_at_three(("upload",), ("download",), services=RELAYED)
 )
-def test_what_is_cut_every_time_is_given_up_after_the_retries(
+def test_a_file_cut_every_time_is_given_up_after_the_retries(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
     with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
@@ -79,7 +79,7 @@ def _all(octets: bytes, _: int) -> bytes:
 
 
 @pytest.mark.parametrize("service", ["ftp", "webdav", "smb"])
-def test_a_server_that_falls_silent_in_mid_file(
+def test_a_server_that_falls_silent_times_out_in_each_attempt(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
     with Served(pair.engines[1], service, tmp_path) as (url, trust), Relay(url) as relay:
@@ -166,7 +166,7 @@ def test_a_stall_that_is_real_is_named(pair: Pair, tmp_path: Path, service: str)
     assert metrics["stall_ratio"] > 0.3
 
 
-def test_the_same_server_without_a_stall_has_none(pair: Pair, tmp_path: Path) -> None:
+def test_a_server_without_a_stall_is_not_blamed(pair: Pair, tmp_path: Path) -> None:
     with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
         exchange = copy(pair.engines, server=relay.url, dataset="60x1kB")
     assert metrics_of(exchange)["stall_ratio"] == 0

@@ -54,7 +54,7 @@ def trial(pair: Pair, service: str, root: Path, **parameters: Any) -> Any:
 
 
 @pytest.mark.parametrize("service", ["directory", *EMBEDDED])
-def test_what_strangers_put_into_the_directory_of_a_trial_stays(
+def test_foreign_files_in_the_trial_directory_are_kept(
     pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, service: str
 ) -> None:
     root = tmp_path / "root"
@@ -91,7 +91,7 @@ def test_what_strangers_put_into_the_directory_of_a_trial_stays(
         ("files",), ("files/f000000.dat",), ("working",), services=("directory", *EMBEDDED)
     ),
 )
-def test_what_links_lead_to_stays(
+def test_link_targets_are_kept(
     pair: Pair,
     tmp_path: Path,
     precious: Path,
@@ -182,7 +182,7 @@ def station_trial(
 
 @needs_links
 @pytest.mark.parametrize("where", ["", "sub"])
-def test_links_in_a_directory_that_is_downloaded_to(
+def test_links_in_a_download_directory_are_not_followed(
     pair: Pair, tmp_path: Path, precious: Path, monkeypatch: pytest.MonkeyPatch, where: str
 ) -> None:
     mine, root = tmp_path / "mine", tmp_path / "served"
@@ -232,7 +232,7 @@ def test_a_strangers_file_where_a_download_goes_stays(
 
 
 @pytest.mark.parametrize("mark", ["", "made by lan", "whole"])
-def test_a_mark_that_was_not_written_to_its_end(
+def test_a_truncated_mark_allows_removal_of_an_empty_directory(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mark: str
 ) -> None:
     mine, root = tmp_path / "mine", tmp_path / "root"
@@ -286,7 +286,7 @@ print(json.dumps(found))
 @pytest.mark.parametrize(
     ("way", "code"), [("server", "service.no_space"), ("client", "system.no_space")]
 )
-def test_a_disk_that_is_full(
+def test_a_full_disk_fails_the_trial_and_is_cleaned_up(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, way: str, code: str
 ) -> None:
     place = tmp_path / "small"
@@ -305,7 +305,7 @@ def test_a_disk_that_is_full(
 
 @pytest.mark.skipif(sys.platform != "linux", reason="others have no such call")
 @pytest.mark.parametrize("has_right", [True, False])
-def test_cold_caches(tmp_path: Path, has_right: bool) -> None:
+def test_cold_caches_are_dropped_and_recorded(tmp_path: Path, has_right: bool) -> None:
     if has_right and os.geteuid() != 0:
         pytest.skip("needs root to forget everything")
     prefix: list[str] = []
@@ -327,7 +327,7 @@ def test_cold_caches(tmp_path: Path, has_right: bool) -> None:
         assert of == {"everything" if has_right else "files"}, exchange.setup["caches"]
 
 
-def test_a_failure_says_nothing_was_hidden(pair: Pair, tmp_path: Path) -> None:
+def test_an_unwritable_directory_is_refused_and_left_empty(pair: Pair, tmp_path: Path) -> None:
     if sys.platform == "win32" or os.geteuid() == 0:
         pytest.skip("root may write everywhere")
     tmp_path.chmod(0o500)

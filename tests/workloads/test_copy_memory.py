@@ -40,7 +40,7 @@ def test_each_trial_tells_what_was_made_ready(
         assert told["elapsed_s"] > 0
 
 
-def test_what_is_kept_nowhere_needs_no_memory(pair: Pair) -> None:
+def test_downloads_to_memory_reserve_none(pair: Pair) -> None:
     exchange = copy(pair.engines, service="ftp", direction="download", medium="memory")
     assert "memory" not in exchange.setup
 
@@ -69,7 +69,7 @@ def test_files_in_memory_take_that_of_their_file_system() -> None:
     assert subprocess.run(whole, check=False, timeout=60).returncode == 0
 
 
-def test_too_little_to_matter_is_left(pair: Pair) -> None:
+def test_a_small_machine_copies_without_reserving_memory(pair: Pair) -> None:
     told = pair.engines[0].start({"type": "ready_memory", "bytes": 1000}).result(60)
     assert (told["ready_bytes"], told["reason"]) == (0, "too little to matter")
 

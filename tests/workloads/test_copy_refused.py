@@ -30,7 +30,7 @@ def refused(pair: Pair, root: Path, service: str, change: Any, **parameters: Any
 
 
 @pytest.mark.parametrize("service", EMBEDDED)
-def test_a_server_that_is_not_there(pair: Pair, service: str) -> None:
+def test_an_unreachable_server_is_named(pair: Pair, service: str) -> None:
     port = closed_port()
     share = {"smb": "/share", "nfs": "/export", "s3": "/bucket", "s3s": "/bucket"}.get(service, "/")
     error = failure_of(
@@ -42,7 +42,9 @@ def test_a_server_that_is_not_there(pair: Pair, service: str) -> None:
 
 
 @pytest.mark.parametrize("service", WITH_USERS)
-def test_a_wrong_password(pair: Pair, tmp_path: Path, service: str) -> None:
+def test_a_wrong_password_is_reported_without_secrets(
+    pair: Pair, tmp_path: Path, service: str
+) -> None:
     root = tmp_path / "root"
     root.mkdir()
     error = refused(pair, root, service, lambda url: {"server": url, "secret": "gue55ed"})
@@ -53,7 +55,7 @@ def test_a_wrong_password(pair: Pair, tmp_path: Path, service: str) -> None:
 
 @pytest.mark.parametrize("service", ["ftps", "sftp", "webdavs", "s3s"])
 @pytest.mark.parametrize("trust", [None, "sha256:" + 64 * "0"])
-def test_a_certificate_that_is_not_trusted(
+def test_an_untrusted_certificate_is_refused(
     pair: Pair, tmp_path: Path, service: str, trust: str | None
 ) -> None:
     root = tmp_path / "root"
@@ -68,7 +70,7 @@ def test_a_certificate_that_is_not_trusted(
 
 
 @pytest.mark.parametrize("service", ["ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"])
-def test_a_directory_that_is_missing(pair: Pair, tmp_path: Path, service: str) -> None:
+def test_a_missing_directory_is_not_created(pair: Pair, tmp_path: Path, service: str) -> None:
     root = tmp_path / "root"
     root.mkdir()
     error = refused(pair, root, service, lambda url: {"server": below(url, "no/where")})
@@ -77,7 +79,9 @@ def test_a_directory_that_is_missing(pair: Pair, tmp_path: Path, service: str) -
 
 
 @pytest.mark.parametrize("service", ["smb", "nfs", "s3", "s3s"])
-def test_a_share_export_or_bucket_that_is_missing(pair: Pair, tmp_path: Path, service: str) -> None:
+def test_a_missing_share_export_or_bucket_is_named(
+    pair: Pair, tmp_path: Path, service: str
+) -> None:
     root = tmp_path / "root"
     root.mkdir()
     error = refused(
@@ -87,7 +91,7 @@ def test_a_share_export_or_bucket_that_is_missing(pair: Pair, tmp_path: Path, se
     assert "elsewhere" in error.message
 
 
-def test_a_directory_of_this_host_that_is_missing(pair: Pair, tmp_path: Path) -> None:
+def test_a_missing_local_directory_is_refused(pair: Pair, tmp_path: Path) -> None:
     error = failure_of(copy(pair.engines, server=(tmp_path / "unmounted").as_uri()))
     assert error.code == "service.missing"
 
@@ -115,7 +119,9 @@ def test_names_that_are_awkward_are_copied(pair: Pair, tmp_path: Path, service: 
 
 @pytest.mark.parametrize("name", ["co:lon", "dot.", "blank ", "what?", "*", 'quo"te', "<in>|"])
 @pytest.mark.parametrize("deep", [False, True])
-def test_a_name_that_smb_cannot_hold(pair: Pair, tmp_path: Path, name: str, deep: bool) -> None:
+def test_names_that_smb_cannot_store_are_refused(
+    pair: Pair, tmp_path: Path, name: str, deep: bool
+) -> None:
     files, root = tmp_path / "files", tmp_path / "root"
     root.mkdir()
     (files / name if deep else files).mkdir(parents=True)
@@ -132,7 +138,7 @@ def test_a_name_that_smb_cannot_hold(pair: Pair, tmp_path: Path, name: str, deep
     "name", [b"new\nline", b"back\\slash", b"no utf-8 \xff", b"escape \x1b[31m"]
 )
 @pytest.mark.parametrize("service", ["directory", "ftp", "smb"])
-def test_a_name_that_no_service_can_hold(
+def test_names_that_no_service_can_store_are_refused(
     pair: Pair, tmp_path: Path, service: str, name: bytes
 ) -> None:
     files, root = tmp_path / "files", tmp_path / "root"
@@ -153,7 +159,7 @@ def test_a_name_that_no_service_can_hold(
 
 
 @pytest.mark.parametrize("service", EMBEDDED)
-def test_ipv6_literals_in_urls(pair: Pair, tmp_path: Path, service: str) -> None:
+def test_ipv6_literals_work_in_urls(pair: Pair, tmp_path: Path, service: str) -> None:
     """As `smb://[::1]:4450/share`: over IPv6, data connections of FTP, too."""
     if not pair.has_ipv6():
         pytest.skip("no IPv6 on this machine")

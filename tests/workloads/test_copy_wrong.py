@@ -33,7 +33,7 @@ def at_the_server(root: Path) -> Path:
 
 
 @pytest.mark.parametrize(("octet", "service"), each_at_three((0,), (150_001,), (BYTES - 1,)))
-def test_a_bit_that_changed_after_an_upload(
+def test_a_bit_changed_after_an_upload_is_located(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, octet: int
 ) -> None:
     root = tmp_path / "root"
@@ -51,7 +51,7 @@ def test_a_bit_that_changed_after_an_upload(
     ("change", "verify", "service"),
     each_at_three((-1, "content"), (1, "content"), (-1, "size"), (1, "size")),
 )
-def test_a_copy_that_is_shorter_or_longer(
+def test_a_shorter_or_longer_copy_is_detected(
     pair: Pair,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
@@ -75,7 +75,7 @@ def test_a_copy_that_is_shorter_or_longer(
     assert "f000000.dat" in error.message
 
 
-def test_a_file_that_is_gone_when_it_is_compared(
+def test_a_file_missing_at_comparison_is_reported(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for verify, code in (("content", "service.missing"), ("size", "copy.wrong")):
@@ -90,7 +90,7 @@ def test_a_file_that_is_gone_when_it_is_compared(
 
 
 @pytest.mark.parametrize(("medium", "service"), each_at_three(("memory",), ("disk",)))
-def test_a_bit_that_changed_before_a_download(
+def test_a_bit_changed_before_a_download_is_detected(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, medium: str
 ) -> None:
     root = tmp_path / "root"
@@ -113,7 +113,7 @@ def test_a_bit_that_changed_before_a_download(
 
 @pytest.mark.parametrize("direction", ["upload", "download"])
 @pytest.mark.parametrize("service", ["ftp", "webdav", "nfs", "smb", "s3"])
-def test_a_bit_that_changes_on_the_way(
+def test_a_bit_changed_in_transit_is_detected(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, service: str, direction: str
 ) -> None:
     flipped: list[int] = []
@@ -139,7 +139,7 @@ def test_a_bit_that_changes_on_the_way(
 
 @pytest.mark.parametrize("change", ["grown", "cut", "overwritten", "gone"])
 @pytest.mark.parametrize("when", ["in mid-file", "before it is compared"])
-def test_a_file_that_changes_while_it_is_copied(
+def test_a_source_file_changed_during_the_copy_is_named(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, when: str, change: str
 ) -> None:
     mine, root = tmp_path / "mine", tmp_path / "root"
@@ -263,7 +263,7 @@ class _Liar(BaseHTTPRequestHandler):
     ("lie", "codes"),
     [(-7, ("service.length", "copy.wrong")), (7, ("service.length", "service.reset"))],
 )
-def test_a_server_that_lies_about_length(
+def test_a_false_length_fails_the_trial(
     pair: Pair, direction: str, lie: int, codes: tuple[str, ...]
 ) -> None:
     handler = type("Liar", (_Liar,), {"files": {}, "lie": lie})
@@ -280,14 +280,14 @@ def test_a_server_that_lies_about_length(
     assert handler.files == {}
 
 
-def test_what_is_not_compared_is_said_to_be_not(pair: Pair, tmp_path: Path) -> None:
+def test_an_unverified_copy_is_reported_as_unverified(pair: Pair, tmp_path: Path) -> None:
     with Served(pair.engines[1], "ftp", tmp_path) as (url, _):
         exchange = copy(pair.engines, server=url, verify="none")
     metrics_of(exchange)
     assert exchange.setup["checked"]["verified"] == {"how": "none", "files": 0, "bytes": 0}
 
 
-def test_a_server_for_which_two_names_are_one(
+def test_names_that_collide_at_the_server_are_reported(
     pair: Pair, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     source, root = tmp_path / "source", tmp_path / "root"

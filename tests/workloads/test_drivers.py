@@ -124,7 +124,7 @@ def test_loss_is_the_receiver_s_count() -> None:
     assert metrics["received_messages"] == received["packets"] - received["lost_packets"]
 
 
-def test_what_a_program_does_not_tell_is_absent() -> None:
+def test_values_missing_from_a_program_are_absent() -> None:
     assert not {"sent_messages", "lost_messages", "received_ratio"} & set(
         recorded(output_of("neper-stream-udp"))
     )
@@ -263,5 +263,5 @@ def test_an_unknown_driver_is_answered_with_those_that_are_known() -> None:
     assert unknown.value.hint == "did you mean `iperf3`?"
 
 
-def test_needs_are_of_every_driver_once() -> None:
+def test_every_driver_need_is_listed_once() -> None:
     assert [dataclasses.asdict(need)["name"] for need in driver_needs()] == list(DRIVERS)

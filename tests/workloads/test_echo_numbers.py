@@ -33,7 +33,7 @@ LOOPS: dict[str, dict[str, Any]] = {
 # A reply that comes after 100 ms is late, whatever the test did.
 @pytest.mark.alone
 @pytest.mark.parametrize("loop", LOOPS)
-def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None:
+def test_each_path_event_has_its_own_counter(pair: Pair, loop: str) -> None:
     there = Way(lose=frozenset({5}), repeat=frozenset({7}))
     back = Way(lose=frozenset({10, 11}), repeat=frozenset({15}), delay_s={20: 0.15})
     trial = relayed_trial(pair, "echo", there, back, timeout_s=0.1, **LOOPS[loop])
@@ -48,7 +48,7 @@ def test_what_happens_on_the_path_has_a_name_each(pair: Pair, loop: str) -> None
 
 
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_the_warm_up_of_an_echo_is_kept_out(pair: Pair, transport: str) -> None:
+def test_echo_warm_up_is_not_counted(pair: Pair, transport: str) -> None:
     trial = pair.trial(
         "echo",
         transport=transport,

@@ -72,7 +72,9 @@ def assert_exact(trial: Trial, size: int) -> None:
     ("io", "size"), [*product(["single", "batch", "segment"], SIZES), ("auto", 2), ("auto", 500)]
 )
 @pytest.mark.parametrize("ip_version", [4, 6])
-def test_udp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None:
+def test_every_udp_message_size_is_counted(
+    loopback: Pair, ip_version: int, io: str, size: int
+) -> None:
     try:
         trial = stream(loopback, "udp", ip_version, size, io)
     except EngineError as error:
@@ -97,7 +99,9 @@ def test_udp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None
     ("io", "size"), [*product(["single", "batch"], SIZES), ("auto", 2), ("auto", 500)]
 )
 @pytest.mark.parametrize("ip_version", [4, 6])
-def test_tcp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None:
+def test_every_tcp_message_size_is_counted(
+    loopback: Pair, ip_version: int, io: str, size: int
+) -> None:
     trial = stream(loopback, "tcp", ip_version, size, io)
     assert_exact(trial, size)
     (sender,), (receiver,) = trial.source["flows"], trial.target["flows"]
@@ -110,7 +114,7 @@ def test_tcp_stream(loopback: Pair, ip_version: int, io: str, size: int) -> None
 
 
 @pytest.mark.parametrize("size", [2**20, 2**24])
-def test_large_tcp_messages(loopback: Pair, size: int) -> None:
+def test_the_largest_tcp_messages_are_counted(loopback: Pair, size: int) -> None:
     trial = loopback.trial(
         "stream", transport="tcp", message_size_bytes=size, messages=3, io="batch"
     )
@@ -121,7 +125,9 @@ def test_large_tcp_messages(loopback: Pair, size: int) -> None:
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
 @pytest.mark.parametrize("ip_version", [4, 6])
-def test_echo(loopback: Pair, ip_version: int, transport: str, size: int) -> None:
+def test_every_echo_size_gets_its_replies(
+    loopback: Pair, ip_version: int, transport: str, size: int
+) -> None:
     if ip_version == 6 and not loopback.has_ipv6():
         pytest.skip("no IPv6 here")
     trial = loopback.trial(

@@ -85,7 +85,7 @@ def loaded_both_ways(pair: Pair) -> TrialOutcome:
 @pytest.mark.parametrize(
     ("parts", "is_held"), [([], True), ([2, 5], True), ([2, 5, 6], False), ([9], False)]
 )
-def test_a_load_that_stands_still_fails_the_trial(
+def test_a_stalled_load_fails_the_trial(
     loaded_both_ways: TrialOutcome, parts: list[int], is_held: bool
 ) -> None:
     parameters = {**SMALL, "load": "both"}
@@ -114,7 +114,7 @@ def test_udp_without_a_rate_is_refused() -> None:
         WORKLOADS["load"].Parameters.model_validate({"transport": "udp"})
 
 
-def test_what_the_echo_cannot_have_is_refused() -> None:
+def test_invalid_echo_sizes_are_refused() -> None:
     with pytest.raises(ValidationError, match="above the largest UDP message"):
         WORKLOADS["load"].Parameters.model_validate({"echo_size_bytes": 70_000})
 

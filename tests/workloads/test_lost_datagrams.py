@@ -80,7 +80,7 @@ def test_a_queue_that_drops_what_it_had_taken_is_the_senders(lan: Pair) -> None:
 
 
 @pytest.mark.figures
-def test_what_a_switch_drops_was_lost_on_the_link() -> None:
+def test_drops_of_a_switch_count_as_link_losses() -> None:
     with opened_pair("virtual", "10M:switch+tbf") as pair:
         switch = [name for name in pair.bed.counters() if name.startswith("switch/")]
         device = sorted(switch)[1].partition("/")[2]
@@ -99,7 +99,7 @@ def test_what_a_switch_drops_was_lost_on_the_link() -> None:
     assert lost == pytest.approx(0.45 * trial.metrics["offered_messages"], rel=0.15)
 
 
-def test_what_nobody_counted_was_lost_on_the_link() -> None:
+def test_uncounted_losses_are_attributed_to_the_link() -> None:
     lose = frozenset({0, 10, 11, 12, 200, 298, 299})
     with opened_pair() as pair:
         trial = relayed_trial(
@@ -172,7 +172,7 @@ def test_drops_of_the_warm_up_are_not_the_measured_parts(io: str, warmup_s: floa
 
 
 @pytest.mark.figures
-def test_what_arrives_after_the_end_is_late(lan: Pair) -> None:
+def test_messages_after_the_end_are_late(lan: Pair) -> None:
     parameters = {"message_size_bytes": 500, "rate_bps": "20M", "time_s": 0.4, "warmup_s": 0.1}
     trial = lan.trial("stream", drain_s=0.005, **parameters)
     late = only(trial, "lost_late_messages", beside="unsent_messages")

@@ -169,7 +169,7 @@ def all_of(connection: socket.socket) -> bytes:
     ],
     ids=["flows", "time", "rate", "size", "announced", "nested", "http", "closed"],
 )
-def test_what_cannot_be_served_is_refused_with_a_sentence(
+def test_unsupported_requests_are_refused_with_an_error(
     server: Server, says: bytes, answer: bytes, words: str
 ) -> None:
     connection, cookie = server.connect()
@@ -221,7 +221,7 @@ def test_a_client_that_dies_in_mid_test_ends_its_test_alone(
     server.wait_for_error(words)
 
 
-def test_what_comes_at_the_very_start_is_counted(server: Server) -> None:
+def test_bytes_at_the_very_start_are_counted(server: Server) -> None:
     connection, cookie = server.connect()
     with connection:
         connection.sendall(asking(time=0, num=1_000))
@@ -305,7 +305,7 @@ def heard(stranger: socket.socket) -> int:
     return 1
 
 
-def test_who_has_no_control_connection_gets_no_datagram() -> None:
+def test_addresses_without_a_control_connection_get_no_datagram() -> None:
     with served() as server:
         assert forged(server, 3_000) == 0
 

@@ -83,7 +83,7 @@ def test_nc_sends_a_file_and_receives_the_characters_of_the_standard(tmp_path: P
     assert lines[95] == lines[0]
 
 
-def test_a_client_is_ended_at_its_longest_time() -> None:
+def test_clients_are_disconnected_at_the_time_limit() -> None:
     with served(clients=1, service="echo", longest_s=1) as server:
         with socket.create_connection(("127.0.0.1", server.port), 10) as first:
             first.sendall(b"hello")

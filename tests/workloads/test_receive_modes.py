@@ -21,7 +21,7 @@ def pair() -> Iterator[Pair]:
 @pytest.mark.parametrize(
     ("transport", "io"), [("udp", "single"), ("udp", "batch"), ("tcp", "single"), ("tcp", "batch")]
 )
-def test_every_way_to_receive_counts_every_message(
+def test_every_receive_mode_counts_every_message(
     pair: Pair, transport: str, io: str, receive: str, flows: int
 ) -> None:
     trial = pair.trial(
@@ -45,7 +45,7 @@ def test_every_way_to_receive_counts_every_message(
 
 @pytest.mark.parametrize("receive", ["block", "poll", "spin"])
 @pytest.mark.parametrize("transport", ["udp", "tcp"])
-def test_every_way_to_wait_for_a_reply_gets_it(pair: Pair, transport: str, receive: str) -> None:
+def test_every_wait_mode_gets_its_replies(pair: Pair, transport: str, receive: str) -> None:
     trial = pair.trial("echo", transport=transport, receive=receive, requests=100)
     assert trial.metrics["replies"] == 100
     assert trial.source["receive"] == trial.target["receive"] == receive
@@ -140,7 +140,9 @@ def test_rivals_take_the_receivers_processor(pair: Pair) -> None:
     ],
     ids=str,
 )
-def test_what_cannot_be_is_refused(pair: Pair, parameters: dict[str, Any], says: str) -> None:
+def test_invalid_receive_options_are_refused(
+    pair: Pair, parameters: dict[str, Any], says: str
+) -> None:
     exchange = pair.exchange("stream", messages=10, **parameters)
     assert isinstance(exchange.error, EngineError)
     assert says in exchange.error.message

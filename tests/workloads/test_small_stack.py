@@ -99,7 +99,7 @@ def measured(pair: Pair, url: str, **given: Any) -> tuple[dict[str, Any], dict[s
     return result, metrics_of(kind, condition, outcome, CounterChanges())
 
 
-def test_what_the_kernel_read_is_what_the_small_stack_counted(pair: Pair) -> None:
+def test_small_stack_and_kernel_count_the_same_bytes(pair: Pair) -> None:
     with peer(pair, "reads") as (url, program):
         result, metrics = measured(pair, url, time_s=1)
         said, _ = program.communicate(timeout=WITHIN_S)
@@ -115,7 +115,7 @@ def test_what_the_kernel_read_is_what_the_small_stack_counted(pair: Pair) -> Non
     assert metrics["acknowledged_bps"] > 0
 
 
-def test_what_a_kernel_sends_is_received_in_bounded_memory(pair: Pair) -> None:
+def test_data_from_a_kernel_is_received_in_bounded_memory(pair: Pair) -> None:
     with peer(pair, "writes") as (url, _):
         result, metrics = measured(pair, url, time_s=1, traffic_direction="reverse")
 
@@ -124,7 +124,7 @@ def test_what_a_kernel_sends_is_received_in_bounded_memory(pair: Pair) -> None:
     assert 0 < metrics["stack_held_bytes"] <= MEMORY_BYTES
 
 
-def test_what_came_before_the_start_is_not_in_the_window(one_pair: Pair) -> None:
+def test_early_bytes_are_not_counted_in_the_window(one_pair: Pair) -> None:
     with peer(one_pair, "writes") as (url, _):
         result, _ = measured(one_pair, url, traffic_direction="reverse", bytes=146_000, warmup_s=0)
 
@@ -235,7 +235,7 @@ def test_memory_that_the_buffers_do_not_fit_into_is_refused(one_pair: Pair) -> N
         ({"stack": "system"}, "stack_address"),
     ],
 )
-def test_what_the_small_stack_cannot_do_is_refused(given: dict[str, Any], said: str) -> None:
+def test_unsupported_small_stack_options_are_refused(given: dict[str, Any], said: str) -> None:
     whole = {
         "transport": "tcp",
         "time_s": 1,

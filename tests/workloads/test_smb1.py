@@ -49,7 +49,7 @@ def test_a_name_server_is_part_of_a_url() -> None:
         ("smb1://nas", "no share; write it as smb1://HOST/SHARE"),
     ],
 )
-def test_an_invalid_such_url_is_refused(text: str, said: str) -> None:
+def test_invalid_smb1_urls_are_refused(text: str, said: str) -> None:
     with pytest.raises(UsageError, match=said):
         parse_url(text)
 
@@ -85,13 +85,13 @@ def test_an_invalid_such_url_is_refused(text: str, said: str) -> None:
         ),
     ],
 )
-def test_what_cannot_be_is_refused(given: dict[str, object], said: str) -> None:
+def test_invalid_smb1_options_are_refused(given: dict[str, object], said: str) -> None:
     for kind in (CopyParameters, StationsParameters):
         with pytest.raises(ValidationError, match=said):
             kind.model_validate(given)
 
 
-def test_its_working_names_are_8_3() -> None:
+def test_smb1_working_names_are_8_3() -> None:
     short = working_name(CopyParameters(service="smb1", server="samba"))
     base, _, extension = short.partition(".")
     assert (len(base), extension) == (8, "lab")

@@ -103,7 +103,7 @@ def test_stations_that_were_never_at_work_together_are_named() -> None:
     assert seen.reason == ("station 0 ended before station 1 began: at no time were all 2 at work")
 
 
-def test_a_stall_is_not_what_is_steady() -> None:
+def test_a_stall_is_not_a_steady_state() -> None:
     rows = one_after_another(noisy(MS, 1000), 0)
     stall = one_after_another([2500 * MS, *noisy(MS, 1000, 4)], 0, rows[-1][3])
     seen = steady_part(columns(rows + stall), 1)
@@ -152,7 +152,7 @@ def test_a_published_point_of_800_readings_is_mostly_kept() -> None:
     assert sum(ratio == 0 for ratio in kept) <= 2
 
 
-def test_what_is_left_holds_the_true_throughput() -> None:
+def test_the_steady_part_has_the_true_throughput() -> None:
     seen_rates = []
     for seed in range(20):
         rng = np.random.default_rng(seed)

@@ -53,7 +53,7 @@ def process(kind: str) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("kind", ["reap", "linger"])
-def test_the_work_of_a_server_s_children_is_its_own_and_that_of_others_is_not(kind: str) -> None:
+def test_processor_time_of_children_belongs_to_the_server(kind: str) -> None:
     with process(kind) as port, process("bystander"):
         server = LocalServer("127.0.0.1", int(port))
         before = server.cpu_s()
@@ -69,7 +69,7 @@ def test_the_work_of_a_server_s_children_is_its_own_and_that_of_others_is_not(ki
     assert server.unknown is None
 
 
-def test_a_server_that_nobody_here_holds_is_not_known_and_reported() -> None:
+def test_a_port_without_a_local_process_is_reported() -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         port = listener.getsockname()[1]
     server = LocalServer("127.0.0.1", port)

@@ -105,7 +105,7 @@ def test_a_directory_that_cannot_be_served_is_named(served: Path, nginx: str) ->
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root has directories of root's")
-def test_what_is_roots_is_not_given_away(served: Path, nginx: str) -> None:
+def test_directories_of_root_are_not_served(served: Path, nginx: str) -> None:
     (served / "precious").touch()
     error = refused(served)
     assert "belongs to root, and is not empty" in error.message
@@ -136,7 +136,7 @@ def test_a_server_that_does_not_start_gives_the_reason_and_leaves_nothing(
 @pytest.mark.skipif(
     os.environ.get("LANLAB_REQUIRE_PEERS") != "1", reason="not all peers have to be here"
 )
-def test_where_all_peers_shall_be_there_is_a_server_of_each_service() -> None:
+def test_with_required_peers_every_service_has_a_server() -> None:
     found = {service for need in server_needs() if need.found for service in need.services}
     assert found >= {"ftp", "ftps", "sftp", "webdav", "webdavs", "nfs", "smb"}
 

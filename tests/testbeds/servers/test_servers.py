@@ -82,7 +82,7 @@ def content(tmp_path: Path) -> Path:
 
 
 @pytest.mark.rights
-def test_a_file_goes_there_and_comes_back_the_same(
+def test_a_file_round_trips_through_the_server(
     server: RunningServer, their_client: Client, content: Path, served: Path, tmp_path: Path
 ) -> None:
     assert WHO.secret not in repr(server.credentials)
@@ -146,7 +146,7 @@ def test_the_certificate_is_the_one_that_is_named(
 _DISCOVERED = {"ftps": "ftp", "smb1": None, "s3": None, "s3s": None}
 
 
-def test_discovery_recognises_it(
+def test_discovery_recognises_the_server(
     case: Case, bed: Bed, server: RunningServer, served_by_one: Path
 ) -> None:
     name = _DISCOVERED.get(case.service, case.service)
@@ -170,7 +170,7 @@ def ending(case: Case, bed: Bed) -> Iterator[RunningServer]:
         yield running
 
 
-def test_its_processes_have_few_rights_and_their_time_is_known(
+def test_server_processes_are_unprivileged_and_measured(
     case: Case, bed: Bed, ending: RunningServer, content: Path, tmp_path: Path
 ) -> None:
     server, their_client = ending, Client(ending, bed.hosts[0], tmp_path)
