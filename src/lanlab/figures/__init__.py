@@ -1,2 +1,3 @@
-"""Figures: tables in, figures out. `registry.py` has them all; nothing is imported here, as a
-single measurement takes its words (`wording.py`) and draws none."""
+"""Figures: tables in, figures out. `registry.py` lists them; nothing is imported here, because a
+single measurement uses `wording.py` without drawing.
+"""

@@ -1,4 +1,4 @@
-"""A metric against a numeric factor: what one more factor of ten costs."""
+"""A metric against a numeric factor."""
 
 from __future__ import annotations
 

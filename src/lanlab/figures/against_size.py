@@ -1,4 +1,4 @@
-"""Throughput against message size, with what the link can carry."""
+"""Throughput against message size, with the link's limit."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def size_chart(
     limit_name: str,
     limit_kind: Literal["physical", "guide"] = "physical",
 ) -> Chart:
-    """A metric against message size, with a limit for each series that is of UDP."""
+    """A metric against message size, with a limit for each UDP series."""
     x, y = quantity(data.study, SIZE), quantity(data.study, metric)
     groups = in_series(data.own_summaries(metric), (SIZE,), data.study, data.published)
 

@@ -28,7 +28,9 @@ _BEYOND = 0.02
 
 
 def bars(data: FigureData) -> Chart:
-    """The first metric of the experiments: groups by the last factor, bars by the others."""
+    """The first metric of the experiments: grouped by the last factor, one bar for each combination
+    of the others.
+    """
     metric = data.metric("", "goodput_bps")
     y = quantity(data.study, metric)
     found = data.own_summaries(metric)
@@ -85,7 +87,7 @@ def _limits(
             full = "link limit" if shared else f"link limit, {name}"
             limits.append(Limit(full, tuple(ends), in_pairs=True))
     if shared and limits:
-        # One thing, one name.
+        # The same name for the same thing.
         return (Limit("link limit", tuple(p for one in limits for p in one.points), in_pairs=True),)
     return tuple(limits)
 

@@ -1,5 +1,5 @@
 """
-A figure as data: what is drawn, in the units of its axes, and nothing of how.
+A figure as data: its content in the units of its axes, without any style.
 
 A renderer turns it into a file; the report takes its tooltips and the table next to it from the
 same data.
@@ -16,7 +16,7 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class Axis:
-    """One axis. With categories the positions are 0, 1, … and the names stand at them."""
+    """One axis. With categories the positions are 0, 1, … and the names are the labels."""
 
     name: str
     unit: str
@@ -47,34 +47,34 @@ class Point:
     #: 95 % interval; `None` below two trials.
     low: float | None
     high: float | None
-    #: One value for each trial; none where the point is made of something else.
+    #: One value per trial; empty if the point is not a mean of trials.
     trials: tuple[float, ...]
     condition: str
-    #: 95 % interval of x, where that is measured too.
+    #: 95 % interval of x, if x is measured, too.
     x_low: float | None = None
     x_high: float | None = None
     label: str = ""
-    #: Trials behind it, where their values are not known; `None`: as many as `trials`, if any.
+    #: Number of trials if their values are unknown; `None`: as many as `trials`, if any.
     n: int | None = None
 
     @property
     def count(self) -> int | None:
-        """Trials behind it; `None`: not known."""
+        """Number of trials behind it; `None`: unknown."""
         return self.n if self.n is not None else len(self.trials) or None
 
 
 @dataclass(frozen=True)
 class Series:
-    """Means that belong together, ascending in x or in the order in which a line joins them."""
+    """Means that belong together, ascending in x or in the order of their line."""
 
     name: str
     points: tuple[Point, ...]
-    #: In a `stack` each series stands on those before it: areas, or bars where x has categories.
-    #: A `bound` is a line that no point was measured of. In `cells` each series is a row of
-    #: rectangles around its points, whose shade says y.
+    #: In a `stack` each series starts on top of those before it: areas, or bars if x has
+    #: categories. A `bound` is a line without measured points. In `cells` each series is a row of
+    #: rectangles around its points, shaded by y.
     kind: Literal["line", "points", "bars", "stack", "bound", "cells"] = "line"
-    #: Which of the renderer's colours and patterns, so that the same thing looks the same in
-    #: every figure; `None`: the one of its place among the series.
+    #: Index of the renderer's colour and pattern, so that the same thing looks the same in every
+    #: figure; `None`: its index among the series.
     style: int | None = None
 
 
@@ -82,7 +82,7 @@ class Series:
 class Limit:
     name: str
     points: tuple[tuple[float, float], ...]
-    #: Index of the series whose limit it is; `None` if it is of all.
+    #: Index of the series it limits; `None` if it limits all.
     series: int | None = None
     #: A `physical` limit bounds what can be measured, a `guide` only helps the eye.
     kind: Literal["physical", "guide"] = "physical"
@@ -106,28 +106,28 @@ class Band:
 
 @dataclass(frozen=True)
 class Shape:
-    """A distribution at one place of x, drawn to both sides of it."""
+    """A distribution at one position of x, drawn to both sides of it."""
 
     x: float
-    #: Values of y, ascending, and how far it reaches there to each side, in places of x.
+    #: Values of y, ascending, and the width there to each side, in units of x.
     outline: tuple[tuple[float, float], ...]
 
 
 @dataclass(frozen=True)
 class Cells:
-    """How a chart whose series are `cells` is laid out."""
+    """Layout of a chart whose series are `cells`."""
 
     width: float
     rows: str
-    #: What of y the first shade stands for, as in `none lost`.
+    #: Meaning of the first shade, as in `none lost`.
     none: str
-    #: Where there is no point, as in `no message counted`.
+    #: Meaning of a missing point, as in `no message counted`.
     missing: str
 
 
 @dataclass(frozen=True)
 class PublishedMark:
-    """A published number; without x it is a level of the whole figure."""
+    """A published number; without x it is a level across the whole figure."""
 
     x: float | None
     y: float
@@ -140,7 +140,7 @@ class PublishedSeries:
 
     name: str
     marks: tuple[PublishedMark, ...]
-    #: As the legend says it: `published`, `measured here` or `simulated here`.
+    #: Its name in the legend: `published`, `measured here` or `simulated here`.
     kind: str = "published"
 
     @property
@@ -161,10 +161,10 @@ class Chart:
     cells: Cells | None = None
     caption: str = ""
     interval: str = "95 %"
-    #: Whether the categories of x are drawn as rows, and y across: for long names. Across is only
-    #: what there is, not what is from zero on.
+    #: Whether the categories of x are rows and y is horizontal: for long names. The horizontal axis
+    #: then covers the data and need not start at zero.
     sideways: bool = False
-    #: What there is none of, if a figure is empty.
+    #: What is missing if a figure is empty.
     empty: str = "no results"
 
     @property
@@ -177,10 +177,9 @@ class Chart:
 
     @property
     def is_set_apart(self) -> bool:
-        """Whether intervals of several series lie at one place, so that they are drawn a little
-        apart."""
+        """Whether intervals of several series overlap, so that they are drawn slightly apart."""
         if not self.x.categories or self.sideways:
-            # On an axis of numbers every point stands at its own.
+            # On a numeric axis every point is drawn at its own position.
             return False
         wide = [
             {p.x for p in s.points if p.low is not None and p.low != p.high}
@@ -190,7 +189,7 @@ class Chart:
         return len(set().union(*wide)) < sum(map(len, wide))
 
     def floors(self, index: int) -> dict[float, float]:
-        """What a series of a stack stands on: at each x, the sum of those before it."""
+        """The base of a series in a stack: at each x, the sum of those before it."""
         floors: dict[float, float] = {}
         for number, series in enumerate(self.series):
             if series.kind == "stack":

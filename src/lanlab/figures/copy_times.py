@@ -1,4 +1,4 @@
-"""The rate or time of every trial of a copy, with the trials that were published."""
+"""The rate or time of every trial of a copy, next to the published trials."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _DRAWN = "Points are means with 95 % intervals, rings below them single trials."
 
 def copy_times(data: FigureData) -> Chart:
     """
-    The figure's `metric`, by default the rate, as amounts differ, in rows: each condition with its
-    datasets side by side, then the published conditions with a mark for each trial, or for the mean
-    where the study printed no trials.
+    The figure's `metric`, by default the rate, as rows: each condition with its datasets side by
+    side, then the published conditions with a mark for each trial, or for the mean if the study
+    published no trials.
     """
     metric = data.figure.metric or "goodput_bps"
     y = quantity(data.study, metric)
@@ -98,7 +98,7 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
                 if own is None or own == summary.factors[factor]:
                     continue
                 if not any(known.name == one.published for known in published.factor):
-                    # A parameter of another experiment, by which both have one name.
+                    # A parameter of another experiment, so that both get the same name.
                     return condition_text(study, {one.published: own})
                 return f"{here}, for {_short_title(published, one.published, own)}"
     return here
@@ -107,10 +107,10 @@ def _dataset(study: Study, published: Published, summary: Summary) -> str:
 def _published(
     study: Study, published: Published, figure: Figure, metric: str, rows: dict[str, int]
 ) -> dict[str, list[tuple[float, PublishedValue]]]:
-    """Marks by what they are of, each with its row; new rows are appended.
+    """Marks by their subject, each with its row; new rows are appended.
 
-    Rows are systems, and published levels that ours do not stand for; levels that ours stand for
-    are marks of different kinds.
+    Rows are systems, and published levels without a counterpart; levels with a counterpart are
+    marks of different kinds.
     """
     if not study.counterpart:
         return {}
@@ -141,7 +141,7 @@ def _published(
 
 
 def _stands_for(study: Study, published: Published) -> list[str]:
-    """Published levels that a service of ours is, as `TCP/IP (SMB 1)`."""
+    """Published levels that match a service of ours, as `TCP/IP (SMB 1)`."""
     return [
         f"{_short_title(published, one.published, level)} ({level_text(study, 'service', own)})"
         for one in study.counterpart

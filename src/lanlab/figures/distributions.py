@@ -1,4 +1,4 @@
-"""How trials and round trips are distributed: as shares below each value, and as violins."""
+"""Distributions of trials and round trips: as cumulative shares, and as violins."""
 
 from __future__ import annotations
 
@@ -22,14 +22,13 @@ _MOST_POINTS = 160
 _MOST_LINES = 8
 _MOST_GROUPS = 8
 _SLICES = 60
-#: Half of the way from one category to the next is 0.5.
+#: Half of the distance between categories is 0.5.
 _WIDEST = 0.4
 _NOT_TRIALS = "Single round trips are not independent of each other: no intervals."
 
 
 def round_trip_ecdf(data: FigureData) -> Chart:
-    """The share of the round trips that took no longer than a time, over all trials of a
-    condition."""
+    """The share of the round trips up to a time, over all trials of a condition."""
     shown = quantity(data.study, "rtt_mean_ns")
     series = []
     for factors, found in _round_trips(data):
@@ -57,7 +56,7 @@ def _round_trips(data: FigureData) -> list[tuple[dict[str, Level], list[Bucket]]
 
 
 def _side_by_side(found: Sequence[Summary]) -> list[Summary]:
-    """Conditions with those next to each other that differ in the IP version alone."""
+    """Conditions, with those that differ only in the IP version next to each other."""
     groups: dict[str, list[Summary]] = {}
     for one in found:
         rest = {key: level for key, level in one.factors.items() if key != "ip_version"}
@@ -70,7 +69,7 @@ def _shares(found: Sequence[Bucket]) -> list[tuple[float, float]]:
     steps, below, last = [(float(found[0].low), 0.0)], 0, 0
     for bucket in found:
         below += bucket.count
-        # Each step up, and so the far end of the tail, is shown.
+        # Show each step up, and so the far end of the tail.
         if (below - last) * _MOST_POINTS >= total or (total - below) * 100 <= total:
             steps.append((float(bucket.high), below / total))
             last = below
@@ -85,7 +84,7 @@ def trial_ecdf(data: FigureData) -> Chart:
     for summary in data.summaries(metric):
         name = data.named(summary.factors)
         values = sorted(map(shown.shown, summary.values))
-        # Upright at each trial, level between them.
+        # Steps at each trial, level between them.
         points = [
             _point(value, 100 * share / len(values), name)
             for place, value in enumerate(values)
@@ -118,7 +117,8 @@ def _half(series: Series) -> float:
 
 def round_trip_violins(data: FigureData) -> Chart:
     """The distribution of round trips at each condition, over all its trials, on a logarithmic
-    axis: as wide as there are round trips of that length."""
+    axis: its width shows their density.
+    """
     shown = quantity(data.study, "rtt_mean_ns")
     found = _round_trips(data)
     names = [data.named(factors) for factors, _ in found]
@@ -160,13 +160,14 @@ def _point(x: float, y: float, name: str) -> Point:
 
 
 def panels(chart: Chart) -> tuple[Chart, ...]:
-    """A figure of distributions in parts of no more than `_MOST_GROUPS` conditions each, with one
-    and the same axis; any other figure as it is."""
+    """A figure of distributions in parts of at most `_MOST_GROUPS` conditions with the same axis;
+    other figures unchanged.
+    """
     names = chart.x.categories
     if not chart.shapes or len(names) <= _MOST_GROUPS:
         return (chart,)
     count = -(-len(names) // _MOST_GROUPS)
-    # Parts of about one size; pairs, as of IPv4 and IPv6, stay together.
+    # Parts of about equal size; pairs, such as IPv4 and IPv6, stay together.
     step = 2 if len(names) % 2 == 0 else 1
     firsts = [step * (number * len(names) // count // step) for number in range(count + 1)]
     every = [y for shape in chart.shapes for y, _ in shape.outline]

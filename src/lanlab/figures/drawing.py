@@ -1,8 +1,8 @@
 """
-Figures drawn in processes of their own.
+Draws figures in separate processes.
 
-Loading matplotlib takes a quarter of a second of a processor, and each figure of a report another
-quarter. The processes load it while records are read, and draw while tables are made.
+Importing matplotlib takes a quarter of a second of a processor, and each figure of a report another
+quarter. The processes import it while records are read, and draw while tables are made.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lanlab.processors import usable_processors
 
 Job = tuple[Callable[..., Any], *tuple[Any, ...]]
 
-#: A process takes as long to load what draws as these jobs take.
+#: A process needs as long for its imports as for this number of jobs.
 _JOBS_FOR_A_PROCESS = 3
 _BACKENDS = ("agg", "pdf", "svg")
 
@@ -40,13 +40,13 @@ class _Processes:
         self._start()
 
     def _start(self) -> None:
-        # `-P`: no module of the folder in which the command was given is taken for one of ours.
+        # `-P`: modules in the current directory must not replace ours.
         command = (sys.executable, "-P", "-c", f"from {__name__} import work; work()")
         process = subprocess.Popen(
             command,
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            # What one cannot do is done here, and said here.
+            # Jobs that a process cannot do are done, and fail, here.
             stderr=subprocess.DEVNULL,
         )
         self._started.append(process)
@@ -68,7 +68,7 @@ class _Processes:
             process.stdin.flush()
             is_done, found = pickle.load(process.stdout)
         except (OSError, EOFError, pickle.PickleError):
-            # It was ended, as by a system without memory.
+            # It was ended, for example by a system without memory.
             function, *values = job
             return function(*values)
         finally:
@@ -93,8 +93,9 @@ _processes: _Processes | None = None
 
 @contextlib.contextmanager
 def other_processes() -> Iterator[None]:
-    """Meanwhile `begin` has other processes do jobs. Within another such block, and where one
-    processor is all there is, nothing changes."""
+    """Within the block, `begin` passes jobs to other processes. Within another such block, or with
+    only one processor, nothing changes.
+    """
     global _processes
     most = usable_processors()
     if _processes is not None or most < 2:
@@ -116,14 +117,14 @@ def other_processes() -> Iterator[None]:
 
 def begin(job: Job) -> Callable[[], Any]:
     """
-    Begin a job, if there are processes for it.
+    Begin a job, in another process if there is one.
 
     Args:
-        job: What it takes and returns can be pickled.
+        job: Its arguments and results can be pickled.
 
     Returns:
-        What returns its result, or raises its exception, once it is done; within the block of
-        `other_processes`. Without processes the job is done there.
+        A function that returns its result, or raises its exception, once it is done; to be called
+            within the block of `other_processes`. Without processes the call does the job.
     """
     if _processes is not None:
         return _processes.begin(job)
@@ -132,7 +133,7 @@ def begin(job: Job) -> Callable[[], Any]:
 
 
 def work() -> None:
-    # The parent answers Ctrl-C, and closes what this reads from.
+    # The parent handles Ctrl-C, and closes this process's input.
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # What libraries print is no result.

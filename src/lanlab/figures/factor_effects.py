@@ -1,4 +1,4 @@
-"""How far each of several crossed factors spreads a metric, case by case."""
+"""The range of a metric over each of several crossed factors, case by case."""
 
 from __future__ import annotations
 

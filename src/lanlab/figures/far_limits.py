@@ -1,4 +1,4 @@
-"""Limits that are so far above all that is drawn that drawing them would hide it."""
+"""Drops limits so far above the data that drawing them would hide it."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from dataclasses import replace
 from lanlab.figures.chart import Chart, Limit
 from lanlab.figures.number_text import number
 
-#: A linear axis that reaches this many times as far as what is drawn shows none of its differences.
+#: On a linear axis that is longer than the data by this factor, differences are invisible.
 _FAR = 8.0
 
 
 def without_far_limits(chart: Chart) -> Chart:
-    """The chart without limits that would press all else against its axis; its caption has them."""
+    """The chart without limits that would compress the data; its caption names them."""
     heights = [y for one in chart.series for p in one.points for y in (p.y, *p.trials)]
     heights += [mark.y for one in chart.published for mark in one.marks]
     top = max(heights, default=0.0)

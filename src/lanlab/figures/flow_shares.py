@@ -1,4 +1,4 @@
-"""What each of several flows got of a link that they shared."""
+"""The share of each of several flows on a common link."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ def flow_shares(data: FigureData) -> Chart:
     """
     Goodput of each flow, a bar for each, coloured by its congestion control.
 
-    Of the figure's conditions it shows the one with the most flows, of several the first: with
-    few flows a table says as much.
+    It shows the condition with the most flows, the first if several have as many; for few flows a
+    table is enough.
     """
     condition = max(
         (c for c in expand(data.study, data.run.scale) if c.experiment in data.figure.experiments),
@@ -53,7 +53,7 @@ def flow_shares(data: FigureData) -> Chart:
         title=data.figure.title,
         x=Axis("flow", "", categories=tuple(str(flow + 1) for flow in range(flows))),
         y=axis(data.study, "goodput_bps"),
-        # A stack, as each place has one bar, of one series.
+        # A stack of one series, because each position has one bar.
         series=tuple(
             Series(
                 _CONTROLS.get(control, control) or "measured",

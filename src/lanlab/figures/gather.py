@@ -1,4 +1,4 @@
-"""What figures have in common: conditions gathered into series, summaries made into points."""
+"""Common code of figures: gathers conditions into series, and summaries into points."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from lanlab.studies import Published, PublishedValue, Study
 from lanlab.studies.model import Experiment, Figure
 from lanlab.workloads.copy_datasets import mean_file_bytes
 
-#: Where published and measured numbers differ by more, they share only a logarithmic axis.
+#: If published and measured numbers differ by more, they only share a logarithmic axis.
 _MOST_ON_A_LINEAR_AXIS = 20.0
 
 
@@ -44,7 +44,7 @@ class FigureData:
         ]
 
     def own_summaries(self, metric: str) -> list[Summary]:
-        """The same of those experiments whose metric it is, in the study's order."""
+        """The same for experiments with this metric, in the study's order."""
         own = [e.id for e in self._experiments if metric in e.metrics]
         return [s for name in own for s in summarise(self.run, self.trials, name, metric)]
 
@@ -52,7 +52,7 @@ class FigureData:
         return called(self.study, self.published, factors)
 
     def named(self, factors: Mapping[str, Level]) -> str:
-        """The same; where nothing is varied, how the numbers were obtained."""
+        """The same; if nothing is varied, how the numbers were obtained."""
         return self.called(factors) or obtained(self.study).word
 
     def metric(self, beginning: str, default: str) -> str:
@@ -67,8 +67,9 @@ class FigureData:
 def in_series(
     summaries: Sequence[Summary], x_factors: Collection[str], study: Study, published: Published
 ) -> dict[str, list[Summary]]:
-    """Conditions by their experiment, where there are several, and by the levels of all factors
-    but those that the x axis shows, as the study calls them."""
+    """Conditions by experiment, if there are several, and by the levels of all factors except that
+    of the x axis, by the study's names.
+    """
     titles = {experiment.id: experiment.title for experiment in study.experiment}
     several = len({summary.experiment for summary in summaries}) > 1
     series: dict[str, list[Summary]] = {}
@@ -81,7 +82,7 @@ def in_series(
 
 
 def called(study: Study, published: Published, factors: Mapping[str, Level]) -> str:
-    """A condition in a few words, with the name that was published in place of a level's id."""
+    """A condition in a few words, with published names in place of level ids."""
     return ", ".join(
         level_title(published, key, level)
         if isinstance(level, str) and published.named_level(key, level) is not None
@@ -96,7 +97,7 @@ def points_of(
     shown: Quantity,
     study: Study,
 ) -> tuple[Point, ...]:
-    """Points for the conditions that have a mean and a place, ascending in x."""
+    """Points for the conditions with a mean and a position, ascending in x."""
     found = []
     for summary in summaries:
         x = x_of(summary)
@@ -142,7 +143,9 @@ def _their_words(published: Published, value: PublishedValue, known: Mapping[str
 
 
 def printed(value: PublishedValue) -> str:
-    """A number as the study printed it, and where; of what the scan broke up also what it is."""
+    """A published number with its place in the publication; for numbers that the scan broke up,
+    also their meaning.
+    """
     read = f" (read as {plain(value.value)})" if value.status == "OCR repaired" else ""
     return (
         f"\N{LEFT DOUBLE QUOTATION MARK}{value.published}\N{RIGHT DOUBLE QUOTATION MARK}{read}, "
@@ -153,10 +156,10 @@ def printed(value: PublishedValue) -> str:
 def published_levels(
     summaries: Sequence[Summary], published: Published, shown: Quantity
 ) -> tuple[PublishedSeries, ...]:
-    """Highest speeds, and shares of the link, that the study printed for these conditions."""
+    """Maximum rates and shares of the link that the study published for these conditions."""
     if not summaries:
         return ()
-    # What the conditions have in common says which printed numbers are of them.
+    # The levels that the conditions share select the published numbers.
     common = {
         key: level
         for key, level in summaries[0].parameters.items()
@@ -194,8 +197,7 @@ def far_apart(values: Collection[float]) -> bool:
 
 
 def in_order(levels: Iterable[Level]) -> list[Level]:
-    """Levels as they stand on an axis: numbers ascending, datasets by the size of their files,
-    others as they come."""
+    """Levels in the order of an axis: numbers ascending, datasets by file size, others as given."""
     found = list(levels)
     numbers = [level for level in found if isinstance(level, int | float)]
     if len(numbers) == len(found):
@@ -210,7 +212,7 @@ def axis(study: Study, key: str, *, logarithmic: bool = False) -> Axis:
 
 
 def category_axis(study: Study, published: Published, key: str, levels: Sequence[Level]) -> Axis:
-    """An axis with a place for each level of a factor, as the study calls it."""
+    """An axis with a position for each level of a factor, by the study's name."""
     names = tuple(called(study, published, {key: level}) for level in levels)
     return Axis(quantity(study, key).name if key else "", "", categories=names)
 

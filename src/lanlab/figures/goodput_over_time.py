@@ -1,4 +1,4 @@
-"""What arrived in the course of each trial of a stream."""
+"""Arrivals in the course of each trial of a stream."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ from lanlab.store import TrialRecord
 
 def goodput_over_time(data: FigureData) -> Chart:
     """
-    Goodput in equal steps of time, a line for each trial, or for each direction of a trial that has
-    two, up to four; the warm-up is there and ends at an upright line. Trials without steps
+    Goodput in equal steps of time, a line for each trial, or for each direction of a bidirectional
+    trial, up to four; a vertical line marks the end of the warm-up. Trials without steps
     (`lanlab.analysis.over_time`) are not drawn.
     """
     y = quantity(data.study, "goodput_bps")

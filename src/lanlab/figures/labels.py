@@ -1,4 +1,4 @@
-"""Labels of a figure that say what differs, and nothing that all have in common."""
+"""Labels of a figure that name only the differences."""
 
 from __future__ import annotations
 
@@ -11,8 +11,9 @@ _BETWEEN = ", "
 
 
 def with_distinct_labels(chart: Chart) -> Chart:
-    """A figure whose series and categories are named without the parts that are the same in all of
-    them, which the caption has; what is published and the limits lose these, too."""
+    """Remove from the names of a figure's series, categories, published values and limits the parts
+    that all share, which the caption contains.
+    """
     before = [series.name for series in chart.series]
     shared = shared_parts(before)
     names = [_without(name, shared) for name in before]
@@ -31,7 +32,7 @@ def with_distinct_labels(chart: Chart) -> Chart:
 
 def distinct(names: Sequence[str]) -> tuple[str, ...]:
     """
-    Names without the parts that all have.
+    Names without their common parts.
 
     Examples:
         >>> distinct(["IPv4, 64 B", "IPv6, 64 B"]), distinct(["IPv4, 64 B"])
@@ -42,8 +43,8 @@ def distinct(names: Sequence[str]) -> tuple[str, ...]:
 
 
 def shared_parts(names: Sequence[str]) -> frozenset[str]:
-    """The parts that all of several names have; none if a name would be nothing without them."""
-    # Behind a colon commas separate other things.
+    """The common parts of several names; empty if a name would be nothing without them."""
+    # After a colon, commas have another meaning.
     if len(set(names)) < 2 or any(": " in name for name in names):
         return frozenset()
     parts = [set(name.split(_BETWEEN)) for name in names]

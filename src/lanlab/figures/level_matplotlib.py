@@ -1,4 +1,4 @@
-"""A published number that belongs to no place of the axis: a line across the figure."""
+"""A published number without a position on the axis: a line across the figure."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _DASHES: Any = (0, (4, 2))
 def draw_level(
     axes: Axes, published: PublishedSeries, mark: PublishedMark, index: int, number: int
 ) -> Any:
-    """The line with its name above its right end; gives what the legend shows."""
+    """Draws the line with its name above its right end; returns its legend entry."""
     line = axes.axhline(
         mark.y,
         color=INK,
@@ -39,7 +39,7 @@ def draw_level(
         fontsize=6.5,
         color=INK,
         gid=f"published-{index}-{number}-name",
-        # It can be read above a line, and what it lies on is seen.
+        # The name is readable above a line, and does not hide it.
         bbox={"boxstyle": "square,pad=0.1", "facecolor": PAPER, "linewidth": 0, "alpha": 0.6},
         zorder=5,
     )

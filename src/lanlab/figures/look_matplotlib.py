@@ -1,4 +1,4 @@
-"""Colours, letters, intervals and the legend of every drawing."""
+"""Colours, fonts, intervals and the legend of every drawing."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ if TYPE_CHECKING:
 INK = "#1b1f24"
 GRID = "#dfe3e8"
 MUTED = "#5b6470"
-#: Colours of M. Okabe and K. Ito (2008) with enough contrast on white; each series
-#: has a marker and a line style of its own besides.
+#: Colours of M. Okabe and K. Ito (2008) with enough contrast on white; each series also has its own
+#: marker and line style.
 COLOURS = (
     *("#0072b2", "#d55e00", "#009e73", "#aa4499"),
     *("#332288", "#7f7000", "#882255", "#117799"),
 )
-#: Colours of stacked areas; outlines and patterns make up for the low contrast of lighter ones.
+#: Colours of stacked areas; outlines and patterns compensate for the low contrast of lighter ones.
 FILLS = (*COLOURS[:4], "#e69f00", "#56b4e9", "#f0e442", "#9aa3ad", "#6b7480")
 HATCHES = (None, "///", "...", "xx", "\\\\\\", None, "---", "+++", "|||")
 PAPER = "#fefefe"
 #: Outlines and patterns of stacked areas; nearly `INK`, but dark on a dark page too.
 HATCH = "#1b1f25"
 MARKERS = ("o", "s", "^", "v")
-#: Each dash means one thing: what cannot be passed, and what only helps the eye.
+#: Dashes have a meaning: a physical limit, or a guide for the eye.
 LIMIT_LINE: tuple[int, tuple[float, ...]] = (0, (7, 2, 1.5, 2))
 GUIDE_LINES: tuple[tuple[int, tuple[float, ...]], ...] = ((0, (1, 2)), (0, (1, 5)), (0, (1, 1)))
-#: Of lines without markers.
+#: For lines without markers.
 LINES: tuple[Any, ...] = ("-", (0, (6, 1.5)), (0, (3, 1.2, 1, 1.2)), (0, (1.5, 1)))
 PUBLISHED_MARKERS = ("D", "P", "X", "*", "<", ">")
 
-#: Shades of cells, from nothing to all: each clearly darker than the one before, so that they
-#: differ without colour; the page turns them round in its dark mode.
+#: Shades of cells, from none to all: each clearly darker than the one before, so that they differ
+#: without colour; the page inverts them in dark mode.
 SHADES = ("#edf0f4", "#b6d0ea", "#8ab2dc", "#5f95cb", "#3c77b5", "#205692", "#0d2f5e")
 
 LEGEND_ROW_IN = 0.165
@@ -46,7 +46,7 @@ _HANDLE_IN = 0.55
 
 
 def style_of(chart: Chart, index: int) -> int:
-    """The number of a series' style: its own, or its place."""
+    """The index of a series' style: its own, or its position."""
     own = chart.series[index].style
     return index if own is None else own
 
@@ -56,16 +56,17 @@ def colour_of(style: int) -> str:
 
 
 def form_of(style: int, forms: Sequence[Any]) -> Any:
-    """The marker, line or pattern of a style: none comes with the same colour again before all
-    others have."""
+    """The marker, line or pattern of a style: none repeats with the same colour before all others
+    were used.
+    """
     return forms[sum(divmod(style, len(COLOURS))) % len(forms)]
 
 
 def style(svg_text: str) -> Any:
-    """Settings of matplotlib; `svg_text` is `path`, or `none` for letters that stay text."""
+    """Settings of matplotlib; `svg_text` is `path`, or `none` to keep text as text."""
     return {
         "svg.fonttype": svg_text,
-        # A dollar in a name is a dollar.
+        # Print dollars in names literally.
         "text.parse_math": False,
         "font.family": "sans-serif",
         "font.sans-serif": ["DejaVu Sans", "Verdana", "sans-serif"],
@@ -97,7 +98,7 @@ def style(svg_text: str) -> Any:
 
 
 def stack_look(own: int) -> dict[str, Any]:
-    """How a part of a stack is drawn, by the number of its style."""
+    """The look of a part of a stack, by the index of its style."""
     return {
         "facecolor": FILLS[own % len(FILLS)],
         "hatch": HATCHES[own % len(HATCHES)],
@@ -110,11 +111,11 @@ def stack_look(own: int) -> dict[str, Any]:
 def legend_names(chart: Chart) -> list[str]:
     limits = [limit.name for limit in chart.limits]
     series = [series.name for series in chart.series]
-    # A level of the whole figure has its name at its line.
+    # The name of a level is at its line.
     marked = [one for one in chart.published if any(mark.x is not None for mark in one.marks)]
     names = series + limits + [published.label for published in marked]
     names += chart.band_names()
-    # What has one name is one entry.
+    # Equal names share a legend entry.
     return list(dict.fromkeys(names))
 
 
@@ -124,26 +125,26 @@ def legend_columns(names: list[str], width_in: float) -> int:
 
 
 def wrapped(name: str, width_in: float) -> str:
-    """A name in no more than two lines of a legend of that width."""
+    """A name wrapped to at most two lines of a legend of that width."""
     letters = max(12, int((width_in - _HANDLE_IN) / LETTER_IN))
     return textwrap.fill(name, letters, max_lines=2, placeholder=" …")
 
 
 def lay_out(figure: Figure, legend_in: float, title: str) -> None:
-    """Make room for the legend, and for a title in a file, which no page names."""
+    """Make room for the legend, and in a file for the title."""
     title_in = 0.0
     if title:
         text = textwrap.fill(title, int(figure.get_figwidth() / LETTER_IN))
         title_in = 0.1 + LEGEND_ROW_IN * (text.count("\n") + 1)
         figure.set_figheight(figure.get_figheight() + title_in)
-        # Not above the axes: names of rows may leave little room there.
+        # Not above the axes, where names of rows may leave little room.
         figure.suptitle(text, x=0.01, y=0.99, ha="left", va="top", fontsize=9, fontweight="bold")
     height_in = figure.get_figheight()
     figure.tight_layout(pad=0.6, rect=(0, legend_in / height_in, 1, 1 - title_in / height_in))
 
 
 def legend_height_in(names: list[str], columns: int, width_in: float) -> float:
-    """What a legend takes; only a single column has names of more than a line."""
+    """The size of a legend; only a single column wraps names."""
     lines = [wrapped(name, width_in).count("\n") + 1 for name in names]
     rows = sum(lines) if columns == 1 else -(-len(names) // columns)
     return 0.12 + LEGEND_ROW_IN * rows
@@ -182,7 +183,7 @@ def draw_intervals(
     sideways: bool = False,
     transform: Transform | None = None,
 ) -> None:
-    """The intervals of a series' points, where they have some; sideways at places up the axes."""
+    """The intervals of a series' points, if any; horizontal if the conditions are rows."""
     known = [
         (place, point.y, point.low, point.high)
         for place, point in zip(places, points, strict=True)
@@ -192,7 +193,7 @@ def draw_intervals(
         return
     at = [place for place, *_ in known]
     ys = [y for _, y, _, _ in known]
-    # Units may turn the last bit of an end beyond its mean.
+    # Conversion of units may move an end past its mean by rounding.
     reach = [
         [max(0.0, y - low) for _, y, low, _ in known],
         [max(0.0, high - y) for _, y, _, high in known],
@@ -210,7 +211,7 @@ def draw_intervals(
     ends, sides = axes.get_ylim(), axes.get_xlim()
     if sideways:
         ends, sides = sides, ends
-    # A mark is not clipped; of a point that is out of sight there is none.
+    # Marks are not clipped; points out of view have none.
     seen = [one for one in known if min(sides) <= one[0] <= max(sides)]
     for name, edge, marks, beyond in (
         ("under", ends[0], "<v", [place for place, _, low, _ in seen if low < ends[0]]),

@@ -1,4 +1,4 @@
-"""The share of messages that was lost, by time within the trial and by sending rate."""
+"""The share of lost messages, by time within the trial and by sending rate."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ _WITHOUT_LOSSES = "no stored interval has a count of lost messages"
 
 def loss_over_time_and_rate(data: FigureData) -> Chart:
     """
-    A row of cells for each condition, in the order of the sending rate from the bottom, for each
-    direction of streams that have two. A cell is an interval of time, all trials of the condition
-    joined; one in which no message was expected is missing.
+    A row of cells for each condition and direction, from the lowest sending rate up. A cell is an
+    interval of time over all trials of the condition; intervals without expected messages are
+    missing.
     """
     own = [
         trial

@@ -1,4 +1,4 @@
-"""What became of the messages asked for, stacked, against sending speed."""
+"""What happened to the requested messages, stacked, against the sending rate."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.figures.received_against_sent import RATES, asked_rate_bps
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.studies import Study
 
-#: The renderer's colour and pattern of each: the same place looks the same in every figure.
+#: The renderer's colour and pattern of each, the same in every figure.
 _STYLES = {
     RECEIVED: 5,
     "skipped_messages": 7,
@@ -32,10 +32,10 @@ _SAID = "Of the messages asked for, the share received and where the others ende
 
 
 def losses_against_sent(data: FigureData) -> Chart:
-    """Shares of what was offered, received at the bottom and each place of loss above it.
+    """Shares of the offered messages: received at the bottom, and each place of loss above it.
 
-    Against the rate asked of the sender; where more than the rate varies, a row for each
-    condition. A place at which nothing was lost is left out.
+    Against the requested rate; if more than the rate varies, a row for each condition. Places
+    without losses are omitted.
     """
     counted = with_shares(data.trials)
     words = place_words(
@@ -77,7 +77,7 @@ def losses_against_sent(data: FigureData) -> Chart:
             if place == RECEIVED or any(summary.mean for summary in summaries)
         ),
         caption=caption(data.run, _SAID, "Means of the trials."),
-        # Names of conditions have no room side by side.
+        # Names of conditions do not fit side by side.
         sideways=not by_rate,
     )
 

@@ -1,4 +1,4 @@
-"""A place in a drawing that has something to say, and what the points of a chart say."""
+"""A position in a drawing with a tooltip, and the tooltips of a chart's points."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Mark:
 
 
 def point_text(chart: Chart, series: Series, point: Point) -> str:
-    """What a point says, as in `500 B: 95.20 Mbit/s (95 % 94.80 … 95.60), 5 trials`."""
+    """The tooltip of a point, as in `500 B: 95.20 Mbit/s (95 % 94.80 … 95.60), 5 trials`."""
     unit = f" {chart.y.unit}" if chart.y.unit else ""
     named = ", ".join(filter(None, [point.condition, series.name]))
     subject = named if series.kind == "stack" else point.condition or series.name

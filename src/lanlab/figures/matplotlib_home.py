@@ -1,5 +1,6 @@
-"""matplotlib keeps a list of this machine's fonts in the user's home; where it cannot, it works
-without, and without advice on standard error."""
+"""matplotlib caches a list of this machine's fonts in the user's home; if it cannot, it works
+without the cache, and its advice is suppressed.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from lanlab.disk import TemporaryFolder
 
 
 def prepare() -> None:
-    # Its remarks are of how it makes its lists, which does not matter to readers of a report.
+    # Its messages on font lists do not concern readers of a report.
     logging.getLogger("matplotlib").setLevel(logging.ERROR)
     if os.environ.get("MPLCONFIGDIR") or _is_kept():
         return

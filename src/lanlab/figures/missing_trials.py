@@ -11,14 +11,14 @@ from lanlab.store import TrialRecord
 from lanlab.studies import Study
 
 _MOST_NAMED = 4
-#: Purposes of trials that figures draw means of; a step of a search that failed is run again.
+#: Purposes of trials whose means figures draw; a failed step of a search is always repeated.
 _DRAWN = ("trial", "curve")
 
 
 def missing_text(trials: Sequence[TrialRecord], study: Study, experiments: Sequence[str]) -> str:
     """
-    A sentence about the conditions of some experiments that lack trials, as in `Failed trials are
-    missing: 100 B (n = 3 of 5).`; empty where none does.
+    A sentence on conditions that lack trials, as in `Failed trials are missing: 100 B (n = 3 of
+    5).`; empty if none does.
 
     Args:
         trials: All trials of the run, in order.

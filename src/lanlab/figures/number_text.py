@@ -1,4 +1,4 @@
-"""Numbers for people. Processes that draw load it, and little else of lanlab."""
+"""Numbers as text. Drawing processes import it, and little else of lanlab."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _MOST_DIGITS = 6
 
 
 def number(value: float, digits: int = 4) -> str:
-    """A measured number for people: `digits` significant digits, thousands apart, no exponent.
+    """A measured number as text: `digits` significant digits, thousands separators, no exponent.
 
     Examples:
         >>> number(1093.4), number(0.23806), number(98.96), number(98.0), number(12345.6), number(0)
@@ -26,8 +26,8 @@ def number(value: float, digits: int = 4) -> str:
 
 
 def plain(value: float) -> str:
-    """A chosen number for people: as short as it can be written, to six digits where it is no whole
-    number, as loads of a search are.
+    """A setting as text: in its shortest form, or to six digits for long fractions, such as loads
+    of a search.
 
     Examples:
         >>> plain(35.7), plain(1000.0), plain(128), plain(0.5), plain(0), plain(1093.059875)

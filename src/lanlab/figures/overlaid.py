@@ -1,4 +1,4 @@
-"""Figures of several runs laid over each other, where they have the same axes."""
+"""Overlays figures of several runs if they have the same axes."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import replace
 
 from lanlab.figures.chart import Chart
 
-#: Kinds of series that can be read where others lie over them.
+#: Kinds of series that stay readable when overlaid.
 _KINDS = ("line", "points")
 
 
 def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     """
-    One figure of several, with the series of each named for it.
+    One figure made of several, with the run in the name of each series.
 
     Args:
-        charts: What each is of, and its figure.
+        charts: The name of each run, and its figure.
 
     Returns:
-        `None` if they have not the same axes, or cannot be read over each other.
+        `None` if their axes differ, or they cannot be overlaid.
     """
     (_, first), *others = charts
     kinds = {series.kind for _, chart in charts for series in chart.series}
@@ -28,7 +28,7 @@ def overlaid(charts: Sequence[tuple[str, Chart]]) -> Chart | None:
     for _, chart in others:
         if (chart.x, chart.y, chart.sideways) != (first.x, first.y, first.sideways):
             return None
-    # What is published is the same in all; a name of its own may say more or less of it.
+    # Published values are the same in all; only their names may differ.
     published = {
         tuple((mark.x, mark.y) for mark in one.marks): one
         for _, chart in reversed(charts)

@@ -17,5 +17,5 @@ PUBLISHED_FIGURES: tuple[Callable[[Study, Published], list[PublishedFigure]], ..
 
 
 def published_figures(study: Study, published: Published) -> list[PublishedFigure]:
-    """Every figure of a study's published numbers; none of a study that published none."""
+    """Every figure of a study's published values; empty if it published none."""
     return [figure for draw in PUBLISHED_FIGURES for figure in draw(study, published)]

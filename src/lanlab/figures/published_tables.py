@@ -1,4 +1,4 @@
-"""Figures of published tables: the numbers as printed, for any table of a study."""
+"""Figures of published tables: the numbers as published, for any table of a study."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from lanlab.studies import Level, Published, PublishedValue, Study
 from lanlab.studies.published import PublishedTable
 from lanlab.studies.tables import laid_out
 
-#: Series of one figure; of more, the rows tell them apart.
+#: Most series of one figure; with more, rows distinguish them.
 _MOST_SERIES = 4
 _LEAST_ON_AN_AXIS = 3
 _DOTS = "Small dots are the single trials."
@@ -28,28 +28,28 @@ _LOGARITHMIC = ", logarithmic"
 class PublishedFigure:
     name: str
     chart: Chart
-    #: The number of each point of the chart by the point's place, to draw others next to it; empty
-    #: where a point is made of something else.
+    #: The number behind each point of the chart by its position, for drawing others next to it;
+    #: empty if a point is not a single number.
     places: tuple[tuple[float, PublishedValue], ...]
     shown: Quantity
 
 
 def table_figures(study: Study, published: Published) -> list[PublishedFigure]:
     """
-    A figure for each metric and statistic of each table: of what was measured or, in a table that
-    only describes the test-bed, of that. A number that stands alone is not drawn.
+    A figure for each metric and statistic of each table: of its measurements or, for a table that
+    only describes the test bed, of the description. A single number is not drawn.
     """
     return [figure for table in published.table for figure in _of_table(study, published, table)]
 
 
 def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary]) -> Chart:
     """
-    A published figure with what was measured at the same conditions next to it, marked; unchanged
-    where nothing was.
+    A published figure with marks for the measurements at the same conditions; unchanged if there
+    are none.
 
     Args:
         figure: Figure of the study that was run.
-        study: Study whose names are used.
+        study: Supplies names.
         found: All conditions of the run, of every metric.
     """
     values = [value for _, value in figure.places]
@@ -81,7 +81,7 @@ def with_measured(figure: PublishedFigure, study: Study, found: Sequence[Summary
 
 
 def _linear(chart: Chart) -> Chart:
-    """With an axis that has a zero: two trials alike have a deviation of 0."""
+    """With an axis that includes zero: the deviation of two equal trials."""
     name = chart.y.name.removesuffix(_LOGARITHMIC)
     return replace(chart, y=replace(chart.y, name=name, logarithmic=False))
 
@@ -132,7 +132,7 @@ class _Group:
     study: Study
     published: Published
     values: tuple[PublishedValue, ...]
-    #: What the table's row calls the quantity; empty where rows are conditions.
+    #: The table's row name of the quantity; empty if rows are conditions.
     row_title: str
 
     @property
@@ -145,7 +145,7 @@ class _Group:
 
     @property
     def varied(self) -> list[str]:
-        """Keys of conditions that are not the same in all, in the order of the study's factors."""
+        """Keys of conditions that vary, in the order of the study's factors."""
         keys = dict.fromkeys(key for value in self.values for key in value.condition)
         order = [factor.name for factor in self.published.factor]
         found = [key for key in keys if len({repr(v.condition.get(key)) for v in self.values}) > 1]

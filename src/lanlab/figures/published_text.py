@@ -1,4 +1,4 @@
-"""Figures of numbers that stand in no table: what the text says of plots that may be lost."""
+"""Figures of numbers from the text that describe plots, some of which are lost."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NAMES = {"mean": "mean", "minimum": "least", "maximum": "greatest"}
 
 
 def text_figures(study: Study, published: Published) -> list[PublishedFigure]:
-    """Ratios of two, shares of the link, and levels, each where the study printed two or more."""
+    """Ratios, shares of the link, and levels, each if the study published at least two."""
     own = [
         value
         for value in published.value

@@ -1,4 +1,4 @@
-"""Printed numbers for figures: their names, their units, and how far each may be off."""
+"""Published values for figures: their names, units, and uncertainty."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ class Ends:
     low: float
     high: float
     name: str
-    #: The printed trials that they come from; empty where they come from something else.
+    #: The published trials behind them; empty if there are none.
     trials: tuple[float, ...] = ()
     n: int | None = None
 
 
 def levels_text(published: Published, condition: Mapping[str, Level], keys: Iterable[str]) -> str:
-    """Levels as the study calls them, as in `Windows 98 SE, NetBEUI`."""
+    """Levels by the study's names, as in `Windows 98 SE, NetBEUI`."""
     return ", ".join(
         level_title(published, key, condition[key]) for key in keys if key in condition
     )
 
 
 def level_title(published: Published, key: str, level: Level) -> str:
-    """One level as the study calls it, with the factor's name where it is a bare number."""
+    """One level by the study's name, with the factor's name if it is only a number."""
     one = published.named_level(key, level)
     if one is not None:
         bare = one.title.replace(".", "").isdigit()
@@ -53,8 +53,8 @@ def level_title(published: Published, key: str, level: Level) -> str:
 
 def shown_as(study: Study, published: Published, values: Sequence[PublishedValue]) -> Quantity:
     """
-    How the values of one metric are shown: in the study's unit, or in that which all were printed
-    with, or in lanlab's.
+    The unit for the values of one metric: the study's, or the one in which all were published, or
+    lanlab's.
     """
     metric, units = values[0].metric, {value.unit for value in values}
     ours = quantity(study, metric)
@@ -70,9 +70,8 @@ def shown_as(study: Study, published: Published, values: Sequence[PublishedValue
 
 def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     """
-    How far a printed mean may be off, in SI units: by the interval of its printed trials, by that
-    of its printed deviation, or by one step of the clock that timed it; `None` where nothing is
-    known.
+    The uncertainty of a published mean in SI units: the interval of its published trials, or that
+    of its published deviation, or one step of the clock that timed it; `None` if unknown.
     """
     if value.statistic != "mean":
         return None
@@ -82,9 +81,10 @@ def ends_of(published: Published, value: PublishedValue) -> Ends | None:
     trials = trials_of(published, value)
     if len(trials) > 1:
         lost = lost_trials_of(published, value)
-        # Each lost trial as the one of its ends that spreads them most: the mean is of all of them.
+        # Lost trials at the ends of their ranges that give the largest spread: the mean includes
+        # them.
         whole = [(*trials, *chosen) for chosen in itertools.product(*lost)]
-        # Rounding to a step spreads by itself: a stopwatch that shows the same is not certain.
+        # Rounding to a step hides spread: equal stopwatch readings are not exact.
         sd = max(printed_step(value) / math.sqrt(12), *map(standard_deviation, whole))
         n = len(trials) + len(lost)
         seen = printed_condition_mean(value.metric, PrintedMean(value.si, sd, n))
@@ -119,7 +119,9 @@ def trials_of(published: Published, value: PublishedValue) -> tuple[float, ...]:
 
 
 def lost_trials_of(published: Published, value: PublishedValue) -> list[tuple[float, ...]]:
-    """What each lost trial of a printed mean can have been, least and greatest, in SI units."""
+    """
+    The possible range of each lost trial of a published mean, minimum and maximum, in SI units.
+    """
     per = value.si / value.value
     found: list[tuple[float, ...]] = []
     for one in published.missing:
@@ -132,14 +134,15 @@ def lost_trials_of(published: Published, value: PublishedValue) -> list[tuple[fl
 
 
 def clock_step_ns(published: Published) -> float | None:
-    """The step of the clock that timed the study's transfers; `None` if it is not printed."""
+    """The step of the clock that timed the study's transfers; `None` if not published."""
     steps = {value.si for value in published.value if value.metric == _CLOCK}
     return steps.pop() if len(steps) == 1 else None
 
 
 def _by_clock(published: Published, value: PublishedValue) -> Ends | None:
-    """A time may be off by a step, and a rate by what that makes of it. The step is printed for
-    one machine; the clock is that of every PC."""
+    """A time may be wrong by one step, and a rate accordingly. The step is published for one
+    machine; all PCs have the same clock.
+    """
     step = clock_step_ns(published)
     if step is None or value.bound is not None:
         return None

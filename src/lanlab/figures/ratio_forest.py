@@ -24,8 +24,8 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     Comparisons of one metric of one experiment, a series for each side that was compared.
 
     Args:
-        study: Whose units and names are used.
-        found: At least one.
+        study: Supplies units and names.
+        found: At least one comparison.
     """
     first = found[0]
     shown = quantity(study, first.metric)
@@ -61,7 +61,7 @@ def ratio_forest(study: Study, found: Sequence[Compared]) -> Chart:
     limits = [_lines("the same", (1.0 if is_ratio else 0.0,), len(rows))]
     if first.margin is not None:
         ends = (to_shown(first.margin.low), to_shown(first.margin.high))
-        # A difference's margin is a share of each base's mean: another in every row.
+        # A difference's margin is a share of each base's mean, so it varies by row.
         if is_ratio:
             limits.append(_lines("margin", ends, len(rows)))
     direction = metric_direction(first.metric)

@@ -1,4 +1,4 @@
-"""Receiving speed, and the share that arrives, against sending speed."""
+"""Receiving rate, and the share that arrives, against the sending rate."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def received_against_sent(data: FigureData) -> Chart:
 
 
 def received_ratio_against_sent(data: FigureData) -> Chart:
-    """The share of the messages asked for that the receiver counted, against the rate asked for."""
+    """The share of the requested messages that the receiver counted, against the requested rate."""
     x, y = quantity(data.study, "rate_bps"), quantity(data.study, "received_ratio")
     series = _sweep(data, data.own_summaries("received_ratio"), "received_ratio")
     rates = [point.x for one in series for point in one.points]
@@ -57,7 +57,7 @@ def received_ratio_against_sent(data: FigureData) -> Chart:
     for carried_bps in sorted({s.limit for s in speeds if s.limit is not None}):
         corner, top = x.shown(carried_bps), max(rates, default=0.0)
         if rates and top > corner:
-            # All arrives up to what the link can carry, then that much of what is sent.
+            # Everything arrives up to the link's capacity, then the capacity's share of the load.
             beyond = [corner + (top - corner) * i / _CURVE_POINTS for i in range(_CURVE_POINTS + 1)]
             curve = [(0.0, y.shown(1.0)), *((rate, y.shown(corner / rate)) for rate in beyond)]
         else:
@@ -90,7 +90,7 @@ def _sweep(data: FigureData, found: Sequence[Summary], metric: str) -> tuple[Ser
 
 
 def asked_rate_bps(summary: Summary) -> float | None:
-    """The rate asked of the sender, bit/s of payload; `None` for as fast as possible."""
+    """The requested rate, bit/s of payload; `None` for as fast as possible."""
     parameters = summary.parameters
     if "rate_bps" in parameters:
         return float(parameters["rate_bps"])

@@ -101,10 +101,10 @@ FIGURES: Mapping[str, Builder] = {
 
 def check_figures(study: Study) -> None:
     """
-    See that all figures of a study are known, before it is run.
+    Check before a run that all figures of a study are known.
 
     Raises:
-        UnknownName: There is no figure of that name.
+        UnknownName: A figure is unknown.
     """
     for figure in study.figure:
         of_name("figure", figure.figure, FIGURES)
@@ -117,17 +117,17 @@ def build_figure(
     published: Published,
     figure: Figure,
 ) -> Chart:
-    """Draw up one figure of a study from the trials of a run.
+    """One figure of a study from the trials of a run.
 
     Raises:
-        UnknownName: There is no figure of that name.
+        UnknownName: The figure is unknown.
     """
     builder = of_name("figure", figure.figure, FIGURES)
     at = {name: plain_level(name, level) for name, level in figure.at.items()}
     trials = [t for t in trials if all(t.factors.get(name) == at[name] for name in at)]
     chart = builder(FigureData(run, trials, study, published, figure))
     if at:
-        # Levels that were left out have nothing to draw.
+        # Omitted levels have nothing to draw.
         chart = replace(chart, series=tuple(one for one in chart.series if one.points))
     chart = without_far_limits(with_distinct_labels(in_readable_unit(chart)))
     if chart.is_set_apart:

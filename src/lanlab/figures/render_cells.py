@@ -1,4 +1,4 @@
-"""Charts of cells: a row for each series, time or the like across, and a shade for each value."""
+"""Charts of cells: a row for each series, x horizontal, and a shade for each value."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _MISSING = "missing-0"
 
 
 def shade_of(percent: float) -> int:
-    """Which of the shades stands for a value. One below zero is none.
+    """The index of a value's shade. Values below zero count as none.
 
     Examples:
         >>> [shade_of(value) for value in (-1.0, 0.0, 0.1, 0.11, 50.0, 100.0)]
@@ -121,7 +121,7 @@ def _runs(shades: Sequence[int | None]) -> Iterator[tuple[int | None, int, int]]
 def _look(shade: int | None) -> dict[str, Any]:
     if shade is None:
         return {"facecolor": "none", "edgecolor": MUTED, "hatch": "////", "linewidth": 0.0}
-    # Without an edge of its own a thin line of the page shows between neighbours.
+    # Without an edge, a thin line of the page's background would show between neighbours.
     return {"facecolor": SHADES[shade], "edgecolor": SHADES[shade], "linewidth": 0.3}
 
 

@@ -1,4 +1,4 @@
-"""Charts as SVG, PDF and PNG: for print, and to stand in a page."""
+"""Charts as SVG, PDF and PNG, for print and for pages."""
 
 from __future__ import annotations
 
@@ -46,16 +46,16 @@ if TYPE_CHECKING:
 
 FILE_KINDS: tuple[Literal["svg", "pdf", "png"], ...] = ("svg", "pdf", "png")
 _PRINT_WIDTH_IN = 6.4
-#: What journals ask of pixels.
+#: The resolution that journals require.
 _PRINT_DPI = 300
 _PLOT_HEIGHT_IN = 3.1
-#: What ticks and the name of the x axis take of it.
+#: Height of the ticks and the name of the x axis.
 _LABELS_IN = 0.6
 
 
 @dataclass(frozen=True)
 class Drawing:
-    """A figure as SVG, to stand in a page, with what to show at its points."""
+    """A figure as SVG for a page, with tooltips for its points."""
 
     svg: str
     width: float
@@ -81,12 +81,12 @@ def to_files(
 
 
 def to_drawing(chart: Chart, prefix: str, width_in: float) -> Drawing:
-    """A figure to stand in a page.
+    """A figure for a page.
 
     Args:
-        chart: What to draw.
-        prefix: Put before every id, so that several figures can stand in one page.
-        width_in: In inches of 72 points; the letters keep their size.
+        chart: The chart.
+        prefix: Put before every id, so that a page can contain several figures.
+        width_in: In inches of 72 points; letters keep their size.
     """
     prepare()
     import matplotlib
@@ -119,13 +119,13 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
         return draw_sideways(chart, width_in, title)
     if chart.cells is not None:
         return draw_cells(chart, chart.cells, width_in, title)
-    # Not through pyplot: it keeps every figure and asks for a display.
+    # Not through pyplot, which keeps every figure and needs a display.
     from matplotlib.figure import Figure
 
     names = legend_names(chart)
     columns = legend_columns(names, width_in)
     legend_in = legend_height_in(names, columns, width_in)
-    # No legend is larger than the plot.
+    # The legend must not be larger than the plot.
     plot_in = max(_PLOT_HEIGHT_IN, legend_in + _LABELS_IN)
     height_in = plot_in + tilted_names_in(chart, width_in) + legend_in
     figure = Figure(figsize=(width_in, height_in))
@@ -151,7 +151,7 @@ def _draw(chart: Chart, width_in: float, title: str = "") -> tuple[Figure, Axes]
     for index, published in enumerate(chart.published):
         for number_, mark in enumerate(published.marks):
             if mark.x is None:
-                # A level of the whole figure has no place on it: a line, and its name.
+                # A level of the whole figure is a line with its name.
                 draw_level(axes, published, mark, index, number_)
                 continue
             (drawn,) = axes.plot(
@@ -220,7 +220,7 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
     offset_pt = series_offset_pt(chart, index)
     own = style_of(chart, index)
     marker = form_of(own, MARKERS)
-    # Markers distinguish lines of points; what has none is distinguished by its dashes.
+    # Markers distinguish lines with points; dashes distinguish others.
     line_style = {"line": "-", "bound": form_of(own, LINES)}.get(series.kind, "none")
     (line,) = axes.plot(
         xs,
@@ -250,7 +250,7 @@ def _draw_points(axes: Axes, chart: Chart, index: int) -> Any:
 
 
 def _draw_bars(axes: Axes, chart: Chart, index: int) -> Any:
-    """As `_draw_points`."""
+    """Like `_draw_points`."""
     series, count, own = chart.series[index], len(chart.series), style_of(chart, index)
     left, right = bar_span(0, index, count)
     xs = [_bar_x(point, index, count) for point in series.points]
@@ -276,7 +276,7 @@ def _draw_stack(axes: Axes, chart: Chart, index: int) -> Any:
     own = style_of(chart, index)
     xs, base = list(floors), list(floors.values())
     own_heights = [heights.get(x, 0.0) for x in xs]
-    # A bar at each place: between them nothing was measured.
+    # Bars at each position: nothing was measured in between.
     width = stack_width(chart, xs)
     bars = axes.bar(xs, own_heights, width=width, bottom=base, **stack_look(own))
     for place, bar in enumerate(bars):
@@ -297,7 +297,7 @@ def _draw_spread(
     chart: Chart,
     offset_pt: float = 0.0,
 ) -> None:
-    # On an axis of numbers rings too stand at their own.
+    # On a numeric axis the rings of trials are at their own positions, too.
     beside_pt = TRIALS_PT if chart.x.categories else 0.0
     draw_spread(axes, points, xs, index, colour, offset_pt=offset_pt, beside_pt=beside_pt)
     _draw_spread_across(axes, points, index, colour)
@@ -335,7 +335,7 @@ def _marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
                 x = _bar_x(point, index, len(chart.series))
             elif series.kind == "stack":
                 if y == 0:
-                    # Nothing is drawn there, and the mark would lie on its neighbour's edge.
+                    # Nothing is visible there, and the mark would lie on its neighbour's edge.
                     continue
                 y = floors[x] + y / 2
             text = point_text(chart, series, point)

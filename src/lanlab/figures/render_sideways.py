@@ -1,4 +1,4 @@
-"""Charts whose conditions are rows: names of any length, and values across."""
+"""Charts with conditions as rows: names of any length, and horizontal values."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
 _ROW_IN = 0.2
 _SERIES_IN = 0.11
-#: Share of the distance between two rows that the series of a row take.
+#: Share of the distance between rows that the series of a row take.
 _ROW_SHARE = 0.66
 #: Share of a figure's width that the names of rows may take.
 _NAMES_SHARE = 0.36
@@ -46,7 +46,7 @@ _BEYOND = 4.0
 
 
 def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Axes]:
-    """Draw rows from the top: points with their intervals, and limits as upright lines."""
+    """Draw rows from the top: points with their intervals, and limits as vertical lines."""
     from matplotlib.figure import Figure
 
     # A single series is named by the axis.
@@ -70,7 +70,7 @@ def draw_sideways(chart: Chart, width_in: float, title: str) -> tuple[Figure, Ax
     for index, series in enumerate(chart.series):
         entries.append((f"series-{index}", series.name, _draw_series(axes, chart, index)))
     for index, limit in enumerate(chart.limits):
-        # The first is what all rows are held against.
+        # All rows are compared with the first.
         (line,) = axes.plot(
             [y for _, y in limit.with_gaps()],
             [x for x, _ in limit.with_gaps()],
@@ -117,7 +117,7 @@ def sideways_marks(chart: Chart, axes: Axes, height: float) -> list[Mark]:
             value = point.y
             if series.kind == "stack":
                 if value == 0:
-                    # Nothing is drawn there, and the mark would lie on its neighbour's edge.
+                    # Nothing is visible there, and the mark would lie on its neighbour's edge.
                     continue
                 value = floors[point.x] + value / 2
             at = place(_row(chart, index, point.x), value)
@@ -177,7 +177,7 @@ def _draw_series(axes: Axes, chart: Chart, index: int) -> Any:
 
 def _draw_bars(axes: Axes, chart: Chart, index: int, places: Sequence[float]) -> Any:
     points = chart.series[index].points
-    # A bar on a logarithmic axis begins where the axis does: it has no zero.
+    # A logarithmic axis has no zero, so bars begin at its end.
     begin, own = _begin(chart), style_of(chart, index)
     bars = axes.barh(
         places,
@@ -232,7 +232,7 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         # An interval that goes below zero is cut at the axis.
         values = [value for value in values if value > 0]
         axes.set_xscale("log")
-        # A few wild intervals must not press all others together.
+        # A few extreme intervals must not compress all others.
         ys = ys or list(values)
         ys += [y for limit in chart.limits for _, y in limit.points]
         ys += [mark.y for series in chart.published for mark in series.marks]
@@ -249,7 +249,7 @@ def _scale(chart: Chart, axes: Axes, width_in: float) -> None:
         values, [*ys, *(t for s in chart.series for p in s.points for t in p.trials)]
     )
     room = 0.06 * (high - low) or 0.05 * abs(high) or 1.0
-    # A bar's length is its value: from zero.
+    # The length of a bar is its value, so the axis starts at zero.
     axes.set_xlim(*((0.0, 1.06 * high or 1.0) if has_bars else (low - room, high + room)))
     axes.xaxis.set_major_locator(MaxNLocator(ticks, steps=ROUND))
 

@@ -1,4 +1,4 @@
-"""The share that arrives against the load, with the bounds that a search has found."""
+"""The share that arrives against the load, with the bounds of a search."""
 
 from __future__ import annotations
 
@@ -15,8 +15,9 @@ from lanlab.studies import Study
 
 
 def saturation_curve(data: FigureData) -> Chart:
-    """What arrives of each load in full-length trials, a series for each search; the searches
-    share the factor and metric of the first."""
+    """The share that arrives at each load of full-length trials, a series for each search; the
+    searches have the factor and metric of the first.
+    """
     searches = {e.id: e.search for e in data.study.experiment if e.search is not None}
     names = [name for name in data.figure.experiments if name in searches]
     first = searches[names[0]] if names else None
@@ -75,7 +76,7 @@ def _bounds(study: Study, found: Saturation, titles: dict[str, str], several: bo
     for goal in found.goals:
         bounds = (goal.result.lower, goal.result.upper)
         ends = bounds if goal.load is None else (goal.load.low, goal.load.high)
-        # A search that a sweep refutes crossed no goal there.
+        # A search refuted by a sweep crossed no goal there.
         known = tuple(x.shown(end) for end in ends if end is not None)
         if known and goal.sweep is None:
             alike.setdefault(known, []).append(goal.result.loss_ratio)

@@ -1,4 +1,4 @@
-"""From a chart to the ends, ticks and names of its axes."""
+"""Ends, ticks and names of a chart's axes."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from lanlab.figures.number_text import plain
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-#: Width of a letter, and height of a line of letters, at the size that figures have.
+#: Width of a letter, and height of a line, at the font size of figures.
 LETTER_IN = 0.083
 _ROW_IN = 0.165
-#: What the layout leaves of a figure's width for its axes; the rest is for the y axis.
+#: Share of a figure's width for its axes; the rest is for the y axis.
 _AXES_RATIO = 0.86
 _MOST_TICKS_AT_LEVELS = 7
 _MOST_LEVELS = 16
 ROUND = (1, 2, 5, 10)
-#: On a linear axis of what is measured, how far beyond the points an interval is shown.
+#: On a linear axis, how far beyond the points an interval is shown.
 _MOST_BEYOND = 2.0
 
 
@@ -64,7 +64,7 @@ def _scale_y(chart: Chart, axes: Axes) -> None:
 
 
 def log_ticks(low: float, high: float, most: int) -> Sequence[float]:
-    """Round numbers of a logarithmic axis: even steps where it is short, 1-2-5 where it is long."""
+    """Round numbers of a logarithmic axis: even steps if it is short, 1-2-5 if it is long."""
     if high / low > 20:
         decades = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
         for steps in ((1, 2, 5), (1, 3), (1,)):
@@ -80,7 +80,7 @@ def log_ticks(low: float, high: float, most: int) -> Sequence[float]:
 
 
 def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
-    """A logarithmic y axis with its ends, whose numbers are those of its ticks alone."""
+    """A logarithmic y axis labelled only at its ticks."""
     from matplotlib.ticker import FixedLocator, FuncFormatter, NullFormatter
 
     axes.set_yscale("log")
@@ -92,11 +92,11 @@ def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
     """
-    The ends of an axis that is not logarithmic: of few trials an interval may reach so far that all
-    else would lie on one line; it is cut at twice what was seen.
+    The ends of a linear axis: with few trials an interval may be so long that everything else would
+    be compressed; it is cut at twice the data.
 
     Args:
-        values: All, ends of intervals among them.
+        values: All values, including ends of intervals.
         seen: Means, trials, limits.
     """
     most = max(values, default=1.0)
@@ -106,7 +106,7 @@ def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float,
 
 
 def stack_width(chart: Chart, xs: Sequence[float]) -> float:
-    """Width of stacked bars: most of the way between the closest, and enough to be seen."""
+    """Width of stacked bars: most of the smallest distance, and wide enough to be visible."""
     if chart.x.categories:
         return 0.8
     if len(xs) < 2:
@@ -141,7 +141,7 @@ def _scale_x(chart: Chart, axes: Axes) -> None:
         axes.set_xlim(min(xs) - margin, max(xs) + margin)
         axes.tick_params("x", labelrotation=0 if _fit_side_by_side(xs, axes) else 45)
     else:
-        # A wild interval must not press all points together.
+        # A long interval must not compress all points.
         most = _MOST_BEYOND * max(xs, default=1.0)
         ends = [min(p.x_high, most) for s in chart.series for p in s.points if p.x_high is not None]
         axes.set_xlim(0, 1.04 * max([*xs, *ends], default=1.0) or 1.0)
@@ -172,7 +172,7 @@ def _has_ticks_at_levels(chart: Chart, xs: Sequence[float]) -> bool:
 
 
 def tilted_names_in(chart: Chart, width_in: float) -> float:
-    """Height that the names of a chart's categories take where they do not fit side by side."""
+    """Height of the names of a chart's categories if they do not fit side by side."""
     names, width_in = chart.x.categories, _AXES_RATIO * width_in
     if len(names) > width_in / _ROW_IN:
         return 0.0
@@ -183,7 +183,7 @@ def tilted_names_in(chart: Chart, width_in: float) -> float:
 
 
 def _level_names(names: Sequence[str], width_in: float) -> list[str] | None:
-    """Names that fit side by side, in one line or in two; `None` where they do not."""
+    """Names that fit side by side, in one line or in two; `None` if they do not fit."""
     if sum(len(name) + 2 for name in names) * LETTER_IN <= width_in:
         return list(names)
     broken = [_in_two_lines(name) for name in names]

@@ -1,4 +1,4 @@
-"""What is drawn with a point: its interval, and a ring for each of its trials."""
+"""Draws a point's interval, and a ring for each of its trials."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.transforms import Transform
 
-#: From a point to its trials, in points of 1/72 inch: beyond the caps of its interval.
+#: Distance of the trials from their point, in points of 1/72 inch: beyond the caps of its interval.
 TRIALS_PT = 6.0
-#: From a series to the next where their intervals would lie on each other.
+#: Distance between series whose intervals would overlap.
 _SERIES_PT = 5.0
 _MOST_PT = 14.0
 
 
 def series_offset_pt(chart: Chart, index: int) -> float:
-    """How far a series is drawn from its place, so that no interval hides another."""
+    """The shift of a series, so that no interval hides another."""
     if not chart.is_set_apart or chart.series[index].kind not in ("line", "points"):
         return 0.0
     count = len(chart.series)
@@ -47,13 +47,13 @@ def draw_spread(
     sideways: bool = False,
 ) -> None:
     """
-    Intervals, and next to them, where they hide nothing and nothing hides them, the trials.
+    Intervals, and next to them the trials if nothing overlaps.
 
     Args:
-        places: Places of the points along the axis of conditions.
-        offset_pt: Distance by which the series is moved.
+        places: Positions of the points along the axis of conditions.
+        offset_pt: The shift of the series.
         beside_pt: Distance of the trials from their point.
-        sideways: Whether that axis goes up.
+        sideways: Whether that axis is vertical.
     """
     transform = shifted(axes, offset_pt)
     draw_intervals(axes, points, places, index, colour, sideways=sideways, transform=transform)

@@ -1,4 +1,4 @@
-"""What figures of stations have in common: curves with their names, and what bounds them."""
+"""Common code of figures of stations: curves with their names and bounds."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from lanlab.studies.model import Figure
 if TYPE_CHECKING:
     from lanlab.analysis.stations import ServerModel, StationCurve
 
-    #: The height of a line: of a model of a curve at a number of stations, or (last argument) of
-    #: its asymptotes.
+    #: The y value of a line: of a model at a number of stations, or (last argument) of its
+    #: asymptotes.
     HeightOfModel = Callable[[StationCurve, ServerModel, int, bool], float]
 
 STATIONS = "stations"
-#: Most curves with bounds; those of more would hide them.
+#: Most curves with bounds; more would hide them.
 _MOST_BOUNDED = 4
 _WIDE = 30
 _PLACES = 60
@@ -35,7 +35,7 @@ class NamedCurve:
 
 
 def named_curves(data: FigureData) -> list[NamedCurve]:
-    """The curves of a figure's experiments, named by what the figure does not fix."""
+    """The curves of a figure's experiments, named by the factors that the figure leaves open."""
     from lanlab.analysis.stations import curves_of
 
     return [
@@ -48,13 +48,13 @@ def chart_along(
     data: FigureData, metric: str, curves: Sequence[NamedCurve], value: HeightOfModel, said: str
 ) -> Chart:
     """
-    A metric against the number of stations, a line for each level of the other factors, with what
-    bounds it.
+    A metric against the number of stations, a line for each level of the other factors, with
+    bounds.
 
     Args:
         curves: Curves with bounds.
-        value: The height of a line of a model.
-        said: Text about these lines, in the caption.
+        value: The y value of a model's line.
+        said: Text on these lines, for the caption.
     """
     series = series_along(data, metric)
     lines = _bounding_lines(series, curves, value)
@@ -98,13 +98,13 @@ def _bounding_lines(
     value: HeightOfModel,
 ) -> tuple[Limit, ...]:
     """
-    The asymptotes of each series, and the queue that fits it best; none where there are many
-    series, or too few levels to fit one.
+    The asymptotes of each series, and the queue that fits it best; empty if there are many series,
+    or too few levels for a fit.
 
     Args:
-        series: As drawn.
+        series: The drawn series.
         curves: With their names.
-        value: Gives the height of a line.
+        value: The y value of a line.
     """
     from lanlab.analysis.stations import fit_model
 
@@ -123,7 +123,7 @@ def _bounding_lines(
             points = tuple(
                 (float(number), value(curve, model, number, is_asymptote)) for number in places
             )
-            # A queue of that server cannot pass its asymptotes.
+            # A queue cannot exceed the asymptotes of the same server.
             kind: Literal["physical", "guide"] = "physical" if is_asymptote else "guide"
             lines.append(Limit(f"{words}{ending}", points, series=index, kind=kind))
     return tuple(lines)

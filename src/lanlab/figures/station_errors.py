@@ -1,11 +1,11 @@
-"""How many errors each station met, by class."""
+"""The errors of each station, by class."""
 
 from __future__ import annotations
 
 from lanlab.figures.chart import Axis, Chart, Point, Series
 from lanlab.figures.gather import FigureData, caption
 
-#: More bars than this say nothing; those with the most errors are drawn.
+#: Most bars; those with the most errors are drawn.
 _MOST_STATIONS = 100
 _SAID = "Attempts that failed in all trials of all conditions, by the station that made them."
 

@@ -15,7 +15,7 @@ _Key = tuple[tuple[str, Level], ...]
 
 
 def station_fairness(data: FigureData) -> Chart:
-    """Normalised mean response times of stations: spread, least and greatest, by their number."""
+    """Normalised mean response times of stations: spread, minimum and maximum, by their number."""
     from lanlab.analysis.stations import station_spread
 
     groups: dict[_Key, dict[int, list[TrialRecord]]] = {}

@@ -1,4 +1,4 @@
-"""The figures of stations, as a study file has them."""
+"""The figures of stations, in the form of a study file."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ def station_figures(
     experiment: str, within_s: float | None = None, of: str = "mean"
 ) -> list[dict[str, Any]]:
     """
-    The figures of stations, as a study file has them.
+    The figures of stations, in the form of a study file.
 
     Args:
         experiment: Its id.
-        within_s: The response time that is not to be passed.
+        within_s: The limit of the response time.
         of: Which: `mean`, `p50`, `p90` or `p99`.
     """
     limit = {} if within_s is None else {"within_s": within_s}

@@ -1,4 +1,4 @@
-"""A response time that is not to be passed, and how many stations keep to it."""
+"""A limit for the response time, and the number of stations within it."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ if TYPE_CHECKING:
 
 
 _MEAN = "response_mean_ns"
-#: A line that lies further above the greatest value would leave nothing else to be seen.
+#: A line further above the maximum would compress everything else.
 _MOST_ABOVE = 4.0
 
 
 def response_figure(study: Study, figure: Figure) -> Figure | None:
-    """The figure of the same experiments that names a response time not to be passed."""
+    """The figure of the same experiments that names a limit for the response time."""
     for one in study.figure:
         if one.within_s is not None and set(one.experiments) == set(figure.experiments):
             return one
@@ -32,12 +32,12 @@ def response_figure(study: Study, figure: Figure) -> Figure | None:
 
 def with_answer(data: FigureData, chart: Chart, *, draws_limit: bool = True) -> Chart:
     """
-    A chart against stations with a line at the figure's `within_s`, and an upright one at the
-    number of stations that keep to it; as it is where the figure names none.
+    A chart against stations with a line at the figure's `within_s`, and a vertical one at the
+    number of stations within it; unchanged if the figure names none.
 
     Args:
         figure: Figure of a response time; its `metric` says which.
-        draws_limit: Whether the chart is of that response time.
+        draws_limit: Whether the chart shows that response time.
     """
     metric = data.figure.metric or _MEAN
     within_s = data.figure.within_s

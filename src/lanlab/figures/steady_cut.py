@@ -1,4 +1,4 @@
-"""One trial of stations over its time, and where what does not count was cut off."""
+"""The course of one trial of stations, and the cuts around the part that counts."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ from lanlab.figures.wording import quantity
 def steady_cut(data: FigureData) -> Chart:
     """
     The figure's `metric` (`operations_per_s`, or `response_mean_ns`) in the course of one trial:
-    the first with the most stations. Upright lines: all stations are at work between the outer
-    ones; what lies between the inner ones counts.
+    the first with the most stations. Vertical lines: all stations are busy between the outer ones;
+    the part between the inner ones counts.
     """
     from lanlab.analysis.stations import station_record
 

@@ -1,4 +1,4 @@
-"""Goodput of simulated conditions along a load or size, with what limits it from where on."""
+"""Goodput of simulated conditions along a load or size, with the bottleneck of each section."""
 
 from __future__ import annotations
 
@@ -77,7 +77,9 @@ def _causes(data: FigureData, found: Sequence[Summary]) -> dict[str, str | None]
 
 
 def _limits(points: Sequence[Point], causes: dict[str, str | None], unit: str) -> str:
-    """What limits along the points: each cause, and where it begins unless at the first."""
+    """The bottlenecks along the points: each cause, and its first point unless it is the first of
+    all.
+    """
     found: list[str] = []
     before = None
     for place, point in enumerate(points):

@@ -1,4 +1,4 @@
-"""Names and units for people: a study's own where it has them, else ours."""
+"""Names and units for people: a study's own if it has them, else lanlab's."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ BOUNDS = {
     "~": "about",
     "<~": "almost",
 }
-#: A printed number with one of these says of itself that it is no exact one.
+#: A published number with one of these is not exact.
 _SAYS_SO = re.compile(r"about|appro|around|almost|~|at least|less than|more than|over|up to")
 _FACTORS = {
     "rate_bps": "sending rate",
@@ -37,7 +37,7 @@ _FACTORS = {
     "os": "operating system",
 }
 _SELF_TOLD = frozenset({"dataset", "direction", "traffic_direction"})
-#: Unit shown, and its size in the inner unit, by inner unit.
+#: By inner unit, the displayed unit and its size.
 _UNITS = {
     "bit/s": ("Mbit/s", 1e6),
     "ns": ("ms", 1e6),
@@ -45,7 +45,7 @@ _UNITS = {
     "messages/s": ("messages/s", 1.0),
     "ns/message": ("µs/message", 1e3),
 }
-#: The unit that is a thousandth of one, and the one that is a thousand of it.
+#: The units a thousand times smaller and larger than each.
 _NEXT_UNITS = {"ms": ("µs", "s"), "Mbit/s": ("kbit/s", "Gbit/s")}
 _SUFFIXES = {
     "_bps": "bit/s",
@@ -60,7 +60,7 @@ _ABBREVIATIONS = {"rtt": "round-trip time", "p50": "median", "p99": "99th percen
 
 def readable_unit(unit: str, values: Sequence[float]) -> tuple[str, float]:
     """
-    The unit in which values that stand together read best, and its size in the one that they have.
+    The best unit for values that appear together, and its size in their unit.
 
     Examples:
         >>> readable_unit("ms", [0.165, 0.9]), readable_unit("ms", [0.165, 1.0])
@@ -82,7 +82,7 @@ class Obtained:
     """How the numbers of a run were obtained, in the words of headings."""
 
     word: str
-    #: Over seeds of a model, it does not contain what the model's numbers leave open.
+    #: The interval over seeds of a model, without the uncertainty of its numbers.
     interval: str
 
 
@@ -97,7 +97,7 @@ def obtained(study: Study) -> Obtained:
 
 @dataclass(frozen=True)
 class Quantity:
-    """How a metric or factor is shown: shown value = inner value / `si_per_unit`."""
+    """The display of a metric or factor: displayed value = inner value / `si_per_unit`."""
 
     key: str
     name: str
@@ -109,11 +109,11 @@ class Quantity:
         return value / self.si_per_unit
 
     def interval(self, low: float | None, high: float | None) -> tuple[float, float] | None:
-        """The ends of an interval in the shown unit; `None` without."""
+        """The ends of an interval in the displayed unit; `None` without one."""
         return None if low is None or high is None else (self.shown(low), self.shown(high))
 
     def readable(self, values: Iterable[float | None]) -> Quantity:
-        """The same in the unit in which all these values, which stand together, read best."""
+        """The same in the best unit for all these values together."""
         unit, size = readable_unit(self.unit, [self.shown(v) for v in values if v is not None])
         return replace(self, unit=unit, si_per_unit=self.si_per_unit * size)
 
@@ -124,7 +124,7 @@ class Quantity:
 
 
 def quantity(study: Study | None, key: str) -> Quantity:
-    """How `study` shows a metric or factor; without a study, how lanlab does."""
+    """The display of a metric or factor in `study`; without a study, lanlab's."""
     metric = METRICS.get(key)
     si_unit = _si_unit(key) if metric is None else metric.unit
     name = (metric.name if metric else _FACTORS.get(key)) or name_of(key)
@@ -137,7 +137,7 @@ def quantity(study: Study | None, key: str) -> Quantity:
 
 
 def condition_text(study: Study, factors: Mapping[str, Level]) -> str:
-    """A condition in a few words, as in `IPv4, 128 B`; empty where nothing is varied."""
+    """A condition in a few words, as in `IPv4, 128 B`; empty if nothing varies."""
     return ", ".join(level_text(study, key, level) for key, level in factors.items())
 
 
@@ -186,7 +186,7 @@ def link_text(run: RunRecord) -> str:
 
 
 def as_printed(value: PublishedValue) -> str:
-    """A number with the characters that it was printed with, its unit and what bounds it."""
+    """A number with its published digits, its unit and qualifier."""
     has_unit = value.unit in value.published or value.unit in ("ratio", "share")
     text = value.published if has_unit else f"{value.published} {value.unit}"
     is_said = value.bound is None or _SAYS_SO.search(text)
