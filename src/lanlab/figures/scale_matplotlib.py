@@ -92,8 +92,8 @@ def _make_logarithmic(axes: Axes, low: float, high: float) -> None:
 
 def within_sight(values: Sequence[float], seen: Sequence[float]) -> tuple[float, float]:
     """
-    The ends of a linear axis: with few trials an interval may be so long that everything else would
-    be compressed; it is cut at twice the data.
+    The ends of a linear axis: with few trials a long interval would compress everything else, so
+    it is cut at twice the data.
 
     Args:
         values: All values, including ends of intervals.

@@ -1,6 +1,6 @@
 """Randomised complete blocks: each block runs every condition once, in an order of its own.
 
-So a drift of the machine over a run falls on all conditions alike and is not taken for an effect.
+A drift of the machine over a run then affects all conditions alike and is not taken for an effect.
 """
 
 from __future__ import annotations
@@ -15,8 +15,7 @@ _T = TypeVar("_T")
 def block_order(conditions: Sequence[_T], *, seed: int, block: int) -> list[_T]:
     """The conditions of one block in random order.
 
-    The order depends on nothing but the arguments, so that a resumed run goes on with the order
-    that it began with.
+    The order depends only on the arguments, so that a resumed run continues in the same order.
 
     Examples:
         >>> block_order(["a", "b", "c", "d"], seed=1, block=0)

@@ -1,6 +1,6 @@
 """
-What the trials at one load say of a loss goal: whether the load is a lower bound, an upper bound,
-or still open.
+The meaning of the trials at one load for a loss goal: the load is a lower bound, an upper bound, or
+still open.
 
 After RFC 9971, Multiple Loss Ratio Search: the classes are those of its appendix A, the conditional
 throughput that of its appendix B. In short, a load is an upper bound once more trial time was lossy
@@ -17,14 +17,14 @@ from typing import Literal, NamedTuple
 
 from lanlab.frozen import dataclass
 
-#: Sums of times that differ by less, as a share, are the same.
+#: Sums of times that differ by a smaller share are equal.
 _ROUNDING = 1e-9
 
 
 class Tried(NamedTuple):
     time_s: float
     loss_ratio: float
-    #: Messages really offered, and those of them that were lost on the way; 0 if not known.
+    #: Messages actually offered, and those lost on the way; 0 if unknown.
     messages: float = 0
     lost_messages: float = 0
 
@@ -37,17 +37,17 @@ class Bounds(NamedTuple):
 
 @dataclass(frozen=True)
 class Goal:
-    """What is asked of a load (RFC 9971, Search Goal)."""
+    """The requirement for a load (RFC 9971, Search Goal)."""
 
-    #: Most that may be lost, 0 to 1.
+    #: Largest allowed loss, 0 to 1.
     loss_ratio: float
     full_time_s: float
     sum_time_s: float
-    #: Share of the time that may be lossy all the same, below 1 (Goal Exceed Ratio).
+    #: Share of the time in which loss may exceed it, below 1 (Goal Exceed Ratio).
     exceed_ratio: float
 
     def judge(self, trials: Iterable[Tried]) -> Literal["lower", "upper"] | None:
-        """What a load is with these trials; `None` while that is open."""
+        """The class of a load with these trials; `None` while it is open."""
         good_s = bad_s = short_good_s = short_bad_s = 0.0
         for time_s, loss_ratio, *_ in trials:
             short = time_s < self.full_time_s * (1 - _ROUNDING)
@@ -75,8 +75,9 @@ class Goal:
         return Bounds(lower, None if math.isinf(upper) else upper)
 
     def throughput(self, load: float, trials: Iterable[Tried]) -> float:
-        """The conditional throughput at a lower bound: what arrives of the load, by the worst of
-        its full-length trials that is not among those that the exceed ratio forgives."""
+        """The conditional throughput at a lower bound: the arrivals of its worst full-length trial
+        that the exceed ratio does not forgive.
+        """
         full = sorted(
             (t for t in trials if t.time_s >= self.full_time_s * (1 - _ROUNDING)),
             key=lambda trial: trial.loss_ratio,
@@ -88,5 +89,5 @@ class Goal:
             worst, left_s = trial.loss_ratio, left_s - trial.time_s
             if left_s <= 0:
                 return load * (1 - worst)
-        # Trials that were not needed count as if all had been lost in them.
+        # Trials that were not needed count as if they had lost everything.
         return 0.0 if left_s > 0 else load * (1 - worst)

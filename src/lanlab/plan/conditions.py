@@ -15,36 +15,36 @@ from lanlab.workloads.parameters import TrialParameters
 
 @dataclass(frozen=True)
 class Condition:
-    """One combination of levels: what the trials that belong together have in common."""
+    """One combination of levels, which trials share."""
 
     experiment: str
     workload: str
-    #: In lanlab's units, in the study's order; empty where the experiment varies nothing.
+    #: In lanlab's units, in the study's order; empty if the experiment varies nothing.
     factors: Mapping[str, Level]
     values: TrialParameters
-    #: The shortest time in which a trial can end, seconds, if no link holds it up.
+    #: Minimum duration of a trial without a link's limit, seconds.
     expected_time_s: float
-    #: Bits that a trial has to get over the link, where that says how long it lasts.
+    #: Bits that a trial must transfer over the link, if they determine its duration.
     carried_bits: float = 0.0
     placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> Mapping[str, Level]:
-        """All that it says, for records; parameters that are not set are left out."""
+        """All its values, for records; parameters that are not set are omitted."""
         return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
     def time_over_s(self, link_rate_bps: float | None) -> float:
-        """The same over a link; `None`: one that holds nothing up."""
+        """The same over a link; `None`: unlimited."""
         if link_rate_bps is None:
             return self.expected_time_s
         return max(self.expected_time_s, self.carried_bits / link_rate_bps)
 
 
 def expand(study: Study, scale_name: str) -> tuple[Condition, ...]:
-    """All conditions of a study at a scale, in the study's order, searches left out.
+    """All conditions of a study at a scale, in the study's order, without those of searches.
 
-    A parameter given twice is taken from the more particular place: the study's experiment, then
-    the scale, then what the scale says of the experiment.
+    Of parameters given twice, the more specific one counts: the study's experiment, then the scale,
+    then the scale's entry for the experiment.
 
     Raises:
         UnknownName: The study has no such scale.
@@ -69,12 +69,12 @@ def _level(values: TrialParameters, key: str, level: Level) -> Level:
 def condition_of(
     scaled: ExperimentAtScale, levels: Mapping[str, Level], time_s: float | None = None
 ) -> Condition:
-    """The condition of one experiment with these levels, given in any unit.
+    """The condition of one experiment with these levels, in any unit.
 
     Args:
         scaled: The experiment.
         levels: Levels of its factors.
-        time_s: In place of the experiment's own.
+        time_s: Replaces the experiment's own.
     """
     name = scaled.experiment.workload
     time = {} if time_s is None else {"time_s": time_s}

@@ -1,11 +1,13 @@
-"""Where the curve of received share against load is measured, once its bounds are known."""
+"""The loads at which to measure the curve of received share against load, once its bounds are
+known.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 
-#: How far beyond the outermost bounds the dense part goes, as a share of them.
+#: Extent of the dense part beyond the outermost bounds, as a share of them.
 _BESIDE_RATIO = 0.1
 
 
@@ -17,8 +19,8 @@ def curve_levels(
     below the lowest of `bounds` and a tenth above the highest, where the curve bends.
 
     Args:
-        count: How many; loads that coincide are given once.
-        bounds: Without any, all loads are spread evenly.
+        count: Number of loads; equal ones are merged.
+        bounds: If empty, all loads are spread evenly.
         whole: Whether loads are whole numbers.
 
     Examples:

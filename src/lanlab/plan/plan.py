@@ -1,17 +1,17 @@
 """
-What to run next.
+The next trial to run.
 
 First the conditions of all experiments in randomised complete blocks, each until it has the trials
 that its stopping rule gives it; then the searches, one after another. A disturbed trial is repeated
 and a failed one retried at the end of its block, or at once in a search, as often as the study
-allows; of the trials at one place only the last that did not fail counts. Where all fail the place
-is missing, and a search goes behind those that still wait. A plan does no I/O and knows no clock:
-it follows from the study, the scale and the seed, and from what was recorded. So a run that was
-interrupted goes on by recording its history into a new plan.
+allows; of the trials at one position only the last successful one counts. If all fail the position
+is missing, and a search moves behind those that still wait. A plan does no I/O and knows no clock:
+it depends only on the study, the scale, the seed and the recorded outcomes. So an interrupted run
+continues by recording its history into a new plan.
 
 # Driving it
 
-Run `next_trial()`, `record()` its outcome, and again, until `next_trial()` gives `None`.
+Run `next_trial()`, `record()` its outcome, and repeat, until `next_trial()` returns `None`.
 """
 
 from __future__ import annotations
@@ -51,18 +51,18 @@ class PlannedTrial:
     workload: str
     factors: Mapping[str, Level]
     values: TrialParameters
-    #: From 0; of a search, its step.
+    #: From 0; for a search, its step.
     block: int
-    #: `trial`; of a search, `search`, `confirm` or `curve`.
+    #: `trial`; for a search, `search`, `confirm` or `curve`.
     purpose: str
-    #: How often it has been run at this place before, and was disturbed or failed.
+    #: Number of earlier attempts at this position that were disturbed or failed.
     repeats: int
     expected_time_s: float
     placing: Mapping[str, Level] = field(default_factory=dict)
 
     @cached_property
     def parameters(self) -> dict[str, Level]:
-        """All that it says, for the record; parameters that are not set are left out."""
+        """All its values, for the record; parameters that are not set are omitted."""
         return {**self.placing, **self.values.model_dump(exclude_none=True)}
 
 
@@ -73,7 +73,7 @@ class Plan:
         study: A study that `load_study` has checked.
         scale_name: One of its scales.
         seed: Seed of the order within blocks.
-        history: Outcomes of a run to go on with, in the order in which they were recorded.
+        history: Outcomes of a run to continue, in recorded order.
 
     Raises:
         UnknownName: The study has no such scale.
@@ -117,9 +117,8 @@ class Plan:
 
     def upcoming(self, most: int) -> list[PlannedTrial]:
         """
-        The next trial and those that follow it if none of them fails, is disturbed, or ends its
-        condition early: a guess, for work that can be done ahead. Of a search only the next trial
-        is known.
+        The next trial and its successors if none of them fails, is disturbed, or ends its condition
+        early: a guess, for work that can be done ahead. For a search only the next trial is known.
         """
         if not self._block_left:
             return [] if self._next is None else [self._next]
@@ -141,7 +140,7 @@ class Plan:
         return found[:most]
 
     def record(self, outcome: Outcome) -> None:
-        """Take in the outcome of the next trial.
+        """Record the outcome of the next trial.
 
         Raises:
             UsageError: It is the outcome of another trial.
@@ -159,16 +158,16 @@ class Plan:
                 running.trials.record_done(counting.metrics.get(running.metric))
         else:
             search, planned = self._waiting_searches[0], self._next
-            assert planned is not None  # or the outcome were not of the next trial
+            assert planned is not None  # or it would not be the outcome of the next trial
             search.expected_s += planned.expected_time_s
             counting = search.counting(outcome)
-            # A repeat is another trial of the same step: the search hears of neither until then.
+            # A repeat is another trial of the same step: the search sees neither until then.
             if counting is not None:
                 metric, metrics = search.state.rule.metric, counting.metrics
                 shown = None if metrics is None else search_reading(metrics, metric)
                 search.state.record(shown, is_lasting=counting.is_lasting)
                 if metrics is None:
-                    # The fault may be over when the others have had their turn.
+                    # The fault may be gone after the others' turns.
                     self._waiting_searches.rotate(-1)
         self._next = self._plan_next()
 
@@ -181,8 +180,9 @@ class Plan:
         return tuple(s.scaled.experiment.id for s in self._searches if s.state.given_up)
 
     def search_results(self, *, so_far: bool = False) -> dict[str, SearchResult]:
-        """Where the searches that have ended did so, by experiment; `so_far` also where those
-        stand that know their bounds."""
+        """Results of the searches that have ended, by experiment; `so_far` includes those that know
+        their bounds.
+        """
         results = {
             s.scaled.experiment.id: s.state.so_far() if so_far else s.state.result()
             for s in self._searches
@@ -190,15 +190,13 @@ class Plan:
         return {name: result for name, result in results.items() if result is not None}
 
     def estimate(self, overhead_s: float = 0.25, link_rate_bps: float | None = None) -> Estimate:
-        """What is left, unless trials fail or are disturbed: of conditions at most, of searches
-        about.
+        """The remaining work, unless trials fail or are disturbed: an upper limit for conditions,
+        an estimate for searches.
 
         Args:
-            overhead_s:
-                Seconds that a trial takes beyond its expected time, for conditions that have not
-                run yet; those that have are taken at the mean of what they took.
-            link_rate_bps: Rate of the testbed's link; `None` where nothing is known of it, or it is
-                not shaped.
+            overhead_s: Seconds that a trial takes beyond its expected time, for conditions that
+                have not run yet; others use the mean of their trials.
+            link_rate_bps: Rate of the testbed's link; `None` if unknown or unshaped.
         """
         trials, seconds = 0, 0.0
         for running in self._conditions:

@@ -1,8 +1,8 @@
 """
 Loss that does not depend on the load, as distinct from saturation.
 
-Trials far below what arrives of the highest loads cannot be lossy because the load is too high. If
-they are, and those at lower loads no less than those at higher ones, messages are lost at random.
+Trials far below the throughput of the highest loads cannot be lossy because of the load. If they
+are, and those at lower loads as much as those at higher ones, messages are lost at random.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from typing import NamedTuple
 from lanlab.frozen import dataclass
 from lanlab.plan.bounds import Tried
 
-#: Up to this share of what arrives of the highest loads no trial is lossy by saturation: four
-#: standard deviations below it, where the capacity varies by 5 %.
+#: Up to this share of the highest throughput no trial is lossy by saturation: four standard
+#: deviations below it if the capacity varies by 5 %.
 _BELOW_RATIO = 0.8
-#: Where the lower of these loads end; loss that rises with load is smaller there.
+#: Upper end of the lower part of these loads; loss that rises with load is smaller there.
 _MIDDLE_RATIO = 0.6
-#: Shares at which to look for loss: by turns in the lower and in the higher part.
+#: Shares at which to look for loss: alternately in the lower and in the higher part.
 PROBE_RATIOS = (0.5, 0.75, 0.4, 0.7)
 _RISES_Z = 2.58
 _EXCESS_Z = 3.3
@@ -32,7 +32,7 @@ class Observation(NamedTuple):
 
 @dataclass(frozen=True)
 class RandomLoss:
-    """What is lost of loads that are carried, as a share of the messages."""
+    """The loss at loads below capacity, as a share of the messages."""
 
     ratio: float
     #: 95 % interval of the share.
@@ -40,18 +40,18 @@ class RandomLoss:
     high: float
     trials: int
     lossy_trials: int
-    #: How many times more the counts vary than they would if each message were lost by itself.
+    #: Variance of the counts relative to independent losses.
     dispersion: float
-    #: Whether loss rises with the load even there, as far as these trials tell.
+    #: Whether loss rises with load even there, as far as these trials show.
     rises: bool
 
     @property
     def is_seen(self) -> bool:
-        """Whether loss at every load was shown: two trials agree, at different loads."""
+        """Whether loss at every load was shown: two trials at different loads agree."""
         return self.lossy_trials > 1 and not self.rises
 
     def forbids(self, loss_goal: float) -> bool:
-        """Whether no load is known to meet a goal, because as much may be lost of any."""
+        """Whether no load is known to meet a goal, because any may lose as much."""
         return self.is_seen and loss_goal < self.high
 
     def most_ratio(self, messages: float) -> float:
@@ -64,14 +64,14 @@ class RandomLoss:
 
 
 def carried(observed: Iterable[Observation]) -> float:
-    """What arrives of the highest loads: the median of three; 0 without trials."""
+    """The throughput of the highest loads: the median of three; 0 without trials."""
     highest = sorted(observed, key=lambda one: -one.load)[:3]
     arrived = sorted(one.load * (1 - one.tried.loss_ratio) for one in highest)
     return arrived[len(arrived) // 2] if arrived else 0.0
 
 
 def random_loss(observed: Sequence[Observation], up_to: float | None = None) -> RandomLoss:
-    """What trials up to this load lost; without one, what trials far below saturation lost."""
+    """The losses of trials up to this load; if omitted, of trials far below saturation."""
     most = carried(observed)
     end = _BELOW_RATIO * most if up_to is None else up_to
     below = [o for o in observed if o.load <= end and o.tried.messages > 0]
@@ -112,7 +112,7 @@ def _sums(observed: Iterable[Observation]) -> tuple[float, float]:
 
 def _chi_square(observed: Iterable[Observation], ratio: float) -> float:
     expected = ((tried.lost_messages, tried.messages * ratio) for _, tried in observed)
-    # A product that is too large is infinite, where a power would be an error.
+    # A product that overflows is infinite, where a power would raise an error.
     return sum((lost - mean) * ((lost - mean) / mean) for lost, mean in expected if mean)
 
 

@@ -1,8 +1,8 @@
 """
-The conditions and searches of a plan under way: what each has had, and what counts at a place.
+State of the conditions and searches of a running plan: their trials, and which of them count.
 
-A place is a condition in one block, or one step of a search. Several trials may be run there, as
-disturbed ones are repeated and failed ones retried; one of them counts, or none.
+A position is a condition in one block, or one step of a search. Several trials may run there,
+because disturbed ones are repeated and failed ones retried; at most one counts.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class Outcome(Protocol):
-    """What a plan needs to know of a trial that was run; a trial's record has it all."""
+    """The part of a trial's outcome that a plan needs; the record has all of it."""
 
     @property
     def experiment(self) -> str: ...
@@ -40,7 +40,7 @@ class Outcome(Protocol):
     def is_disturbed(self) -> bool: ...
     @property
     def error(self) -> Mapping[str, Any] | None:
-        """Error of a failed trial; without `retry_helps` a retry may help."""
+        """Error of a failed trial; unless `retry_helps` is false, a retry may help."""
 
     @property
     def elapsed_s(self) -> float: ...
@@ -49,8 +49,9 @@ class Outcome(Protocol):
 
 
 class Estimate(NamedTuple):
-    """What is left of a run if every condition needs as many trials as it may have, and every
-    search about as many as one commonly does."""
+    """The remaining work of a run if every condition needs its maximum of trials, and every search
+    a typical number.
+    """
 
     trials: int
     seconds: float
@@ -75,7 +76,7 @@ class Running:
         return len(self.disturbed) + self.failed
 
     def counting(self, outcome: Outcome) -> Counting | None:
-        """What counts at this place now that this trial has ended; `None`: it is run again."""
+        """The result of this position after this trial; `None`: run it again."""
         self.finished += 1
         self.elapsed_s += outcome.elapsed_s
         if outcome.status == "done":
@@ -84,7 +85,7 @@ class Running:
                 return None
             return self._decided(Counting(outcome.metrics))
         if self.disturbed:
-            # There are results for this place: only a clean trial would have been better.
+            # This position has results: only an undisturbed trial would have been better.
             return self._decided(Counting(self.disturbed[-1]))
         self.failed += 1
         is_lasting = (outcome.error or {}).get("retry_helps") is False
@@ -99,12 +100,13 @@ class Running:
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the place before is missing: then one trial must do, or what cannot work would
-        cost every block its retries."""
+        """Whether the previous position is missing: then a single attempt is made, so that a
+        permanent fault does not cost every block its retries.
+        """
         raise NotImplementedError
 
     def time_of_a_trial_s(self, expected_s: float) -> float:
-        """The mean of what its trials took; before there is one, what they are expected to."""
+        """The mean duration of its trials; before the first, their expected duration."""
         return self.elapsed_s / self.finished if self.finished else expected_s
 
 
@@ -126,7 +128,7 @@ class RunningSearch(Running):
     state: SearchState = field(kw_only=True)
     condition: Condition = field(kw_only=True)
     warmup_s: float = field(kw_only=True)
-    #: What the trials that have ended were expected to take; they differ in length.
+    #: The expected durations of the finished trials, which vary.
     expected_s: float = 0.0
 
     @property
@@ -144,7 +146,7 @@ class RunningSearch(Running):
 
 
 def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> RunningSearch:
-    """A search at its beginning; `seed` is of the order of its curve."""
+    """A search at its beginning; `seed` determines the order of its curve."""
     from lanlab.plan.search import SearchState
     from lanlab.plan.search_rule import SearchRule
 
@@ -152,7 +154,7 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
     high = condition_of(scaled, {search.factor: search.high})
     low_level, high_level = low.factors[search.factor], high.factors[search.factor]
     full_time_s, warmup_s = low.parameters["time_s"], low.parameters["warmup_s"]
-    # The factors that can be searched are numbers, and the study was checked.
+    # Factors of a search are numbers, and the study was checked.
     assert isinstance(low_level, int | float) and isinstance(high_level, int | float)
     assert isinstance(full_time_s, float) and isinstance(warmup_s, float)
     rule = SearchRule(
@@ -181,5 +183,5 @@ def running_search(scaled: ExperimentAtScale, search: Search, seed: int) -> Runn
 
 
 def _in_microseconds(time_s: float) -> float:
-    """A time without the digits that a division leaves, and never none at all."""
+    """A time rounded to a few digits, and never zero."""
     return max(1e-6, round(time_s, 6))

@@ -1,14 +1,14 @@
 """
-The search for saturation: for each of several loss goals the highest load at which no more is lost.
+The search for saturation: for each of several loss goals the highest load that meets it.
 
 After RFC 9971, Multiple Loss Ratio Search; the terms in brackets are its own. How single trials
 become bounds is in `lanlab.plan.bounds`.
 
 # Driving it
 
-Run a trial as `next_step()` says, tell `record()` what it showed, and again, until `next_step()`
-gives `None`. The steps depend on the rule and on what was recorded and on nothing else, so that
-recording the same again leads to the same place.
+Run a trial as `next_step()` says, pass its result to `record()`, and repeat, until `next_step()`
+returns `None`. The steps depend only on the rule and the recorded results, so that recording the
+same results again reproduces them.
 
 # How it goes
 
@@ -54,11 +54,11 @@ from lanlab.plan.search_rule import (
 from lanlab.plan.staircase import Staircase, staircase
 from lanlab.plan.stopping import MISSING_BEFORE_GIVING_UP
 
-#: Trials after which the bounds are what they are; the curve and the trials around the bounds come
-#: on top. A system that contradicts itself would be searched for long.
+#: Trials after which the bounds are final; the curve and the trials around the bounds come on top.
+#: This limits searches on systems that contradict themselves.
 MOST_TRIALS = 200
 
-#: Below this share of what arrived of the first load, the search looks for random loss first.
+#: Below this share of the first load's throughput, the search looks for random loss first.
 _FAR_BELOW_RATIO = 0.9
 
 
@@ -74,7 +74,7 @@ class SearchState:
         self.given_up = False
         self._top = rule.high
         self._sender_limits = 0
-        #: What the sender offered where it fell short of the load that is asked for once more.
+        #: The load that the sender offered when it fell short, before the second attempt.
         self._fell_short: float | None = None
         self._anchors: tuple[float | None, ...] = (None,) * len(rule.loss_goals)
         self._curve: deque[float] = deque()
@@ -93,11 +93,11 @@ class SearchState:
         return self._missing_in_a_row > 0
 
     def result(self) -> SearchResult | None:
-        """Where the search ended; `None` while it goes on."""
+        """The result of the search; `None` before its end."""
         return self.so_far() if self._next is None else None
 
     def so_far(self) -> SearchResult | None:
-        """Where the search stands; `None` while bounds are searched. Older versions ended here."""
+        """The current result; `None` while bounds are searched. Older versions ended here."""
         if self._phase in ("short", "full"):
             return None
         limit = max(self._tried) if self._top < self.rule.high else None
@@ -107,11 +107,11 @@ class SearchState:
 
     def record(self, seen: SearchReading | None, *, is_lasting: bool = False) -> None:
         """
-        What the trial of the next step showed.
+        Record the result of the next step's trial.
 
         Args:
-            seen: `None` if every trial of the step failed. That says nothing of the load: the
-                step comes again, but for one of the curve, which stays without that trial.
+            seen: `None` if every trial of the step failed. That says nothing about the load: the
+                step is repeated, except for one of the curve, which stays without that trial.
             is_lasting: Whether no retry removes the cause of the last failure.
         """
         step = self._next
@@ -141,8 +141,9 @@ class SearchState:
         self._next = self._choose()
 
     def left(self) -> StepsLeft:
-        """What the search will still need, from what one commonly needs. A noisy network takes
-        more, up to `MOST_TRIALS` and the curve."""
+        """An estimate of the remaining trials, from typical searches. A noisy network needs more,
+        up to `MOST_TRIALS` and the curve.
+        """
         if self._next is None:
             return StepsLeft(0, 0)
         rule = self.rule
@@ -167,7 +168,7 @@ class SearchState:
             if self._fell_short is None:
                 self._fell_short = load
             else:
-                # Each further time a width lower: the best of a noisy sender is not run after.
+                # A width lower each time, so as not to chase the best of a noisy sender.
                 best = max(load, self._fell_short) * (1 - rule.width_ratio) ** self._sender_limits
                 self._top, self._fell_short = self._rounded(best), None
                 self._sender_limits += 1
@@ -199,7 +200,7 @@ class SearchState:
             level = self._rounded(min(max(load, self._bottom), self._top))
             return SearchStep(level, rule.full_time_s, "confirm")
         if self._phase == "around" and not self._is_reopened and self._is_open():
-            # What looked random in short trials rises with the load: a load may meet the goal.
+            # Loss that looked random in short trials rises with the load: a load may meet the goal.
             self._phase, self._is_reopened = "full", True
             return self._choose()
         self._phase = "ended"
@@ -255,7 +256,7 @@ class SearchState:
             if self._loss.forbids(goal.loss_ratio):
                 continue
             bounds = goal.bounds(self._tried)
-            # Goals lie close together: where the stricter one has ended is where to begin.
+            # Goals are close together: begin at the result of the stricter one.
             begin = self._anchors[place] if anchor is None or not short else anchor
             level = self._narrow(bounds, begin)
             if level is not None:
@@ -273,14 +274,14 @@ class SearchState:
         return self._rounded(max(self._bottom, PROBE_RATIOS[far_below] * first))
 
     def _narrow(self, bounds: Bounds, anchor: float | None) -> float | None:
-        """The next load for a goal, or `None` if its bounds are as close as they shall be."""
+        """The next load for a goal, or `None` if its bounds are close enough."""
         if self._is_settled(bounds):
             return None
         if anchor is None:
             return self._top
         lower, upper = bounds
         anchor = min(max(anchor, self._bottom), self._top)
-        # A little less than the width, so that rounding does not make it more.
+        # Slightly less than the width, so that rounding does not exceed it.
         unit = -0.99 * math.log1p(-self.rule.width_ratio)
         if lower is not None and lower >= anchor:
             wanted = min(self._top, anchor * math.exp(2 * math.log(lower / anchor) + unit))
@@ -290,14 +291,14 @@ class SearchState:
             wanted = wanted if lower is None else max(wanted, math.sqrt(lower * upper))
         else:
             wanted = anchor
-        # Rather a load that is near and not decided than one more load.
+        # Prefer an undecided load nearby to a new load.
         inside = [load for load in self._tried if self._is_inside(load, bounds)]
         near = [load for load in inside if abs(math.log(load / wanted)) <= unit]
         if near:
             return min(near, key=lambda load: (abs(math.log(load / wanted)), load))
         wanted = self._rounded(wanted)
         if not self._is_inside(wanted, bounds):
-            # Only rounding leads onto a bound, and its neighbour on the other side is free.
+            # Only rounding leads onto a bound; its neighbour on the other side is free.
             wanted += 1 if wanted == lower else -1
         return wanted
 

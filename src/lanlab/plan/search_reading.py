@@ -1,4 +1,4 @@
-"""What one trial of a search says: of the network, and of the sender."""
+"""The meaning of one trial of a search for the network and for the sender."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ _ON_TIME_S = 0.001
 
 class SearchReading(NamedTuple):
     loss_ratio: float
-    #: The load that the sender could offer, as a share of the load it was asked for.
+    #: The load that the sender could offer, as a share of the requested load.
     offered_ratio: float
-    #: Messages really offered, and those of them that were lost on the way; 0 if not known.
+    #: Messages actually offered, and those lost on the way; 0 if unknown.
     messages: float = 0
     lost_messages: float = 0
 
 
 def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchReading | None:
     """
-    What a trial with these results says; `None` if it did not measure the metric.
+    The reading of a trial with these results; `None` if it did not measure the metric.
 
-    A sender leaves messages out (unsent, skipped) for either of two reasons. Where the system made
-    it wait for room, its own link took no more: that is a finding of the link, and the messages
-    are lost to the load that was asked for. Else the sender itself was too slow, and the trial says
-    nothing of loads above what it offered. `blocked_ratio` separates them: what the sender
-    managed in the time in which it did not wait is what it could offer.
+    A sender omits messages (unsent, skipped) for one of two reasons. If the system made it wait for
+    buffer space, its own link was full: that is a property of the link, and the messages count as
+    lost at the requested load. Otherwise the sender itself was too slow, and the trial says nothing
+    about loads above what it offered. `blocked_ratio` separates them: the sender's rate in the time
+    in which it did not wait is what it could offer.
 
-    A `goodput_ratio` compares two counts in one window. A message due just before an end of it may
-    be counted just after; so a shortfall is no loss up to one handing-over of messages at either
-    end, or up to what is due in 1 ms if that is more: a message 1 ms off its slot is not late. A
+    A `goodput_ratio` compares two counts in one window. A message due just before its end may be
+    counted just after; so a shortfall is no loss up to one batch of messages at either end, or up
+    to the messages due in 1 ms if that is more: a message 1 ms off its slot is not late. A
     `received_ratio` compares the same messages and is exact; half a message there is rounding.
 
     Args:
@@ -45,7 +45,7 @@ def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchRea
     left_out = metrics.get("unsent_messages", 0) + metrics.get("skipped_messages", 0)
     offered_ratio = 1.0
     if offered and left_out:
-        # Without word of waiting there was none.
+        # Missing data on waiting means that there was none.
         free_ratio = 1 - min(1.0, metrics.get("blocked_ratio", 0.0))
         taken_ratio = 1 - left_out / offered
         offered_ratio = 1.0 if taken_ratio >= free_ratio else taken_ratio / free_ratio
@@ -67,7 +67,7 @@ def search_reading(metrics: Mapping[str, float | int], metric: str) -> SearchRea
 
 
 def _messages_per_s(metrics: Mapping[str, float | int]) -> float:
-    """Messages that were due in a second; 0 where it is not known."""
+    """Messages due per second; 0 if unknown."""
     offered_bytes = metrics.get("offered_bytes")
     if not offered_bytes or "offered_bps" not in metrics:
         return 0.0

@@ -1,4 +1,4 @@
-"""What a search for saturation is asked, what it tries, and where it has ended."""
+"""The goals of a search for saturation, its steps, and its result."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ class SearchRule:
     loss_goals: tuple[float, ...]
     short_time_s: float
     full_time_s: float
-    #: Trials that decide about a load, short or full-length; times the length that is the time
-    #: that does [Goal Duration Sum].
+    #: Trials that decide about a load, short or full-length; times their length, the Goal Duration
+    #: Sum.
     trials: int = 3
     exceed_ratio: float = 0.5
-    #: The bounds of a goal are close enough at this distance, as a share of the upper one
-    #: [Goal Width].
+    #: The bounds of a goal are close enough at this distance, as a share of the upper one [Goal
+    #: Width].
     width_ratio: float = 0.01
     curve: int = 0
     curve_trials: int = 1
@@ -43,8 +43,9 @@ class SearchRule:
 
     @property
     def around(self) -> int:
-        """Full-length trials around a bound that give the capacity its interval. Those of the curve
-        count too: half of them lie near."""
+        """Full-length trials around a bound for the interval of the capacity. Those of the curve
+        count too: half of them are near.
+        """
         return max(2, max(4, 2 * self.trials) - self.curve * self.curve_trials // 2)
 
     @property

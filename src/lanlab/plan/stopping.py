@@ -10,12 +10,12 @@ from collections.abc import Sequence
 from lanlab.studies.model import TrialPolicy
 from lanlab.workloads.scales import log_error, scale_of
 
-#: Places that are missing one after another before a condition or a search is given up.
+#: Successive missing positions after which a condition or a search is given up.
 MISSING_BEFORE_GIVING_UP = 3
-#: The first trials of a condition, which decide how many it gets towards a goal.
+#: The first trials of a condition, which determine its number of trials towards a goal.
 DECIDING_TRIALS = 3
-#: Fewest trials of a condition that may stop at a goal: those that follow the deciding ones know
-#: nothing of the decision, and must outweigh them in the interval.
+#: Fewest trials of a condition that may stop at a goal: those after the deciding ones are
+#: independent of the decision, and must outweigh them in the interval.
 LEAST_WITH_GOAL = 12
 
 
@@ -36,12 +36,12 @@ def trials_needed(
     metric: str, first: Sequence[float], goal_ratio: float, *, least: int, most: int
 ) -> int:
     """
-    How many trials a condition gets, planned once by its first.
+    The number of trials of a condition, planned once from its first ones.
 
-    It is Stein's number: enough that the 95 % interval of the mean is within the goal if the
-    trials go on to differ as the first ones did, with Student's t for the few that these are. The
-    interval is the one that is shown (`lanlab.analysis.statistics.condition_mean`): of rates and
-    times on the log scale.
+    Stein's number: enough for the 95 % interval of the mean to be within the goal if the trials
+    continue to vary as the first ones did, with Student's t for the few that these are. The
+    interval is the displayed one (`lanlab.analysis.statistics.condition_mean`): on the log scale
+    for rates and times.
 
     Args:
         metric: Key of a trial's results; it decides the scale.
@@ -70,27 +70,26 @@ def trials_needed(
 
 
 class Trials:
-    """What the trials of one condition have shown so far, and whether it needs more.
+    """The results of one condition so far, and whether it needs more trials.
 
-    It has one place in each block, where one trial counts, or none: then the place is missing.
-    How many it gets is decided once, by its first `DECIDING_TRIALS`, and never looked at again:
-    stopping at the first narrow interval would select those that are narrow by chance
-    (docs/statistics.md).
+    It has one position in each block, where one trial counts, or none: then the position is
+    missing. Its number of trials is decided once, by its first `DECIDING_TRIALS`: stopping at the
+    first narrow interval would select those that are narrow by chance (docs/statistics.md).
 
     Args:
-        policy: How many trials the study allows, and its goal.
-        metric: Key of the results that the goal is about.
+        policy: The study's limits on trials, and its goal.
+        metric: Key of the results to which the goal applies.
     """
 
     def __init__(self, policy: TrialPolicy, metric: str) -> None:
         self._policy = policy
         self._metric = metric
-        #: Trials with the metric that the condition gets; the most allowed until it is decided.
+        #: Planned trials with the metric; the maximum until it is decided.
         self.planned = policy.max
         self._missing_in_a_row = 0
         self._cannot_work = False
         self.done = 0
-        #: Places at which every trial failed. They are no trials, and are not made up for.
+        #: Positions at which every trial failed. They are no trials, and are not replaced.
         self.missing = 0
         self._measured = 0
         self._first: list[float] = []
@@ -116,20 +115,22 @@ class Trials:
             )
 
     def record_missing(self, *, is_lasting: bool = False) -> None:
-        """Every trial of a place failed; lasting is a cause that no retry removes."""
+        """Every trial of a position failed; a lasting cause is one that no retry removes."""
         self._missing_in_a_row += 1
         self.missing += 1
-        # What has worked before may work again, also if the error names a lasting cause.
+        # What worked before may work again, even if the error names a lasting cause.
         self._cannot_work |= is_lasting and not self.done
 
     @property
     def is_in_doubt(self) -> bool:
-        """Whether the last place is missing: then a single trial tells whether it works again."""
+        """
+        Whether the last position is missing: then a single trial shows whether it works again.
+        """
         return self._missing_in_a_row > 0
 
     @property
     def given_up(self) -> bool:
-        """Whether it gets no more trials because its last ones failed, or ended without any."""
+        """Whether it gets no more trials because its last ones failed, or it ended without any."""
         if self._cannot_work or self._missing_in_a_row >= MISSING_BEFORE_GIVING_UP:
             return True
         return not self.done and self.missing >= self._policy.max

@@ -1,4 +1,4 @@
-"""Studies: published and own experiments, as data."""
+"""Studies as data: the published ones and the user's own."""
 
 from typing import TYPE_CHECKING
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from lanlab.studies.scaling import ExperimentAtScale, at_scale, waits_for
     from lanlab.studies.selection import Selection
 else:
-    # Findings and published numbers are many models, which a single measurement has no use for.
+    # Findings and published numbers need many models, which a single measurement does not use.
     __getattr__ = names_of(
         __name__,
         {

@@ -1,4 +1,4 @@
-"""What all parts of a study's files are made of."""
+"""The building blocks of all parts of a study's files."""
 
 from __future__ import annotations
 
@@ -31,26 +31,25 @@ def _share(value: Any) -> Any:
 ShareRatio = Annotated[float, BeforeValidator(_share)]
 
 _T = TypeVar("_T")
-#: A list in the file. Only here a type is converted: TOML has no tuples.
+#: A list in the file. The only conversion: TOML has no tuples.
 Several = Annotated[tuple[_T, ...], Strict(False)]
 
 
 class Data(BaseModel):
-    """A table of a study's files: nothing unknown in it, nothing converted, nothing changed."""
+    """A table of a study's files: no unknown keys, no conversions, immutable."""
 
-    # Strict: `min = true` is an error, not 1.
-    # By alias, so that what is dumped can be read again.
+    # Strict: `min = true` is an error, not 1. By alias, so that dumped models can be read again.
     model_config = ConfigDict(
         extra="forbid",
         frozen=True,
         strict=True,
         allow_inf_nan=False,
         serialize_by_alias=True,
-        # Findings and published numbers have many models: each is built when it is used first.
+        # Findings and published numbers have many models: each is built on first use.
         defer_build=True,
     )
 
 
 def is_level(found: Level, wanted: Level) -> bool:
-    """Whether two levels are the same; Python takes true for 1."""
+    """Whether two levels are equal; in Python, True equals 1."""
     return isinstance(found, bool) == isinstance(wanted, bool) and found == wanted

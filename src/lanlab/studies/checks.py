@@ -1,4 +1,4 @@
-"""What a study file must keep beyond its form: names that exist, conditions that can be run."""
+"""Checks of a well-formed study file: names exist, conditions can run."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ from lanlab.workloads.definitions import definitions
 
 
 def problems(study: Study) -> Iterator[Problem]:
-    """All that is wrong with a study of the right form, plain mistakes first.
+    """All errors of a well-formed study, simple ones first.
 
-    Conditions are made and validated only once all names are right.
+    Conditions are built and validated only once all names are right.
     """
     plain = [*_study_problems(study), *_experiment_problems(study), *_scale_problems(study)]
     yield from plain
@@ -314,7 +314,7 @@ def _level_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) ->
 
 
 def _time_problems(study: Study, scale_name: str, scaled: ExperimentAtScale) -> Iterator[Problem]:
-    """A search chooses how long its trials are, so that they cannot end after an amount."""
+    """A search chooses the length of its trials, so they cannot end after an amount."""
     for key in ("messages", "bytes"):
         if key in scaled.parameters:
             found = f"{show(scaled.parameters[key])} together with a search (scale `{scale_name}`)"
@@ -360,7 +360,8 @@ def _fit(
         known = definitions(WORKLOADS[name].Parameters)
         for detail in error.errors(include_url=False):
             if not detail["loc"]:
-                # The model as a whole: the message says which of its values do not fit.
+                # An error of the whole model: its message names the values that do not fit
+                # together.
                 key = f"experiment.{scaled.experiment.id}"
                 found = f"{condition} (scale `{scale_name}`): {allowed_by(detail)}"
                 yield Problem(key, found, f"values that workload `{name}` can combine")
@@ -400,6 +401,6 @@ def _condition(levels: Mapping[str, Level]) -> str:
 
 
 def _unknown(key: str, name: str, known: list[str]) -> Problem:
-    # Those of a second direction are named for the others.
+    # Metrics of a second direction are named after those of the first.
     shown = [one for one in known if not one.startswith(REVERSE_PREFIX)]
     return Problem(key, f"unknown name {show(name)}", listed(shown), did_you_mean(name, known))

@@ -1,9 +1,8 @@
 """
-Conditions of a run in the words of what was published.
+Conditions of a run in the publication's terms.
 
-A study of file services of its time has levels that no machine of today has. What does stand for
-them is said in the study file, level by level; what stands for none keeps its name, as a level
-in addition to those that were published.
+A study of period file services has levels that no current machine has. The study file names their
+counterparts, level by level; a level without one keeps its name and is an additional level.
 """
 
 from __future__ import annotations
@@ -24,15 +23,15 @@ def in_published_words(
     study: Study, experiment: str, levels: Mapping[str, Level]
 ) -> list[dict[str, Level]]:
     """
-    A condition with published factors in place of those that stand for them.
+    A condition with published factors in place of their counterparts.
 
     Args:
-        experiment: Whose condition it is.
+        experiment: The experiment of the condition.
         levels: By factor or parameter.
 
     Returns:
-        One for each combination of published levels that it stands for; the condition itself where
-        the study names no counterparts.
+        One for each combination of published levels that it represents; the condition itself if the
+            study names no counterparts.
     """
     named = [
         one
@@ -66,14 +65,17 @@ def factors_told_apart(study: Study) -> frozenset[str]:
 
 
 def levels_told_apart(study: Study, factor: str) -> tuple[Level, ...]:
-    """The levels of a published factor at which another thing of ours stands for a level of another
-    one, as each system has its own NWLink; none: all is alike at all its levels."""
+    """The levels of a published factor at which levels of another one have different counterparts,
+    as each system has its own NWLink; empty if the counterparts are the same at all its levels.
+    """
     named = (at.get(factor) for one in study.counterpart for at in one.only_at.values())
     return tuple(dict.fromkeys(level for level in named if level is not None))
 
 
 def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[str]:
-    """The levels of a condition that stand for a published one at some levels of another alone."""
+    """The levels of a condition that represent a published one only at some levels of another
+    factor.
+    """
     own = (str(parameters[c.factor]) for c in study.counterpart if c.factor in parameters)
     every = {level for one in study.counterpart for level in one.only_at}
     return [level for level in own if level in every]
@@ -81,11 +83,11 @@ def levels_of_ours_apart(study: Study, parameters: Mapping[str, Level]) -> list[
 
 def stands_at(study: Study, parameters: Mapping[str, Level], levels: Mapping[str, Level]) -> bool:
     """
-    Whether a condition of ours is at these published levels what it stands for.
+    Whether a condition of ours represents the published one at these levels.
 
     Args:
         parameters: Of the condition.
-        levels: By published factor; those that are not named are left open.
+        levels: By published factor; omitted ones are left open.
     """
     for one in study.counterpart:
         at = one.only_at.get(str(parameters.get(one.factor)), {})
@@ -98,15 +100,16 @@ def place_at(
     study: Study, levels: Mapping[str, Level], experiment: str = "", *, of: Simulation | None = None
 ) -> Place | None:
     """
-    The place of a condition: places name levels of the study, or of what was published.
+    The place of a condition: places are described by levels of the study or of the publication.
 
     Args:
         study: With machines, unless `of` has them.
         levels: By factor or parameter.
-        experiment: Whose condition it is; needed where experiments stand for published levels.
+        experiment: The experiment of the condition; needed if experiments represent published
+            levels.
         of: Machines in place of those of the study.
     """
-    # Only where machines are used: their models take a while to make.
+    # Imported only if machines are used: their models load slowly.
     from lanlab.studies.machines import place_of
 
     simulation = of or study.simulation
@@ -119,7 +122,7 @@ def place_at(
 
 
 def published_level(study: Study, factor: str, level: Level) -> Level:
-    """A level as the publication names it, where ours is written in place of it."""
+    """The publication's name of a level, if ours is given."""
     for one in study.counterpart:
         if one.published == factor and one.factor == factor:
             for key, own in one.levels.items():
@@ -137,7 +140,7 @@ def names_of(study: Study, factors: Sequence[str]) -> tuple[str, ...]:
 
 
 def stands_for_something(study: Study, factor: str) -> bool:
-    """Whether any level of a published factor has one of ours that is the same thing."""
+    """Whether any level of a published factor has a counterpart."""
     return any(one.published == factor and one.levels for one in study.counterpart)
 
 

@@ -1,9 +1,9 @@
 """
-Small sums over published numbers, as a discrepancy or a finding states them.
+Small expressions over published numbers, for discrepancies and findings.
 
 `abs(value('t.a') / value('t.b') - 1) < 0.02`: numbers, `+ - * /`, comparisons, `and`, `or`, `not`,
-`abs`, `min`, `max`, `round`, and `value('ID')`, which is the printed number of that id in its
-printed unit. Nothing else can be said, so that a study file of unknown origin can be evaluated.
+`abs`, `min`, `max`, `round`, and `value('ID')`, the published number of that id in its published
+unit. Nothing else is allowed, so that a study file of unknown origin can be evaluated safely.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ import math
 import operator
 from collections.abc import Callable
 
-#: Characters of an expression; the longest of a study that comes with lanlab has some 500.
+#: Longest expression; the longest of lanlab's own studies has some 500 characters.
 MAX_LENGTH = 2000
 MAX_DEPTH = 40
 _MAX_NODES = MAX_DEPTH + 3
@@ -37,14 +37,14 @@ _FUNCTIONS: dict[str, tuple[Callable[..., float], int, int]] = {
     "abs": (abs, 1, 1),
     "min": (min, 2, 20),
     "max": (max, 2, 20),
-    # Without digits Python would give an int; with them, half goes to the even neighbour in both.
+    # Without digits Python would return an int; both round half to even.
     "round": (round, 1, 1),
 }
 _ALLOWED = "numbers, + - * /, < <= == != >= >, and, or, not, abs, min, max, round, value('ID')"
 
 
 class BadExpression(ValueError):
-    """What is wrong with an expression: what was found, and what is allowed."""
+    """An error of an expression: what was found, and what is allowed."""
 
     def __init__(self, found: str, allowed: str = _ALLOWED) -> None:
         super().__init__(f"found {found}; allowed: {allowed}")
@@ -54,18 +54,18 @@ class BadExpression(ValueError):
 
 def evaluate(expression: str, value: Callable[[str], float]) -> bool | float:
     """
-    What an expression comes to.
+    The value of an expression.
 
     Args:
         expression: In the language above, at most `MAX_LENGTH` characters.
-        value: The number of an id, in its printed unit; raises `KeyError` where there is none.
+        value: The number of an id, in its published unit; raises `KeyError` for an unknown id.
 
     Returns:
-        A truth for a comparison or a combination of such, else a finite number.
+        A truth value for a comparison or a combination of such, else a finite number.
 
     Raises:
-        BadExpression: It says what cannot be said, names an id that is not there, divides by
-            zero, or comes to a number that is not finite.
+        BadExpression: It uses anything else, names an unknown id, divides by zero, or is not
+            finite.
 
     Examples:
         >>> evaluate("round(8 * 623 / value('time')) == 19", {"time": 263.0}.__getitem__)
@@ -81,7 +81,7 @@ def _parsed(expression: str) -> ast.expr:
         found = ast.parse(expression.strip(), mode="eval").body
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         raise BadExpression("what is no expression") from None
-    # Before anything follows the tree by calls: also what quotes a part of it does.
+    # Before any recursion over the tree, including that of error messages.
     level: list[ast.AST] = [found]
     for _ in range(_MAX_NODES):
         level = [below for node in level for below in ast.iter_child_nodes(node)]
@@ -95,7 +95,7 @@ def _too_deep() -> BadExpression:
 
 
 class _Reader:
-    """Evaluates a tree. All operands are read, so that a mistake behind an `or` is a mistake."""
+    """Evaluates a tree. All operands are evaluated, so that an error after an `or` is found."""
 
     def __init__(self, value: Callable[[str], float]) -> None:
         self._value = value

@@ -1,4 +1,4 @@
-"""What a finding must keep beyond its form: words that the study has, and a metric to speak of."""
+"""Checks of well-formed findings: the study has their words, and they name a metric."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ def finding_problems(
     findings: Sequence[Finding], words: Vocabulary, numbers: Mapping[str, float]
 ) -> Iterator[Problem]:
     """
-    All that is wrong with findings of the right form.
+    All errors of well-formed findings.
 
     Args:
         findings: Findings of one file.
-        words: The metrics, factors and levels that there are.
+        words: The known metrics, factors and levels.
         numbers: The published numbers by id, for `recompute`.
     """
     for name, count in Counter(finding.id for finding in findings).items():
@@ -113,7 +113,7 @@ def _levels_along(place: str, statement: Any, words: Vocabulary) -> Iterator[Pro
     if isinstance(statement, Clusters):
         named += [("groups", one) for group in statement.groups for one in group]
     for key, level in named:
-        # As in the file.
+        # The name used in the file.
         written = "from" if key == "since" else key
         yield from _level(f"{place}.{written}", statement.form, factor, level, words)
     if isinstance(statement, Order | Clusters):

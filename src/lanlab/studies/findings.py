@@ -1,9 +1,9 @@
 """
 Findings: conclusions of a study as statements that can be checked.
 
-A statement has a form (`less`, `order`, …) and speaks of a metric at levels of factors. The forms
-are a closed set, so that each has one meaning, wherever its numbers come from.
-`docs/studies.md` explains every one.
+A statement has a form (`less`, `order`, …) and refers to a metric at levels of factors. The set of
+forms is closed, so that each has one meaning for any source of numbers. `docs/studies.md` explains
+each.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ Direction = Literal["rising", "falling"]
 class _Statement(Data):
     metric: str | None = None
     at: Selection = Selection()
-    #: The statement is judged for each combination of these factors' levels, and holds if it does
+    #: The statement is judged for each combination of these factors' levels, and holds if it holds
     #: for all.
     for_each: Several[str] = ()
 
@@ -34,7 +34,7 @@ class _Pair(_Statement):
 
 
 class _Along(_Statement):
-    #: The factor whose levels are gone through: numbers from the least on, others as declared.
+    #: The factor to loop over: numbers ascending, others in the order of the study.
     along: str
 
 
@@ -53,7 +53,7 @@ class _Bounded(_Statement):
 
 
 class Less(_Pair):
-    """`a` lies below `b`, by at least the factor `by_ratio`."""
+    """`a` is below `b`, by at least the factor `by_ratio`."""
 
     form: Literal["less"]
     by_ratio: float = Field(default=1.0, ge=1)
@@ -81,7 +81,7 @@ class Difference(_Bounded):
 
 
 class Equivalent(_Pair):
-    """`a` and `b` differ by no more than a margin that is said beforehand."""
+    """`a` and `b` differ by at most a margin that is declared in advance."""
 
     form: Literal["equivalent"]
     #: As a share of `b`.
@@ -116,7 +116,7 @@ class Trend(_Along):
 
 
 class NoTrend(_Along):
-    """From the first level to the last the metric drifts by no more than a share of its mean."""
+    """From the first level to the last the metric drifts by at most a share of its mean."""
 
     form: Literal["no_trend"]
     margin_ratio: ShareRatio = Field(gt=0, lt=1)
@@ -125,7 +125,7 @@ class NoTrend(_Along):
 class PeakThenDecline(_Along):
     form: Literal["peak_then_decline"]
     peak_at_most: OneLevel | None = None
-    #: The share of the peak that is lost at the last level, at least.
+    #: Minimum share of the peak that is lost at the last level.
     decline_ratio: ShareRatio = Field(default=0.0, ge=0, lt=1)
 
 
@@ -142,7 +142,7 @@ class Knee(_Along):
 
 
 class Threshold(_Bounded):
-    """The metric keeps to bounds until a level, or from a level on."""
+    """The metric is within bounds up to a level, or from a level on."""
 
     form: Literal["threshold"]
     along: str
@@ -157,7 +157,7 @@ class Threshold(_Bounded):
 
 
 class Extreme(_Along):
-    """The greatest (least) value stands at one level; with `a` and `b`, that of a less b."""
+    """The maximum (minimum) is at one level; with `a` and `b`, that of `a - b`."""
 
     form: Literal["extreme"]
     at_level: OneLevel
@@ -174,7 +174,7 @@ class Extreme(_Along):
 
 
 class Sign(_Pair):
-    """`a` less `b` is positive at some levels and negative at others."""
+    """`a - b` is positive at some levels and negative at others."""
 
     form: Literal["sign"]
     along: str
@@ -189,14 +189,14 @@ class Sign(_Pair):
 
 
 class SameOrder(_Along):
-    """The levels of `along` come in the same order at each level of `across`."""
+    """The levels of `along` have the same order at each level of `across`."""
 
     form: Literal["same_order"]
     across: str
 
 
 class Clusters(_Along):
-    """Every value of a group lies below every value of the next, by the factor `by_ratio`."""
+    """Every value of a group is below every value of the next, by the factor `by_ratio`."""
 
     form: Literal["clusters"]
     groups: Several[Several[OneLevel]] = Field(min_length=2)
@@ -204,7 +204,7 @@ class Clusters(_Along):
 
 
 class Widens(_Pair):
-    """What lies between `a` and `b` grows (or shrinks) along a factor."""
+    """The difference between `a` and `b` grows (or shrinks) along a factor."""
 
     form: Literal["widens"]
     along: str
@@ -213,7 +213,7 @@ class Widens(_Pair):
 
 
 class Count(_Bounded):
-    """The statement holds for a number, between bounds, of the combinations of factors' levels."""
+    """The statement holds for a bounded number of the combinations of factors' levels."""
 
     form: Literal["count"]
     of: Statement
@@ -231,7 +231,7 @@ class AnyOf(_Statement):
 
 
 class Effect(_Statement):
-    """How much of the metric's variation a factor explains, as a share of all of it."""
+    """The share of the metric's variance that a factor explains."""
 
     form: Literal["effect"]
     factor: str
@@ -287,10 +287,10 @@ Verdict = Literal["holds", "does not hold", "undecided", "not tested"]
 
 class Expected(Data):
     verdict: Verdict
-    #: What the printed means say by themselves, where chance or a gap leaves the verdict open.
+    #: The result of the published means alone, if chance or a gap leaves the verdict open.
     means: Literal["holds", "does not hold"] | None = None
     because: str
-    #: A true expression over published numbers (`lanlab.studies.expressions`) that shows it.
+    #: A true expression over published numbers (`lanlab.studies.expressions`) as evidence.
     recompute: str | None = None
 
 
@@ -300,15 +300,15 @@ class Finding(Data):
     statement: Statement
     where: str | None = None
     note: str | None = None
-    #: Who says it: the publication in its text; its tables, which it does not comment on; or we,
-    #: who infer it.
+    #: The source: the publication's text; its tables, without comment there; or lanlab's own
+    #: inference.
     origin: Literal["text", "tables", "ours"] = "text"
-    #: Printed numbers that are the claim itself, and so are no evidence for it.
+    #: Published numbers that are the claim itself, and so are no evidence for it.
     stated_by: Several[DottedIdentifier] = ()
-    #: What can decide it: the numbers that were published, a run or a simulation, or no number.
+    #: What can decide it: the published numbers, a run or a simulation, or nothing.
     decided_by: Literal["published", "simulation", "text"] | None = None
-    #: Why print does not decide it, where that is not what `decided_by` implies: numbers that were
-    #: plotted are lost, or nothing was measured.
+    #: Why published values do not decide it, unless `decided_by` implies the reason: plotted
+    #: numbers are lost, or nothing was measured.
     lacks: Literal["lost", "unmeasured"] | None = None
     expected: Expected | None = None
 

@@ -20,7 +20,7 @@ from lanlab.studies.model import Study, StudyTestbed
 from lanlab.studies.problems import Problem, bad_study
 from lanlab.user_files import read_user_file
 
-# Imports for files next to a study are made when one is read.
+# Imports for files next to a study happen when one is read.
 if TYPE_CHECKING:
     from lanlab.studies.findings import Finding, Findings
     from lanlab.studies.machines import Simulation
@@ -32,7 +32,7 @@ _PUBLISHED_FILE = "published.toml"
 _FINDINGS_FILE = "findings.toml"
 _MACHINES_FILE = "machines.toml"
 _MAX_FILE_BYTES = 2**20
-#: Problems looked for before the error is made; one more than its hint counts.
+#: Most problems to look for; one more than the hint shows.
 _ENOUGH_PROBLEMS = 50
 
 _Model = TypeVar("_Model", bound=BaseModel)
@@ -41,7 +41,7 @@ _Model = TypeVar("_Model", bound=BaseModel)
 @dataclass(frozen=True)
 class LoadedStudy:
     study: Study
-    #: What the study published; empty for a study of one's own.
+    #: The published values; empty for a study of the user's own.
     published: Published
     #: Those of `findings.toml`, then those of the study file.
     findings: tuple[Finding, ...]
@@ -54,19 +54,18 @@ def known_studies() -> tuple[str, ...]:
 
 
 def load_study(name_or_path: str) -> LoadedStudy:
-    """A study that comes with lanlab, by its id, or one of your own, by its path.
+    """One of lanlab's own studies by its id, or a user's by its path.
 
     Args:
-        name_or_path:
-            An id from `known_studies`, else the path of a folder that holds a `study.toml`, or of
-            a `.toml` file. What was published is read from a `published.toml` and a
-            `findings.toml` next to a `study.toml`, machines to simulate from a `machines.toml`. A
-            study of one's own may have what was published in a table `[published]` instead.
+        name_or_path: An id from `known_studies`, else the path of a folder with a `study.toml`, or
+            of a `.toml` file. Next to a `study.toml`, published values are read from
+            `published.toml` and `findings.toml`, machines to simulate from `machines.toml`. A
+            user's study may have its published values in a table `[published]` instead.
 
     Raises:
-        UnknownName: No such study, and it does not look like a path.
-        UsageError: It looks like a path, and there is no study; or the file cannot be read.
-        BadStudy: The file is not TOML, or says something that is not allowed.
+        UnknownName: The study is unknown, and the text does not look like a path.
+        UsageError: It looks like a path without a study; or the file cannot be read.
+        BadStudy: The file is not TOML, or contains something that is not allowed.
     """
     path = _find(name_or_path)
     return _built_in_study(path) if path in _built_in().values() else _loaded(path)
@@ -74,7 +73,7 @@ def load_study(name_or_path: str) -> LoadedStudy:
 
 @functools.cache
 def _built_in_study(path: Path) -> LoadedStudy:
-    """Read once: a report asks for it three times, the live page each time that it draws tables."""
+    """Read once: a report needs it three times, the live page each time that it draws tables."""
     return _loaded(path)
 
 
@@ -92,7 +91,7 @@ def _loaded(path: Path) -> LoadedStudy:
         said = _toml(_read(file), str(file))
         published = parse_published(said, str(file))
         if path not in _built_in().values():
-            # A run of it is compared with print later, when the file may be elsewhere.
+            # A run of it is compared with the published values later, when the file may have moved.
             data = {**data, "published": said}
     elif isinstance(data.get("published"), dict):
         published = parse_published(data["published"], str(path))
@@ -124,10 +123,10 @@ def _loaded(path: Path) -> LoadedStudy:
 
 
 def parse_study(data: dict[str, Any], file: str) -> Study:
-    """A study from what its TOML file says; `file` is its name in messages.
+    """A study from its parsed TOML file; `file` is its name in messages.
 
     Raises:
-        BadStudy: It says something that is not allowed.
+        BadStudy: It contains something that is not allowed.
     """
     study = _parse(Study, data, file)
     found = list(itertools.islice(problems(study), _ENOUGH_PROBLEMS))
@@ -140,15 +139,16 @@ def read_machines(path: Path) -> Simulation:
     """The machines of a file.
 
     Raises:
-        UsageError: It cannot be read.
-        BadStudy: It is not TOML, or says something that is not allowed.
+        UsageError: The file cannot be read.
+        BadStudy: It is not TOML, or contains something that is not allowed.
     """
     return parse_machines(_toml(_read(path), str(path)), str(path))
 
 
 def built_in_machines() -> list[tuple[Simulation, str]]:
-    """The machines of each study that comes with lanlab and has some, in the order of ids, with the
-    link of its testbed. No condition of the studies is looked at."""
+    """The machines of lanlab's own studies, in the order of ids, with the link of each testbed.
+    Does not look at the conditions of the studies.
+    """
     found = []
     for _, file in sorted(_built_in().items()):
         machines = file.with_name(_MACHINES_FILE)
@@ -159,10 +159,10 @@ def built_in_machines() -> list[tuple[Simulation, str]]:
 
 
 def parse_machines(data: dict[str, Any], file: str) -> Simulation:
-    """The machines of a study, from what their TOML file says; `file` is its name in messages.
+    """The machines of a study from their parsed TOML file; `file` is its name in messages.
 
     Raises:
-        BadStudy: It says something that is not allowed.
+        BadStudy: It contains something that is not allowed.
     """
     from lanlab.studies.machine_checks import machine_problems
     from lanlab.studies.machines import Simulation
@@ -175,10 +175,10 @@ def parse_machines(data: dict[str, Any], file: str) -> Simulation:
 
 
 def parse_published(data: dict[str, Any], file: str) -> Published:
-    """What was published, from what its TOML file says; `file` is its name in messages.
+    """Published values from their parsed TOML file; `file` is its name in messages.
 
     Raises:
-        BadStudy: It says something that is not allowed, or an id twice.
+        BadStudy: It contains something that is not allowed, or repeats an id.
     """
     from lanlab.studies.published import Published
     from lanlab.studies.published_checks import published_problems
@@ -193,14 +193,14 @@ def parse_published(data: dict[str, Any], file: str) -> Published:
 def parse_findings(
     data: dict[str, Any], file: str, words: Vocabulary, numbers: Mapping[str, float]
 ) -> Findings:
-    """Findings from what their TOML file says; `file` is its name in messages.
+    """Findings from their parsed TOML file; `file` is its name in messages.
 
     Args:
         words: The metrics, factors and levels that they may name.
-        numbers: The published numbers by id, in their printed units.
+        numbers: The published numbers by id, in their published units.
 
     Raises:
-        BadStudy: It says something that is not allowed.
+        BadStudy: It contains something that is not allowed.
     """
     from lanlab.studies.finding_checks import finding_problems
     from lanlab.studies.findings import Findings
@@ -252,7 +252,7 @@ def _find(name_or_path: str) -> Path:
 def _is_file(path: Path) -> bool:
     try:
         return path.is_file()
-    except (OSError, ValueError):  # a name that no file can have, or a folder that is shut
+    except (OSError, ValueError):  # an impossible file name, or an inaccessible folder
         return False
 
 
@@ -268,7 +268,7 @@ def _toml(content: bytes, file: str) -> dict[str, Any]:
         raise BadStudy(file, f"byte {error.start}", found, "UTF-8 text") from None
     except BadValue as error:
         raise BadStudy(file, "the file", str(error), "a few") from None
-    except ValueError as error:  # TOMLDecodeError, or a number of thousands of digits
+    except ValueError as error:  # TOMLDecodeError, or a number with thousands of digits
         place = re.search(r"\(at (line \d+, column \d+|end of document)\)", str(error))
         found = str(error).removesuffix(place[0] if place else "").strip()
         raise BadStudy(file, place[1] if place else "the file", found, "TOML") from None

@@ -1,4 +1,4 @@
-"""What the machines of a study must keep beyond their form."""
+"""Checks of a study's well-formed machines."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def _like_problem(simulation: Simulation, machine: Machine) -> Problem | None:
 
 
 def _missing_numbers(simulation: Simulation, machine: Machine) -> Iterator[Problem]:
-    """A machine that a place takes must have every number that changes what it does."""
+    """A machine used by a place must have every number that affects its behaviour."""
     if not any(machine.id in place.machines for place in simulation.place):
         return
     known = known_machine(simulation, machine.id).numbers
@@ -178,12 +178,12 @@ def published_problems_of(
     simulation: Simulation, published: Published, words: Vocabulary
 ) -> Iterator[Problem]:
     """
-    What of the machines does not fit what was published, or what the study varies.
+    Conflicts between the machines and the published values, or the study's factors.
 
     Args:
-        simulation: Without problems of its own.
-        published: What was published of the study.
-        words: The factors and levels of the study and of what was published.
+        simulation: Without errors of its own.
+        published: The study's published values.
+        words: The factors and levels of the study and the publication.
     """
     numbers = {value.id: value for value in published.value}
     for medium in simulation.medium:

@@ -1,4 +1,4 @@
-"""Machines by name, from the studies that come with lanlab or from a file of one's own."""
+"""Machines by name, from lanlab's own studies or from a user's file."""
 
 from __future__ import annotations
 
@@ -10,20 +10,21 @@ from lanlab.frozen import dataclass
 from lanlab.studies.load import built_in_machines, read_machines
 from lanlab.studies.machines import Machine, Place, Simulation
 
-#: Stands between the path of a file and the name of a machine in it.
+#: Separates the path of a file and the name of a machine in it.
 _IN_FILE = "#"
 
 
 @dataclass(frozen=True)
 class NamedMachines:
     simulation: Simulation
-    #: The link of the study that the first machine is of; `None` of one from a file.
+    #: The link of the first machine's study; `None` for a machine from a file.
     link: str | None
 
 
 def known_machines() -> dict[str, tuple[Simulation, str]]:
-    """Every machine of the studies that come with lanlab that one of their places takes, with all
-    machines of its study and the link that joins it there."""
+    """Every machine that a place of lanlab's own studies uses, with all machines of its study and
+    the link there.
+    """
     found: dict[str, tuple[Simulation, str]] = {}
     for simulation, link in built_in_machines():
         for place in simulation.place:
@@ -37,13 +38,14 @@ def machines_named(text: str, roles: Sequence[str]) -> NamedMachines:
     The machines of a measurement.
 
     Args:
-        text: A name for each role, with commas: one of `known_machines`, or `FILE.toml#NAME`.
-        roles: Roles of the workload, in their order.
+        text: A name for each role, separated by commas: one of `known_machines`, or
+            `FILE.toml#NAME`.
+        roles: Roles of the workload, in order.
 
     Raises:
-        UnknownName: There is no machine of that name.
-        UsageError: There are more or fewer names than roles, or a file cannot be read.
-        BadStudy: A file says something that is not allowed.
+        UnknownName: The machine is unknown.
+        UsageError: The number of names is not that of roles, or a file cannot be read.
+        BadStudy: A file contains something that is not allowed.
     """
     names = [name.strip() for name in text.split(",")]
     if len(names) != len(roles):

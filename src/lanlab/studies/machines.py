@@ -1,8 +1,8 @@
 """
-Machines of the time, what joins them, and which of them stands for what a study varied.
+Period machines, the media between them, and their roles in a study's conditions.
 
-All of it lies in `machines.toml` next to a study file. Every number says where it comes from: it
-was published, it was fitted to published numbers, or it is assumed for a reason that is given.
+All of it is in `machines.toml` next to a study file. Every number has a source: it was published,
+fitted to published numbers, or assumed for a stated reason.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Sever
 from lanlab.studies.ensemble import Ensemble
 from lanlab.studies.machine_numbers import COSTS, FILE_STEPS, STEPS, STORE
 
-#: Bounds of a file: with them every check of it is quick. Those of studies have a twentieth.
+#: Limits of a file that keep every check quick. lanlab's own studies use a twentieth.
 _MOST_MACHINES = _MOST_PLACES = 256
 _MOST_MEDIA = 64
 _MOST_NAMED = 4096
@@ -42,10 +42,10 @@ class Origin(Data):
 
 class MachineNumber(Origin):
     value: float
-    #: Why one that was fitted was so by hand, and is left by `bench/fit.py` as it is. A number that
-    #: was chosen with printed values in view is fitted to them, also if by hand.
+    #: Why a number was fitted by hand, so that `bench/fit.py` does not change it. A number chosen
+    #: with published values in view is fitted to them, even if by hand.
     by_hand: str | None = Field(default=None, min_length=8)
-    #: Ids of findings that the number was chosen to make come out: fitted to these statements.
+    #: Ids of findings that the number was chosen to reproduce: fitted to these statements.
     chosen_for: Several[Identifier] = Field(default=())
 
 
@@ -59,18 +59,18 @@ class Machine(Data):
 
 
 class SimulatedLink(Origin):
-    """What joins the machines of some places, in place of the link of the run."""
+    """The medium between the machines of some places, in place of the run's link."""
 
     id: Identifier
-    #: As `lanlab.testbeds.link.parse_link` reads it.
+    #: In the form of `lanlab.testbeds.link.parse_link`.
     link: str
-    #: Levels with which it joins the machines of every place that names no medium itself.
+    #: Levels at which it joins the machines of every place that names no medium itself.
     when: dict[str, Level] = Field(default_factory=dict)
 
 
 class Place(Data):
-    #: Levels of published factors, or of parameters; a condition with all of them is at this
-    #: place, unless another place fits it with more.
+    #: Levels of published factors, or of parameters; a condition with all of them is at this place,
+    #: unless another place matches more of its levels.
     when: dict[str, Level] = Field(default_factory=dict)
     machines: Several[Identifier] = Field(min_length=2, max_length=2)
     #: The id of a `[[medium]]`. Absent: the link of the run.
@@ -79,7 +79,7 @@ class Place(Data):
 
 
 class Reading(Data):
-    """At which condition a published number is read off, where its own levels do not say it."""
+    """The condition at which to compare a published number, if its own levels do not say."""
 
     value: DottedIdentifier
     at: dict[str, Level] = Field(min_length=1)
@@ -87,22 +87,24 @@ class Reading(Data):
 
 
 class Baseline(Data):
-    """What a predicted number would be by print alone. A simulation that comes no nearer predicts
-    nothing."""
+    """The value of a predicted number by the published values alone. A simulation that is no closer
+    predicts nothing.
+    """
 
     value: DottedIdentifier
-    #: As `recompute` of a finding is written; of a gain or deficit the ratio that it means.
+    #: In the form of a finding's `recompute`; for a gain or deficit, the ratio.
     guess: str
     because: str = Field(min_length=8)
 
 
 class Prediction(Data):
-    """What was simulated of a number while nothing was fitted to it: of one held out by the
-    machines as they are. Of others it stays when a later fit takes the number in, so that it can be
-    seen what the model knew without it."""
+    """The simulated value of a number before anything was fitted to it: for held-out numbers with
+    the current machines. For others it stays when a later fit uses the number, to show what the
+    model predicted without it.
+    """
 
     value: DottedIdentifier
-    #: In the metric's SI unit; of a ratio, gain or deficit the ratio.
+    #: In the metric's SI unit; for a ratio, gain or deficit, the ratio.
     simulated: float = Field(gt=0)
 
 
@@ -112,10 +114,12 @@ class Missing(Data):
 
 
 class Range(Data):
-    """What the fit leaves open of a simulated value: 95 % of the machines that agree with print."""
+    """The range of a simulated value that the fit leaves open: 95 % of the machines that fit the
+    published values.
+    """
 
     value: DottedIdentifier
-    #: In the metric's SI unit; of a ratio, gain or deficit the ratio.
+    #: In the metric's SI unit; for a ratio, gain or deficit, the ratio.
     low: float
     high: float
 
@@ -134,7 +138,7 @@ class Simulation(Data):
     range: Several[Range] = Field(default=(), max_length=_MOST_NAMED)
     ensemble: Several[Ensemble] = Field(default=(), max_length=_MOST_MEDIA)
     missing: Several[Missing] = Field(default=(), max_length=_MOST_NAMED)
-    #: What is to be said of the model as a whole, as that it has as many costs as numbers.
+    #: A remark on the model as a whole, for example that it has as many costs as numbers.
     note: str | None = None
 
     def machine_named(self, name: str) -> Machine | None:
@@ -151,7 +155,7 @@ class Simulation(Data):
 
     @property
     def chosen_for(self) -> frozenset[str]:
-        """Findings that a number of a machine was chosen to make come out."""
+        """Findings that a number of a machine was chosen to reproduce."""
         return frozenset(
             name
             for one in self.machine
@@ -172,14 +176,14 @@ class Simulation(Data):
 @dataclass(frozen=True)
 class KnownNumber:
     value: float
-    #: Published numbers that it was fitted to, those of what it was worked out from included.
+    #: Published numbers that it was fitted to, including those behind derived numbers.
     fitted: frozenset[str]
     origin: str
 
 
 @dataclass(frozen=True)
 class KnownMachine:
-    """A machine with all numbers that it has, by itself or from others."""
+    """A machine with all its numbers, its own and inherited ones."""
 
     id: str
     title: str
@@ -190,7 +194,7 @@ class KnownMachine:
         return frozenset().union(*(one.fitted for one in self.numbers.values()))
 
     def request(self) -> dict[str, Any]:
-        """As an engine takes it; see `SimulatedMachine` in its messages."""
+        """In the engine's form; see `SimulatedMachine` in its messages."""
         given = {name: one.value for name, one in self.numbers.items()}
         costs = {step: _cost(given, step) for step in STEPS}
         store = {"store": _store(given)} if any(name in given for name in STORE) else {}
@@ -227,7 +231,7 @@ class KnownMachine:
 
     @property
     def outstanding_requests(self) -> int:
-        """Requests that its program keeps on their way in an `echo`."""
+        """Requests in flight of its program in an `echo`."""
         given = self.numbers.get("outstanding_requests")
         return 1 if given is None else int(given.value)
 
@@ -275,13 +279,13 @@ def _store(given: Mapping[str, float]) -> dict[str, Any]:
 
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:
     """
-    A machine with what it has from the one that it is like.
+    A machine with the numbers that it inherits from another.
 
-    Costs that are taken over are multiplied by its own `cost_ratio`, and, where both have a clock,
-    by (the other's clock / its own) to the power of `clock_exponent`.
+    Inherited costs are multiplied by its own `cost_ratio`, and, if both have a clock, by (the
+    other's clock / its own) to the power of `clock_exponent`.
 
     Args:
-        simulation: Checked, so that the machine is there, and what it is like ends soon.
+        simulation: Checked, so that the machine exists and the chain of inheritance is short.
         name: Its id.
 
     Examples:
@@ -305,7 +309,8 @@ def known_machine(simulation: Simulation, name: str) -> KnownMachine:
         return KnownMachine(machine.id, machine.title, own)
     other = known_machine(simulation, machine.like)
     taken = _changed(other, own)
-    # A ratio is of what is taken over, once: a machine like this one has what it came to.
+    # A ratio applies once, to inherited costs: a machine that inherits from this one gets the
+    # result.
     kept = {**taken, **own}
     return KnownMachine(machine.id, machine.title, kept)
 
@@ -348,8 +353,9 @@ def origin_text(origin: Origin) -> str:
 
 
 def place_of(simulation: Simulation, levels: Mapping[str, Level]) -> Place | None:
-    """The place of a condition: of those that fit it, the one that names most levels; `None` if
-    none fits."""
+    """The place of a condition: of the matching ones, the one with the most levels; `None` if none
+    matches.
+    """
     fitting = [place for place in simulation.place if _fits(place.when, levels)]
     return max(fitting, key=lambda place: len(place.when), default=None)
 
@@ -368,7 +374,9 @@ def _is_same(one: Level, other: Level) -> bool:
 
 
 def place_factors(simulation: Simulation | None) -> frozenset[str]:
-    """The names that places and media speak of, and with them factors that no workload has."""
+    """The names that places and media may use, including factors that are not parameters of a
+    workload.
+    """
     if simulation is None:
         return frozenset()
     whens = [one.when for one in simulation.place] + [one.when for one in simulation.medium]

@@ -1,8 +1,8 @@
 """
-What a study file may say.
+The contents of a study file.
 
-A study is data: a test-bed, experiments (a workload, fixed parameters, and factors whose levels
-are crossed into conditions), and scales that say how much of it a run does. What was published lies
+A study is data: a testbed, experiments (a workload, fixed parameters, and factors whose levels are
+crossed into conditions), and scales that say how much of it a run does. Its published values are
 next to it in `published.toml` (`lanlab.studies.published`) and `findings.toml`.
 """
 
@@ -16,7 +16,7 @@ from lanlab.studies.base import Data, Identifier, Level, Several, ShareRatio
 
 
 def _read_findings(given: Any) -> tuple[Any, ...]:
-    """Each form of a finding is a model: they are made only for a study that has one."""
+    """Each form of a finding is a model: they are built only for a study that has one."""
     if given in ((), []):
         return ()
     from lanlab.studies.findings import Finding
@@ -43,7 +43,7 @@ else:
     _Findings = Annotated[Any, PlainValidator(_read_findings)]
     _Simulation = Annotated[Any, PlainValidator(_read_simulation)]
 
-#: Where the trials of an experiment take place: on hosts that are there, or on modelled machines.
+#: Where the trials of an experiment take place: on real or virtual hosts, or on modelled machines.
 RunsOn = Literal["real", "simulated"]
 
 
@@ -56,13 +56,13 @@ class Source(Data):
 
 class StudyTestbed(Data):
     hosts: int = Field(default=2, ge=2, le=256)
-    #: Link speed as `lanlab.units.parse_rate_bps` reads it, or `unshaped`.
+    #: Link speed in the form of `lanlab.units.parse_rate_bps`, or `unshaped`.
     link: str = "unshaped"
     published: str = ""
 
 
 class DisplayUnit(Data):
-    """A study's own unit of a metric: shown value = SI value / `si_per_unit`."""
+    """A study's own unit of a metric: displayed value = SI value / `si_per_unit`."""
 
     unit: str
     si_per_unit: float = Field(gt=0)
@@ -73,21 +73,22 @@ _LossRatio = Annotated[ShareRatio, Field(ge=0, lt=1)]
 
 
 class Search(Data):
-    """Find, for each of several loss goals, the highest load at which no more is lost, after
-    RFC 9971. Full-length trials are as long as the experiment's parameter `time_s`."""
+    """Find, for each of several loss goals, the highest load that meets it, by RFC 9971.
+    Full-length trials are as long as the experiment's parameter `time_s`.
+    """
 
     factor: Literal["rate_bps", "rate_messages_per_s"]
     low: Level
     high: Level
-    #: What is not lost: `goodput_ratio` counts in one window, so that no queue hides a loss;
-    #: `received_ratio` counts the same messages, whenever they arrive.
+    #: What counts as received: `goodput_ratio` counts within one window, so that no queue hides a
+    #: loss; `received_ratio` counts the same messages, whenever they arrive.
     metric: Literal["goodput_ratio", "received_ratio"] = "goodput_ratio"
     loss_goals: Several[_LossRatio] = Field(default=(0.0, 0.001, 0.01), min_length=1, max_length=9)
     #: Length of short trials, as a share of `time_s`.
     short_ratio: ShareRatio = Field(default=0.25, gt=0, le=1)
     trials: int = Field(default=3, ge=1, le=99)
     exceed_ratio: ShareRatio = Field(default=0.5, ge=0, lt=1)
-    #: How close the bounds of a goal get, as a share of the upper one.
+    #: Distance of a goal's final bounds, as a share of the upper one.
     width_ratio: ShareRatio = Field(default=0.01, gt=0, lt=1)
     curve: int = Field(default=12, ge=0, le=1000)
     curve_trials: int = Field(default=3, ge=1, le=99)
@@ -95,7 +96,7 @@ class Search(Data):
     @model_validator(mode="before")
     @classmethod
     def _read_older_form(cls, data: Any) -> Any:
-        # Runs that were recorded when a search had one goal and no curve can still be read.
+        # Reads runs from versions in which a search had one goal and no curve.
         if not isinstance(data, dict):
             return data
         read = {key: data[key] for key in data if key != "confirm_trials"}
@@ -114,14 +115,14 @@ class Figure(Data):
     figure: str
     title: str
     experiments: Several[Identifier] = Field(min_length=1)
-    #: The published figure it stands for, as in "Figure 2".
+    #: The corresponding published figure, as in "Figure 2".
     published: str | None = None
-    #: What it draws, where it can draw more than one: a metric, by default the first of its first
-    #: experiment; and the numeric factor that it draws it against, by default the first.
+    #: For figures that can show several: a metric, by default the first of its first experiment;
+    #: and the numeric factor of the x axis, by default the first.
     metric: str | None = None
     factor: str | None = None
-    #: Largest allowed response time of stations, drawn as a line; how many stations keep to it is
-    #: answered.
+    #: Limit of the response time of stations, drawn as a line; the answer states how many stations
+    #: are within it.
     within_s: float | None = Field(default=None, gt=0)
     at: dict[str, Level] = Field(default_factory=dict)
 
@@ -132,9 +133,9 @@ class Experiment(Data):
     id: Identifier
     title: str
     workload: str
-    #: On which testbeds it runs: those of hosts that are there, the simulated one, or both.
+    #: The testbeds that it runs on: those with hosts, the simulated one, or both.
     on: Several[RunsOn] = Field(default=("real",), min_length=1, max_length=2)
-    #: Scales that it runs at, and at them nothing without them; none: all others.
+    #: The only scales that it runs at; empty: all that no other experiment claims.
     scales: Several[Identifier] = ()
     metrics: Several[str] = Field(min_length=1)
     parameters: dict[str, Level] = Field(default_factory=dict)
@@ -150,26 +151,26 @@ class Waiting(Data):
 
 class Counterpart(Data):
     published: str
-    #: The parameter that stands for it, or `experiment`: which experiment a trial is of.
+    #: The parameter that is its counterpart, or `experiment`: the trial's experiment is.
     factor: str
-    #: By published level (digits are a number) those of ours that are the same thing. One of ours
-    #: may stand for several. One that stands for none is a level in addition to the published.
+    #: Our counterparts by published level (digits are a number). One of ours may represent several.
+    #: One that represents none is a level in addition to the published ones.
     levels: dict[str, Several[Level]] = Field(default_factory=dict)
-    #: By level of ours, at which level of another published factor it is that thing. Others are it
-    #: at all.
+    #: For a level of ours: the level of another published factor at which it is the counterpart.
+    #: Others always are.
     only_at: dict[str, dict[str, Level]] = Field(default_factory=dict)
 
 
 class Answer(Data):
-    """What answers the study's question, said by print, by simulated runs and by runs here."""
+    """The answer to the study's question from published values, simulated runs and local runs."""
 
-    #: `best`: the level with the best value; `range`: the least and the greatest value; `ratio`:
-    #: the first of two levels over the second; `onset`: from which load on messages are lost.
+    #: `best`: the level with the best value; `range`: the minimum and the maximum; `ratio`: the
+    #: first of two levels divided by the second; `onset`: the load from which messages are lost.
     form: Literal["best", "range", "ratio", "onset"]
     metric: str
     factor: str = ""
-    #: A numeric factor: its greatest value counts (`best`, `range`), both its ends (`ratio`), or it
-    #: is the load (`onset`).
+    #: A numeric factor: its maximum counts (`best`, `range`), both its ends (`ratio`), or it is the
+    #: load (`onset`).
     along: str = ""
     at: dict[str, Level | Several[Level]] = Field(default_factory=dict)
 
@@ -186,13 +187,13 @@ class TrialPolicy(Data):
     min: int = Field(default=3, ge=1, le=10_000)
     max: int = Field(default=3, ge=1, le=10_000)
     #: The goal: half the 95 % interval of the experiment's first metric, as a share of the mean.
-    #: The first 3 trials of a condition decide how many it gets towards it, at least `min` and
-    #: 12, at most `max` (`lanlab.plan.stopping`); absent: always `max`.
+    #: The first 3 trials of a condition determine its number of trials, at least `min` and 12, at
+    #: most `max` (`lanlab.plan.stopping`); absent: always `max`.
     relative_ci: ShareRatio | None = Field(default=None, gt=0, lt=1)
-    #: A disturbed trial is repeated within its block, at most so often; 0: never.
+    #: Most repeats of a disturbed trial within its block; 0: none.
     repeat_polluted: int = Field(default=1, ge=0, le=10)
-    #: A failed trial is retried within its block, at most so often; 0: never. Then its place
-    #: counts as missing.
+    #: Most retries of a failed trial within its block; 0: none. Then its position counts as
+    #: missing.
     retry_failed: int = Field(default=2, ge=0, le=10)
 
     @model_validator(mode="after")
@@ -203,7 +204,7 @@ class TrialPolicy(Data):
 
 
 class ScaledExperiment(Data):
-    """What a scale changes in one experiment; what is absent stays as the study says."""
+    """Changes of a scale to one experiment; omitted ones keep the study's value."""
 
     parameters: dict[str, Level] = Field(default_factory=dict)
     factors: dict[str, Several[Level]] = Field(default_factory=dict)
@@ -219,8 +220,9 @@ class Scale(Data):
 
 
 class Commands(Data):
-    """Commands of the user's around trials, for `/bin/sh` of the machine that runs lanlab. They
-    come from the command line alone: a study file may not have any, as studies are passed on."""
+    """The user's commands around trials, for `/bin/sh` on lanlab's machine. Only the command line
+    can set them: a study file must not contain any, because studies are passed on.
+    """
 
     setup: str | None = None
     prepare: str | None = None
@@ -238,24 +240,24 @@ class Study(Data):
     testbed: StudyTestbed = StudyTestbed()
     #: The study's own units, by metric or factor name.
     units: dict[str, DisplayUnit] = Field(default_factory=dict)
-    #: None of these and no scale: a study of which nothing can be run yet.
+    #: None, and no scale: a study that cannot be run yet.
     experiment: Several[Experiment] = ()
     waiting: Several[Waiting] = ()
     counterpart: Several[Counterpart] = ()
     figure: Several[Figure] = ()
     scale: dict[Identifier, Scale] = Field(default_factory=dict)
     finding: _Findings = ()
-    #: Commands of a run that was begun with such options; no study file has them.
+    #: Commands from a run's options; no study file has them.
     commands: Commands | None = None
-    #: The machines of its simulated experiments, as `machines.toml` next to the study has them.
+    #: The machines of its simulated experiments, from `machines.toml` next to the study.
     simulation: _Simulation = None
-    #: What was published of a study of one's own, as `published.toml` next to it has it. Of the
-    #: studies that come with lanlab it is read where it is needed.
+    #: The published values of a user's study, from `published.toml` next to it. Those of lanlab's
+    #: own studies are read on demand.
     published: dict[str, Any] | None = None
 
     @property
     def is_simulated(self) -> bool:
-        """Whether all of it runs on modelled machines, as a simulated run has its study."""
+        """Whether all of it runs on modelled machines, as in the record of a simulated run."""
         return self.simulation is not None and all(
             one.on == ("simulated",) for one in self.experiment
         )

@@ -1,4 +1,4 @@
-"""Levels as workloads read them."""
+"""Levels in the form of workloads."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from lanlab.workloads import WORKLOADS
 
 @functools.lru_cache(maxsize=4096, typed=True)
 def plain_level(factor: str, level: Level) -> Level:
-    """A level as the workload reads it, where one has such a parameter; else as it is."""
+    """A level as the workload parses it, if it has such a parameter; else unchanged."""
     for entry in WORKLOADS.values():
         known = entry.Parameters.model_fields.get(factor)
         if known is None:
             continue
         try:
-            # The type with what reads its units.
+            # The type with its parser of units.
             kind: Any = known.annotation
             kind = Annotated[kind, *known.metadata] if known.metadata else kind
-            # Every value of a parameter but `None` is a level; and `level` is not `None`.
+            # Every value of a parameter except `None` is a level, and `level` is not `None`.
             reader: TypeAdapter[Level] = TypeAdapter(kind)
             return reader.validate_python(level, strict=True)
         except (ValidationError, OverflowError):

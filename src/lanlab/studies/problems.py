@@ -1,4 +1,4 @@
-"""What is wrong with a study file, said so that its writer can mend it."""
+"""Errors of a study file, worded so that its author can fix them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_SHOWN = 5
 
-#: What people write for other words of a study, keys and values, and the word that is meant.
+#: Common wrong words in study files, keys and values, and the right ones.
 _WORDS_MEANT = {
     **dict.fromkeys(("increasing", "up", "grows", "increase"), "rising"),
     **dict.fromkeys(("decreasing", "down", "shrinks", "decrease"), "falling"),
@@ -73,7 +73,7 @@ def did_you_mean(name: object, known: Iterable[str]) -> str | None:
     mistyped, names = str(name)[:100], list(known)
     if (meant := _WORDS_MEANT.get(mistyped.lower())) in names:
         return f"did you mean `{meant}`?"
-    # A unit left out is the likeliest slip: `message_size` for `message_size_bytes`.
+    # A missing unit is the most likely mistake: `message_size` for `message_size_bytes`.
     close = [entry for entry in names if entry.startswith(f"{mistyped}_")]
     close = close or difflib.get_close_matches(mistyped, names, n=1)
     return f"did you mean `{close[0]}`?" if close else None
@@ -83,7 +83,7 @@ _OUT_OF_RANGE = {"greater_than", "greater_than_equal", "less_than", "less_than_e
 
 
 def allowed_by(detail: ErrorDetails, parameter: Definition | None = None) -> str:
-    """What a pydantic error says would have been right; of a parameter, its range."""
+    """The allowed values in a pydantic error; for a parameter, its range."""
     if parameter is not None and detail["type"] in _OUT_OF_RANGE:
         return parameter.range
     kind, message, context = detail["type"], detail["msg"], detail.get("ctx", {})
@@ -97,5 +97,5 @@ def allowed_by(detail: ErrorDetails, parameter: Definition | None = None) -> str
         message = message.removeprefix(opening)
     if kind == "too_short":
         return f"at least {context['min_length']}"
-    # Python's words for what TOML calls otherwise.
+    # Python's names for TOML's types.
     return message.replace("tuple", "list").replace("dictionary", "table")

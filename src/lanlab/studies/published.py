@@ -1,8 +1,8 @@
 """
-What a study published: numbers, tables, figures, and what is wrong with them.
+The published part of a study: numbers, tables, figures, and their errors.
 
-All of it lies in `published.toml` next to the study. No sentence of a publication is kept, only the
-characters that a number was printed with.
+All of it is in `published.toml` next to the study. It contains no sentence of a publication, only
+numbers with their published characters.
 """
 
 from __future__ import annotations
@@ -14,10 +14,10 @@ from pydantic import Field, model_validator
 
 from lanlab.studies.base import Data, DottedIdentifier, Level, Several, is_level
 
-#: What a number is of its metric. A trial's number names its `trial` in its condition. A ratio of
-#: 2 is "twice as fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names
-#: the two series that it compares in its condition. A mean is the number that stands for a
-#: condition, be it of one trial or of several.
+#: The kind of number. A trial's number names its `trial` in its condition. A ratio of 2 is "twice
+#: as fast", a gain of 0.15 "15 % faster", a deficit of 0.15 "15 % slower"; each names the two
+#: compared series in its condition. A mean is the number that represents a condition, whether of
+#: one trial or of several.
 Statistic = Literal[
     "trial",
     "mean",
@@ -33,9 +33,8 @@ Statistic = Literal[
     "fact",
 ]
 
-#: Sort of place: a table; the text; the text once more (an abstract or conclusion repeats a
-#: number); what the test-bed was; other people's work; the cover page; not printed, but worked out
-#: from what is.
+#: The place: a table; the text; a repetition in the text (abstract or conclusion); the test bed;
+#: other people's work; the cover page; or not published, but derived from what is.
 Kind = Literal["table", "text", "restated", "testbed", "related", "cover", "derived"]
 
 Status = Literal[
@@ -49,18 +48,18 @@ Status = Literal[
 
 class _Printed(Data):
     id: DottedIdentifier
-    #: Key of a trial's results where the number is one (`goodput_bps`, `rtt_mean_ns`), else a
-    #: plain name of the quantity.
+    #: Key of a trial's results if the number is one (`goodput_bps`, `rtt_mean_ns`), else a plain
+    #: name of the quantity.
     metric: str
     statistic: Statistic
-    #: The exact characters printed; empty for what is not printed.
+    #: The exact published characters; empty for a derived number.
     published: str
     #: As printed, or implied; empty for a bare number.
     unit: str
     where: str
     kind: Kind = "text"
-    #: Levels that the number belongs to; keys beyond the parameters of a workload (`os`, `host`)
-    #: name a published series, `numerator` and `denominator` the two that a ratio compares.
+    #: Levels that the number belongs to; keys that are not parameters of a workload (`os`, `host`)
+    #: name a published series, `numerator` and `denominator` the two sides of a ratio.
     condition: dict[str, Level] = Field(default_factory=dict)
     note: str | None = None
 
@@ -70,26 +69,26 @@ class PublishedValue(_Printed):
     #: In lanlab's units: bit/s, ns, bytes, Hz, ratio, or a count.
     si: float
     si_unit: str
-    #: `si` if a printed kilo is 1024, where the study does not say which it is.
+    #: `si` if a published kilo is 1024 and the study does not say so.
     si_if_1024: float | None = None
     status: Status | None = None
     #: A bound rather than a value; `<~` is "almost".
     bound: Literal[">=", "<=", "<", ">", "~", "<~"] | None = None
-    #: The experiment of the study that measures the like; absent: any with such a metric.
+    #: The corresponding experiment of the study; absent: any with such a metric.
     experiment: str | None = None
 
 
 class MissingValue(_Printed):
     """
-    A number that the study had and that has not come down.
+    A number of the study that is lost.
 
-    It has a place of its own in the file, `missing`, so that nothing can compute with it.
+    It has its own place in the file, `missing`, so that nothing can compute with it.
     """
 
     status: Literal["missing"]
-    #: From least to greatest what it can have been, in `unit`, as other numbers tell.
+    #: Its possible range in `unit`, as other numbers imply.
     feasible: Several[float] | None = Field(default=None, min_length=2, max_length=2)
-    #: The same if those other numbers were cut where they are taken to be rounded.
+    #: The same if those other numbers were truncated instead of rounded.
     feasible_if_truncated: Several[float] | None = Field(default=None, min_length=2, max_length=2)
 
 
@@ -101,7 +100,7 @@ class PublishedLevel(Data):
 class PublishedFactor(Data):
     name: str
     title: str
-    #: In the order of the study; none: numbers that the study does not list.
+    #: In the order of the study; empty for numbers that the study does not list.
     levels: Several[PublishedLevel] = ()
     note: str | None = None
 
@@ -115,7 +114,7 @@ class PublishedMetric(Data):
 
 
 class TablePart(Data):
-    """A row or a column of a table: what its cells have in common."""
+    """A row or a column of a table: the common part of its cells."""
 
     title: str
     metric: str | Several[str] | None = None
@@ -124,13 +123,13 @@ class TablePart(Data):
 
 
 class PublishedTable(Data):
-    """A table of the study, as it was laid out: cells are numbers, found by what they are."""
+    """A table of the study in its published layout: cells are numbers, found by their condition."""
 
     id: DottedIdentifier
     title: str
-    #: The `where` of its numbers is this, or this with more behind a comma.
+    #: The `where` of its numbers is this, or begins with this and a comma.
     where: str
-    #: Either a row for each combination of these factors' levels that the table has …
+    #: Either a row for each combination of these factors' levels in the table …
     row_factors: Several[str] = ()
     rows: Several[TablePart] = ()
     columns: Several[TablePart] = Field(min_length=1)
@@ -175,9 +174,9 @@ class Discrepancy(Data):
     evidence: str
     correct: str | None = None
     #: A major one changes a conclusion, a minor one a number or a name; a note limits what can be
-    #: concluded; a scan is the fault of the copy that has come down.
+    #: concluded; a scan error is in the surviving copy only.
     severity: Literal["major", "minor", "note", "scan"]
-    #: A true expression over published numbers (`lanlab.studies.expressions`) that shows it.
+    #: A true expression over published numbers (`lanlab.studies.expressions`) as evidence.
     recompute: str | None = None
 
 
@@ -200,7 +199,7 @@ class Published(Data):
         yield from self.missing
 
     def named_level(self, factor: str, level: Level) -> PublishedLevel | None:
-        """What is said of a level; `None` of one that was not published."""
+        """The description of a level; `None` if it was not published."""
         for one in self.factor:
             if one.name == factor:
                 return next((each for each in one.levels if is_level(each.level, level)), None)

@@ -1,4 +1,4 @@
-"""What published numbers must keep beyond their form: ids given once, evidence that recomputes."""
+"""Checks of well-formed published numbers: unique ids, evidence that recomputes."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _RESERVED = ("metric", "take")
 
 
 def published_problems(published: Published) -> Iterator[Problem]:
-    """All that is wrong with a `published.toml` of the right form."""
+    """All errors of a well-formed `published.toml`."""
     yield from _once("value", (value.id for value in published.printed))
     yield from _once("table", (table.id for table in published.table))
     yield from _once("figure", (figure.number for figure in published.figure))

@@ -9,11 +9,11 @@ from lanlab.studies.scaling import done_at
 
 def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     """
-    A study with only what runs there, as a run of it is recorded.
+    A study reduced to what runs there, in the form of a run's record.
 
     Args:
-        where: `real` for every testbed of hosts that are there, `simulated` for modelled machines.
-        scale: Only what a run at this scale does, too.
+        where: `real` for every testbed with hosts, `simulated` for modelled machines.
+        scale: Keep only what a run at this scale does.
 
     Raises:
         UsageError: None of its experiments runs there.
@@ -34,7 +34,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     is_there_alone = all(one.on == (where,) and one.id in kept for one in study.experiment)
     if is_there_alone and machines == study.simulation:
         return study
-    # A scale of experiments that are not kept is none.
+    # Drop scales without remaining experiments.
     own = {name: one.id in kept for one in study.experiment for name in one.scales}
     scales = {
         name: scale.model_copy(
@@ -52,7 +52,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
     )
     return study.model_copy(
         update={
-            # What runs on both is recorded as where it ran.
+            # Experiments for both are recorded with the place where they ran.
             "experiment": tuple(
                 one.model_copy(update={"on": (where,)})
                 for one in study.experiment
@@ -61,7 +61,7 @@ def study_on(study: Study, where: RunsOn, scale: str | None = None) -> Study:
             "scale": scales,
             "figure": figures,
             "simulation": machines,
-            # What waits for other systems is not what a simulation waits for.
+            # Requirements for real systems do not apply to a simulation.
             "waiting": study.waiting if where == "real" else (),
         }
     )

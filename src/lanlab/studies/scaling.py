@@ -1,9 +1,8 @@
 """
 A study at one of its scales.
 
-A value given twice is taken from the more particular place: the study's experiment, then the
-scale's `parameters` where the workload has such a parameter, then the scale's own entry for the
-experiment.
+Of values given twice, the more specific one counts: the study's experiment, then the scale's
+`parameters` if the workload has such a parameter, then the scale's own entry for the experiment.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ from lanlab.workloads import workload
 from lanlab.workloads.definitions import definitions
 from lanlab.workloads.parameters import TrialParameters
 
-#: A scale with more conditions than this is taken for a mistake.
+#: A scale with more conditions is probably a mistake.
 MAX_CONDITIONS = 10_000
 
 
@@ -42,17 +41,18 @@ class ExperimentAtScale:
     trials: TrialPolicy
 
     def placing(self, levels: Mapping[str, Level]) -> dict[str, Level]:
-        """Its parameters and these levels that no workload has: they say on which machines a
-        simulated condition is."""
+        """Its parameters and the levels that are not parameters of a workload: they select the
+        machines of a simulated condition.
+        """
         known = workload(self.experiment.workload).Parameters.model_fields
         return {key: one for key, one in {**self.parameters, **levels}.items() if key not in known}
 
 
 def at_scale(study: Study, scale_name: str) -> tuple[ExperimentAtScale, ...]:
-    """The study's experiments as a run at `scale_name` does them, in the study's order.
+    """The study's experiments as a run at `scale_name` executes them, in the study's order.
 
-    Of a study with experiments on real hosts and on modelled machines those on real hosts, unless
-    it was cut down to the others by `lanlab.studies.runs_on.study_on`.
+    If a study has experiments on real hosts and on modelled machines, those on real hosts, unless
+    `lanlab.studies.runs_on.study_on` reduced it to the others.
 
     Raises:
         UnknownName: The study has no such scale, or names a workload that there is not.
@@ -77,14 +77,14 @@ def done_at(experiments: Sequence[Experiment], scale_name: str) -> list[Experime
 
 
 def waits_for(waiting: Sequence[Waiting]) -> str:
-    """What is missing, in words: "needs workload `copy`, which this version does not have"."""
+    """The missing part, in words: "needs workload `copy`, which this version does not have"."""
     names = [f"`{name}`" for name in dict.fromkeys(part.workload for part in waiting)]
     kind = "workload" if len(names) == 1 else "workloads"
     return f"needs {kind} {' and '.join(names)}, which this version does not have"
 
 
 def experiment_at_scale(experiment: Experiment, scale: Scale) -> ExperimentAtScale:
-    """One experiment as a run at `scale` does it; raises as `at_scale`."""
+    """One experiment as a run at `scale` executes it; raises as `at_scale`."""
     own = scale.experiment.get(experiment.id, ScaledExperiment())
     known = workload(experiment.workload).Parameters.model_fields
     general = {key: value for key, value in scale.parameters.items() if key in known}
@@ -107,12 +107,12 @@ def combinations(factors: Mapping[str, tuple[Level, ...]]) -> Iterator[dict[str,
 
 
 def validated(workload_name: str, parameters: Mapping[str, Any]) -> TrialParameters:
-    """The parameters of a condition, in lanlab's units; of each condition once in a process.
+    """The parameters of a condition, in lanlab's units; cached.
 
     Raises:
-        pydantic.ValidationError: The workload does not take them.
+        pydantic.ValidationError: The workload refuses them.
     """
-    # By their types, too: `True` and `1.0` are not what 1 is.
+    # Including their types: `True` and `1.0` differ from 1.
     given = tuple((key, type(value), value) for key, value in parameters.items())
     return _validated(workload(workload_name).Parameters, given)
 
@@ -131,6 +131,6 @@ def working(workload_name: str, levels: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def is_numeric(workload_name: str, key: str) -> bool:
-    """Whether a parameter is a quantity, with levels that can stand on an axis."""
+    """Whether a parameter is a quantity, whose levels can be positions on an axis."""
     found = definitions(workload(workload_name).Parameters).get(key)
     return found is not None and found.kind in (int, float) and not found.choices

@@ -1,4 +1,4 @@
-"""What a model of a study's files refused, as problems: needed only where a file has some."""
+"""Converts pydantic's errors on a study's files into problems: imported only if there are some."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ _TABLES: tuple[tuple[tuple[str, ...], type[BaseModel]], ...] = (
     (("finding", "*", "expected"), findings.Expected),
 )
 
-#: A key of records alone: `load_study` refuses it.
+#: A key of records only: `load_study` refuses it.
 _NOT_IN_FILES = (model.Study, "commands")
 #: The parts of `model.Level`, which pydantic reports one by one.
 _LEVEL_PARTS = {"bool", "int", "float", "str"}
 
 
-#: Other words for a form of a statement, and the form that is meant.
+#: Other words for a form of a statement, and the right one.
 _FORMS_MEANT = {
     **dict.fromkeys(
         ("equal", "equals", "same", "similar", "within", "close", "eq", "=", "=="),

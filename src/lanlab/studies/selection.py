@@ -1,4 +1,4 @@
-"""What a statement speaks of: conditions, by the levels of their factors."""
+"""The conditions that a statement refers to, by the levels of their factors."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Selection(Data):
     __pydantic_extra__: dict[str, Levels]
 
     metric: str | None = None
-    #: Which of several conditions: each, or only the one with the least or greatest value.
+    #: Which of several conditions: each, or only the one with the minimum or maximum.
     take: Literal["each", "least", "greatest"] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Statements of findings in words: short, exact, the same wherever they are shown."""
+"""Statements of findings in words: short, exact, and the same everywhere."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def in_words(statement: forms.Statement, units: Mapping[str, str], metric: str =
 
     Args:
         units: lanlab's unit of each metric.
-        metric: What is around the statement speaks of; said again only where it changes.
+        metric: The metric of the enclosing statement, repeated only if it changes.
 
     Examples:
         >>> finding = forms.Finding.model_validate({"id": "f", "claim": "", "statement": {

@@ -1,4 +1,4 @@
-"""A published table laid out again: a cell is the number that has what row and column say."""
+"""Published tables in their layout: a cell is the number that matches its row and column."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Cell = PublishedValue | MissingValue | None
 class LaidOutTable:
     table: PublishedTable
     headings: tuple[str, ...]
-    #: For each row its leading words and its cells; `None` where the study has no number.
+    #: For each row its leading words and its cells; `None` if the study has no number.
     rows: tuple[tuple[tuple[str, ...], tuple[Cell, ...]], ...]
 
 
@@ -30,11 +30,11 @@ def laid_out(published: Published, table: PublishedTable) -> LaidOutTable:
     """
     The table with its cells filled.
 
-    A number belongs into a cell if its `where` is the table's, or that with more behind a comma,
-    and its metric, statistic and whole condition are those of row and column together.
+    A number belongs to a cell if its `where` is the table's, or begins with it and a comma, and its
+    metric, statistic and whole condition are those of row and column together.
 
     Raises:
-        ValueError: Two numbers belong into one cell, or a row names a factor that there is not.
+        ValueError: Two numbers belong to one cell, or a row names an unknown factor.
     """
     inside = [
         value

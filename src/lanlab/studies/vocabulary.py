@@ -22,7 +22,7 @@ class Vocabulary:
     factors: Mapping[str, tuple[Level, ...]] = field(default_factory=dict)
 
     def has_level(self, factor: str, level: Level) -> bool:
-        """Whether a factor that there is has the level, however it is written (`1kB`, 1000)."""
+        """Whether a known factor has the level, in any notation (`1kB`, 1000)."""
         known = self.factors[factor]
         if not known:
             return isinstance(plain_level(factor, level), int | float)
@@ -32,13 +32,13 @@ class Vocabulary:
         factors = dict(self.factors)
         for name, levels in other.factors.items():
             mine = factors.get(name, levels)
-            # A factor of any number stays one.
+            # A factor that accepts any number stays one.
             factors[name] = tuple(dict.fromkeys((*mine, *levels))) if mine and levels else ()
         return Vocabulary(tuple(dict.fromkeys((*self.metrics, *other.metrics))), factors)
 
 
 def of_study(study: Study) -> Vocabulary:
-    """What a study's experiments measure and vary, at any of its scales, or keep."""
+    """The metrics, factors and fixed parameters of a study's experiments, at any of its scales."""
     metrics: list[str] = []
     factors: dict[str, list[Level]] = {}
     anything: set[str] = set()

@@ -1,4 +1,4 @@
-"""A study with some numbers of its machines changed, to see what follows."""
+"""A study with changed numbers of its machines."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lanlab.studies.machines import (
 from lanlab.studies.model import Study
 from lanlab.user_files import read_user_file
 
-#: Ends the id of a changed study, so that its results are not taken for those of the study.
+#: Suffix of a changed study's id, so that its results are not taken for the study's.
 SUFFIX = "-what-if"
 _HOW = "write e.g. `machine.486dx2-nt4.interrupt_us=100`"
 _MAX_FILE_BYTES = 2**20
@@ -38,10 +38,10 @@ class Change:
 
 def parse_change(text: str) -> Change:
     """
-    Read a change as people write it.
+    Parse a change in the form in which people write it.
 
     Raises:
-        UsageError: It is not written as one.
+        UsageError: It is malformed.
 
     Examples:
         >>> parse_change("machine.486dx2-nt4.interrupt_us=100")
@@ -63,7 +63,7 @@ def read_changes(path: Path) -> list[Change]:
     The changes of a TOML file: a table `[machine.NAME]` for each machine, with its numbers.
 
     Raises:
-        UsageError: It cannot be read, or has something else in it.
+        UsageError: The file cannot be read, or contains something else.
     """
     content = read_user_file(path, "file of changes", _MAX_FILE_BYTES)
     try:
@@ -87,18 +87,17 @@ def read_changes(path: Path) -> list[Change]:
 
 def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[str]]:
     """
-    A study with changed machines, and what was assumed, a sentence for each change.
+    A study with changed machines, and the assumptions, one sentence for each change.
 
-    Every machine keeps the numbers that it has in the study, so that a change is of that machine
-    alone. Another clock changes the machine's costs by its `clock_exponent`; costs that are set as
-    well are what they are set to.
+    Every other machine keeps its numbers. A new clock scales the machine's costs by its
+    `clock_exponent`; costs that are set as well keep the given value.
 
     Args:
         study: With machines.
 
     Raises:
-        UnknownName: There is no such machine or number.
-        UsageError: A value is not allowed, or a clock is set of a machine that has none.
+        UnknownName: The machine or number is unknown.
+        UsageError: A value is not allowed, or a clock is set for a machine that has none.
     """
     assert study.simulation is not None
     simulation = study.simulation
@@ -143,7 +142,7 @@ def changed_study(study: Study, changes: Sequence[Change]) -> tuple[Study, list[
             "id": f"{study.id}{SUFFIX}",
             "simulation": made,
             "finding": (),
-            # It is not compared with what was printed of other machines.
+            # It is not compared with the published values of other machines.
             "published": None,
         }
     )
@@ -162,17 +161,17 @@ def _check_waiting(machine: str, numbers: Mapping[str, MachineNumber]) -> None:
 
 
 def members_of(simulation: Simulation) -> int:
-    """How many other machines there are that agree with print; 0: none were drawn."""
+    """The number of alternative machines that fit the published values; 0: none were drawn."""
     return min((len(one.members) for one in simulation.ensemble), default=0)
 
 
 def with_member(study: Study, place: int) -> Study:
     """
-    A study on other machines that agree with print as well as its own do.
+    A study with alternative machines that fit the published values as well as its own.
 
     Args:
         study: With machines.
-        place: Which of them, from 0; see `members_of`.
+        place: Index of the alternative, from 0; see `members_of`.
     """
     assert study.simulation is not None
     factors = {
@@ -253,10 +252,10 @@ def _changed(
 
 def affected(study: Study, changes: Sequence[Change]) -> Study:
     """
-    A study with only the experiments that have a condition on a changed machine.
+    A study reduced to the experiments that have a condition on a changed machine.
 
     Raises:
-        UsageError: None has.
+        UsageError: No experiment has one.
     """
     from lanlab.studies.counterparts import place_at
     from lanlab.studies.scaling import combinations
