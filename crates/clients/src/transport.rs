@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[test]
-    fn a_drip_is_ended_within_the_patience_and_a_slow_link_is_not() {
+    fn dripping_servers_time_out_and_slow_links_do_not() {
         let ended = ends_after_s(1, Duration::from_millis(300)).expect("a drip");
         assert!((30.0..31.0).contains(&ended), "{ended}");
         assert_eq!(ends_after_s(1000, Duration::from_millis(100)), None);
@@ -231,14 +231,14 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_but_at_once_is_no_drip() {
+    fn a_late_burst_is_not_a_drip() {
         let mut pace = MinimumRate::default();
         pace.moved("read", PATIENCE, Duration::from_secs(29), 100).expect("the first octets");
         pace.moved("read", PATIENCE, Duration::from_secs(2), 0).expect("and their end");
     }
 
     #[test]
-    fn a_low_port_is_taken_where_this_process_may() {
+    fn a_low_source_port_is_used_if_permitted() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         let listener = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let may = std::net::TcpListener::bind((Ipv4Addr::LOCALHOST, 1023)).is_ok();

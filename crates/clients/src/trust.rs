@@ -172,7 +172,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trusted_certificate_is_good_for_its_own_name_whether_or_not_it_is_an_authoritys() {
+    fn a_pinned_certificate_is_valid_for_its_own_name() {
         // As `openssl req -x509` makes them.
         for is_ca in [IsCa::Ca(BasicConstraints::Unconstrained), IsCa::ExplicitNoCa] {
             let own = self_signed("nas.example", is_ca);

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_read_up_to_its_bound() {
+    fn files_are_read_up_to_a_bound() {
         let place = tempfile::TempDir::new().unwrap();
         let path = place.path().join("file");
         fs::write(&path, [7; 100]).unwrap();
@@ -74,7 +74,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn what_has_no_end_or_makes_a_reader_wait_is_refused() {
+    fn endless_files_and_pipes_are_refused() {
         let place = tempfile::TempDir::new().unwrap();
         let listening = place.path().join("socket");
         let _listener = std::os::unix::net::UnixListener::bind(&listening).unwrap();
@@ -88,7 +88,7 @@ mod tests {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_file_that_says_it_is_empty_is_bounded_as_well() {
+    fn files_of_reported_size_zero_are_bounded_too() {
         let path = Path::new("/proc/self/status");
         assert_eq!(fs::metadata(path).unwrap().len(), 0);
         assert!(read(path, 10).unwrap_err().message.contains("allowed: at most 10"));

@@ -62,7 +62,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_rests_ends_with_the_work() {
+    fn idle_threads_end_with_their_work() {
         let begin = Instant::now();
         let (result, other) = with_background(rest_until_over, || "done");
         assert_eq!((result, other.unwrap()), ("done", 7));
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_rests_ends_with_work_that_panics() {
+    fn idle_threads_end_when_the_work_panics() {
         let begin = Instant::now();
         let has_ended = AtomicBool::new(false);
         let panicked = catch_unwind(AssertUnwindSafe(|| {
@@ -88,7 +88,7 @@ mod tests {
     }
 
     #[test]
-    fn a_panic_in_the_background_leaves_what_the_work_gave() {
+    fn a_background_panic_keeps_the_result_of_the_work() {
         let (result, other) = with_background(|_: &Work| panic!("background"), || 1);
         assert_eq!(result, 1);
         let other: thread::Result<()> = other;

@@ -253,33 +253,33 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_threads_running_are_those_before_the_stroke() {
+    fn running_threads_precede_the_slash_in_loadavg() {
         assert_eq!(threads_running("0.20 0.18 0.12 2/80 11206"), Some(2));
         assert_eq!(threads_running(""), None);
         assert_eq!(threads_running("0.20 0.18 0.12"), None);
     }
 
     #[test]
-    fn the_line_of_all_processors_together_is_no_processor() {
+    fn the_total_line_is_not_counted_as_a_processor() {
         assert_eq!(processors_online("cpu  9 9\ncpu0 4 4\ncpu3 5 5\nintr 7\n"), Some(2));
         assert_eq!(processors_online("intr 7\n"), None);
     }
 
     #[test]
-    fn clocks_are_kept_by_the_programs_that_run() {
+    fn running_time_daemons_are_recognised() {
         let running = ["ptp4l\n", "bash\n", "systemd-timesyn\n", "chronyd-x\n"].map(str::to_owned);
         assert_eq!(keepers(&running), ["ptp4l", "systemd-timesyncd"]);
     }
 
     #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
-    fn the_kernel_says_how_its_clock_is_disciplined() {
+    fn the_kernel_reports_its_clock_discipline() {
         let clock = describe().clock.unwrap();
         assert!(clock.maximum_error_ns >= clock.estimated_error_ns || !clock.synchronised);
     }
 
     #[test]
-    fn pressure_is_the_share_of_ten_seconds_in_which_some_waited() {
+    fn pressure_is_the_10_s_share_with_some_waiting() {
         let both = "some avg10=1.53 avg60=1.20 avg300=0.30 total=8263\n\
                     full avg10=0.50 avg60=0.00 avg300=0.00 total=0";
         let ratio = cpu_pressure_ratio(both).unwrap();
@@ -288,7 +288,7 @@ mod tests {
     }
 
     #[test]
-    fn devices_are_named_before_the_colon_below_the_headings() {
+    fn device_names_precede_the_colon_after_the_headings() {
         let table = "Inter-|   Receive  |  Transmit\n\
                      \x20face |bytes    packets|bytes    packets\n\
                      \x20   lo: 2776770   11307 2776770   11307\n\

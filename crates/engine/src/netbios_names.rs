@@ -239,7 +239,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_addresses_the_one_that_answers_is_taken_and_none_of_a_group() {
+    fn the_answering_address_is_used_and_group_addresses_are_not() {
         let (place, _thread) = responder(|query, _| {
             let group = (nbns::GROUP, Ipv4Addr::new(192, 0, 2, 9));
             vec![positive(query, &[group, (0, OTHER), (0, Ipv4Addr::LOCALHOST)])]
@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn answers_to_others_nonsense_and_refusals_are_no_address() {
+    fn foreign_malformed_and_negative_answers_give_no_address() {
         let (place, thread) = responder(|query, _| {
             let other = Query { id: query.id.wrapping_add(1), ..*query };
             let name = Query { name: Name::new("OTHER", suffix::SERVER).unwrap(), ..*query };
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_a_name_is_not_asked_for() {
+    fn invalid_names_are_not_queried() {
         for name in ["a-name-of-sixteen", "größe"] {
             let why = ask_all(name, &[SocketAddrV4::new(Ipv4Addr::LOCALHOST, 9)]).unwrap_err();
             assert!(why.starts_with("allowed: 1 to 15"), "{why}");
@@ -281,7 +281,7 @@ mod tests {
     const SOON: Retries = Retries { patience: Duration::from_millis(20), ..OF_SERVER };
 
     #[test]
-    fn a_name_server_is_asked_alone_and_what_it_knows_is_taken() {
+    fn a_configured_name_server_is_the_only_one_queried() {
         let (place, thread) = responder(|query, asked| {
             assert!(!query.broadcast && query.recursion_desired);
             assert_eq!((query.question, query.name.suffix()), (Question::Addresses, 0x20));
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_server_that_does_not_know_a_name_is_asked_once() {
+    fn a_negative_answer_ends_the_queries() {
         for (code, said) in [
             (nbns::NAME_ERROR, "WINS server 127.0.0.1 does not know it"),
             (5, "WINS server 127.0.0.1 refused the query with code 5"),
@@ -309,7 +309,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_answer_the_query_is_silence_of_the_name_server() {
+    fn unrelated_packets_do_not_count_as_an_answer() {
         let (place, thread) = responder(|query, _| {
             let other = Query { id: query.id ^ 0x8000, ..*query };
             let name = Query { name: Name::new("OTHER", suffix::SERVER).unwrap(), ..*query };
@@ -323,7 +323,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flood_of_other_answers_does_not_keep_the_query_up() {
+    fn a_flood_of_unrelated_answers_does_not_extend_the_query() {
         let (place, thread) = responder(|query, _| {
             let other = Query { id: query.id ^ 1, ..*query };
             vec![positive(&other, &[(0, OTHER)]); 2 * MAX_DATAGRAMS as usize]
@@ -341,7 +341,7 @@ mod tests {
     }
 
     #[test]
-    fn another_host_does_not_answer_for_the_name_server() {
+    fn answers_from_other_hosts_are_ignored() {
         let server = UdpSocket::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let SocketAddr::V4(place) = server.local_addr().unwrap() else { panic!("IPv4") };
         let thread = std::thread::spawn(move || {

@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn an_address_is_of_the_family_that_is_asked_for() {
+    fn resolved_addresses_have_the_requested_family() {
         let Ok(Outcome::Resolved(found)) = asked("localhost", AddressFamily::Ipv4) else {
             panic!("localhost has an address")
         };
@@ -134,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_that_cannot_be_one_is_refused() {
+    fn invalid_host_names_are_refused() {
         for name in [String::new(), "x".repeat(256)] {
             let request = Resolve {
                 name,
@@ -150,7 +150,7 @@ mod tests {
     }
 
     #[test]
-    fn of_several_addresses_the_first_that_answers_is_taken() {
+    fn the_first_answering_address_is_used() {
         let listener = std::net::TcpListener::bind("127.0.0.3:0").unwrap();
         let port = Some(listener.local_addr().unwrap().port());
         let addresses: Vec<IpAddr> =

@@ -157,7 +157,7 @@ mod tests {
     }
 
     #[test]
-    fn looks_are_as_far_apart_as_they_should_be() {
+    fn samples_keep_their_interval() {
         let (mut near, _far) = connection();
         let start = Instant::from_nanos(1_000_000_000);
         let mut sampler = TcpSampler::new(vec![near.try_clone().unwrap()], start);
@@ -175,7 +175,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_trial_is_looked_at_less_often_and_takes_bounded_lines() {
+    fn long_trials_are_sampled_less_often_in_bounded_lines() {
         let (near, _far) = connection();
         let start = Instant::from_nanos(0);
         let mut sampler = TcpSampler::new(vec![near], start);

@@ -75,7 +75,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn hosts_are_bounded_and_their_interfaces_can_have_their_names() {
+    fn virtual_hosts_are_bounded_and_have_valid_interface_names() {
         let none = SetUpHosts { hosts: vec![], mtu_bytes: 1500, queue_frames: 10, segments: None };
         assert_eq!(set_up(&none).err().unwrap().code, "request.value");
         assert!(read(ReadHosts { namespace_pids: vec![1; 257] }).is_ok());

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn nothing_returns_before_its_time() {
+    fn no_wait_returns_early() {
         let mut waiter = Waiter::new();
         let mut deadline = os::monotonic();
         for _ in 0..50 {
@@ -101,7 +101,7 @@ mod tests {
 
     /// 63 wake-ups of 64 are 10 µs late, one is 40 µs late.
     #[test]
-    fn the_margin_settles_where_few_wake_ups_are_too_late() {
+    fn the_margin_settles_where_few_wake_ups_are_late() {
         let mut margin = Margin::new();
         let (mut too_late, rounds) = (0, 64_000);
         for round in 0..rounds {
@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_hundred_wake_ups_less_than_one_is_too_late() {
+    fn under_1_percent_of_wake_ups_are_late() {
         let mut margin = Margin::new();
         let (mut late_ns, mut too_late, rounds) = (0, 0, 200_000);
         for round in 0..rounds {

@@ -115,7 +115,7 @@ fn a_stream_goes_from_one_engine_to_another() {
 }
 
 #[test]
-fn an_echo_comes_back() {
+fn an_echo_is_answered() {
     for transport in ["udp", "tcp"] {
         let (mut target, mut source) = (Engine::start(), Engine::start());
         let spec = echo_spec(transport);
@@ -134,7 +134,7 @@ fn an_echo_comes_back() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_echo_tells_what_its_host_did_meanwhile() {
+fn echo_results_include_host_activity() {
     let (mut target, mut source) = (Engine::start(), Engine::start());
     let mut spec = echo_spec("udp");
     // Long enough that the host is looked at before its end, on a busy machine too.
@@ -232,7 +232,7 @@ fn the_schema_names_every_form_of_request() {
 }
 
 #[test]
-fn other_arguments_are_answered_or_refused() {
+fn other_arguments_are_handled_or_refused() {
     let version = concat!("lanlab-engine ", env!("CARGO_PKG_VERSION"), "\n");
     assert_eq!(output_of(&["--version"]), (Some(0), version.to_owned(), String::new()));
     let (code, help, _) = output_of(&["--help"]);

@@ -148,7 +148,7 @@ fn a_wrong_byte_is_found_wherever_it_is() {
 }
 
 #[test]
-fn an_upload_is_seen_by_size_alone_or_not_at_all() {
+fn uploads_can_be_checked_by_size_or_not_at_all() {
     let served = TempDir::new().unwrap();
     let mut engine = Engine::start();
     let files = dataset(json!([group(3, 5_000)]));
@@ -213,7 +213,7 @@ fn a_download_is_compared_in_memory_and_on_disk() {
 }
 
 #[test]
-fn a_download_is_seen_by_size_alone_or_not_at_all() {
+fn downloads_can_be_checked_by_size_or_not_at_all() {
     for (in_memory, how) in [(true, "size"), (false, "size"), (true, "none"), (false, "none")] {
         let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         let mut engine = Engine::start();
@@ -262,7 +262,7 @@ fn a_download_of_one_byte_too_many_fails() {
 }
 
 #[test]
-fn a_tree_is_copied_as_it_is_and_stays_as_it_is() {
+fn trees_are_copied_exactly_and_stay_unchanged() {
     let (served, here) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     fs::create_dir_all(here.path().join("a/b c")).unwrap();
     fs::write(here.path().join("a/b c/d #1?.txt"), "one").unwrap();
@@ -390,7 +390,7 @@ fn a_copy_ends_when_it_is_cancelled() {
 }
 
 #[test]
-fn what_cannot_be_copied_is_refused() {
+fn uncopyable_sources_are_refused() {
     let served = TempDir::new().unwrap();
     let mut engine = Engine::start();
     let good = spec(served.path(), "upload", dataset(json!([group(1, 10)])), json!("memory"));

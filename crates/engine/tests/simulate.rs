@@ -64,7 +64,7 @@ fn wire_bytes(message_bytes: u64, ip_version: u64) -> u64 {
 }
 
 #[test]
-fn udp_reaches_what_the_wire_carries_over_both_families() {
+fn udp_reaches_wire_speed_over_ipv4_and_ipv6() {
     let mut engine = Engine::start();
     for (bytes, version) in [(2, 4), (500, 4), (500, 6), (1408, 4), (1408, 6), (1472, 4), (1452, 6)]
     {
@@ -95,7 +95,7 @@ fn tcp_with_buffers_of_8_kb_fills_10_mbit_per_s() {
 }
 
 #[test]
-fn a_tcp_transfer_of_so_many_bytes_ends_with_all_of_them_in_spite_of_loss() {
+fn a_tcp_transfer_delivers_every_byte_despite_loss() {
     let mut engine = Engine::start();
     let amount = json!({"bytes": 400_000});
     let work = stream(json!({"transport": "tcp", "amount": amount, "warmup_ns": 0}));
@@ -110,7 +110,7 @@ fn a_tcp_transfer_of_so_many_bytes_ends_with_all_of_them_in_spite_of_loss() {
 }
 
 #[test]
-fn idle_round_trips_take_two_frames_and_what_the_machines_take() {
+fn idle_round_trips_take_two_frames_plus_machine_costs() {
     let machine = json!({
         "interrupt": {"each_ns": 10_000}, "protocol": {"each_ns": 20_000, "per_byte_ps": 100_000},
         "receive_call": {"each_ns": 30_000}, "send_call": {"each_ns": 40_000, "per_byte_ps": 200_000},
@@ -140,7 +140,7 @@ fn idle_round_trips_take_two_frames_and_what_the_machines_take() {
 }
 
 #[test]
-fn many_requests_on_their_way_wait_for_the_slowest_part() {
+fn many_requests_in_flight_queue_at_the_bottleneck() {
     // The responder takes a millisecond for each: Little's law says how long 20 of them take.
     let responder = json!({"receive_call": {"each_ns": 1_000_000}});
     let mut engine = Engine::start();
@@ -164,7 +164,7 @@ fn many_requests_on_their_way_wait_for_the_slowest_part() {
 }
 
 #[test]
-fn a_requester_that_is_allowed_any_number_has_a_queue_only_where_the_wire_is_slower() {
+fn unlimited_requesters_queue_only_if_the_wire_is_the_bottleneck() {
     // A message of 500 bytes takes 453 us of the wire. The queue of the adapter holds 20 frames, the send
     // buffer 10 messages.
     let frame_ns = wire_bytes(500, 4) as f64 * 800.0;
@@ -217,7 +217,7 @@ fn a_slow_sender_sends_as_fast_as_its_processor_allows() {
 }
 
 #[test]
-fn every_message_is_received_or_named_among_the_lost() {
+fn every_message_is_received_or_counted_as_lost() {
     let slow = json!({
         "interrupt": {"each_ns": 150_000}, "protocol": {"each_ns": 400_000},
         "receive_call": {"each_ns": 400_000}, "ring_frames": 4, "queue_frames": 8,
@@ -289,7 +289,7 @@ fn a_world_without_an_end_is_stopped_by_its_bounds() {
 }
 
 #[test]
-fn a_world_ends_when_the_driver_wants_it() {
+fn cancelling_ends_a_world() {
     let mut engine = Engine::start();
     let work = stream(json!({"amount": {"time_ns": 86_400 * SECOND_NS}}));
     let id = engine.send(&simulate(&work, &[json!({}), json!({})]));
@@ -301,7 +301,7 @@ fn a_world_ends_when_the_driver_wants_it() {
 }
 
 #[test]
-fn stations_in_a_closed_loop_share_a_server_as_theory_says() {
+fn closed_loop_stations_share_a_server_as_theory_predicts() {
     // 15 stations, 750 bytes up and 64 back, a server of 2 ms + 1 µs for each byte: it is the bottleneck.
     let server = json!({"receive_call": {"each_ns": 2_000_000, "per_byte_ps": 1_000_000}});
     let mut machines = vec![json!({}); 15];

@@ -131,7 +131,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_address_of_one_link_has_a_zone() {
+    fn link_local_addresses_have_a_zone() {
         let found: HostAddress = "fe80::1%eth0.100".parse().unwrap();
         assert_eq!((found.ip().to_string().as_str(), found.zone()), ("fe80::1", Some("eth0.100")));
         assert_eq!(found.to_string(), "fe80::1%eth0.100");
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn other_addresses_have_none() {
+    fn other_addresses_have_no_zone() {
         for bad in [
             "",
             "nas",

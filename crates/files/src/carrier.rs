@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_carrier_is_known_by_its_name_and_any_other_name_is_refused_with_those_there_are() {
+    fn unknown_carrier_names_are_refused_with_the_known_ones() {
         let read = |name: &'static str| {
             let name: StrDeserializer<'_, BadValue> = name.into_deserializer();
             Carrier::deserialize(name)
@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_counted_before_is_left_out_key_by_key() {
+    fn earlier_counts_are_subtracted_per_key() {
         let before = CarrierCounts::new(vec![("sent_frames", 3), ("rejects_sent", 9)]);
         let after = CarrierCounts::new(vec![("sent_frames", 10), ("t1_expiries", 2)]);
         let since = after.since(&before);

@@ -83,7 +83,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_framing_has_the_name_by_which_it_is_asked_for() {
+    fn framings_have_their_option_names() {
         for found in framing::ALL {
             let name = IpxFraming::name_of(found);
             let name: StrDeserializer<'_, BadValue> = name.into_deserializer();

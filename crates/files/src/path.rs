@@ -89,7 +89,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_path_cannot_lead_out() {
+    fn no_path_leads_outside() {
         for bad in ["", "/a", "a/", "a//b", ".", "..", "a/../b", "a\\b", "a\0b", "a\nb"] {
             assert!(ServicePath::new(bad).is_err(), "{bad:?}");
         }
@@ -100,7 +100,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_begins_at_the_login_or_at_the_whole_server() {
+    fn sessions_start_at_the_login_directory_or_the_root() {
         for (directory, expected) in [("", None), ("/", Some("/")), ("a/b", Some("a/b"))] {
             assert_eq!(beginning(directory).unwrap(), expected);
         }

@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_hour_of_frames_at_an_awkward_rate_adds_up_without_drift() {
+    fn odd_rates_add_up_over_an_hour_without_drift() {
         // 7,654,321 bit/s is prime to 10^9: 1000 bytes take 8·10^12 / 7,654,321 ns.
         let clock = BitClock::new(Some(7_654_321));
         let frame = clock.bytes(1000);
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn common_rates_have_bits_of_whole_nanoseconds() {
+    fn bit_times_of_common_rates_are_whole_nanoseconds() {
         for (rate_bps, bit_ns) in
             [(1_000, 1_000_000), (2_000_000, 500), (10_000_000, 100), (100_000_000, 10)]
         {
@@ -129,14 +129,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_is_reached_at_the_next_whole_nanosecond() {
+    fn fractions_round_up_to_the_next_nanosecond() {
         let clock = BitClock::new(Some(3_000_000));
         assert_eq!(clock.bits(1).rounded_up(), Instant::from_nanos(334));
         assert_eq!(clock.bits(3).rounded_up(), Instant::from_nanos(1000));
     }
 
     #[test]
-    fn a_span_is_the_difference_of_its_ends() {
+    fn spans_are_differences_of_their_ends() {
         let clock = BitClock::new(Some(3_000_000));
         let (one, four) = (clock.bits(1), clock.bits(5));
         assert_eq!(clock.after(one, clock.between(one, four)), four);

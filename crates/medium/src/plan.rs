@@ -188,7 +188,7 @@ mod tests {
     };
 
     #[test]
-    fn a_plan_that_cannot_be_is_refused_with_the_allowed_values() {
+    fn invalid_plans_are_refused_with_the_allowed_values() {
         let bursts = |ratio, mean_length_frames| LossPlan::Bursts { ratio, mean_length_frames };
         let cases = [
             (Plan { ports: 1, ..GOOD }, "a bus has 2 to 256 ports, not 1"),

@@ -55,7 +55,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_mixer_gives_the_published_numbers() {
+    fn the_mixer_matches_published_values() {
         // Of the seed 1234567, as printed with the reference implementation.
         let mut state = 1_234_567;
         assert_eq!(split_mix(&mut state), 6_457_827_717_110_365_317);
@@ -63,7 +63,7 @@ mod tests {
     }
 
     #[test]
-    fn the_generator_gives_the_published_numbers() {
+    fn the_generator_matches_published_values() {
         // Of the state 1, 2, 3, 4.
         let mut random = Random { state: [1, 2, 3, 4] };
         assert_eq!(random.next(), 41_943_041);
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ends_of_a_range_hold() {
+    fn draws_stay_within_their_range() {
         let mut random = Random::new(1, 0);
         for _ in 0..1000 {
             assert_eq!(random.bits(0), 0);

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn steps_come_by_time_then_by_rank_then_in_the_order_in_which_they_were_added() {
+    fn steps_are_ordered_by_time_rank_and_insertion() {
         let mut schedule = Schedule::new();
         let later = ('d'..='m').map(|step| (5, 1, step));
         for (at, rank, step) in [(5, 1, 'c'), (3, 1, 'b'), (3, 0, 'a')].into_iter().chain(later) {

@@ -51,7 +51,7 @@ const FRAMES: u32 = 200_000;
 const Z99: f64 = 2.576;
 
 #[test]
-fn random_loss_has_its_ratio_and_no_memory() {
+fn random_loss_is_memoryless_at_its_ratio() {
     let ratio: f64 = 0.03;
     let n = f64::from(FRAMES);
     for topology in [Topology::Switch, Topology::Bus] {
@@ -68,7 +68,7 @@ fn random_loss_has_its_ratio_and_no_memory() {
 }
 
 #[test]
-fn each_receivers_copy_has_its_own_chance() {
+fn copies_are_lost_independently_per_receiver() {
     let ratio: f64 = 0.2;
     let [one, two] = lost_frames(Topology::Bus, LossPlan::Random { ratio }, FRAMES);
     let both: Vec<bool> = one.iter().zip(&two).map(|(one, two)| *one && *two).collect();
@@ -78,7 +78,7 @@ fn each_receivers_copy_has_its_own_chance() {
 }
 
 #[test]
-fn bursts_have_their_mean_length_and_the_ratio_is_kept() {
+fn loss_bursts_have_the_set_length_and_ratio() {
     for (ratio, mean_length_frames) in [(0.01, 5.0), (0.1, 2.0), (0.5, 1.0), (0.3, 20.0)] {
         let plan = LossPlan::Bursts { ratio, mean_length_frames };
         for lost in lost_frames(Topology::Bus, plan, FRAMES) {
@@ -102,7 +102,7 @@ fn bursts_have_their_mean_length_and_the_ratio_is_kept() {
 }
 
 #[test]
-fn everything_or_nothing_can_be_lost() {
+fn loss_ratios_of_0_and_1_work() {
     let bursts = |ratio| LossPlan::Bursts { ratio, mean_length_frames: 3.0 };
     for (plan, expected) in [
         (LossPlan::Never, false),

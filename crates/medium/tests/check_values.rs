@@ -32,13 +32,13 @@ fn assert_efficiency(propagation_ns: u64, expected: [f64; 4]) {
 }
 
 #[test]
-fn fifteen_stations_on_a_short_bus_have_the_efficiency_of_other_simulations() {
+fn fifteen_stations_on_a_short_bus_match_other_simulations() {
     assert_efficiency(2_500, [0.719, 0.921, 0.941, 0.958]);
 }
 
 /// What the processes of IEEE 802.3, 4.2.8, come to: the bus is held against them bit by bit elsewhere.
 #[test]
-fn fifteen_stations_on_the_longest_bus_have_the_efficiency_of_the_standard() {
+fn fifteen_stations_on_the_longest_bus_match_the_standard() {
     assert_efficiency(25_600, [0.685, 0.878, 0.900, 0.923]);
 }
 

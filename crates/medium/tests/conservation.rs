@@ -106,7 +106,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(300))]
 
     #[test]
-    fn every_copy_is_delivered_or_lost_once_and_the_counts_say_so(
+    fn every_copy_is_counted_once_as_delivered_or_lost(
         plan in any_plan(), arrivals in any_arrivals(), seed: u64,
     ) {
         let arrivals = within(&plan, &arrivals);
@@ -158,7 +158,7 @@ proptest! {
     }
 
     #[test]
-    fn no_frame_is_early_overlaps_another_or_overtakes_one_of_its_pair(
+    fn frames_are_never_early_overlapping_or_reordered(
         plan in any_plan(), arrivals in any_arrivals(), seed: u64,
     ) {
         let arrivals = within(&plan, &arrivals);

@@ -6,7 +6,7 @@ use lanlab_medium::{Counts, Destination, Event, Loss, Medium, Offer, PortCounts,
 use support::{at, frame, plan, run_to_end};
 
 #[test]
-fn a_collision_counts_once_for_the_bus_and_once_for_each_port_in_it() {
+fn a_collision_counts_once_per_bus_and_per_port() {
     let mut medium = Medium::new(&plan(Topology::Bus, 3, 2_500), 3).unwrap();
     medium.offer(at(0), 0, frame(0, 1526, 2));
     medium.offer(at(1_000), 1, frame(1, 1526, 2));
@@ -41,7 +41,7 @@ fn a_frame_that_waits_for_the_bus_is_deferred_once() {
 }
 
 #[test]
-fn a_frame_is_given_up_after_sixteen_attempts_and_all_its_copies_count() {
+fn a_frame_is_dropped_after_sixteen_attempts_with_all_copies_counted() {
     // Sixty saturated stations: some frame collides sixteen times soon.
     let ports = 60;
     let mut medium = Medium::new(&plan(Topology::Bus, ports, 25_600), 1).unwrap();
@@ -79,7 +79,7 @@ fn a_frame_is_given_up_after_sixteen_attempts_and_all_its_copies_count() {
 }
 
 #[test]
-fn the_counts_of_all_ports_are_added_each_for_itself() {
+fn port_counters_add_up_field_by_field() {
     let counted = |step: u64| PortCounts {
         offered_frames: step,
         offered_wire_bytes: 100 * step,

@@ -60,7 +60,7 @@ fn a_frame_shorter_than_ethernet_allows_is_padded() {
 }
 
 #[test]
-fn the_gap_keeps_the_next_frame_but_delays_no_delivery() {
+fn the_interframe_gap_delays_the_next_frame_but_no_delivery() {
     for topology in [Topology::Cable, Topology::Bus] {
         let mut medium = Medium::new(&plan(topology, 2, 0), 1).unwrap();
         let arrivals = [0, 0].map(|now| Arrival {
@@ -152,7 +152,7 @@ fn a_full_output_of_a_switch_drops_the_copy_and_reports_it() {
 }
 
 #[test]
-fn room_that_a_frame_has_left_in_a_switch_is_there_for_the_next() {
+fn a_departed_frame_frees_its_switch_buffer() {
     let plan = Plan { switch_queue_bytes: SHORTEST + 12, ..plan(Topology::Switch, 3, 0) };
     let mut medium = Medium::new(&plan, 1).unwrap();
     for round in 0..4 {
@@ -167,7 +167,7 @@ fn room_that_a_frame_has_left_in_a_switch_is_there_for_the_next() {
 
 /// Two ports begin at once and collide once: who draws no slot sends, and the other after it.
 #[test]
-fn a_bus_asks_for_no_time_at_which_nothing_happens() {
+fn an_idle_bus_requests_no_wake_up() {
     let woken = (0..).find_map(|seed| {
         let mut medium = Medium::new(&plan(Topology::Bus, 2, 2_500), seed).unwrap();
         for port in [0, 1] {
@@ -196,7 +196,7 @@ fn a_bus_asks_for_no_time_at_which_nothing_happens() {
 }
 
 #[test]
-fn a_frame_for_an_address_that_nobody_has_takes_its_time_and_reaches_nobody() {
+fn frames_for_unknown_addresses_take_time_and_reach_nobody() {
     for topology in [Topology::Cable, Topology::Switch, Topology::Bus] {
         for unused in [0, 2, 300] {
             let mut medium = Medium::new(&plan(topology, 2, 0), 1).unwrap();

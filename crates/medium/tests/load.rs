@@ -48,7 +48,7 @@ fn arrived(report: &LoadReport) -> f64 {
 }
 
 #[test]
-fn frames_at_random_wait_as_long_as_pollaczek_and_khinchine_say() {
+fn random_frames_wait_as_pollaczek_khinchine_predicts() {
     for busy_ratio in [0.3, 0.6] {
         let report = run(load(cable(), busy_ratio, 10_000), 400);
         let wait_ns = busy_ratio * SERVICE_NS / (2.0 * (1.0 - busy_ratio));
@@ -89,7 +89,7 @@ fn excess_load_on_a_full_line_is_lost_in_the_adapters_queue() {
 }
 
 #[test]
-fn frames_have_the_lengths_of_their_weights() {
+fn frame_lengths_follow_their_weights() {
     let shares = [(64, 3.0), (1518, 1.0)];
     let frames = shares.map(|(frame_bytes, weight)| FrameShare { frame_bytes, weight }).to_vec();
     let report = run(LoadPlan { frames, ..load(cable(), 0.5, 10_000) }, 400);
@@ -99,7 +99,7 @@ fn frames_have_the_lengths_of_their_weights() {
 }
 
 #[test]
-fn losses_are_named_by_their_place() {
+fn losses_are_counted_by_place() {
     let lossy = Plan { loss: LossPlan::Random { ratio: 0.1 }, ..cable() };
     let report = run(load(lossy, 0.3, 1_000), 100);
     let lost = report.lost_chance_frames as f64;
@@ -121,7 +121,7 @@ fn losses_are_named_by_their_place() {
 
 /// Saturated ports of a cable: a frame of 64 bytes takes 57.6 µs, and with its gap 67.2 µs.
 #[test]
-fn what_happens_at_the_ends_of_a_measurement_is_within_it() {
+fn events_at_both_ends_of_a_window_are_counted() {
     let (frame_ns, next_ns) = (57_600, 67_200);
     for (loss, lost) in [(LossPlan::Never, 0), (LossPlan::Random { ratio: 1.0 }, 10)] {
         let plan = LoadPlan {
@@ -142,7 +142,7 @@ fn what_happens_at_the_ends_of_a_measurement_is_within_it() {
 }
 
 #[test]
-fn a_load_that_cannot_be_is_refused_with_the_allowed_values() {
+fn invalid_loads_are_refused_with_the_allowed_values() {
     let good = load(cable(), 0.5, 1);
     let share = |frame_bytes, weight| FrameShare { frame_bytes, weight };
     let frames = |frames| LoadPlan { frames, ..good.clone() };

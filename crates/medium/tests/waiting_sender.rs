@@ -47,7 +47,7 @@ fn efficiency_if_all_wait(frame_bytes: u64, propagation_bits: u64, frames: u64) 
 }
 
 #[test]
-fn the_lower_figures_of_other_simulations_follow_if_the_sender_waits_too() {
+fn waiting_senders_reproduce_the_lower_figures_of_other_simulations() {
     for (frame_bytes, expected) in [(64, 0.564), (512, 0.864), (832, 0.896), (1518, 0.925)] {
         let found = efficiency_if_all_wait(frame_bytes, 256, 400_000);
         println!("{frame_bytes} bytes: {found:.4}");

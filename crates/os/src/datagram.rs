@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn joined_datagrams_come_apart_again() {
+    fn joined_datagrams_are_split_again() {
         let sizes = |bytes: &[u8], segment_bytes| -> Vec<usize> {
             Received { bytes, segment_bytes, drops: 0, kernel_realtime_ns: None }
                 .datagrams()

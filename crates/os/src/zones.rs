@@ -30,7 +30,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_zone_is_the_number_of_its_interface() {
+    fn zones_are_interface_indices() {
         let ip = "fe80::1".parse().unwrap();
         for zone in ["lo", "1"] {
             let found = socket_address(ip, Some(zone), 9).unwrap();

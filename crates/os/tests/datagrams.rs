@@ -81,7 +81,7 @@ fn a_batch_arrives_whole_and_in_order() {
 }
 
 #[test]
-fn one_buffer_takes_one_datagram_at_a_time() {
+fn one_buffer_receives_one_datagram_at_a_time() {
     for (sender, receiver) in LOOPBACK.into_iter().filter_map(pair) {
         let mut buffer = ReceiveBatch::new(1, 100);
         for number in 0..3 {
@@ -96,7 +96,7 @@ fn one_buffer_takes_one_datagram_at_a_time() {
 }
 
 #[test]
-fn a_datagram_that_is_too_long_shows() {
+fn truncated_datagrams_are_detected() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     for buffers in [1, 4] {
         sender.plain().send(&[7; 100]).unwrap();
@@ -107,7 +107,7 @@ fn a_datagram_that_is_too_long_shows() {
 }
 
 #[test]
-fn nothing_received_is_no_leftover_of_the_last_time() {
+fn an_empty_receive_returns_no_earlier_datagram() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     receiver.set_receive_timeout(Some(Duration::from_millis(20))).unwrap();
     for buffers in [1, 4] {
@@ -121,7 +121,7 @@ fn nothing_received_is_no_leftover_of_the_last_time() {
 }
 
 #[test]
-fn segments_are_datagrams_of_their_own() {
+fn segments_arrive_as_separate_datagrams() {
     for (sender, receiver) in LOOPBACK.into_iter().filter_map(pair) {
         let messages = numbered(20, 300);
         if !capabilities().segment {
@@ -148,7 +148,7 @@ fn segments_are_datagrams_of_their_own() {
 }
 
 #[test]
-fn segments_that_cannot_be_are_refused_whole() {
+fn invalid_segment_sizes_are_refused() {
     if !capabilities().segment {
         return;
     }
@@ -160,7 +160,7 @@ fn segments_that_cannot_be_are_refused_whole() {
 }
 
 #[test]
-fn looking_for_a_datagram_does_not_wait() {
+fn peeking_for_a_datagram_does_not_block() {
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     let mut buffer = [0; 10];
     assert_eq!(receiver.try_receive(&mut buffer).unwrap(), None);
@@ -187,14 +187,14 @@ fn a_closed_port_is_reported() {
 }
 
 #[test]
-fn local_drop_reports_can_be_asked_for() {
+fn local_drop_reports_can_be_enabled() {
     for socket in LOOPBACK.into_iter().filter_map(bind) {
         socket.enable_local_drop_reports().unwrap();
     }
 }
 
 #[test]
-fn a_buffer_is_granted_or_refused_but_never_cut() {
+fn socket_buffers_are_granted_in_full_or_refused() {
     let address: SocketAddr = LOOPBACK[0].parse().unwrap();
     let with = |send, receive| {
         let options = DatagramOptions {
@@ -224,7 +224,7 @@ fn a_buffer_is_granted_or_refused_but_never_cut() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_service_code_point_is_in_force() {
+fn dscp_values_are_applied() {
     let options = DatagramOptions { dscp: 46, ..DatagramOptions::default() };
     for address in LOOPBACK {
         let address: SocketAddr = address.parse().unwrap();

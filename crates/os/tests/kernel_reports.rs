@@ -32,7 +32,7 @@ fn all_has_come() {
 }
 
 #[test]
-fn drops_for_want_of_room_are_counted_to_the_datagram() {
+fn buffer_drops_are_counted_exactly() {
     for buffers in [1, 16] {
         let (sender, receiver) = pair(Some(4096));
         receiver.enable_drop_counts().unwrap();
@@ -59,7 +59,7 @@ fn drops_for_want_of_room_are_counted_to_the_datagram() {
 }
 
 #[test]
-fn the_kernels_stamps_lie_between_sending_and_receiving() {
+fn kernel_timestamps_lie_between_sending_and_receiving() {
     let (sender, receiver) = pair(None);
     sender.enable_kernel_timestamps(true).unwrap();
     receiver.enable_kernel_timestamps(false).unwrap();
@@ -91,7 +91,7 @@ fn the_kernels_stamps_lie_between_sending_and_receiving() {
 }
 
 #[test]
-fn without_being_asked_for_there_are_no_stamps() {
+fn timestamps_are_absent_unless_enabled() {
     let (sender, receiver) = pair(None);
     sender.send_one(b"hello", true).unwrap();
     let mut batch = ReceiveBatch::new(1, 64);
@@ -102,7 +102,7 @@ fn without_being_asked_for_there_are_no_stamps() {
 }
 
 #[test]
-fn receiving_without_waiting_comes_back_at_once() {
+fn nonblocking_receives_return_at_once() {
     let (_sender, receiver) = pair(None);
     for buffers in [1, 8] {
         let before = monotonic();
@@ -113,7 +113,7 @@ fn receiving_without_waiting_comes_back_at_once() {
 }
 
 #[test]
-fn only_sockets_with_something_to_read_are_ready() {
+fn only_readable_sockets_are_ready() {
     let pairs: Vec<_> = (0..5).map(|_| pair(None)).collect();
     let mut readiness = Readiness::new(pairs.len()).unwrap();
     for (key, (_, receiver)) in pairs.iter().enumerate() {
@@ -148,7 +148,7 @@ fn writability_is_reported_once_per_request() {
 }
 
 #[test]
-fn a_processor_that_there_is_not_is_refused() {
+fn missing_processors_are_refused() {
     for processor in [1023, 100_000] {
         assert!(bind_to_processor(processor).is_err());
     }

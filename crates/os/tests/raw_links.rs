@@ -56,8 +56,8 @@ fn next(link: &RawLink) -> Option<Vec<u8>> {
 }
 
 #[test]
-fn only_frames_of_historic_protocols_pass_padded_and_not_ones_own() {
-    if runs_outside("only_frames_of_historic_protocols_pass_padded_and_not_ones_own") {
+fn the_filter_passes_only_frames_of_historic_protocols_from_others() {
+    if runs_outside("the_filter_passes_only_frames_of_historic_protocols_from_others") {
         return;
     }
     let left = RawLink::open(&place("left"), RawFrames::Historic).unwrap();
@@ -92,8 +92,8 @@ fn only_frames_of_historic_protocols_pass_padded_and_not_ones_own() {
 }
 
 #[test]
-fn a_descriptor_that_was_handed_on_is_a_link_and_others_are_refused() {
-    if runs_outside("a_descriptor_that_was_handed_on_is_a_link_and_others_are_refused") {
+fn inherited_descriptors_must_be_link_sockets() {
+    if runs_outside("inherited_descriptors_must_be_link_sockets") {
         return;
     }
     let opened = RawLink::open(&place("left"), RawFrames::All).unwrap();

@@ -82,7 +82,7 @@ fn connection() -> (TcpStream, TcpStream) {
 }
 
 #[test]
-fn what_tcp_knows_agrees_with_what_was_sent() {
+fn tcp_info_matches_the_sent_bytes() {
     let (mut client, mut server) = connection();
     client.write_all(&[1; 10_000]).unwrap();
     let mut octets = [0; 10_000];
@@ -111,7 +111,7 @@ fn what_tcp_knows_agrees_with_what_was_sent() {
 }
 
 #[test]
-fn a_congestion_control_that_is_not_there_is_refused() {
+fn a_missing_congestion_control_is_refused() {
     let (client, _server) = connection();
     let error = set_congestion_control(&client, "hope").unwrap_err();
     let expected = if cfg!(all(target_os = "linux", not(lanlab_portable))) {
@@ -153,7 +153,7 @@ mod linux {
 
     /// As many bound sockets as there are ports would else find none left.
     #[test]
-    fn a_port_that_is_chosen_late_is_one_when_it_connects() {
+    fn late_bound_ports_are_assigned_on_connect() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let own: std::net::SocketAddr = "127.0.0.1:0".parse().unwrap();
         let socket = socket2::Socket::new(
@@ -173,7 +173,7 @@ mod linux {
     }
 
     #[test]
-    fn a_congestion_control_that_is_there_is_chosen() {
+    fn an_available_congestion_control_is_set() {
         let (client, _server) = connection();
         // Every kernel has this one.
         set_congestion_control(&client, "reno").unwrap();
@@ -191,7 +191,7 @@ mod linux {
     }
 
     #[test]
-    fn a_device_that_is_not_there_is_an_error() {
+    fn a_missing_device_is_an_error() {
         for name in ["no-such-device", "a-name-that-no-device-can-have", ""] {
             let error = offloads(name).unwrap_err();
             // ENODEV, netdevice(7).

@@ -131,7 +131,7 @@ mod tests {
     }
 
     #[test]
-    fn all_that_is_asked_for_is_done() {
+    fn all_requested_changes_are_made() {
         let root = tempfile::tempdir().unwrap();
         let path = root.path().join("x");
         fs::write(&path, "content").unwrap();

@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_does_not_get_into_itself() {
+    fn a_directory_cannot_move_into_itself() {
         for renames in WAYS {
             let root = tempfile::tempdir().unwrap();
             fs::create_dir(root.path().join("d")).unwrap();
@@ -203,7 +203,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_one_name() {
+    fn names_with_separators_are_refused() {
         let root = tempfile::tempdir().unwrap();
         fs::write(root.path().join("c"), "c").unwrap();
         fs::create_dir(root.path().join("d")).unwrap();

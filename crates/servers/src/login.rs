@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn only_the_right_pair_is_admitted() {
+    fn only_the_right_user_and_password_log_in() {
         let domain = None;
         let of =
             Credentials { user: "ab".to_owned(), secret: "c".to_owned(), domain, passphrase: None };

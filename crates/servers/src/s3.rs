@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn a_client_that_stops_in_the_middle_is_given_up() {
+    async fn a_client_that_stalls_mid_request_times_out() {
         let root = tempfile::tempdir().unwrap();
         let offer = Offer {
             service: ServiceKind::S3,

@@ -5,7 +5,7 @@ use lanlab_clients::connect;
 use lanlab_files::{Access, Class, ServiceKind, Session};
 
 #[test]
-fn memory_is_a_service_as_any() {
+fn the_memory_service_behaves_like_the_others() {
     run(async {
         let mut place = target(ServiceKind::Memory, 1);
         place.directory = "one".to_owned();

@@ -17,7 +17,7 @@ use nfs3_client::tokio::TokioConnector;
 use tempfile::TempDir;
 
 #[test]
-fn a_large_file_comes_back_as_it_was() {
+fn a_large_file_reads_back_unchanged() {
     run(async {
         let (root, serving, target) = served(Nfs).await;
         moves_a_large_file(&target, root.path()).await;
@@ -26,7 +26,7 @@ fn a_large_file_comes_back_as_it_was() {
 }
 
 #[test]
-fn names_are_held_as_they_are() {
+fn names_are_stored_unchanged() {
     run(async {
         let (root, serving, target) = served(Nfs).await;
         holds_names(&target, root.path()).await;
@@ -49,7 +49,7 @@ fn offsets_beyond_four_gigabytes_are_reached() {
 }
 
 #[test]
-fn a_listing_has_as_many_pages_as_it_needs() {
+fn long_listings_span_several_pages() {
     run(async {
         let (root, serving, target) = served(Nfs).await;
         lists_many(&target, root.path()).await;
@@ -67,7 +67,7 @@ fn two_sessions_share_a_file() {
 }
 
 #[test]
-fn each_failure_gives_the_reason() {
+fn each_failure_reports_its_cause() {
     run(async {
         let (_root, serving, target) = served(Nfs).await;
         tells_why_not(&target).await;
@@ -76,7 +76,7 @@ fn each_failure_gives_the_reason() {
 }
 
 #[test]
-fn a_read_only_server_stays_as_it_is() {
+fn a_read_only_server_refuses_every_change() {
     run(keeps_read_only(Nfs));
 }
 
@@ -87,12 +87,12 @@ fn no_link_leads_out_of_the_served_directory() {
 }
 
 #[test]
-fn a_server_ends_with_its_connections() {
+fn stopping_a_server_ends_its_connections() {
     run(ends_wholly(Nfs));
 }
 
 #[test]
-fn a_file_that_shrinks_is_noticed() {
+fn a_shrinking_file_is_reported() {
     run(notices_a_shrunk_file(Nfs));
 }
 
@@ -117,7 +117,7 @@ fn malformed_replies_are_reported() {
 const COUNT: usize = (6 + 2) * 4;
 
 #[test]
-fn a_server_that_lies_about_length_is_reported() {
+fn false_lengths_from_a_server_are_reported() {
     run(async {
         for lie in [-4_i32, 4, 100_000] {
             let fault = read_through(Nfs, 5_000_000_000, move |frame| {
@@ -158,7 +158,7 @@ fn a_restarted_server_is_reported() {
 
 /// The `nfs3_client` crate, which knows nothing of ours, reads and writes what we serve.
 #[test]
-fn another_client_understands_the_embedded_server() {
+fn a_second_client_works_with_the_embedded_server() {
     run(async {
         let root = TempDir::new().unwrap();
         std::fs::write(root.path().join("there"), content(5000, 1)).unwrap();
@@ -223,7 +223,7 @@ fn another_client_understands_the_embedded_server() {
 /// What `df` and the portmapper's clients ask. The `nfs3_client` crate finds both services by the portmapper.
 #[cfg(target_os = "linux")]
 #[test]
-fn the_port_answers_as_a_portmapper_and_the_space_is_that_of_the_disk() {
+fn the_port_serves_portmapper_calls_and_reports_disk_space() {
     run(async {
         let root = TempDir::new().unwrap();
         let serving = serve(&offer(Nfs, root.path())).await.unwrap();
@@ -256,7 +256,7 @@ fn the_port_answers_as_a_portmapper_and_the_space_is_that_of_the_disk() {
 
 /// The memory file system of the `nfs3_server` crate, which knows nothing of ours.
 #[test]
-fn another_server_is_understood() {
+fn the_client_works_with_a_second_server() {
     use nfs3_server::memfs::{MemFs, MemFsConfig};
     use nfs3_server::tcp::{NFSTcp, NFSTcpListener};
     run(async {

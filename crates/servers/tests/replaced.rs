@@ -55,7 +55,7 @@ fn ask(port: u16, request: &str, body: &[u8]) -> (TcpStream, impl FnOnce(TcpStre
 }
 
 #[test]
-fn an_upload_that_breaks_off_leaves_the_old_file_and_a_whole_one_replaces_it() {
+fn only_a_complete_upload_replaces_the_old_file() {
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let new = content(100_000, 1);
     for (service, path) in [(ServiceKind::Webdav, "/a"), (ServiceKind::S3, "/lanlab/a")] {
@@ -92,7 +92,7 @@ impl Control {
 }
 
 #[test]
-fn an_upload_by_ftp_whose_connection_is_reset_leaves_the_old_file_and_as_much_of_a_new_one() {
+fn a_reset_ftp_upload_keeps_the_old_file_and_the_received_part_of_a_new_one() {
     let root = with_an_old_file();
     let runtime = tokio::runtime::Runtime::new().unwrap();
     let offer = Offer { credentials: None, ..offer(ServiceKind::Ftp, root.path()) };

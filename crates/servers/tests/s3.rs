@@ -29,40 +29,40 @@ async fn two_sessions_write_and_read_200_files() {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_cuts_off_its_clients() {
+async fn a_stopping_server_disconnects_its_clients() {
     an_end_is_an_end(KIND).await;
     an_end_is_an_end(ServiceKind::S3s).await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_client_stays_below_the_directory() {
+async fn clients_stay_below_the_directory() {
     clients_are_confined(KIND).await;
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_is_distinguished() {
+async fn a_full_disk_has_its_own_error() {
     no_space_is_said(KIND).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_while_an_object_is_read() {
+async fn false_replies_to_reads_are_reported() {
     reading_from_hostile_peers(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_while_an_object_is_written() {
+async fn false_replies_to_writes_are_reported() {
     writing_to_hostile_peers(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_short_object_goes_out_with_the_head_of_its_request() {
+async fn a_short_object_is_sent_in_one_packet_with_its_head() {
     a_short_file_is_one_segment(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_by_what_it_lists() {
+async fn false_listings_are_reported() {
     let list =
         |body: &str| answer("200 OK", &format!("<ListBucketResult>{body}</ListBucketResult>"));
     let again = "<IsTruncated>true</IsTruncated><NextContinuationToken>a</NextContinuationToken>";
@@ -126,7 +126,7 @@ async fn bucket_and_user_errors_are_distinguished() {
 }
 
 #[tokio::test]
-async fn directories_are_what_keys_have_before_a_slash() {
+async fn key_prefixes_before_a_slash_are_directories() {
     let root = tempfile::tempdir().unwrap();
     std::fs::create_dir(root.path().join("empty")).unwrap();
     let (serving, target) = served(KIND, root.path()).await;
@@ -150,7 +150,7 @@ async fn directories_are_what_keys_have_before_a_slash() {
 }
 
 #[tokio::test]
-async fn more_than_a_page_is_listed() {
+async fn listings_longer_than_a_page_are_complete() {
     let root = tempfile::tempdir().unwrap();
     for number in 0..2_500 {
         std::fs::write(root.path().join(format!("x {number}")), "x").unwrap();
@@ -249,7 +249,7 @@ async fn of_region(region: &'static str, header: &'static str, body: String) -> 
 }
 
 #[tokio::test]
-async fn the_region_that_a_server_names_is_signed_for() {
+async fn requests_are_signed_for_the_region_of_the_server() {
     let malformed =
         |region: &str| format!("<Error><Code>AuthorizationHeaderMalformed</Code>{region}</Error>");
     let named = malformed("<Region>garage</Region>");

@@ -6,7 +6,7 @@ use crate::http_support::*;
 use proptest::prelude::*;
 
 #[tokio::test]
-async fn an_upload_that_lies_leaves_nothing() {
+async fn an_upload_with_a_false_length_or_hash_leaves_no_object() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     let chunked = "x-amz-content-sha256: STREAMING-UNSIGNED-PAYLOAD-TRAILER";
@@ -49,7 +49,7 @@ async fn an_upload_that_lies_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn a_head_that_does_not_end_is_refused() {
+async fn an_endless_head_is_refused() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     for head in [

@@ -31,7 +31,7 @@ fn output(command: &mut Command) -> String {
 }
 
 #[test]
-fn rclone_keeps_times_copies_and_makes_urls() {
+fn rclone_keeps_times_copies_objects_and_makes_urls() {
     if !can_run("rclone", false) {
         return;
     }

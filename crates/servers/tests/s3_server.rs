@@ -5,7 +5,7 @@ use std::time::{Duration, SystemTime};
 use crate::http_support::*;
 
 #[tokio::test]
-async fn a_bucket_is_there_and_stays() {
+async fn the_bucket_exists_and_cannot_be_deleted() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     let listed = ask(&serving, "GET /", &[], b"").await;
@@ -93,7 +93,7 @@ async fn an_object_keeps_the_time_that_rclone_gives_it() {
 }
 
 #[tokio::test]
-async fn a_range_and_conditions_are_heeded() {
+async fn ranges_and_conditions_are_applied() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     let put = ask(&serving, "PUT /lanlab/x", &[], b"0123456789").await;
@@ -127,7 +127,7 @@ async fn a_range_and_conditions_are_heeded() {
 }
 
 #[tokio::test]
-async fn keys_are_listed_as_the_client_wants_them() {
+async fn listings_follow_prefix_delimiter_and_page_size() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     for name in ["a b", "a&b", "c", "d"] {
@@ -160,7 +160,7 @@ async fn keys_are_listed_as_the_client_wants_them() {
 }
 
 #[tokio::test]
-async fn parts_are_joined_and_forgotten() {
+async fn multipart_uploads_are_joined_or_aborted() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_bucket(root.path()).await;
     let begin = || async {
@@ -232,7 +232,7 @@ async fn parts_are_joined_and_forgotten() {
 
 /// A client that waits for `100 Continue` sends no body after a refusal. Its next request must not be read as one.
 #[tokio::test]
-async fn a_refusal_before_the_expected_body_ends_the_connection() {
+async fn a_refusal_before_the_body_closes_the_connection() {
     let root = tempfile::tempdir().unwrap();
     std::fs::write(root.path().join("k"), b"first").unwrap();
     let serving = open_bucket(root.path()).await;

@@ -100,7 +100,7 @@ async fn plainly(port: u16, line: &str, host: &str, body: &str) -> Said {
 }
 
 #[tokio::test]
-async fn a_signed_url_is_all_that_it_takes_to_write_and_read_an_object() {
+async fn a_signed_url_suffices_to_write_and_read_an_object() {
     let root = tempfile::tempdir().unwrap();
     let (serving, _) = served(ServiceKind::S3, root.path()).await;
     let (port, now) = (serving.port(), now());

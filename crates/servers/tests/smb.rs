@@ -12,7 +12,7 @@ use lanlab_servers::{Offer, serve};
 use tempfile::TempDir;
 
 #[test]
-fn a_large_file_comes_back_as_it_was() {
+fn a_large_file_reads_back_unchanged() {
     run(async {
         let (root, serving, target) = served(Smb).await;
         moves_a_large_file(&target, root.path()).await;
@@ -21,7 +21,7 @@ fn a_large_file_comes_back_as_it_was() {
 }
 
 #[test]
-fn names_are_held_as_they_are_or_refused() {
+fn names_are_stored_unchanged_or_refused() {
     run(async {
         let (root, serving, target) = served(Smb).await;
         holds_names(&target, root.path()).await;
@@ -47,7 +47,7 @@ fn offsets_beyond_four_gigabytes_are_reached() {
 }
 
 #[test]
-fn a_listing_has_as_many_pages_as_it_needs() {
+fn long_listings_span_several_pages() {
     run(async {
         let (root, serving, target) = served(Smb).await;
         lists_many(&target, root.path()).await;
@@ -65,7 +65,7 @@ fn two_sessions_share_a_file() {
 }
 
 #[test]
-fn each_failure_gives_the_reason() {
+fn each_failure_reports_its_cause() {
     run(async {
         let (_root, serving, target) = served(Smb).await;
         tells_why_not(&target).await;
@@ -74,7 +74,7 @@ fn each_failure_gives_the_reason() {
 }
 
 #[test]
-fn a_read_only_server_stays_as_it_is() {
+fn a_read_only_server_refuses_every_change() {
     run(keeps_read_only(Smb));
 }
 
@@ -85,12 +85,12 @@ fn no_link_leads_out_of_the_served_directory() {
 }
 
 #[test]
-fn a_server_ends_with_its_connections() {
+fn stopping_a_server_ends_its_connections() {
     run(ends_wholly(Smb));
 }
 
 #[test]
-fn a_file_that_shrinks_is_noticed() {
+fn a_shrinking_file_is_reported() {
     run(notices_a_shrunk_file(Smb));
 }
 
@@ -115,7 +115,7 @@ const DATA_OFFSET: usize = 64 + 2;
 const DATA_LENGTH: usize = 64 + 4;
 
 #[test]
-fn a_server_that_lies_about_length_is_reported() {
+fn false_lengths_from_a_server_are_reported() {
     run(async {
         for lie in [1, 100_000, 4_000_000_000] {
             let fault = read_through(Smb, 5_000_000_000, move |frame| {
@@ -138,7 +138,7 @@ fn a_server_that_lies_about_length_is_reported() {
 }
 
 #[test]
-fn an_answer_to_a_call_that_was_not_made_is_reported() {
+fn unrequested_replies_are_reported() {
     run(async {
         let fault = read_through(Smb, 5_000_000_000, |frame| {
             frame[24] ^= 0x40; // Its number ([MS-SMB2] section 2.2.1).
@@ -150,7 +150,7 @@ fn an_answer_to_a_call_that_was_not_made_is_reported() {
 }
 
 #[test]
-fn a_server_that_grants_no_credits_is_waited_for_no_longer_than_allowed() {
+fn waiting_for_credits_times_out() {
     run(async {
         let (_root, serving, target) = served(Smb).await;
         let mut answers = 0;
@@ -177,7 +177,7 @@ fn a_server_that_grants_no_credits_is_waited_for_no_longer_than_allowed() {
 }
 
 #[test]
-fn nobody_is_let_in_where_that_is_offered_and_nowhere_else() {
+fn anonymous_login_works_only_where_enabled() {
     run(async {
         let root = TempDir::new().unwrap();
         let open = Offer { credentials: None, ..offer(Smb, root.path()) };
@@ -202,7 +202,7 @@ fn nobody_is_let_in_where_that_is_offered_and_nowhere_else() {
 
 /// By the crate that the embedded server is made of, with what an offer does not ask of it.
 #[test]
-fn encryption_and_signatures_are_spoken_where_the_server_wants_them() {
+fn required_encryption_and_signing_are_used() {
     use smb_server::{Access, LocalFsBackend, Share, SmbServer};
     run(async {
         for (encrypts, signs, protection) in [
@@ -250,7 +250,7 @@ fn encryption_and_signatures_are_spoken_where_the_server_wants_them() {
 }
 
 #[test]
-fn a_hundred_stations_are_served_at_once() {
+fn a_hundred_clients_are_served_at_once() {
     run(async {
         let (_root, serving, target) = served(Smb).await;
         let mut sessions = Vec::new();

@@ -68,7 +68,7 @@ async fn write(
 
 /// impacket, smbprotocol and the helpers of the crate `smb2` open so; Windows and Samba let them write.
 #[test]
-fn a_file_grows_for_clients_with_write_access() {
+fn clients_with_write_access_extend_files() {
     run(async {
         let (root, serving, _) = served(Smb).await;
         let address = format!("127.0.0.1:{}", serving.port());
@@ -138,7 +138,7 @@ async fn beginning_with(first: Vec<u8>, server: u16) -> SocketAddr {
 
 /// pysmb asks for as much as the server offers, and takes no message of 128 KiB.
 #[test]
-fn reads_of_the_oldest_dialect_are_short() {
+fn smb_2_0_2_reads_stay_within_64_kib() {
     run(async {
         let (root, serving, _) = served(Smb).await;
         let data = content(200_000, 3);

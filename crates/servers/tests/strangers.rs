@@ -105,7 +105,7 @@ fn incomplete_requests_time_out_while_clients_stay() {
 
 /// One who has made a call has all the time until he makes the next, and a bound for that.
 #[test]
-fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
+fn an_nfs_record_must_be_completed_in_time() {
     run(async {
         let root = TempDir::new().unwrap();
         let record = Duration::from_millis(300);
@@ -140,7 +140,7 @@ fn a_record_of_a_known_client_of_nfs_goes_on_in_time_or_ends() {
 
 /// Each would have ten seconds to log in.
 #[test]
-fn silent_strangers_at_all_connections_of_smb_make_room_for_a_client() {
+fn silent_smb_connections_make_room_for_a_client() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, target) = served(ServiceKind::Smb, &root, &Bounds::default()).await;
@@ -167,7 +167,7 @@ fn silent_strangers_at_all_connections_of_smb_make_room_for_a_client() {
 
 /// The other services have room for few strangers here.
 #[test]
-fn where_strangers_have_all_the_room_a_client_is_soon_let_in() {
+fn a_client_is_admitted_soon_although_strangers_hold_every_place() {
     let known = ALL.into_iter().filter(|service| *service != ServiceKind::Smb);
     for_each(known, async |service| {
         let root = TempDir::new().unwrap();
@@ -202,7 +202,7 @@ fn where_strangers_have_all_the_room_a_client_is_soon_let_in() {
 }
 
 #[test]
-fn a_wrong_password_is_answered_slowly_and_a_right_one_at_once() {
+fn wrong_passwords_are_answered_slowly_and_right_ones_at_once() {
     let with_passwords =
         [ServiceKind::Ftp, ServiceKind::Sftp, ServiceKind::Webdav, ServiceKind::S3];
     for_each(with_passwords, async |service| {

@@ -33,40 +33,40 @@ async fn two_sessions_write_and_read_200_files() {
 }
 
 #[tokio::test]
-async fn a_server_that_ends_cuts_off_its_clients() {
+async fn a_stopping_server_disconnects_its_clients() {
     an_end_is_an_end(KIND).await;
     an_end_is_an_end(ServiceKind::Webdavs).await;
 }
 
 #[cfg(unix)]
 #[tokio::test]
-async fn a_client_stays_below_the_directory() {
+async fn clients_stay_below_the_directory() {
     clients_are_confined(KIND).await;
 }
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn a_full_disk_is_distinguished() {
+async fn a_full_disk_has_its_own_error() {
     no_space_is_said(KIND).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_while_a_file_is_read() {
+async fn false_replies_to_file_reads_are_reported() {
     reading_from_hostile_peers(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_while_a_file_is_written() {
+async fn false_replies_to_file_writes_are_reported() {
     writing_to_hostile_peers(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_short_file_goes_out_with_the_head_of_its_request() {
+async fn a_short_file_is_sent_in_one_packet_with_its_head() {
     a_short_file_is_one_segment(KIND, greeting).await;
 }
 
 #[tokio::test]
-async fn a_hostile_server_is_found_out_by_what_it_lists() {
+async fn false_listings_are_reported() {
     let ok = |body: &str| answer("207 Multi-Status", body);
     let response = "<multistatus xmlns='DAV:'><response><href>/x</href></response></multistatus>";
     let endless = "HTTP/1.1 207 Multi-Status\r\n\r\n<multistatus>";
@@ -86,7 +86,7 @@ async fn a_hostile_server_is_found_out_by_what_it_lists() {
 }
 
 #[tokio::test]
-async fn a_connection_that_the_server_closes_is_opened_anew_and_counted() {
+async fn a_connection_closed_by_the_server_is_reopened_and_counted() {
     let file = || answer("200 OK", "abc");
     let closing = b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 3\r\n\r\nabc".to_vec();
     let script = vec![(file(), Then::Close), (closing, Then::Close), (file(), Then::GoOn)];
@@ -100,7 +100,7 @@ async fn a_connection_that_the_server_closes_is_opened_anew_and_counted() {
 }
 
 #[tokio::test]
-async fn greetings_of_servers_are_distinguished() {
+async fn servers_are_recognised_by_their_greeting() {
     let cases = [
         ("401 Unauthorized", Class::Login),
         ("404 Not Found", Class::Missing),
@@ -169,7 +169,7 @@ async fn directories_are_made_once_and_removed_when_empty() {
 }
 
 #[tokio::test]
-async fn a_file_that_becomes_shorter_while_it_is_sent_is_not_filled_up() {
+async fn a_file_that_shrinks_during_upload_is_not_padded() {
     let root = tempfile::tempdir().unwrap();
     let at = root.path().join("x");
     std::fs::write(&at, content(64 << 20, 1)).unwrap();
@@ -234,7 +234,7 @@ fn listed_path(folder: &lanlab_files::ServicePath, name: &str) -> lanlab_files::
 
 #[cfg(target_os = "linux")]
 #[tokio::test]
-async fn nginx_is_spoken_to() {
+async fn the_client_works_with_nginx() {
     let module = Path::new("/usr/lib/nginx/modules/ngx_http_dav_ext_module.so");
     if !can_run("nginx", false) {
         return;
@@ -286,7 +286,7 @@ fn is_root(facts: &std::fs::Metadata) -> bool {
 
 #[cfg(unix)]
 #[tokio::test]
-async fn rclone_is_spoken_to() {
+async fn the_client_works_with_rclone() {
     if !can_run("rclone", false) {
         return;
     }

@@ -52,7 +52,7 @@ async fn only_announced_features_are_served() {
 }
 
 #[tokio::test]
-async fn nothing_is_copied_or_moved_out_of_the_directory_or_into_it() {
+async fn copies_and_moves_stay_inside_the_directory() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     std::fs::write(outside.path().join("secret"), "secret").unwrap();
     std::fs::create_dir(root.path().join("d")).unwrap();
@@ -142,7 +142,7 @@ async fn a_directory_is_neither_copied_nor_moved_into_itself() {
 }
 
 #[tokio::test]
-async fn a_content_has_one_name_everywhere_and_conditions_go_by_it() {
+async fn etags_match_everywhere_and_decide_conditions() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_server(root.path(), false).await;
     let put = ask(&serving, "PUT /x", &[], b"hello").await;
@@ -247,7 +247,7 @@ async fn properties_are_set_or_refused_and_never_silently_ignored() {
 }
 
 #[tokio::test]
-async fn a_locked_file_is_changed_by_its_owner_alone() {
+async fn only_the_lock_owner_changes_a_locked_file() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_server(root.path(), false).await;
     assert_eq!(ask(&serving, "LOCK /none/x", &["Depth: 0"], LOCK).await.status, 409);
@@ -273,7 +273,7 @@ async fn a_locked_file_is_changed_by_its_owner_alone() {
 }
 
 #[tokio::test]
-async fn a_document_that_nests_without_end_is_refused_and_the_server_goes_on() {
+async fn endlessly_nested_xml_is_refused_and_the_server_continues() {
     let root = tempfile::tempdir().unwrap();
     let serving = open_server(root.path(), false).await;
     for (method, depth) in [("PROPFIND", 9000), ("PROPPATCH", 9000), ("LOCK", 1000)] {
@@ -291,7 +291,7 @@ async fn a_document_that_nests_without_end_is_refused_and_the_server_goes_on() {
 }
 
 #[tokio::test]
-async fn a_pipe_is_neither_read_nor_written_and_nobody_waits_for_it() {
+async fn pipes_are_refused_at_once() {
     let root = tempfile::tempdir().unwrap();
     let made = std::process::Command::new("mkfifo").arg(root.path().join("pipe")).status();
     assert!(made.unwrap().success());

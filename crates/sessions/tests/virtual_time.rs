@@ -211,7 +211,7 @@ fn served(dialect: Dialect) -> Instant {
 }
 
 #[test]
-fn both_ends_do_what_every_file_service_does_and_take_the_same_time_again() {
+fn both_ends_pass_the_common_tests_in_repeatable_time() {
     for dialect in [Dialect::LanMan2, Dialect::Nt] {
         let took = served(dialect);
         assert!(took > Instant::ZERO + 100 * DELAY, "{dialect:?}: {took:?}");
@@ -220,7 +220,7 @@ fn both_ends_do_what_every_file_service_does_and_take_the_same_time_again() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up_by_the_clock() {
+fn a_silent_server_times_out_on_the_virtual_clock() {
     let time = VirtualTime::new();
     let [client, _silent] = cable(&time);
     let clock = time.clone();

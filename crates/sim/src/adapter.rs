@@ -81,7 +81,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_slow_adapter_pauses_so_that_frames_take_the_time_of_the_wire_divided_by_its_ratio() {
+    fn slow_adapters_stretch_frame_times_by_their_ratio() {
         let mut adapter = Adapter::new(1, 0.5, Some(10_000_000));
         adapter.has_started(1526);
         // The gap of 9.6 us, then once more frame and gap.

@@ -27,7 +27,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_host_is_found_by_its_address_and_by_no_other() {
+    fn hosts_are_found_only_by_their_own_address() {
         assert_eq!(host_of(mac_of(0x1234)), Some(0x1234));
         assert_eq!(host_of(BROADCAST), None);
         assert_eq!(host_of([0x02, 0x77, 0, 0, 0, 1]), None);

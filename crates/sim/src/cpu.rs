@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn a_higher_level_interrupts_and_the_lower_one_goes_on_from_where_it_was() {
+    fn interrupted_work_resumes_where_it_stopped() {
         let mut cpu = Cpu::new();
         cpu.add(Level::Program, "program", 100);
         assert_eq!(cpu.next(at(0)), Next::Works { until: at(100), turn: 1 });
@@ -138,7 +138,7 @@ mod tests {
     }
 
     #[test]
-    fn within_a_level_the_first_comes_first_and_what_was_interrupted_before_it() {
+    fn within_a_level_interrupted_work_then_arrival_order_wins() {
         let mut cpu = Cpu::new();
         cpu.add(Level::Protocol, "first", 50);
         cpu.add(Level::Protocol, "second", 0);

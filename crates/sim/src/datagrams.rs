@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_that_do_not_fit_are_refused_or_dropped_and_foreign_frames_counted() {
+    fn oversized_messages_are_refused_and_foreign_frames_counted() {
         let [from, to] = [0, 1].map(mac_of);
         let (mut sender, mut receiver) = (Datagrams::new(from, 0, 10), Datagrams::new(to, 10, 0));
         let sends = [&[1; 6][..], &[2; 4], &[3; 1]].map(|message| sender.send(to, message));

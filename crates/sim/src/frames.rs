@@ -80,7 +80,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_short_frame_is_padded_and_a_buffer_is_used_again_when_no_one_holds_it() {
+    fn short_frames_are_padded_and_free_buffers_reused() {
         let mut frames = Frames::default();
         let write = |into: &mut Vec<u8>| {
             into.extend_from_slice(&[1; 20]);

@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_ring_and_a_queue_hold_as_many_frames_as_they_say() {
+    fn rings_and_queues_hold_their_stated_number_of_frames() {
         let machine =
             Machine { ring_frames: 3, queue_frames: 2, ..Machine::without_costs("receiver") };
         let mut host = host(&machine);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn costs_are_drawn_evenly_from_the_whole_of_their_range() {
+    fn costs_are_uniform_over_their_range() {
         let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::without_costs("varied") });
         let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
         assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));

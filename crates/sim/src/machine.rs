@@ -150,7 +150,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_cost_has_a_part_for_each_thing_and_a_part_for_its_bytes() {
+    fn costs_have_a_fixed_and_a_per_byte_part() {
         let cost = Cost { each_ns: 2_000_000, per_byte_ps: 1_000_000 };
         assert_eq!(cost.of(750), 2_750_000);
         assert_eq!(Cost { each_ns: 0, per_byte_ps: 1 }.of(499), 0);
@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn bounds_are_inclusive_and_nothing_beyond_is_allowed() {
+    fn bounds_of_machine_values_are_inclusive() {
         let good = Machine::without_costs("486");
         let largest = Cost { each_ns: 900_000_000_000, per_byte_ps: 1_000_000_000 };
         for machine in [

@@ -68,7 +68,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_earliest_comes_first_and_of_the_same_time_the_one_added_first() {
+    fn events_are_ordered_by_time_then_insertion() {
         let mut queue = EventQueue::default();
         let times = [5, 3, 5, 5, 3, 5, 5, 5, 3];
         for (host, at) in (0..).zip(times) {

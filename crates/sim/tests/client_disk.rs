@@ -106,7 +106,7 @@ fn path(path: &str) -> ServicePath {
 /// 1 ms to open, 2 to close, 8 to read and 16 to write; 3 sectors to find a name and 5 to change one, of which each
 /// takes 1 ms, as does a block that is not in the cache.
 #[test]
-fn a_clients_disk_is_read_for_uploads_and_written_for_downloads() {
+fn uploads_read_and_downloads_write_the_client_disk() {
     let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
     let plan = StorePlan {
         open: ms(1),

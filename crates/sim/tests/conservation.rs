@@ -58,7 +58,7 @@ fn world_plan() -> impl Strategy<Value = WorldPlan> {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
     #[test]
-    fn every_frame_ends_as_delivered_or_as_one_named_loss(
+    fn every_frame_is_delivered_or_counted_as_one_loss(
         plan in world_plan(),
         pause_bits in 3_u32..18,
         seed: u64,

@@ -84,7 +84,7 @@ fn read_ahead_overlaps_with_client_work() {
 /// Four blocks ahead of the one that is read, in a file of twelve whose last is cut: of each access the first block is
 /// waited for, and those behind it come at the same time.
 #[test]
-fn blocks_are_read_ahead_when_half_of_those_ahead_are_used_up_and_none_behind_the_end() {
+fn read_ahead_refills_at_half_and_stops_at_the_end() {
     let ahead = StorePlan { cache_blocks: 32, read_ahead_blocks: 4, ..plan() };
     let (_, facts) = used(ahead, |store| async move {
         let mut ended_ms = Vec::new();
@@ -108,7 +108,7 @@ fn blocks_are_read_ahead_when_half_of_those_ahead_are_used_up_and_none_behind_th
 
 /// A disk of one head and 100 sectors a turn of 10 ms, whose arm takes 1 ms.
 #[test]
-fn names_lie_on_the_first_track_and_files_behind_it() {
+fn directories_are_on_the_first_track_and_files_after_it() {
     let disk =
         DiskPlan { heads: 1, turn_ns: 10 * MS, seek_each_ns: MS, overhead_ns: 0, ..plan().disk };
     let plan = StorePlan { name_sectors: 102, change_sectors: 2, disk, ..plan() };
@@ -131,7 +131,7 @@ fn names_lie_on_the_first_track_and_files_behind_it() {
 }
 
 #[test]
-fn a_write_is_answered_from_the_disk_or_before() {
+fn writes_are_answered_after_or_before_the_disk() {
     let writing = |store: Store| async move {
         for block in 0..4 {
             store.write(0, FILE, block * BLOCK, BLOCK).await;
@@ -152,7 +152,7 @@ fn a_write_is_answered_from_the_disk_or_before() {
 }
 
 #[test]
-fn no_more_waits_than_may() {
+fn dirty_data_is_bounded() {
     let behind = StorePlan { cache_blocks: 64, write_behind_blocks: 4, ..plan() };
     let (took_ms, facts) = used(behind, |store| async move {
         for block in 0..40 {
@@ -165,7 +165,7 @@ fn no_more_waits_than_may() {
 
 /// Each of five blocks is a millisecond's access, as none lies next to another.
 #[test]
-fn more_than_half_of_what_may_wait_is_written_at_once_and_less_after_its_time() {
+fn dirty_data_is_flushed_above_half_or_after_its_delay() {
     let behind = StorePlan { cache_blocks: 64, write_behind_blocks: 8, ..plan() };
     let (_, facts) = used(behind, |store| async move {
         let clock = store.host().clock().clone();
@@ -183,7 +183,7 @@ fn more_than_half_of_what_may_wait_is_written_at_once_and_less_after_its_time() 
 }
 
 #[test]
-fn an_access_writes_sixteen_blocks_at_most() {
+fn a_disk_access_writes_at_most_sixteen_blocks() {
     for (blocks, accesses) in [(16, 1), (17, 2)] {
         let behind = StorePlan { cache_blocks: 64, write_behind_blocks: 64, ..plan() };
         let (_, facts) = used(behind, move |store| async move {
@@ -196,7 +196,7 @@ fn an_access_writes_sixteen_blocks_at_most() {
 
 /// Eight writes to a block: seven are gathered, and the one that fills it waits for the disk.
 #[test]
-fn writes_are_gathered_until_their_block_is_full() {
+fn partial_writes_are_gathered_into_blocks() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     for (writes_full, expected_ms) in [(false, 0.0), (true, 3.0)] {
         let (took_ms, facts) = used(StorePlan { writes_full, ..behind }, |store| async move {
@@ -211,7 +211,7 @@ fn writes_are_gathered_until_their_block_is_full() {
 
 /// Four writes of half a block: each half is read with its block once, and is on the disk when its block leaves.
 #[test]
-fn parts_of_blocks_wait_in_the_cache_and_whole_blocks_do_not() {
+fn only_partial_blocks_wait_in_the_cache() {
     let halves = |keeps_parts| {
         let plan = StorePlan { cache_blocks: 1, keeps_parts, ..plan() };
         let (_, facts) = used(plan, |store| async move {
@@ -238,7 +238,7 @@ fn parts_of_blocks_wait_in_the_cache_and_whole_blocks_do_not() {
 }
 
 #[test]
-fn flushed_blocks_reach_the_disk_and_removed_ones_never_do() {
+fn flushed_blocks_reach_the_disk_and_removed_ones_do_not() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     let (_, facts) = used(behind, |store| async move {
         store.write(0, FILE, 0, 2 * BLOCK).await;
@@ -269,7 +269,7 @@ fn a_flush_waits_for_writes_in_progress() {
 
 /// The first client writes again while the blocks of the second are written, its own being on the disk by then.
 #[test]
-fn a_block_that_comes_while_others_are_written_does_not_wait_for_ever() {
+fn blocks_arriving_during_a_flush_are_written_too() {
     let behind = StorePlan {
         cache_blocks: 8,
         is_cache_of_client: true,
@@ -292,7 +292,7 @@ fn a_block_that_comes_while_others_are_written_does_not_wait_for_ever() {
 
 /// Sectors 1 and 2; then the last of a block and the first of the next.
 #[test]
-fn a_part_of_a_block_is_written_in_whole_sectors_and_their_rest_is_read_before() {
+fn partial_blocks_are_written_as_read_modify_write_sectors() {
     let write = |is_there: bool| {
         let (_, facts) = used(plan(), move |store| async move {
             if is_there {
@@ -310,7 +310,7 @@ fn a_part_of_a_block_is_written_in_whole_sectors_and_their_rest_is_read_before()
 
 /// 1, 2 and 4 ms of the processor to open, to close and for any other call; 3 sectors to find a name, 5 to change one.
 #[test]
-fn a_call_takes_its_own_time_and_the_sectors_of_its_names() {
+fn call_time_includes_its_directory_sectors() {
     let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
     let plan = StorePlan {
         open: ms(1),
@@ -333,7 +333,7 @@ fn a_call_takes_its_own_time_and_the_sectors_of_its_names() {
 
 /// A file of 100 blocks takes 800 sectors, of which the last are three cylinders behind the first.
 #[test]
-fn a_part_of_a_block_is_written_where_its_block_is() {
+fn partial_writes_go_to_the_place_of_their_block() {
     let disk = DiskPlan { turn_ns: 10 * MS, seek_each_ns: MS, ..plan().disk };
     let (_, facts) = used(StorePlan { disk, ..plan() }, |store| async move {
         store.lay_out(&[(FILE, SIZE)].into());
@@ -348,7 +348,7 @@ fn a_part_of_a_block_is_written_where_its_block_is() {
 /// past buffers too few for the file: each sector is read once in a round, as what is left of it stays for the next
 /// block, and takes a turn of the disk and the places between two sectors, as the next has passed by then.
 #[test]
-fn sector_by_sector_a_read_takes_a_turn_and_the_interleave_for_each() {
+fn sector_reads_take_a_turn_plus_interleave_each() {
     let turn_ns = 17 * MS;
     let disk = DiskPlan {
         sectors_per_track: 17,
@@ -373,7 +373,7 @@ fn sector_by_sector_a_read_takes_a_turn_and_the_interleave_for_each() {
 /// The same file written: each sector that a block ends or begins in is written with both blocks, and what is cut at
 /// its end is read before.
 #[test]
-fn sector_by_sector_a_write_reads_what_it_cuts() {
+fn sector_writes_read_partial_sectors_first() {
     let dos = StorePlan { block_bytes: 512, cache_blocks: 10, ..plan() };
     let (_, facts) = used(dos, |store| async move {
         store.lay_out(&[(FILE, 7_500)].into());
@@ -388,7 +388,7 @@ fn sector_by_sector_a_write_reads_what_it_cuts() {
 
 /// Two clients, each call 1 ms of the processor and 1 ms of the disk.
 #[test]
-fn a_server_that_overlaps_works_for_one_while_the_disk_does_for_the_other() {
+fn overlapping_servers_compute_during_disk_accesses() {
     for (overlaps, expected_ms) in [(false, 8), (true, 5)] {
         let read = Cost { each_ns: MS, per_byte_ps: 0 };
         let plan = StorePlan { overlaps, read, ..plan() };
@@ -423,7 +423,7 @@ fn a_sequential_server_starts_the_next_call_after_sending_the_reply() {
 }
 
 #[test]
-fn a_store_that_there_cannot_be_is_refused() {
+fn impossible_stores_are_refused() {
     let world = world();
     let refused = |plan| Store::new(world.host(0), plan).err().map(|bad| bad.to_string());
     for (block_bytes, found) in [(512, None), (0, Some(0)), (256, Some(256)), (513, Some(513))] {
@@ -438,7 +438,7 @@ fn a_store_that_there_cannot_be_is_refused() {
 /// 1 ms to open, 2 to close, 8 to read, 16 to write and 4 for all else; 3 sectors to find a name and 5 to change one, of
 /// which each takes 1 ms, as does a block.
 #[test]
-fn a_served_call_costs_what_it_is() {
+fn served_calls_cost_by_their_kind() {
     let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
     let plan = StorePlan {
         open: ms(1),
@@ -518,7 +518,7 @@ fn a_served_call_costs_what_it_is() {
 
 /// What waits to be written of a file that a client removes is never written.
 #[test]
-fn a_file_that_is_removed_by_a_call_leaves_the_cache() {
+fn removed_files_leave_the_cache() {
     let behind = StorePlan { cache_blocks: 8, write_behind_blocks: 8, ..plan() };
     let contents = Rc::new(RefCell::new(Contents::new(1 << 20, Rc::new(|_| None))));
     let (_, facts) = used(behind, |store| async move {

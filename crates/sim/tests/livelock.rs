@@ -39,7 +39,7 @@ fn overload(frames_per_s: u64) -> HostFacts {
 }
 
 #[test]
-fn what_a_host_delivers_follows_the_formula_below_at_and_far_above_its_peak() {
+fn host_throughput_follows_the_livelock_formula() {
     let (interrupt_s, protocol_s) = (INTERRUPT_NS as f64 / 1e9, PROTOCOL_NS as f64 / 1e9);
     for frames_per_s in [100, 400, 600, 630, 640, 700, 1000, 1500, 2000, 2500, 2900] {
         let load = frames_per_s as f64;
@@ -53,7 +53,7 @@ fn what_a_host_delivers_follows_the_formula_below_at_and_far_above_its_peak() {
 }
 
 #[test]
-fn above_the_rate_of_interrupts_nothing_is_delivered_and_the_ring_overflows() {
+fn receive_livelock_delivers_nothing_and_overflows_the_ring() {
     let facts = overload(4000);
     assert!(facts.frames_handled <= 1, "{facts:?}");
     assert!(facts.ring_drops > 90_000 && facts.queue_drops > 300_000 - 1000, "{facts:?}");

@@ -69,7 +69,7 @@ fn received(bytes: &[u8], takes_requests: bool) -> Result<Vec<u8>, ErrorKind> {
 
 /// RFC 1002, 4.3.
 #[test]
-fn a_message_for_the_other_end_ends_the_session() {
+fn a_message_for_the_wrong_end_ends_the_session() {
     let packet = |kind: u8, payload: &[u8]| [&[kind, 0, 0, payload.len() as u8], payload].concat();
     let message = packet(0x00, b"abc");
     let (request, positive) = (packet(0x81, &[b' '; 68]), packet(0x82, &[]));
@@ -92,7 +92,7 @@ fn a_message_for_the_other_end_ends_the_session() {
 }
 
 #[test]
-fn a_program_that_takes_no_messages_holds_their_sender_back_and_loses_none() {
+fn a_slow_reader_blocks_its_sender_without_loss() {
     const MESSAGES: u8 = 100;
     let world = world();
     let (server, client) = (world.host(0), world.host(1));
@@ -149,7 +149,7 @@ fn a_program_that_takes_no_messages_holds_their_sender_back_and_loses_none() {
 }
 
 #[test]
-fn a_stream_that_is_dropped_is_over_for_its_peer() {
+fn dropping_a_stream_ends_it_for_the_peer() {
     let world = world();
     let (server, client) = (world.host(0), world.host(1));
     server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
@@ -177,7 +177,7 @@ fn costly() -> Machine {
 /// RFC 1002, 4.3: a request of 72 bytes, and 4 before each message. The port's calls cost what its messages have, those
 /// of a stream what goes over it.
 #[test]
-fn over_tcp_calls_cost_their_bytes_and_a_port_that_is_dropped_is_the_end() {
+fn tcp_calls_cost_by_byte_and_dropping_the_port_ends_the_stream() {
     let world = world_of(&costly());
     let (server, client) = (world.host(0), world.host(1));
     server.with_node(|node, _| node.ip.interface.listen(NETBIOS_PORT));
@@ -210,7 +210,7 @@ fn over_tcp_calls_cost_their_bytes_and_a_port_that_is_dropped_is_the_end() {
 }
 
 #[test]
-fn over_frames_calls_cost_their_bytes_and_a_port_that_is_dropped_is_the_end() {
+fn frame_calls_cost_by_byte_and_dropping_the_port_ends_the_stream() {
     let world = world_of(&costly());
     let (server, client) = (world.host(0), world.host(1));
     let task = server.clone().spawn("server", async move {

@@ -20,7 +20,7 @@ fn hosts(hosts: u16) -> World<Datagrams> {
 /// Customers come at random to a processor that takes a random time for each. The mean of theirs, waiting
 /// and served, is `1 / (mu - lambda)`; and each has the time that Lindley's recursion gives it.
 #[test]
-fn m_m_1_has_the_times_of_theory_and_of_lindleys_recursion() {
+fn m_m_1_times_match_theory_and_the_lindley_recursion() {
     const CUSTOMERS: u64 = 4_000_000;
     let (mean_gap_ns, mean_service_ns) = (2_000_000.0, 1_000_000.0);
     let world = hosts(2);
@@ -54,7 +54,7 @@ fn m_m_1_has_the_times_of_theory_and_of_lindleys_recursion() {
 
 /// Frames come at random, each of which costs the same: they wait `rho D / (2 (1 - rho))`.
 #[test]
-fn m_d_1_of_frames_has_the_waiting_time_of_pollaczek_and_khinchine() {
+fn m_d_1_waits_match_pollaczek_khinchine() {
     const FRAMES: u64 = 3_000_000;
     const SERVICE_NS: u64 = MILLISECOND_NS;
     for load in [0.3, 0.6] {
@@ -109,14 +109,14 @@ fn mva_throughput(customers: u32, demands: &[f64], think: f64) -> f64 {
 }
 
 #[test]
-fn mean_value_analysis_gives_the_textbooks_number() {
+fn mean_value_analysis_matches_the_textbook() {
     // Two equal queues, no thought: N / (N + 1) of a queue's rate.
     assert_within(1e-12, mva_throughput(3, &[1.0, 1.0], 0.0), 0.75);
 }
 
 /// Customers think, and then need the processors of two hosts, one after the other.
 #[test]
-fn a_closed_network_has_the_throughput_of_exact_mean_value_analysis() {
+fn closed_network_throughput_matches_mean_value_analysis() {
     let (first_ns, second_ns, think_ns) = (2e6, 3e6, 20e6);
     for customers in [1, 4, 10, 25] {
         let world = hosts(2);

@@ -62,7 +62,7 @@ fn stations(seed: u64) -> (WorldFacts, Vec<u8>) {
 }
 
 #[test]
-fn the_same_seed_gives_the_same_facts_and_the_same_file_of_frames_and_another_seed_another() {
+fn equal_seeds_repeat_results_and_captures_exactly() {
     let (facts, file) = stations(1);
     assert!(facts.medium.collisions > 100 && facts.medium.total().lost_chance > 10, "{facts:?}");
     assert!(file.len() > 1_000_000);
@@ -72,7 +72,7 @@ fn the_same_seed_gives_the_same_facts_and_the_same_file_of_frames_and_another_se
 }
 
 #[test]
-fn each_frame_on_the_wire_is_recorded_once_even_if_it_is_lost_by_chance() {
+fn frames_are_recorded_once_even_if_lost() {
     let (facts, file) = stations(3);
     let mut rest = &file[pcap::FILE_HEADER_OCTETS..];
     let mut frames = 0;

@@ -18,7 +18,7 @@ fn two(machine: &Machine) -> Vec<Machine> {
 }
 
 #[test]
-fn an_echo_takes_two_frames_on_the_wire_and_every_cost_once() {
+fn an_echo_takes_two_frames_and_each_cost_once() {
     let cost = |each_ns| Cost { each_ns, per_byte_ps: 0 };
     let machine = Machine {
         interrupt: cost(1_000),
@@ -60,7 +60,7 @@ fn an_echo_takes_two_frames_on_the_wire_and_every_cost_once() {
 }
 
 #[test]
-fn a_world_that_can_go_no_further_says_who_waits_for_what() {
+fn a_deadlocked_world_names_who_waits_for_what() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let (a, b) = (world.host(0), world.host(1));
@@ -79,7 +79,7 @@ fn a_world_that_can_go_no_further_says_who_waits_for_what() {
 }
 
 #[test]
-fn bounds_of_time_and_of_events_hold_and_a_world_goes_on_when_they_are_raised() {
+fn worlds_stop_at_their_bounds_and_continue_when_raised() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let a = world.host(0);
@@ -103,7 +103,7 @@ fn bounds_of_time_and_of_events_hold_and_a_world_goes_on_when_they_are_raised() 
 }
 
 #[test]
-fn a_program_that_never_waits_for_time_ends_by_the_bound_of_events() {
+fn the_event_bound_stops_programs_that_never_wait() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let a = world.host(0);
@@ -123,7 +123,7 @@ fn a_program_that_never_waits_for_time_ends_by_the_bound_of_events() {
 }
 
 #[test]
-fn a_sender_without_pause_is_held_by_its_buffer_and_loses_nothing() {
+fn the_buffer_blocks_a_nonstop_sender_without_loss() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let (a, b) = (world.host(0), world.host(1));
@@ -195,7 +195,7 @@ impl Node for Impatient {
 }
 
 #[test]
-fn a_node_whose_time_has_come_waits_for_room_without_events() {
+fn nodes_waiting_for_room_cause_no_events() {
     let machine = Machine { transmit_queue_frames: 1, ..Machine::without_costs("pc") };
     let plan =
         WorldPlan { medium: medium(Topology::Cable, 2, 10_000_000), machines: two(&machine) };
@@ -232,7 +232,7 @@ fn programs_end_with_their_world() {
 }
 
 #[test]
-fn a_world_that_there_cannot_be_is_refused() {
+fn impossible_worlds_are_refused() {
     let build = |ports: u16, machines: Vec<Machine>| {
         let plan = WorldPlan { medium: medium(Topology::Switch, ports, 10_000_000), machines };
         World::new(&plan, 1, |_, _| Impatient { left: 0 }).err().map(|bad| bad.to_string())
@@ -247,7 +247,7 @@ fn a_world_that_there_cannot_be_is_refused() {
 }
 
 #[test]
-fn the_memory_of_a_world_is_that_of_all_frames_that_it_can_hold() {
+fn world_memory_covers_all_frames_it_can_hold() {
     let plan = |switch_queue_bytes, delay_ns| {
         let medium =
             Plan { switch_queue_bytes, delay_ns, ..medium(Topology::Switch, 2, 10_000_000) };
@@ -265,7 +265,7 @@ fn the_memory_of_a_world_is_that_of_all_frames_that_it_can_hold() {
 
 /// Of 20 ms of work 10 are done when the host stops for 5.
 #[test]
-fn a_host_that_stops_goes_on_where_it_was_and_its_stop_is_no_work() {
+fn a_frozen_host_resumes_and_its_pause_is_not_cpu_time() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let host = world.host(0);
@@ -290,7 +290,7 @@ fn a_host_that_stops_goes_on_where_it_was_and_its_stop_is_no_work() {
 }
 
 #[test]
-fn work_that_is_not_waited_for_goes_on_and_the_next_comes_after_it() {
+fn abandoned_work_completes_before_the_next() {
     let world =
         world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
     let host = world.host(0);

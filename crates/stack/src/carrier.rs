@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_message_is_a_packet_where_one_waits_for_another_and_lengths_are_not_kept() {
+    fn request_reply_carriers_send_one_packet_per_message() {
         for (keeps_raw, is_one_at_a_time, expected) in
             [(false, true, true), (true, true, false), (false, false, false), (true, false, false)]
         {
@@ -312,7 +312,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_of_sessions_say_whose_they_are() {
+    fn session_numbers_name_their_carrier() {
         let mut ids = SessionIds::new(3);
         let given = [(); 3].map(|()| ids.next());
         assert_eq!(given, [SessionId(3), SessionId(19), SessionId(35)]);

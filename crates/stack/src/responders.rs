@@ -59,7 +59,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_hundred_answers_are_given_in_a_second_and_then_again() {
+    fn at_most_a_hundred_answers_are_sent_per_second() {
         let mut allowance = Allowance::default();
         for second in [0, 1, 9] {
             let now = Instant::from_nanos(second * SECOND_NS);
@@ -70,7 +70,7 @@ mod tests {
 
     /// NetWare 4.x SDK: programs take 4000h to 7FFFh as they come; shells ask from there.
     #[test]
-    fn clients_are_answered_and_responders_are_not() {
+    fn only_client_queries_are_answered() {
         for client in [0x4000, 0x4001, 0x4002, 0x4003, 0x7fff, socket::SMB_CLIENT] {
             assert!(may_answer_on_ipx(client, false) && !may_answer_on_ipx(client, true));
             assert!(may_advertise(client, socket::SAP));

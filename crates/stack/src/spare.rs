@@ -16,7 +16,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn memory_of_up_to_4_kib_is_kept_empty_and_more_is_given_back() {
+    fn buffers_up_to_4_kib_are_kept_and_larger_ones_freed() {
         let mut spare = vec![];
         for bytes in [4_097, 4_096, 10] {
             let mut memory = Vec::with_capacity(bytes);

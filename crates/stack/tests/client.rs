@@ -204,7 +204,7 @@ fn connected() -> Session {
 }
 
 #[test]
-fn a_session_has_what_was_agreed_on() {
+fn a_session_uses_the_negotiated_values() {
     let mut session = Session::new(plan(None, "Secret-1"));
     let facts = session.connect().unwrap();
     assert_eq!(facts.protocol, "SMB 1, NT LM 0.12, NTLMv2 login");
@@ -216,7 +216,7 @@ fn a_session_has_what_was_agreed_on() {
 }
 
 #[test]
-fn a_server_before_version_2_gets_version_1_and_then_says_no() {
+fn ntlm_version_1_is_tried_at_servers_without_version_2() {
     let mut session = Session { refused: 1, ..Session::new(plan(None, "Secret-1")) };
     assert_eq!(session.connect().unwrap().protocol, "SMB 1, NT LM 0.12, NTLM login");
     let mut session = Session { refused: 2, ..Session::new(plan(None, "Secret-1")) };
@@ -224,7 +224,7 @@ fn a_server_before_version_2_gets_version_1_and_then_says_no() {
 }
 
 #[test]
-fn a_password_is_plain_only_where_the_dialect_was_asked_for() {
+fn plain_passwords_are_sent_only_in_a_requested_dialect() {
     let mode = security::USER_LEVEL;
     let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
     let refusal = session.connect().unwrap_err();
@@ -238,7 +238,7 @@ fn a_password_is_plain_only_where_the_dialect_was_asked_for() {
 }
 
 #[test]
-fn a_user_who_was_let_in_as_a_guest_is_refused() {
+fn a_login_downgraded_to_guest_fails() {
     let mut session = Session { action: action::GUEST, ..Session::new(plan(None, "Secret-1")) };
     assert!(session.connect().unwrap_err().message.contains("as a guest"));
 }
@@ -250,7 +250,7 @@ fn a_password_that_lm_cannot_hold_is_refused_before_it_is_sent() {
 }
 
 #[test]
-fn signatures_are_made_and_one_that_is_wrong_ends_the_session() {
+fn messages_are_signed_and_a_wrong_signature_ends_the_session() {
     let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_REQUIRED;
     let mut session = Session { mode, ..Session::new(plan(None, "Secret-1")) };
     // The connection to the share is the first signed message, and its response is not.
@@ -273,7 +273,7 @@ fn a_server_that_does_not_sign_is_refused_where_signatures_are_required() {
 }
 
 #[test]
-fn a_server_that_only_says_that_it_signs_is_found_out_by_its_first_response() {
+fn a_server_that_announces_signing_but_does_not_sign_is_refused() {
     let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_ENABLED;
     let mut session = Session { mode, ..Session::new(signed(None)) };
     assert!(session.connect().unwrap_err().message.contains("signature of the response is wrong"));
@@ -283,7 +283,7 @@ fn a_server_that_only_says_that_it_signs_is_found_out_by_its_first_response() {
 }
 
 #[test]
-fn signatures_are_not_made_without_a_key() {
+fn nothing_is_signed_without_a_key() {
     let mode = security::USER_LEVEL | security::ENCRYPTED | security::SIGNING_ENABLED;
     let guest = Plan { user: None, ..signed(None) };
     // By a plain password, and where the share has one.
@@ -299,7 +299,7 @@ fn signatures_are_not_made_without_a_key() {
 }
 
 #[test]
-fn no_more_is_outstanding_than_the_server_takes() {
+fn requests_in_flight_stay_within_the_server_limit() {
     let mut session = connected();
     for _ in 0..5 {
         session.client.call(Call::Read { file: FILE, offset: 0, count: 100 });
@@ -343,7 +343,7 @@ fn read_of(len: usize) -> impl FnOnce(&mut Writer<'_>) {
 }
 
 #[test]
-fn an_answer_to_anothers_request_ends_the_session() {
+fn a_reply_to_another_request_ends_the_session() {
     let refusals = after(|session, header| {
         session.respond(Header { mid: header.mid + 1000, ..header }, read_of(10));
     });
@@ -352,7 +352,7 @@ fn an_answer_to_anothers_request_ends_the_session() {
 }
 
 #[test]
-fn an_answer_of_another_command_ends_the_session() {
+fn a_reply_of_another_command_ends_the_session() {
     let refusals = after(|session, header| {
         session.respond(Header { command: command::CLOSE, ..header }, nothing);
     });
@@ -361,7 +361,7 @@ fn an_answer_of_another_command_ends_the_session() {
 }
 
 #[test]
-fn a_request_of_the_server_ends_the_session() {
+fn a_request_from_the_server_ends_the_session() {
     let refusals = after(|session, header| {
         session.respond(Header { flags: 0, ..header }, read_of(10));
     });
@@ -382,13 +382,13 @@ fn truncated_messages_end_the_session_and_are_never_data() {
 }
 
 #[test]
-fn more_than_was_asked_for_is_refused() {
+fn replies_with_excess_data_are_refused() {
     let refusals = after(|session, header| session.respond(header, read_of(101)));
     assert_eq!(refusals[0].message, "smb1 read andx: found 101 octets of 100");
 }
 
 #[test]
-fn a_write_of_nothing_or_of_more_than_was_sent_is_refused() {
+fn write_counts_of_zero_or_above_the_sent_bytes_are_refused() {
     for count in [0, 6] {
         let mut session = connected();
         session.client.call(Call::Write { file: FILE, offset: 0, parts: [b"abc", b"de"] });
@@ -401,7 +401,7 @@ fn a_write_of_nothing_or_of_more_than_was_sent_is_refused() {
 }
 
 #[test]
-fn nothing_beyond_32_bits_is_asked_for_in_old_dialects() {
+fn old_dialects_never_request_offsets_beyond_32_bits() {
     let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
     session.connect().unwrap();
     let far = u64::from(u32::MAX) - 50;
@@ -412,7 +412,7 @@ fn nothing_beyond_32_bits_is_asked_for_in_old_dialects() {
 }
 
 #[test]
-fn a_listing_that_begins_again_without_end_is_ended() {
+fn an_endlessly_repeating_listing_is_ended() {
     let mut session = Session::new(plan(Some(Dialect::LanMan1), "Secret-1"));
     session.connect().unwrap();
     session.client.call(Call::List { path: "" });
@@ -434,7 +434,7 @@ fn a_listing_that_begins_again_without_end_is_ended() {
 }
 
 #[test]
-fn each_refusal_of_a_server_has_its_reason() {
+fn each_server_error_has_its_reason() {
     for (row, reason) in [
         (error::OBJECT_NAME_NOT_FOUND, Reason::Missing),
         (error::OBJECT_NAME_COLLISION, Reason::Exists),
@@ -468,7 +468,7 @@ fn agreed(said: Said, dialect: Option<Dialect>, longest: u32) -> Result<Redirect
 /// Blocks are whole sectors of 512 octets in the server's buffer less 64, or 60 KiB in large reads and writes, as every
 /// server of Windows takes them; 120 KiB where the server has the extensions for Unix, as Samba does.
 #[test]
-fn blocks_depth_and_commands_follow_from_what_the_server_says() {
+fn block_size_depth_and_commands_follow_from_negotiation() {
     let base = SAID.capabilities;
     let (reads, writes) = (capabilities::LARGE_READX, capabilities::LARGE_WRITEX);
     let unix = 0x0080_0000;
@@ -520,7 +520,7 @@ fn blocks_depth_and_commands_follow_from_what_the_server_says() {
 }
 
 #[test]
-fn raw_and_multiplexed_data_need_a_server_and_a_carrier_that_have_them() {
+fn raw_and_multiplexed_modes_need_server_and_carrier_support() {
     let whole = |keeps_raw, is_one_at_a_time| CarrierFacts {
         longest_message: 0x1_ffff,
         keeps_raw,
@@ -573,7 +573,7 @@ fn raw_and_multiplexed_data_need_a_server_and_a_carrier_that_have_them() {
 }
 
 #[test]
-fn a_share_of_another_kind_and_a_dialect_that_was_not_offered_are_refused() {
+fn other_share_types_and_unoffered_dialects_are_refused() {
     let printer = Said { service: b"LPT1:", ..SAID };
     let refused = agreed(printer, None, 0x1_ffff).unwrap_err();
     assert_eq!(refused.reason, Reason::Missing);
@@ -603,7 +603,7 @@ fn a_share_of_another_kind_and_a_dialect_that_was_not_offered_are_refused() {
 
 /// A page of a listing of Windows NT: its parameters and data, and what the client makes of it in these parts.
 #[test]
-fn a_listing_comes_in_parts_in_their_order_and_no_more_than_was_announced() {
+fn listings_arrive_in_ordered_parts_of_the_announced_size() {
     let name = b"LONGER NAME.TXT";
     let mut data = Vec::new();
     for (at, attributes) in [(0, 0x10_u32), (1, 0x20)] {
@@ -697,7 +697,7 @@ fn a_listing_comes_in_parts_in_their_order_and_no_more_than_was_announced() {
 
 /// Who can change messages could have any password sent unencrypted, so that the user has to ask for it.
 #[test]
-fn a_server_that_wants_an_unencrypted_password_is_named_with_the_option_that_sends_it() {
+fn a_demand_for_a_plain_password_names_the_option_that_allows_it() {
     let mut session = Session { mode: security::USER_LEVEL, ..Session::new(plan(None, "secret")) };
     let refusal = session.connect().unwrap_err();
     assert_eq!(refusal.reason, Reason::Login);
@@ -708,7 +708,7 @@ fn a_server_that_wants_an_unencrypted_password_is_named_with_the_option_that_sen
 
 /// Responses of [MS-NLMP] 4.2.2.2 to the password `Password`, of LM and of NTLM.
 #[test]
-fn a_password_goes_to_the_user_or_to_the_share_in_the_form_that_the_server_wants() {
+fn passwords_follow_the_security_mode_of_the_server() {
     let lm = hex::decode("98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13").unwrap();
     let nt = hex::decode("67c43011f30298a2ad35ece64f16331c44bdbed927841f94").unwrap();
     let (user, encrypted) = (security::USER_LEVEL, security::ENCRYPTED);
@@ -772,7 +772,7 @@ fn a_password_goes_to_the_user_or_to_the_share_in_the_form_that_the_server_wants
 
 /// A server says which errors a call may end with; a user hears of one reason for each.
 #[test]
-fn errors_of_dos_have_the_same_reasons_and_directories_one_of_their_own() {
+fn dos_errors_map_to_the_same_reasons() {
     for (command, class, code, reason) in [
         (command::OPEN_ANDX, 1, 2, Reason::Missing),
         (command::OPEN_ANDX, 1, 3, Reason::Missing),
@@ -856,7 +856,7 @@ fn refused_raw_transfers_fall_back_to_other_commands() {
 }
 
 #[test]
-fn a_raw_write_ends_with_what_the_server_says_of_it() {
+fn the_final_reply_decides_a_raw_write() {
     // Samba's last response has the command of the first one.
     for (count, command, expected) in [
         (5, command::WRITE_COMPLETE, Ok(Done::Written(5))),

@@ -47,7 +47,7 @@ fn reached(name: &str, is_there: fn(smb1_server::Reached) -> bool) -> usize {
 }
 
 #[test]
-fn seeds_of_the_server_reach_waits_for_locks_and_logins_by_tokens() {
+fn fuzz_seeds_reach_lock_waits_and_token_logins() {
     assert_eq!(reached("wait-", |reached| reached.waits), 6);
     assert_eq!(reached("token-proved", |reached| reached.logins), 2);
 }

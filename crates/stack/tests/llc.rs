@@ -58,7 +58,7 @@ fn hand_in(link: &mut Link, information: &[u8]) {
 }
 
 #[test]
-fn sabme_is_repeated_until_ua_and_then_the_link_is_asked_for_once() {
+fn sabme_is_repeated_until_ua_then_the_link_is_polled_once() {
     let mut link = link(profile::WINDOWS_NT.link);
     link.connect(ms(0));
     assert_eq!(sent(&mut link, ms(0)), [command(&[0x7f])]);
@@ -73,7 +73,7 @@ fn sabme_is_repeated_until_ua_and_then_the_link_is_asked_for_once() {
 }
 
 #[test]
-fn dm_refuses_and_n2_attempts_without_answer_give_up() {
+fn dm_or_n2_unanswered_attempts_fail_the_link() {
     let mut refused = link(profile::IBM.link);
     refused.connect(ms(0));
     sent(&mut refused, ms(0));
@@ -110,7 +110,7 @@ fn both_ends_may_send_sabme_at_the_same_time() {
 }
 
 #[test]
-fn a_polled_frame_is_answered_at_once_and_others_by_n3_or_t2() {
+fn polled_frames_are_acknowledged_at_once_others_by_n3_or_t2() {
     let mut link = open();
     // I frame 0 with P: RR, F, N(R) 1.
     assert_eq!(give(&mut link, ms(1), &command(&[0x00, 0x01, 9])), [response(&[0x01, 0x03])]);
@@ -126,7 +126,7 @@ fn a_polled_frame_is_answered_at_once_and_others_by_n3_or_t2() {
 }
 
 #[test]
-fn an_acknowledgement_goes_with_an_i_frame_if_there_is_one() {
+fn acknowledgements_ride_on_waiting_i_frames() {
     let mut link = open();
     hand_in(&mut link, b"x");
     link.handle_frame(ms(1), &command(&[0x00, 0x00, 9]));
@@ -135,7 +135,7 @@ fn an_acknowledgement_goes_with_an_i_frame_if_there_is_one() {
 }
 
 #[test]
-fn a_gap_is_rejected_once_and_the_frames_are_taken_when_they_come_again() {
+fn a_gap_causes_one_rej_and_resent_frames_are_accepted() {
     let mut link = open();
     assert_eq!(link.handle_frame(ms(1), &command(&[0x02, 0x00, 7])), None);
     assert_eq!(sent(&mut link, ms(1)), [response(&[0x09, 0x00])]);
@@ -162,7 +162,7 @@ fn a_copy_of_a_frame_is_acknowledged_and_not_rejected() {
 }
 
 #[test]
-fn rej_has_frames_sent_again_from_its_number_on_with_a_window_of_one() {
+fn rej_resends_from_its_number_with_a_window_of_one() {
     let mut link = open();
     for octet in 0..2 {
         hand_in(&mut link, &[octet]);
@@ -179,7 +179,7 @@ fn rej_has_frames_sent_again_from_its_number_on_with_a_window_of_one() {
 }
 
 #[test]
-fn after_rej_the_window_grows_by_one_for_as_many_frames_as_the_profile_says() {
+fn after_rej_the_window_reopens_at_the_pace_of_the_profile() {
     let grows =
         profile::ALL.map(|one| one.link).into_iter().filter(|one| one.window_growth.value > 0);
     let most = grows.inspect(|profile| grow(*profile)).map(|one| one.window_growth.value).max();
@@ -218,7 +218,7 @@ fn grow(profile: LinkProfile) {
 }
 
 #[test]
-fn t1_asks_and_what_the_answer_does_not_acknowledge_is_sent_again() {
+fn t1_polls_and_unacknowledged_frames_are_resent() {
     let mut link = open();
     hand_in(&mut link, b"a");
     hand_in(&mut link, b"b");
@@ -232,7 +232,7 @@ fn t1_asks_and_what_the_answer_does_not_acknowledge_is_sent_again() {
 }
 
 #[test]
-fn rnr_stops_frames_until_rr_and_a_receiver_that_is_never_ready_loses_the_link() {
+fn rnr_pauses_sending_until_rr_or_the_link_fails() {
     let mut link = open();
     give(&mut link, ms(0), &response(&[0x05, 0x00]));
     hand_in(&mut link, b"a");
@@ -255,7 +255,7 @@ fn rnr_stops_frames_until_rr_and_a_receiver_that_is_never_ready_loses_the_link()
 }
 
 #[test]
-fn while_we_are_busy_frames_are_refused_and_asked_for_again() {
+fn frames_refused_while_busy_are_requested_again() {
     let mut link = open();
     link.set_busy(true);
     assert_eq!(sent(&mut link, ms(0)), [response(&[0x05, 0x00])]);
@@ -270,7 +270,7 @@ fn while_we_are_busy_frames_are_refused_and_asked_for_again() {
 }
 
 #[test]
-fn a_number_that_was_never_sent_is_rejected_until_the_link_is_set_up_anew() {
+fn an_invalid_number_causes_frmr_until_the_link_is_reset() {
     let mut link = open();
     let reject = response(&[0x87, 0x01, 0x54, 0x00, 0x01, 0x08]);
     // RR, response, N(R) 42.
@@ -293,7 +293,7 @@ fn a_number_that_was_never_sent_is_rejected_until_the_link_is_set_up_anew() {
 }
 
 #[test]
-fn a_frame_that_a_later_one_has_overtaken_takes_nothing_back() {
+fn overtaken_acknowledgements_change_nothing() {
     let mut link = open();
     for number in 0..4 {
         hand_in(&mut link, &[number]);
@@ -312,7 +312,7 @@ fn a_frame_that_a_later_one_has_overtaken_takes_nothing_back() {
 }
 
 #[test]
-fn a_control_field_without_meaning_and_data_where_none_may_be_are_rejected() {
+fn unknown_control_fields_and_unexpected_data_are_rejected() {
     for (pdu, answer) in [
         (response(&[0x83]), response(&[0x87, 0x83, 0x00, 0x00, 0x01, 0x01])),
         (command(&[0x01, 0x00, 0x55]), response(&[0x87, 0x01, 0x00, 0x00, 0x00, 0x03])),
@@ -324,7 +324,7 @@ fn a_control_field_without_meaning_and_data_where_none_may_be_are_rejected() {
 }
 
 #[test]
-fn frmr_of_the_other_end_ends_the_link() {
+fn a_received_frmr_ends_the_link() {
     let mut link = open();
     let frmr = response(&[0x87, 0x00, 0x00, 0x00, 0x00, 0x08]);
     assert_eq!(give(&mut link, ms(1), &frmr), [command(&[0x53])]);
@@ -334,7 +334,7 @@ fn frmr_of_the_other_end_ends_the_link() {
 }
 
 #[test]
-fn sabme_on_an_open_link_is_a_reset_unless_nothing_has_gone_over_it() {
+fn sabme_resets_an_open_link_that_has_carried_data() {
     let mut link = open();
     assert_eq!(give(&mut link, ms(1), &command(&[0x7f])), [response(&[0x73])]);
     assert_eq!(events(&mut link), []);
@@ -346,7 +346,7 @@ fn sabme_on_an_open_link_is_a_reset_unless_nothing_has_gone_over_it() {
 }
 
 #[test]
-fn sabme_soon_after_a_link_is_opened_is_a_late_copy_unless_it_is_sent_again() {
+fn an_early_single_sabme_is_a_duplicate_and_a_repeated_one_a_reset() {
     let mut link = open();
     give(&mut link, ms(2), &command(&[0x00, 0x00, 9]));
     let (poll, sabme) = (command(&[0x01, 0x03]), command(&[0x7f]));
@@ -377,7 +377,7 @@ fn disc_is_answered_in_every_state() {
 }
 
 #[test]
-fn silence_is_ended_by_a_poll_after_ti() {
+fn a_silent_link_is_polled_after_ti() {
     let mut link = open();
     assert_eq!(link.poll_timeout(), Some(ms(30_000)));
     link.handle_timeout(ms(30_000));
@@ -411,7 +411,7 @@ type Case<'a> = (State, &'a [u8], Option<Vec<u8>>, State, &'a [Event], u64);
 
 /// ISO/IEC 8802-2, 7.9.2: what each U frame and a supervisory one do in each state. What fits no state is counted.
 #[test]
-fn every_frame_does_in_every_state_what_the_tables_say() {
+fn every_frame_in_every_state_follows_the_standard_tables() {
     use State::{Disconnected, Disconnecting, FrameRejectSent, Opened, Opening};
     let sabme = command(&[0x7f]);
     let sabme_without_poll = command(&[0x6f]);
@@ -555,7 +555,7 @@ fn unanswered_packets_are_sent_eight_times() {
 }
 
 #[test]
-fn an_answer_has_the_next_wait_be_as_short_as_the_first() {
+fn an_answer_resets_the_retry_interval() {
     let mut link = open();
     hand_in(&mut link, b"x");
     sent(&mut link, ms(0));
@@ -578,7 +578,7 @@ fn an_answer_has_the_next_wait_be_as_short_as_the_first() {
 }
 
 #[test]
-fn no_more_than_the_window_is_on_its_way_and_two_frames_wait() {
+fn frames_in_flight_fill_the_window_and_two_more_wait() {
     for profile in profile::ALL {
         let window = usize::from(profile.link.window.value);
         let mut link = link(profile.link);
@@ -607,7 +607,7 @@ fn no_more_than_the_window_is_on_its_way_and_two_frames_wait() {
 }
 
 #[test]
-fn more_answers_than_a_few_are_not_kept() {
+fn queued_responses_are_bounded() {
     let mut link = open();
     for _ in 0..40 {
         link.handle_frame(ms(1), &command(&[0x01, 0x01]));
@@ -617,7 +617,7 @@ fn more_answers_than_a_few_are_not_kept() {
 }
 
 #[test]
-fn a_receiver_that_is_not_ready_for_a_minute_loses_the_link() {
+fn a_minute_of_rnr_ends_the_link() {
     let mut link = open();
     give(&mut link, ms(0), &response(&[0x05, 0x00]));
     let mut polls = 0;
@@ -639,7 +639,7 @@ fn a_receiver_that_is_not_ready_for_a_minute_loses_the_link() {
 }
 
 #[test]
-fn a_late_copy_of_sabme_comes_within_ten_seconds() {
+fn sabme_counts_as_a_duplicate_for_ten_seconds() {
     for (at, is_reset) in [(ms(10_000).as_nanos() - 1, false), (ms(10_000).as_nanos(), true)] {
         let mut link = open();
         give(&mut link, ms(2), &command(&[0x00, 0x00, 9]));
@@ -650,7 +650,7 @@ fn a_late_copy_of_sabme_comes_within_ten_seconds() {
 
 /// 128 frames later V(S) is 0 again, and a reset loses what is on its way all the same.
 #[test]
-fn a_link_over_which_128_frames_have_gone_is_not_a_new_one() {
+fn a_link_that_carried_128_frames_does_not_count_as_new() {
     let mut link = open();
     for number in 1..=128_u8 {
         hand_in(&mut link, b"x");
@@ -662,7 +662,7 @@ fn a_link_over_which_128_frames_have_gone_is_not_a_new_one() {
 }
 
 #[test]
-fn an_acknowledgement_does_not_wait_where_the_profile_has_it_so() {
+fn acknowledgements_are_immediate_where_the_profile_requires() {
     let known = profile::WINDOWS_NT.link;
     let cases = [
         (LinkProfile { t2_ns: profile::LINUX.link.t2_ns, ..known }, 1),
@@ -681,7 +681,7 @@ fn an_acknowledgement_does_not_wait_where_the_profile_has_it_so() {
 }
 
 #[test]
-fn what_was_asked_for_before_is_not_asked_for_again_when_we_are_ready() {
+fn frames_already_requested_are_not_requested_again_after_rnr() {
     let mut link = open();
     link.set_busy(false);
     assert_eq!(sent(&mut link, ms(0)), [] as [Vec<u8>; 0], "nothing has changed");
@@ -702,7 +702,7 @@ fn what_was_asked_for_before_is_not_asked_for_again_when_we_are_ready() {
 
 /// Where an I frame acknowledges what came while we are busy, RNR is said besides.
 #[test]
-fn rnr_is_sent_even_while_data_go_out() {
+fn rnr_is_sent_alongside_outgoing_data() {
     let mut link = open();
     link.handle_frame(ms(1), &command(&[0x00, 0x00, 9]));
     link.set_busy(true);
@@ -713,7 +713,7 @@ fn rnr_is_sent_even_while_data_go_out() {
 
 /// What both ends count is what was seen between them, counted by itself.
 #[test]
-fn both_ends_count_what_goes_between_them() {
+fn both_ends_count_the_same_traffic() {
     let mut links = [0, 1].map(|_| link(profile::WINDOWS_NT.link));
     links[0].connect(ms(0));
     let (mut seen, mut heard) = ([[0_u64; 4]; 2], [[0_u64; 4]; 2]);
@@ -784,7 +784,7 @@ fn both_ends_count_what_goes_between_them() {
 }
 
 #[test]
-fn numbers_of_two_links_are_added_each_by_itself() {
+fn counters_of_two_links_add_up_field_by_field() {
     let one = Counts {
         information_sent: 1,
         information_sent_again: 2,

@@ -30,7 +30,7 @@ fn of_link(profile: &Profile) -> OfLink {
 }
 
 #[test]
-fn links_have_the_timers_of_their_stacks() {
+fn link_timers_match_each_stack() {
     let of_ibm = ([1_000, 100, 40, 80, 3_000], (8, 1, 2, 1), true, 60_000);
     let of_nt = ([450, 150, 50, 150, 30_000], (8, 2, 10, 2), true, 60_000);
     let of_9x = ([600, 150, 50, 150, 30_000], (8, 2, 6, 2), true, 60_000);
@@ -63,7 +63,7 @@ fn of_sessions(one: &Profile) -> OfSessions {
 }
 
 #[test]
-fn sessions_have_the_habits_of_their_stacks() {
+fn session_behaviour_matches_each_stack() {
     let of_ibm = ((6, 500), false, (true, 80), true, true, (3_000, 30_000, 254));
     let of_nt = ((3, 500), true, (true, 150), true, true, (3_000, 0, 254));
     for (profile, expected) in [
@@ -81,7 +81,7 @@ fn sessions_have_the_habits_of_their_stacks() {
 
 /// Q99745, and packets of published captures.
 #[test]
-fn sessions_over_ipx_have_the_parameters_of_nwnblink() {
+fn ipx_sessions_use_the_nwnblink_parameters() {
     for (profile, longest_data, times) in [
         (WINDOWS_NT, 1_452, [0x15, 0x09]),
         (WINDOWS_9X, 1_440, [0x25, 0x0d]),
@@ -112,7 +112,7 @@ fn check_times(one: &XnsProfile) {
 }
 
 #[test]
-fn sessions_over_xns_have_the_buffers_of_3com_and_the_times_of_4_3bsd() {
+fn xns_sessions_use_3com_buffers_and_4_3bsd_timers() {
     for (one, expected) in [(THREE_PLUS, (3, false, false)), (XEROX, (8, true, true))] {
         let sockets = one.has_session_sockets.value;
         assert_eq!((one.window.value, sockets, one.asks_each.value), expected);
@@ -121,7 +121,7 @@ fn sessions_over_xns_have_the_buffers_of_3com_and_the_times_of_4_3bsd() {
 }
 
 #[test]
-fn both_generations_of_netware_have_the_defaults_of_novell() {
+fn both_netware_generations_use_the_novell_defaults() {
     let features = |one: &NetWare| {
         [
             one.has_internal_network.value,

@@ -254,7 +254,7 @@ fn forge(packets: u64, seed: u64) -> (u64, usize) {
 }
 
 #[test]
-fn no_answer_is_answered() {
+fn replies_are_never_answered() {
     let (answered, longest) = forge(2_000, 7);
     assert!(answered > 100, "{answered} of 2,000 forged packets were answered");
     assert_eq!(longest, 1);
@@ -262,14 +262,14 @@ fn no_answer_is_answered() {
 
 #[test]
 #[ignore = "long: 100,000 forged packets"]
-fn no_answer_to_a_hundred_thousand_forged_packets_is_answered() {
+fn replies_to_100000_forged_packets_cause_no_further_reply() {
     let (answered, longest) = forge(100_000, 11);
     println!("{answered} of 100,000 were answered; longest exchange {longest}");
 }
 
 /// Of SAP and RIP questions a second, each station answers a hundred.
 #[test]
-fn questions_for_servers_and_ways_are_answered_a_hundred_times_a_second() {
+fn server_and_route_queries_get_at_most_100_answers_per_second() {
     let mut hub = Hub::new();
     for (own, kind) in [(socket::SAP, packet_type::EXCHANGE), (socket::RIP, packet_type::RIP)] {
         let mut data = Vec::new();

@@ -125,13 +125,13 @@ mod tests {
     }
 
     #[test]
-    fn the_more_wait_the_shorter_is_the_grace_of_each() {
+    fn more_waiting_clients_shorten_the_grace_period() {
         let found = [0, 100, 300, 3000].map(|wanted| crowded_grace_ns(1600, 50, 100, wanted));
         assert_eq!(found, [1600, 400, 100, 50]);
     }
 
     #[test]
-    fn an_address_with_all_its_places_makes_room_itself() {
+    fn a_full_address_evicts_its_own_clients() {
         let places = Places { all: 4, of_one: 2 };
         let clients = all(&[(1, Use::Begun, 9), (2, Use::Known, 0), (2, Use::Begun, 1)]);
         let room = |places: Places, address, clients: &[Standing<u8>]| {

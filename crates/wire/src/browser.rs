@@ -91,7 +91,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_is_read_and_other_messages_are_refused() {
+    fn host_announcements_are_parsed_and_others_refused() {
         let found = Announcement::parse(&announced(1)).unwrap();
         assert_eq!((found.kind, found.name.as_str()), (Kind::Host, "CNCFILES"));
         assert_eq!((found.version, found.server_type), ((4, 0), 0x1003));

@@ -68,7 +68,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn dates_are_those_of_the_calendar() {
+    fn dates_follow_the_calendar() {
         // From `date -u -d @…`.
         assert_eq!(time_val(0), "19700101000000");
         assert_eq!(time_val(951_782_400), "20000229000000");

@@ -284,7 +284,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_llc_frame_is_padded_and_cut_again() {
+    fn short_llc_frames_are_padded_and_trimmed() {
         let frame = Frame { header: header(Framing::Llc), payload: &[0xf0, 0xf0, 0x7f] };
         let mut octets = Vec::new();
         frame.emit(&mut octets).unwrap();
@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn a_payload_that_would_be_read_as_another_framing_is_not_sent() {
+    fn payloads_that_mimic_another_framing_are_not_sent() {
         let emit = |framing, payload: &[u8]| {
             Frame { header: header(framing), payload }.emit(&mut Vec::new()).is_ok()
         };
@@ -338,7 +338,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_frame_comes_back(
+        fn frames_round_trip(
             framing in any_framing(),
             destination: [u8; 6],
             source: [u8; 6],
@@ -357,7 +357,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_read_is_written_the_same(mut octets: Vec<u8>, length: u8) {
+        fn parsed_packets_are_emitted_unchanged(mut octets: Vec<u8>, length: u8) {
             if octets.len() > 13 {
                 octets[12..14].copy_from_slice(&[0, length]);
             }

@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn each_structure_has_the_order_that_it_names() {
+    fn structures_have_their_named_byte_order() {
         let octets = [1, 2, 3, 4, 5, 6, 7, 8, 9, 1, 0xff, 0xfe, 0, 3];
         let inner = Inner { number: 0x0605_0403, octets: [7, 8, 9] };
         let outer = Outer { number: 0x0102, inner, flag: true, numbers: [-2, 3] };
@@ -241,7 +241,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_structure_comes_back(outer in any_value::<Outer>()) {
+        fn structures_round_trip(outer in any_value::<Outer>()) {
             let mut out = Vec::new();
             outer.emit(&mut out);
             prop_assert_eq!(out.len(), Outer::LEN);

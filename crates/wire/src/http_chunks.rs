@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn a_body_by_hand() {
+    fn chunked_bodies_have_the_expected_bytes() {
         let body =
             b"4\r\nWiki\r\n00C; name=\"v\"\r\npedia in \r\n\r\r\n0 \r\nExpires: now\r\n\r\nHTTP";
         let (file, ended, left) = read(&[body]).unwrap();
@@ -213,7 +213,7 @@ mod tests {
     }
 
     #[test]
-    fn what_could_be_understood_in_two_ways_is_refused() {
+    fn ambiguous_heads_are_refused() {
         let extension = format!("1;{}\r\n", "x".repeat(2000));
         let trailers = format!("0\r\n{}", "X: y\r\n".repeat(5000));
         for bad in [
@@ -245,7 +245,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_body_is_the_same_in_whatever_parts_it_comes(
+        fn chunked_bodies_are_parsed_equally_in_any_split(
             file in prop::collection::vec(any::<u8>(), 0..200),
             sizes in prop::collection::vec(1_usize..50, 1..20),
             cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..20),

@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_read_and_a_request_is_none() {
+    fn replies_are_parsed_and_requests_rejected() {
         let mut reply = REQUEST;
         reply[0] = 0;
         let read = Echo::parse_reply(Version::V4, &reply).unwrap();

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_that_is_cut_short_is_refused() {
+    fn truncated_heads_are_refused() {
         for (is_wide, octets) in [(false, 12), (true, 16)] {
             let error = Head::parse(&vec![0; octets - 1], is_wide).unwrap_err();
             let said = format!("iperf3: need {octets} octets, got {}", octets - 1);

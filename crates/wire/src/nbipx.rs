@@ -145,7 +145,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn what_makes_no_sense_is_refused() {
+    fn invalid_packets_are_refused() {
         let said = |result: Result<NamePacket, Error>| result.unwrap_err().to_string();
         assert_eq!(said(NamePacket::parse(&[0; 49])), "nbipx: need 50 octets, got 49");
         let error = said(NamePacket::parse(&[0; 50]));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_known_by_its_second_byte() {
+    fn session_packets_are_recognised_by_their_second_byte() {
         let mut about_name = Vec::new();
         let name = Name(*b"SERVER          ");
         NamePacket { flags: 0, command: NameCommand::Find, name }.emit(&mut about_name);

@@ -244,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_or_unknown_packet_says_what_is_wrong() {
+    fn errors_of_short_or_unknown_packets_name_the_fault() {
         let error = Header::parse(&[0, 0, 1], Framing::Direct).unwrap_err();
         assert_eq!(error.to_string(), "nbss: need 4 octets, got 3");
         let error = Header::parse(&[0x86, 0, 0, 0], Framing::Direct).unwrap_err();
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn every_other_packet_comes_back() {
+    fn other_packets_round_trip() {
         for packet in [
             Packet::Message(b"hello"),
             Packet::Positive,

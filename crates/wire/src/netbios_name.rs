@@ -147,7 +147,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_example_of_the_specification_is_encoded_as_there() {
+    fn the_published_example_is_encoded_as_published() {
         // RFC 1001, section 14.1: "The NetBIOS name" in the scope SCOPE.ID.COM.
         let name = Name(*b"The NetBIOS name");
         let mut octets = Vec::new();
@@ -196,7 +196,7 @@ mod tests {
         }
 
         #[test]
-        fn every_name_comes_back(octets: [u8; 16]) {
+        fn names_round_trip(octets: [u8; 16]) {
             let mut encoded = Vec::new();
             Name(octets).emit_plain(&mut encoded);
             prop_assert_eq!(Name::parse_and_skip_scope(&encoded), Ok((Name(octets), PLAIN_LEN)));

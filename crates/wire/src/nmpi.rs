@@ -106,7 +106,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_header_comes_back(
+        fn headers_round_trip(
             which in 0..COMMANDS.len(), kind: u8, message: u16, names: ([u8; 16], [u8; 16]),
             rest: Vec<u8>,
         ) {

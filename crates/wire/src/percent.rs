@@ -22,7 +22,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_means_something_in_a_url_is_written_by_its_number() {
+    fn reserved_characters_are_percent_encoded() {
         assert_eq!(encode("a b/50%#?.txt"), "a%20b/50%25%23%3F.txt");
         assert_eq!(encode("ü'~"), "%C3%BC%27~");
         assert_eq!(decode("%c3%bc+'~%2").as_deref(), Some("ü+'~%2"));

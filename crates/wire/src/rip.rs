@@ -82,7 +82,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_request_for_all_networks_is_read_and_what_is_none_is_refused() {
+    fn requests_for_all_networks_are_parsed_and_others_refused() {
         let octets = hex::decode("0001ffffffffffffffff").unwrap();
         let all = Packet { is_response: false, entries: vec![Entry::asked(ANY_NETWORK)] };
         assert_eq!(Packet::parse(&octets), Ok(all));
@@ -106,7 +106,7 @@ mod tests {
         }
 
         #[test]
-        fn what_was_read_is_written_the_same(kind in 0..4_u16, rest: Vec<u8>) {
+        fn parsed_packets_are_emitted_unchanged(kind in 0..4_u16, rest: Vec<u8>) {
             let octets = [&kind.to_be_bytes()[..], &rest].concat();
             if let Ok(packet) = Packet::parse(&octets) {
                 let mut again = Vec::new();

@@ -153,7 +153,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_query_and_response_comes_back(
+        fn queries_and_responses_round_trip(
             is_nearest: bool, kind: u16, hops: u16, network: u32, node: [u8; 6], socket: u16,
             name in "[ -~]{0,47}", count in 0..7_usize,
         ) {

@@ -241,7 +241,7 @@ mod tests {
     }
 
     #[test]
-    fn the_golden_message_reads_and_writes() {
+    fn the_golden_message_round_trips() {
         let message = Message {
             token: Token([0x11; 16]),
             flow: 2,

@@ -198,7 +198,7 @@ mod tests {
 
     /// The bind that pysmb 1.2.15 sends, and one for another interface.
     #[test]
-    fn a_bind_is_accepted_for_this_interface_alone() {
+    fn only_srvsvc_binds_are_accepted() {
         let bind = hexadecimal(
             "05000b03 10000000 48000000 02000000 b810b810 00000000 01000000 00000100
              c84f324b 7016d301 12785a47 bf6ee188 03000000 045d888a eb1cc911 9fe80800 2b104860 02000000",

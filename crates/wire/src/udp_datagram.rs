@@ -73,7 +73,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_datagram_is_read_without_padding() {
+    fn datagram_padding_is_ignored() {
         let mut octets = vec![0x45, 0, 0, 30, 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2];
         octets.extend_from_slice(&[0, 137, 0, 138, 0, 10, 0, 0, b'h', b'i', 0, 0, 0]);
         let packet = Packet::parse(&octets).unwrap();

@@ -125,7 +125,7 @@ fn parsed_fields_match_tshark() {
 }
 
 #[test]
-fn every_framing_and_every_command_is_among_the_frames() {
+fn the_captured_frames_cover_every_framing_and_command() {
     let frames = frames();
     let mut commands: Vec<u64> = frames
         .iter()

@@ -195,7 +195,7 @@ fn of_burst(octets: &[u8]) -> Seen {
 }
 
 #[test]
-fn every_packet_of_a_burst_is_read_as_tshark_reads_it_and_written_the_same() {
+fn burst_packets_match_tshark_and_round_trip() {
     let mut count = 0;
     for (octets, expected) in frames() {
         let frame = Frame::parse(&octets).unwrap();
@@ -214,7 +214,7 @@ fn every_packet_of_a_burst_is_read_as_tshark_reads_it_and_written_the_same() {
 }
 
 #[test]
-fn every_frame_is_read_as_tshark_reads_it_and_written_the_same() {
+fn captured_frames_match_tshark_and_round_trip() {
     let mut last = (f::LOG_OUT, 0);
     let mut functions = std::collections::BTreeSet::new();
     for (octets, expected) in frames() {

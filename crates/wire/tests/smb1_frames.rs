@@ -47,7 +47,7 @@ fn session_service_packets_round_trip() {
 }
 
 #[test]
-fn messages_are_read_as_tshark_reads_them() {
+fn parsed_messages_match_tshark() {
     let mut compared = BTreeMap::new();
     for frame in messages() {
         for (name, value) in facts::facts(frame.message(), frame.from_client).unwrap() {
@@ -110,7 +110,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(4000))]
 
     #[test]
-    fn no_change_of_a_message_panics(
+    fn any_changed_message_is_parsed_without_panic(
         which: prop::sample::Index, len: prop::sample::Index, changes: Vec<(prop::sample::Index, u8)>,
     ) {
         let frame = which.get(&MESSAGES);

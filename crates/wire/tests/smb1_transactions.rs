@@ -180,7 +180,7 @@ fn entries_again(
 }
 
 #[test]
-fn shorter_forms_of_an_entry_lack_what_stands_before_its_name() {
+fn short_entry_forms_omit_leading_fields() {
     let name = Text::Oem(b"NAME");
     let entry = find::BothDirectory { attributes: 0x20, ea_size: 7, name, ..Default::default() };
     let mut both = Vec::new();
@@ -241,7 +241,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2000))]
 
     #[test]
-    fn nothing_in_a_transaction_panics(data: Vec<u8>, count: u16, keys: bool, unicode: bool) {
+    fn any_transaction_is_parsed_without_panic(data: Vec<u8>, count: u16, keys: bool, unicode: bool) {
         for level in [find::level::STANDARD, find::level::BOTH_DIRECTORY] {
             let _ = entries_again(level, &data, count, keys, unicode);
         }

@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn the_end_is_sent_ten_times_quickly_and_then_less_often() {
+    fn the_end_is_sent_ten_times_quickly_then_slowly() {
         let (said, _) = said(100);
         assert_eq!(said[..10], [0, 5, 10, 15, 20, 25, 30, 35, 40, 45]);
         assert_eq!(said[10..16], [50, 60, 80, 120, 170, 220]);
     }
 
     #[test]
-    fn an_end_that_nobody_confirms_is_given_up() {
+    fn an_unconfirmed_end_times_out() {
         assert_eq!(said(u64::MAX).1, 1_001, "silent");
         assert_eq!(said(100).1, 3_001, "says something else");
     }

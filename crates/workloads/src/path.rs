@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_is_moved_by_the_path_and_lies_within_what_arrives() {
+    fn windows_shift_with_path_delay_within_the_arrivals() {
         let shift = |one_way_ms: u64, warmup_ms: u64| shift_ns(2 * one_way_ms * MS, warmup_ms * MS);
         // A path of a few milliseconds lies within the warm-up.
         assert_eq!([0, 1, 20].map(|ms| shift(ms, 200)), [0; 3]);

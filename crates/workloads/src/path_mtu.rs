@@ -285,7 +285,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_that_carries_all_is_found_in_one_round_trip() {
+    fn an_unrestricted_path_is_found_in_one_round_trip() {
         assert_eq!(found(1500, 1500, 1, 0), (Some((exactly(1500), exactly(1500))), 1));
         assert_eq!(found(9000, 9000, 100, 0), (Some((exactly(1500), exactly(1500))), 100));
     }
@@ -301,7 +301,7 @@ mod tests {
     }
 
     #[test]
-    fn the_way_back_may_carry_less() {
+    fn the_return_path_may_have_a_smaller_mtu() {
         for size in [576, 1000, 1279, 1280, 1400, 1491] {
             assert_eq!(found(1500, size, 1, 0).0, Some((exactly(1500), exactly(size))));
             let (sizes, took_ms) = found(1492, size, 1, 0);
@@ -311,7 +311,7 @@ mod tests {
     }
 
     #[test]
-    fn a_lost_packet_is_sent_again() {
+    fn lost_packets_are_resent() {
         for size in [1400, 1492, 1500] {
             let back = Bounds { least: size, most: 1500 };
             assert_eq!(found(size, size, 1, 7).0, Some((exactly(size), back)));
@@ -319,7 +319,7 @@ mod tests {
     }
 
     #[test]
-    fn over_a_long_way_bounds_are_told_in_time() {
+    fn long_paths_report_bounds_in_time() {
         let (sizes, took_ms) = found(1400, 1400, 80, 0);
         let (there, back) = sizes.unwrap();
         assert!(there.least <= 1400 && 1400 <= there.most && there.most < 1500, "{there:?}");
@@ -328,7 +328,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_stands_still_makes_no_size_too_long() {
+    fn a_paused_host_does_not_rule_out_a_size() {
         let bounds = |least, most| Bounds { least, most };
         let mut search = PathSearch::new(576, 1500, at_ms(0), 2_000_000_000);
         search.handle_whole(576, at_ms(1));

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn wakes_of_one_future_are_the_same() {
+    fn wakers_of_one_future_are_equal() {
         let time = VirtualTime::new();
         let wakes = |time: &VirtualTime| {
             let clock = time.clone();

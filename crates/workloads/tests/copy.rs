@@ -193,7 +193,7 @@ fn assert_arrived(trial: &Trial, sizes: &[usize]) {
 const SIZES: [usize; 5] = [100_000, 0, 1, 4096, 50_001];
 
 #[test]
-fn an_upload_takes_what_its_calls_take_and_arrives() {
+fn uploads_take_the_time_of_their_calls() {
     let trial = trial(&spec(Direction::Upload), &SIZES, Fails::Never);
     let copied = &trial.simulated.totals.copied;
     assert_eq!(trial.simulated.totals.failure, None);
@@ -214,7 +214,7 @@ fn an_upload_takes_what_its_calls_take_and_arrives() {
 }
 
 #[test]
-fn each_file_may_be_brought_to_disk() {
+fn each_file_can_be_synced() {
     let spec = CopySpec { sync: CopySync::File, ..spec(Direction::Upload) };
     let copied = trial(&spec, &SIZES, Fails::Never).simulated.totals.copied;
     let all_ns: u64 = SIZES.iter().map(|bytes| file_ns(*bytes) + 2_000_000).sum();
@@ -222,7 +222,7 @@ fn each_file_may_be_brought_to_disk() {
 }
 
 #[test]
-fn a_file_that_is_too_short_is_named_with_what_it_has_at_most() {
+fn a_short_file_is_named_with_its_length() {
     // One after another, or both blocks at once: the second finds nothing.
     for (depth, most) in [(1, 3000), (4, 4096)] {
         let spec = CopySpec { retries: 0, depth: Some(depth), ..spec(Direction::Download) };
@@ -240,7 +240,7 @@ fn a_file_that_is_too_short_is_named_with_what_it_has_at_most() {
 }
 
 #[test]
-fn a_file_that_comes_in_parts_is_received_whole_and_more_than_was_asked_for_is_an_error() {
+fn split_files_arrive_whole_and_excess_data_is_an_error() {
     let spec = CopySpec { retries: 0, depth: Some(1), ..spec(Direction::Download) };
     let parts = trial(&spec, &[5001], Fails::AnswersTooMuchFrom(u64::MAX)).simulated;
     assert_eq!(parts.totals.failure, None);
@@ -255,7 +255,7 @@ fn a_file_that_comes_in_parts_is_received_whole_and_more_than_was_asked_for_is_a
 }
 
 #[test]
-fn pauses_before_a_file_is_tried_again_grow_to_five_seconds() {
+fn retry_pauses_grow_to_five_seconds() {
     let spec = CopySpec { retries: 8, ..spec(Direction::Upload) };
     let trial = trial(&spec, &SIZES, Fails::SilentFrom(1));
     let totals = &trial.simulated.totals;
@@ -271,7 +271,7 @@ fn pauses_before_a_file_is_tried_again_grow_to_five_seconds() {
 }
 
 #[test]
-fn a_download_is_as_it_was_sent_whatever_the_depth() {
+fn downloads_are_intact_at_any_depth() {
     for depth in [1, 4, 64] {
         let spec = CopySpec { depth: Some(depth), ..spec(Direction::Download) };
         let trial = trial(&spec, &SIZES, Fails::Never);
@@ -299,7 +299,7 @@ fn workers_share_the_queue_and_every_file_is_copied_once() {
 }
 
 #[test]
-fn a_file_is_tried_again_after_a_reset_and_is_right_then() {
+fn files_are_retried_after_a_reset() {
     let sizes = [20_000; 20];
     let spec = CopySpec { parallel_files: 2, ..spec(Direction::Upload) };
     let trial = trial(&spec, &sizes, Fails::ResetsEvery(23));
@@ -311,7 +311,7 @@ fn a_file_is_tried_again_after_a_reset_and_is_right_then() {
 }
 
 #[test]
-fn a_silent_server_is_given_up_after_the_retries() {
+fn a_silent_server_times_out_after_the_retries() {
     let spec = CopySpec { retries: 2, ..spec(Direction::Upload) };
     let trial = trial(&spec, &SIZES, Fails::SilentFrom(10));
     let failure = trial.simulated.totals.failure.as_ref().expect("a failure");
@@ -335,7 +335,7 @@ fn one_worker_that_gives_up_stops_the_others() {
 }
 
 #[test]
-fn a_copy_that_takes_too_long_ends_and_says_how_far_it_was() {
+fn an_overlong_copy_ends_and_reports_its_progress() {
     let spec = CopySpec { longest_ns: Some(3 * SECOND_NS), ..spec(Direction::Upload) };
     let trial = trial(&spec, &[100_000; 100], Fails::Never);
     let totals = &trial.simulated.totals;
@@ -351,7 +351,7 @@ fn a_copy_that_takes_too_long_ends_and_says_how_far_it_was() {
 }
 
 #[test]
-fn a_late_start_changes_no_time_of_a_file() {
+fn a_late_start_changes_no_file_time() {
     let times = |start_ns| {
         let spec = CopySpec { parallel_files: 3, ..spec(Direction::Upload) };
         let trial = seeded_trial(&spec, &SIZES, Fails::Never, Service::Exponential, 5, start_ns);
@@ -362,7 +362,7 @@ fn a_late_start_changes_no_time_of_a_file() {
 }
 
 #[test]
-fn a_stream_service_moves_a_file_in_order_and_ends_where_it_should() {
+fn stream_services_move_files_in_order() {
     let spec = spec(Direction::Download);
     let time = VirtualTime::new();
     let server = Server::with_order(&time, Service::Fixed, Fails::Never, 1, true);

@@ -19,7 +19,7 @@ use lanlab_workloads::handshake::SETUP_NS;
 const ROUND_TRIP_MS: i64 = 1_000_000;
 
 #[test]
-fn a_closed_loop_on_a_clean_link_asks_again_when_it_is_answered() {
+fn closed_loops_send_the_next_request_on_reply() {
     let trial = trial(&closed_loop(), Faults::default(), 1);
     let counts = &trial.counts;
     // A round trip takes 2 ms.
@@ -36,7 +36,7 @@ fn a_closed_loop_on_a_clean_link_asks_again_when_it_is_answered() {
 }
 
 #[test]
-fn requests_on_a_schedule_leave_when_they_are_due() {
+fn scheduled_requests_are_sent_when_due() {
     let trial = trial(&on_schedule(), Faults::default(), 1);
     let due: Vec<(u64, u64)> = (0..1_100).map(|number| (number, number * MS)).collect();
     assert_eq!(trial.requests.sent, due);
@@ -77,7 +77,7 @@ fn each_lost_request_or_reply_is_one_time_out() {
 }
 
 #[test]
-fn a_reply_that_comes_twice_counts_once() {
+fn duplicate_replies_count_once() {
     for plan in [closed_loop(), on_schedule()] {
         let trial = trial(&plan, Faults { duplication: 0.1, ..Faults::default() }, 3);
         let (missing, repeated) = trial.missing_and_repeated();
@@ -106,7 +106,7 @@ fn replies_out_of_order_are_distinguished_from_lost_and_repeated_ones() {
 }
 
 #[test]
-fn a_late_reply_is_a_time_out_and_is_counted_as_late() {
+fn a_late_reply_counts_as_a_late_time_out() {
     let faults = Faults { jitter_ns: 10 * MS, ..Faults::default() };
     for plan in [closed_loop(), on_schedule()] {
         let trial = trial(&Plan { timeout_ns: 15 * MS, ..plan }, faults, 4);
@@ -141,7 +141,7 @@ fn a_closed_loop_sends_the_next_request_at_the_time_out() {
 }
 
 #[test]
-fn a_peer_that_falls_silent_is_given_up() {
+fn a_silent_peer_times_out() {
     let broken = Faults { broken_from_ns: Some(500 * MS), ..Faults::default() };
     for plan in [closed_loop(), on_schedule()] {
         let plan = Plan { amount: EchoAmount::TimeNs(10_000 * MS), ..plan };
@@ -156,7 +156,7 @@ fn a_peer_that_falls_silent_is_given_up() {
 }
 
 #[test]
-fn a_schedule_sends_nothing_to_a_silent_peer_but_that_it_is_there() {
+fn schedules_send_only_keep_alives_to_a_silent_peer() {
     let broken = Faults { broken_from_ns: Some(500 * MS), ..Faults::default() };
     let plan = Plan { amount: EchoAmount::TimeNs(10_000 * MS), ..on_schedule() };
     let trial = trial(&plan, broken, 1);
@@ -180,7 +180,7 @@ fn a_schedule_waits_for_the_last_reply_until_it_is_overdue() {
 }
 
 #[test]
-fn requests_over_a_connection_need_no_word_of_the_peer() {
+fn connection_requests_need_no_keep_alive() {
     let broken = Faults { broken_from_ns: Some(500 * MS), ..Faults::default() };
     let plan = Plan { amount: EchoAmount::TimeNs(10_000 * MS), ..on_schedule() };
     let trial = trial(&Plan { transport: Transport::Tcp, ..plan }, broken, 1);
@@ -189,7 +189,7 @@ fn requests_over_a_connection_need_no_word_of_the_peer() {
 }
 
 #[test]
-fn a_slow_schedule_reports_that_it_is_alive_and_is_no_silence() {
+fn slow_schedules_send_keep_alives_and_do_not_time_out() {
     let pace = Pace::from_message_rate(2.0);
     let plan = Plan { pace, amount: EchoAmount::TimeNs(4_900 * MS), ..on_schedule() };
     let trial = trial(&plan, Faults::default(), 1);
@@ -203,7 +203,7 @@ fn a_slow_schedule_reports_that_it_is_alive_and_is_no_silence() {
 }
 
 #[test]
-fn a_requester_that_stood_still_counts_from_when_requests_were_due() {
+fn a_paused_requester_counts_from_the_due_time() {
     let pause = Pause { from_ns: 500 * MS, time_ns: 40 * MS };
     let trial = trial_with(&on_schedule(), Faults::default(), 1, START_NS, pause);
     let counts = &trial.counts;
@@ -253,7 +253,7 @@ fn the_end_is_agreed_on_over_a_link_that_loses_a_third() {
 }
 
 #[test]
-fn nobody_can_make_a_trial_go_on_for_ever() {
+fn no_peer_can_prolong_a_trial_forever() {
     let progress = Progress::default();
     for plan in [closed_loop(), on_schedule()] {
         let plan = Plan { amount: EchoAmount::Requests(1 << 32), ..plan };
@@ -275,7 +275,7 @@ fn nobody_can_make_a_trial_go_on_for_ever() {
 }
 
 #[test]
-fn what_was_not_asked_for_is_no_reply() {
+fn unrequested_replies_are_ignored() {
     let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
     let plan = Plan { warmup_ns: 0, ..closed_loop() };
     let mut requester = ClosedLoop::new(&plan, &progress, start);
@@ -313,7 +313,7 @@ fn what_was_not_asked_for_is_no_reply() {
 }
 
 #[test]
-fn a_request_without_room_is_refused_and_another_follows_a_millisecond_later() {
+fn requests_without_room_are_retried_after_a_millisecond() {
     let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
     let plan = Plan { warmup_ns: 0, ..closed_loop() };
     let mut requester = ClosedLoop::new(&plan, &progress, start);
@@ -328,7 +328,7 @@ fn a_request_without_room_is_refused_and_another_follows_a_millisecond_later() {
 }
 
 #[test]
-fn a_responder_to_a_schedule_says_every_50_ms_that_it_is_there() {
+fn responders_to_schedules_send_keep_alives_every_50_ms() {
     let (progress, start) = (Progress::default(), Instant::from_nanos(START_NS));
     let (_, acceptor, _) =
         agree_within(&mut Link::new(Faults::default(), 1), SETUP_NS).expect("an agreement");

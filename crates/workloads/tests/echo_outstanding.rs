@@ -15,7 +15,7 @@ fn with_outstanding(outstanding_requests: usize) -> Plan {
 }
 
 #[test]
-fn a_clean_link_carries_that_many_in_each_round_trip() {
+fn a_clean_link_carries_the_set_requests_per_round_trip() {
     let trial = trial(&with_outstanding(8), Faults::default(), 1);
     let counts = &trial.counts;
     // A round trip takes 2 ms: 4,000 a second, in a warm-up of 100 ms and a second.
@@ -63,7 +63,7 @@ fn an_amount_of_requests_is_kept_exactly() {
 }
 
 #[test]
-fn a_late_reply_is_a_time_out_and_is_counted_as_late() {
+fn a_late_reply_counts_as_a_late_time_out() {
     let faults = Faults { jitter_ns: 10 * MS, ..Faults::default() };
     let trial = trial(&Plan { timeout_ns: 15 * MS, ..with_outstanding(4) }, faults, 4);
     let counts = &trial.counts;

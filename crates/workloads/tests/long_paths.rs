@@ -30,7 +30,7 @@ fn usual(rate: f64, time_ms: u64) -> Plan {
 }
 
 #[test]
-fn a_stream_is_received_whole_however_long_its_path() {
+fn streams_arrive_whole_over_paths_of_any_length() {
     for delay_ms in DELAYS_MS {
         for time_ms in [1_000, 3_000] {
             let trial = trial(&usual(1_000.0, time_ms), path(delay_ms), 1, START_NS);
@@ -56,7 +56,7 @@ fn a_stream_is_received_whole_however_long_its_path() {
 }
 
 #[test]
-fn a_stream_without_a_warm_up_is_received_whole_but_for_the_millisecond_of_the_link() {
+fn streams_without_warm_up_lose_only_the_link_millisecond() {
     for delay_ms in DELAYS_MS {
         let plan = Plan { warmup_ns: 0, ..usual(1_000.0, 1_000) };
         let counts = trial(&plan, path(delay_ms), 1, START_NS).counts;
@@ -67,7 +67,7 @@ fn a_stream_without_a_warm_up_is_received_whole_but_for_the_millisecond_of_the_l
 }
 
 #[test]
-fn a_long_path_is_not_filled_with_marks() {
+fn marks_do_not_flood_long_paths() {
     for delay_ms in DELAYS_MS {
         let trial = trial(&usual(1_000.0, 1_000), path(delay_ms), 1, START_NS);
         let marks = trial.times_said(|kind| matches!(kind, Kind::Mark { .. }));
@@ -76,7 +76,7 @@ fn a_long_path_is_not_filled_with_marks() {
 }
 
 #[test]
-fn losses_of_a_long_path_are_counted_as_they_are() {
+fn losses_on_long_paths_are_counted_exactly() {
     for delay_ms in [600, 3_000] {
         let faults = Faults { loss: 0.05, ..path(delay_ms) };
         let trial = trial(&usual(1_000.0, 3_000), faults, 3, START_NS);
@@ -102,7 +102,7 @@ fn usual_echo(plan: &echo::Plan, amount: EchoAmount) -> echo::Plan {
 }
 
 #[test]
-fn an_echo_times_the_round_trip_however_long_its_path() {
+fn round_trips_are_timed_on_paths_of_any_length() {
     for delay_ms in DELAYS_MS {
         let rare = echo::Plan { pace: Pace::from_message_rate(10.0), ..on_schedule() };
         for plan in [closed_loop(), rare] {
@@ -119,7 +119,7 @@ fn an_echo_times_the_round_trip_however_long_its_path() {
 }
 
 #[test]
-fn an_echo_that_the_path_leaves_no_time_for_is_refused_with_what_helps() {
+fn echoes_too_short_for_their_path_are_refused_with_a_hint() {
     let refused = |plan: &echo::Plan, round_trip_ms: u64| {
         let failure = plan.on_path(round_trip_ms * MS).unwrap_err();
         (failure.code, failure.message, failure.hint.unwrap_or_default())

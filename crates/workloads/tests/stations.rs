@@ -135,7 +135,7 @@ fn the_same_seed_gives_the_same_readings_byte_for_byte() {
 }
 
 #[test]
-fn a_connection_that_is_reset_is_made_anew_and_no_reading_is_lost() {
+fn reset_connections_are_reopened_without_losing_readings() {
     let spec = StationsSpec { retries: 2, ..stations(3, 10 * SECOND_NS) };
     let trial = trial(&spec, Service::Fixed, Fails::ResetsEvery(50), 1);
     let resets = trial.stationed.errors["reset"];
@@ -146,7 +146,7 @@ fn a_connection_that_is_reset_is_made_anew_and_no_reading_is_lost() {
 }
 
 #[test]
-fn a_silent_server_costs_a_time_out_each_and_the_trial_ends_in_its_time() {
+fn a_silent_server_times_out_each_station_and_the_trial_ends_on_time() {
     let trial = trial(&stations(2, 10 * SECOND_NS), Service::Fixed, Fails::SilentFrom(200), 1);
     let stationed = &trial.stationed;
     assert!(stationed.errors["timed_out"] >= 2, "{:?}", stationed.errors);
@@ -156,7 +156,7 @@ fn a_silent_server_costs_a_time_out_each_and_the_trial_ends_in_its_time() {
 }
 
 #[test]
-fn a_server_that_dies_ends_every_station_with_the_reason() {
+fn a_dying_server_ends_every_station_with_its_reason() {
     let spec = StationsSpec { retries: 3, ..stations(4, 100 * SECOND_NS) };
     let trial = trial(&spec, Service::Fixed, Fails::DeadFrom(500), 1);
     assert_eq!(trial.stationed.ended_by, StationsEnd::NoStation);

@@ -86,7 +86,7 @@ fn generations(server: &Server, station: u32, block_bytes: usize) -> Vec<u32> {
 }
 
 #[test]
-fn blocks_are_written_in_turn_and_the_last_four_are_read_again() {
+fn blocks_are_written_in_turn_and_the_last_four_re_read() {
     let trial = trial(&writing(10), Fails::Never);
     let found = &trial.stationed;
     assert_eq!((found.readings, found.bytes, found.elapsed_ns), (10, 7_500, 10 * BLOCK_NS));
@@ -108,7 +108,7 @@ fn blocks_are_written_in_turn_and_the_last_four_are_read_again() {
 }
 
 #[test]
-fn each_block_that_was_written_is_read_again_once() {
+fn each_written_block_is_re_read_once() {
     let read_back = |spec: &StationsSpec| {
         let checked = trial(spec, Fails::Never).stationed.checked;
         (checked.read_back, checked.blocks)
@@ -121,7 +121,7 @@ fn each_block_that_was_written_is_read_again_once() {
 }
 
 #[test]
-fn a_block_that_is_not_as_it_was_written_is_found_when_it_is_read_again() {
+fn changed_blocks_are_found_on_re_reading() {
     // The open is call 1, the writes are calls 2 to 6: the second block that is read again is wrong.
     let checked = trial(&writing(5), Fails::CorruptsEvery(8)).stationed.checked;
     assert_eq!((checked.read_back, checked.read_back_wrong, checked.corrupt), (4, 1, 1));
@@ -130,7 +130,7 @@ fn a_block_that_is_not_as_it_was_written_is_found_when_it_is_read_again() {
 }
 
 #[test]
-fn a_write_may_be_brought_to_disk_each_time() {
+fn each_write_can_be_synced() {
     let spec = StationsSpec { sync: StationSync::Each, ..writing(3) };
     assert_eq!(trial(&spec, Fails::Never).stationed.elapsed_ns, 3 * (BLOCK_NS + 2 * MS));
     let reads = StationsSpec { operation: StationOperation::Read, ..spec };
@@ -173,7 +173,7 @@ fn a_service_of_whole_files_has_a_file_for_each_block() {
 }
 
 #[test]
-fn what_was_written_is_read_right_although_connections_are_reset() {
+fn data_stays_correct_across_connection_resets() {
     let spec = StationsSpec {
         operation: StationOperation::Mix,
         access: BlockAccess::Random,
@@ -223,7 +223,7 @@ fn operations_of_an_open_loop_begin_when_they_are_due() {
 }
 
 #[test]
-fn what_an_open_loop_cannot_begin_in_its_time_is_counted() {
+fn open_loop_operations_not_started_are_counted() {
     let open_loop = Some(OpenLoop { rate_per_s: 1_000.0, arrivals: Arrivals::Fixed });
     let spec = StationsSpec { open_loop, until: timed(100 * MS), ..spec() };
     let found = trial(&spec, Fails::Never).stationed;
@@ -255,7 +255,7 @@ fn a_station_thinks_after_each_operation() {
 }
 
 #[test]
-fn an_operation_is_tried_again_after_ever_longer_pauses() {
+fn operations_are_retried_after_growing_pauses() {
     // Every second call fails: each read, and no open. To connect and to open takes 4 ms.
     let spec = StationsSpec {
         retries: 3,
@@ -273,7 +273,7 @@ fn an_operation_is_tried_again_after_ever_longer_pauses() {
 }
 
 #[test]
-fn a_station_of_which_a_hundred_operations_in_a_row_fail_ends() {
+fn a_hundred_consecutive_failures_end_a_station() {
     // The open is call 1; three reads are right.
     let spec = StationsSpec { retries: 5, until: timed(100 * MS), ..spec() };
     let found = trial(&spec, Fails::DeniesFrom(5)).stationed;
@@ -290,14 +290,14 @@ fn a_station_of_which_a_hundred_operations_in_a_row_fail_ends() {
 }
 
 #[test]
-fn errors_that_fill_all_room_end_a_trial() {
+fn a_trial_ends_when_errors_fill_its_readings() {
     let spec = StationsSpec { most_readings: 20, until: timed(100 * MS), ..spec() };
     let found = trial(&spec, Fails::DeniesFrom(2)).stationed;
     assert_eq!((found.readings, found.ended_by), (20, StationsEnd::Full));
 }
 
 #[test]
-fn readings_are_thinned_where_there_is_not_room_for_all() {
+fn readings_are_thinned_when_room_runs_out() {
     let spec = StationsSpec { most_readings: 100, until: timed(1_000 * MS), ..spec() };
     let trial = trial(&spec, Fails::Never);
     let found = &trial.stationed;
@@ -312,7 +312,7 @@ fn readings_are_thinned_where_there_is_not_room_for_all() {
 }
 
 #[test]
-fn stations_connect_as_many_at_once_as_they_may() {
+fn concurrent_connection_attempts_are_limited() {
     let own = OwnStations { first: 0, count: 3 };
     for (connects_at_once, last_ms, all_ms) in [(16, 8, 8), (1, 4, 12)] {
         let spec = StationsSpec { stations: 3, own, connects_at_once, ..spec() };
@@ -324,7 +324,7 @@ fn stations_connect_as_many_at_once_as_they_may() {
 }
 
 #[test]
-fn a_server_that_is_never_there_is_given_up_after_seven_attempts() {
+fn a_missing_server_fails_after_seven_attempts() {
     let never = Fails::StartsAt(Instant::FAR_FUTURE);
     let failure = trial_at(&spec(), never, false).map(|_| ()).unwrap_err();
     assert_eq!(failure, "station 0: connect: refused");
@@ -335,7 +335,7 @@ fn a_server_that_is_never_there_is_given_up_after_seven_attempts() {
 }
 
 #[test]
-fn pauses_before_a_connection_is_tried_again_grow_to_five_seconds() {
+fn reconnect_pauses_grow_to_five_seconds() {
     let spec = StationsSpec { retries: 8, until: timed(60_000 * MS), ..spec() };
     let found = trial(&spec, Fails::DeadFrom(2)).stationed;
     // 0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 5 and 5 s, and nine refusals of 0.1 ms each.
@@ -353,7 +353,7 @@ fn messages_due_at_the_end_are_not_awaited() {
 }
 
 #[test]
-fn a_block_that_comes_in_parts_is_read_whole() {
+fn split_blocks_are_read_whole() {
     let spec = StationsSpec { until: writing(4).until, ..spec() };
     let found = trial(&spec, Fails::AnswersTooMuchFrom(u64::MAX)).stationed;
     // 750 bytes as 375, 188, 94, 47, 23, 12, 6, 3, 1 and 1, asked for as 750, 375, 187 and so on.
@@ -364,7 +364,7 @@ fn a_block_that_comes_in_parts_is_read_whole() {
 }
 
 #[test]
-fn more_than_was_asked_for_or_less_than_there_should_be_is_an_error() {
+fn excess_or_missing_data_is_an_error() {
     // The open is call 1. The second part of the first block is one byte too long: that costs the
     // connection, and nothing is tried again.
     let spec = StationsSpec { retries: 3, until: writing(1).until, ..spec() };
@@ -378,7 +378,7 @@ fn more_than_was_asked_for_or_less_than_there_should_be_is_an_error() {
 }
 
 #[test]
-fn an_interval_that_is_narrow_after_twenty_one_looks_ends_a_trial() {
+fn an_interval_narrow_after_21_samples_ends_a_trial() {
     let until = StationsUntil { interval_ratio: Some(0.01), ..timed(60_000 * MS) };
     let found = trial(&StationsSpec { until, ..spec() }, Fails::Never).stationed;
     // Each look is 50 ms after the one before; the block under way at 1,050 ms is the 382nd.

@@ -43,7 +43,7 @@ fn exactly_the_lost_messages_are_missing() {
 }
 
 #[test]
-fn what_comes_twice_counts_once() {
+fn duplicate_messages_count_once() {
     let trial = trial(&plan(), Faults { duplication: 0.1, ..Faults::default() }, 3, START_NS);
     assert!(trial.link.duplicated > 900, "{}", trial.link.duplicated);
     assert_eq!(trial.counts.duplicate_messages, trial.link.duplicated);
@@ -66,7 +66,7 @@ fn reordered_messages_are_distinguished_from_lost_and_duplicate_ones() {
 }
 
 #[test]
-fn what_arrives_after_the_drain_is_overdue() {
+fn arrivals_after_the_drain_are_overdue() {
     let faults = Faults { jitter_ns: 200 * MS, ..Faults::default() };
     let trial = trial(&plan(), faults, 4, START_NS);
     // Messages came out of order: the receiver stays until 200 ms have brought none.
@@ -84,7 +84,7 @@ fn a_late_start_changes_no_count() {
 }
 
 #[test]
-fn a_silent_receiver_is_given_up_and_one_that_starts_late_is_not() {
+fn silent_receivers_time_out_and_late_ones_do_not() {
     let silent = Faults { deaf_until_ns: u64::MAX, ..Faults::default() };
     let gave_up =
         agree_within(&mut Link::new(silent, 1), SETUP_NS).map(|agreed| agreed.0).unwrap_err();
@@ -104,7 +104,7 @@ fn stay_ms(faults: Faults, seed: u64) -> u64 {
 }
 
 #[test]
-fn a_receiver_stays_for_stragglers_where_it_may_have_to() {
+fn receivers_wait_for_late_messages_where_needed() {
     let fine = stay_ms(Faults::default(), 1);
     let lossy = stay_ms(Faults { loss: 0.01, ..Faults::default() }, 1);
     let mixed = stay_ms(Faults { loss: 0.01, jitter_ns: 2 * MS, ..Faults::default() }, 1);
@@ -114,7 +114,7 @@ fn a_receiver_stays_for_stragglers_where_it_may_have_to() {
 }
 
 #[test]
-fn the_mark_and_the_end_are_said_until_they_are_confirmed() {
+fn marks_and_ends_are_resent_until_confirmed() {
     for seed in 1..50 {
         let faults = Faults { loss: 0.5, ..Faults::default() };
         let trial = trial(&plan(), faults, seed, START_NS);
@@ -128,7 +128,7 @@ fn the_mark_and_the_end_are_said_until_they_are_confirmed() {
 }
 
 #[test]
-fn a_stream_stops_a_second_after_it_has_heard_nothing() {
+fn a_stream_stops_after_a_second_of_silence() {
     let plan = Plan { amount: Amount::TimeNs(60_000 * MS), ..plan() };
     let faults = Faults { broken_from_ns: Some(500 * MS), ..Faults::default() };
     let trial = trial(&plan, faults, 1, START_NS);
@@ -146,7 +146,7 @@ fn a_stream_stops_a_second_after_it_has_heard_nothing() {
 }
 
 #[test]
-fn an_end_that_nobody_hears_is_unconfirmed_after_the_silence() {
+fn an_unheard_end_is_unconfirmed_after_the_silence() {
     // Broken between the last message and the end.
     let faults = Faults { broken_from_ns: Some(1_099_950_000), ..Faults::default() };
     let trial = trial(&plan(), faults, 1, START_NS);
@@ -158,7 +158,7 @@ fn an_end_that_nobody_hears_is_unconfirmed_after_the_silence() {
 }
 
 #[test]
-fn a_slow_rate_is_kept_alive() {
+fn slow_rates_send_keep_alives() {
     let pace = Pace::from_message_rate(2.0);
     let slow = Plan { pace, shared_pace: pace, amount: Amount::Messages(6), ..plan() };
     let trial = trial(&slow, Faults::default(), 1, START_NS);
@@ -178,7 +178,7 @@ fn unpaced(plan: &Plan, act: impl FnOnce(&mut Outgoing, &mut SharedMeters<()>, I
 }
 
 #[test]
-fn what_the_system_has_no_room_for_is_tried_again_where_there_is_no_schedule() {
+fn unscheduled_messages_without_room_are_retried() {
     let amount = Amount::Messages(100);
     let plan = Plan { pace: None, shared_pace: None, warmup_ns: 0, amount, ..plan() };
     unpaced(&plan, |outgoing, meters, now| {
@@ -201,7 +201,7 @@ fn what_the_system_has_no_room_for_is_tried_again_where_there_is_no_schedule() {
 }
 
 #[test]
-fn a_flow_that_is_stopped_closes_its_counts_once() {
+fn stopped_flows_close_their_counts_once() {
     let amount = Amount::Messages(1);
     let plan = Plan { pace: None, shared_pace: None, warmup_ns: 0, amount, ..plan() };
     unpaced(&plan, |outgoing, meters, now| {
@@ -232,7 +232,7 @@ fn a_receiver_that_closes_its_port_ends_the_stream() {
 }
 
 #[test]
-fn a_sender_that_never_ends_is_ended_an_hour_after_its_time() {
+fn endless_senders_are_stopped_an_hour_after_their_deadline() {
     let plan = plan();
     let (_, acceptor, _) =
         agree_within(&mut Link::new(Faults::default(), 1), SETUP_NS).expect("an agreement");

@@ -25,7 +25,7 @@ fn is_untouched(other: &Path) -> bool {
 }
 
 #[test]
-fn no_link_on_the_way_is_followed() {
+fn no_link_in_the_path_is_followed() {
     let (_place, base, other) = with_neighbour();
     fs::remove_dir(base.join("mine/files")).expect("removed");
     // One that stays in the base is none of ours either.
@@ -51,7 +51,7 @@ fn no_link_on_the_way_is_followed() {
 }
 
 #[test]
-fn a_file_that_was_replaced_is_not_written_to_or_waited_for() {
+fn replaced_files_are_not_written_and_block_nothing() {
     let (_place, base, other) = with_neighbour();
     let below = ConfinedDirectory::open(&base).expect("opened");
     let file = path("mine/files/file");
@@ -72,7 +72,7 @@ fn a_file_that_was_replaced_is_not_written_to_or_waited_for() {
 }
 
 #[test]
-fn what_was_made_is_not_mistaken_for_what_took_its_place() {
+fn replacements_of_our_files_are_recognised() {
     let (_place, base, other) = with_neighbour();
     let (made, file) = (path("made"), path("made/file"));
     let below = ConfinedDirectory::open(&base).expect("opened");

@@ -201,7 +201,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_working_directory_is_within_quotation_marks_or_a_path_from_the_root() {
+    fn pwd_replies_are_quoted_or_absolute_paths() {
         assert_eq!(unquoted("/pub is where you are").as_deref(), Some("/pub"));
         assert_eq!([unquoted("is /pub"), unquoted("/\"x"), unquoted("")], [None, None, None]);
         assert_eq!(quoted(r#""/a b" is where you are"#).as_deref(), Some("/a b"));

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_gives_no_ticket_is_asked_for_tls_1_2_from_then_on() {
+    fn servers_without_tickets_get_tls_1_2_from_then_on() {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let (peer, sha256) = server_without_tickets().await;

@@ -122,7 +122,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_port_of_data_is_found_in_either_answer() {
+    fn the_data_port_is_read_from_both_reply_forms() {
         assert_eq!(epsv_port("Entering Extended Passive Mode (|||6446|)"), Some(6446));
         assert_eq!(epsv_port("ok (!!!1!)"), Some(1));
         for bad in ["", "(||||)", "(|||0|)", "(|||65536|)", "(|||1", "(1,2)", "()"] {
@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_limit_on_connections_is_named_only_where_the_server_says_so() {
+    fn a_connection_limit_is_reported_only_if_the_server_names_it() {
         let hint = |words: &str| {
             Reply { code: 421, lines: vec![words.to_owned()] }.fault("x", Class::Missing).hint
         };
@@ -151,7 +151,7 @@ mod tests {
     }
 
     #[test]
-    fn one_code_is_distinguished_by_its_words() {
+    fn equal_codes_are_told_apart_by_their_text() {
         let class = |code, words: &str| {
             Reply { code, lines: vec![words.to_owned()] }.fault("x", Class::Missing).class
         };
@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_answer_breaks_the_reading(line in ".*") {
+        fn any_reply_is_parsed_without_panic(line in ".*") {
             let _ = (parse(&line), epsv_port(&line), pasv_port(&line));
         }
     }

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn entries_are_read_in_the_forms_of_their_servers() {
+    fn entries_of_every_server_format_are_parsed() {
         for (line, wanted) in [
             ("-rw-r--r--   1 me   us    12 Nov 26 15:35 a  b 10:00", file("a  b 10:00", 12)),
             ("-rw-r--r--   1 me   12 Nov 26 15:35 no group", file("no group", 12)),
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_entry_is_passed_over_or_said_to_be_unknown() {
+    fn lines_without_an_entry_are_skipped_or_reported_unknown() {
         for line in [
             "total 12",
             "insgesamt 12",
@@ -201,7 +201,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_name_behind_a_date_comes_back(name in "[^\r\n/\0]{1,30}", size in any::<u64>()) {
+        fn any_name_after_a_date_round_trips(name in "[^\r\n/\0]{1,30}", size in any::<u64>()) {
             for date in ["Nov 26 15:35", "2026-11-26 15:35", "26. Nov 2025"] {
                 let line = format!("-rw-r--r-- 1 me us {size} {date} {name}");
                 let is_zone = name.split(' ').next().is_some_and(super::is_zone);
@@ -212,7 +212,7 @@ mod tests {
         }
 
         #[test]
-        fn no_line_breaks_the_reading(line in "[-dlrwx+.@0-9 a-z:é月]*") {
+        fn any_line_is_parsed_without_panic(line in "[-dlrwx+.@0-9 a-z:é月]*") {
             let _ = read(&line);
         }
     }

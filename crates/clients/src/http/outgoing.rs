@@ -71,7 +71,7 @@ mod tests {
     }
 
     #[test]
-    fn a_head_by_hand() {
+    fn request_heads_have_the_expected_bytes() {
         let put = Request::builder().method("PUT").uri("/a%20b?x=1").header("If-None-Match", "*");
         let expected = "PUT /a%20b?x=1 HTTP/1.1\r\nhost: nas:8080\r\nif-none-match: *\r\n\
                         content-length: 7\r\n\r\n";

@@ -136,7 +136,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_lists_no_authentication_takes_any() {
+    fn an_empty_authentication_list_allows_any() {
         let of = |flavors: &[u32]| read_root(&mut Reader::new(&mounted(flavors)), true);
         for flavors in [&[][..], &[0], &[1], &[390_003, 1], &[0, 390_003]] {
             assert_eq!(of(flavors).unwrap(), b"abcd", "{flavors:?}");
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn the_port_is_named_where_it_may_be_the_cause() {
+    fn errors_name_the_port_if_it_may_be_the_cause() {
         let refused = 13_u32.to_be_bytes();
         let hint = |is_from_low_port| {
             read_root(&mut Reader::new(&refused), is_from_low_port).unwrap_err().hint.unwrap()

@@ -73,7 +73,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_has_what_is_asked_and_who_asks() {
+    fn urls_hold_the_request_and_its_signer() {
         let plain = bucket(None);
         let now = UNIX_EPOCH + Duration::from_hours(380_376);
         let uri = |bucket: &Bucket, key, query| bucket.uri(&Method::GET, key, query, now);

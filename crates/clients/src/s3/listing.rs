@@ -88,7 +88,7 @@ mod tests {
 </ListBucketResult>"#;
 
     #[test]
-    fn a_page_is_read() {
+    fn a_listing_page_is_parsed() {
         let page = parse(ANSWER.as_bytes(), "a b/").unwrap();
         let file = Entry { name: "x&y ".to_owned(), size_bytes: 17, is_directory: false };
         let directory = Entry { name: "in".to_owned(), size_bytes: 0, is_directory: true };
@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn malformed_input_is_not_ignored() {
+    fn malformed_listings_are_errors() {
         let wrong = |from: &str, to: &str, prefix: &str| {
             parse(ANSWER.replace(from, to).as_bytes(), prefix).unwrap_err()
         };

@@ -74,7 +74,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_code_counts_and_then_the_status() {
+    fn the_error_code_outranks_the_status() {
         let class = |status: u16, text: &str| {
             refusal("GET x", StatusCode::from_u16(status).unwrap(), text.as_bytes()).class
         };
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn what_the_server_says_is_cut_and_clean() {
+    fn server_messages_are_shortened_and_cleaned() {
         let text =
             format!("<Error><Code>Odd</Code><Message>a\x07{}</Message></Error>", "x".repeat(999));
         let fault = refusal("GET x", StatusCode::BAD_REQUEST, text.as_bytes());

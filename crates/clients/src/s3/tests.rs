@@ -73,7 +73,7 @@ async fn a_long_object_is_written_by_parts() {
 }
 
 #[tokio::test]
-async fn parts_of_an_object_that_is_given_up_are_removed() {
+async fn aborted_uploads_leave_no_parts() {
     let root = tempfile::tempdir().unwrap();
     let (serving, session) = with_small_parts(root.path()).await;
     let path = ServicePath::new("given up").unwrap();

@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_status_says_what_can_be_done() {
+    fn status_codes_map_to_actionable_errors() {
         for (status, expected) in [
             (0xC000_0034, Class::Missing),
             (0xC000_0035, Class::Exists),

@@ -34,7 +34,7 @@ async fn answered(octets: &[u8]) -> Result<()> {
 }
 
 #[tokio::test]
-async fn a_session_is_asked_for_by_names() {
+async fn session_requests_carry_both_names() {
     answered(&[0x82, 0, 0, 0]).await.unwrap();
     let refused = answered(&[0x83, 0, 0, 1, 0x82]).await.unwrap_err();
     assert_eq!(refused.class, Class::Refused);
@@ -52,7 +52,7 @@ async fn a_session_is_asked_for_by_names() {
 }
 
 #[tokio::test]
-async fn a_server_is_called_by_its_name_if_that_is_one_of_netbios() {
+async fn servers_are_called_by_their_netbios_name_if_valid() {
     for (name, expected) in [
         ("oldbox", "OLDBOX"),
         ("oldbox.example.org", "OLDBOX"),
@@ -66,7 +66,7 @@ async fn a_server_is_called_by_its_name_if_that_is_one_of_netbios() {
 }
 
 #[tokio::test]
-async fn messages_come_whole_however_they_are_cut() {
+async fn messages_arrive_whole_in_any_split() {
     let (near, mut far) = pair().await;
     let long = vec![7; 100_000];
     let mut octets = vec![0x85, 0, 0, 0, 0, 0, 0, 3, 1, 2, 3, 0x85, 0, 0, 0, 0, 1, 0x86, 0xa0];
@@ -103,7 +103,7 @@ async fn oversized_and_malformed_messages_are_refused_at_once() {
 }
 
 #[tokio::test]
-async fn a_message_is_sent_with_its_length_however_slowly_it_is_taken() {
+async fn messages_are_sent_whole_to_slow_readers() {
     let (near, mut far) = pair().await;
     let message: Vec<u8> = (0..1_000_000).map(|index: u32| index as u8).collect();
     let mut port = over(near, Framing::Direct);

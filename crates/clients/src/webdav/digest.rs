@@ -325,7 +325,7 @@ mod tests {
 
     /// The example of RFC 7616, section 3.9.1, whose server offers both algorithms.
     #[test]
-    fn the_example_of_the_specification_is_answered() {
+    fn the_published_example_gets_the_published_response() {
         let offered = |algorithm: &str| {
             format!(
                 "Digest realm=\"http-auth@example.org\", qop=\"auth, auth-int\", \
@@ -360,7 +360,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_of_rfc_2069_is_answered_without_a_count() {
+    fn rfc_2069_servers_get_no_nonce_count() {
         // RFC 2617, section 3.5, without `qop`: computed with md5sum.
         let found = challenges(["Digest realm=\"r\", nonce=\"n\""].into_iter());
         let digest = Digest::of(&found, &who("u", "p"), "own").unwrap();
@@ -373,7 +373,7 @@ mod tests {
     }
 
     #[test]
-    fn schemes_are_distinguished_in_one_field_or_many() {
+    fn schemes_are_found_in_one_field_or_several() {
         let found = challenges(
             [
                 "Negotiate, NTLM TlRMTVNTUAAC==, Basic realm=\"a, \\\"b\\\"\"",
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn names_and_values_with_marks_are_quoted() {
+    fn names_and_values_are_quoted_correctly() {
         let found = challenges(["Digest realm=\"r\\\\\", nonce=n, charset=UTF-8"].into_iter());
         let text = |user: &str| {
             let digest = Digest::of(&found, &who(user, "p"), "own").unwrap();
@@ -415,7 +415,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_field_breaks_the_reading(field in "[ -~]{0,80}") {
+        fn any_field_is_parsed_without_panic(field in "[ -~]{0,80}") {
             let found = challenges(std::iter::once(field.as_str()));
             let _ = (names(&found), Digest::of(&found, &who("u", "p"), "own"));
         }

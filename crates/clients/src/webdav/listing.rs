@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_file_without_a_length_is_not_taken_for_an_empty_one() {
+    fn a_file_of_unknown_length_is_not_empty() {
         let answer = ANSWER.replace("<D:getcontentlength>17</D:getcontentlength>", "");
         assert_eq!(parse(answer.as_bytes(), "/a%20b/").unwrap_err(), "no length of `x&%.bin`");
         let answer = ANSWER.replace("17", "-1");
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_directory_that_the_server_names_otherwise_is_not_an_entry_in_itself() {
+    fn a_directory_listed_under_another_name_is_not_its_own_entry() {
         for own in
             ["/nas/own/", "/own/", "/dav/own/", "http://inside:81/x/y/own/", "own/", "/NAS/own/"]
         {

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn another_plan_at_the_same_link_gets_no_node_of_the_first() {
+    fn a_different_plan_on_a_link_gets_its_own_node() {
         let mut registry = registry();
         let first = registry.node_of(&plan("a"), begin).unwrap();
         let other = WiredPlan { profile: DOS, ..plan("a") };

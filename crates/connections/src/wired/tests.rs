@@ -172,7 +172,7 @@ async fn give_up(port: &mut WiredPort) {
 }
 
 #[test]
-fn a_program_that_waits_has_the_link_until_its_message_has_come() {
+fn a_waiting_program_drives_the_link_until_its_message_arrives() {
     let pair = Pair::new();
     let mut port = pair.call();
     run(async {
@@ -183,7 +183,7 @@ fn a_program_that_waits_has_the_link_until_its_message_has_come() {
 }
 
 #[test]
-fn a_wait_that_was_given_up_does_not_keep_frames_from_others() {
+fn a_cancelled_wait_withholds_no_frames() {
     let pair = Pair::new();
     let (mut first, mut second) = (pair.call(), pair.call());
     run(async {
@@ -195,7 +195,7 @@ fn a_wait_that_was_given_up_does_not_keep_frames_from_others() {
 }
 
 #[test]
-fn a_program_whose_thread_is_busy_does_not_keep_frames_from_others() {
+fn a_busy_program_withholds_no_frames_from_others() {
     let pair = Pair::new();
     let (mut first, mut second) = (pair.call(), pair.call());
     let (waits, has_begun) = mpsc::channel();
@@ -215,7 +215,7 @@ fn a_program_whose_thread_is_busy_does_not_keep_frames_from_others() {
 }
 
 #[test]
-fn a_session_that_is_closed_gives_the_link_back() {
+fn closing_a_session_releases_the_link() {
     let pair = Pair::new();
     let (mut first, mut second) = (pair.call(), pair.call());
     run(async {
@@ -227,7 +227,7 @@ fn a_session_that_is_closed_gives_the_link_back() {
 }
 
 #[test]
-fn a_runtime_that_has_ended_does_not_keep_the_link() {
+fn a_finished_runtime_releases_the_link() {
     let pair = Pair::new();
     let mut port = pair.call();
     run(give_up(&mut port));
@@ -235,7 +235,7 @@ fn a_runtime_that_has_ended_does_not_keep_the_link() {
 }
 
 #[test]
-fn messages_of_many_programs_are_whole_and_in_order() {
+fn messages_of_many_programs_arrive_whole_and_in_order() {
     let pair = Pair::new();
     let programs: Vec<_> = (0..4_usize)
         .map(|program| {

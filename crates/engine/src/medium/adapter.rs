@@ -157,21 +157,21 @@ mod tests {
     }
 
     #[test]
-    fn a_busy_sender_on_a_cable_is_held_back_and_never_runs_dry() {
+    fn a_busy_sender_on_a_cable_is_paced_without_starving() {
         let (most, dry) = saturate(false, 1.0);
         assert!(most <= 12 * 1538, "{most}");
         assert!(dry < 0.001, "{dry}");
     }
 
     #[test]
-    fn a_host_that_gets_a_fifteenth_of_a_bus_is_held_back_and_never_runs_dry() {
+    fn a_host_with_a_fifteenth_of_a_bus_is_paced_without_starving() {
         let (most, dry) = saturate(true, 1.0 / 15.0);
         assert!(most <= 4 * 64 * 1538, "{most}");
         assert!(dry < 0.01, "{dry}");
     }
 
     #[test]
-    fn a_medium_without_a_rate_holds_nobody_back() {
+    fn an_unlimited_medium_delays_no_sender() {
         let mut adapter = Adapter::new(None, false);
         (0..10_000).for_each(|ticket| adapter.push(ticket, 1538));
         assert!(!adapter.is_full());

@@ -337,7 +337,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_go_where_their_address_says() {
+    fn frames_reach_the_addressed_host() {
         let mut carrier = carrier(Topology::Switch, 3, LossPlan::Never);
         take(&mut carrier, 0, MAC[2], 100);
         take(&mut carrier, 0, [0xff; 6], 101);
@@ -380,7 +380,7 @@ mod tests {
     }
 
     #[test]
-    fn a_host_that_is_down_is_counted_and_what_is_no_frame_is_left_out() {
+    fn frames_for_a_down_host_are_counted_and_invalid_ones_ignored() {
         let mut carrier = carrier(Topology::Cable, 2, LossPlan::Never);
         assert!(carrier.take(0, |_| Ok(Some(11))).unwrap());
         assert!(!carrier.take(0, |_| Ok(None)).unwrap());

@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_full_disk_the_file_has_whole_records_and_all_that_it_lacks_is_counted() {
+    fn a_full_disk_leaves_whole_records_and_a_count_of_missing_frames() {
         let record = pcap::RECORD_HEADER_OCTETS + 1514;
         let disk = SmallDisk(200_000, Arc::default());
         let mut recorder = Recorder::begin("frames.pcap", disk.clone()).unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_disk_that_is_full_from_the_start_no_frame_is_recorded() {
+    fn a_disk_full_from_the_start_records_no_frame() {
         let mut recorder = Recorder::begin("frames.pcap", SmallDisk(0, Arc::default())).unwrap();
         recorder.record(os::monotonic(), &[7; 60]);
         assert_eq!(recorder.counts(), (1, 0));
@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn frames_that_a_slow_disk_has_no_time_for_are_counted() {
+    fn frames_dropped_by_a_slow_disk_are_counted() {
         let (wait, waiting) = sync_channel(0);
         let disk = SmallDisk(64 << 20, Arc::default());
         let slow = SlowDisk(waiting, disk.clone());

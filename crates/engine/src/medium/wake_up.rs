@@ -88,7 +88,7 @@ mod tests {
     const SECOND_NS: u64 = 1_000_000_000;
 
     #[test]
-    fn three_wake_ups_of_four_are_in_time() {
+    fn three_of_four_wake_ups_are_on_time() {
         let mut wake_up = WakeUp::new(false);
         let (mut late_ns, mut in_time) = (0, 0);
         for round in 0..40_000 {
@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn two_fifths_of_the_time_at_most_are_spun() {
+    fn at_most_40_percent_of_the_time_is_spent_spinning() {
         let mut wake_up = WakeUp::new(false);
         (0..1_000).for_each(|_| wake_up.woke(1_000_000));
         let mut now = Instant::ZERO;

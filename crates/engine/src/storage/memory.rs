@@ -125,7 +125,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_more_is_made_ready_than_three_quarters_of_what_is_free() {
+    fn at_most_three_quarters_of_free_memory_is_reserved() {
         assert_eq!(size_of(1 << 40, 8 << 20), Ok(6 << 20));
         assert_eq!(size_of(2 << 20, 8 << 20), Ok(2 << 20));
         assert_eq!(size_of(1 << 40, 1 << 10), Err("too little free".into()));
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn free_memory_is_what_nothing_uses() {
+    fn free_memory_excludes_used_and_reserved_memory() {
         let folder = tempfile::tempdir().unwrap();
         let facts = folder.path().join("meminfo");
         assert_eq!(free_bytes(&facts), None);

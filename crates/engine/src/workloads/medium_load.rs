@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_is_that_of_frames_in_queues_and_under_way() {
+    fn memory_covers_queued_and_travelling_frames() {
         // 25 bits are under way: less than a frame, and two more; 64 in the adapter, one in the switch.
         assert_eq!(memory_bytes(&asked()), 5 * (64 + 2 + 1) * 128 + 1_048_576);
         let fast = MediumLoad {
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn it_looks_for_a_cancellation_after_ten_million_bits() {
+    fn cancellation_is_checked_every_ten_million_bits() {
         assert_eq!([1_000, 10_000_000].map(slice_ns), [10_000_000_000_000, 1_000_000_000]);
         assert_eq!(slice_ns(100_000_000_000), 100_000);
     }
@@ -282,7 +282,7 @@ mod tests {
 
     /// Both ends of a cable send frames of 512 bytes without a pause.
     #[test]
-    fn a_full_cable_carries_what_its_rate_allows_and_a_file_has_each_frame() {
+    fn a_full_cable_runs_at_its_rate_and_the_capture_has_each_frame() {
         let folder = std::env::temp_dir().join(format!("lanlab-load-{}", std::process::id()));
         let path = folder.to_str().expect("a path").to_owned();
         let request = MediumLoad {

@@ -63,7 +63,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_as_long_as_it_says_and_has_each_frame() {
+    fn a_capture_has_every_frame_and_the_reported_length() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("frames.pcap");
         let path = path.to_str().unwrap();
@@ -83,7 +83,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_cannot_be_written_is_an_error_at_the_end() {
+    fn write_errors_of_a_capture_are_reported_at_the_end() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut file = PcapFile {
             file: BufWriter::new(full),

@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn a_link_is_recorded_once_and_only_if_that_is_asked_for() {
+    fn links_are_recorded_once_and_only_on_request() {
         let folder = tempfile::tempdir().unwrap();
         let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
         let (first, second) = (path("first.pcap"), path("second.pcap"));

@@ -36,7 +36,7 @@ mod tests {
     }
 
     #[test]
-    fn a_system_of_the_time_goes_over_its_own_carrier_alone() {
+    fn period_systems_use_only_their_own_carrier() {
         let checked = |carrier: &str, profile: &str| {
             let target = json!({ "service": "smb1", "carrier": carrier, "profile": profile });
             let target: Target = serde_json::from_value(target).unwrap();
@@ -51,7 +51,7 @@ mod tests {
     }
 
     #[test]
-    fn a_segment_has_a_framing_and_a_number_that_is_neither_any_nor_all_and_only_on_ipx() {
+    fn segment_settings_are_valid_only_on_ipx() {
         for framing in ["ethernet-ii", "raw-802.3", "802.2", "snap"] {
             assert_eq!(checked("ipx", &json!({ "framing": framing })), Ok(()));
         }

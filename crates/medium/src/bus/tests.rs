@@ -88,7 +88,7 @@ fn replay(plan: &Plan, seed: u64, offers: &[Offered], bits: u64) -> Vec<(u64, Se
 }
 
 #[test]
-fn the_bus_is_the_standards_processes_bit_by_bit() {
+fn the_bus_follows_the_standard_bit_by_bit() {
     let mut given_up = 0;
     let mut sent = 0;
     for (case, (stations, propagation_bits, longest_pause_bits)) in [

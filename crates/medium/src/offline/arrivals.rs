@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn exponential_numbers_have_their_mean_variance_and_tail() {
+    fn exponential_draws_have_the_right_mean_variance_and_tail() {
         let mut random = Random::new(11, 0);
         let numbers: Vec<f64> = (0..200_000).map(|_| exponential(&mut random)).collect();
         let count = numbers.len() as f64;

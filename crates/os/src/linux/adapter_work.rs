@@ -168,7 +168,7 @@ mod tests {
     }
 
     #[test]
-    fn a_checksum_is_completed_only_where_the_kernel_says_that_it_is_missing() {
+    fn checksums_are_completed_only_if_the_kernel_left_them_out() {
         for data in [0, 1, 1_460] {
             let (bare, mut done) = (frame(data), frame(data));
             assert!(!is_right(&bare));
@@ -183,7 +183,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_segment_is_cut_as_an_adapter_cuts_it() {
+    fn long_segments_are_split_as_an_adapter_does() {
         let undone = Undone::parse(header(TCP_IPV4 | ECN, 1_000));
         let mut padded = frame(2_500);
         padded.extend([9; 3]);
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn an_invalid_tcp_is_not_cut_and_nothing_makes_it_panic() {
+    fn invalid_tcp_segments_are_not_split_and_nothing_panics() {
         // UDP_L4 of the kernel.
         assert!(!Undone::parse(header(5, 1_000)).is_long());
         let undone = Undone::parse(header(TCP_IPV4, 7));

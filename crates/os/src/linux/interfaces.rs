@@ -234,7 +234,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn loopback_is_there_and_no_device_of_that_name_is_not() {
+    fn loopback_exists_and_unknown_devices_do_not() {
         let found = interfaces().unwrap();
         let lo = found.iter().find(|interface| interface.name == "lo").unwrap();
         assert!(lo.addresses.contains(&IpAddr::from([127, 0, 0, 1])));

@@ -99,12 +99,12 @@ mod tests {
     }
 
     #[test]
-    fn no_bit_has_two_speeds() {
+    fn each_link_mode_bit_has_one_speed() {
         assert!(SPEEDS.windows(2).all(|two| two[0].0 <= two[0].1 && two[0].1 < two[1].0));
     }
 
     #[test]
-    fn a_device_without_link_modes_supports_nothing_that_is_known() {
+    fn devices_without_link_modes_have_no_known_speed() {
         assert_eq!(supported_speed_bps("lo"), None);
         assert_eq!(supported_speed_bps("no-such"), None);
     }

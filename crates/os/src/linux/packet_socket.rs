@@ -323,7 +323,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_tag_is_put_back_behind_the_addresses_if_there_is_room() {
+    fn vlan_tags_are_restored_if_there_is_room() {
         let mut frame = [0; 20];
         frame[..14].copy_from_slice(&[1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 8, 0]);
         assert_eq!(put_in([0x81, 0, 0, 5], &mut frame, 14), 18);

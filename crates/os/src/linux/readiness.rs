@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn older_kernels_wait_as_long_and_no_shorter() {
+    fn old_kernel_waits_round_up() {
         let (waiting, sending) = (socket(), socket());
         let mut readiness = Readiness::new(4).unwrap();
         readiness.watch(&waiting, 7, Interest::Read).unwrap();
@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_hears_of_a_socket_that_another_thread_watches_again() {
+    fn a_waiting_thread_sees_sockets_rearmed_by_another() {
         let (waiting, sending) = (socket(), socket());
         let mut readiness = Readiness::new(4).unwrap();
         readiness.watch(&waiting, 7, Interest::Read).unwrap();

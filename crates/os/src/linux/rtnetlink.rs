@@ -294,7 +294,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_kernel_knows_loopback_and_names_what_it_refuses() {
+    fn rtnetlink_reports_loopback_and_names_errors() {
         let mut rtnetlink = Rtnetlink::open().unwrap();
         assert_eq!(rtnetlink.index_of("lo").unwrap(), 1);
         let none = rtnetlink.index_of("no-such").unwrap_err();

@@ -173,7 +173,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn this_network_has_a_loopback_whose_carrier_does_not_change() {
+    fn the_loopback_carrier_never_changes() {
         let found = read(Rtnetlink::open().unwrap()).unwrap();
         let lo = found.iter().find(|interface| interface.name == "lo").unwrap();
         assert_eq!(lo.carrier_changes, 0);

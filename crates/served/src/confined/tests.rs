@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use super::*;
 
 #[test]
-fn a_path_cannot_lead_out() {
+fn no_path_leads_outside() {
     let base = ["a".to_owned()];
     assert_eq!(Confined::names(&base, "../../../etc/passwd").unwrap(), ["etc", "passwd"]);
     assert_eq!(Confined::names(&base, "b//./c").unwrap(), ["a", "b", "c"]);
@@ -30,7 +30,7 @@ fn confined(root: &tempfile::TempDir) -> Confined {
 
 #[cfg(unix)]
 #[test]
-fn no_link_is_followed_whatever_is_done() {
+fn no_operation_follows_a_link() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     fs::write(outside.path().join("secret"), "x").unwrap();
     fs::write(root.path().join("file"), "y").unwrap();
@@ -68,7 +68,7 @@ fn no_link_is_followed_whatever_is_done() {
 
 #[cfg(unix)]
 #[test]
-fn a_pipe_is_not_waited_for_and_not_opened() {
+fn pipes_are_refused_without_waiting() {
     let root = tempfile::tempdir().unwrap();
     let made = std::process::Command::new("mkfifo").arg(root.path().join("pipe")).status();
     assert!(made.unwrap().success());
@@ -121,7 +121,7 @@ fn a_new_name_replaces_nothing() {
 }
 
 #[test]
-fn nothing_is_changed_where_nothing_may_be() {
+fn read_only_directories_refuse_every_change() {
     let root = tempfile::tempdir().unwrap();
     fs::write(root.path().join("file"), "y").unwrap();
     let confined = Confined::new(root.path(), true).unwrap();
@@ -145,7 +145,7 @@ fn nothing_is_changed_where_nothing_may_be() {
 
 proptest! {
     #[test]
-    fn no_path_has_a_name_that_leads_elsewhere(path in ".*") {
+    fn names_that_lead_elsewhere_are_rejected(path in ".*") {
         for names in [Confined::names(&[], &path), Confined::plain_names(&path)].into_iter().flatten() {
             prop_assert!(names.iter().all(|name| !matches!(&name[..], "" | "." | "..")));
             prop_assert!(!names.iter().any(|name| name.contains(['/', '\\', '\0', '\n'])));

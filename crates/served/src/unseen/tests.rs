@@ -21,7 +21,7 @@ fn unseen(confined: &Confined, content: &str) -> Unseen {
 }
 
 #[test]
-fn the_old_file_stays_until_the_new_one_is_whole_and_keeps_its_permissions() {
+fn uploads_replace_files_when_complete_and_keep_permissions() {
     let root = tempfile::tempdir().unwrap();
     let (confined, path) = (Confined::new(root.path(), false).unwrap(), root.path().join("a"));
     fs::write(&path, "old").unwrap();
@@ -50,7 +50,7 @@ fn the_old_file_stays_until_the_new_one_is_whole_and_keeps_its_permissions() {
 }
 
 #[test]
-fn a_link_its_target_or_a_directory_in_the_way_is_kept() {
+fn uploads_replace_no_link_target_or_directory() {
     let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
     let (confined, secret) = (Confined::new(root.path(), false).unwrap(), outside.path().join("s"));
     fs::write(&secret, "secret").unwrap();
@@ -67,7 +67,7 @@ fn a_link_its_target_or_a_directory_in_the_way_is_kept() {
 }
 
 #[test]
-fn no_client_lists_opens_or_makes_a_file_of_such_a_name() {
+fn clients_cannot_see_or_make_unfinished_uploads() {
     let root = tempfile::tempdir().unwrap();
     let confined = Confined::new(root.path(), false).unwrap();
     let directory = Directory::open(root.path(), |_| true).unwrap();
@@ -88,7 +88,7 @@ fn no_client_lists_opens_or_makes_a_file_of_such_a_name() {
 }
 
 #[test]
-fn a_directory_with_an_unfinished_upload_alone_can_be_removed() {
+fn a_directory_with_only_an_unfinished_upload_can_be_removed() {
     let root = tempfile::tempdir().unwrap();
     let confined = Confined::new(root.path(), false).unwrap();
     let within = |name: &str| ["d".to_owned(), name.to_owned()];

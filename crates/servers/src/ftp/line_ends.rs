@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn line_ends_by_hand() {
+    fn line_ends_are_converted_both_ways() {
         let added = |text: &[u8]| LineEnds::default().added(text);
         assert_eq!(added(b"a\nb\r\nc\n\n"), b"a\r\nb\r\nc\r\n\r\n");
         assert_eq!(removed(&[b"a\r\nb\nc\r\r\n\rd\r"]), b"a\nb\nc\r\n\rd\r");
@@ -61,7 +61,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn text_comes_back_as_it_went_however_it_is_cut(
+        fn text_round_trips_in_any_split(
             text in prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'a')], 0..60),
             cuts in prop::collection::vec(1_usize..7, 1..9),
         ) {

@@ -18,7 +18,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_range_is_what_rfc_9110_says() {
+    fn ranges_are_parsed_as_in_rfc_9110() {
         assert_eq!(octets_asked("bytes=0-0", 10), Some((0, 0)));
         assert_eq!(octets_asked("bytes=3-", 10), Some((3, 9)));
         assert_eq!(octets_asked("bytes=-3", 10), Some((7, 9)));

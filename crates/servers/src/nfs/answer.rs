@@ -193,7 +193,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_call_is_too_bad_to_be_answered(
+        fn every_malformed_call_gets_a_reply(
             procedure in 0_u32..24, program in 0_u32..3, arguments: Vec<u8>,
         ) {
             let root = tempfile::TempDir::new().unwrap();

@@ -132,7 +132,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_name_keeps_its_number_until_it_is_forgotten() {
+    fn a_name_keeps_its_handle_until_evicted() {
         let mut handles = Handles::new();
         let folder = handles.number(ROOT, "folder").unwrap();
         let file = handles.number(folder, "file").unwrap();
@@ -146,7 +146,7 @@ mod tests {
     }
 
     #[test]
-    fn only_so_many_files_stay_open() {
+    fn open_files_are_bounded() {
         let mut handles = Handles::new();
         let file = Arc::new(tempfile::tempfile().unwrap());
         for number in 0..MAX_OPEN as u64 + 10 {

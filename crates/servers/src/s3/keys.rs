@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bucket_is_listed_by_directory_or_whole() {
+    fn a_bucket_is_listed_with_or_without_a_delimiter() {
         let root = bucket();
         let root = root.path();
         assert_eq!(all(root, "", true, 9), [["a-/", "a/", "b"]]);
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn pages_leave_nothing_out() {
+    fn paged_listings_omit_nothing() {
         let root = bucket();
         let pages = all(root.path(), "", false, 2);
         assert_eq!(pages, [vec!["a-/4", "a/1"], vec!["a/2", "a/c/3"], vec!["b"]]);

@@ -166,7 +166,7 @@ mod tests {
     }
 
     #[test]
-    fn each_operation_is_asked_for_by_method_level_and_parameters() {
+    fn operations_follow_from_method_path_and_parameters() {
         assert_eq!(of("GET", "/"), Ok(Operation::ListBuckets));
         assert_eq!(of("GET", "/b"), Ok(Operation::ListObjects));
         assert_eq!(of("GET", "/b/?list-type=2&prefix=a"), Ok(Operation::ListObjectsV2));

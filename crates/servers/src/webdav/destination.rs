@@ -82,7 +82,7 @@ mod tests {
     }
 
     #[test]
-    fn a_destination_is_here_and_beside_what_goes_there() {
+    fn a_destination_is_on_this_server_and_not_inside_its_source() {
         let done = |to: &str| Ok(("/a b/c".to_owned(), to.to_owned()));
         assert_eq!(of("/a b/c", "http://server:8080/a%20b/d/"), done("/a b/d"));
         assert_eq!(of("/a b/c", "/x%2e%2e?y"), done("/x.."));

@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn no_path_leads_out_by_whatever_way_it_comes() {
+    async fn no_path_escapes_the_directory() {
         let (root, outside) = (tempfile::tempdir().unwrap(), tempfile::tempdir().unwrap());
         std::fs::write(outside.path().join("secret"), "x").unwrap();
         std::os::unix::fs::symlink(outside.path(), root.path().join("link")).unwrap();
@@ -210,7 +210,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_another_client_has_put_there_is_not_replaced() {
+    async fn files_of_other_clients_are_not_replaced() {
         let root = tempfile::tempdir().unwrap();
         for name in ["one", "other"] {
             std::fs::write(root.path().join(name), name).unwrap();

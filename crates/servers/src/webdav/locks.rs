@@ -222,7 +222,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lock_ends_by_itself_and_there_are_so_many_at_most() {
+    async fn locks_expire_and_are_bounded() {
         let locks = Locks::default();
         let at = path("/a");
         let short = Some(Duration::from_millis(20));

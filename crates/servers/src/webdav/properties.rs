@@ -128,7 +128,7 @@ mod tests {
     }
 
     #[test]
-    fn properties_go_where_their_file_goes() {
+    fn properties_move_with_their_file() {
         let kept = Properties::default();
         let set = |at: &str| kept.change(&path(at), vec![(true, property("p", at))]);
         let has = |at: &str| kept.one(&path(at), &property("p", "")).is_some();
@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_so_many_and_no_more() {
+    fn stored_properties_are_bounded() {
         let kept = Properties::default();
         let large = "x".repeat(60_000);
         let mut done = 0;

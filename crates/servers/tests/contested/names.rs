@@ -133,7 +133,7 @@ fn only_one_of_two_renames_to_the_same_name_succeeds() {
 
 #[test]
 #[ignore = "long: 10,000 renames of two clients for each service"]
-fn of_many_renames_to_one_name_each_success_is_true() {
+fn one_of_many_concurrent_renames_to_a_name_succeeds() {
     for (service, client) in RENAMING {
         rename_to_one_name(service, client, repeats(10_000));
     }
@@ -190,7 +190,7 @@ fn only_one_of_two_clients_creates_or_removes_a_directory() {
 
 #[test]
 #[ignore = "long: 1,000 directories of two clients for each service"]
-fn of_many_directories_each_was_made_and_removed_once() {
+fn concurrent_clients_make_and_remove_each_directory_once() {
     for service in with_directories() {
         make_one_name(service, repeats(1000));
     }
@@ -198,7 +198,7 @@ fn of_many_directories_each_was_made_and_removed_once() {
 
 /// What is listed can be read, and what could not be is not listed.
 #[test]
-fn names_that_are_listed_can_be_opened() {
+fn every_listed_name_opens() {
     for service in ALL {
         let base = TempDir::new().unwrap();
         let root = base.path().join("root");
@@ -230,7 +230,7 @@ fn names_that_are_listed_can_be_opened() {
 
 /// Lines of a listing that a name could add.
 #[test]
-fn a_name_with_a_line_end_adds_no_line_to_a_listing_of_ftp() {
+fn line_ends_in_names_add_no_lines_to_ftp_listings() {
     let base = TempDir::new().unwrap();
     let root: PathBuf = base.path().join("root");
     fs::create_dir(&root).unwrap();

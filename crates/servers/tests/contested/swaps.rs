@@ -192,7 +192,7 @@ fn try_service(service: ServiceKind, swaps: u64, [patience, hangs]: [Duration; 2
 }
 
 #[test]
-fn swapped_links_lead_nowhere_and_delay_no_client() {
+fn swapped_links_are_not_followed_and_delay_no_client() {
     for service in ALL {
         try_service(service, 200, [BUSY, HANGS]);
     }
@@ -200,7 +200,7 @@ fn swapped_links_lead_nowhere_and_delay_no_client() {
 
 #[test]
 #[ignore = "long: 5,000 swaps for each service"]
-fn many_swaps_lead_nowhere_and_hold_nobody_up() {
+fn many_swapped_links_are_not_followed_and_delay_no_client() {
     for service in ALL {
         try_service(service, repeats(5000) as u64, [QUIET, LONG_HANGS]);
     }

@@ -57,7 +57,7 @@ fn put(raw: &mut Raw, command: &str, data: &[u8]) -> String {
 }
 
 #[test]
-fn a_restart_point_lasts_until_the_transfer() {
+fn rest_applies_to_the_next_transfer_only() {
     let root = TempDir::new().unwrap();
     let file = root.path().join("f");
     fs::write(&file, "a".repeat(1000)).unwrap();
@@ -87,7 +87,7 @@ fn a_restart_point_lasts_until_the_transfer() {
 }
 
 #[test]
-fn the_server_connects_to_a_client_that_listens() {
+fn active_mode_connects_to_the_client() {
     let root = TempDir::new().unwrap();
     fs::write(root.path().join("f"), "content").unwrap();
     let stored = root.path().join("g");
@@ -142,7 +142,7 @@ fn the_server_connects_to_a_client_that_listens() {
 }
 
 #[test]
-fn text_has_the_line_ends_of_each_side() {
+fn ascii_transfers_convert_line_ends() {
     let root = TempDir::new().unwrap();
     fs::write(root.path().join("t"), "one\ntwo\n").unwrap();
     let stored = root.path().join("u");
@@ -162,7 +162,7 @@ fn text_has_the_line_ends_of_each_side() {
 }
 
 #[test]
-fn patterns_are_expanded_and_options_of_ls_passed_over() {
+fn listings_expand_patterns_and_ignore_ls_options() {
     let root = TempDir::new().unwrap();
     fs::create_dir(root.path().join("sub")).unwrap();
     for name in ["A.BIN", "B.BIN", "C.TXT", ".hidden.BIN", "[x]*", "sub/D.BIN"] {
@@ -219,7 +219,7 @@ fn a_listing_shows_the_year_of_old_files() {
 }
 
 #[test]
-fn a_client_may_ask_for_help_and_state() {
+fn help_and_stat_are_answered() {
     let root = TempDir::new().unwrap();
     fs::write(root.path().join("A.BIN"), "x").unwrap();
     talk(root.path(), |raw| {

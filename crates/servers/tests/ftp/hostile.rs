@@ -55,7 +55,7 @@ fn fault_of_connect(
 }
 
 #[test]
-fn a_port_without_such_a_server_is_recognised() {
+fn a_port_of_another_service_is_recognised() {
     let greets =
         |text: String| move |line: &str, _: &TcpListener| (line.is_empty()).then(|| text.clone());
     let class = |text: &str| fault_of_connect(greets(text.to_owned())).class;
@@ -75,7 +75,7 @@ fn a_port_without_such_a_server_is_recognised() {
 }
 
 #[test]
-fn a_refused_login_says_so_and_keeps_the_secret() {
+fn a_refused_login_is_reported_without_the_password() {
     let fault = fault_of_connect(|line, _| {
         line.starts_with("PASS").then(|| "530 Login incorrect".to_owned())
     });
@@ -134,7 +134,7 @@ fn reading(said: usize, sent: usize, ends: &'static str, how: UpTo) -> Result<()
 }
 
 #[test]
-fn a_file_that_is_not_whole_is_never_taken_for_one() {
+fn an_incomplete_transfer_is_never_accepted() {
     let class = |said, sent, ends, how| {
         let fault = reading(said, sent, ends, how);
         fault.expect_err("a file that is not whole was taken for one").class
@@ -153,7 +153,7 @@ fn a_file_that_is_not_whole_is_never_taken_for_one() {
 }
 
 #[test]
-fn an_answer_that_does_not_come_is_not_waited_for_and_not_confused_with_another() {
+fn a_missing_reply_times_out_and_later_replies_stay_matched() {
     let (answer, may_answer) = channel();
     let port = scripted(move |line, _| {
         line.starts_with("DELE").then(|| {
@@ -173,7 +173,7 @@ fn an_answer_that_does_not_come_is_not_waited_for_and_not_confused_with_another(
 }
 
 #[test]
-fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_refused() {
+fn data_connections_go_only_to_the_server_of_the_session() {
     for (refusal, named) in
         [("500 what?", "10,1,2,3"), ("425 no", "0,0,0,0"), ("550 no", "9,9,9,9")]
     {
@@ -200,7 +200,7 @@ fn the_client_stays_at_the_server_whatever_address_is_named_and_however_epsv_is_
 }
 
 #[test]
-fn a_foreign_attribute_does_not_fail_a_request() {
+fn unknown_attributes_are_ignored() {
     // MLSD is refused, LIST says in its way that there is nothing, and QUIT has no answer.
     let port = scripted(|line, _| match line.split(' ').next() {
         Some("MLSD") => Some("550 not here".to_owned()),
@@ -217,7 +217,7 @@ fn a_foreign_attribute_does_not_fail_a_request() {
 }
 
 #[test]
-fn a_server_that_is_full_is_asked_again_whatever_code_it_has_for_that() {
+fn a_full_server_is_retried_whatever_code_it_uses() {
     for said in ["421 later", "530 Sorry, the maximum number of clients (3) are already connected."]
     {
         let fault =
@@ -228,7 +228,7 @@ fn a_server_that_is_full_is_asked_again_whatever_code_it_has_for_that() {
 }
 
 #[test]
-fn no_space_is_reported_whenever_the_server_says_it() {
+fn a_full_disk_is_reported_at_any_stage() {
     // What is small is written before the server has said anything.
     for (late, blocks) in [(false, 32), (true, 32), (false, 0), (true, 0)] {
         let port = scripted(move |line, data| {
@@ -282,7 +282,7 @@ fn an_upload_keeps_its_data_connection_until_the_server_has_confirmed() {
 }
 
 #[test]
-fn what_was_asked_at_once_is_answered_in_its_order() {
+fn pipelined_commands_are_answered_in_order() {
     let (mut ports, mut seen) = (0, Vec::new());
     let port = scripted(move |line, data| {
         seen.push(line.to_owned());

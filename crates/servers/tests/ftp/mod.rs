@@ -21,7 +21,7 @@ use tempfile::TempDir;
 const BOTH: [ServiceKind; 2] = [ServiceKind::Ftp, ServiceKind::Ftps];
 
 #[test]
-fn a_large_file_comes_back_as_it_went() {
+fn a_large_file_round_trips() {
     for service in BOTH {
         run(async {
             let root = TempDir::new().unwrap();
@@ -50,7 +50,7 @@ fn small_files_do_not_wait_for_acknowledgements() {
 }
 
 #[test]
-fn names_come_back_as_they_went() {
+fn names_round_trip() {
     run(async {
         let root = TempDir::new().unwrap();
         let (_serving, target) = served(ServiceKind::Ftp, root.path()).await;
@@ -66,7 +66,7 @@ fn names_come_back_as_they_went() {
 }
 
 #[test]
-fn a_file_is_read_from_anywhere_by_starting_again() {
+fn reads_at_any_offset_restart_the_transfer() {
     run(async {
         let root = TempDir::new().unwrap();
         let sparse = std::fs::File::create(root.path().join("sparse")).unwrap();
@@ -139,7 +139,7 @@ fn two_sessions_move_files_at_once_in_their_directories() {
 }
 
 #[test]
-fn a_server_takes_its_connections_with_it() {
+fn stopping_a_server_closes_its_connections() {
     run(async {
         let root = TempDir::new().unwrap();
         // An address at which no other test listens or connects.
@@ -207,7 +207,7 @@ impl Raw {
 }
 
 #[test]
-fn all_data_of_a_session_come_by_one_port_and_none_by_a_connection_that_was_given_up() {
+fn a_session_uses_one_data_port_and_no_abandoned_connection() {
     run(async {
         let root = TempDir::new().unwrap();
         std::fs::write(root.path().join("a"), "content").unwrap();
@@ -239,7 +239,7 @@ fn all_data_of_a_session_come_by_one_port_and_none_by_a_connection_that_was_give
 
 #[cfg(unix)]
 #[test]
-fn permissions_and_times_are_set_or_it_is_said_that_they_are_not() {
+fn permissions_and_times_are_set_or_refused_openly() {
     use std::os::unix::fs::MetadataExt;
     run(async {
         let root = TempDir::new().unwrap();
@@ -287,7 +287,7 @@ fn permissions_and_times_are_set_or_it_is_said_that_they_are_not() {
 
 #[cfg(unix)]
 #[test]
-fn no_client_gets_out_of_the_directory() {
+fn no_client_leaves_the_directory() {
     run(async {
         let (outside, root) = (TempDir::new().unwrap(), TempDir::new().unwrap());
         std::fs::write(outside.path().join("secret"), "x").unwrap();
@@ -340,7 +340,7 @@ fn no_client_gets_out_of_the_directory() {
 }
 
 #[test]
-fn a_password_is_guessed_three_times_and_slowly() {
+fn three_slow_guesses_of_a_password_are_allowed() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, _) = served(ServiceKind::Ftp, root.path()).await;

@@ -11,7 +11,7 @@ use super::BOTH;
 use crate::stage::{self, can_run, content, get, path, put, run, served, target, user};
 
 #[test]
-fn curl_and_the_embedded_server_understand_each_other() {
+fn curl_works_with_the_embedded_server() {
     if !can_run("curl", false) {
         return;
     }
@@ -45,7 +45,7 @@ fn curl_and_the_embedded_server_understand_each_other() {
 
 /// rclone reads nothing from an upload's connection, and closes it when it has written all.
 #[test]
-fn rclone_and_the_embedded_server_understand_each_other() {
+fn rclone_works_with_the_embedded_server() {
     if !can_run("rclone", false) {
         return;
     }
@@ -156,7 +156,7 @@ async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession
 
 #[cfg(target_os = "linux")]
 #[test]
-fn vsftpd_and_the_client_understand_each_other() {
+fn the_client_works_with_vsftpd() {
     for service in BOTH {
         with_vsftpd(service, async |target, home| {
             let session = connect(&target).await.unwrap();

@@ -139,7 +139,7 @@ impl Client {
 /// As Go's clients do, rclone among them: what they leave unread has the system reset the connection
 /// when they close it, and what was written last is lost.
 #[test]
-fn nothing_comes_to_a_client_that_only_writes_and_all_of_it_arrives() {
+fn a_write_only_tls_client_uploads_everything() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, _) = served(ServiceKind::Ftps, root.path()).await;

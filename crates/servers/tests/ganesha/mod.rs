@@ -21,7 +21,7 @@ use crate::peer_programs::{can_run, missing};
 const INSIDE: &str = "LANLAB_TEST_INSIDE";
 
 #[test]
-fn ganesha_is_understood() {
+fn the_client_works_with_ganesha() {
     for name in ["ganesha.nfsd", "rpcbind", "unshare"] {
         if !can_run(name, false) {
             return;

@@ -50,8 +50,8 @@ async fn served() -> (TempDir, Serving, Target) {
 
 /// What all services do alike is in [conformance](crate::conformance), in virtual time.
 #[test]
-fn real_interfaces_carry_long_files_and_listings() {
-    if runs_outside("nbf::real_interfaces_carry_long_files_and_listings") {
+fn long_files_and_listings_cross_real_interfaces() {
+    if runs_outside("nbf::long_files_and_listings_cross_real_interfaces") {
         return;
     }
     let _cable = Cable::new();
@@ -68,7 +68,7 @@ fn real_interfaces_carry_long_files_and_listings() {
 }
 
 #[test]
-fn each_dialect_keeps_its_files_whole_where_five_in_a_hundred_frames_are_lost() {
+fn every_dialect_keeps_files_intact_at_5_percent_frame_loss() {
     let cable = VirtualCable::new("dialects", 0.05);
     cable.run(async {
         let root = TempDir::new().unwrap();

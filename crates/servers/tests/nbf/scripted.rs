@@ -330,9 +330,9 @@ fn the_same_script_gives_the_same_frames_on_both_clocks() {
 }
 
 #[test]
-fn the_same_script_straight_on_ipx_gives_the_same_frames_on_both_clocks() {
+fn the_same_script_over_direct_ipx_gives_the_same_frames_on_both_clocks() {
     let test =
-        "nbf::scripted::the_same_script_straight_on_ipx_gives_the_same_frames_on_both_clocks";
+        "nbf::scripted::the_same_script_over_direct_ipx_gives_the_same_frames_on_both_clocks";
     // By the second of these dialects reads and writes are multiplexed.
     let rows = [Dialect::LanMan2, Dialect::Nt].map(|dialect| (WINDOWS_9X, Spoken::Smb(dialect)));
     compare(test, CarrierKind::Ipx, &rows);

@@ -119,7 +119,7 @@ async fn passes_all(target: Target, share: &Path) {
 }
 
 #[test]
-fn samba_is_understood() {
+fn the_client_works_with_samba() {
     let Some(samba) = Samba::start("") else { return };
     run(async {
         let target = samba.target();
@@ -133,7 +133,7 @@ fn samba_is_understood() {
 }
 
 #[test]
-fn each_dialect_and_protection_of_samba_is_spoken() {
+fn every_dialect_and_protection_works_with_samba() {
     for (settings, protocol, protection) in [
         ("server max protocol = SMB2_02", "SMB 2.0.2", "none"),
         ("server max protocol = SMB2_10", "SMB 2.1", "none"),
@@ -183,7 +183,7 @@ fn each_dialect_and_protection_of_samba_is_spoken() {
 }
 
 #[test]
-fn the_client_of_samba_understands_the_embedded_server_in_each_dialect() {
+fn smbclient_works_with_the_embedded_server_in_each_dialect() {
     if !can_run("smbclient", false) {
         return;
     }

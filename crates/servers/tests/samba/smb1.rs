@@ -16,7 +16,7 @@ fn target(samba: &Samba, dialect: Option<Dialect>) -> Target {
 }
 
 #[test]
-fn samba_is_understood_in_nt_lm_0_12() {
+fn nt_lm_0_12_works_with_samba() {
     let Some(samba) = Samba::start(OLD) else { return };
     run(async {
         let target = target(&samba, None);
@@ -30,7 +30,7 @@ fn samba_is_understood_in_nt_lm_0_12() {
 }
 
 #[test]
-fn samba_is_understood_in_the_dialects_of_lan_manager() {
+fn lan_manager_dialects_work_with_samba() {
     let Some(samba) = Samba::start(OLD) else { return };
     for (dialect, name) in [(Dialect::Lanman1, "LANMAN1.0"), (Dialect::Lm12x002, "LM1.2X002")] {
         run(async {
@@ -74,7 +74,7 @@ fn samba_is_understood_in_the_dialects_of_lan_manager() {
 }
 
 #[test]
-fn samba_is_read_and_written_raw() {
+fn raw_reads_and_writes_work_with_samba() {
     let Some(samba) = Samba::start(OLD) else { return };
     for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
         run(async {
@@ -111,7 +111,7 @@ fn samba_is_read_and_written_raw() {
 }
 
 #[test]
-fn a_name_that_is_not_8_3_is_refused_in_old_dialects() {
+fn names_beyond_8_3_are_refused_in_old_dialects() {
     let Some(samba) = Samba::start(OLD) else { return };
     run(async {
         let session = connect(&target(&samba, Some(Dialect::Lanman1))).await.unwrap();
@@ -123,7 +123,7 @@ fn a_name_that_is_not_8_3_is_refused_in_old_dialects() {
 }
 
 #[test]
-fn a_server_without_the_core_dialect_says_so() {
+fn a_server_without_the_core_dialect_is_reported() {
     let Some(samba) = Samba::start(OLD) else { return };
     run(async {
         let fault = connect(&target(&samba, Some(Dialect::Core))).await.unwrap_err();
@@ -132,7 +132,7 @@ fn a_server_without_the_core_dialect_says_so() {
 }
 
 #[test]
-fn signatures_that_are_required_are_made_or_the_server_is_refused() {
+fn required_signatures_are_made_or_the_session_is_refused() {
     for (setting, has_them) in [("auto", true), ("disabled", false)] {
         let Some(samba) = Samba::start(&format!("{OLD}\nserver signing = {setting}")) else {
             return;
@@ -158,7 +158,7 @@ fn signatures_that_are_required_are_made_or_the_server_is_refused() {
 }
 
 #[test]
-fn each_login_and_signatures_of_samba_are_spoken() {
+fn every_login_and_signing_mode_works_with_samba() {
     for (settings, protection) in
         [("ntlm auth = ntlmv2-only", "none"), ("server signing = mandatory", "signed, MD5")]
     {
@@ -254,7 +254,7 @@ async fn is_of_use(target: &Target, long_name: &str) {
 }
 
 #[test]
-fn a_server_without_unicode_is_used_by_its_code_page() {
+fn names_use_the_code_page_of_a_server_without_unicode() {
     let Some(samba) = Samba::start(&format!("{OLD}\nunicode = no\ndos charset = CP850")) else {
         return;
     };
@@ -265,7 +265,7 @@ fn a_server_without_unicode_is_used_by_its_code_page() {
 }
 
 #[test]
-fn a_server_without_the_commands_of_windows_nt_is_used_by_those_that_it_has() {
+fn the_client_falls_back_to_commands_before_windows_nt() {
     let old = format!("{OLD}\nntlm auth = ntlmv1-permitted");
     let Some(samba) = Samba::start(&old) else { return };
     for (capabilities, protocol) in [

@@ -25,7 +25,7 @@ fn below(act: impl FnOnce(std::net::TcpStream) + Send + 'static) -> Fault {
 }
 
 #[test]
-fn a_port_without_such_a_server_is_recognised() {
+fn a_port_of_another_service_is_recognised() {
     let silent = below(|mut stream| {
         // Until the client has had enough.
         let _ = stream.read_to_end(&mut Vec::new());
@@ -171,7 +171,7 @@ fn sha256(octets: &[u8]) -> String {
 }
 
 #[test]
-fn a_server_that_does_not_tell_the_truth_is_not_believed() {
+fn false_replies_from_an_sftp_server_are_reported() {
     let class = |script: Script| reading(script).unwrap_err().class;
     assert_eq!(
         reading(|kind, number| match kind {

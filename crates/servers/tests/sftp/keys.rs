@@ -55,7 +55,7 @@ async fn log_in(folder: &Path, port: u16, known: &[&str]) -> Result<String> {
 }
 
 #[test]
-fn servers_with_each_kind_of_host_key_alone_are_known_by_it() {
+fn servers_are_verified_by_each_kind_of_host_key() {
     if !can_run("/usr/sbin/sshd", true) || !can_run("openssl", false) {
         return;
     }
@@ -114,7 +114,7 @@ fn the_rsa_key_of_dropbear_is_checked() {
 }
 
 #[test]
-fn private_keys_log_in_in_each_form_that_programs_write() {
+fn private_keys_of_every_file_format_log_in() {
     if !can_run("/usr/sbin/sshd", true) || !can_run("openssl", false) {
         return;
     }

@@ -19,7 +19,7 @@ use tempfile::TempDir;
 const SFTP: ServiceKind = ServiceKind::Sftp;
 
 #[test]
-fn a_large_file_comes_back_as_it_went() {
+fn a_large_file_round_trips() {
     run(async {
         let root = TempDir::new().unwrap();
         let (_serving, target) = served(SFTP, root.path()).await;
@@ -38,7 +38,7 @@ fn a_large_file_comes_back_as_it_went() {
 }
 
 #[test]
-fn many_calls_at_once_each_get_their_own_answer() {
+fn concurrent_calls_get_their_own_answers() {
     run(async {
         let root = TempDir::new().unwrap();
         let data = content(8 << 20, 2);
@@ -87,7 +87,7 @@ fn small_files_do_not_wait_for_acknowledgements() {
 }
 
 #[test]
-fn names_come_back_as_they_went() {
+fn names_round_trip() {
     run(async {
         let root = TempDir::new().unwrap();
         let (_serving, target) = served(SFTP, root.path()).await;
@@ -110,7 +110,7 @@ fn existing_files_are_not_overwritten() {
 }
 
 #[test]
-fn a_server_takes_its_connections_with_it() {
+fn stopping_a_server_closes_its_connections() {
     run(async {
         let root = TempDir::new().unwrap();
         let (serving, target) = served(SFTP, root.path()).await;
@@ -149,7 +149,7 @@ fn a_session_works_in_its_directory() {
 
 /// Keys that are known, from a file as OpenSSH writes it.
 #[test]
-fn a_host_key_is_taken_from_known_hosts() {
+fn host_keys_are_read_from_known_hosts() {
     if !stage::can_run("ssh-keyscan", false) {
         return;
     }

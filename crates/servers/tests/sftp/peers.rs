@@ -47,7 +47,7 @@ fn sftp_batch(port: u16, folder: &std::path::Path, batch: &str) -> std::process:
 
 #[cfg(unix)]
 #[test]
-fn openssh_and_the_embedded_server_understand_each_other() {
+fn openssh_works_with_the_embedded_server() {
     if !can_run("sftp", false) {
         return;
     }
@@ -79,7 +79,7 @@ fn openssh_and_the_embedded_server_understand_each_other() {
 
 #[cfg(unix)]
 #[test]
-fn openssh_sets_permissions_and_times_or_hears_that_they_are_not_set() {
+fn openssh_sets_permissions_and_times_or_gets_an_error() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
     if !can_run("sftp", false) {
         return;
@@ -124,7 +124,7 @@ fn openssh_sets_permissions_and_times_or_hears_that_they_are_not_set() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn openssh_and_the_client_understand_each_other() {
+fn the_client_works_with_openssh() {
     if !can_run("/usr/sbin/sshd", true) || !can_run("openssl", false) {
         return;
     }

@@ -84,13 +84,13 @@ fn search_beside_others(files: usize) {
 }
 
 #[test]
-fn a_search_without_a_hit_keeps_no_other_client_waiting() {
+fn a_search_without_matches_delays_no_other_client() {
     search_beside_others(4_000);
 }
 
 #[test]
 #[ignore = "long: 60,000 files"]
-fn a_search_of_sixty_thousand_files_keeps_no_other_client_waiting() {
+fn a_search_of_sixty_thousand_files_delays_no_other_client() {
     search_beside_others(60_000);
 }
 
@@ -137,12 +137,12 @@ fn compare(many: usize) {
 }
 
 #[test]
-fn a_request_costs_in_a_large_directory_what_it_costs_in_a_small_one() {
+fn request_cost_does_not_grow_with_the_directory() {
     compare(5_000);
 }
 
 #[test]
 #[ignore = "long: 60,000 files"]
-fn a_request_costs_among_sixty_thousand_files_what_it_costs_among_a_hundred() {
+fn requests_among_60000_files_cost_as_much_as_among_100() {
     compare(60_000);
 }

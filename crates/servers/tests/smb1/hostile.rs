@@ -84,7 +84,7 @@ impl Raw {
 }
 
 #[test]
-fn names_that_lead_elsewhere_are_refused_and_nothing_is_written() {
+fn names_outside_the_share_are_refused_without_a_change() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);
@@ -154,7 +154,7 @@ fn nothing_is_done_before_a_login() {
 }
 
 #[test]
-fn cuts_and_nonsense_end_at_most_their_own_connection() {
+fn malformed_input_ends_only_its_own_connection() {
     run(async {
         let (_root, serving, target) = served(Smb1).await;
         let session = connect(&target).await.unwrap();
@@ -196,7 +196,7 @@ fn cuts_and_nonsense_end_at_most_their_own_connection() {
 }
 
 #[test]
-fn a_session_request_is_answered_as_on_port_139() {
+fn netbios_session_requests_are_accepted() {
     run(async {
         let (_root, serving, _) = served(Smb1).await;
         let port = serving.port();

@@ -41,7 +41,7 @@ fn answer(raw: &mut Raw) -> (u16, Status) {
 }
 
 #[test]
-fn a_lock_is_waited_for_on_one_connection_until_another_gives_it_back() {
+fn a_blocked_lock_is_granted_when_another_connection_unlocks() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         std::fs::write(root.path().join("file.dat"), [0; 100]).unwrap();

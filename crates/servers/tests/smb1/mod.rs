@@ -26,7 +26,7 @@ use crate::multiplexed::{
 const OLD: [Dialect; 3] = [Dialect::Core, Dialect::Lanman1, Dialect::Lm12x002];
 
 #[test]
-fn the_newest_dialect_does_all_that_other_services_do() {
+fn the_newest_dialect_passes_the_common_service_tests() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         let session = connect(&target).await.unwrap();
@@ -43,17 +43,17 @@ fn the_newest_dialect_does_all_that_other_services_do() {
 }
 
 #[test]
-fn nothing_is_written_where_nothing_may_be() {
+fn a_read_only_share_refuses_every_write() {
     run(keeps_read_only(Smb1));
 }
 
 #[test]
-fn a_server_that_ends_ends_wholly() {
+fn a_stopped_server_leaves_no_connection() {
     run(ends_wholly(Smb1));
 }
 
 #[test]
-fn a_file_that_shrinks_is_noticed() {
+fn a_shrinking_file_is_reported() {
     run(notices_a_shrunk_file(Smb1));
 }
 
@@ -100,7 +100,7 @@ async fn does_all(session: &AnySession, dialect: Dialect, root: &TempDir) {
 }
 
 #[test]
-fn each_old_dialect_is_spoken_by_both_ends() {
+fn client_and_server_work_in_each_old_dialect() {
     for (dialect, name) in OLD.into_iter().zip([
         "PC NETWORK PROGRAM 1.0, login with a plain password",
         "LANMAN1.0, LM login",
@@ -123,7 +123,7 @@ fn each_old_dialect_is_spoken_by_both_ends() {
 }
 
 #[test]
-fn files_are_read_and_written_raw() {
+fn raw_reads_and_writes_round_trip() {
     for dialect in [Dialect::Lanman1, Dialect::Lm12x002, Dialect::Nt1] {
         run(async {
             let (root, serving, target) = served(Smb1).await;
@@ -146,7 +146,7 @@ fn files_are_read_and_written_raw() {
 }
 
 #[test]
-fn guests_are_served_where_no_user_is_named() {
+fn guests_are_admitted_when_no_user_is_set() {
     run(async {
         let root = TempDir::new().unwrap();
         let serving =
@@ -174,7 +174,7 @@ fn guests_are_served_where_no_user_is_named() {
 }
 
 #[test]
-fn signatures_can_be_required_where_there_are_some() {
+fn signing_can_be_required_where_the_dialect_has_it() {
     run(async {
         let root = TempDir::new().unwrap();
         let required = Offer { requires_signatures: true, ..offer(Smb1, root.path()) };
@@ -195,7 +195,7 @@ fn signatures_can_be_required_where_there_are_some() {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_by_short_ones() {
+fn names_match_in_any_case_and_by_short_name() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         fs::create_dir(root.path().join("Some Folder")).unwrap();

@@ -16,7 +16,7 @@ const HIDDEN: [&str; 9] =
 const PLAIN: [&str; 2] = ["plain.txt", "A long plain name"];
 
 #[test]
-fn listed_files_can_be_opened_and_removed_by_name() {
+fn every_listed_file_opens_and_can_be_removed() {
     for dialect in [None, Some(Dialect::Core), Some(Dialect::Lanman1), Some(Dialect::Lm12x002)] {
         run(async {
             let (root, serving, target) = served(Smb1).await;
@@ -47,7 +47,7 @@ fn listed_files_can_be_opened_and_removed_by_name() {
 }
 
 #[test]
-fn the_client_of_samba_lists_a_directory_with_names_that_cannot_be() {
+fn smbclient_lists_names_that_smb_cannot_represent() {
     if !can_run("smbclient", false) {
         return;
     }

@@ -27,7 +27,7 @@ async fn smbclient(port: u16, options: &'static [&'static str]) -> (bool, String
 }
 
 #[test]
-fn where_signatures_are_required_samba_signs_or_is_refused() {
+fn samba_signs_or_is_refused_when_signing_is_required() {
     if !can_run("smbclient", false) {
         return;
     }
@@ -51,7 +51,7 @@ fn where_signatures_are_required_samba_signs_or_is_refused() {
 }
 
 #[test]
-fn the_client_of_samba_understands_our_server() {
+fn smbclient_works_with_our_smb_1_server() {
     if !can_run("smbclient", false) {
         return;
     }
@@ -110,7 +110,7 @@ fn the_client_of_samba_understands_our_server() {
 
 /// As Windows 9x are: without Unicode strings, whose names in listings end with a counted zero.
 #[test]
-fn a_client_of_a_code_page_reads_every_name_of_our_server() {
+fn code_page_clients_read_every_name() {
     if !can_run("smbclient", false) {
         return;
     }
@@ -144,7 +144,7 @@ fn a_client_of_a_code_page_reads_every_name_of_our_server() {
 
 /// Samba's `rpcclient` asks by the pipe of the server service alone.
 #[test]
-fn shares_are_listed_by_the_server_service() {
+fn srvsvc_lists_shares() {
     if !can_run("rpcclient", false) {
         return;
     }
@@ -170,7 +170,7 @@ fn shares_are_listed_by_the_server_service() {
 
 /// Who is served without a password is a guest, by any name.
 #[test]
-fn a_server_for_all_takes_any_name_for_a_guest() {
+fn an_open_server_admits_any_name_as_guest() {
     if !can_run("smbclient", false) {
         return;
     }

@@ -220,7 +220,7 @@ fn all_race(rounds: usize) {
 }
 
 #[test]
-fn exactly_one_of_several_clients_gets_a_name_and_no_file_is_lost() {
+fn one_of_several_clients_wins_a_name_and_no_file_is_lost() {
     all_race(100);
 }
 

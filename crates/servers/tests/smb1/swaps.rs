@@ -179,19 +179,19 @@ fn all_swap(swaps: usize) {
 }
 
 #[test]
-fn what_takes_the_place_of_a_file_leads_nowhere_and_keeps_nobody_waiting() {
+fn files_swapped_for_links_or_pipes_are_refused_at_once() {
     all_swap(5_000);
 }
 
 #[test]
 #[ignore = "long: 20,000 swaps"]
-fn what_takes_the_place_of_a_file_many_times_leads_nowhere() {
+fn files_swapped_repeatedly_are_never_followed_outside() {
     all_swap(repeats(20_000));
 }
 
 /// A plain open waits until its other end is opened.
 #[test]
-fn a_fifo_is_no_file_in_any_request() {
+fn every_request_refuses_a_fifo() {
     run(async {
         let (root, serving, target) = served(Smb1).await;
         let (port, secret) = (serving.port(), target.credentials.clone().unwrap().secret);

@@ -109,7 +109,7 @@ const PASSED: [(&str, &[&str]); 23] = [
 ];
 
 #[test]
-fn what_smbtorture_asks_is_answered_as_windows_does() {
+fn smbtorture_checks_pass_as_on_windows() {
     if !can_run("smbtorture", false) {
         return;
     }

@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn it_holds_what_was_used_last(
+        fn the_cache_holds_the_most_recently_used_blocks(
             room in 0_u32..6, calls in prop::collection::vec((0_u64..9, any::<bool>()), 0..200),
         ) {
             let (mut cache, mut held) = (Cache::new(room), Vec::<(u64, bool)>::new());

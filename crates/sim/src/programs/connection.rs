@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_for_its_acknowledgement_is_not_acknowledged() {
+    fn unacknowledged_bytes_exclude_acknowledged_ones() {
         let counted = ConnectionFacts {
             accepted_bytes: 700,
             unacknowledged_bytes: 200,

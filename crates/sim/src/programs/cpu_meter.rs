@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn interrupts_and_protocols_are_system_time_together() {
+    fn interrupt_and_protocol_time_count_as_system_time() {
         let before = CpuFacts { interrupt_ns: 100, protocol_ns: 20, program_ns: 3 };
         let after = CpuFacts { interrupt_ns: 150, protocol_ns: 90, program_ns: 1_003 };
         let used = used_between(before, after);

@@ -42,7 +42,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn no_two_things_to_wait_for_have_the_same_key() {
+    fn wait_keys_are_unique() {
         let of_number = |number: usize| {
             [
                 datagram_key(SocketId(number)),

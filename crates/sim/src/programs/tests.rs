@@ -41,7 +41,7 @@ fn world() -> World<HostNode> {
 }
 
 #[test]
-fn a_program_waits_until_a_change_or_its_time_whatever_it_waited_for_before() {
+fn programs_wait_for_a_change_or_their_deadline() {
     let world = world();
     let (host, other) = (world.host(0), world.host(0));
     let changed = Rc::new(Cell::new(false));
@@ -79,7 +79,7 @@ fn a_program_waits_until_a_change_or_its_time_whatever_it_waited_for_before() {
 }
 
 #[test]
-fn a_meter_takes_the_time_between_its_beginnings_and_their_ends() {
+fn meters_sum_the_time_between_start_and_end() {
     let world = world();
     let host = world.host(0);
     host.clone().spawn("measured", async move {

@@ -72,7 +72,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_numbers_stand_where_others_have_the_signature() {
+    fn connection_numbers_use_the_signature_field() {
         let mut message = Header::request(command::READ, 0, 0).emit();
         let numbers = Numbers { connection: 0x1234, sequence: 0x5678 };
         numbers.put(&mut message);
@@ -82,12 +82,12 @@ mod tests {
     }
 
     #[test]
-    fn zero_is_no_number_of_a_request_that_changes_something() {
+    fn changing_requests_never_have_sequence_number_zero() {
         assert_eq!([0, 1, 0xfffe, 0xffff].map(next_sequence), [1, 2, 0xffff, 1]);
     }
 
     #[test]
-    fn a_read_with_another_command_behind_it_is_numbered() {
+    fn a_chained_read_has_a_sequence_number() {
         let header = Header::request(command::READ_ANDX, 0, 0);
         let with = |next| [&header.emit()[..], &[12, next]].concat();
         assert!(is_repeatable(&header, &with(command::NONE)));

@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_is_whole_once_each_piece_has_come_in_any_order_and_twice() {
+    fn a_read_completes_from_pieces_in_any_order_and_duplicated() {
         let mut read = reading(100, 10);
         assert_eq!(give(&mut read, 104, 10, &[4, 5, 6]), Progress::More);
         assert_eq!(give(&mut read, 104, 10, &[9, 9, 9]), Progress::Nothing);
@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn a_read_ends_with_its_file() {
+    fn a_read_ends_at_the_end_of_the_file() {
         let mut read = reading(0, 100);
         assert_eq!(give(&mut read, 3, 5, &[3, 4]), Progress::Again);
         assert_eq!(asked(&mut read), (0, 3));
@@ -291,7 +291,7 @@ mod tests {
     }
 
     #[test]
-    fn of_a_write_only_what_has_not_come_is_sent_again_and_once_for_an_answer() {
+    fn only_missing_parts_of_a_write_are_resent_once_per_answer() {
         let data: Vec<u8> = (0..2_000).map(|at| at as u8).collect();
         let request = Write { fid: 7, offset: 1000, data: &data, ..Write::default() };
         let whole = message(command::WRITE_MPX, |writer| request.emit(writer));

@@ -116,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_of_any_packet_is_the_answer() {
+    fn an_error_in_any_packet_ends_the_request() {
         let mut parts = Parts::default();
         assert!(parts.take((0, 5), false) && parts.take((0, 5), true));
         assert_eq!(answer(&mut parts, 5, None), None);

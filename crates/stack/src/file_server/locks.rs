@@ -117,7 +117,7 @@ mod tests {
     const OTHER: Owner = Owner { open: 2, pid: 1 };
 
     #[test]
-    fn exclusive_locks_exclude_all_and_shared_ones_writers() {
+    fn exclusive_locks_block_all_and_shared_locks_block_writers() {
         let mut locks = Locks::default();
         locks.lock(ONE, 10, 10, false).unwrap();
         for (offset, len, refused) in [(0, 10, false), (0, 11, true), (19, 1, true), (20, 5, false)]
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn an_owner_lays_shared_locks_over_its_exclusive_one_which_is_unlocked_first() {
+    fn an_owner_may_add_shared_locks_over_its_exclusive_lock() {
         let mut locks = Locks::default();
         locks.lock(ONE, 0, 10, false).unwrap();
         assert_eq!(locks.lock(OTHER, 0, 10, true), Err(LockRefusal::Conflict(0)));
@@ -170,7 +170,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_exclusive_lock_is_laid_over_another(wanted: Vec<(u8, u8, bool)>) {
+        fn exclusive_locks_never_overlap(wanted: Vec<(u8, u8, bool)>) {
             let mut locks = Locks::default();
             for (offset, len, shared) in wanted {
                 let _ = locks.lock(ONE, u64::from(offset), u64::from(len), shared);

@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn an_open_file_is_known_where_it_lies_now() {
+    fn an_open_file_follows_its_renames() {
         let all = Arc::new(OpenFiles::default());
         let path = |text: &str| text.split('/').map(str::to_owned).collect::<Names>();
         let share = Sharing::from_dos(0x42).unwrap();

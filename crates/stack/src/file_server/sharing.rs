@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn the_modes_of_dos_exclude_each_other_as_its_table_says() {
+    fn dos_sharing_modes_follow_the_published_table() {
         let (all, write, read, none) = (1, 2, 3, 4);
         for (first, second, together) in [
             ((none, 0), (none, 2), true),
@@ -126,7 +126,7 @@ mod tests {
     }
 
     #[test]
-    fn opens_of_one_session_in_compatibility_mode_go_together() {
+    fn compatibility_mode_opens_of_one_session_coexist() {
         let of = |session| mode(0, 2).compatible(session, "A.DAT", false);
         assert!(of(1).goes_with(of(1)) && !of(1).goes_with(of(2)));
         assert!(!of(1).goes_with(mode(4, 2)) && !mode(4, 2).goes_with(of(1)));
@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn a_program_is_for_all_but_by_file_control_block() {
+    fn programs_are_shared_except_when_opened_by_fcb() {
         let of = |session, name, by_block| mode(0, 2).compatible(session, name, by_block);
         let (program, other) = (of(1, "A.Exe", false), of(2, "A.Exe", false));
         assert!(program.goes_with(other) && program.goes_with(mode(4, 2)));

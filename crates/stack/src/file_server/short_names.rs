@@ -62,7 +62,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_short_name_is_its_own() {
+    fn a_valid_short_name_stays_unchanged() {
         for (name, short) in [
             ("readme.txt", Some("README.TXT")),
             ("A", Some("A")),
@@ -81,7 +81,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_a_made_name_is_replaced() {
+    fn numbers_in_generated_names_are_replaced() {
         let name = "a long name.text";
         assert!(made(name, 1).starts_with("AL") && made(name, 1).ends_with("~1.TEX"));
         assert_eq!(first_of(&made(name, 7).to_lowercase()), Some(made(name, 1)));
@@ -93,7 +93,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn a_made_name_is_a_short_name(name: String, number in 1..=MAX_NUMBER) {
+        fn generated_names_are_valid_short_names(name: String, number in 1..=MAX_NUMBER) {
             let made = made(&name, number);
             prop_assert_eq!(own(&made), Some(made.clone()));
         }

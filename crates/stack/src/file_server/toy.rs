@@ -45,7 +45,7 @@ fn found(size_bytes: u64) -> FileAnswer {
 }
 
 #[test]
-fn another_protocol_is_one_file() {
+fn a_new_protocol_needs_one_file() {
     let facts = CarrierFacts { longest_message: 1000, keeps_raw: false, is_one_at_a_time: false };
     let mut session = Toy.session(facts, [0; 8], 0);
     let (mut head, mut data) = (Vec::new(), Vec::new());

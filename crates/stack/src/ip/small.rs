@@ -115,7 +115,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_small_station_has_what_is_asked_for_and_the_usual_otherwise() {
+    fn settings_of_a_small_station_override_its_defaults() {
         let usual = TcpProfile::small(&Asked::default()).unwrap();
         let expected = TcpProfile {
             mss_bytes: None,
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn the_most_that_was_held_is_kept_and_more_than_the_bound_is_an_error() {
+    fn peak_memory_is_kept_and_exceeding_the_bound_is_an_error() {
         let tcp = TcpProfile::small(&Asked::default()).unwrap();
         let mut facts = Facts::new(tcp, 1_000);
         for (held, most) in [(900, 900), (1_000, 1_000), (10, 1_000)] {

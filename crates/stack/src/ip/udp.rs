@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_datagram_takes_as_much_of_the_send_buffer() {
+    fn a_datagram_takes_its_payload_and_128_bytes_of_the_send_buffer() {
         let mut socket = Socket::new(9, 0, 1_000);
         assert!(socket.has_room_for(2_000));
         socket.queued(BYTES);

@@ -59,7 +59,7 @@ mod tests {
 
     /// Memory of a message that the program has taken is that of a later one; of 64 messages at most.
     #[test]
-    fn memory_of_messages_is_used_again() {
+    fn message_buffers_are_reused() {
         let mut common = Common::<(), ()>::new(());
         assert_eq!(common.memory().capacity(), 0);
         common.message(SessionId(1), Vec::with_capacity(100));

@@ -73,7 +73,7 @@ mod tests {
 
     /// The driver's buffer is exchanged for the frame; 32 of them are kept.
     #[test]
-    fn memory_of_frames_is_used_again() {
+    fn frame_buffers_are_reused() {
         let mut output = Output::default();
         for _ in 0..40 {
             assert!(output.push(|_| Ok(())));
@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn an_end_is_a_socket_of_a_station_on_any_network() {
+    fn endpoints_match_by_station_and_socket_on_any_network() {
         let place = |network, node, socket| {
             let address = Address { network, node: [2, 0, 0, 0, 0, node], socket };
             Place { address, mac: Mac(address.node), framing: framing::SNAP }

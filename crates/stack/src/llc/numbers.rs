@@ -120,7 +120,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_waits_cannot_be_acknowledged_before_it_is_sent() {
+    fn unsent_frames_cannot_be_acknowledged() {
         let mut queue = SendQueue::default();
         for number in 0..5 {
             queue.push().push(number);
@@ -204,7 +204,7 @@ mod tests {
     }
 
     #[test]
-    fn up_to_63_numbers_before_the_one_that_is_due_are_past() {
+    fn up_to_63_earlier_numbers_count_as_past() {
         for due in [0, 1, 62, 63, 64, 127] {
             let past = (0..128_u8).filter(|number| is_past(*number, due)).count();
             assert_eq!(past, 63);
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn memory_of_sixteen_frames_is_used_again() {
+    fn sixteen_frame_buffers_are_reused() {
         let mut queue = SendQueue::default();
         for _ in 0..20 {
             queue.push().reserve_exact(99);

@@ -88,7 +88,7 @@ mod tests {
     use crate::profile::WINDOWS_NT;
 
     #[test]
-    fn links_that_all_have_frames_send_in_turns() {
+    fn busy_links_send_in_turn() {
         let now = Instant::from_nanos(0);
         let macs = [1, 2, 3].map(|last| Mac([2, 0, 0, 0, 0, last]));
         let mut peers = Peers::default();

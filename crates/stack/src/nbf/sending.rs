@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_that_fits_one_part_is_one() {
+    fn a_message_that_fits_is_sent_in_one_part() {
         use SessionCommand::{DataFirstMiddle, DataOnlyLast};
         for bytes in [0, 1, 99, 100] {
             assert_eq!(parts(bytes), [(DataOnlyLast, bytes)]);
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn a_message_is_done_by_its_own_acknowledgement_alone() {
+    fn only_its_own_acknowledgement_completes_a_message() {
         let mut sending = Sending::new(false);
         let mut correlators = Correlators::default();
         sending.push(b"one");

@@ -350,7 +350,7 @@ mod tests {
     }
 
     #[test]
-    fn acknowledgements_go_with_data_if_both_ends_say_that_they_understand_it() {
+    fn acknowledgements_ride_on_data_if_both_ends_support_it() {
         let with = WINDOWS_NT;
         let piggybacks = Known { value: false, ..with.piggybacks };
         let without = Profile { piggybacks, ..with };
@@ -386,7 +386,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_is_held_only_if_it_was_agreed_and_the_message_allows_it() {
+    fn an_acknowledgement_is_delayed_only_if_agreed_and_allowed_by_the_message() {
         assert!(is_held(true, ACK_WITH_DATA_ALLOWED));
         assert!(!is_held(false, ACK_WITH_DATA_ALLOWED));
         assert!(!is_held(true, 0));

@@ -64,7 +64,7 @@ mod tests {
 
     /// Made by the C of FreeBSD 6's netncp, on 27 November 2026.
     #[test]
-    fn a_proof_is_that_of_another_implementation() {
+    fn password_proofs_match_another_implementation() {
         let (one, other) =
             ((1, [1, 2, 3, 4, 5, 6, 7, 8]), (0x1234_abcd, [0xff, 0, 0x80, 0x7f, 9, 8, 7, 6]));
         for (password, (user, key), expected) in [

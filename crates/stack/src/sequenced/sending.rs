@@ -220,7 +220,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_follow_each_other_up_to_the_window_and_over_the_last_number() {
+    fn parts_fill_the_window_across_sequence_wraparound() {
         let mut sending = Sending::new(0xfffe, 0x0001, 100);
         sending.push(&[0; 250]);
         sending.push(&[]);
@@ -268,7 +268,7 @@ mod tests {
     }
 
     #[test]
-    fn messages_wait_up_to_96_kib_and_a_single_one_in_any_case() {
+    fn up_to_96_kib_or_one_message_may_wait() {
         let fits = |octets: &[usize]| {
             let mut sending = Sending::new(0, 0, 1_000);
             octets.iter().all(|count| sending.offer(&vec![0; *count]).is_ok())
@@ -320,7 +320,7 @@ mod tests {
     }
 
     #[test]
-    fn a_window_that_opens_again_has_what_was_sent_into_it_sent_again() {
+    fn a_reopened_window_resends_its_contents() {
         let mut sending = Sending::new(0, 1, 10);
         sending.push(&[0; 50]);
         assert!(!sending.is_shut());
@@ -347,7 +347,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_acknowledged_while_it_is_sent_again_is_left_out() {
+    fn packets_acknowledged_during_a_resend_are_skipped() {
         let mut sending = Sending::new(0, 9, 10);
         sending.push(&[0; 40]);
         assert_eq!(numbers(&mut sending), [0, 1, 2, 3]);
@@ -362,7 +362,7 @@ mod tests {
     }
 
     #[test]
-    fn an_acknowledgement_of_unsent_packets_counts_for_those_that_were_sent() {
+    fn acknowledging_unsent_packets_acknowledges_only_sent_ones() {
         let mut sending = Sending::new(0xfffe, 0xffff, 10);
         // Nothing is sent yet: the window is heard all the same.
         let early = Acknowledged { is_valid: true, is_ahead: true, ..Default::default() };

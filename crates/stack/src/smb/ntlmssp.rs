@@ -139,7 +139,7 @@ mod tests {
     }
 
     #[test]
-    fn the_challenge_of_the_specification_is_answered_as_there() {
+    fn the_published_challenge_gets_the_published_response() {
         let octets = hex::decode(CHALLENGE).unwrap();
         let challenge = Challenge::parse(&octets).unwrap();
         let (message, key) = authenticate(&challenge, &user(), [0xaa; 8], 0);
@@ -179,7 +179,7 @@ mod tests {
 
     /// [MS-NLMP] 3.1.5.1.2: the server's time goes into the response, and the LM response is zeros then.
     #[test]
-    fn the_time_of_the_server_goes_before_that_of_the_client() {
+    fn the_server_time_has_priority_over_the_client_time() {
         let base = hex::decode(CHALLENGE).unwrap();
         let time = 0x0123_4567_89ab_cdef_u64.to_le_bytes();
         let timed = [&[2, 0, 2, 0, b'D', 0, 7, 0, 8, 0][..], &time, &[0; 4]].concat();

@@ -133,7 +133,7 @@ mod tests {
     use crate::smb::responses::nt_key;
 
     #[test]
-    fn what_our_client_answers_is_right_and_makes_the_same_key() {
+    fn our_client_response_is_accepted_with_the_same_key() {
         let Some(Message::Negotiate { flags }) = Message::parse(&ntlmssp::negotiate()) else {
             panic!("a message of the client")
         };
@@ -180,7 +180,7 @@ mod tests {
 
     /// Clients before Windows 2000 end their message with its fields, and say no flags.
     #[test]
-    fn a_message_without_flags_has_text_of_a_code_page_and_no_nonce() {
+    fn a_message_without_flags_uses_the_code_page_and_no_nonce() {
         let mut message = SIGNATURE.to_vec();
         message.extend_from_slice(&3_u32.to_le_bytes());
         for (len, at) in [(2_u8, 52_u8), (0, 54), (0, 54), (2, 54), (0, 56)] {
@@ -207,7 +207,7 @@ mod tests {
     }
 
     #[test]
-    fn what_points_outside_is_no_message() {
+    fn messages_with_offsets_outside_are_rejected() {
         let mut message = SIGNATURE.to_vec();
         message.extend_from_slice(&3_u32.to_le_bytes());
         message.resize(64, 0);

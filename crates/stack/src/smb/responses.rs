@@ -202,7 +202,7 @@ mod tests {
     const WHO: (&str, &str, &str) = ("User", "Domain", "Password");
 
     #[test]
-    fn hashes_are_those_of_the_specification() {
+    fn hashes_match_the_specification() {
         let lm = lm_hash("Password", CodePage::Cp437).unwrap();
         assert_eq!(hex::encode(lm), "e52cac67419a9a224a3b108f3fa6cb6d");
         assert_eq!(hex::encode(nt_hash("Password")), "a4f49c406510bdcab6824ee7c30fd852");
@@ -211,7 +211,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_of_version_1_are_those_of_the_specification() {
+    fn version_1_responses_match_the_specification() {
         let expected = "67c43011f30298a2ad35ece64f16331c44bdbed927841f94";
         assert_eq!(hex::encode(nt("Password", CHALLENGE)), expected);
         let expected = "98def7b87f88aa5dafe2df779688a172def11c7d5ccdef13";
@@ -226,7 +226,7 @@ mod tests {
 
     /// [MS-NLMP] 4.2.3.
     #[test]
-    fn a_response_with_a_nonce_is_that_of_the_specification() {
+    fn responses_with_a_nonce_match_the_specification() {
         let response = hex::decode("7537f803ae367128ca458204bde7caf81e97ed2683267232").unwrap();
         let key = nt_key(WHO, CHALLENGE, Some([0xaa; 8]), &response).unwrap();
         assert_eq!(hex::encode(key), "eb93429a8bd952f8b89c55b87f475edc");
@@ -235,7 +235,7 @@ mod tests {
     }
 
     #[test]
-    fn responses_of_version_2_are_those_of_the_specification() {
+    fn version_2_responses_match_the_specification() {
         let responses = version2(WHO, CHALLENGE, [0xaa; 8], 0, &names_of("Domain"));
         let expected = "86c35097ac9cec102554764a57cccc19aaaaaaaaaaaaaaaa";
         assert_eq!(hex::encode(responses.lm), expected);
@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn secrets_are_the_same_byte_by_byte() {
+    fn secrets_are_compared_byte_by_byte() {
         assert!(same(b"", b"") && same(b"ab", b"ab"));
         // Two differences do not make up for each other.
         for other in [&b"a"[..], b"abc", b"aa", b"bb", b"ba", b""] {

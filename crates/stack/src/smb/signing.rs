@@ -65,7 +65,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn both_ends_count_alike_and_any_change_shows() {
+    fn both_ends_sign_alike_and_detect_any_change() {
         let mut client = Signing::new([1; 16], b"response");
         let mut server = client.clone();
         for has_response in [true, true, false, true] {

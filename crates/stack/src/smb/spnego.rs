@@ -54,7 +54,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn tokens_are_those_that_other_servers_send() {
+    fn tokens_match_captured_ones() {
         // What Samba 4.17 sends, without its hint.
         let expected = "601c06062b0601050502a0123010a00e300c060a2b06010401823702020a";
         assert_eq!(hex::encode(offer()), expected);
@@ -64,7 +64,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_take_as_many_bytes_as_they_need() {
+    fn lengths_use_the_shortest_encoding() {
         for (len, head) in
             [(0x7f, vec![4, 0x7f]), (0x80, vec![4, 0x81, 0x80]), (256, vec![4, 0x82, 1, 0])]
         {

@@ -93,7 +93,7 @@ fn raw() -> Raw {
 const FILE: &[u8] = b"\x04FILE.TXT\0";
 
 #[test]
-fn attributes_time_and_size_are_asked_for_and_set_by_name() {
+fn attributes_time_and_size_are_read_and_set_by_name() {
     let mut raw = raw();
     let [low, high] = WRITTEN;
     let known = |attributes, [low, high]: [u16; 2], size| {
@@ -122,7 +122,7 @@ fn attributes_time_and_size_are_asked_for_and_set_by_name() {
 }
 
 #[test]
-fn an_open_file_says_what_is_known_of_it_and_where_it_stands() {
+fn an_open_file_reports_its_attributes_and_position() {
     let mut raw = raw();
     let (opened, words, _) = raw.say(c::OPEN, &[0x42, 0], FILE);
     let fid = words[0];
@@ -173,7 +173,7 @@ fn an_open_file_says_what_is_known_of_it_and_where_it_stands() {
 }
 
 #[test]
-fn each_way_to_open_says_what_it_did() {
+fn each_open_command_reports_its_action() {
     let mut raw = raw();
     let [low, high] = WRITTEN;
     let andx = |raw: &mut Raw, function, attributes, name: &[u8]| {
@@ -243,7 +243,7 @@ fn each_way_to_open_says_what_it_did() {
 }
 
 #[test]
-fn reads_and_writes_of_the_core_dialect_move_what_they_say() {
+fn core_reads_and_writes_move_the_stated_bytes() {
     let mut raw = raw();
     let fid = raw.say(c::OPEN, &[0x42, 0], FILE).1[0];
     let data = |octets: &[u8]| [&[1], &(octets.len() as u16).to_le_bytes()[..], octets].concat();
@@ -289,7 +289,7 @@ fn reads_and_writes_of_the_core_dialect_move_what_they_say() {
 }
 
 #[test]
-fn directories_are_made_looked_at_and_removed() {
+fn directories_are_made_checked_and_removed() {
     let mut raw = raw();
     for (command, name, expected) in [
         (c::CHECK_DIRECTORY, &b"\x04\\SUB\0"[..], "success"),
@@ -316,7 +316,7 @@ fn directories_are_made_looked_at_and_removed() {
 }
 
 #[test]
-fn an_echo_comes_as_often_as_it_is_asked_for_sixteen_times_at_most() {
+fn echo_replies_match_the_requested_count_up_to_sixteen() {
     let mut raw = raw();
     for (asked, answers) in [(0, 0), (1, 1), (3, 3), (16, 16), (17, 16), (0xffff, 16)] {
         let said = raw.say_all(c::ECHO, &[asked], b"hello");
@@ -327,7 +327,7 @@ fn an_echo_comes_as_often_as_it_is_asked_for_sixteen_times_at_most() {
 
 /// Which commands take part before a login, a share, and on the share of pipes.
 #[test]
-fn a_request_needs_a_user_and_a_share_where_its_command_does() {
+fn commands_require_a_user_and_a_share() {
     let mut raw = Raw::negotiated(&server(), &[], dialect::NT_LM);
     let fails = |raw: &mut Raw, command| raw.say(command, &[], b"").0;
     let commands = [c::OPEN, c::QUERY_INFORMATION_DISK, c::TRANSACTION, c::PROCESS_EXIT];

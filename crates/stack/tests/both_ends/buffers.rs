@@ -13,7 +13,7 @@ fn served(profile: &ServerProfile) -> Server {
 }
 
 #[test]
-fn a_client_reads_and_writes_no_more_than_the_server_takes_in_a_message() {
+fn reads_and_writes_fit_the_message_size_of_the_server() {
     for (profile, block_bytes) in [(PC_LAN_PROGRAM, 2048), (THREE_PLUS, 4096)] {
         let (mut both, outcome) =
             Both::connect(client(Some(Dialect::Core), "Secret-1"), &served(&profile));
@@ -43,7 +43,7 @@ fn a_client_reads_and_writes_no_more_than_the_server_takes_in_a_message() {
 }
 
 #[test]
-fn no_other_dialect_is_spoken_and_the_password_is_that_of_the_share() {
+fn only_the_core_dialect_works_with_a_share_password() {
     let server = served(&PC_LAN_PROGRAM);
     for dialect in [Dialect::LanMan1, Dialect::LanMan2, Dialect::Nt] {
         let (_, outcome) = Both::connect(client(Some(dialect), "Secret-1"), &server);

@@ -51,7 +51,7 @@ fn nothing(command: u8, words: &[u16], octets: &[u8]) -> (Done, Asked) {
 
 /// Reads, writes and what else there is of a file of 3 octets, opened as `fid` by LAN Manager or the core dialect.
 #[test]
-fn requests_of_old_dialects_are_those_of_the_specification() {
+fn requests_in_old_dialects_match_the_specification() {
     for dialect in [Dialect::Core, Dialect::LanMan1, Dialect::LanMan2] {
         let mut both = connected(dialect);
         let is_core = dialect == Dialect::Core;
@@ -155,7 +155,7 @@ fn requests_of_old_dialects_are_those_of_the_specification() {
 }
 
 #[test]
-fn requests_of_windows_nt_are_those_of_the_specification() {
+fn requests_in_nt_lm_0_12_match_the_specification() {
     let mut both = connected(Dialect::Nt);
     // FILE_READ_DATA 1, WRITE_DATA 2, APPEND_DATA 4, READ_ATTRIBUTES 0x80, WRITE_ATTRIBUTES 0x100, SYNCHRONIZE 0x100000;
     // open 1, create 2, overwrite or create 5.
@@ -243,7 +243,7 @@ fn reads_return_written_bytes_up_to_the_requested_length() {
 
 /// Answers of a server to the same calls in each dialect, as a user hears of them.
 #[test]
-fn refusals_have_their_reasons_in_each_dialect() {
+fn errors_map_to_reasons_in_each_dialect() {
     let read_only = Server::new(Offer { read_only: true, ..offer() });
     for dialect in Dialect::ALL {
         let mut both = connected(dialect);
@@ -297,7 +297,7 @@ fn refusals_have_their_reasons_in_each_dialect() {
 }
 
 #[test]
-fn a_guest_and_a_code_page_go_to_the_server_as_they_are() {
+fn guest_and_code_page_names_are_sent_unchanged() {
     let open = Server::new(Offer { user: None, code_page: CodePage::Cp850, ..offer() });
     for (dialect, login) in [
         (Dialect::Core, "PC NETWORK PROGRAM 1.0, no login"),

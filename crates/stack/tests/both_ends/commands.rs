@@ -40,7 +40,7 @@ impl Raw {
 }
 
 #[test]
-fn an_open_does_what_its_access_says_and_no_more() {
+fn opens_grant_exactly_the_requested_access() {
     let mut raw = raw_of(&server());
     let mut read_only = raw_of(&Server::new(Offer { read_only: true, ..offer() }));
     for (bits, reads, writes) in [
@@ -85,7 +85,7 @@ fn an_open_does_what_its_access_says_and_no_more() {
 }
 
 #[test]
-fn an_open_of_dos_does_what_its_mode_says_and_no_more() {
+fn dos_opens_grant_exactly_the_requested_mode() {
     for (mode, rights) in [
         (0x40, Some((true, false))),
         (0x41, Some((false, true))),
@@ -131,7 +131,7 @@ fn an_open_of_dos_does_what_its_mode_says_and_no_more() {
 }
 
 #[test]
-fn a_result_says_what_became_of_what_was_there() {
+fn open_results_report_created_opened_or_replaced() {
     let mut raw = raw_of(&server());
     let mut result = |disposition: u32, name: &[u8]| {
         // Flags, root, access, allocation, attributes, share, disposition, options, impersonation.
@@ -177,7 +177,7 @@ fn a_result_says_what_became_of_what_was_there() {
 }
 
 #[test]
-fn directories_and_files_are_opened_as_what_they_are() {
+fn files_and_directories_open_only_as_their_own_kind() {
     let mut raw = raw_of(&server());
     raw.make_directory("SUB");
     let read = access::READ_DATA;
@@ -230,7 +230,7 @@ fn directories_and_files_are_opened_as_what_they_are() {
 }
 
 #[test]
-fn locks_of_the_core_dialect_are_in_the_way_of_others_until_they_end() {
+fn core_locks_block_others_until_released() {
     let mut raw = raw_of(&server());
     let [one, other] = [0; 2].map(|_| raw.say(c::OPEN, &[0x42, 0], FILE).1[0]);
     let ask = |raw: &mut Raw, command, fid, [offset, count]: [u32; 2]| {
@@ -281,7 +281,7 @@ fn locks_of_the_core_dialect_are_in_the_way_of_others_until_they_end() {
 }
 
 #[test]
-fn a_file_that_is_gone_is_said_by_each_command_that_needs_it() {
+fn every_command_reports_a_missing_file() {
     let mut raw = raw_of(&server());
     let fid = raw.say(c::OPEN, &[0x42, 0], FILE).1[0];
     raw.served.files.carry_out(FileCall::Remove { path: vec!["FILE".into()] }, &mut vec![]);
@@ -302,7 +302,7 @@ fn a_file_that_is_gone_is_said_by_each_command_that_needs_it() {
 }
 
 #[test]
-fn offsets_end_where_those_of_files_do_and_paths_where_names_do() {
+fn offsets_and_paths_have_upper_bounds() {
     let server = Server::new(Offer { user: None, ..offer() });
     let mut raw = Raw::negotiated(&server, &[], dialect::NT_LM);
     raw.fill("FILE", b"abc");
@@ -344,7 +344,7 @@ fn flushes(raw: &mut Raw) -> usize {
 }
 
 #[test]
-fn raw_data_are_read_and_written_as_announced() {
+fn raw_data_has_the_announced_length() {
     let mut raw = raw_of(&server());
     let fid = raw.say(c::OPEN, &[0x42, 0], FILE).1[0];
     let read = |raw: &mut Raw, fid, offset, count| {
@@ -408,7 +408,7 @@ fn raw_data_are_read_and_written_as_announced() {
 }
 
 #[test]
-fn multiplexed_reads_and_writes_are_in_packets() {
+fn multiplexed_reads_and_writes_are_split_into_packets() {
     let packets = CarrierFacts { longest_message: 1000, keeps_raw: false, ..CARRIER };
     let packets = CarrierFacts { is_one_at_a_time: true, ..packets };
     let mut raw = silent(&server(), packets);

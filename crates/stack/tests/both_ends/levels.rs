@@ -118,7 +118,7 @@ fn named(name: &str) -> Vec<u8> {
 }
 
 #[test]
-fn each_level_says_what_is_known_of_a_file_and_of_a_directory() {
+fn each_level_describes_a_file_and_a_directory() {
     let mut raw = raw();
     let file = "a long name.text";
     for (name, size, attributes, is_directory) in
@@ -196,7 +196,7 @@ fn each_level_says_what_is_known_of_a_file_and_of_a_directory() {
 }
 
 #[test]
-fn each_level_says_what_is_known_of_the_file_system() {
+fn each_level_describes_the_file_system() {
     let mut raw = raw();
     // 2^30 octets, half of them free, in units of 8 sectors of 512.
     let (total, free, sectors, sector) = (1 << 18, 1 << 17, 8, 512);
@@ -376,7 +376,7 @@ fn listed() -> Raw {
 }
 
 #[test]
-fn a_listing_by_transactions_goes_on_where_the_client_says() {
+fn transaction_listings_resume_where_the_client_asks() {
     const DIRECTORIES: u16 = 0x16;
     let mut raw = listed();
     let names =
@@ -444,7 +444,7 @@ fn a_listing_by_transactions_goes_on_where_the_client_says() {
 }
 
 #[test]
-fn levels_of_windows_nt_have_longer_entries_of_the_same_files() {
+fn nt_levels_list_the_same_files_in_longer_entries() {
     let mut raw = listed();
     raw.fill("longer name.text", &[0; 1000]);
     // Octets before a name by level: [MS-CIFS] 2.2.8.1.4, 2.2.8.1.5 and 2.2.8.1.7.
@@ -503,7 +503,7 @@ fn entry(octets: &[u8]) -> Entry {
 }
 
 #[test]
-fn a_search_of_the_core_dialect_goes_on_from_any_entry_of_its_last_answer() {
+fn a_core_search_resumes_from_any_entry_of_the_last_reply() {
     let mut raw = listed();
     let search = |raw: &mut Raw, command, count, attributes, name: &[u8], key: &[u8]| {
         let len = (key.len() as u16).to_le_bytes();
@@ -570,7 +570,7 @@ fn a_search_of_the_core_dialect_goes_on_from_any_entry_of_its_last_answer() {
 }
 
 #[test]
-fn the_pipe_of_lan_manager_says_which_shares_and_servers_there_are() {
+fn the_lan_manager_pipe_lists_shares_and_servers() {
     let server = Server::new(Offer { user: None, ..offer() });
     let mut raw = Raw::negotiated(&server, &[], dialect::LANMAN1);
     raw.log_in();
@@ -650,7 +650,7 @@ fn the_pipe_of_lan_manager_says_which_shares_and_servers_there_are() {
 }
 
 #[test]
-fn a_transaction_in_parts_is_carried_out_once_all_have_come() {
+fn a_transaction_runs_once_all_parts_have_arrived() {
     let mut raw = raw();
     let whole = b"\x01\0\0\0\0\0a long name.text\0";
     let begin = |raw: &mut Raw, total_data| {

@@ -82,7 +82,7 @@ fn name(row: Row) -> Option<&'static str> {
 const DONE: Option<&str> = Some("success");
 
 #[test]
-fn a_range_that_is_not_free_is_refused_at_once_or_after_the_time_to_wait() {
+fn a_locked_range_is_refused_at_once_or_after_the_wait() {
     let server = server();
     let (mut one, mut other) = (Client::new(&server), Client::new(&server));
     assert_eq!(one.locked(0, &[5]), DONE);
@@ -173,7 +173,7 @@ fn a_wait_ends_when_it_is_cancelled_or_its_file_is_closed() {
 }
 
 #[test]
-fn lock_waits_are_bounded_and_never_hopeless() {
+fn lock_waits_are_bounded_and_refused_if_hopeless() {
     let server = server();
     let (mut one, mut other) = (Client::new(&server), Client::new(&server));
     assert_eq!(one.locked(0, &[5]), DONE);

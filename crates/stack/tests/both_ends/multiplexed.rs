@@ -11,7 +11,7 @@ const PACKETS: CarrierFacts =
     CarrierFacts { longest_message: 1467, keeps_raw: false, is_one_at_a_time: true };
 
 #[test]
-fn a_server_that_has_standard_commands_used_is_asked_by_them_from_then_on() {
+fn after_use_standard_commands_the_client_stops_multiplexing() {
     let plan = Plan { carrier: PACKETS, ..plan(None, "Secret-1") };
     // The server's side is a stream, for which these commands are not.
     let (mut both, connected) = Both::connect(Client::new(plan), &server());

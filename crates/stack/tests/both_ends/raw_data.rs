@@ -8,7 +8,7 @@ use super::both::{Both, plan, server};
 use super::open;
 
 #[test]
-fn raw_data_goes_whole_in_one_message_and_the_next_call_has_its_turn() {
+fn raw_data_is_one_message_and_the_next_call_follows() {
     for dialect in [Dialect::LanMan1, Dialect::LanMan2, Dialect::Nt] {
         let client = Client::new(Plan { raw: true, ..plan(Some(dialect), "Secret-1") });
         let (mut both, outcome) = Both::connect(client, &server());

@@ -65,7 +65,7 @@ fn logged_in(files: &[&str]) -> Raw {
 const ALL: u32 = access::READ_DATA | access::WRITE_DATA | access::DELETE;
 
 #[test]
-fn a_file_that_someone_uses_is_not_removed_even_where_all_is_shared() {
+fn an_open_file_is_not_removed_in_any_sharing_mode() {
     let mut raw = Raw::new(&server(), &["file"]);
     let fid = raw.nt_open("\\FILE", disposition::OPEN, access::READ_DATA, 0).unwrap();
     assert_eq!(raw.delete(0, "file"), error::SHARING_VIOLATION.name);
@@ -90,7 +90,7 @@ fn a_pattern_removes_no_directory() {
 }
 
 #[test]
-fn the_right_to_delete_is_needed_to_have_a_close_remove_a_file() {
+fn delete_on_close_requires_delete_access() {
     let mut raw = logged_in(&["file"]);
     let (create, close_removes) = (disposition::OPEN_IF, options::DELETE_ON_CLOSE);
     for name in ["file", "other"] {
@@ -109,7 +109,7 @@ fn the_right_to_delete_is_needed_to_have_a_close_remove_a_file() {
 }
 
 #[test]
-fn a_file_that_may_not_be_written_is_not_removed_by_a_close() {
+fn delete_on_close_keeps_a_read_only_file() {
     let mut raw = Raw::new(&server(), &["file"]);
     raw.set_read_only("file");
     let (open, close_removes) = (disposition::OPEN, options::DELETE_ON_CLOSE);
@@ -119,7 +119,7 @@ fn a_file_that_may_not_be_written_is_not_removed_by_a_close() {
 }
 
 #[test]
-fn a_directory_that_has_something_in_it_stays() {
+fn a_non_empty_directory_is_not_removed() {
     let mut raw = logged_in(&[]);
     raw.make_directory("full");
     raw.make("full\\inner");
@@ -137,7 +137,7 @@ fn a_directory_that_has_something_in_it_stays() {
 }
 
 #[test]
-fn the_close_of_who_asked_to_remove_leaves_the_file_to_those_who_have_it_open() {
+fn delete_on_close_waits_for_the_last_open() {
     let mut raw = Raw::new(&server(), &["file"]);
     let dies = raw.open_to_remove("file");
     let other = raw.nt_open("file", disposition::OPEN, access::READ_DATA, 0).unwrap();

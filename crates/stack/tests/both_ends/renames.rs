@@ -17,7 +17,7 @@ impl Raw {
 }
 
 #[test]
-fn all_that_match_get_a_name_made_of_their_own_once() {
+fn a_wildcard_rename_renames_each_match_once() {
     let many: Vec<String> = (0..150).map(|number| format!("a{number:03}.txt")).collect();
     let mut many: Vec<_> = many.iter().map(String::as_str).collect();
     many.push("other.doc");
@@ -35,7 +35,7 @@ fn all_that_match_get_a_name_made_of_their_own_once() {
 }
 
 #[test]
-fn directories_are_meant_only_where_they_are_asked_for() {
+fn renames_include_directories_only_on_request() {
     let mut raw = Raw::new(&server(), &["one.x"]);
     raw.make_directory("two.x");
     assert_eq!(raw.rename(0, "*.x", "*.y"), "success");
@@ -45,7 +45,7 @@ fn directories_are_meant_only_where_they_are_asked_for() {
 }
 
 #[test]
-fn a_name_that_is_taken_or_cannot_be_ends_a_rename() {
+fn a_taken_or_invalid_name_ends_a_rename() {
     let mut raw = Raw::new(&server(), &["a.one", "b.one", "b.two"]);
     assert_eq!(raw.rename(0, "*.one", "*.two"), error::OBJECT_NAME_COLLISION.name);
     assert_eq!(raw.names(), ["a.two", "b.one", "b.two"], "those before it have their new names");
@@ -57,7 +57,7 @@ fn a_name_that_is_taken_or_cannot_be_ends_a_rename() {
 }
 
 #[test]
-fn more_names_than_a_session_may_hold_are_refused_before_any_is_changed() {
+fn too_many_matches_are_refused_before_any_rename() {
     let many: Vec<String> = (0..900).map(|number| format!("{number:0100}.txt")).collect();
     let many: Vec<_> = many.iter().map(String::as_str).collect();
     let mut raw = Raw::new(&server(), &many);

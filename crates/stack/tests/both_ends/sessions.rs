@@ -33,7 +33,7 @@ fn names(names: &[&str]) -> Vec<u8> {
 const NOW: [u16; 2] = [(11 << 11) + (41 << 5) + 29, ((2014 - 1980) << 9) + (11 << 5) + 14];
 
 #[test]
-fn the_newest_dialect_that_both_speak_is_chosen_and_answered_in_its_form() {
+fn the_newest_common_dialect_is_chosen() {
     let open = Server::new(Offer { user: None, ..offer() });
     // Users and a challenge of 8 octets where there is a user; raw reads and writes.
     let known = |index, mode, len| [index, mode, 16_644, 50, 1, 3, 0, 0, NOW[0], NOW[1], 0, len, 0];
@@ -108,7 +108,7 @@ fn parsed(answer: &[u8]) -> NtLm<'_> {
 }
 
 #[test]
-fn the_dialect_of_windows_nt_says_what_server_and_carrier_have() {
+fn nt_lm_0_12_reports_server_and_carrier_capabilities() {
     let open = Server::new(Offer { user: None, ..offer() });
     // [MS-CIFS] 2.2.4.52.2: raw 1, multiplexed 2, Unicode 4, large files 8, NT SMBs 0x10, status 0x40, NT find 0x200, and
     // [MS-SMB] 2.2.4.5.2.1: large reads and writes 0xc000.
@@ -152,7 +152,7 @@ fn server_of(name: &str) -> Server {
 }
 
 #[test]
-fn a_session_holds_no_more_than_it_may() {
+fn sessions_bound_their_files_and_searches() {
     let open = Server::new(Offer { user: None, ..offer() });
     let mut raw = Raw::negotiated(&open, &["FILE"], dialect::NT_LM);
     // Users: sixteen.
@@ -202,7 +202,7 @@ fn a_session_holds_no_more_than_it_may() {
 }
 
 #[test]
-fn a_wrong_password_of_a_share_is_refused_and_case_does_not_count() {
+fn share_passwords_are_checked_ignoring_case() {
     for (password, expected) in [
         (&b"\x04SECRET-1\0"[..], Ok(())),
         (b"\x04secret-1\0", Ok(())),
@@ -237,7 +237,7 @@ fn a_wrong_password_of_a_share_is_refused_and_case_does_not_count() {
 }
 
 #[test]
-fn a_login_says_who_is_a_guest_and_what_the_server_is() {
+fn login_replies_name_the_server_and_mark_guests() {
     let open = Server::new(Offer { user: None, ..offer() });
     let login = [0xff, 0, 4096, 2, 0, 0, 0, 1, 0, 0];
     let mut raw = Raw::negotiated(&open, &[], dialect::LANMAN1);

@@ -39,7 +39,7 @@ fn opening_for_attributes_does_not_truncate_a_deny_write_file() {
 }
 
 #[test]
-fn a_directory_is_not_cut() {
+fn a_directory_is_not_truncated() {
     let mut raw = Raw::new(&server(), &[]);
     raw.make_directory("there");
     for cuts in [disposition::OVERWRITE, disposition::OVERWRITE_IF, disposition::SUPERSEDE] {

@@ -46,7 +46,7 @@ fn connected() -> (Server, Raw, [u16; 2]) {
 }
 
 #[test]
-fn a_file_is_of_the_user_who_opened_it_and_ends_when_that_one_logs_off() {
+fn files_belong_to_their_user_and_close_at_logoff() {
     let (server, mut raw, [one, other]) = connected();
     raw.uid = one;
     let fid = raw.open_file();
@@ -61,7 +61,7 @@ fn a_file_is_of_the_user_who_opened_it_and_ends_when_that_one_logs_off() {
 }
 
 #[test]
-fn a_process_that_ends_takes_along_its_own_files_alone_and_needs_no_share() {
+fn process_exit_closes_only_its_own_files() {
     let (server, mut raw, [one, other]) = connected();
     let tid = raw.tid;
     raw.uid = one;
@@ -77,7 +77,7 @@ fn a_process_that_ends_takes_along_its_own_files_alone_and_needs_no_share() {
 }
 
 #[test]
-fn a_lock_is_waited_for_no_longer_once_the_user_logs_off() {
+fn logoff_ends_waits_for_locks() {
     let (_, mut raw, [one, _]) = connected();
     let head = |fid| Head { fid, lock_type: 0, oplock_level: 0, timeout_ms: 60_000 };
     let range = Range { pid: 1, offset: 0, count: 1 };

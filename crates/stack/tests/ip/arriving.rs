@@ -75,7 +75,7 @@ impl Opened {
 
 /// RFC 5961, 3.2.
 #[test]
-fn a_reset_ends_a_connection_only_with_exactly_the_next_number() {
+fn only_a_reset_with_the_expected_number_ends_a_connection() {
     for family in [0, 1] {
         for (before, flags) in [(&b""[..], RST), (b"data", RST | ACK)] {
             let next = 501 + before.len() as u32;
@@ -107,7 +107,7 @@ fn a_reset_ends_a_connection_only_with_exactly_the_next_number() {
 
 /// RFC 5961, 4.2: any number will do. A peer that has begun anew answers with a reset.
 #[test]
-fn a_syn_of_an_open_connection_is_answered_by_an_acknowledgement_and_changes_nothing() {
+fn a_syn_on_an_open_connection_is_only_acknowledged() {
     for (number, flags) in
         [(501, SYN), (600, SYN), (9, SYN), (1 << 31, SYN | ACK), (501, SYN | FIN)]
     {
@@ -123,7 +123,7 @@ fn a_syn_of_an_open_connection_is_answered_by_an_acknowledgement_and_changes_not
 
 /// RFC 5961, 5.2: data with such an acknowledgement are not taken.
 #[test]
-fn an_acknowledgement_of_what_was_never_sent_or_long_ago_is_answered_and_its_data_are_dropped() {
+fn segments_with_invalid_acknowledgements_are_answered_and_dropped() {
     let mut opened = Opened::new(&profile(8192), 0);
     let next = opened.first + 1;
     let now = Instant::from_nanos(0);
@@ -183,7 +183,7 @@ fn every_pushed_segment_of_mtcp_is_acknowledged_at_once() {
 }
 
 #[test]
-fn a_single_segment_waits_40_ms_unless_it_is_pushed_or_comes_after_a_pause() {
+fn single_segments_are_acknowledged_after_40_ms_unless_pushed() {
     let mut opened = Opened::new(&TcpProfile::small(&Asked::default()).unwrap(), 0);
     let ack = opened.first + 1;
     let mut at_ns = 0;

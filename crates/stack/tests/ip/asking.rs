@@ -73,7 +73,7 @@ const fn request(sender_mac: Mac, sender: Ipv4Addr, target: Ipv4Addr) -> Packet 
 
 /// RFC 5227, 2.1.1: probes have the sender zero; then the peer is asked for as RFC 826 has it.
 #[test]
-fn a_station_asks_three_times_for_its_own_address_and_twelve_times_for_its_peers() {
+fn arp_probes_are_sent_3_times_and_requests_12_times() {
     let mut asking = station(Some(PEER));
     let expected = |index: u64| {
         if index < 3 {
@@ -97,7 +97,7 @@ fn a_station_asks_three_times_for_its_own_address_and_twelve_times_for_its_peers
 
 /// RFC 5227, 2.1.1: who has the address, or probes for it at the same time, is a conflict.
 #[test]
-fn an_address_that_another_station_has_or_wants_is_taken() {
+fn an_address_used_or_probed_by_another_station_is_not_used() {
     let cases = [
         (Packet { is_request: false, ..request(OTHER, ADDRESS, host(5)) }, true),
         (request(OTHER, ADDRESS, host(5)), true),
@@ -130,7 +130,7 @@ fn an_address_that_another_station_has_or_wants_is_taken() {
 }
 
 #[test]
-fn the_peer_is_known_by_its_answer_to_this_station_alone() {
+fn only_arp_replies_to_this_station_reveal_the_peer() {
     let answer = Packet { is_request: false, ..request(OTHER, PEER, ADDRESS) };
     for (packet, is_known) in [
         (Packet { target: host(5), ..answer }, false),
@@ -207,7 +207,7 @@ fn unsolicited_senders_are_learned_without_a_peer() {
 }
 
 #[test]
-fn a_station_holds_its_interface_its_askers_and_answers_and_two_frames() {
+fn station_memory_is_interface_queries_answers_and_two_frames() {
     let mut station = station(None);
     questions(&mut station, ms(300));
     let list_entry = size_of::<Vec<u8>>();
@@ -225,7 +225,7 @@ fn a_station_holds_its_interface_its_askers_and_answers_and_two_frames() {
 }
 
 #[test]
-fn frames_of_a_link_are_counted_and_one_without_room_is_sent_later() {
+fn link_frames_are_counted_and_wait_for_room() {
     let tcp = TcpProfile::small(&Asked::default()).unwrap();
     let mut framed = FramedStation::new(station(None), Facts::new(tcp, 1_000_000));
     let at = ms(0);
@@ -280,7 +280,7 @@ fn frames_of_a_link_are_counted_and_one_without_room_is_sent_later() {
 }
 
 #[test]
-fn a_station_lets_time_pass_for_its_connections_too() {
+fn station_timers_drive_its_connections() {
     let mut station = station(Some(PEER));
     questions(&mut station, ms(300));
     hear(&mut station, ms(310), Packet { is_request: false, ..request(OTHER, PEER, ADDRESS) });

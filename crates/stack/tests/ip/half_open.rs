@@ -66,7 +66,7 @@ fn run_alone(
 }
 
 #[test]
-fn handshakes_that_are_not_ended_keep_no_client_out_and_take_bounded_memory() {
+fn half_open_handshakes_block_no_client_and_use_bounded_memory() {
     let mut pair = listening();
     let most_bytes = Interface::most_bytes(&profile(1460), MOST, 4, 64);
     for frame in begun(2_000).1 {
@@ -89,7 +89,7 @@ fn handshakes_that_are_not_ended_keep_no_client_out_and_take_bounded_memory() {
 }
 
 #[test]
-fn connections_that_are_open_are_not_given_up_for_handshakes() {
+fn open_connections_are_not_dropped_for_handshakes() {
     let mut pair = listening();
     let opened = [1024, 1025].map(|port| pair.hosts[SENDER].connect(Instant::ZERO, port, to()));
     pair.run(after_s(1), |_, _, _, _| {});
@@ -103,7 +103,7 @@ fn connections_that_are_open_are_not_given_up_for_handshakes() {
 }
 
 #[test]
-fn a_handshake_that_is_not_ended_is_given_up_after_20_s() {
+fn half_open_handshakes_time_out_after_20_s() {
     let mut receiver = receiver();
     receiver.handle_frame(Instant::ZERO, &begun(1).1[0]);
     let (ended, frames) = run_alone(&mut receiver, |_, host| host.live_connections() == 0);
@@ -112,7 +112,7 @@ fn a_handshake_that_is_not_ended_is_given_up_after_20_s() {
 }
 
 #[test]
-fn a_handshake_that_is_taken_back_leaves_its_place() {
+fn a_reset_handshake_frees_its_place() {
     let mut receiver = receiver();
     let (mut stranger, frames) = begun(1);
     receiver.handle_frame(Instant::ZERO, &frames[0]);
@@ -130,7 +130,7 @@ fn a_handshake_that_is_taken_back_leaves_its_place() {
 }
 
 #[test]
-fn a_port_that_listens_no_more_has_no_handshakes_under_way() {
+fn closing_a_listener_drops_its_handshakes() {
     let mut receiver = receiver();
     let (mut stranger, frames) = begun(1);
     receiver.handle_frame(Instant::ZERO, &frames[0]);
@@ -159,7 +159,7 @@ fn opened(pair: &mut Pair) -> ConnectionId {
 }
 
 #[test]
-fn a_peer_that_has_vanished_is_asked_and_given_up() {
+fn a_vanished_peer_is_probed_and_times_out() {
     let mut pair = listening();
     let id = opened(&mut pair);
     let receiver = &mut pair.hosts[RECEIVER];
@@ -176,7 +176,7 @@ fn a_peer_that_has_vanished_is_asked_and_given_up() {
 }
 
 #[test]
-fn a_peer_that_is_silent_and_there_stays() {
+fn a_silent_peer_that_answers_probes_stays() {
     let mut pair = listening();
     let id = opened(&mut pair);
     pair.run(after_s(3_600), |_, _, _, _| {});

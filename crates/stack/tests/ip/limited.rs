@@ -36,7 +36,7 @@ fn settle(pair: &mut Pair, until: Instant) {
 }
 
 #[test]
-fn many_connections_one_after_another_take_the_memory_of_two() {
+fn sequential_connections_use_the_memory_of_two() {
     let (mut pair, to) = pair();
     for turn in 0..100_u16 {
         let now = after_ms(u64::from(turn) * 1_000);
@@ -54,7 +54,7 @@ fn many_connections_one_after_another_take_the_memory_of_two() {
 }
 
 #[test]
-fn one_more_is_refused_unless_its_program_has_left_another() {
+fn a_connection_above_the_limit_needs_a_closed_one() {
     let (mut pair, to) = pair();
     let open = |pair: &mut Pair, now, port| pair.hosts[SENDER].connect(now, port, to);
     let first = open(&mut pair, Instant::ZERO, 1024).unwrap();

@@ -121,7 +121,7 @@ fn tcp_with_buffers_of_8_kb_fills_a_cable_of_10_mbit_per_s() {
 }
 
 #[test]
-fn tcp_brings_every_byte_over_a_cable_that_loses_one_frame_in_a_hundred() {
+fn tcp_delivers_every_byte_at_1_percent_loss() {
     let mut pair = Pair::new(&profile(8192), 10_000_000, LossPlan::Random { ratio: 0.01 });
     let bulk = bulk(&mut pair, 0, 3_000_000);
     assert_eq!((bulk.bytes, bulk.is_right, bulk.has_ended), (3_000_000, true, true));
@@ -129,7 +129,7 @@ fn tcp_brings_every_byte_over_a_cable_that_loses_one_frame_in_a_hundred() {
 }
 
 #[test]
-fn a_window_of_one_segment_is_sent_one_segment_each_round_trip() {
+fn a_one_segment_window_carries_one_segment_per_round_trip() {
     // 1460 bytes there (1230.4 µs on the wire) and an acknowledgement back (57.6 µs): with no delay.
     let small = TcpProfile { delayed_ack_ns: None, send_buffer_bytes: 65_536, ..profile(1460) };
     let mut pair = Pair::new(&small, 10_000_000, LossPlan::Never);
@@ -173,7 +173,7 @@ fn a_short_request_is_answered_in_two_short_frames() {
 }
 
 #[test]
-fn an_acknowledgement_of_a_single_segment_waits_for_its_delay() {
+fn a_single_segment_gets_a_delayed_acknowledgement() {
     for (delay_ns, expected_ns) in [(Some(200_000_000), 200_000_000), (None, 0)] {
         let asked = TcpProfile { delayed_ack_ns: delay_ns, ..profile(8192) };
         let mut pair = Pair::new(&asked, 10_000_000, LossPlan::Never);
@@ -233,7 +233,7 @@ fn nagle_holds_a_second_short_segment_until_the_first_is_acknowledged() {
 }
 
 #[test]
-fn segments_are_as_long_as_the_profile_says() {
+fn segment_size_follows_the_profile() {
     let short = TcpProfile { mss_bytes: Some(536), ..profile(8192) };
     let mut pair = Pair::new(&short, 10_000_000, LossPlan::Never);
     let bulk = bulk(&mut pair, 0, 536_000);
@@ -242,7 +242,7 @@ fn segments_are_as_long_as_the_profile_says() {
 }
 
 #[test]
-fn udp_fills_a_cable_as_theory_says() {
+fn udp_reaches_the_theoretical_rate_of_a_cable() {
     // Bytes of a message, and goodput in Mbit/s over IPv4 and IPv6: of a frame of `bytes + 28 or 48`,
     // with 38 bytes of Ethernet.
     for (bytes, family) in [(2, 0), (2, 1), (500, 0), (500, 1), (1408, 0), (1408, 1), (1452, 1)] {
@@ -296,7 +296,7 @@ fn a_datagram_that_does_not_fit_into_one_frame_is_refused() {
 }
 
 #[test]
-fn what_does_not_fit_into_a_receive_buffer_is_counted() {
+fn receive_buffer_overflows_are_counted() {
     let mut pair = Pair::new(&profile(8192), 10_000_000, LossPlan::Never);
     let from = pair.hosts[SENDER].bind(1024, 65_536, 65_536).unwrap();
     // Two of them: each takes 128 bytes more than its payload.
@@ -311,7 +311,7 @@ fn what_does_not_fit_into_a_receive_buffer_is_counted() {
 }
 
 #[test]
-fn no_frame_makes_it_panic_and_damaged_ones_are_not_taken() {
+fn any_frame_is_handled_without_panic_and_damaged_ones_dropped() {
     let mut pair = Pair::new(&profile(8192), 10_000_000, LossPlan::Never);
     let from = pair.hosts[SENDER].bind(1024, 65_536, 65_536).unwrap();
     let at = pair.hosts[RECEIVER].bind(PORT, 65_536, 65_536).unwrap();
@@ -359,7 +359,7 @@ fn the_same_seed_gives_the_same_frames() {
 /// A connection that both ends have left keeps its port for as long as a segment of it may still come, ten
 /// seconds here; what it counted stays.
 #[test]
-fn the_port_of_a_connection_that_both_ends_have_left_is_free_again() {
+fn a_port_is_free_once_both_ends_have_closed() {
     let mut pair = Pair::new(&profile(8192), 10_000_000, LossPlan::Never);
     pair.hosts[RECEIVER].listen(PORT);
     let to = SocketAddr::new(ADDRESSES[RECEIVER][0], PORT);

@@ -287,37 +287,37 @@ fn comes_to_its_end(seed: u64) {
 }
 
 #[test]
-fn whatever_is_lost_doubled_or_late_both_programs_get_all_and_its_end() {
+fn both_programs_get_all_bytes_and_the_end_under_any_faults() {
     (0..FEW).for_each(comes_to_its_end);
 }
 
 /// Found among many: a reader that pauses for longer than the wait after the end.
 #[test]
-fn what_was_not_read_when_both_ends_had_closed_can_still_be_read() {
+fn unread_data_stays_readable_after_both_ends_close() {
     comes_to_its_end(1_877);
 }
 
 /// Found among many: the word that a window is open overtakes the one that it is closed.
 #[test]
-fn a_window_that_closes_while_segments_are_lost_is_asked_for() {
+fn a_window_closed_during_losses_is_probed() {
     comes_to_its_end(2_962);
 }
 
 /// Found among many: an old word that a window is closed comes after data were sent into it, and they are lost.
 #[test]
-fn what_was_lost_below_a_window_that_seems_closed_is_sent_again() {
+fn losses_below_an_apparently_closed_window_are_resent() {
     comes_to_its_end(4_220);
 }
 
 /// Found among many: only the end is left to be acknowledged, and the same acknowledgement comes three times.
 #[test]
-fn an_end_that_was_lost_is_sent_again_whatever_is_acknowledged_before_it() {
+fn a_lost_fin_is_resent_whatever_is_acknowledged_before() {
     comes_to_its_end(10_441);
 }
 
 /// Found among many: the last segment, with the end, is longer than the window that smoltcp knows of.
 #[test]
-fn an_end_that_comes_with_more_data_than_there_is_room_for_ends_nothing_yet() {
+fn a_fin_with_data_beyond_the_buffer_does_not_end_the_stream_early() {
     comes_to_its_end(322_367);
     comes_to_its_end(517_457);
 }
@@ -325,7 +325,7 @@ fn an_end_that_comes_with_more_data_than_there_is_room_for_ends_nothing_yet() {
 /// `SCHEDULES=1000000 cargo test --release -p lanlab-stack --test ip -- --ignored schedules`.
 #[test]
 #[ignore = "long: 3,000 schedules, or as many as are asked for"]
-fn many_more_schedules_come_to_their_end() {
+fn random_fault_schedules_all_complete() {
     let number = |name: &str, otherwise| {
         std::env::var(name).ok().and_then(|text| text.parse().ok()).unwrap_or(otherwise)
     };

@@ -119,7 +119,7 @@ pub(super) fn read(packet: &[u8]) -> (u16, u16, [u32; 2], u8) {
 
 /// RFC 9293, 3.10.7.1: with the number that the segment acknowledges; without one, zero, and all of it is acknowledged.
 #[test]
-fn a_segment_for_no_connection_is_answered_by_the_reset_of_the_standard() {
+fn segments_without_a_connection_get_the_standard_reset() {
     for family in [0, 1] {
         let cases = [
             (SYN, [500, 0], &b""[..], RST | ACK, [0, 501]),
@@ -157,7 +157,7 @@ fn a_segment_for_no_connection_is_answered_by_the_reset_of_the_standard() {
 }
 
 #[test]
-fn no_more_than_sixteen_resets_wait() {
+fn at_most_sixteen_resets_are_queued() {
     let mut host = receiver();
     for number in 0..20 {
         host.handle_frame(NOW, &segment(0, 2_000 + number, SYN, [500, 0], b""));
@@ -264,7 +264,7 @@ fn settle(hosts: &mut [Interface; 2], now: Instant) -> [[u64; 2]; 2] {
 }
 
 #[test]
-fn a_connection_counts_its_segments_and_bytes_and_what_is_left_to_read() {
+fn connections_count_segments_bytes_and_unread_data() {
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,
@@ -358,7 +358,7 @@ fn a_connection_counts_its_segments_and_bytes_and_what_is_left_to_read() {
 
 /// RFC 1122, 4.2.3.3: the window opens by a segment, or by half of a small buffer, and not by less.
 #[test]
-fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
+fn window_updates_are_a_segment_or_half_the_buffer() {
     for (buffer, step) in [(4_000, 1_000), (1_600, 800)] {
         let small = lanlab_stack::ip::TcpProfile {
             mss_bytes: Some(1_000),
@@ -385,7 +385,7 @@ fn a_window_opens_by_a_segment_or_half_of_the_buffer() {
 }
 
 #[test]
-fn what_can_never_be_sent_is_refused() {
+fn oversized_sends_are_refused() {
     let mut host = receiver();
     let stranger = SocketAddr::new("10.77.0.9".parse().unwrap(), 9);
     let refused = Refusal::NoNeighbour(stranger.ip());
@@ -407,7 +407,7 @@ fn what_can_never_be_sent_is_refused() {
 
 /// RFC 9293, 3.8.6.1: a closed window is asked for, which sends nothing again.
 #[test]
-fn a_closed_window_is_asked_for_until_it_opens_and_nothing_is_counted_as_sent_again() {
+fn a_closed_window_is_probed_without_counting_retransmissions() {
     let small = lanlab_stack::ip::TcpProfile {
         mss_bytes: Some(1_000),
         delayed_ack_ns: None,

@@ -70,7 +70,7 @@ fn opens(stations: &mut [Station; 2], now: Instant) -> bool {
 }
 
 #[test]
-fn a_station_without_a_peer_takes_connections_of_who_asks_for_its_address() {
+fn a_station_without_a_peer_accepts_whoever_resolves_its_address() {
     let mut stations = [client(Instant::ZERO), server(Instant::ZERO)];
     let is_asking =
         |stations: &[Station; 2]| stations.iter().any(|station| station.reach() == Reach::Asking);

@@ -39,7 +39,7 @@ fn pass(server: &mut Server, milliseconds: u64) {
 }
 
 #[test]
-fn a_silent_client_is_forgotten_after_ten_minutes_and_one_that_took_leave_after_ten_seconds() {
+fn clients_are_dropped_10_minutes_after_silence_or_10_s_after_leaving() {
     for (last, longest_ms) in [
         (command::READ, 600_000),
         (command::LOGOFF_ANDX, 10_000),
@@ -75,7 +75,7 @@ fn a_silent_client_is_forgotten_after_ten_minutes_and_one_that_took_leave_after_
 }
 
 #[test]
-fn a_first_request_within_30_s_is_a_late_copy() {
+fn a_repeated_first_request_within_30_s_is_a_duplicate() {
     for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
         let mut server = Server::new();
         let connection = server.session(CLIENT);
@@ -89,7 +89,7 @@ fn a_first_request_within_30_s_is_a_late_copy() {
 }
 
 #[test]
-fn one_station_has_127_sessions_and_all_have_254() {
+fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     let mut server = Server::new();
     let first = |server: &mut Server, from: Mac, socket: u16| {
         let source = Address { network: 0, node: from.0, socket };
@@ -125,7 +125,7 @@ fn one_station_has_127_sessions_and_all_have_254() {
 }
 
 #[test]
-fn four_messages_of_an_answer_are_kept_and_sent_again() {
+fn up_to_four_reply_messages_are_kept_and_resent() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     let echo = numbered(command::WRITE, 2, connection, 1);
@@ -307,7 +307,7 @@ fn a_request_is_sent_ten_times() {
 
 /// [MS-CIFS] 2.1.2.1: what changes something has the next number; what does not, none.
 #[test]
-fn requests_are_numbered_and_their_answers_known() {
+fn replies_are_matched_to_numbered_requests() {
     let mut caller = Caller::connected();
     let numbers =
         |message: &[u8]| [18, 20].map(|at| u16::from_le_bytes([message[at], message[at + 1]]));
@@ -356,7 +356,7 @@ fn requests_are_numbered_and_their_answers_known() {
 }
 
 #[test]
-fn a_silent_server_is_asked_after_four_minutes() {
+fn a_silent_server_is_probed_after_four_minutes() {
     let mut caller = Caller::connected();
     let asked = caller.pass(240_000);
     assert_eq!((asked.len(), asked[0].0, asked[0].1[4]), (1, 240_000, command::ECHO));
@@ -377,7 +377,7 @@ fn a_silent_server_is_asked_after_four_minutes() {
 }
 
 #[test]
-fn a_station_calls_254_servers_at_a_time_from_sockets_of_their_own() {
+fn a_station_calls_up_to_254_servers_each_from_its_own_socket() {
     let mut caller = Caller::new();
     let to = Called::Ipx(Address { network: 0, node: CLIENT.0, socket: 0 });
     let mut sockets = vec![];
@@ -468,7 +468,7 @@ fn a_server_advertises_only_its_internal_network() {
 }
 
 #[test]
-fn packets_of_15_hops_are_taken_and_frames_of_other_adapters_are_not() {
+fn packets_with_15_hops_are_accepted_and_frames_for_others_dropped() {
     let (mut node, now) = served();
     let echo = to_socket(0x4002);
     assert_eq!(hear(&mut node, &Packet { hops: 15, ..echo }, b"way").len(), 1);
@@ -493,7 +493,7 @@ fn packets_of_15_hops_are_taken_and_frames_of_other_adapters_are_not() {
 
 /// Only a packet of a neighbour, which has passed no router, says the number of this network.
 #[test]
-fn the_number_of_the_network_is_learnt_from_neighbours_alone() {
+fn the_network_number_is_learned_only_from_neighbours() {
     let learnt = |hops, from: Mac, network| {
         let Server { mut node, now, .. } = Server::new();
         let source = Address { network, node: CLIENT.0, socket: 9 };

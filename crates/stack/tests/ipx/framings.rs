@@ -115,7 +115,7 @@ impl Stations {
 }
 
 #[test]
-fn a_server_that_boots_late_is_found_in_any_framing() {
+fn a_late_server_is_found_in_any_framing() {
     for carrier in CARRIERS {
         for used in framing::ALL {
             let mut stations = Stations::new(carrier);
@@ -129,7 +129,7 @@ fn a_server_that_boots_late_is_found_in_any_framing() {
 }
 
 #[test]
-fn servers_in_two_framings_are_called_in_turn_although_each_framing_is_a_network() {
+fn servers_on_two_framings_are_called_in_turn() {
     for carrier in CARRIERS {
         for one in framing::ALL {
             for other in framing::ALL.into_iter().filter(|other| *other != one) {
@@ -150,7 +150,7 @@ fn servers_in_two_framings_are_called_in_turn_although_each_framing_is_a_network
 }
 
 #[test]
-fn a_silent_server_in_another_framing_than_was_heard_is_found() {
+fn a_silent_server_is_found_in_a_framing_nobody_else_uses() {
     for carrier in CARRIERS {
         let mut stations = Stations::new(carrier);
         let silent = stations.boot(Some(framing::SNAP), Some(7));
@@ -164,7 +164,7 @@ fn a_silent_server_in_another_framing_than_was_heard_is_found() {
 }
 
 #[test]
-fn a_silent_server_is_queried_again_in_every_framing() {
+fn queries_for_a_silent_server_are_repeated_in_every_framing() {
     let mut stations = Stations::new(CarrierKind::Nbipx);
     stations.boot_client();
     stations.pass(20);

@@ -113,7 +113,7 @@ pub fn error(answer: &[u8]) -> (u8, u16) {
 }
 
 #[test]
-fn a_write_that_comes_again_is_answered_again_and_not_carried_out_again() {
+fn a_repeated_write_is_answered_but_not_executed_again() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     let write = numbered(command::WRITE, 2, connection, 1);
@@ -137,7 +137,7 @@ fn a_write_that_comes_again_is_answered_again_and_not_carried_out_again() {
 }
 
 #[test]
-fn the_number_after_the_last_one_is_one() {
+fn sequence_numbers_wrap_to_one() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     let mut mid = 2;
@@ -152,7 +152,7 @@ fn the_number_after_the_last_one_is_one() {
 }
 
 #[test]
-fn a_connection_of_another_station_or_of_none_is_unknown() {
+fn connection_numbers_of_others_are_rejected_as_unknown() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     for (from, number) in [(OTHER, connection), (CLIENT, connection + 1), (CLIENT, 0)] {
@@ -166,7 +166,7 @@ fn a_connection_of_another_station_or_of_none_is_unknown() {
 }
 
 #[test]
-fn a_first_request_that_comes_again_is_answered_again_and_a_new_one_begins_anew() {
+fn a_repeated_first_request_is_answered_and_a_new_one_restarts_the_session() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     let again = server.hear(CLIENT, &request(command::NEGOTIATE, 1));
@@ -206,7 +206,7 @@ fn clients_that_only_negotiate_make_room_for_others() {
 }
 
 #[test]
-fn requests_without_end_of_a_session_are_bounded() {
+fn unfinished_requests_of_a_session_are_bounded() {
     let mut server = Server::new();
     let connection = server.session(CLIENT);
     for number in 2..100 {
@@ -219,7 +219,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_packets_stop_a_server(
+    fn any_packets_leave_a_server_running(
         packets in prop::collection::vec(
             (any::<bool>(), 0..5_usize, prop::collection::vec(any::<u8>(), 0..90)), 0..40,
         ),

@@ -58,7 +58,7 @@ fn from_router(network: u32, socket: u16) -> Header {
 }
 
 #[test]
-fn a_station_asks_in_every_framing_and_takes_the_one_in_which_it_is_answered() {
+fn a_station_probes_every_framing_and_uses_the_answered_one() {
     for used in framing::ALL {
         let mut node = node_with(0, None, None);
         let asked: Vec<_> =
@@ -92,7 +92,7 @@ fn a_station_asks_in_every_framing_and_takes_the_one_in_which_it_is_answered() {
 }
 
 #[test]
-fn a_framing_and_a_network_that_are_given_are_neither_asked_for_nor_given_up() {
+fn configured_framing_and_network_are_neither_probed_nor_changed() {
     let mut node = node_with(0, Some(framing::RAW_802_3), Some(7));
     let sent = frames_of(&mut node, Instant::ZERO);
     assert_eq!(read(&sent[0]).0.destination.socket, socket::SMB_NAMES);
@@ -109,7 +109,7 @@ fn a_framing_and_a_network_that_are_given_are_neither_asked_for_nor_given_up() {
 }
 
 #[test]
-fn stations_of_any_two_framings_hear_each_other() {
+fn stations_in_different_framings_reach_each_other() {
     let all = [None].into_iter().chain(framing::ALL.map(Some));
     for one in all.clone() {
         for other in all.clone() {
@@ -127,7 +127,7 @@ fn stations_of_any_two_framings_hear_each_other() {
 }
 
 #[test]
-fn packets_that_are_not_for_this_station_are_counted_by_reason_and_never_sent_on() {
+fn foreign_packets_are_counted_by_reason_and_not_forwarded() {
     let mut node = node_with(0, Some(framing::ETHERNET_II), Some(7));
     node.listen();
     frames_of(&mut node, Instant::ZERO);
@@ -155,7 +155,7 @@ fn packets_that_are_not_for_this_station_are_counted_by_reason_and_never_sent_on
 }
 
 #[test]
-fn carriers_of_one_station_ask_count_and_say_where_a_server_is_once() {
+fn carriers_of_one_station_share_queries_counts_and_server_locations() {
     let both = CarrierKinds::only(CarrierKind::Ipx).and(CarrierKind::Nbipx).and(CarrierKind::Ncp);
     let mut node = node_over(both, 0, None, None);
     assert_eq!(frames_of(&mut node, Instant::ZERO).len(), framing::ALL.len());

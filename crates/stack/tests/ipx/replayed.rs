@@ -61,7 +61,7 @@ fn at_once(mut frames: Vec<Captured>) -> Vec<Captured> {
 }
 
 #[test]
-fn a_session_straight_on_ipx_opens_and_its_first_request_is_answered() {
+fn a_direct_ipx_session_opens_and_its_first_request_is_answered() {
     let (mut node, now) = station(CarrierKind::Ipx, Name::new("LANLAB-307AC9", 0).unwrap());
     let name = Name::new("CLASSIC", suffix::SERVER).unwrap();
     let session = node.open(now, CarrierKind::Ipx, Peer::Name(name)).unwrap();
@@ -105,7 +105,7 @@ fn a_session_straight_on_ipx_opens_and_its_first_request_is_answered() {
 }
 
 #[test]
-fn who_claims_or_finds_a_name_is_answered_by_its_holder_alone() {
+fn only_the_name_holder_answers_claims_and_queries() {
     for (carrier, asked) in [(CarrierKind::Ipx, NMPI_CLAIM), (CarrierKind::Nbipx, NBIPX_FIND)] {
         for (own, is_holder) in [("CLASSIC", true), ("OTHER", false)] {
             let (mut node, now) = station(carrier, Name::new(own, suffix::SERVER).unwrap());

@@ -83,7 +83,7 @@ fn run(seed: u64, tally: &mut Tally) {
 }
 
 #[test]
-fn every_write_happens_once_and_in_order_under_random_faults() {
+fn writes_execute_once_in_order_under_random_faults() {
     let mut tally = Tally::default();
     for seed in 0..2_000 {
         run(seed, &mut tally);

@@ -15,7 +15,7 @@ fn after(from: Instant, seconds: u64) -> Instant {
 }
 
 #[test]
-fn requests_are_answered_in_order_and_each_is_sent_once() {
+fn requests_are_sent_once_and_answered_in_order() {
     let asked = requests([command::WRITE, command::READ, command::CLOSE]);
     let mut segment = pair(Peer::asking(asked), Peer::default(), 1);
     let id = open(&mut segment, 0, 1);
@@ -30,7 +30,7 @@ fn requests_are_answered_in_order_and_each_is_sent_once() {
 }
 
 #[test]
-fn a_station_is_called_by_its_address_too() {
+fn a_station_can_be_called_by_address() {
     let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
     let address = Address { network: 0, node: mac(1).0, socket: 0 };
     segment.with(0, |now, node, _| node.open(now, CarrierKind::Ipx, Called::Ipx(address)));
@@ -39,7 +39,7 @@ fn a_station_is_called_by_its_address_too() {
 }
 
 #[test]
-fn a_message_beyond_a_packet_is_refused_and_more_than_a_few_wait_for_room() {
+fn messages_larger_than_a_packet_are_refused_and_the_queue_is_bounded() {
     let mut segment = pair(Peer::default(), Peer { is_slow: true, ..Peer::default() }, 1);
     let id = open(&mut segment, 0, 1);
     segment.run_until(after(READY, 1));
@@ -59,7 +59,7 @@ fn a_message_beyond_a_packet_is_refused_and_more_than_a_few_wait_for_room() {
 }
 
 #[test]
-fn a_server_that_works_long_says_so_and_is_waited_for() {
+fn a_slow_server_sends_busy_replies_and_the_client_waits() {
     let mut segment =
         pair(Peer::asking(requests([])), Peer { is_slow: true, ..Peer::default() }, 1);
     open(&mut segment, 0, 1);
@@ -73,7 +73,7 @@ fn a_server_that_works_long_says_so_and_is_waited_for() {
 }
 
 #[test]
-fn a_name_that_no_station_has_or_listens_by_is_not_found_after_three_queries() {
+fn an_unanswered_name_is_not_found_after_three_queries() {
     let mut segment = pair(Peer::default(), Peer::default(), 1);
     for (from, to) in [(0, 7), (1, 0)] {
         let begin = segment.now;
@@ -86,7 +86,7 @@ fn a_name_that_no_station_has_or_listens_by_is_not_found_after_three_queries() {
 }
 
 #[test]
-fn a_name_has_one_station() {
+fn a_name_belongs_to_one_station() {
     let nt = profile::WINDOWS_NT;
     let mut segment = pair(Peer::default(), Peer::default(), 1);
     segment.run_until(READY);
@@ -113,7 +113,7 @@ fn a_name_has_one_station() {
 }
 
 #[test]
-fn an_idle_session_is_kept_by_echoes_for_an_hour() {
+fn echoes_keep_an_idle_session_for_an_hour() {
     let mut segment = pair(Peer::asking(requests([])), Peer::default(), 1);
     let id = open(&mut segment, 0, 1);
     segment.run_until(after(READY, 3_600));
@@ -151,7 +151,7 @@ fn session_ends_when_peer_disappears() {
 }
 
 #[test]
-fn a_client_that_takes_leave_is_forgotten_soon() {
+fn a_client_that_leaves_is_soon_forgotten() {
     let mut segment = pair(Peer::asking(requests([command::LOGOFF_ANDX])), Peer::default(), 1);
     open(&mut segment, 0, 1);
     segment.run_until(after(READY, 9));
@@ -162,7 +162,7 @@ fn a_client_that_takes_leave_is_forgotten_soon() {
 }
 
 #[test]
-fn sessions_of_one_station_are_distinguished_and_a_paused_one_waits() {
+fn sessions_of_one_station_are_separate_and_can_pause() {
     let mut segment = pair(Peer::asking(requests([command::WRITE])), Peer::default(), 1);
     open(&mut segment, 0, 1);
     segment.run_until(after(READY, 1));

@@ -49,7 +49,7 @@ fn copy(dialect: Dialect, size_bytes: usize, faults: Faults, seed: u64) -> Segme
 }
 
 #[test]
-fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
+fn files_round_trip_in_every_dialect_despite_frame_loss() {
     for dialect in Dialect::ALL {
         copy(dialect, 50_000, Faults::default(), 11);
         copy(dialect, 50_000, LOSS, 11);
@@ -71,7 +71,7 @@ fn requests_in(capture: &[u8]) -> u64 {
 }
 
 #[test]
-fn reads_and_writes_of_several_packets_keep_their_data_where_frames_are_lost_doubled_and_late() {
+fn multi_packet_reads_and_writes_survive_loss_duplicates_and_delays() {
     for seed in 0..60 {
         let longest_delay_ns = [1, 5, 300][seed as usize % 3] * 1_000_000;
         let faults = Faults { lost: 5, doubled: 10, reordered: 10, longest_delay_ns };
@@ -85,7 +85,7 @@ fn reads_and_writes_of_several_packets_keep_their_data_where_frames_are_lost_dou
 }
 
 #[test]
-fn every_frame_is_dissected_as_ipx_with_names_or_smb_and_none_is_malformed() {
+fn tshark_reads_every_frame_as_ipx_with_names_or_smb() {
     // Reads and writes of a packet each; and those whose data is in several packets, as Windows NT announces it.
     for (dialect, of, read, write) in
         [(Dialect::Core, "ipx-core", "0x0a", "0x0b"), (Dialect::Nt, "ipx-nt", "0x1b", "0x1e")]
@@ -115,7 +115,7 @@ fn every_frame_is_dissected_as_ipx_with_names_or_smb_and_none_is_malformed() {
 
 /// Requests and answers follow each other: the time is that of their frames, and nothing waits.
 #[test]
-fn bulk_transfer_takes_the_time_of_its_frames() {
+fn bulk_transfers_run_at_wire_speed() {
     for dialect in [Dialect::Core, Dialect::Nt] {
         let segment = copy(dialect, 300_000, Faults::default(), 11);
         for stage in [Stage::Writing, Stage::Reading] {

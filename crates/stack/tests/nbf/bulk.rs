@@ -40,7 +40,7 @@ fn shares(topology: Topology, dialect: Dialect) -> [f64; 2] {
 /// On a full-duplex cable acknowledgements of the link go at the same time as the data: only requests, data and
 /// replies take time. A reply does not wait for the gap after the request, hence a little above 1.
 #[test]
-fn bulk_transfer_takes_the_time_of_its_frames() {
+fn bulk_transfers_run_at_wire_speed() {
     for dialect in [Dialect::Core, Dialect::Nt] {
         for share in shares(Topology::Cable, dialect) {
             assert!((0.97..=1.005).contains(&share), "{dialect:?}: {share}");

@@ -205,7 +205,7 @@ const BOTH: u8 = flag::SEND_NO_ACK_ABLE | flag::VERSION_2;
 
 /// IBM, "Data Acknowledgment": a frame of its own, with data, or none, as both ends have agreed.
 #[test]
-fn a_message_is_acknowledged_as_both_ends_have_agreed() {
+fn messages_are_acknowledged_as_negotiated() {
     let ack = |hand: &Hand| SessionHeader {
         transmit_correlator: 9,
         ..hand.answer(SessionCommand::DataAck)
@@ -240,7 +240,7 @@ fn a_message_is_acknowledged_as_both_ends_have_agreed() {
 }
 
 #[test]
-fn a_message_goes_in_parts_of_what_the_other_end_takes_and_waits_for_its_signs() {
+fn messages_are_split_to_the_peer_size_and_wait_for_receive_continue() {
     let mut hand = Hand::open(100, BOTH);
     let message = pattern(1, 250);
     // The first part asks to go on.
@@ -304,7 +304,7 @@ fn a_message_goes_in_parts_of_what_the_other_end_takes_and_waits_for_its_signs()
 
 /// IBM, "No Receive" and "Receive Outstanding": the sender goes on with the octet after those that were accepted.
 #[test]
-fn a_receiver_without_memory_says_how_much_it_has_and_when_to_go_on() {
+fn a_paused_receiver_reports_accepted_bytes_and_when_to_resume() {
     let mut hand = Hand::open(100, BOTH);
     assert_eq!(hand.part(0, b"12345"), []);
     hand.node.pause(hand.id);
@@ -350,7 +350,7 @@ fn a_receiver_without_memory_says_how_much_it_has_and_when_to_go_on() {
 }
 
 #[test]
-fn a_sender_goes_on_where_the_receiver_has_memory_again() {
+fn a_sender_resumes_where_the_receiver_stopped() {
     let mut hand = Hand::open(100, BOTH);
     let message = pattern(1, 250);
     let say = |hand: &mut Hand, command, data2| {
@@ -394,7 +394,7 @@ fn a_sender_goes_on_where_the_receiver_has_memory_again() {
 }
 
 #[test]
-fn a_message_that_is_longer_than_any_ends_the_session_and_the_longest_does_not() {
+fn only_messages_above_the_maximum_end_the_session() {
     for (last, is_ended) in [(65_535 - 65_000, false), (65_536 - 65_000, true)] {
         let mut hand = Hand::open(1_482, BOTH);
         for _ in 0..65 {
@@ -411,7 +411,7 @@ fn a_message_that_is_longer_than_any_ends_the_session_and_the_longest_does_not()
 }
 
 #[test]
-fn a_part_that_asks_for_a_sign_gets_it_and_an_end_gives_the_reason() {
+fn receive_continue_is_sent_on_request_and_session_end_has_a_reason() {
     let mut hand = Hand::open(1_482, BOTH);
     let go_on =
         SessionHeader { transmit_correlator: 9, ..hand.answer(SessionCommand::ReceiveContinue) };
@@ -471,7 +471,7 @@ fn a_disconnect_waits_three_seconds_for_acknowledgements() {
 
 /// A call that its station does not go on with is forgotten after three seconds: the same call is then a new one.
 #[test]
-fn a_call_has_three_seconds_to_go_on() {
+fn a_call_must_continue_within_three_seconds() {
     for (after_ms, is_same) in [(2_999, true), (3_000, false)] {
         let (node, now) = station();
         let (id, numbers) = (SessionId(0), [OURS, 0]);
@@ -491,7 +491,7 @@ fn a_call_has_three_seconds_to_go_on() {
 }
 
 #[test]
-fn no_station_has_more_than_222_of_the_sessions() {
+fn one_station_has_at_most_222_sessions() {
     let (node, now) = station();
     let mut hand =
         Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
@@ -517,7 +517,7 @@ fn no_station_has_more_than_222_of_the_sessions() {
 
 /// Sessions that have ended leave their numbers: there are 254, from one on.
 #[test]
-fn numbers_of_sessions_go_round_from_1_to_254() {
+fn session_numbers_cycle_from_1_to_254() {
     let (mut node, now) = station();
     let mut numbers = vec![];
     for _ in 0..300 {
@@ -554,7 +554,7 @@ fn numbers_of_sessions_go_round_from_1_to_254() {
 }
 
 #[test]
-fn as_many_frames_names_and_queries_as_there_are_and_no_more() {
+fn frames_names_and_queries_have_exact_limits() {
     let (mut node, now) = station();
     // 128 answers wait for the driver.
     let header = Header { destination: mac(0), source: STRANGER, framing: Framing::Llc };
@@ -587,7 +587,7 @@ fn as_many_frames_names_and_queries_as_there_are_and_no_more() {
 
 /// How long a name that is another's is left to it: ten seconds and 40 ms for each of the last octet of the address.
 #[test]
-fn a_lost_name_is_claimed_again_after_a_time_of_its_own() {
+fn a_lost_name_is_claimed_again_after_a_station_specific_delay() {
     let (node, now) = station();
     let mut hand =
         Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
@@ -617,7 +617,7 @@ fn a_lost_name_is_claimed_again_after_a_time_of_its_own() {
 
 /// IBM, SESSION ALIVE: after 30 s without traffic.
 #[test]
-fn a_silent_session_is_kept_alive_every_30_seconds_and_only_where_the_profile_says_so() {
+fn keep_alives_are_sent_every_30_s_if_the_profile_has_them() {
     let alive = |profile: Profile| {
         let (mut segment, _) = pair([profile; 2], [Peer::sending([]), Peer::sending([])], 1);
         segment.run_until(ms(5_000));
@@ -647,7 +647,7 @@ fn a_silent_session_is_kept_alive_every_30_seconds_and_only_where_the_profile_sa
 
 /// The state of an adapter has what its station counted, and what was seen on the way.
 #[test]
-fn the_state_of_an_adapter_has_the_numbers_of_its_station() {
+fn adapter_status_reports_the_counters_of_the_station() {
     let sent: Vec<_> = (0..10).map(|index| pattern(index, 20_000)).collect();
     let nt = profile::WINDOWS_NT;
     let (mut segment, _) = pair([nt; 2], [Peer::sending(sent), Peer::sending([])], 3);
@@ -731,7 +731,7 @@ fn the_state_of_an_adapter_has_the_numbers_of_its_station() {
 
 /// Two stations that both have a name: the caller says so to both.
 #[test]
-fn a_second_answer_to_a_call_is_a_conflict_of_names() {
+fn a_second_answer_to_a_call_is_a_name_conflict() {
     let (node, now) = station();
     let mut hand =
         Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
@@ -768,7 +768,7 @@ fn a_second_answer_to_a_call_is_a_conflict_of_names() {
 
 /// What is left of the names is asked for where the frame was too short, and only then.
 #[test]
-fn a_state_is_whole_where_nothing_is_left_to_ask_for() {
+fn an_adapter_status_is_complete_when_no_names_remain() {
     for (count, names, flags, is_asked) in [
         (3, 2, value::STATUS_FRAME_LIMIT, true),
         (3, 2, 0, false),
@@ -854,7 +854,7 @@ fn a_state_is_whole_where_nothing_is_left_to_ask_for() {
 
 /// A buffer that is as long as a frame is too small for the state, and not the frame for the buffer.
 #[test]
-fn a_state_that_fills_a_frame_says_which_was_too_short() {
+fn a_full_adapter_status_says_whether_frame_or_buffer_was_too_short() {
     let (node, now) = station();
     let mut hand =
         Hand { node, now, id: SessionId(0), events: vec![], numbers: [0; 2], sent: 0, received: 0 };
@@ -876,7 +876,7 @@ fn a_state_that_fills_a_frame_says_which_was_too_short() {
 
 /// A call to a station needs no link to it yet: the link ends with the last session that uses it.
 #[test]
-fn a_link_ends_with_its_last_session_although_its_station_is_being_called() {
+fn a_link_ends_with_its_last_session_even_during_a_call() {
     let mut hand = Hand::open(1_482, BOTH);
     hand.node.open(hand.now, CarrierKind::Nbf, Called::Name(name(3))).unwrap();
     let asked = commands(&hand.drain())[0];
@@ -893,7 +893,7 @@ fn a_link_ends_with_its_last_session_although_its_station_is_being_called() {
 
 /// A session that comes while the link to its station ends has it set up anew, once it has ended.
 #[test]
-fn a_link_that_is_wanted_again_while_it_ends_is_set_up_anew() {
+fn a_link_needed_while_closing_is_set_up_again() {
     let mut hand = Hand::open(1_482, BOTH);
     hand.node.close(hand.now, hand.id);
     let pdus = hand.drain();

@@ -9,7 +9,7 @@ use crate::smb::copy;
 use crate::tshark::fields;
 
 #[test]
-fn every_frame_is_dissected_as_llc_netbios_or_smb_and_none_is_malformed() {
+fn tshark_reads_every_frame_as_llc_netbios_or_smb() {
     for (dialect, profile, of) in [
         (Dialect::Core, profile::DOS, "core-dos"),
         (Dialect::Nt, profile::WINDOWS_NT, "nt-nt"),

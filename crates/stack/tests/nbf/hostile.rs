@@ -98,7 +98,7 @@ fn a_station_without_a_link_gets_dm_to_commands_and_nothing_to_responses() {
 }
 
 #[test]
-fn data_for_a_session_that_is_not_open_are_counted_and_the_link_goes_on() {
+fn data_for_closed_sessions_is_counted_and_the_link_stays() {
     let (mut node, now) = station();
     assert_eq!(give(&mut node, now, mac(0), &[0xf0, 0xf0, 0x7f]), [[0xf0, 0xf1, 0x73]]);
     let data = [0x0e, 0, 0xff, 0xef, 0x16, 0, 0, 0, 0, 0, 1, 0, 9, 9, b'x'];
@@ -181,7 +181,7 @@ fn a_conflict_frame_does_not_take_a_name_away() {
 }
 
 #[test]
-fn a_name_that_another_station_has_is_claimed_again_until_it_is_free() {
+fn a_name_in_use_is_claimed_again_until_free() {
     let (mut node, now) = station();
     let conflict = named(NameCommand::NameInConflict, [name(0), NO_NAME], [0, 0]);
     let asked = commands(&give(&mut node, now, Mac::NETBIOS_GROUP, &conflict));
@@ -208,7 +208,7 @@ fn a_name_that_another_station_has_is_claimed_again_until_it_is_free() {
 
 /// 254 calls with which their stations do not go on, and no link.
 #[test]
-fn calls_that_nobody_goes_on_with_keep_no_station_out() {
+fn abandoned_calls_keep_no_station_out() {
     let (mut node, now) = station();
     let call = |node: &mut Node, source: Mac, number: u8| {
         let mut pdu = named(NameCommand::NameQuery, [name(0), name(1)], [0, 1]);
@@ -230,7 +230,7 @@ fn calls_that_nobody_goes_on_with_keep_no_station_out() {
 }
 
 #[test]
-fn many_strangers_get_links_and_calls_up_to_a_bound() {
+fn links_and_calls_of_strangers_are_bounded() {
     let (mut node, now) = station();
     let mut refused = 0;
     for stranger in 0..300_u16 {
@@ -297,7 +297,7 @@ fn state_for(node: &mut Node, now: Instant, data1: u8, data2: u16) -> (u8, u16, 
 }
 
 #[test]
-fn a_status_reply_is_cut_to_the_askers_buffer() {
+fn status_replies_are_cut_to_the_requested_buffer() {
     let (mut node, now) = station();
     let whole = state_for(&mut node, now, 1, 4000);
     assert_eq!((whole.0, whole.1, whole.2.len()), (1, 78, 78));

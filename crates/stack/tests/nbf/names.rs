@@ -19,7 +19,7 @@ fn events(segment: &Segment<Peer>, station: usize) -> Vec<Event> {
 }
 
 #[test]
-fn a_name_is_ours_after_all_queries_went_unanswered() {
+fn a_name_is_claimed_after_all_queries_stay_unanswered() {
     for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
         let mut segment = stations(2, profile);
         segment.run_until(ms(after_ms - 1));
@@ -30,7 +30,7 @@ fn a_name_is_ours_after_all_queries_went_unanswered() {
 }
 
 #[test]
-fn a_name_that_another_station_has_is_a_conflict_and_the_holder_keeps_it() {
+fn a_name_in_use_is_a_conflict_and_its_holder_keeps_it() {
     let mut segment = stations(2, profile::WINDOWS_NT);
     segment.run_until(ms(2_000));
     segment.with(1, |now, node, _| assert!(node.nbf().unwrap().claim(now, name(0), false)));
@@ -57,7 +57,7 @@ fn two_stations_that_claim_a_name_at_the_same_time_both_fail() {
 }
 
 #[test]
-fn a_group_has_many_stations_but_no_unique_name() {
+fn a_group_name_has_many_members_and_excludes_a_unique_name() {
     let mut segment = stations(3, profile::WINDOWS_NT);
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));
@@ -76,7 +76,7 @@ fn a_group_has_many_stations_but_no_unique_name() {
 }
 
 #[test]
-fn everyone_who_has_a_name_is_found() {
+fn every_holder_of_a_name_is_found() {
     let mut segment = stations(3, profile::WINDOWS_NT);
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));
@@ -96,7 +96,7 @@ fn everyone_who_has_a_name_is_found() {
 }
 
 #[test]
-fn the_state_of_an_adapter_has_its_names() {
+fn adapter_status_lists_its_names() {
     let mut segment = stations(2, profile::WINDOWS_NT);
     let group = Name::new("SHOP", 0).unwrap();
     segment.run_until(ms(2_000));

@@ -32,7 +32,7 @@ fn control(frame: &[u8]) -> Header {
 /// Microsoft, Q192496: a sender with a window of one against a receiver that waits T2 of 150 ms for a second
 /// frame gets one frame through for each T2.
 #[test]
-fn a_window_of_one_against_a_late_acknowledgement_gets_10_kilobytes_a_second() {
+fn a_window_of_one_with_delayed_acknowledgements_moves_10_kb_per_second() {
     let sender = Profile {
         link: LinkProfile { window: profile::DOS.link.window, ..profile::WINDOWS_NT.link },
         ..profile::DOS
@@ -60,7 +60,7 @@ fn a_window_of_one_against_a_late_acknowledgement_gets_10_kilobytes_a_second() {
 
 /// Microsoft, Q177654: polls that are not answered come after 450, 651, 952 and 1402 ms.
 #[test]
-fn unanswered_polls_come_at_the_times_of_the_published_trace() {
+fn unanswered_polls_match_the_published_trace() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, id) = pair([nt, nt], [Peer::sending([]), Peer::default()], 1);
     segment.run_until(ms(4_100));
@@ -113,7 +113,7 @@ fn a_window_above_one_fills_the_wire() {
 /// Microsoft, Q90180: in one direction only, each message waits for an acknowledgement that waits for data,
 /// until T2 expires.
 #[test]
-fn acknowledgements_that_wait_for_data_slow_one_direction_down() {
+fn delayed_acknowledgements_slow_one_way_traffic() {
     let share = one_way_share(profile::WINDOWS_NT);
     // 50.6 ms of frames (41 parts) in each 150 ms more.
     assert!((0.23..0.27).contains(&share), "{share}");

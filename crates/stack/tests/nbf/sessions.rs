@@ -26,7 +26,7 @@ fn messages() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn messages_of_every_length_come_back_between_all_profiles() {
+fn messages_of_every_length_round_trip_between_all_profiles() {
     for caller in profile::ALL {
         for callee in profile::ALL {
             let (mut segment, _) =
@@ -47,7 +47,7 @@ fn messages_of_every_length_come_back_between_all_profiles() {
 }
 
 #[test]
-fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, id) = pair([nt, nt], [Peer::default(), Peer::default()], 1);
     segment.run_until(ms(4_100));
@@ -55,7 +55,7 @@ fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
 }
 
 #[test]
-fn a_call_beyond_the_sessions_of_a_station_is_refused_until_one_has_ended() {
+fn calls_above_the_session_limit_are_refused() {
     let profiles = [profile::WINDOWS_NT, profile::PC_NETWORK];
     let (mut segment, first) = pair(profiles, [Peer::sending([]), Peer::default()], 1);
     let others: Vec<_> = (1..32).map(|_| open_over(CarrierKind::Nbf, &mut segment, 0, 1)).collect();
@@ -72,7 +72,7 @@ fn a_call_beyond_the_sessions_of_a_station_is_refused_until_one_has_ended() {
 }
 
 #[test]
-fn closing_sends_what_waits_and_ends_session_and_link() {
+fn closing_flushes_data_and_ends_session_and_link() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, id) = pair([nt, nt], [Peer::sending([pattern(1, 9000)]), Peer::default()], 1);
     segment.run_until(ms(4_005));
@@ -87,7 +87,7 @@ fn closing_sends_what_waits_and_ends_session_and_link() {
 }
 
 #[test]
-fn a_name_that_no_station_has_is_not_found_after_all_queries() {
+fn an_unknown_name_is_not_found_after_all_queries() {
     for (profile, after_ms) in [(profile::WINDOWS_NT, 1_500), (profile::IBM, 3_000)] {
         let (mut segment, _) = pair([profile; 2], [Peer::sending([]), Peer::default()], 1);
         segment.run_until(ms(5_000));
@@ -102,7 +102,7 @@ fn a_name_that_no_station_has_is_not_found_after_all_queries() {
 }
 
 #[test]
-fn a_station_that_does_not_listen_is_asked_for_two_cycles() {
+fn a_station_that_does_not_listen_is_called_for_two_cycles() {
     let nt = profile::WINDOWS_NT;
     let programs = vec![(nt, Peer::sending([])), (nt, Peer::default())];
     let mut segment = Segment::new(Topology::Cable, programs, 1);
@@ -116,7 +116,7 @@ fn a_station_that_does_not_listen_is_asked_for_two_cycles() {
 }
 
 #[test]
-fn a_station_that_vanishes_ends_the_session_after_n2_polls() {
+fn a_vanished_station_ends_the_session_after_n2_polls() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, id) = pair([nt, nt], [Peer::sending([]), Peer::default()], 1);
     segment.run_until(ms(4_100));
@@ -139,7 +139,7 @@ fn a_station_that_vanishes_ends_the_session_after_n2_polls() {
 }
 
 #[test]
-fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+fn a_paused_receiver_gets_the_whole_message_on_resume() {
     for profile in [profile::WINDOWS_NT, profile::DOS] {
         let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
         let (mut segment, _) =
@@ -231,7 +231,7 @@ fn sessions_of_one_link_send_in_turns() {
 }
 
 #[test]
-fn an_idle_session_outlives_its_timers() {
+fn an_idle_session_survives_its_timers() {
     for profile in profile::ALL {
         let (mut segment, id) = pair([profile; 2], [Peer::default(), Peer::default()], 1);
         segment.run_until(ms(600_000));
@@ -243,17 +243,17 @@ fn an_idle_session_outlives_its_timers() {
 }
 
 #[test]
-fn a_station_that_is_called_without_need_does_nothing() {
+fn spurious_timer_calls_change_nothing() {
     check_calls_without_need(CarrierKind::Nbf, profile::IBM);
 }
 
 #[test]
-fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+fn our_profile_acknowledges_unanswered_messages_at_once() {
     check_that_the_last_messages_do_not_wait(CarrierKind::Nbf);
 }
 
 #[test]
-fn frames_that_are_doubled_and_late_end_no_session() {
+fn duplicate_and_late_frames_end_no_session() {
     for seed in 0..60 {
         let profile = profile::ALL[seed as usize % profile::ALL.len()];
         let sent: Vec<_> = (0..6).map(|index| pattern(index, 9_000)).collect();

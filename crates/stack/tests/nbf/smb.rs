@@ -48,7 +48,7 @@ pub fn copy(
 }
 
 #[test]
-fn a_file_comes_back_in_every_dialect_and_profile() {
+fn files_round_trip_in_every_dialect_and_profile() {
     for profile in profile::ALL {
         for dialect in Dialect::ALL {
             copy(dialect, profile, 50_000, (0, None));
@@ -57,7 +57,7 @@ fn a_file_comes_back_in_every_dialect_and_profile() {
 }
 
 #[test]
-fn a_file_comes_back_although_one_frame_in_twenty_is_lost() {
+fn files_round_trip_at_5_percent_frame_loss() {
     for dialect in [Dialect::Core, Dialect::Nt] {
         copy(dialect, profile::WINDOWS_NT, 100_000, (5, None));
     }
@@ -103,7 +103,7 @@ fn count(segment: &Segment<Station>, from: Instant, to: Instant) -> Count {
 
 /// What one core READ of 4 KB costs: one request, three frames of data, acknowledgements by the profile.
 #[test]
-fn a_core_read_of_4_kilobytes_costs_the_frames_that_the_profile_says() {
+fn a_4_kb_core_read_takes_the_frames_of_its_profile() {
     let per_read = |profile: Profile| {
         let segment = copy(Dialect::Core, profile, 200_000, (0, Some(4096)));
         let reads: Vec<Instant> = client_of(&segment)

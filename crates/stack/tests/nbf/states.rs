@@ -62,7 +62,7 @@ fn expected(groups: usize) -> Vec<(Name, u8)> {
 }
 
 #[test]
-fn all_names_of_an_adapter_come_in_as_many_frames_as_they_need() {
+fn adapter_names_span_as_many_frames_as_needed() {
     // A frame holds 77 names behind the state, and 80 without it.
     for groups in [1, 76, 77, 156, 157, 253] {
         let mut segment = stations(groups, 3);
@@ -78,7 +78,7 @@ fn all_names_of_an_adapter_come_in_as_many_frames_as_they_need() {
 }
 
 #[test]
-fn what_was_lost_is_asked_for_again_with_the_next_query() {
+fn lost_status_frames_are_requested_by_the_next_query() {
     let mut segment = stations(200, 3);
     segment.keeps_sent = true;
     segment.sent.clear();

@@ -154,7 +154,7 @@ fn a_peer_that_never_releases_rnr_loses_the_link_after_a_minute() {
 }
 
 #[test]
-fn an_acknowledgement_of_what_was_never_sent_ends_session_and_link_with_frmr() {
+fn acknowledging_unsent_frames_ends_the_link_with_frmr() {
     let mut called = Called::new();
     let said = called.give(mac(0), &[0xf0, 0xf1, 0x01, 77 << 1]);
     // FRMR: control field of the frame, V(S) and V(R), Z.
@@ -179,7 +179,7 @@ fn an_acknowledgement_of_what_was_never_sent_ends_session_and_link_with_frmr() {
 }
 
 #[test]
-fn frames_of_sessions_that_are_not_open_are_counted_and_the_open_one_goes_on() {
+fn frames_for_closed_sessions_are_counted_and_open_ones_continue() {
     let mut called = Called::new();
     let own = called.local;
     called.local = 200;
@@ -197,7 +197,7 @@ fn frames_of_sessions_that_are_not_open_are_counted_and_the_open_one_goes_on() {
 }
 
 #[test]
-fn a_station_that_claims_our_name_is_answered_and_the_session_goes_on() {
+fn a_claim_of_our_name_is_answered_and_the_session_continues() {
     let mut called = Called::new();
     for command in [NameCommand::AddNameQuery, NameCommand::AddGroupNameQuery] {
         let claim = name_frame(command, 0, (NO_NAME, name(0)));

@@ -104,7 +104,7 @@ fn connected(
 }
 
 #[test]
-fn data_is_as_long_as_both_ends_and_packets_take() {
+fn data_size_is_limited_by_both_ends_and_the_packet() {
     for (wanted, longest, octets, expected) in [
         (1024, 1463, 512, 512),
         (1024, 1463, 2048, 1024),
@@ -156,7 +156,7 @@ fn opened(size: u32) -> Vec<u8> {
 }
 
 #[test]
-fn requests_are_laid_out_as_servers_read_them() {
+fn requests_have_the_documented_layout() {
     let (mut asked, _) = connected(plan(), [2, 15], 1024, 0);
     let mut file = FileId(0);
     for (access, expected) in [
@@ -264,7 +264,7 @@ fn requests_are_laid_out_as_servers_read_them() {
 }
 
 #[test]
-fn a_listing_asks_for_each_entry_of_files_then_of_directories() {
+fn listings_request_files_then_directories() {
     let (mut asked, _) = connected(plan(), [2, 15], 1024, 0);
     let found = |place: u16, entry: &[u8]| [&place.to_be_bytes()[..], &[0, 0], entry].concat();
     let search = |after: u16, attributes: u8| {

@@ -62,7 +62,7 @@ fn asked(number: u32, file: [u8; 4], offset: u32, count: u32, data: &[u8]) -> Ve
 }
 
 #[test]
-fn a_write_is_done_once_and_what_answers_it_is_kept_until_the_next_burst() {
+fn a_burst_write_runs_once_and_its_reply_is_kept() {
     let (mut bench, file) = bench();
     let body = asked(operation::WRITE, file, 0, 1_000, &[7; 1_000]);
     let total = body.len() as u32;
@@ -120,7 +120,7 @@ fn a_write_is_done_once_and_what_answers_it_is_kept_until_the_next_burst() {
 }
 
 #[test]
-fn what_cannot_be_done_is_said_by_a_result() {
+fn failed_bursts_return_a_result_code() {
     let (mut bench, file) = bench();
     let mut burst = 0;
     let mut ask = |body: &[u8]| {
@@ -143,7 +143,7 @@ fn what_cannot_be_done_is_said_by_a_result() {
 }
 
 #[test]
-fn a_server_without_bursts_is_served_one_packet_a_block() {
+fn without_bursts_each_block_is_one_packet() {
     let mut pair =
         Pair::new(&Setting::new(NetWare { has_bursts: NETWARE_2.has_bursts, ..NETWARE_3 }));
     let facts = pair.client().client.as_ref().unwrap().facts().unwrap();

@@ -148,7 +148,7 @@ fn envelope(sent: &Sent) -> Envelope {
 }
 
 #[test]
-fn a_connection_is_refused_or_has_a_number() {
+fn a_connection_request_gets_a_number_or_a_refusal() {
     for (connection, codes, expected) in [
         (CONNECTION, [0, 0], None),
         (CONNECTION, [0x96, 0], Some(Why::NoResources)),
@@ -167,7 +167,7 @@ fn a_connection_is_refused_or_has_a_number() {
 }
 
 #[test]
-fn only_the_reply_to_the_request_that_is_open_is_one() {
+fn only_a_reply_to_the_open_request_is_accepted() {
     let (mut hand, id, own) = open();
     let server = (address(OTHER, socket::NCP), own);
     hand.node.send(hand.now, id, &[20, 1, 2]).unwrap();
@@ -216,7 +216,7 @@ fn waits(count: usize) -> Vec<u64> {
 }
 
 #[test]
-fn a_request_is_sent_twenty_times_and_an_end_three() {
+fn requests_are_sent_20_times_and_disconnects_3_times() {
     let (mut hand, id, own) = open();
     hand.node.send(hand.now, id, &[20]).unwrap();
     assert_eq!(hand.sent().len(), 1);
@@ -259,7 +259,7 @@ fn a_request_is_sent_twenty_times_and_an_end_three() {
 }
 
 #[test]
-fn a_session_has_two_sockets_of_its_own_and_there_are_254() {
+fn each_of_254_sessions_has_two_sockets() {
     let mut hand = Hand::new(0);
     for _ in 0..254 {
         hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(address(OTHER, 0))).unwrap();
@@ -277,7 +277,7 @@ fn a_session_has_two_sockets_of_its_own_and_there_are_254() {
 }
 
 #[test]
-fn an_offer_of_bursts_has_the_numbers_of_the_session() {
+fn burst_offers_carry_the_session_numbers() {
     let (mut hand, id, own) = open();
     let mut message = vec![];
     let offer = Offer { packet: 1_400, ..Offer::default() };
@@ -295,7 +295,7 @@ fn an_offer_of_bursts_has_the_numbers_of_the_session() {
 
 /// Novell's watchdog: a question at the socket behind that of the session, for its connection.
 #[test]
-fn a_client_answers_the_watchdog_of_its_server_alone() {
+fn clients_answer_only_the_watchdog_of_their_server() {
     let (mut hand, _, own) = open();
     let to = Address { socket: own.socket + 1, ..own };
     let from = |node| address(node, 0x4001);
@@ -319,7 +319,7 @@ fn a_client_answers_the_watchdog_of_its_server_alone() {
 
 /// Novell's RIP: who knows the way to a network answers, and packets go there.
 #[test]
-fn a_server_on_another_network_is_reached_by_the_router_that_knows_the_way() {
+fn remote_servers_are_reached_through_the_router_that_knows_the_route() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
     let mut hand = Hand::new(0);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
@@ -392,7 +392,7 @@ fn served() -> (Hand, (Address, Address), u16) {
 }
 
 #[test]
-fn a_server_asks_a_silent_client_after_296_6_s_and_then_each_59_3_s() {
+fn watchdog_packets_start_after_296_6_s_and_repeat_every_59_3_s() {
     let (mut hand, ends, connection) = served();
     let is_watchdog = |one: &(u64, Sent)| one.1.header.source.socket == 0x4001;
     let asked: Vec<_> = hand.pass(1_000_000).into_iter().filter(is_watchdog).collect();
@@ -437,7 +437,7 @@ fn a_server_advertises_itself_every_minute() {
 }
 
 #[test]
-fn a_request_that_comes_again_while_it_is_carried_out_hears_that_the_server_works() {
+fn a_request_repeated_during_execution_gets_a_busy_reply() {
     let (mut hand, ends, connection) = served();
     let mut packet = vec![];
     let envelope = Envelope { connection, ..request(1) };
@@ -486,7 +486,7 @@ fn a_request_that_comes_again_while_it_is_carried_out_hears_that_the_server_work
 }
 
 #[test]
-fn one_station_has_127_connections_and_all_have_254() {
+fn connections_are_limited_to_127_per_station_and_254_in_all() {
     let mut hand = Hand::new(1);
     hand.node.listen();
     hand.sent();
@@ -520,7 +520,7 @@ fn one_station_has_127_connections_and_all_have_254() {
 }
 
 #[test]
-fn a_request_and_a_reply_are_a_packet_each_and_a_question_within_ten_seconds_is_a_late_copy() {
+fn requests_and_replies_are_single_packets_and_repeats_within_10_s_duplicates() {
     let (mut hand, id, _) = open();
     // 1,500 octets without IPX's header of 30 and the 7 of a reply around a message.
     assert_eq!(hand.node.send(hand.now, id, &vec![20; 1_464]), Err(NotSent::TooLong));
@@ -551,7 +551,7 @@ fn a_request_and_a_reply_are_a_packet_each_and_a_question_within_ten_seconds_is_
 
 /// Novell's RIP has 50 ways in a packet at most.
 #[test]
-fn a_way_among_many_is_found() {
+fn a_route_is_found_among_many() {
     let far = Address { network: 0x99, node: [0, 0, 0, 0, 0, 1], socket: socket::NCP };
     let mut hand = Hand::new(0);
     hand.node.open(hand.now, CarrierKind::Ncp, Peer::Ipx(far)).unwrap();
@@ -607,7 +607,7 @@ fn burst(header: BurstHeader, missing: &[Fragment], data: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_answers_a_burst_is_put_together_and_what_does_not_is_dropped() {
+fn burst_replies_are_reassembled_and_foreign_packets_dropped() {
     let (mut hand, id, server, answer) = bursting();
     let before = hand.counted("information_discarded");
     for wrong in [
@@ -667,7 +667,7 @@ fn what_answers_a_burst_is_put_together_and_what_does_not_is_dropped() {
 }
 
 #[test]
-fn a_session_that_is_paused_has_its_request_when_it_goes_on() {
+fn a_paused_session_gets_its_request_on_resume() {
     let (mut hand, ends, connection) = served();
     let accepted = hand.events.iter().find_map(|event| match event {
         Event::Accepted { session, .. } => Some(*session),

@@ -201,7 +201,7 @@ fn out_of_order_requests_are_dropped_and_repeats_are_not_executed() {
 }
 
 #[test]
-fn a_connection_of_another_station_or_of_none_is_unknown() {
+fn connection_numbers_of_others_are_rejected_as_unknown() {
     let mut bench = Bench::logged_in();
     let envelope = Envelope { sequence: bench.sequence + 1, ..bench.envelope() };
     let bad = [(c::FAILED, status::BAD_CONNECTION, vec![])];
@@ -218,7 +218,7 @@ fn a_connection_of_another_station_or_of_none_is_unknown() {
 }
 
 #[test]
-fn handles_of_others_or_of_none_are_refused() {
+fn handles_of_other_clients_are_refused() {
     let mut bench = Bench::logged_in();
     let create = OfPath { handle: 1, attributes: 0, path: Name(b"A") };
     let (code, opened) = bench.ask(f::CREATE, |out| create.emit(out));
@@ -248,7 +248,7 @@ fn handles_of_others_or_of_none_are_refused() {
 }
 
 #[test]
-fn no_path_leads_out_of_the_volume() {
+fn no_path_leaves_the_volume() {
     let mut bench = Bench::logged_in();
     for (path, code) in [
         (&b".."[..], c::NO_SUCH_PATH),
@@ -336,7 +336,7 @@ fn truncated_and_unknown_requests_are_refused() {
 }
 
 #[test]
-fn a_keyed_login_is_of_no_use_again_and_files_are_not_given_before_one() {
+fn keyed_logins_cannot_be_replayed_and_files_need_a_login() {
     let mut bench = Bench::new(NETWARE_3);
     bench.create(0);
     assert_eq!(bench.allocate(0, b"SYS:").0, c::NO_SUCH_PATH);
@@ -378,7 +378,7 @@ fn ncp_clients_that_only_connect_make_room_for_others() {
 
 /// Forged stations that ask for a little make room at once; those that ask for more are asked whether they are there.
 #[test]
-fn stations_that_are_not_there_keep_no_client_out() {
+fn absent_stations_keep_no_client_out() {
     for requests in [2, 20] {
         let mut bench = Bench::new(NETWARE_3);
         bench.create(0);

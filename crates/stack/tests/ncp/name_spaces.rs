@@ -181,7 +181,7 @@ fn the_kernels_client_mounts_lists_reads_writes_renames_and_deletes() {
 }
 
 #[test]
-fn a_megabyte_is_the_same_each_way_by_old_calls_and_by_name_spaces() {
+fn old_calls_and_name_spaces_both_move_a_megabyte_intact() {
     let mut kernel = Kernel::new();
     let octets = pattern(1_000_000);
     let (code, buffer) = kernel.0.ask(f::NEGOTIATE_BUFFER, &1024_u16.to_be_bytes());
@@ -218,7 +218,7 @@ fn a_megabyte_is_the_same_each_way_by_old_calls_and_by_name_spaces() {
 }
 
 #[test]
-fn a_directory_is_listed_in_as_many_entries_as_a_packet_holds() {
+fn listings_fill_each_packet_with_entries() {
     let mut kernel = Kernel::new();
     let mut expected: Vec<Vec<u8>> = vec![b"SUB".to_vec()];
     kernel.0.make_directory("SUB");
@@ -253,7 +253,7 @@ fn a_directory_is_listed_in_as_many_entries_as_a_packet_holds() {
 }
 
 #[test]
-fn short_handles_are_made_and_set_by_name_spaces() {
+fn name_space_calls_make_and_set_short_handles() {
     let mut kernel = Kernel::new();
     kernel.0.make_directory("SUB");
     let sub = kernel.number(0, &[b"SUB"]);
@@ -283,7 +283,7 @@ fn short_handles_are_made_and_set_by_name_spaces() {
 
 /// What NETX, LOGIN, MAP and DIR ask, in their order, before and after the login.
 #[test]
-fn a_dos_shell_reads_login_before_it_logs_in_and_nothing_else() {
+fn before_login_a_dos_shell_can_read_only_login() {
     let mut shell = Asking::new(offer(NETWARE_3), CARRIER);
     shell.make_directory("LOGIN");
     shell.make_directory("PUBLIC");
@@ -370,7 +370,7 @@ fn a_dos_shell_reads_login_before_it_logs_in_and_nothing_else() {
 }
 
 #[test]
-fn ranges_are_locked_dates_and_attributes_set_and_files_copied() {
+fn ncpfs_locks_ranges_sets_dates_and_attributes_and_copies_files() {
     let mut shell = Asking::logged_in(offer(NETWARE_3));
     shell.fill(&["A.DBF"], &pattern(100_000), false);
     let (one, other) = (shell.open(0x03, b"A.DBF"), shell.open(0x03, b"A.DBF"));
@@ -422,7 +422,7 @@ fn ranges_are_locked_dates_and_attributes_set_and_files_copied() {
 }
 
 #[test]
-fn what_a_server_does_not_know_is_named() {
+fn unknown_requests_are_named() {
     use lanlab_stack::file_server::Remark;
     let mut shell = Asking::logged_in(offer(NETWARE_3));
     while shell.session.poll_remark().is_some() {}

@@ -36,7 +36,7 @@ const REQUEST: u64 = 6 + 1;
 const REPLY: u64 = 6 + 2;
 
 #[test]
-fn blocks_take_the_time_of_their_frames() {
+fn blocks_move_at_wire_speed() {
     for netware in profile::ALL {
         for used in [framing::RAW_802_3, framing::IEEE_802_2, framing::SNAP] {
             for size in [512_u32, 1024] {
@@ -76,7 +76,7 @@ fn blocks_take_the_time_of_their_frames() {
 }
 
 #[test]
-fn a_burst_takes_the_time_of_its_frames() {
+fn bursts_move_at_wire_speed() {
     for used in [framing::RAW_802_3, framing::SNAP] {
         let setting = Setting {
             framing: Some(used),

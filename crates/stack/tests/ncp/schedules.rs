@@ -183,7 +183,7 @@ fn run(seed: u64, tally: &mut Tally) {
 }
 
 #[test]
-fn every_request_is_carried_out_once_and_in_order_under_random_faults() {
+fn requests_execute_once_in_order_under_random_faults() {
     let mut tally = Tally::default();
     for seed in 0..2_000 {
         run(seed, &mut tally);

@@ -123,7 +123,7 @@ fn padded(name: &[u8], len: usize) -> Vec<u8> {
 }
 
 #[test]
-fn a_server_says_what_it_is_what_time_it_is_and_whom_it_knows() {
+fn a_server_reports_its_identity_time_and_users() {
     let mut asking = Asking::new(offer(NETWARE_3), CARRIER);
     let session = &mut asking.session;
     session.handle_timeout(Instant::from_nanos(5_000_000_000));
@@ -210,7 +210,7 @@ fn a_server_says_what_it_is_what_time_it_is_and_whom_it_knows() {
 }
 
 #[test]
-fn buffers_and_packets_are_as_long_as_both_ends_take() {
+fn buffers_and_packets_fit_both_ends() {
     let read_of = |asking: &mut Asking| {
         asking.fill(&["LONG"], &[9; 4000], false);
         asking.ask(f::LOG_IN, b"\0\x01\x03joe\x06secret");
@@ -257,7 +257,7 @@ fn buffers_and_packets_are_as_long_as_both_ends_take() {
 }
 
 #[test]
-fn directory_handles_are_made_said_and_ended() {
+fn directory_handles_are_made_reported_and_freed() {
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.make_directory("SUB");
     asking.fill(&["FILE"], b"abc", false);
@@ -327,7 +327,7 @@ fn entry(name: &[u8], attributes: u8, size: u32) -> Vec<u8> {
 }
 
 #[test]
-fn files_are_opened_and_made_as_the_client_says() {
+fn files_are_opened_and_created_as_requested() {
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.make_directory("SUB");
     asking.fill(&["FILE.TXT"], b"abc", false);
@@ -407,7 +407,7 @@ fn files_are_opened_and_made_as_the_client_says() {
 }
 
 #[test]
-fn bytes_are_read_and_written_from_even_and_odd_places() {
+fn reads_and_writes_work_at_even_and_odd_offsets() {
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.fill(&["F"], &[1, 2, 3, 4, 5, 6, 7, 8, 9], false);
     let file = asking.open(3, b"F");
@@ -454,7 +454,7 @@ fn bytes_are_read_and_written_from_even_and_odd_places() {
 }
 
 #[test]
-fn searches_go_on_from_entry_to_entry() {
+fn searches_continue_entry_by_entry() {
     let mut asking = Asking::logged_in(offer(NETWARE_3));
     asking.make_directory("SUB");
     asking.fill(&["A.TXT"], b"abc", false);
@@ -509,7 +509,7 @@ fn searches_go_on_from_entry_to_entry() {
 }
 
 #[test]
-fn a_volume_that_is_read_only_says_so_by_the_code_of_each_request() {
+fn a_read_only_volume_refuses_each_request_with_its_code() {
     let mut asking = Asking::logged_in(Offer { read_only: true, ..offer(NETWARE_3) });
     asking.make_directory("SUB");
     asking.fill(&["F"], b"abc", false);

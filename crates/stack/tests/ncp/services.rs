@@ -84,7 +84,7 @@ fn exercise(pair: &mut Pair) {
 }
 
 #[test]
-fn a_client_is_served_by_both_generations_in_every_framing_although_frames_are_lost() {
+fn clients_of_both_generations_work_in_every_framing_despite_loss() {
     let settings = profile::ALL.into_iter().flat_map(|one| [(one, true), (one, false)]);
     for (netware, bursts) in settings {
         for (framing, lost) in framing::ALL.into_iter().zip([0, 5, 0, 5]) {
@@ -119,7 +119,7 @@ fn a_client_is_served_by_both_generations_in_every_framing_although_frames_are_l
 }
 
 #[test]
-fn a_wrong_password_is_refused_and_a_server_without_users_asks_for_none() {
+fn wrong_passwords_are_refused_and_servers_without_users_need_none() {
     for netware in profile::ALL {
         let wrong = Setting { password: "wrong", ..Setting::new(netware) };
         let mut pair = Pair::calling(&wrong);
@@ -136,7 +136,7 @@ fn a_wrong_password_is_refused_and_a_server_without_users_asks_for_none() {
 }
 
 #[test]
-fn a_volume_that_is_not_there_is_named() {
+fn a_missing_volume_is_named() {
     let other = User { name: "joe".into(), password: "secret".into() };
     let setting = Setting { user: Some(other), ..Setting::new(NETWARE_3) };
     let mut pair = Pair::calling(&setting);
@@ -148,7 +148,7 @@ fn a_volume_that_is_not_there_is_named() {
 }
 
 #[test]
-fn nothing_is_written_to_a_volume_that_is_read_only() {
+fn a_read_only_volume_stays_unchanged() {
     let mut pair = Pair::new(&Setting { read_only: true, ..Setting::new(NETWARE_3) });
     assert_eq!(reason(pair.open("a", Access::Create)), Reason::Denied);
     assert_eq!(reason(pair.open("a", Access::Replace)), Reason::Denied);
@@ -157,7 +157,7 @@ fn nothing_is_written_to_a_volume_that_is_read_only() {
 }
 
 #[test]
-fn every_packet_is_dissected_as_ncp_and_none_is_malformed() {
+fn tshark_reads_every_packet_as_ncp() {
     let mut pair = Pair::new(&Setting { lost: 5, ..Setting::new(NETWARE_3) });
     exercise(&mut pair);
     pair.put("large", &pattern(100_003));
@@ -201,7 +201,7 @@ fn every_packet_is_dissected_as_ncp_and_none_is_malformed() {
 
 /// Linux's `ncpfs` ends them there, too: a request is of one block of the server's cache.
 #[test]
-fn a_request_ends_at_a_multiple_of_the_buffer() {
+fn requests_end_at_buffer_multiples() {
     let mut pair = Pair::new(&Setting::new(profile::NETWARE_2));
     pair.put("a", &pattern(3_000));
     let (file, _) = pair.open("a", Access::Update).unwrap();
@@ -213,7 +213,7 @@ fn a_request_ends_at_a_multiple_of_the_buffer() {
 }
 
 #[test]
-fn a_volume_says_its_name_and_what_room_it_has() {
+fn a_volume_reports_its_name_and_free_space() {
     let mut bench = Bench::logged_in();
     let handle = Handle { handle: 1 };
     let (ended, data) = bench.ask(function::VOLUME_OF_HANDLE, |out| handle.emit(out));

@@ -88,7 +88,7 @@ fn a_busy_server_reports_it_and_executes_once() {
 }
 
 #[test]
-fn a_server_that_works_for_ever_is_given_up_once_its_client_waits_no_more() {
+fn a_forever_busy_server_times_out_at_the_client_limit() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     pair.serve(|_, _, serving| serving.is_slow = true);
     begin(&mut pair, Call::Echo, 700);
@@ -102,7 +102,7 @@ fn a_server_that_works_for_ever_is_given_up_once_its_client_waits_no_more() {
 }
 
 #[test]
-fn a_server_that_says_nothing_is_given_up_after_all_tries() {
+fn a_silent_server_times_out_after_all_retries() {
     for netware in profile::ALL {
         let mut pair = Pair::new(&Setting::new(netware));
         pair.segment.faults.lost = 100;
@@ -146,7 +146,7 @@ fn the_watchdog_keeps_only_clients_that_answer() {
 }
 
 #[test]
-fn a_server_that_is_not_there_is_looked_for_a_while() {
+fn a_missing_server_is_searched_for_a_bounded_time() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     pair.end();
     let to = Peer::Name(Name::new("OTHER", suffix::SERVER).unwrap());
@@ -205,7 +205,7 @@ fn the_nearest_server_is_the_first_to_answer() {
 }
 
 #[test]
-fn a_nearest_server_is_looked_for_a_while_and_by_no_other_carrier() {
+fn nearest_server_searches_are_bounded_and_ncp_only() {
     let mut client = node(0, NETWARE_3, Some(framing::RAW_802_3));
     client.handle_timeout(READY);
     client.open(READY, CarrierKind::Ncp, Peer::Nearest).unwrap();
@@ -231,7 +231,7 @@ fn a_nearest_server_is_looked_for_a_while_and_by_no_other_carrier() {
 }
 
 #[test]
-fn a_client_that_begins_anew_from_the_same_socket_gets_another_connection() {
+fn a_client_that_restarts_on_its_socket_gets_a_new_connection() {
     let mut pair = Pair::new(&Setting::new(NETWARE_3));
     assert_eq!(pair.client().client.as_ref().unwrap().facts().unwrap().depth, 1);
     let create = pair.first_packet_of(0, 0x1111);

@@ -8,7 +8,7 @@ use crate::segment::{mac, name};
 use crate::stranger::{CLIENT, SOCKET, Server, frame, packet};
 
 #[test]
-fn an_echo_comes_back_in_the_framing_in_which_it_was_asked_for() {
+fn echoes_use_the_framing_of_the_request() {
     let mut server = Server::new();
     for framing in framing::ALL {
         for data in [&b"\0\x01"[..], b"\0\x01an odd one"] {
@@ -33,7 +33,7 @@ fn an_echo_comes_back_in_the_framing_in_which_it_was_asked_for() {
 }
 
 #[test]
-fn an_unknown_socket_causes_one_error_and_errors_cause_none() {
+fn an_unknown_socket_causes_one_error_packet_and_errors_none() {
     let mut server = Server::new();
     for kind in [0, packet_type::ECHO, packet_type::EXCHANGE, packet_type::SEQUENCED, 99] {
         let asked = packet(CLIENT, SOCKET, 0x777, kind);
@@ -64,7 +64,7 @@ fn a_wrong_checksum_is_reported_and_a_missing_one_accepted() {
 }
 
 #[test]
-fn packets_past_sixteen_routers_of_other_networks_and_beyond_their_frame_are_not_taken() {
+fn packets_with_16_hops_foreign_networks_or_false_lengths_are_dropped() {
     let mut server = Server::new();
     let asked = packet(CLIENT, SOCKET, socket::ECHO, packet_type::ECHO);
     let of = |change: &dyn Fn(&mut lanlab_wire::ipx::Header)| {

@@ -13,7 +13,7 @@ use crate::stranger::{CLIENT, OTHER, SOCKET, Sent, Server, THEIRS, call, frame, 
 use crate::{OF_XEROX, THREE_PLUS};
 
 #[test]
-fn a_packet_that_comes_again_is_acknowledged_and_taken_once_and_one_that_is_early_waits() {
+fn repeated_packets_are_taken_once_and_early_ones_wait() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 0), b"one").is_empty());
@@ -34,7 +34,7 @@ fn a_packet_that_comes_again_is_acknowledged_and_taken_once_and_one_that_is_earl
 }
 
 #[test]
-fn no_more_than_the_window_is_taken_and_an_byte_for_attention_needs_no_room() {
+fn packets_beyond_the_window_are_dropped_except_attention() {
     let mut server = Server::new();
     let ours = server.session();
     let session = server.sessions[0];
@@ -55,7 +55,7 @@ fn no_more_than_the_window_is_taken_and_an_byte_for_attention_needs_no_room() {
 }
 
 #[test]
-fn a_connection_of_another_station_or_of_none_hears_that_there_is_none() {
+fn packets_for_connections_of_others_get_an_error() {
     let mut server = Server::new();
     let ours = server.session();
     let sequenced = |header: Header| {
@@ -94,7 +94,7 @@ fn a_call_may_name_an_unknown_connection_as_spx_does() {
 }
 
 #[test]
-fn a_call_that_comes_again_is_answered_again_and_later_it_is_a_new_one() {
+fn a_repeated_call_is_answered_again_until_it_counts_as_new() {
     let mut server = Server::new();
     let ours = server.session();
     assert_eq!(server.call(CLIENT, THEIRS)[0].source, ours);
@@ -129,7 +129,7 @@ fn a_call_that_comes_again_is_answered_again_and_later_it_is_a_new_one() {
 }
 
 #[test]
-fn a_client_beyond_the_sessions_of_the_server_hears_that_there_is_no_room() {
+fn clients_above_the_session_limit_get_an_error() {
     let mut server = Server::new();
     for number in 0..32_u8 {
         let from = Mac([2, 1, 0, 0, 0, number]);
@@ -181,7 +181,7 @@ fn error_about(sent: &Sent, number: u16) -> Vec<u8> {
 }
 
 #[test]
-fn errors_end_a_call_and_a_session_if_they_are_of_the_other_end_and_quote_it() {
+fn only_errors_from_the_peer_that_quote_our_packet_end_a_session() {
     for (number, why) in [
         (number::NO_SOCKET, Some(Why::NotListening)),
         (number::NO_RESOURCES, Some(Why::NoResources)),
@@ -222,7 +222,7 @@ fn errors_end_a_call_and_a_session_if_they_are_of_the_other_end_and_quote_it() {
 }
 
 #[test]
-fn a_message_without_an_end_ends_the_session() {
+fn an_endless_message_ends_the_session() {
     let mut server = Server::new();
     let ours = server.session();
     let endless = Header { control: control::ACKNOWLEDGE, ..part(ours, 0) };
@@ -240,7 +240,7 @@ fn a_message_without_an_end_ends_the_session() {
 }
 
 #[test]
-fn a_session_has_a_socket_of_its_own_where_the_profile_says_so() {
+fn sessions_get_their_own_socket_if_the_profile_says_so() {
     let mut server = Server::with(&OF_XEROX);
     let mut octets = vec![];
     call(THEIRS).emit(&mut octets);
@@ -261,7 +261,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_packets_stop_a_server(
+    fn any_packets_leave_a_server_running(
         packets in prop::collection::vec(
             (0..4_u8, prop::collection::vec(any::<u8>(), 0..90)), 0..40,
         ),

@@ -93,7 +93,7 @@ fn counted(node: &Node, key: &str) -> u64 {
 }
 
 #[test]
-fn dodo_as_client_is_served_although_it_acknowledges_one_packet_too_many() {
+fn dodo_works_as_client_despite_acknowledging_one_packet_too_many() {
     let frames = read(include_str!("../frames/xns-dodo-client.txt"));
     let (mut node, begin) = station(0x595a);
     node.listen();
@@ -117,7 +117,7 @@ fn dodo_as_client_is_served_although_it_acknowledges_one_packet_too_many() {
 }
 
 #[test]
-fn a_message_of_dodo_in_two_packets_comes_whole() {
+fn a_two_packet_message_from_dodo_arrives_whole() {
     let frames = read(include_str!("../frames/xns-dodo-client-mended.txt"));
     let (mut node, begin) = station(0x7322);
     node.listen();
@@ -181,7 +181,7 @@ fn dodo_as_server_answers_every_message_of_a_client_once() {
 }
 
 #[test]
-fn echoes_and_questions_for_the_name_are_answered() {
+fn echoes_and_name_queries_are_answered() {
     let frames = read(include_str!("../frames/xns-dodo-datagrams.txt"));
     let (mut node, begin) = station(1);
     node.listen();

@@ -27,7 +27,7 @@ const SPP: Subject = Subject {
 };
 
 #[test]
-fn what_arrives_is_an_exact_prefix_under_random_faults() {
+fn received_data_is_an_exact_prefix_under_random_faults() {
     let mut tally = Tally::default();
     for seed in 0..2_000 {
         run(seed, &SPP, &mut tally);

@@ -18,7 +18,7 @@ fn messages() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn messages_of_every_length_come_back_between_all_profiles() {
+fn messages_of_every_length_round_trip_between_all_profiles() {
     let all = [THREE_PLUS, OF_XEROX];
     for (caller, callee) in [(0, 0), (0, 1), (1, 0), (1, 1)] {
         let peers = [Peer::sending(messages()), Peer::echoing()];
@@ -36,7 +36,7 @@ fn messages_of_every_length_come_back_between_all_profiles() {
 }
 
 #[test]
-fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
     check_what_is_refused(&mut segment, id);
@@ -44,7 +44,7 @@ fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
 
 /// A message is acknowledged with data, or after 200 ms; within one when the window of three packets is used up.
 #[test]
-fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
+fn acknowledgements_are_delayed_except_for_a_full_window() {
     let (mut segment, _) =
         pair([THREE_PLUS; 2], [Peer::sending([pattern(0, 10)]), Peer::default()]);
     segment.run_until(ms(4_190));
@@ -80,7 +80,7 @@ fn out_of_order_packets_wait_for_earlier_ones() {
 
 /// With a window of eight packets, three equal acknowledgements come long before the wait of a second is over.
 #[test]
-fn lost_packets_are_resent_at_once_after_enough_later_ones() {
+fn enough_later_packets_trigger_an_immediate_resend() {
     let sent = vec![pattern(0, 40 * 534)];
     let (mut quick, mut waits) = (0, 0);
     for seed in 0..30 {
@@ -104,7 +104,7 @@ fn lost_packets_are_resent_at_once_after_enough_later_ones() {
 }
 
 #[test]
-fn closing_sends_what_waits_and_both_ends_forget_the_session() {
+fn closing_flushes_data_and_ends_the_session_at_both_ends() {
     for profiles in [[THREE_PLUS; 2], [OF_XEROX; 2]] {
         let (mut segment, id) =
             pair(profiles, [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
@@ -121,7 +121,7 @@ fn closing_sends_what_waits_and_both_ends_forget_the_session() {
 }
 
 #[test]
-fn ends_that_cross_end_once_and_stop() {
+fn crossing_disconnects_end_the_session_once() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
     let theirs = segment.program(1).sessions[0];
@@ -150,7 +150,7 @@ fn an_unanswered_disconnect_is_resent_and_then_dropped() {
 }
 
 #[test]
-fn a_name_that_no_station_has_is_not_found_and_an_address_needs_no_name() {
+fn unknown_names_are_not_found_and_addresses_need_no_name() {
     let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     let id = open(&mut segment, 0, 7);
     segment.run_until(ms(5_490));
@@ -179,7 +179,7 @@ fn a_name_that_no_station_has_is_not_found_and_an_address_needs_no_name() {
 }
 
 #[test]
-fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+fn a_paused_receiver_gets_the_whole_message_on_resume() {
     let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
     let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending(sent.clone()), Peer::default()]);
     segment.run_until(ms(4_010));
@@ -199,7 +199,7 @@ fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
 }
 
 #[test]
-fn an_idle_session_is_asked_for_and_kept() {
+fn an_idle_session_is_probed_and_kept() {
     let (mut segment, id) = pair([THREE_PLUS; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(3_600_000));
     assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
@@ -234,7 +234,7 @@ fn session_ends_when_peer_disappears() {
 }
 
 #[test]
-fn a_call_that_is_not_answered_is_given_up_after_75_seconds_and_tries_both_framings() {
+fn an_unanswered_call_tries_both_framings_and_times_out_after_75_s() {
     let (mut segment, _) = pair([THREE_PLUS; 2], [Peer::sending([]), Peer::default()]);
     segment.run_until(ms(4_100));
     let mut capture = vec![];
@@ -260,11 +260,11 @@ fn a_call_that_is_not_answered_is_given_up_after_75_seconds_and_tries_both_frami
 }
 
 #[test]
-fn a_station_that_is_called_without_need_does_nothing() {
+fn spurious_timer_calls_change_nothing() {
     check_calls_without_need(CarrierKind::Spp, THREE_PLUS);
 }
 
 #[test]
-fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+fn our_profile_acknowledges_unanswered_messages_at_once() {
     check_that_the_last_messages_do_not_wait(CarrierKind::Spp);
 }

@@ -45,7 +45,7 @@ fn copy(
 }
 
 #[test]
-fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
+fn files_round_trip_in_every_dialect_despite_frame_loss() {
     for dialect in Dialect::ALL {
         copy(dialect, &[THREE_PLUS; 2], 50_000, 0);
         copy(dialect, &[THREE_PLUS, OF_XEROX], 50_000, 5);
@@ -57,7 +57,7 @@ fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
 type Numbered = BTreeMap<(String, u64), bool>;
 
 #[test]
-fn every_frame_is_dissected_as_idp_with_spp_and_smb_and_none_is_malformed() {
+fn tshark_reads_every_frame_as_idp_with_spp_and_smb() {
     for (of, lost) in [("xns-core", 0), ("xns-lost", 2)] {
         let segment = copy(Dialect::Core, &[THREE_PLUS; 2], 60_000, lost);
         let capture = segment.capture.as_ref().unwrap();
@@ -97,7 +97,7 @@ fn every_frame_is_dissected_as_idp_with_spp_and_smb_and_none_is_malformed() {
 
 /// Requests and answers follow each other, and within a message each third packet waits for its acknowledgement.
 #[test]
-fn bulk_transfer_takes_the_time_of_its_frames() {
+fn bulk_transfers_run_at_wire_speed() {
     let segment = copy(Dialect::Core, &[THREE_PLUS; 2], 300_000, 0);
     for stage in [Stage::Writing, Stage::Reading] {
         let (from, to) = client_of(&segment).span(stage);

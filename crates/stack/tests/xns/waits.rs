@@ -104,7 +104,7 @@ fn octets(header: Header) -> Vec<u8> {
 }
 
 #[test]
-fn an_end_with_a_number_that_was_used_before_is_an_end() {
+fn a_disconnect_with_a_reused_number_ends_the_session() {
     for number in [0, 1, 2] {
         let mut server = Server::new();
         let ours = server.session();
@@ -126,7 +126,7 @@ fn an_end_with_a_number_that_was_used_before_is_an_end() {
 }
 
 #[test]
-fn a_silent_end_is_asked_eight_times_75_seconds_apart() {
+fn a_silent_peer_is_probed_eight_times_75_s_apart() {
     let mut server = Server::new();
     server.session();
     let sent = until(&mut server, 1_000_000);
@@ -143,7 +143,7 @@ fn a_silent_end_is_asked_eight_times_75_seconds_apart() {
 }
 
 #[test]
-fn a_closed_window_is_asked_for_at_longer_and_longer_intervals() {
+fn a_closed_window_is_probed_at_growing_intervals() {
     let mut server = Server::new();
     let ours = server.session();
     server.node.send(server.now, server.sessions[0], &pattern(0, 5 * 534)).unwrap();
@@ -163,7 +163,7 @@ fn a_closed_window_is_asked_for_at_longer_and_longer_intervals() {
 }
 
 #[test]
-fn an_acknowledgement_waits_200_ms_for_data_unless_it_is_asked_for() {
+fn acknowledgements_wait_200_ms_unless_requested() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 0), b"x").is_empty());
@@ -190,7 +190,7 @@ fn an_acknowledgement_waits_200_ms_for_data_unless_it_is_asked_for() {
 
 /// The first wait is two round trips, of what asks for its acknowledgement and is sent once.
 #[test]
-fn the_wait_for_an_acknowledgement_follows_the_round_trip() {
+fn the_resend_timeout_follows_the_round_trip() {
     let wait = |messages: &[usize], expected: u16, after_ms: u64| {
         let mut server = Server::new();
         let ours = server.session();
@@ -216,7 +216,7 @@ fn the_wait_for_an_acknowledgement_follows_the_round_trip() {
 
 /// 4.3BSD: three equal acknowledgements have what they ask for sent again at once, and no more of it.
 #[test]
-fn three_equal_acknowledgements_have_the_first_packet_sent_again() {
+fn three_duplicate_acknowledgements_resend_the_first_packet() {
     let mut server = Server::new();
     let ours = server.session();
     server.node.send(server.now, server.sessions[0], &pattern(0, 3 * 534)).unwrap();
@@ -247,7 +247,7 @@ fn three_equal_acknowledgements_have_the_first_packet_sent_again() {
 }
 
 #[test]
-fn a_call_within_30_s_is_a_late_copy() {
+fn a_repeated_call_within_30_s_is_a_duplicate() {
     for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
         let mut server = Server::new();
         let ours = server.session();
@@ -261,7 +261,7 @@ fn a_call_within_30_s_is_a_late_copy() {
 }
 
 #[test]
-fn a_session_that_is_closed_and_not_acknowledged_ends_after_three_seconds() {
+fn an_unacknowledged_close_ends_after_three_seconds() {
     let mut server = Server::new();
     server.session();
     server.node.send(server.now, server.sessions[0], b"hello").unwrap();
@@ -275,7 +275,7 @@ fn a_session_that_is_closed_and_not_acknowledged_ends_after_three_seconds() {
 }
 
 #[test]
-fn a_station_calls_254_sessions_at_a_time_from_sockets_of_their_own() {
+fn a_station_opens_up_to_254_sessions_each_from_its_own_socket() {
     let mut server = Server::new();
     for _ in 0..254 {
         server.node.open(server.now, CarrierKind::Spp, Called::Name(name(7))).unwrap();
@@ -294,7 +294,7 @@ fn a_station_calls_254_sessions_at_a_time_from_sockets_of_their_own() {
 }
 
 #[test]
-fn answers_that_the_driver_does_not_send_are_kept_up_to_512_and_then_counted() {
+fn up_to_512_unsent_answers_are_kept_and_more_counted_as_dropped() {
     let mut server = Server::new();
     let asked = frame(
         framing::ETHERNET_II,
@@ -309,7 +309,7 @@ fn answers_that_the_driver_does_not_send_are_kept_up_to_512_and_then_counted() {
 
 /// Frames of other adapters, of this one come back, and of groups, which no adapter sends from.
 #[test]
-fn a_frame_that_is_not_for_this_adapter_is_not_taken() {
+fn frames_for_other_adapters_are_ignored() {
     let mut server = Server::new();
     let asked = packet(CLIENT, SOCKET, socket::ECHO, packet_type::ECHO);
     let good = frame(framing::ETHERNET_II, &asked, b"\0\x01");
@@ -342,7 +342,7 @@ fn a_frame_that_is_not_for_this_adapter_is_not_taken() {
 }
 
 #[test]
-fn a_message_that_is_longer_than_any_ends_the_session_and_the_longest_does_not() {
+fn only_messages_above_the_maximum_end_the_session() {
     for (last, is_ended) in [(65_535 % 534, false), (65_536 % 534, true)] {
         let mut server = Server::new();
         let ours = server.session();

@@ -90,7 +90,7 @@ mod tests {
     }
 
     #[test]
-    fn each_framing_has_its_length_and_what_stands_before_the_packet() {
+    fn each_framing_has_its_length_and_prefix() {
         let expected: [(Framing, &[u8], usize); 4] = [
             (IEEE_802_2, &[0, 36, 0xe0, 0xe0, 3, 0xff, 0xff], 1467),
             (ETHERNET_II, &[0x81, 0x37, 0xff, 0xff], 1470),
@@ -125,7 +125,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back_in_every_framing(
+        fn packets_round_trip_in_every_framing(
             which in 0..4_usize, data in prop::collection::vec(any::<u8>(), 0..1462),
         ) {
             let mut octets = Vec::new();

@@ -33,7 +33,7 @@ fn any_control() -> impl Strategy<Value = Control> {
 }
 
 #[test]
-fn a_control_field_without_meaning_is_refused_and_can_be_reported() {
+fn unknown_control_fields_are_refused_and_reportable() {
     // SNRM (80 without P) is none of LLC; 0d is no S frame.
     for (pdu, control) in
         [(&[0xf0, 0xf1, 0x83][..], [0x83, 0]), (&[0xf0, 0xf1, 0x0d, 0x02], [0x0d, 0x02])]
@@ -66,7 +66,7 @@ fn the_information_of_xid_and_frmr_has_the_bytes_of_the_standard() {
 
 proptest! {
     #[test]
-    fn every_header_comes_back(
+    fn headers_round_trip(
         destination_sap: u8,
         source_sap: u8,
         is_response: bool,
@@ -83,7 +83,7 @@ proptest! {
     }
 
     #[test]
-    fn every_frame_reject_comes_back(mut octets: [u8; FRAME_REJECT_LEN]) {
+    fn frame_rejects_round_trip(mut octets: [u8; FRAME_REJECT_LEN]) {
         octets[2] &= 0xfe;
         prop_assert_eq!(FrameReject::parse(&octets).unwrap().to_wire(), octets);
     }

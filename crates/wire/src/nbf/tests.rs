@@ -7,7 +7,7 @@ fn any_name() -> impl Strategy<Value = Name> {
 }
 
 #[test]
-fn a_name_query_stands_as_the_reference_lays_it_out() {
+fn name_queries_have_the_documented_layout() {
     let header = NameHeader {
         command: NameCommand::NameQuery,
         data1: 0,
@@ -45,7 +45,7 @@ fn the_permanent_name_ends_in_the_address() {
 }
 
 #[test]
-fn a_status_that_was_cut_still_says_how_many_names_there_are() {
+fn truncated_status_replies_keep_the_name_count() {
     let entry = |number| NameEntry { name: NO_NAME, number, state: NameEntry::REGISTERED };
     let status = AdapterStatus {
         mac: Mac([2, 0, 0, 0, 0, 1]),
@@ -81,7 +81,7 @@ fn a_status_that_was_cut_still_says_how_many_names_there_are() {
 
 proptest! {
     #[test]
-    fn every_frame_of_names_comes_back(
+    fn name_frames_round_trip(
         index in 0..NameCommand::ALL.len(),
         data1: u8,
         data2: u16,
@@ -102,7 +102,7 @@ proptest! {
     }
 
     #[test]
-    fn every_frame_of_a_session_comes_back(
+    fn session_frames_round_trip(
         index in 0..SessionCommand::ALL.len(),
         data1: u8,
         data2: u16,

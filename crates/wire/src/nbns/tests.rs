@@ -27,7 +27,7 @@ fn a_registration_of_samba_is_read() {
 }
 
 #[test]
-fn the_name_of_a_record_may_be_whole_and_no_other_request_is_read() {
+fn record_names_may_be_uncompressed_and_other_requests_are_refused() {
     let whole = frame("registration");
     let name = whole[12..46].to_vec();
     let record = whole.iter().rposition(|octet| *octet == 0xc0).unwrap();
@@ -49,7 +49,7 @@ fn the_name_of_a_record_may_be_whole_and_no_other_request_is_read() {
 }
 
 #[test]
-fn queries_of_samba_are_read_and_written_alike() {
+fn samba_queries_round_trip() {
     let server = |suffix| Name::new("SERVER", suffix).unwrap();
     let query = |id, name| Query {
         id,
@@ -74,7 +74,7 @@ fn queries_of_samba_are_read_and_written_alike() {
 }
 
 #[test]
-fn addresses_of_samba_are_read_and_written_alike() {
+fn samba_addresses_round_trip() {
     for kind in ["query", "query-server", "query-broadcast"] {
         let query = Query::parse(&frame(kind)).unwrap();
         let mut octets = frame(&format!("{kind}-response"));
@@ -95,7 +95,7 @@ fn addresses_of_samba_are_read_and_written_alike() {
 }
 
 #[test]
-fn names_of_a_host_are_read_and_written_alike() {
+fn host_names_round_trip() {
     let query = Query::parse(&frame("status")).unwrap();
     let octets = frame("status-response");
     let response = Response::parse(&octets).unwrap();
@@ -124,7 +124,7 @@ fn names_of_a_host_are_read_and_written_alike() {
 }
 
 #[test]
-fn a_name_that_is_not_there_is_reported() {
+fn a_missing_name_is_reported() {
     let query = Query::parse(&frame("query-unknown")).unwrap();
     let mut octets = frame("query-unknown-response");
     let answer = Response::parse(&octets).unwrap().answer;
@@ -153,7 +153,7 @@ fn malformed_queries_and_responses_are_refused() {
 }
 
 #[test]
-fn every_cut_is_refused() {
+fn every_truncation_is_refused() {
     for name in ["query", "status"] {
         let octets = frame(name);
         for len in 0..octets.len() {
@@ -168,7 +168,7 @@ fn every_cut_is_refused() {
 
 proptest! {
     #[test]
-    fn a_request_is_read_or_refused(datagram: Vec<u8>) {
+    fn requests_are_parsed_or_refused(datagram: Vec<u8>) {
         let _ = Request::parse(&datagram);
     }
 

@@ -210,7 +210,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_packet_that_is_short_or_beyond_its_burst_is_refused() {
+    fn short_packets_and_offsets_beyond_the_burst_are_refused() {
         let header = Header { total: 10, offset: 7, ..Header::default() };
         let mut octets = Vec::new();
         header.emit(&[], &[1, 2, 3], &mut octets);

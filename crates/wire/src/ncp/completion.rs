@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn codes_have_names_and_others_have_none() {
+    fn known_codes_have_names() {
         assert_eq!(name(NO_SUCH_PATH), Some("no such path"));
         assert_eq!((name(OK), name(0x02)), (Some("done"), None));
     }

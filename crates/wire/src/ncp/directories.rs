@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_volume_by_32_bits_says_all_its_space() {
+    fn volumes_use_32_bit_sizes() {
         for (total, sectors) in [(1_u64 << 30, 8_u8), (1 << 42, 8), (1 << 44, 16), (1 << 47, 128)] {
             let usage = VolumeUsage::of(total, total / 2);
             let bytes = |blocks: u32| u64::from(blocks) * u64::from(sectors) * SECTOR_BYTES;

@@ -111,7 +111,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_bytes_of_a_connection_stand_apart() {
+    fn connection_number_bytes_are_separate() {
         // Laid out by the field offsets of Wireshark's packet-ncp.c.
         let octets = [0x33, 0x33, 7, 0x34, 5, 0x12, 0x9c, 0x10, 1, 2];
         let (reply, data) = Reply::parse(&octets).unwrap();
@@ -127,7 +127,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_envelope_comes_back(
+        fn envelopes_round_trip(
             kind: u16, sequence: u8, connection: u16, task: u8, completion: u8, status: u8,
             data: Vec<u8>,
         ) {

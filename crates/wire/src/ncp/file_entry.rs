@@ -57,7 +57,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_entry_has_its_numbers_behind_the_name() {
+    fn entry_numbers_follow_the_name() {
         let entry = FileEntry {
             name: padded(b"README.TXT"),
             attributes: attribute::ARCHIVE,

@@ -131,7 +131,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn data_of_an_odd_offset_stand_behind_one_more_byte() {
+    fn odd_offset_data_is_preceded_by_a_pad_byte() {
         let mut octets = Vec::new();
         emit_before_data(7, 2, &mut octets);
         octets.extend_from_slice(b"ab");
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn a_write_has_as_many_bytes_as_it_says() {
+    fn write_lengths_must_match_the_data() {
         let mut octets = Vec::new();
         let write = Write { file: [1; 6], offset: 9, count: 2, data: Tail(b"abc"), reserved: 0 };
         write.emit(&mut octets);
@@ -156,7 +156,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_read_comes_back(offset: u32, data in prop::collection::vec(any::<u8>(), 1..600)) {
+        fn reads_round_trip(offset: u32, data in prop::collection::vec(any::<u8>(), 1..600)) {
             let mut octets = Vec::new();
             emit_before_data(offset, data.len() as u16, &mut octets);
             octets.extend_from_slice(&data);

@@ -184,7 +184,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn the_length_of_a_part_counts_its_number() {
+    fn subfunction_lengths_include_the_subfunction_number() {
         let mut octets = Vec::new();
         GET_KEY.emit(&mut octets, |_| {});
         assert_eq!(octets, [0x17, 0, 1, 0x17]);
@@ -206,7 +206,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_request_comes_back(at in 0..Function::ALL.len(), data in prop::collection::vec(any::<u8>(), 0..600)) {
+        fn requests_round_trip(at in 0..Function::ALL.len(), data in prop::collection::vec(any::<u8>(), 0..600)) {
             let function = Function::ALL[at];
             let mut octets = Vec::new();
             function.emit(&mut octets, |out| out.extend_from_slice(&data));

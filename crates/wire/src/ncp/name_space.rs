@@ -250,7 +250,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_entry_is_76_bytes_and_its_numbers_stand_at_48() {
+    fn entries_are_76_bytes_with_numbers_at_48() {
         let mut octets = Vec::new();
         Entry { number: 7, dos_number: 8, ..Entry::default() }.emit(&mut octets);
         assert_eq!((octets.len(), &octets[48..56]), (76, &[7, 0, 0, 0, 8, 0, 0, 0][..]));
@@ -258,7 +258,7 @@ mod tests {
     }
 
     #[test]
-    fn names_of_a_rename_stand_behind_both_places() {
+    fn rename_names_follow_both_locations() {
         let octets = b"\0\x01\x06\0\0\x07\0\0\0\x01\x01\0\x08\0\0\0\x01\x01\x01A\x02BC";
         let path = |number, name| Path { volume: 0, number, begin: 1, names: vec![name] };
         let from = path(7, &b"A"[..]);

@@ -92,7 +92,7 @@ mod tests {
     }
 
     #[test]
-    fn information_of_a_server_is_128_bytes() {
+    fn server_information_is_128_bytes() {
         let octets: Vec<u8> = (0..128).collect();
         let found = ServerInformation::parse(&octets).unwrap();
         assert_eq!((found.version, found.subversion, found.most_connections), (48, 49, 0x3233));

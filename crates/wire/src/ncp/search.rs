@@ -66,14 +66,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn wildcards_of_shells_are_plain_ones() {
+    fn shell_wildcards_equal_plain_ones() {
         assert_eq!(plain_pattern(b"\xff\xaa\xae\xff\xaa"), b"*.*");
         assert_eq!(plain_pattern(b"A\xbf.\xaa"), b"A?.*");
         assert_eq!(plain_pattern(b"A?.*"), b"A?.*");
     }
 
     #[test]
-    fn a_search_says_where_it_goes_on() {
+    fn searches_report_where_to_continue() {
         let search = Search::parse(b"\xff\xff\x01\x06\x01*").unwrap();
         assert_eq!((search.after, search.handle, search.attributes), (FIRST, 1, 6));
         assert_eq!(search.pattern.0, b"*");

@@ -143,7 +143,7 @@ mod tests {
     }
 
     #[test]
-    fn a_name_is_as_long_as_it_says() {
+    fn name_lengths_must_match() {
         let octets = b"\x01\x02\x04SYS:\x00xy";
         let both = Both::parse(octets).unwrap();
         assert_eq!((both.number, both.one.0, both.other.0), (0x0102, &b"SYS:"[..], &b""[..]));
@@ -159,7 +159,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_message_comes_back(
+        fn messages_round_trip(
             number: u16,
             one in prop::collection::vec(any::<u8>(), 0..=MOST),
             other in prop::collection::vec(any::<u8>(), 0..=MOST),

@@ -24,7 +24,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_question_is_two_bytes() {
+    fn watchdog_queries_are_two_bytes() {
         let mut octets = Vec::new();
         Watchdog { connection: 7, sign: Sign::Question.to_wire() }.emit(&mut octets);
         assert_eq!(octets, b"\x07?");

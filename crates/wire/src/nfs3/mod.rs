@@ -138,7 +138,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn attributes_take_as_many_bytes_as_the_specification_says_and_come_back() {
+    fn attributes_have_the_specified_size_and_round_trip() {
         let attributes = Attributes {
             kind: REGULAR,
             mode: 0o644,

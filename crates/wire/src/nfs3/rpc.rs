@@ -162,7 +162,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_call_is_read_as_it_was_written() {
+    fn calls_round_trip() {
         let user = auth_sys(7, "host", 1000, 100);
         let mut writer = begin_call(42, (100_003, 3), 6, &user);
         writer.u32(0xabcd);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn every_answer_is_read_as_it_was_written() {
+    fn replies_round_trip() {
         for accepted in [
             Accepted::Success,
             Accepted::NoProgram,
@@ -195,7 +195,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn no_record_is_too_bad_to_read(record: Vec<u8>) {
+        fn any_record_is_parsed_without_panic(record: Vec<u8>) {
             let _ = (xid(&record), read_call(&record).map(|_| ()), read_reply(&record).map(|_| ()));
         }
     }

@@ -130,7 +130,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_string_is_filled_up_to_whole_words() {
+    fn strings_are_padded_to_whole_words() {
         let mut writer = Writer::default();
         writer.opaque(b"sillyprog"); // RFC 4506, section 7, has this string and these octets.
         let golden = b"\0\0\0\x09sillyprog\0\0\0";
@@ -141,7 +141,7 @@ mod tests {
     }
 
     #[test]
-    fn a_length_beyond_all_bounds_is_refused() {
+    fn excessive_lengths_are_refused() {
         assert_eq!(Reader::new(&[0xff; 8]).opaque(usize::MAX), Err(Garbled));
         assert_eq!(Reader::new(&[0; 8]).fixed(usize::MAX), Err(Garbled));
         assert_eq!(Reader::new(&[0, 0, 0, 2]).boolean(), Err(Garbled));

@@ -39,7 +39,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn a_length_that_is_too_much_is_refused_before_it_is_awaited() {
+    fn excessive_lengths_are_refused_at_once() {
         for (octets, found) in [([0, 0, 0, 0], 0), ([0xff; 4], 0xffff_ffff)] {
             let mut frames = Frames::default();
             frames.push(&octets);
@@ -49,7 +49,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn messages_come_out_as_they_went_in(
+        fn sftp_messages_round_trip(
             messages in proptest::collection::vec(proptest::collection::vec(any::<u8>(), 1..300), 0..9),
             step in 1_usize..97,
         ) {

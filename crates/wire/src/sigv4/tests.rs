@@ -18,7 +18,7 @@ fn signature(signed: &Signed<'_>) -> String {
 }
 
 #[test]
-fn an_object_is_asked_for_as_in_the_documentation() {
+fn get_requests_are_signed_as_documented() {
     let signed = Signed {
         method: "GET",
         path: "/test.txt",
@@ -33,7 +33,7 @@ fn an_object_is_asked_for_as_in_the_documentation() {
 }
 
 #[test]
-fn an_object_is_sent_as_in_the_documentation() {
+fn put_requests_are_signed_as_documented() {
     let payload = hex::encode(Sha256::digest("Welcome to Amazon S3."));
     let signed = Signed {
         method: "PUT",
@@ -55,7 +55,7 @@ fn an_object_is_sent_as_in_the_documentation() {
 }
 
 #[test]
-fn parameters_are_signed_as_in_the_documentation() {
+fn parameters_are_signed_as_documented() {
     let fields = [HOST, ("x-amz-content-sha256", OF_NOTHING), DATE];
     let of = |query| {
         signature(&Signed { method: "GET", path: "/", query, fields: &fields, payload: OF_NOTHING })
@@ -71,7 +71,7 @@ fn parameters_are_signed_as_in_the_documentation() {
 }
 
 #[test]
-fn a_url_is_signed_as_in_the_documentation() {
+fn urls_are_signed_as_documented() {
     let credential = format!("AKIAIOSFODNN7EXAMPLE/{}", SCOPE.text());
     let signed = Signed {
         method: "GET",

@@ -223,7 +223,7 @@ mod tests {
     }
 
     #[test]
-    fn blocks_are_found_where_the_offsets_say() {
+    fn andx_blocks_are_read_at_their_offsets() {
         let mut message = chained(&[39, 46, 0]);
         message[47] = command::NONE;
         let blocks = walk(&message);
@@ -232,7 +232,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_leads_back_ends_with_an_error() {
+    fn backward_chains_are_errors() {
         for offset in [0, 32, 38] {
             let message = chained(&[offset]);
             let blocks = walk(&message);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn a_chain_that_leads_outside_ends_with_an_error() {
+    fn chains_beyond_the_message_are_errors() {
         let message = chained(&[39]);
         let blocks = walk(&message);
         let error = blocks[1].as_ref().unwrap_err().to_string();
@@ -260,7 +260,7 @@ mod tests {
     }
 
     #[test]
-    fn every_cut_of_a_message_is_an_error() {
+    fn every_truncated_message_is_an_error() {
         let mut message = chained(&[39, 0]);
         message[40] = command::NONE;
         for len in header::LEN..message.len() {

@@ -45,7 +45,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_disk_is_announced_within_one_unit_of_its_size() {
+    fn disk_sizes_are_exact_to_one_unit() {
         for total in [0, 1_000, 20 << 20, 623 << 20, 400 << 30] {
             let response = Response::of_bytes(total, total / 2);
             let unit = u64::from(response.blocks_per_unit) * 512;
@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn a_disk_that_is_too_large_is_announced_as_the_largest() {
+    fn oversized_disks_are_reported_as_the_maximum() {
         let response = Response::of_bytes(u64::MAX, u64::MAX);
         assert_eq!((response.total_units, response.free_units), (0x7fff, 0x7fff));
     }

@@ -286,7 +286,7 @@ mod tests {
     }
 
     #[test]
-    fn strings_stand_behind_all_structures() {
+    fn strings_follow_all_structures() {
         let answer = Answer::shares(&[FILES, PIPES], 1, 1000);
         assert_eq!(answer.parameters, [0, 0, 0, 0, 2, 0, 2, 0]);
         let expected: [&[u8]; 5] = [
@@ -310,7 +310,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_name_is_cut_to_what_a_list_holds() {
+    fn long_names_are_cut_to_the_list_field() {
         let long = Share { name: b"ALONGSHARENAME", ..FILES };
         assert_eq!(Answer::shares(&[long], 0, 100).data, b"ALONGSHARENA\0");
         let server =
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn a_computer_says_its_name_and_workgroup() {
+    fn computers_report_name_and_workgroup() {
         let computer = Workstation { name: b"CNCFILES", group: b"WORKGROUP", version: (4, 0) };
         let answer = Answer::workstation(&computer, 10, 100);
         assert_eq!(&answer.data[22..], b"CNCFILES\0\0WORKGROUP\0WORKGROUP\0\0");
@@ -336,7 +336,7 @@ mod tests {
         }
 
         #[test]
-        fn a_list_never_has_more_than_its_room(room: u16, level in 0..2_u16, count in 0..40_usize) {
+        fn lists_fit_their_buffer(room: u16, level in 0..2_u16, count in 0..40_usize) {
             let answer = Answer::shares(&vec![FILES; count], level, room);
             prop_assert!(answer.data.len() <= usize::from(room));
         }

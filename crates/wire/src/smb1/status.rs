@@ -176,7 +176,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn each_error_has_the_form_that_the_message_asks_for() {
+    fn errors_use_the_form_requested_by_the_message() {
         let dos = Status::of(error::OBJECT_NAME_NOT_FOUND, 0);
         assert_eq!(dos, Status::Dos { class: class::DOS, code: 2 });
         let nt = Status::of(error::OBJECT_NAME_NOT_FOUND, flags2::NT_STATUS);
@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn a_warning_is_no_error_and_no_success() {
+    fn warnings_are_neither_errors_nor_success() {
         let warning = Status::of(error::BUFFER_OVERFLOW, flags2::NT_STATUS);
         assert!(!warning.is_error() && !warning.is_success());
         assert!(Status::of(error::ACCESS_DENIED, 0).is_error());
@@ -195,7 +195,7 @@ mod tests {
     }
 
     #[test]
-    fn no_ntstatus_stands_twice() {
+    fn ntstatus_codes_are_unique() {
         for (at, row) in error::ALL.iter().enumerate() {
             assert!(error::ALL[..at].iter().all(|other| other.nt != row.nt), "{}", row.name);
         }

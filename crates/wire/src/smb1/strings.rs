@@ -165,7 +165,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn umlauts_have_the_bytes_of_each_code_page() {
+    fn umlauts_are_encoded_per_code_page() {
         for code_page in [CodePage::Cp437, CodePage::Cp850] {
             let encoded = Encoded::new("GRÖßE.TXT", false, code_page).unwrap();
             assert_eq!(encoded.text(), Text::Oem(b"GR\x99\xe1E.TXT"));
@@ -194,13 +194,13 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_encoded_is_decoded(text in "[^\0]{0,40}") {
+        fn text_round_trips(text in "[^\0]{0,40}") {
             let encoded = Encoded::new(&text, true, CodePage::Cp437).unwrap();
             prop_assert_eq!(encoded.text().decode(CodePage::Cp437), text);
         }
 
         #[test]
-        fn every_byte_of_a_code_page_comes_back(octets in proptest::collection::vec(1_u8.., 0..60)) {
+        fn code_page_bytes_round_trip(octets in proptest::collection::vec(1_u8.., 0..60)) {
             for code_page in [CodePage::Cp437, CodePage::Cp850] {
                 let text = Text::Oem(&octets).decode(code_page);
                 let encoded = Encoded::new(&text, false, code_page).unwrap();

@@ -120,7 +120,7 @@ mod tests {
     const MOMENT_S: i64 = 785_605_350;
 
     #[test]
-    fn a_moment_has_the_bits_of_the_specification() {
+    fn dos_times_have_the_specified_bits() {
         let moment = DateTime::from_unix(MOMENT_S);
         // 14 years, month 11, day 23; 15 hours, 42 minutes, 15 times two seconds.
         assert_eq!(format!("{:016b}", moment.date), ["0001110", "1011", "10111"].concat());
@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn moments_outside_those_of_dos_become_the_first_and_the_last() {
+    fn times_outside_the_dos_range_are_clamped() {
         for (since_1970_s, expected) in [
             (i64::MIN, DateTime::MIN),
             (0, DateTime::MIN),
@@ -167,7 +167,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_of_lan_manager_are_of_the_zone() {
+    fn lan_manager_seconds_are_local_time() {
         // Central European Time is 60 minutes ahead of UTC.
         assert_eq!(seconds_in_zone(MOMENT_S, -60), MOMENT_S as u32 + 3600);
         assert_eq!(seconds_to_utc(MOMENT_S as u32 + 3600, -60), Some(MOMENT_S));
@@ -177,7 +177,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_date_and_time_comes_back(date: u16, time: u16) {
+        fn dates_and_times_round_trip(date: u16, time: u16) {
             let moment = DateTime { date, time };
             if let Some(since_1970_s) = moment.to_unix() {
                 prop_assert_eq!(DateTime::from_unix(since_1970_s), moment);
@@ -185,7 +185,7 @@ mod tests {
         }
 
         #[test]
-        fn every_tick_comes_back(ticks in 1..=i64::MAX as u64) {
+        fn ticks_round_trip(ticks in 1..=i64::MAX as u64) {
             prop_assert_eq!(ticks_to_unix_ns(ticks).map(ticks_from_unix_ns), Some(ticks));
         }
     }

@@ -149,7 +149,7 @@ mod tests {
     }
 
     #[test]
-    fn each_character_of_windows_nt_stands_for_what_the_specification_says() {
+    fn nt_wildcards_match_the_specification() {
         for (pattern, name, expected) in [
             ("*", "", true),
             ("a*c", "ABC", true),
@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pattern_of_dos_finds_long_names_too() {
+    fn dos_patterns_match_long_names() {
         for (pattern, name, expected) in [
             ("*.*", "no extension", true),
             ("????????.???", "a name longer than 8.3", true),

@@ -38,7 +38,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn base_and_extension_are_made_apart() {
+    fn wildcard_renames_treat_base_and_extension_separately() {
         for (name, pattern, expected) in [
             ("report.txt", "*.bak", "report.bak"),
             ("report.txt", "new.*", "new.txt"),

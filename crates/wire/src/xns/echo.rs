@@ -55,7 +55,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_echo_comes_back(is_reply: bool, data: Vec<u8>) {
+        fn echoes_round_trip(is_reply: bool, data: Vec<u8>) {
             let echo = Echo { is_reply, data: &data };
             let mut octets = Vec::new();
             echo.emit(&mut octets);

@@ -61,7 +61,7 @@ mod tests {
     use proptest::prelude::*;
 
     #[test]
-    fn an_error_has_the_header_of_the_packet_that_it_is_about() {
+    fn error_packets_quote_the_offending_header() {
         let source = Address { network: 0, node: [2, 0, 0, 0, 0, 7], socket: 0x4001 };
         let destination = Address { socket: 9, ..source };
         let header = Header { checksum: 0, hops: 0, kind: 5, destination, source };

@@ -56,7 +56,7 @@ mod tests {
     }
 
     #[test]
-    fn each_framing_has_what_stands_before_the_packet() {
+    fn each_framing_has_its_prefix() {
         let expected: [(Framing, &[u8]); 2] =
             [(ETHERNET_II, &[6, 0]), (THREE_COM, &[0, 39, 0x80, 0x80, 3, 6, 0])];
         for (framing, start) in expected {
@@ -75,7 +75,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_packet_comes_back_in_every_framing(
+        fn packets_round_trip_in_every_framing(
             which in 0..ALL.len(), data in prop::collection::vec(any::<u8>(), 0..1465),
         ) {
             let mut octets = Vec::new();

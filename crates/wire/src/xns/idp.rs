@@ -87,7 +87,7 @@ mod tests {
     /// Sums of a program of its own (Python 3.11), which subtracts 65,535 from what is larger, and rotates the digits
     /// of `format(sum, "016b")`.
     #[test]
-    fn sums_are_those_of_another_program() {
+    fn checksums_match_another_program() {
         let vectors: [(&str, u16); 5] = [
             ("0000", 0x0000),
             ("00000001", 0x0002),
@@ -102,7 +102,7 @@ mod tests {
     }
 
     #[test]
-    fn a_bit_that_changed_is_seen_and_a_packet_without_a_sum_is_taken() {
+    fn bit_errors_are_detected_and_missing_checksums_accepted() {
         let mut octets = Vec::new();
         emit(&header(), b"abc", &mut octets).unwrap();
         assert_eq!(octets.len(), 34, "made even");

@@ -20,7 +20,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn every_header_comes_back(id: u32, client: u16, rest: Vec<u8>) {
+        fn headers_round_trip(id: u32, client: u16, rest: Vec<u8>) {
             let header = Header { id, client };
             let mut octets = Vec::new();
             header.emit(&mut octets);

@@ -34,7 +34,7 @@ mod tests {
     use lanlab_units::Clock;
 
     #[test]
-    fn all_go_on_at_once() {
+    fn lanes_run_concurrently() {
         let time = VirtualTime::new();
         let under_way = Rc::new(Cell::new((0, 0)));
         let lane = |(time, under_way): (VirtualTime, Rc<Cell<(u32, u32)>>)| async move {

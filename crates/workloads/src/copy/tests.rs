@@ -29,7 +29,7 @@ fn called(kind: Operation, ms: u64, count: u64, bytes: u64) -> Meters {
 }
 
 #[test]
-fn calls_that_wait_for_a_timer_are_found_but_those_that_wait_for_a_disk() {
+fn timer_waits_are_found_and_disk_waits_are_not() {
     let stalls = |meters: &Meters| -> Vec<String> {
         meters.stalls(false).into_iter().map(|stall| stall.operation).collect()
     };
@@ -94,7 +94,7 @@ fn copying() -> Copying {
 }
 
 #[test]
-fn the_workers_of_a_copy_add_up() {
+fn worker_counts_add_up() {
     let one = worked(&[file(3, 100, 104, 110, 0), file(2, 95, 96, 98, 2)], 5, None);
     let other = worked(&[file(7, 101, 108, 130, 1)], 7, None);
     let totals = add_up(copying(), vec![one, other]);
@@ -129,7 +129,7 @@ fn the_workers_of_a_copy_add_up() {
 }
 
 #[test]
-fn each_kind_of_call_has_its_times() {
+fn call_times_are_kept_by_kind() {
     let mut meters = called(Operation::Open, 1, 1, 10);
     for (kind, ms) in
         [(Operation::Read, 2), (Operation::Write, 3), (Operation::Sync, 4), (Operation::Close, 5)]
@@ -143,7 +143,7 @@ fn each_kind_of_call_has_its_times() {
 }
 
 #[test]
-fn bytes_of_the_workers_add_up_where_a_slow_link_is_distinguished_from_a_timer() {
+fn summed_worker_bytes_tell_slow_links_from_timers() {
     // 16 KiB a call in all, of which the first half moved nothing.
     let mut meters = called(Operation::Read, 41, 10, 0);
     meters.add(called(Operation::Read, 41, 10, 20 << 14));
@@ -163,7 +163,7 @@ fn closing_a_stream_waits_for_what_was_written() {
 }
 
 #[test]
-fn the_first_failure_that_is_no_mere_stopping_counts() {
+fn the_first_real_failure_is_reported() {
     let failed = |failures: [Option<&'static str>; 3]| {
         let workers = failures
             .map(|code| worked(&[], 1, code.map(|code| Failure::new(code, "words"))))
@@ -182,7 +182,7 @@ fn the_first_failure_that_is_no_mere_stopping_counts() {
 }
 
 #[test]
-fn a_guard_ends_work_at_its_time_when_it_is_stopped_and_when_it_is_cancelled() {
+fn a_guard_ends_work_at_deadline_stop_or_cancellation() {
     let (time, progress) = (VirtualTime::new(), Progress::default());
     time.advance_to(at_ms(1_000));
     let mut spec = super::transfer::tests::spec(None, None);
@@ -226,7 +226,7 @@ fn patiently(attempts: u32, says: &'static [Class]) -> (Result<u64, Failure>, us
 }
 
 #[test]
-fn a_server_that_refuses_some_is_asked_again_and_one_that_says_no_is_not() {
+fn temporary_refusals_are_retried_and_final_ones_not() {
     use Class::{Login, Refused, Reset, TimedOut};
     // The time of an attempt is that of the one that succeeded.
     let (connected, asked, took_ms) = patiently(7, &[Reset, Refused]);

@@ -313,7 +313,7 @@ pub(super) mod tests {
     }
 
     #[test]
-    fn calls_under_way_take_no_more_memory_than_a_session_has() {
+    fn calls_in_flight_fit_the_session_memory() {
         assert_eq!(moved(SERVICE, None, Some(12)), Some((1 << 20, 12)));
         assert_eq!(moved(SERVICE, None, Some(13)), None);
         // What the service would take by itself is cut.

@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn content_is_the_same_for_ever() {
+    fn content_never_changes_between_versions() {
         let octets = whole(Content::new(1, 0, 0.0), 16);
         assert_eq!(octets, whole(Content::new(1, 0, 0.0), 16));
         assert_ne!(octets, whole(Content::new(2, 0, 0.0), 16));
@@ -158,7 +158,7 @@ mod tests {
     }
 
     #[test]
-    fn no_word_comes_twice() {
+    fn content_words_are_unique() {
         let octets = whole(Content::new(7, 3, 0.0), 1 << 20);
         let words: BTreeSet<&[u8]> = octets.chunks(8).collect();
         assert_eq!(words.len(), octets.len() / 8);
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn as_much_is_zeros_as_asked_for() {
+    fn the_zero_share_is_as_requested() {
         let octets = whole(Content::new(7, 3, 0.25), 1 << 16);
         let zeros: usize = octets.iter().map(|octet| usize::from(*octet == 0)).sum();
         assert!((16_384..16_800).contains(&zeros), "{zeros}");
@@ -179,7 +179,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn any_part_is_a_part_of_the_whole(
+        fn any_range_equals_that_part_of_the_file(
             from in 0_usize..9000, length in 0_usize..9000, ratio in 0.0..=1.0,
         ) {
             let content = Content::new(42, 5, ratio);

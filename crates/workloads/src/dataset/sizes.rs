@@ -121,7 +121,7 @@ mod tests {
     }
 
     #[test]
-    fn groups_follow_each_other() {
+    fn size_groups_follow_in_order() {
         let spec = spec(vec![group(1, 623, 623, None), group(2, 0, 0, None)]);
         assert_eq!(sizes(&spec).unwrap(), [623, 0, 0]);
     }
@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn sizes_are_the_same_for_ever() {
+    fn sizes_never_change_between_versions() {
         let groups = vec![group(4, 1_000, 5_000, None), group(5, 1, 100, None)];
         let found = sizes(&spec(groups)).unwrap();
         assert_eq!(found, [4_156, 2_375, 2_890, 1_482, 1, 3, 1, 12, 50]);
@@ -176,7 +176,7 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_is_refused() {
+    fn impossible_sizes_are_refused() {
         let none = spec(vec![]);
         let many = spec(vec![group(60_000, 1, 1, None), group(40_001, 1, 1, None)]);
         let upside_down = spec(vec![group(1, 2, 1, None)]);

@@ -65,7 +65,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_was_sent_differs_nowhere_and_a_changed_byte_where_it_is(
+        fn changed_bytes_are_located(
             message_bytes in 1_usize..200, sequence: u64, cuts in (0.0..1.0, 0.0..1.0), flip in 1_u8..,
         ) {
             let content = content(message_bytes);
@@ -87,7 +87,7 @@ mod tests {
     }
 
     #[test]
-    fn another_request_and_what_is_too_long_differ() {
+    fn other_requests_and_overlong_replies_differ() {
         let content = content(32);
         let message = content.message(3);
         // The last byte of the number.

@@ -38,7 +38,7 @@ fn at_us(us: u64) -> Instant {
 }
 
 #[test]
-fn a_plan_tells_its_times() {
+fn plan_times_follow_from_its_settings() {
     let (plan, hour_ns) = (plan(), 3_600_000 * MS);
     assert_eq!(plan.warmup_end(at_us(0)), at_us(10_000));
     assert_eq!((plan.end(at_us(0)), plan.requests()), (at_us(110_000), u64::MAX));
@@ -62,7 +62,7 @@ fn word(token: Token, flow: u16, kind: Kind) -> Vec<u8> {
 const FINISH: Kind = Kind::Finish { first_measured: 0, sent_messages: 0 };
 
 #[test]
-fn a_responder_sends_requests_of_its_session_back_and_nothing_else() {
+fn responders_return_only_requests_of_their_session() {
     let (plan, progress) = (plan(), Progress::default());
     let mut responder = responder(&plan, &progress);
     let mut request = vec![0; 100];
@@ -88,7 +88,7 @@ fn a_responder_sends_requests_of_its_session_back_and_nothing_else() {
 }
 
 #[test]
-fn a_responder_stays_for_20_ms_after_the_end_and_for_the_silence_before_it() {
+fn responders_stay_20_ms_after_the_end_or_until_silence() {
     let (plan, progress) = (plan(), Progress::default());
     let mut quiet = responder(&plan, &progress);
     quiet.take(&word(TOKEN, 0, Kind::Alive { received_messages: 0 }), at_us(3_000));
@@ -117,7 +117,7 @@ fn a_responder_stays_for_20_ms_after_the_end_and_for_the_silence_before_it() {
 }
 
 #[test]
-fn only_a_responder_to_a_schedule_that_goes_on_reports_that_it_is_alive() {
+fn only_responders_to_running_schedules_send_keep_alives() {
     let (closed_loop, on_schedule, progress) = (plan(), on_schedule(), Progress::default());
     assert_eq!(responder(&closed_loop, &progress).next(at_us(0)), Ok(Next::Listen));
     let mut responder = responder(&on_schedule, &progress);
@@ -132,7 +132,7 @@ fn only_a_responder_to_a_schedule_that_goes_on_reports_that_it_is_alive() {
 }
 
 #[test]
-fn a_reader_distinguishes_replies_from_words_and_from_what_is_foreign() {
+fn readers_distinguish_replies_control_messages_and_foreign_data() {
     let plan = plan();
     let mut reader = ReplyReader::new(&plan, TOKEN);
     let alive = |token| word(token, 0, Kind::Alive { received_messages: 0 });
@@ -184,7 +184,7 @@ fn a_closed_loop_counts_from_the_first_request_after_the_warm_up() {
 }
 
 #[test]
-fn replies_that_come_while_nothing_is_sent_are_not_of_the_rate() {
+fn replies_after_the_last_request_do_not_count_for_the_rate() {
     let progress = Progress::default();
     let amount = EchoAmount::Requests(4);
     let plan = Plan { outstanding_requests: 3, amount, warmup_ns: 0, ..plan() };
@@ -287,7 +287,7 @@ fn a_schedule_has_its_warm_up_and_its_amount() {
 }
 
 #[test]
-fn a_sender_on_schedule_waits_or_rests_and_counts_what_is_measured() {
+fn scheduled_senders_wait_and_count_measured_requests() {
     let plan = Plan { pace: Pace::from_message_rate(50.0), ..on_schedule() };
     let (progress, heard) = (Progress::default(), LastHeard::new(at_us(0)));
     let (mut sender, mut listener) = ends(&plan, &progress, &heard);
@@ -347,7 +347,7 @@ fn a_sender_of_datagrams_stops_900_ms_after_it_heard_last() {
 }
 
 #[test]
-fn a_listener_ends_when_all_is_there_or_overdue() {
+fn listeners_end_when_all_replies_arrived_or_timed_out() {
     let plan = Plan { amount: EchoAmount::Requests(2), warmup_ns: MS, ..on_schedule() };
     let (progress, heard) = (Progress::default(), LastHeard::new(at_us(0)));
     let (sender, mut listener) = ends(&plan, &progress, &heard);
@@ -380,7 +380,7 @@ fn a_listener_ends_when_all_is_there_or_overdue() {
 }
 
 #[test]
-fn a_listener_that_goes_on_too_long_is_ended_an_hour_after_its_time() {
+fn listeners_are_stopped_an_hour_after_their_deadline() {
     let plan = on_schedule();
     let (progress, heard) = (Progress::default(), LastHeard::new(at_us(0)));
     let (_, mut listener) = ends(&plan, &progress, &heard);

@@ -56,7 +56,7 @@ fn two_round_trips_make_a_session() {
 }
 
 #[test]
-fn a_dead_peer_is_given_up_after_five_seconds() {
+fn a_dead_peer_times_out_after_five_seconds() {
     assert_eq!(run(&[true; 200]), (InitiatorState::GaveUp, false));
 }
 
@@ -79,7 +79,7 @@ fn a_stranger_gets_no_answer() {
 }
 
 #[test]
-fn a_cookie_is_good_for_its_address_flow_and_session_only() {
+fn cookies_are_bound_to_address_flow_and_session() {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     let given = cookie(&mut acceptor, 1);
     let prove = message(Kind::Prove { cookie: given, nonce: 1 });
@@ -93,7 +93,7 @@ fn a_cookie_is_good_for_its_address_flow_and_session_only() {
 }
 
 #[test]
-fn only_the_first_to_prove_itself_has_the_session() {
+fn the_first_proven_peer_gets_the_session() {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     let (first, second) = (cookie(&mut acceptor, 1), cookie(&mut acceptor, 2));
     let mut ask = |kind, port| acceptor.handle(&message(kind), from(port), Instant::ZERO);
@@ -109,7 +109,7 @@ fn only_the_first_to_prove_itself_has_the_session() {
 }
 
 #[test]
-fn a_flood_of_questions_has_a_hundred_answers_a_second() {
+fn a_flood_of_questions_gets_100_answers_per_second() {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     let hello = message(Kind::Hello { nonce: 1 });
     // 100,000 in a second.
@@ -124,7 +124,7 @@ fn at_ns(ns: u64) -> Instant {
 }
 
 #[test]
-fn it_asks_every_50_ms_and_for_5_s() {
+fn questions_are_sent_every_50_ms_for_5_s() {
     let mut initiator = Initiator::new(Token([9; 16]), 3, NONCE + 77, at_ns(1_000));
     assert_eq!(initiator.poll_timeout(), Some(at_ns(1_000)));
     assert_eq!(initiator.poll_transmit(at_ns(999)), None);
@@ -153,7 +153,7 @@ fn it_asks_every_50_ms_and_for_5_s() {
 }
 
 #[test]
-fn it_proves_itself_at_once_by_the_first_cookie_and_times_the_last_question() {
+fn the_first_cookie_is_returned_at_once_and_the_last_question_timed() {
     let mut initiator = Initiator::new(TOKEN, 0, NONCE, at_ns(0));
     initiator.poll_transmit(at_ns(0));
     initiator.handle(&message(Kind::Challenge { cookie: 11 }), at_ns(1_000_000));
@@ -189,7 +189,7 @@ fn it_proves_itself_at_once_by_the_first_cookie_and_times_the_last_question() {
 }
 
 #[test]
-fn twenty_answers_come_at_once_and_then_one_in_10_ms() {
+fn answers_are_limited_to_a_burst_of_20_then_one_per_10_ms() {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     let hello = message(Kind::Hello { nonce: 1 });
     let mut answers =
@@ -204,7 +204,7 @@ fn twenty_answers_come_at_once_and_then_one_in_10_ms() {
 }
 
 #[test]
-fn a_peer_is_answered_again_only_when_it_has_proved_itself() {
+fn only_proven_peers_get_repeated_answers() {
     let mut acceptor = Acceptor::new(TOKEN, 0, 2);
     let given = cookie(&mut acceptor, 1);
     let prove = message(Kind::Prove { cookie: given, nonce: 4 });
@@ -218,7 +218,7 @@ fn a_peer_is_answered_again_only_when_it_has_proved_itself() {
 
 proptest! {
     #[test]
-    fn any_loss_short_of_all_is_survived(lost in prop::collection::vec(any::<bool>(), 0..40)) {
+    fn handshakes_survive_any_partial_loss(lost in prop::collection::vec(any::<bool>(), 0..40)) {
         let (state, proved) = run(&lost);
         let accepted = matches!(state, InitiatorState::Accepted { .. });
         prop_assert!(accepted);

@@ -73,7 +73,7 @@ fn go_through_as_client(server: &[u8]) -> PeerReport {
 }
 
 #[test]
-fn recorded_dialogues_of_iperf3_are_understood_at_both_ends() {
+fn recorded_iperf3_dialogues_are_parsed_at_both_ends() {
     let bytes = |report: &PeerReport| report.streams.iter().map(|flow| flow.bytes).sum::<u64>();
     let ids = |report: &PeerReport| report.streams.iter().map(|flow| flow.id).collect::<Vec<_>>();
 
@@ -103,7 +103,7 @@ fn recorded_dialogues_of_iperf3_are_understood_at_both_ends() {
 }
 
 #[test]
-fn what_is_beyond_the_bounds_is_refused_with_a_sentence_of_the_clients_own() {
+fn excess_parameters_are_refused_with_an_iperf3_error() {
     for (wish, number, words) in [
         (r#""parallel":1000000"#, 6, "`parallel`: found 1000000; allowed: 1 to 128"),
         (r#""parallel":0"#, 6, "allowed: 1 to 128"),
@@ -157,7 +157,7 @@ fn refused(octets: &[u8]) -> String {
 }
 
 #[test]
-fn a_client_that_does_not_keep_to_the_protocol_ends_its_test_with_a_sentence() {
+fn protocol_errors_of_a_client_end_its_test_with_a_message() {
     assert!(refused(b"GET / HTTP/1.1").contains("does not speak iperf3's protocol"));
     assert!(refused(&[State::Done as u8]).contains("Done where Running was due"));
     assert!(refused(&[State::ClientTerminate as u8]).contains("was ended at its end"));
@@ -169,7 +169,7 @@ fn a_client_that_does_not_keep_to_the_protocol_ends_its_test_with_a_sentence() {
 }
 
 #[test]
-fn a_refusal_has_the_numbers_that_a_client_reads() {
+fn refusals_carry_the_codes_clients_read() {
     let mut server = Server::new(BOUNDS);
     server.take_output();
     server.refuse(27);
@@ -180,7 +180,7 @@ fn a_refusal_has_the_numbers_that_a_client_reads() {
 
 proptest::proptest! {
     #[test]
-    fn nothing_that_a_client_says_makes_a_server_panic(octets: Vec<u8>, json: String) {
+    fn any_client_bytes_are_handled_without_panic(octets: Vec<u8>, json: String) {
         for said in [octets, text(&json)] {
             let mut server = Server::new(BOUNDS);
             server.handle(&said);

@@ -82,7 +82,7 @@ fn a_test_goes_through_its_states_to_the_report_of_the_server() {
 }
 
 #[test]
-fn a_number_that_no_test_can_have_is_refused() {
+fn impossible_numbers_are_refused() {
     let flow = |field: &str| format!(r#"{{"streams":[{{"id":1,{field}}}]}}"#);
     let read = |field: &str| serde_json::from_str::<PeerReport>(&flow(field));
     for field in [
@@ -102,7 +102,7 @@ fn a_number_that_no_test_can_have_is_refused() {
 }
 
 #[test]
-fn what_is_asked_for_is_in_the_parameters() {
+fn requested_settings_are_sent_as_parameters() {
     let plain = asked(test());
     assert_eq!(
         (&plain["tcp"], &plain["parallel"], &plain["len"]),
@@ -137,7 +137,7 @@ fn refused(mut client: Client, octets: &[u8]) -> String {
 }
 
 #[test]
-fn a_server_that_does_not_keep_to_the_protocol_ends_the_test_with_a_sentence() {
+fn protocol_errors_of_a_server_end_the_test_with_a_message() {
     assert!(refused(client(), b"HTTP/1.1 400").contains("does not speak iperf3's protocol"));
     assert!(refused(client(), &[State::DisplayResults as u8]).contains("DisplayResults where"));
     assert!(refused(running(), &[State::TestRunning as u8]).contains("TestRunning where Running"));
@@ -160,7 +160,7 @@ fn a_server_that_does_not_keep_to_the_protocol_ends_the_test_with_a_sentence() {
 }
 
 #[test]
-fn results_without_end_or_sense_are_refused_before_they_are_held() {
+fn endless_or_malformed_results_are_refused_early() {
     let awaiting = || {
         let mut client = running();
         client.end();
@@ -177,7 +177,7 @@ fn results_without_end_or_sense_are_refused_before_they_are_held() {
 
 proptest::proptest! {
     #[test]
-    fn nothing_that_a_server_says_makes_a_client_panic(octets: Vec<u8>) {
+    fn any_server_bytes_are_handled_without_panic(octets: Vec<u8>) {
         for mut client in [client(), running()] {
             client.handle(&octets);
             for _ in 0..=octets.len() {

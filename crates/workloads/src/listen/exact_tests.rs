@@ -101,7 +101,7 @@ fn frames_and_bytes_add_up() {
 }
 
 #[test]
-fn a_name_asked_for_by_udp_is_answered_by_whoever_knows_of_it() {
+fn udp_name_queries_may_be_answered_by_any_host() {
     let files = name("FILES", 0x20);
     let answer = |flags| {
         let mut data = Vec::new();
@@ -134,7 +134,7 @@ fn a_name_asked_for_by_udp_is_answered_by_whoever_knows_of_it() {
 }
 
 #[test]
-fn an_address_is_known_from_what_goes_to_all() {
+fn addresses_are_learned_from_broadcasts() {
     let addresses = |to| observed(&[datagram(to, 1, 2, &[])]).stations[0].addresses.clone();
     assert_eq!(addresses([255, 255, 255, 255]), ["10.0.0.1"]);
     assert_eq!(addresses([224, 0, 0, 251]), ["10.0.0.1"]);
@@ -151,7 +151,7 @@ fn netbios_datagram(kind: u8, source: Name, message: &[u8]) -> Vec<u8> {
 }
 
 #[test]
-fn what_the_browser_announces_is_a_server_or_a_computer() {
+fn browser_announcements_are_servers_or_computers() {
     let pc = name("PC", 0);
     for (opcode, server_type, kind) in [
         (1, 2, "file server"),
@@ -235,7 +235,7 @@ fn netbeui_names_are_learned_from_frames() {
 }
 
 #[test]
-fn the_state_of_an_adapter_is_asked_for_and_told() {
+fn adapter_status_queries_and_replies_are_recognised() {
     let (files, group) = (name("FILES", 0x20), Mac::NETBIOS_GROUP);
     let asked = named(NameCommand::StatusQuery, group, A, [files, NO_NAME], 0);
     let status = named(NameCommand::StatusResponse, A, B, [NO_NAME, files], 0);
@@ -264,7 +264,7 @@ fn served(operation: u8, kind: u16, hops: u8) -> Vec<u8> {
 }
 
 #[test]
-fn servers_of_novell_advertise_and_are_asked_for() {
+fn netware_servers_are_learned_from_advertisements_and_queries() {
     let sap = (0x0452, 0x0452);
     for (kind, words) in [
         (4, "file server"),
@@ -296,7 +296,7 @@ fn servers_of_novell_advertise_and_are_asked_for() {
 }
 
 #[test]
-fn only_a_packet_that_passed_no_router_tells_a_stations_network() {
+fn only_unrouted_packets_reveal_a_station_network() {
     let addresses = |hops, from: [u8; 6]| {
         let mut frame = advertising(hops, (1, 2), &[]);
         frame[6..12].copy_from_slice(&from);
@@ -348,7 +348,7 @@ fn known_stations_are_counted_during_a_flood() {
 }
 
 #[test]
-fn of_one_station_eight_protocols_are_kept() {
+fn at_most_eight_protocols_are_kept_per_station() {
     let frames: Vec<_> = (0..9)
         .map(|kind| framed(Mac::BROADCAST, A, Framing::Type(0x2000 + kind), &[0; 46]))
         .collect();
@@ -356,7 +356,7 @@ fn of_one_station_eight_protocols_are_kept() {
 }
 
 #[test]
-fn servers_are_kept_once_each_and_a_thousand_at_most() {
+fn servers_are_unique_and_bounded_to_a_thousand() {
     let server = |number: u32| {
         let mut data = served(2, 4, 1);
         data[4..8].copy_from_slice(&[

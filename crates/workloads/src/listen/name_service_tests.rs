@@ -59,7 +59,7 @@ fn names(heard: &Heard) -> Vec<(&str, u8, Option<bool>, NameSign, &str)> {
 }
 
 #[test]
-fn a_host_that_starts_stays_and_goes_is_heard() {
+fn host_starts_and_shutdowns_are_detected() {
     let own = [10, 0, 0, 1];
     let all = Mac::BROADCAST;
     let heard = observed(&[
@@ -89,7 +89,7 @@ fn a_host_that_starts_stays_and_goes_is_heard() {
 }
 
 #[test]
-fn the_names_of_a_status_answer_are_those_of_its_station() {
+fn status_replies_name_their_sender() {
     let of_name = |name: &str, suffix: u8, flags: u16| {
         [format!("{name:15}").into_bytes(), vec![suffix], flags.to_be_bytes().to_vec()].concat()
     };

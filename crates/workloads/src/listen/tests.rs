@@ -118,7 +118,7 @@ fn the_four_framings_of_ipx_are_distinguished_and_other_protocols_named() {
 }
 
 #[test]
-fn names_of_stations_with_smb_straight_on_ipx_are_known_and_their_server() {
+fn direct_ipx_smb_stations_and_servers_are_named() {
     let said = |from: Mac, to: Mac, command, name: &str| {
         let address = |Mac(node), socket| ipx::Address { network: 0x17, node, socket };
         let (destination, source) = (address(to, 0x0551), address(from, 0x0551));
@@ -159,7 +159,7 @@ fn netbios_said(from: Mac, framing: Framing, kind: u8, command: NameCommandOfIpx
 }
 
 #[test]
-fn names_of_netbios_over_ipx_are_known_and_in_which_framing_each_station_speaks() {
+fn netbios_over_ipx_names_and_framings_are_learned() {
     let (raw, llc) = (ipx::framing::RAW_802_3, ipx::framing::IEEE_802_2);
     let heard = observed(&[
         netbios_said(B, llc, 0x14, NameCommandOfIpx::Find),
@@ -174,7 +174,7 @@ fn names_of_netbios_over_ipx_are_known_and_in_which_framing_each_station_speaks(
 }
 
 #[test]
-fn servers_on_xns_are_known_by_their_answers_and_by_their_socket() {
+fn xns_servers_are_recognised_by_answers_and_socket() {
     let said = |kind, (from, source), (to, destination), data: &[u8]| {
         let address = |Mac(node), socket| ipx::Address { network: 7, node, socket };
         let (destination, source) = (address(to, destination), address(from, source));
@@ -211,7 +211,7 @@ fn servers_on_xns_are_known_by_their_answers_and_by_their_socket() {
 }
 
 #[test]
-fn names_are_known_by_the_strongest_sign_and_questions_by_their_answers() {
+fn the_strongest_evidence_decides_a_name() {
     let (server, caller) = (Name::new("CNCFILES", 0x20).unwrap(), Name::new("PC1", 0).unwrap());
     let none = Name::new("NOBODY", 0x20).unwrap();
     let group = Mac::NETBIOS_GROUP;
@@ -236,7 +236,7 @@ fn names_are_known_by_the_strongest_sign_and_questions_by_their_answers() {
 }
 
 #[test]
-fn an_address_that_speaks_answers_for_itself_and_a_claim_is_no_question() {
+fn speaking_addresses_answer_themselves_and_claims_are_not_questions() {
     let heard = observed(&[asked(A, 2), asked(A, 7), asked(B, 1), asked(B, 2)]);
     let open: Vec<_> = heard.unanswered.iter().map(|each| each.asked.as_str()).collect();
     // 10.0.0.1 and 10.0.0.2 have asked themselves, before or after they were asked for.

@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_as_many_single_messages() {
+    fn a_run_equals_single_messages() {
         let run = |by_run: bool| {
             let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
             for (first, count, delay_ns) in [(0, 4, 500), (4, 1, 900), (5, 64, 100), (80, 2, 0)] {
@@ -145,7 +145,7 @@ mod tests {
     }
 
     #[test]
-    fn only_neighbours_make_a_pair() {
+    fn only_consecutive_messages_form_pairs() {
         let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
         // 2 is lost; 5 overtakes 4.
         for number in [0, 1, 3, 5, 4, 6, 7] {
@@ -156,7 +156,7 @@ mod tests {
     }
 
     #[test]
-    fn several_flows_are_one_sample_and_the_greatest_smoothed_variation_counts() {
+    fn flows_pool_samples_and_keep_the_largest_smoothed_variation() {
         // Delays in ns; the flows of the first meter arrive by turns.
         let flows = [[0, 1600, 1600], [0, 160, 0], [500, 500, 820]];
         let mut meters = [DelayVariationMeter::new(), DelayVariationMeter::new()];

@@ -137,7 +137,7 @@ mod tests {
     }
 
     #[test]
-    fn runs_and_joined_meters_are_as_single_times() {
+    fn runs_and_merged_meters_equal_single_times() {
         let (mut single, mut runs) = (DistributionMeter::new(), DistributionMeter::new());
         for (time_ns, count) in [(1_000, 3), (-50, 2), (700_000, 1), (2_500, 40)] {
             for _ in 0..count {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn the_histogram_reads_back() {
+    fn histograms_round_trip() {
         let mut meter = DistributionMeter::new();
         meter.record(36_000);
         let text = meter.finish().histogram;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn no_sample_is_no_time() {
+    fn an_empty_meter_reports_no_time() {
         assert_eq!(DistributionMeter::new().finish().samples, 0);
     }
 }

@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_of_unlike_width_add_up() {
+    fn intervals_of_different_widths_add_up() {
         let (mut short, mut long) = (IntervalMeter::new(10), IntervalMeter::new(10));
         short.record(5, 1, 1);
         short.record(15, 1, 2);
@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn a_gap_within_a_bin_is_of_that_bin() {
+    fn a_gap_within_a_bin_belongs_to_it() {
         assert_eq!(lost(12, 18, 3), [0, 3]);
         assert_eq!(lost(15, 15, 2), [0, 2], "both arrivals at one moment");
         assert_eq!(lost(19, 12, 2), [0, 2], "an earlier stamp on the later arrival");
@@ -177,7 +177,7 @@ mod tests {
     }
 
     #[test]
-    fn what_comes_late_is_taken_from_its_bin() {
+    fn late_arrivals_reduce_the_losses_of_their_bin() {
         let mut meter = IntervalMeter::new(10);
         meter.record_lost(0, 5, 2);
         meter.record_late(15);

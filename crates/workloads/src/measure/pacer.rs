@@ -173,7 +173,7 @@ mod tests {
     }
 
     #[test]
-    fn a_group_goes_together_and_stops_at_the_limit() {
+    fn groups_are_sent_together_up_to_the_limit() {
         let mut pacer = every_millisecond(4);
         assert_eq!(pacer.turn(at_us(0), 6), Turn::Send(4));
         pacer.took(4, at_us(0));

@@ -114,7 +114,7 @@ mod tests {
     }
 
     #[test]
-    fn a_leap_past_the_window_forgets_all_of_it() {
+    fn a_jump_past_the_window_clears_it() {
         let mut window = SequenceWindow::new();
         for sequence in 0..WINDOW {
             window.observe(sequence);
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn a_run_is_as_many_single_arrivals() {
+    fn a_run_equals_single_arrivals() {
         let (mut by_run, mut by_one) = (SequenceWindow::new(), SequenceWindow::new());
         for (first, count) in [(0, 5), (7, 64), (200, 1), (70_000, 66_000), (140_000, 3)] {
             by_run.observe_run(first, count);
@@ -140,7 +140,7 @@ mod tests {
     proptest! {
         /// Against a set that never forgets.
         #[test]
-        fn agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
+        fn the_window_agrees_with_a_set(steps in prop::collection::vec((0_u64..200, any::<bool>()), 1..300)) {
             let (mut window, mut set, mut newest) = (SequenceWindow::new(), BTreeSet::new(), 0_u64);
             for (step, forward) in steps {
                 let sequence = if forward { newest + step } else { newest.saturating_sub(step) };

@@ -155,7 +155,7 @@ mod tests {
 
     /// 256 KiB take 22 ms at 100 Mbit/s; writes return at once or after the data of two.
     #[test]
-    fn writes_of_a_stream_that_fills_the_link_are_no_stalls() {
+    fn writes_that_fill_the_link_are_not_stalls() {
         let times = meter(&[(60_000, 120), (22_000_000, 60), (44_000_000, 100)]);
         assert!(find_stalls("write", &times, 280 << 18, true).is_empty());
         // Blocks of which several are in flight wait for each other.
@@ -163,7 +163,7 @@ mod tests {
     }
 
     #[test]
-    fn a_slow_link_is_no_timer() {
+    fn slow_links_are_not_reported_as_timers() {
         // 64 KiB at 12.5 Mbit/s each, and a broad spread around.
         assert!(find_stalls("write", &meter(&[(42_000_000, 500)]), 500 << 16, false).is_empty());
         let spread: Vec<(i64, u64)> = (1..100).map(|ms| (ms * 1_000_000, 10)).collect();

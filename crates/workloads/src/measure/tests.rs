@@ -45,7 +45,7 @@ fn times_of_either_sign_keep_their_mean_and_spread() {
 }
 
 #[test]
-fn an_empty_meter_changes_none_and_takes_in_all_of_another() {
+fn merging_an_empty_meter_changes_nothing() {
     let (mut filled, empty) = (spread(&[(100, 3), (500, 1)]), DistributionMeter::new());
     filled.add(&empty);
     assert_eq!(printed(&filled), printed(&spread(&[(100, 3), (500, 1)])));
@@ -60,7 +60,7 @@ fn an_empty_meter_changes_none_and_takes_in_all_of_another() {
 
 /// Delays that grow by 1, 2, … 100 ns.
 #[test]
-fn percentiles_of_a_delay_that_varies_ever_more() {
+fn percentiles_are_right_for_growing_variation() {
     let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
     let mut delay_ns = 5000;
     meter.record(&mut flow, 0, 0, delay_ns);
@@ -100,7 +100,7 @@ fn the_smoothed_variation_is_that_of_the_flow_that_varies_most() {
 }
 
 #[test]
-fn a_run_of_one_message_makes_no_pair_by_itself() {
+fn a_run_of_one_message_forms_no_pair() {
     let (mut meter, mut flow) = (DelayVariationMeter::new(), LastDelay::default());
     meter.record_run(&mut flow, 4, 1, 0, 100);
     assert!(DelayVariationMeter::merge([&meter].into_iter()).is_none());
@@ -117,7 +117,7 @@ fn a_run_of_one_message_makes_no_pair_by_itself() {
 }
 
 #[test]
-fn the_window_of_numbers_reaches_back_by_65536_and_no_further() {
+fn the_sequence_window_is_65536_numbers() {
     let mut window = SequenceWindow::new();
     assert_eq!((window.expected(), window.arrived_since(0)), (0, Some(0)));
     assert_eq!(window.observe(65_536), Seen::InOrder);
@@ -195,7 +195,7 @@ fn groups(group: u64) -> Pacer {
 }
 
 #[test]
-fn a_group_that_is_late_shortens_the_next_gap_by_a_part_of_its_lateness() {
+fn late_groups_shorten_the_next_gap_partially() {
     // (late, gap to the next group), µs: a 32nd of the 4 ms, a 16th of the lateness, half of 4 ms.
     for (late, gap) in [
         (0, 4000),
@@ -218,7 +218,7 @@ fn a_group_that_is_late_shortens_the_next_gap_by_a_part_of_its_lateness() {
 }
 
 #[test]
-fn nothing_leaves_before_the_start_and_something_whatever_the_limit() {
+fn nothing_is_sent_before_the_start_and_at_least_one_after() {
     let pacer = groups(0);
     assert_eq!(pacer.turn(at_us(6999), 100), Turn::Wait(at_us(7000)));
     assert_eq!(pacer.turn(at_us(7000), 100), Turn::Send(1));
@@ -252,7 +252,7 @@ mod stall {
     }
 
     #[test]
-    fn a_mode_has_three_calls_and_one_in_two_hundred() {
+    fn a_mode_needs_three_calls_and_half_a_percent() {
         assert_eq!(stalls(&[(41.0, 2)], 0), 0);
         assert_eq!(stalls(&[(41.0, 3)], 0), 1);
         assert_eq!(stalls(&[(41.0, 3), (1.0, 597)], 0), 1);
@@ -260,7 +260,7 @@ mod stall {
     }
 
     #[test]
-    fn a_mode_has_four_times_the_calls_beside_it() {
+    fn a_mode_needs_four_times_its_neighbours() {
         // 38 to 50 ms is the mode; 26 to 62 ms its neighbourhood.
         for (nearby, is_there) in
             [(25.8, true), (26.2, false), (37.8, false), (50.3, false), (61.7, false), (62.3, true)]
@@ -284,7 +284,7 @@ mod stall {
     }
 
     #[test]
-    fn calls_of_much_data_wait_for_a_timer_only_if_most_of_them_do_not() {
+    fn large_calls_are_timer_stalls_only_if_a_minority_waits() {
         // 41 ms are four times the mean of 10.25 ms.
         assert_eq!(stalls(&[(41.0, 25), (0.0, 75)], 100 << 20), 1);
         assert_eq!(stalls(&[(41.0, 26), (0.0, 74)], 100 << 20), 0);
@@ -293,7 +293,7 @@ mod stall {
     }
 
     #[test]
-    fn a_stall_tells_its_share_of_calls_and_of_time() {
+    fn stalls_report_their_share_of_calls_and_time() {
         // 3 x 41 + 1 x 45 of 168 + 396 x 1 ms.
         let found = find_stalls(
             "open",

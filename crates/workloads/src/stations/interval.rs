@@ -80,12 +80,12 @@ mod tests {
     }
 
     #[test]
-    fn what_hardly_varies_is_known_after_the_fewest_batches() {
+    fn steady_values_need_only_the_minimum_of_batches() {
         assert_eq!(looks_needed(0.01, 1), 21);
     }
 
     #[test]
-    fn a_narrower_interval_takes_more() {
+    fn a_narrower_interval_needs_more_batches() {
         // Deviation of an even spread of ±500 is 289 ns: of 1 %, (2.093 · 28.9 / 1)² looks.
         let (wide, narrow) = (looks_needed(0.04, 500), looks_needed(0.01, 500));
         assert!((80..900).contains(&wide), "{wide}");
@@ -93,7 +93,7 @@ mod tests {
     }
 
     #[test]
-    fn nothing_done_is_never_enough() {
+    fn zero_operations_never_suffice() {
         let mut rule = IntervalRule::new(0.5);
         assert!((0..1000).all(|_| !rule.look(0, 0)));
     }

@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn a_block_is_the_same_for_ever() {
+    fn block_content_never_changes_between_versions() {
         let text = |data: &[u8]| {
             data.iter().map(|octet| format!("{octet:02x}")).collect::<Vec<_>>().concat()
         };
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn a_short_block_is_taken_for_one_of_the_eight_writes_before() {
+    fn short_blocks_match_one_of_the_last_eight_writes() {
         let found = |generation, length| {
             let now = Place { generation: 20, ..PLACE };
             PATTERN.check(now, &filled(Place { generation, ..PLACE }, length))
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_block_of_one_part_lies_in_two_pieces() {
+    fn only_single_part_blocks_are_stored_in_two_pieces() {
         let is_described = |length| PATTERN.description(PLACE, length).is_some();
         assert_eq!([31, 32, 262_176, 262_177].map(is_described), [false, true, true, false]);
     }
@@ -325,7 +325,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn what_lies_in_two_pieces_is_the_block(
+        fn two_pieces_form_the_whole_block(
             length in 32_usize..=TABLE_BYTES + 32, station: u32, block: u32, generation: u32,
         ) {
             let place = Place { station, block, generation };

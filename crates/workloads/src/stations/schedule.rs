@@ -151,14 +151,14 @@ mod tests {
     }
 
     #[test]
-    fn blocks_come_in_order_and_again() {
+    fn sequential_blocks_wrap_around() {
         let mut schedule = Schedule::new(&spec(), 3, 4);
         let found: Vec<u32> = turns(&mut schedule, 10).iter().map(|turn| turn.block).collect();
         assert_eq!(found, [0, 1, 2, 3, 0, 1, 2, 3, 0, 1]);
     }
 
     #[test]
-    fn random_blocks_are_each_as_likely_and_reads_as_many_as_asked_for() {
+    fn random_blocks_are_uniform_and_the_read_share_is_kept() {
         let spec = StationsSpec {
             access: BlockAccess::Random,
             operation: StationOperation::Mix,
@@ -179,7 +179,7 @@ mod tests {
 
     /// By another program that follows the description of `SplitMix64`.
     #[test]
-    fn the_schedule_of_a_station_never_changes() {
+    fn station_schedules_never_change_between_versions() {
         let spec = StationsSpec {
             access: BlockAccess::Random,
             open_loop: Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson }),
@@ -230,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn poisson_arrivals_have_the_mean_and_spread_of_their_kind() {
+    fn poisson_arrivals_have_the_right_mean_and_variance() {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Poisson });
         let spec = StationsSpec { stations: 4, open_loop, ..spec() };
         let due: Vec<u64> = turns(&mut Schedule::new(&spec, 2, 1), 100_000)
@@ -249,7 +249,7 @@ mod tests {
     }
 
     #[test]
-    fn what_was_due_and_not_begun_is_counted() {
+    fn due_operations_not_started_are_counted() {
         let open_loop = Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed });
         let spec = StationsSpec { stations: 1, open_loop, ..spec() };
         let mut schedule = Schedule::new(&spec, 0, 1);

@@ -147,7 +147,7 @@ mod tests {
     }
 
     #[test]
-    fn a_trial_whose_time_is_known_has_its_slices_from_the_beginning() {
+    fn trials_of_known_duration_have_fixed_slices() {
         let slices = Slices::new(0, 1, 1, Some(5_000_000_000));
         assert_eq!(slices.width(), 27);
         assert!(5_000_000_000 >> 27 < SLICES as u64);

@@ -56,7 +56,7 @@ fn the_first_reason_to_stop_counts() {
 }
 
 #[test]
-fn only_a_job_of_reads_writes_nothing() {
+fn only_read_jobs_write_nothing() {
     let writes = |operation| Job::new(&StationsSpec { operation, ..spec() }).writes();
     let all = [StationOperation::Read, StationOperation::Write, StationOperation::Mix];
     assert_eq!(all.map(writes), [false, true, true]);
@@ -74,7 +74,7 @@ fn a_station_has_one_file_or_one_for_each_block() {
 }
 
 #[test]
-fn a_look_tells_what_was_done_since_the_last() {
+fn each_sample_reports_work_since_the_last() {
     let job = Job::new(&spec());
     let mut watch = Watch::new(&job);
     let threads = [ThreadTotals::default(), ThreadTotals::default()];
@@ -134,7 +134,7 @@ fn forty_batches_become_twenty_of_twice_the_length() {
 }
 
 #[test]
-fn a_look_without_a_new_operation_makes_no_batch() {
+fn samples_without_operations_make_no_batch() {
     let mut rule = IntervalRule::new(0.5);
     for look in 1..=21 {
         assert_eq!(rule.look(look, 100 * look), look == 21);
@@ -163,7 +163,7 @@ fn cells(slices: &Slices) -> Vec<CellRead> {
 }
 
 #[test]
-fn a_slice_has_the_sums_of_what_ended_in_it() {
+fn slices_sum_the_operations_that_ended_in_them() {
     // Slices of 2²³ ns: 8.39 ms. Stations 3 and 5.
     let mut slices = Slices::new(3, 2, 2, None);
     slices.record(5, 20_000_000, 7);
@@ -282,7 +282,7 @@ fn the_threads_of_a_trial_add_up() {
 }
 
 #[test]
-fn of_an_open_loop_the_latest_first_operation_is_the_skew() {
+fn open_loop_skew_is_the_latest_first_operation() {
     let open_loop = Some(OpenLoop { rate_per_s: 1.0, arrivals: crate::messages::Arrivals::Fixed });
     let spec = StationsSpec { own: OwnStations { first: 10, count: 3 }, open_loop, ..spec() };
     assert_eq!(two_threads(&spec).start_skew_ns, 1_000_000);
@@ -310,7 +310,7 @@ fn a_trial_ends_by_its_stations_then_by_a_stop_then_by_its_time() {
 }
 
 #[test]
-fn of_many_stations_that_end_the_first_are_kept() {
+fn only_the_first_ended_stations_are_listed() {
     let (mut one, mut other) = (Counts::new(), Counts::new());
     one.ended = (0..40).map(|station| ended(station, 2 * u64::from(station) + 1)).collect();
     other.ended = (0..40).map(|station| ended(station, 2 * u64::from(station))).collect();
@@ -333,7 +333,7 @@ fn faults_are_counted_by_class() {
 }
 
 #[test]
-fn threads_that_were_thinned_are_thinned_alike() {
+fn threads_thin_readings_equally() {
     let spec = StationsSpec { own: OwnStations { first: 10, count: 2 }, ..spec() };
     let thread = |station: u32, count: u64, most: usize| {
         let mut readings = Readings::new(most, Some(Slices::new(station, 1, 1, None)));

@@ -133,7 +133,7 @@ mod tests {
     }
 
     #[test]
-    fn few_acknowledgements_are_measured_from_the_one_before_to_the_one_after() {
+    fn sparse_acknowledgements_are_measured_between_their_neighbours() {
         let mut intervals = IntervalMeter::new(10_000_000);
         // The kernel has counted the SYN.
         let mut counter = AcknowledgedCounter::new(at(0), 1);
@@ -153,7 +153,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_never_came_to_its_measured_part_has_no_window() {
+    fn flows_that_never_reach_the_measured_part_have_no_window() {
         let mut counter = AcknowledgedCounter::new(at(0), 0);
         counter.look(700, 700, at(3), &mut IntervalMeter::new(1_000_000));
         assert_eq!((counter.finish().window_ns, counter.finish().window_bytes), (0, 0));
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_count_that_goes_back_takes_nothing_away() {
+    fn decreasing_counts_are_ignored() {
         let mut intervals = IntervalMeter::new(1_000_000);
         let mut counter = AcknowledgedCounter::new(at(0), 0);
         counter.begin();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn lumps_are_measured_from_one_to_the_next_beyond_the_measured_part() {
+    fn bursts_of_acknowledgements_are_measured_to_the_next_burst() {
         let mut intervals = IntervalMeter::new(1_000_000_000);
         let mut counter = AcknowledgedCounter::new(at(0), 0);
         let mut look = |counter: &mut AcknowledgedCounter, bytes, ms| {
@@ -192,7 +192,7 @@ mod tests {
     }
 
     #[test]
-    fn a_part_with_many_gains_is_measured_between_its_ends() {
+    fn parts_with_many_acknowledgements_are_measured_between_their_ends() {
         let mut intervals = IntervalMeter::new(1_000_000_000);
         let mut counter = AcknowledgedCounter::new(at(0), 0);
         counter.begin();

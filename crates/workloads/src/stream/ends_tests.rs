@@ -44,7 +44,7 @@ fn arrive(ends: &mut (Incoming, Meters<()>), datagrams: &[Vec<u8>], ms: u64) -> 
 }
 
 #[test]
-fn only_messages_of_this_flow_are_messages() {
+fn messages_of_other_flows_are_foreign() {
     let plan = plan();
     let mut ends = incoming(&plan);
     let of = |token, flow, number| message(&plan, token, flow, number, at_ms(1));
@@ -59,7 +59,7 @@ fn only_messages_of_this_flow_are_messages() {
 }
 
 #[test]
-fn words_of_another_session_or_that_cannot_be_are_foreign() {
+fn invalid_or_other_session_control_messages_are_foreign() {
     let plan = plan();
     let mark = |first_measured| Kind::Mark { first_measured };
     let finish = |first_measured, sent_messages| Kind::Finish { first_measured, sent_messages };
@@ -92,7 +92,7 @@ fn words_of_another_session_or_that_cannot_be_are_foreign() {
 }
 
 #[test]
-fn what_was_sent_and_arrived_together_is_one_run() {
+fn messages_sent_and_received_together_form_a_run() {
     let at = |ms, drops| Arrival { at: at_ms(ms), drops };
     let run = Run { first: 5, count: 3, sent_ns: 7, arrival: at(1, 0) };
     let single = Run { first: 8, count: 1, ..run };
@@ -156,7 +156,7 @@ fn a_late_message_makes_a_receiver_stay_longer() {
 }
 
 #[test]
-fn a_receiver_gives_a_silent_sender_up() {
+fn receivers_time_out_silent_senders() {
     let plan = plan();
     let mut ends = incoming(&plan);
     assert_eq!(ends.0.end(at_ms(1_000)), Ok(None));
@@ -167,7 +167,7 @@ fn a_receiver_gives_a_silent_sender_up() {
 }
 
 #[test]
-fn more_than_was_asked_for_is_an_error_but_of_short_numbers() {
+fn excess_messages_are_an_error_unless_numbers_are_short() {
     for (message_bytes, code) in [(100, Some("peer.too_much")), (1, None)] {
         let amount = Amount::Messages(2);
         let plan = Plan { amount, warmup_ns: 0, message_bytes, ..plan() };
@@ -187,7 +187,7 @@ fn run(first: u64, count: u64, sent_ns: u64, arrived_ms: u64) -> Run {
 }
 
 #[test]
-fn of_an_amount_of_messages_the_first_opens_the_window() {
+fn the_first_message_of_an_amount_opens_the_window() {
     let plan = Plan { amount: Amount::Messages(10), warmup_ns: 0, ..plan() };
     let (mut counter, mut meters) = (Counter::new(&plan, at_ms(0)), Meters::<()>::new(&plan, None));
     counter.count(run(0, 4, 0, 30), &mut meters);
@@ -231,7 +231,7 @@ fn a_trial_cut_short_has_a_shorter_window() {
 }
 
 #[test]
-fn one_way_delays_are_by_the_senders_clock_set_right() {
+fn one_way_delays_use_the_corrected_sender_clock() {
     let plan = Plan { warmup_ns: 0, ..plan() };
     // The sender's clock is 400 ns ahead.
     let clock = ClockRelation { offset_ns: 400, error_ns: 0 };
@@ -310,7 +310,7 @@ fn the_mark_is_repeated_until_the_right_one_is_confirmed() {
 }
 
 #[test]
-fn a_sender_that_has_nothing_to_send_reports_that_it_is_alive() {
+fn idle_senders_send_keep_alives() {
     let pace = Pace::from_message_rate(1.0);
     let plan = Plan { pace, warmup_ns: 0, amount: Amount::TimeNs(5_000 * MS), ..plan() };
     let progress = Progress::default();

@@ -48,7 +48,7 @@ mod tests {
     }
 
     #[test]
-    fn silence_counts_while_it_is_looked_for() {
+    fn silence_counts_only_while_polling() {
         let mut quiet = Quiet::new(at_ms(0), 0);
         for ms in (10..=900).step_by(10) {
             quiet.look(at_ms(ms));
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_that_stood_still_has_not_looked() {
+    fn a_paused_sender_does_not_count_silence() {
         let mut quiet = Quiet::new(at_ms(0), 0);
         assert_eq!(quiet.since_look_ns(at_ms(60_000)), 60_000_000_000);
         quiet.look(at_ms(60_000));
@@ -69,7 +69,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_of_a_second_is_no_silence() {
+    fn a_one_second_path_is_not_silence() {
         let mut quiet = Quiet::new(at_ms(0), 2_000_000_000);
         for ms in (10..=2_900).step_by(10) {
             quiet.look(at_ms(ms));

@@ -15,7 +15,7 @@ fn at_us(us: u64) -> Instant {
 }
 
 #[test]
-fn bytes_count_by_when_they_came() {
+fn bytes_count_by_arrival_time() {
     let (plan, mut intervals) = (plan(), IntervalMeter::new(100 * MS));
     let mut counter = ByteCounter::new(&plan, at_us(1_000_000));
     assert_eq!(counter.quiet_ns(at_us(1_030_000)), 30 * MS);
@@ -58,7 +58,7 @@ fn a_stream_of_bytes_that_ends_too_early_was_closed_by_its_peer() {
 }
 
 #[test]
-fn the_window_of_a_peer_that_sends_its_own_amount_ends_with_what_came_last() {
+fn the_window_of_a_self_ending_peer_ends_with_its_last_bytes() {
     let (plan, mut intervals) = (plan(), IntervalMeter::new(100 * MS));
     // Nothing came in the window: there is no result.
     let mut counter = ByteCounter::new(&plan, at_us(0));
@@ -76,7 +76,7 @@ fn the_window_of_a_peer_that_sends_its_own_amount_ends_with_what_came_last() {
 }
 
 #[test]
-fn a_plan_tells_its_times() {
+fn plan_times_follow_from_its_settings() {
     let start = at_us(5_000_000);
     let hour_ns = 3_600_000 * MS;
     let plan = plan();
@@ -125,7 +125,7 @@ fn scheduled(
 }
 
 #[test]
-fn what_the_warm_up_could_not_send_is_not_sent_in_the_measured_part() {
+fn unsent_warm_up_messages_are_not_sent_later() {
     let plan = paced();
     let (sent, gaps, counted) = scheduled(&plan, |schedule, meters| {
         assert!(schedule.has_schedule() && !schedule.is_measuring());
@@ -155,7 +155,7 @@ fn what_the_warm_up_could_not_send_is_not_sent_in_the_measured_part() {
 }
 
 #[test]
-fn what_the_system_does_not_take_is_refused() {
+fn sizes_the_system_cannot_send_are_refused() {
     let plan = paced();
     let (sent, _, counted) = scheduled(&plan, |schedule, meters| {
         schedule.next(at_us(0), meters);
@@ -176,7 +176,7 @@ fn what_the_system_does_not_take_is_refused() {
 }
 
 #[test]
-fn messages_that_are_left_out_were_due_in_the_measured_part() {
+fn skipped_messages_count_as_due() {
     let plan = Plan { when_late: WhenLate::Skip, ..paced() };
     let (sent, ..) = scheduled(&plan, |schedule, meters| {
         assert_eq!(schedule.next(at_us(3_400), meters), Step::Send(1));
@@ -263,7 +263,7 @@ fn a_group_ends_with_the_warm_up_and_with_the_amount() {
 }
 
 #[test]
-fn the_clock_is_read_for_each_message_but_small_ones_without_a_schedule() {
+fn the_clock_is_read_per_message_except_small_unscheduled_ones() {
     let length = |plan: &Plan| {
         let mut length = 0;
         scheduled(plan, |schedule, meters| {

@@ -36,7 +36,7 @@ fn split<'a>(octets: &'a [u8], cuts: &[prop::sample::Index]) -> Vec<&'a [u8]> {
 }
 
 #[test]
-fn answers_that_do_not_keep_to_what_they_say() {
+fn replies_of_a_false_length_are_refused() {
     let cases = [
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabc", Class::Reset),
         ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nabcdef", Class::Length),
@@ -61,7 +61,7 @@ fn answers_that_do_not_keep_to_what_they_say() {
 
 proptest! {
     #[test]
-    fn a_body_is_the_same_in_whatever_parts_it_comes_and_is_read(
+    fn bodies_are_read_equally_in_any_split(
         body in prop::collection::vec(any::<u8>(), 0..300),
         framing in 0_u8..3,
         chunk_bytes in 1_usize..100,

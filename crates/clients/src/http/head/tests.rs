@@ -34,7 +34,7 @@ fn with(fields: &str) -> Result<Head, String> {
 }
 
 #[test]
-fn how_a_body_ends() {
+fn the_head_decides_how_a_body_ends() {
     let chunked = "Transfer-Encoding: Chunked\r\n";
     let cases = [
         (with(""), Framing::UntilClose),
@@ -56,7 +56,7 @@ fn how_a_body_ends() {
 }
 
 #[test]
-fn whether_the_connection_goes_on() {
+fn the_head_decides_whether_the_connection_stays() {
     let cases = [
         (with("Content-Length: 0\r\n"), true),
         (with("Content-Length: 0\r\nConnection: Close\r\n"), false),
@@ -73,7 +73,7 @@ fn whether_the_connection_goes_on() {
 }
 
 #[test]
-fn what_could_be_understood_in_two_ways_is_refused() {
+fn ambiguous_heads_are_refused() {
     let many = "X: y\r\n".repeat(MAX_FIELDS + 1);
     for fields in [
         "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n",
@@ -118,7 +118,7 @@ fn what_could_be_understood_in_two_ways_is_refused() {
 }
 
 #[test]
-fn interim_answers_are_left_out_and_counted() {
+fn interim_replies_are_skipped_and_counted() {
     let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n";
     let last = "HTTP/1.1 201 Created\r\n\r\n";
     let octets = format!("{}{last}after", interim.repeat(32));
@@ -130,7 +130,7 @@ fn interim_answers_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_head_has_a_longest_length() {
+fn heads_are_bounded_in_length() {
     let head = |length: usize| {
         let fixed = "HTTP/1.1 200 OK\r\nX: \r\n\r\n".len();
         format!("HTTP/1.1 200 OK\r\nX: {}\r\n\r\n", "a".repeat(length - fixed))
@@ -142,7 +142,7 @@ fn a_head_has_a_longest_length() {
 
 proptest! {
     #[test]
-    fn a_head_is_the_same_in_whatever_parts_it_comes(
+    fn heads_are_parsed_equally_in_any_split(
         fields in prop::collection::vec(("[A-Za-z][A-Za-z0-9-]{0,9}", "[!-~]{0,20}"), 0..10),
         interim in 0_usize..3,
         after in prop::collection::vec(any::<u8>(), 0..40),
@@ -185,7 +185,7 @@ proptest! {
 }
 
 #[test]
-fn an_answer_in_tls_is_named() {
+fn a_tls_reply_is_recognised() {
     let alert = b"\x15\x03\x03\x00\x02\x02\x28";
     assert_eq!(read(&[alert], false).map(|_| ()), Err(IN_TLS.to_owned()));
 }

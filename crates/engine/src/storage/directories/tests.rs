@@ -23,7 +23,7 @@ fn left_behind(parent: &Path, number: &str) -> (PathBuf, PathBuf) {
 }
 
 #[test]
-fn a_directory_is_its_owners_and_goes_with_all_that_is_in_it() {
+fn storage_is_private_and_removed_with_its_contents() {
     let folder = TempDir::new().unwrap();
     let places = places(&folder);
     for (medium, for_server) in [(Medium::Disk, false), (Medium::Disk, true), (Medium::Tmpfs, true)]
@@ -50,7 +50,7 @@ fn a_directory_is_its_owners_and_goes_with_all_that_is_in_it() {
 }
 
 #[test]
-fn only_what_nobody_holds_is_taken_for_left() {
+fn only_unlocked_directories_count_as_left_over() {
     let folder = TempDir::new().unwrap();
     let places = places(&folder);
     let parent = places.disk_for_all.clone();
@@ -70,7 +70,7 @@ fn only_what_nobody_holds_is_taken_for_left() {
 
 #[cfg(unix)]
 #[test]
-fn what_is_no_plain_file_of_one_name_is_no_lock_of_ours() {
+fn only_plain_files_with_one_link_are_our_locks() {
     let folder = TempDir::new().unwrap();
     let places = places(&folder);
     let other = folder.path().join("other");
@@ -93,7 +93,7 @@ fn what_is_no_plain_file_of_one_name_is_no_lock_of_ours() {
 }
 
 #[test]
-fn a_lock_without_its_directory_is_left_for_a_minute() {
+fn a_lock_without_its_directory_is_kept_for_a_minute() {
     let folder = TempDir::new().unwrap();
     let places = places(&folder);
     let lock = places.disk_for_all.join(format!("{PREFIX}0123456789ab.{LOCK}"));
@@ -110,7 +110,7 @@ fn a_lock_without_its_directory_is_left_for_a_minute() {
 
 #[cfg(unix)]
 #[test]
-fn a_place_that_leads_elsewhere_is_refused() {
+fn storage_behind_a_link_is_refused() {
     let folder = TempDir::new().unwrap();
     let places = places(&folder);
     let elsewhere = folder.path().join("elsewhere");

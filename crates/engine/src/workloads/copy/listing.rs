@@ -105,7 +105,7 @@ mod tests {
     }
 
     #[test]
-    fn files_directories_and_what_was_not_seen_are_distinguished() {
+    fn files_directories_and_unlisted_names_are_distinguished() {
         let entries = [("file".to_owned(), false), ("below".to_owned(), true)];
         let directories = [(path("d"), entries.into()), (path("d/below"), HashMap::new())];
         let unlisted = HashSet::from([path("d/dark")]);

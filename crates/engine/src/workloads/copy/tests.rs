@@ -43,7 +43,7 @@ fn is_allowed(changes: &Value) -> bool {
 }
 
 #[test]
-fn each_limit_of_a_copy_lets_its_last_value_pass_and_no_further() {
+fn copy_limits_are_inclusive() {
     let year_ns = 366 * 86_400 * 1_000_000_000_u64;
     for (key, most) in [
         ("parallel_files", 64_u64),
@@ -71,7 +71,7 @@ fn each_limit_of_a_copy_lets_its_last_value_pass_and_no_further() {
 }
 
 #[test]
-fn a_copy_takes_memory_and_a_thread_for_each_file_at_once() {
+fn a_copy_needs_memory_and_a_thread_per_concurrent_file() {
     let cost = check(&changed(&json!({"parallel_files": 3}))).unwrap();
     // What the services' buffers take, the names of files and the hashes of blocks.
     let own = (1_048_576 + SESSION_BYTES + 2 * METERS_BYTES) * 3 + 33_554_432 + 67_108_864;
@@ -79,7 +79,7 @@ fn a_copy_takes_memory_and_a_thread_for_each_file_at_once() {
 }
 
 #[test]
-fn a_tree_is_copied_from_where_it_is() {
+fn existing_trees_are_copied_in_place() {
     let root = if cfg!(windows) { "C:\\tree" } else { "/tree" };
     let elsewhere = if cfg!(windows) { "C:\\other" } else { "/other" };
     let tree = |direction: &str, client: Value| {
@@ -94,7 +94,7 @@ fn a_tree_is_copied_from_where_it_is() {
 }
 
 #[test]
-fn names_and_tokens_are_those_of_lanlab() {
+fn trial_names_and_tokens_have_our_format() {
     let named = |name: &str| check_words(name, TOKEN).is_ok();
     let letters = |count| format!("lanlab-{}", "a".repeat(count));
     assert!(named("lanlab-a-1") && named(&letters(80)) && named("0123abCD.lab"));
@@ -109,7 +109,7 @@ fn names_and_tokens_are_those_of_lanlab() {
 }
 
 #[test]
-fn places_at_the_service_are_below_the_directory_of_the_trial() {
+fn remote_paths_are_below_the_trial_directory() {
     let spec = changed(&json!({}));
     assert_eq!(files_path(&spec).unwrap().as_str(), "lanlab-test-1/files");
     let file = path("a/b".to_owned()).unwrap();
@@ -119,7 +119,7 @@ fn places_at_the_service_are_below_the_directory_of_the_trial() {
 }
 
 #[test]
-fn what_stays_is_counted_and_twenty_are_named() {
+fn remaining_files_are_counted_and_twenty_named() {
     let at = |number: u32| path(format!("f{number}")).unwrap();
     let mut left = NotRemoved::default();
     assert!(left.is_none() && !left.has_refusal());
@@ -139,14 +139,14 @@ fn what_stays_is_counted_and_twenty_are_named() {
 }
 
 #[test]
-fn only_missing_files_and_bad_names_are_no_refusal() {
+fn missing_files_and_bad_names_are_not_refusals() {
     let refused = |class| is_refusal(&Fault::new(class, "no"));
     assert!(refused(Class::Denied) && refused(Class::Protocol));
     assert!(!refused(Class::Missing) && !refused(Class::Name));
 }
 
 #[test]
-fn a_mark_is_that_of_its_trial_alone() {
+fn a_mark_matches_only_its_own_trial() {
     use trial_directory::{MARK_LINE, is_of};
     let mark = format!("{MARK_LINE}{TOKEN}\nf a\n");
     assert!(is_of(&mark, TOKEN));
@@ -168,7 +168,7 @@ fn only_a_wrong_length_makes_a_copy_wrong() {
 }
 
 #[test]
-fn an_upload_comes_from_a_directory_and_a_download_goes_to_one() {
+fn uploads_need_a_source_and_downloads_a_target_directory() {
     let directory = tempfile::TempDir::new().unwrap();
     let at = |direction: &str| {
         let spec = changed(&json!({
@@ -186,7 +186,7 @@ fn an_upload_comes_from_a_directory_and_a_download_goes_to_one() {
 }
 
 #[test]
-fn a_copy_that_never_waits_lets_others_of_its_thread_go_on() {
+fn a_copy_that_never_waits_yields_to_others() {
     use lanlab_units::Clock;
     let mut work = std::pin::pin!(async {
         for _ in 0..10_000 {
@@ -202,7 +202,7 @@ fn a_copy_that_never_waits_lets_others_of_its_thread_go_on() {
 }
 
 #[test]
-fn a_directory_is_refused_itself_if_nothing_is_in_it() {
+fn an_empty_directory_that_stays_is_a_refusal() {
     use not_removed::is_refused_itself;
     assert!(is_refused_itself(true, Class::Denied) && !is_refused_itself(true, Class::Exists));
     assert!(!is_refused_itself(false, Class::Denied));

@@ -28,7 +28,7 @@ fn made(directory: &Path) -> DatasetMade {
 }
 
 #[test]
-fn files_longer_than_a_block_are_made_whole_and_seen_to_be_right() {
+fn files_longer_than_a_block_are_made_and_verified() {
     let directory = TempDir::new().unwrap();
     let first = made(directory.path());
     let total = SIZES.iter().sum::<u64>();
@@ -50,7 +50,7 @@ fn files_longer_than_a_block_are_made_whole_and_seen_to_be_right() {
 }
 
 #[test]
-fn a_wrong_byte_is_found_in_the_last_block_too() {
+fn a_wrong_byte_in_the_last_block_is_found() {
     let directory = TempDir::new().unwrap();
     made(directory.path());
     let longest = fs::read_dir(directory.path())
@@ -88,7 +88,7 @@ fn a_cancelled_dataset_is_not_made() {
 }
 
 #[test]
-fn a_dataset_takes_three_blocks_and_a_number_for_each_file() {
+fn a_dataset_needs_three_blocks_and_a_number_per_file() {
     let directory = TempDir::new().unwrap();
     let task = make(request(directory.path())).ok().unwrap();
     assert_eq!(task.cost.memory_bytes, 3 * (1 << 20) + 8 * 3);
@@ -101,7 +101,7 @@ fn forget_at(directory: &Path, depth: usize, most: usize) -> Result<usize, Failu
 }
 
 #[test]
-fn files_are_forgotten_as_deep_as_allowed_and_up_to_their_number() {
+fn cache_eviction_is_bounded_in_depth_and_files() {
     let root = TempDir::new().unwrap();
     let deep = root.path().join("a/b");
     fs::create_dir_all(&deep).unwrap();
@@ -116,8 +116,7 @@ fn files_are_forgotten_as_deep_as_allowed_and_up_to_their_number() {
 }
 
 #[test]
-fn a_file_that_is_missing_or_of_another_length_is_made_again_and_no_other_fault_is_taken_for_that()
-{
+fn only_missing_or_mis_sized_files_are_made_again() {
     let directory = TempDir::new().unwrap();
     let request = request(directory.path());
     let content = content(&request.spec, 1);

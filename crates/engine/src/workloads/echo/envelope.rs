@@ -67,7 +67,7 @@ mod tests {
     }
 
     #[test]
-    fn a_reply_is_opened_with_and_without_a_header_of_ipv4_and_only_with_its_own_number() {
+    fn replies_are_matched_by_number_with_or_without_ipv4_header() {
         let mut datagram = Vec::new();
         icmp(Some(0x1234)).put(3, b"message", &mut datagram);
         assert_eq!(datagram[4..], *b"\x12\x34\0\x03message");
@@ -86,7 +86,7 @@ mod tests {
     }
 
     #[test]
-    fn udp_is_left_as_it_is() {
+    fn udp_payloads_are_unchanged() {
         let mut datagram = vec![9];
         Envelope::Udp.put(3, b"message", &mut datagram);
         assert_eq!(datagram, b"message");

@@ -41,7 +41,7 @@ fn values_are_allowed_up_to_their_bounds() {
 }
 
 #[test]
-fn neither_a_slow_rate_nor_a_time_out_is_silence() {
+fn slow_rates_and_time_outs_are_not_silence() {
     let silence_ms = |rate, timeout_ms: u64, silence_ms: u64| {
         let spec = EchoSpec {
             rate_requests_per_s: rate,
@@ -59,14 +59,14 @@ fn neither_a_slow_rate_nor_a_time_out_is_silence() {
 }
 
 #[test]
-fn an_echo_waits_in_the_system_by_default() {
+fn echoes_block_in_the_kernel_by_default() {
     let receive = |receive| plan(&EchoSpec { receive, ..spec() }).unwrap().receive;
     let all = [Receive::Auto, Receive::Block, Receive::Poll, Receive::Spin];
     assert_eq!(all.map(receive), [Receive::Block, Receive::Block, Receive::Poll, Receive::Spin]);
 }
 
 #[test]
-fn as_many_requests_are_on_their_way_as_their_numbers_and_buffers_allow() {
+fn requests_in_flight_are_limited_by_numbers_and_buffers() {
     let counts = |size| {
         move |count| is_allowed(|s| (s.message_size_bytes, s.outstanding_requests) = (size, count))
     };
@@ -110,14 +110,14 @@ fn as_many_requests_are_on_their_way_as_their_numbers_and_buffers_allow() {
 }
 
 #[test]
-fn an_echo_takes_its_messages_its_requests_and_a_thread() {
+fn an_echo_needs_memory_for_messages_and_requests_and_a_thread() {
     let cost = cost(&plan(&EchoSpec { outstanding_requests: 10, ..spec() }).unwrap());
     assert_eq!(cost.memory_bytes, 200 + 10 * 32 + METERS_BYTES + FLOW_BYTES);
     assert_eq!(cost.threads, 1 + OWN_THREADS);
 }
 
 #[test]
-fn only_a_regular_end_is_no_failure() {
+fn every_irregular_end_is_a_failure() {
     let code = |ended_by| failure_of(ended_by).map(|failure| failure.code);
     assert_eq!([code(EndedBy::Finished), code(EndedBy::Unconfirmed)], [None, None]);
     assert_eq!([code(EndedBy::Silence), code(EndedBy::PeerClosed)], [Some("peer.gone"); 2]);

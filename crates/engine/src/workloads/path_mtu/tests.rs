@@ -10,13 +10,13 @@ use super::*;
 const TOKEN: Token = Token([7; TOKEN_LEN]);
 
 #[test]
-fn headers_and_the_packet_that_every_path_carries_are_those_of_the_protocol() {
+fn header_and_minimum_mtu_sizes_match_the_protocol() {
     assert_eq!(sizes_of(IpAddr::from([127, 0, 0, 1])), (28, 576));
     assert_eq!(sizes_of(IpAddr::from([0_u16; 8])), (48, 1280));
 }
 
 #[test]
-fn only_a_datagram_of_the_session_that_is_longer_than_its_answer_is_answered() {
+fn only_session_datagrams_longer_than_the_answer_are_answered() {
     let datagram = |token: u8, length: usize| {
         let mut octets = vec![0; length];
         octets[..TOKEN_LEN].fill(token);
@@ -29,7 +29,7 @@ fn only_a_datagram_of_the_session_that_is_longer_than_its_answer_is_answered() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
+fn an_error_that_disappears_on_retry_concerned_another_datagram() {
     // EMSGSIZE and ECONNREFUSED.
     let (too_long, refused) = (Err(90), Err(111));
     let is_reported = |answers: &[Result<usize, i32>]| {
@@ -47,7 +47,7 @@ fn an_error_that_is_gone_when_tried_again_is_about_another_datagram() {
 }
 
 #[test]
-fn a_short_answer_tells_what_came_and_a_long_one_that_it_passes_back() {
+fn short_answers_report_arrivals_and_long_ones_test_the_way_back() {
     let mut search = PathSearch::new(576, 1500, Instant::ZERO, u64::MAX);
     let short = |token: u8, length: u16| [&[token; TOKEN_LEN][..], &length.to_be_bytes()].concat();
     take(&mut search, &TOKEN, &short(8, 548), 28);
@@ -63,7 +63,7 @@ fn a_short_answer_tells_what_came_and_a_long_one_that_it_passes_back() {
 }
 
 #[test]
-fn what_an_error_tells_is_known_by_its_kind() {
+fn errors_are_interpreted_by_kind() {
     let kinds = [io::ErrorKind::WouldBlock, io::ErrorKind::ConnectionRefused];
     assert_eq!(
         kinds.map(|kind| receive_error(&kind.into())),
@@ -79,6 +79,6 @@ fn what_an_error_tells_is_known_by_its_kind() {
 }
 
 #[test]
-fn an_end_takes_a_buffer_for_each_way() {
+fn each_end_has_a_buffer_per_direction() {
     assert_eq!((COST.memory_bytes, COST.threads), (131_072, OWN_THREADS));
 }

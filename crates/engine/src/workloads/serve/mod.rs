@@ -212,7 +212,7 @@ mod tests {
     /// Each thread that a system runs in turn holds a call of a connection: with as many threads as
     /// calls, some connections are served a hundred times as often as others.
     #[test]
-    fn files_of_many_connections_are_read_by_few_threads() {
+    fn few_threads_read_files_of_many_connections() {
         let runtime = runtime().unwrap();
         let used: HashSet<_> = runtime.block_on(async {
             let calls: Vec<_> = (0..200)
@@ -233,7 +233,7 @@ mod tests {
     }
 
     #[test]
-    fn what_connections_take_is_by_how_their_service_opens_files() {
+    fn connection_costs_depend_on_how_a_service_opens_files() {
         assert_eq!(descriptors(ServiceKind::Nfs, 10_000), 10_256);
         assert_eq!(descriptors(ServiceKind::Nfs, 3), 6);
         assert_eq!(descriptors(ServiceKind::Smb, 10_000), 20_000);
@@ -266,7 +266,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_takes_its_memory_and_the_threads_that_serve_and_read_files() {
+    fn a_server_needs_memory_and_threads_for_serving_and_reading() {
         let folder = tempfile::tempdir().unwrap();
         let task = serve(asked(folder.path().to_str().unwrap())).ok().unwrap();
         let taken = Cost { memory_bytes: 268_435_456, threads: OWN_THREADS + 12 };
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_server_of_smb_1_has_a_station_and_needs_its_link_and_name() {
+    fn only_smb_1_servers_need_a_station_link_and_name() {
         let offered = |service, carrier, link: Option<i32>, name: Option<&str>| {
             let request = Serve {
                 service,
@@ -303,7 +303,7 @@ mod tests {
     }
 
     #[test]
-    fn only_ftp_is_served_over_the_small_stack_in_memory_for_a_client() {
+    fn the_small_stack_serves_only_ftp() {
         let planned = |service, memory_bytes, address: [u8; 4]| {
             let (link, address) = (LinkPlace::Descriptor(1_000_009), address.into());
             let stack = Some(OwnStack { link, address, memory_bytes, tcp: OwnTcp::default() });
@@ -322,7 +322,7 @@ mod tests {
     }
 
     #[test]
-    fn a_port_that_is_taken_is_refused_before_a_server_begins() {
+    fn a_port_in_use_is_refused_before_a_server_starts() {
         let taken = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let port = taken.local_addr().unwrap().port();
         let request = Serve { port, ..asked("/") };

@@ -287,7 +287,7 @@ mod tests {
     }
 
     #[test]
-    fn a_session_is_agreed_on_with_a_port_that_opens_late() {
+    fn a_session_starts_although_the_port_opens_late() {
         let port = local_port(&bound(0)).unwrap();
         let began = os::monotonic();
         let acceptor = thread::spawn(move || {
@@ -344,7 +344,7 @@ mod tests {
     }
 
     #[test]
-    fn an_error_that_says_nothing_of_the_session_does_not_end_it() {
+    fn unrelated_errors_do_not_end_a_session() {
         use io::ErrorKind::{
             ConnectionRefused, Interrupted, NetworkUnreachable, TimedOut, WouldBlock,
         };
@@ -363,7 +363,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_question_that_is_no_longer_than_its_kind_is_answered_also_again() {
+    fn only_questions_of_exact_length_are_answered() {
         let socket = bound(0);
         let asking = UdpSocket::bind((HERE, 0)).unwrap();
         asking.connect((HERE, local_port(&socket).unwrap())).unwrap();
@@ -393,7 +393,7 @@ mod tests {
     }
 
     #[test]
-    fn others_have_their_turn_while_it_waits_and_may_end_it() {
+    fn a_waiting_handshake_yields_and_can_be_cancelled() {
         let mut turns = 0;
         let ended = accept_datagram(bound(0), HERE, (TOKEN, 3), SILENCE_NS, &running(), || {
             turns += 1;
@@ -403,7 +403,7 @@ mod tests {
     }
 
     #[test]
-    fn what_came_before_is_thrown_away_and_only_the_peer_is_answered_again() {
+    fn earlier_datagrams_are_discarded_and_only_the_peer_is_answered() {
         let (socket, source) = (bound(0), UdpSocket::bind((HERE, 0)).unwrap());
         source.connect((HERE, local_port(&socket).unwrap())).unwrap();
         let acceptor = Acceptor::new(TOKEN, 3, 5);
@@ -445,7 +445,7 @@ mod tests {
 
     #[test]
     #[cfg(not(windows))]
-    fn only_on_windows_are_errors_of_a_datagram() {
+    fn datagram_errors_occur_only_on_windows() {
         for kind in [io::ErrorKind::ConnectionReset, io::ErrorKind::ConnectionRefused] {
             assert!(!is_of_a_datagram(&kind.into()));
         }

@@ -248,7 +248,7 @@ mod tests {
     }
 
     #[test]
-    fn a_sender_is_waited_for_until_its_time_or_a_cancellation() {
+    fn waiting_for_a_sender_ends_at_deadline_or_cancellation() {
         let running = Running::new(1, crate::output::Output::new(io::sink()));
         let (now, timeout_ns) = (os::monotonic(), accept_timeout_ns(3_000_000_000));
         assert!(check_waiting(&running, now, timeout_ns).is_ok());
@@ -265,7 +265,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_processor_that_is_there_is_taken() {
+    fn only_existing_processors_can_be_selected() {
         assert!(check_processor(None).is_ok());
         #[cfg(target_os = "linux")]
         {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn stamps_of_the_kernel_are_those_of_datagrams() {
+    fn kernel_timestamps_need_datagrams() {
         let refused = check_kernel_timestamps(Transport::Tcp).unwrap_err();
         assert_eq!(refused.code, "request.value");
         let udp = check_kernel_timestamps(Transport::Udp);
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn each_limit_that_workloads_share_lets_its_last_value_pass_and_no_further() {
+    fn shared_limits_are_inclusive() {
         let plain = SocketOptions::default();
         let check = |transport, size, warmup_ns, silence_ns| {
             check_common(transport, size, &plain, warmup_ns, silence_ns).is_ok()

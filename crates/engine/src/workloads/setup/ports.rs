@@ -184,7 +184,7 @@ mod tests {
     }
 
     #[test]
-    fn the_last_port_that_there_is_can_be_taken() {
+    fn port_65535_can_be_used() {
         let mut ports = Ports::new(Transport::Tcp, HERE.into(), (65_535, 0), 1);
         assert_eq!(ports.take(Ok), Ok(65_535));
         assert!(ports.take(Ok).is_err());
@@ -192,7 +192,7 @@ mod tests {
 
     #[test]
     #[cfg(target_os = "linux")]
-    fn what_holds_a_port_is_named() {
+    fn the_process_holding_a_port_is_named() {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
         let port = socket.local_addr().unwrap().port();
         let mut ports = Ports::new(Transport::Udp, HERE.into(), (port, port), 1);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_process_holds_the_sockets_that_its_descriptors_are() {
+    fn sockets_are_attributed_by_process_descriptors() {
         let sockets = ["socket:[17]".to_owned(), "socket:[4]".to_owned()];
         let found = ["socket:[4]", "socket:[41]", "/dev/null"]
             .map(|target| is_one_of(Path::new(target), &sockets));

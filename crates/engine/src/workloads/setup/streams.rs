@@ -394,7 +394,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_that_comes_late_and_in_pieces_is_read() {
+    fn late_and_split_answers_are_read() {
         let (near, far) = pair();
         let answerer = thread::spawn(move || {
             for octet in 1..=3_u8 {
@@ -409,7 +409,7 @@ mod tests {
     }
 
     #[test]
-    fn an_answer_is_waited_for_until_its_deadline() {
+    fn waiting_for_an_answer_ends_at_its_deadline() {
         let (near, _far) = pair();
         let deadline = os::monotonic().plus_nanos(60_000_000);
         let error = read_answer(&near, &mut [0], deadline, &running()).unwrap_err();
@@ -427,7 +427,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_that_closes_its_end_gives_no_answer() {
+    fn a_closed_peer_gives_no_answer() {
         let (near, far) = pair();
         (&far).write_all(&[1]).unwrap();
         drop(far);
@@ -437,7 +437,7 @@ mod tests {
 
     #[test]
     #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-    fn the_system_tells_what_it_knows_of_a_connection() {
+    fn tcp_info_is_reported_per_connection() {
         let (near, far) = pair();
         (&near).write_all(&[7; 1_000]).unwrap();
         (&far).read_exact(&mut [0; 1_000]).unwrap();
@@ -449,7 +449,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_have_congestion_controls_in_turn() {
+    fn flows_use_the_congestion_controls_in_turn() {
         let names = ["reno", "cubic", "bbr"].map(str::to_owned);
         let of = |names: &'static [&str], flow| {
             let names: Vec<String> = names.iter().map(|name| (*name).to_owned()).collect();
@@ -468,7 +468,7 @@ mod tests {
     }
 
     #[test]
-    fn only_the_answer_to_the_own_question_is_an_acceptance() {
+    fn only_an_answer_to_our_question_is_an_acceptance() {
         let is = |token, kind| is_acceptance(&message(token, kind), 5, TOKEN);
         assert!(is(TOKEN, Kind::Accept { nonce: 5 }));
         assert!(!is(TOKEN, Kind::Accept { nonce: 6 }));
@@ -478,7 +478,7 @@ mod tests {
     }
 
     #[test]
-    fn only_a_connection_that_is_gone_is_passed_over() {
+    fn only_dead_connections_are_skipped() {
         use io::ErrorKind::{ConnectionAborted, Interrupted, OutOfMemory, WouldBlock};
         let passed = [WouldBlock, Interrupted, ConnectionAborted, OutOfMemory]
             .map(|kind| unless_gone(&kind.into()).is_ok());
@@ -507,7 +507,7 @@ mod tests {
     }
 
     #[test]
-    fn an_opening_is_read_as_it_comes_and_is_that_of_its_session() {
+    fn openings_are_read_in_pieces_and_checked_against_the_session() {
         let question = message(TOKEN, Kind::Hello { nonce: 5 });
         let (mut one, far) = opening(&question[..40]);
         assert!(matches!(one.read(TOKEN), Opened::Not));
@@ -526,7 +526,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_open_as_ours_is_foreign() {
+    fn connections_without_our_opening_are_foreign() {
         let other = Token([8; 16]);
         let prove = message(TOKEN, Kind::Prove { cookie: 1, nonce: 5 });
         for question in [message(other, Kind::Hello { nonce: 5 }), prove, vec![0; QUESTION_LEN]] {
@@ -543,7 +543,7 @@ mod tests {
 
     /// Closed without a pause, a connection with unread octets is reset (RFC 2525, section 2.17).
     #[test]
-    fn a_connection_that_is_reset_is_not_waited_for() {
+    fn reset_connections_are_not_waited_for() {
         let (near, far) = pair();
         (&near).write_all(&[1]).unwrap();
         far.peek(&mut [0]).unwrap();

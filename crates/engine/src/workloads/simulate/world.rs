@@ -192,7 +192,7 @@ mod tests {
     use crate::workloads::simulate::check::tests::request;
 
     #[test]
-    fn a_world_goes_on_until_its_bounds_or_the_drivers_wish() {
+    fn a_world_runs_until_a_bound_or_cancellation() {
         assert_eq!(next_after(100_000, 100_001, 2_147_483_648, false), Next::Slice);
         assert_eq!(next_after(100_000, 100_001, 2_147_483_649, false), Next::FileTooLong);
         assert_eq!(next_after(100_000, 100_000, 0, false), Next::NoMoreEvents);
@@ -200,7 +200,7 @@ mod tests {
     }
 
     #[test]
-    fn without_a_delay_acknowledgements_are_not_delayed() {
+    fn zero_delay_means_immediate_acknowledgements() {
         let delay = |delayed_ack_ns| {
             let tcp = SimulatedTcp { delayed_ack_ns, ..SimulatedTcp::default() };
             super::tcp(&SimulatedMachine { tcp, ..SimulatedMachine::default() }).delayed_ack_ns
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn progress_is_all_that_was_received() {
+    fn progress_counts_all_received_bytes() {
         let request = request(&[
             ("/work/message_size_bytes", "2"),
             ("/work/amount", r#"{"time_ns": 5000000000}"#),

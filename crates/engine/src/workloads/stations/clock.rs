@@ -103,7 +103,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_that_waits_long_looks_whether_it_still_should() {
+    fn long_waits_check_for_cancellation() {
         let (clock, looks) = (alone(), Cell::new(0));
         let at = clock.now().plus_nanos(60 * SECOND_NS);
         let is_over = || looks.replace(looks.get() + 1) == 2;
@@ -113,7 +113,7 @@ mod tests {
     }
 
     #[test]
-    fn a_station_gives_way_after_its_first_operation_and_of_many_on_a_thread_later_too() {
+    fn stations_yield_to_others_on_their_thread() {
         let runtime = runtime().unwrap();
         let _guard = runtime.enter();
         let shared = ThreadClock::Shared(Timers::new().unwrap());

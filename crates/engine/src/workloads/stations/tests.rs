@@ -28,7 +28,7 @@ fn of<'a>(trial: &'a Trial, outcome: &'a str) -> impl Iterator<Item = &'a Readin
 }
 
 #[test]
-fn every_station_has_its_readings_one_after_another() {
+fn readings_of_a_station_never_overlap() {
     let trial = trial("plain", Malice::None, with_stations(7, spec()));
     assert_eq!((trial.code, trial.stationed.ended_by), (None, StationsEnd::Readings));
     assert_eq!((trial.readings.len(), trial.stationed.errors.len()), (700, 0));
@@ -64,7 +64,7 @@ fn a_wrong_block_is_caught_and_named() {
 }
 
 #[test]
-fn a_block_that_was_not_written_is_caught_at_the_next_read_or_after_the_end() {
+fn unwritten_blocks_are_found_at_the_next_read_or_the_end() {
     let mix = StationsSpec {
         operation: StationOperation::Mix,
         access: BlockAccess::Random,
@@ -90,7 +90,7 @@ fn a_block_that_was_not_written_is_caught_at_the_next_read_or_after_the_end() {
 }
 
 #[test]
-fn a_mix_of_reads_and_writes_is_right_throughout() {
+fn mixed_reads_and_writes_verify_throughout() {
     let mix = StationsSpec {
         operation: StationOperation::Mix,
         access: BlockAccess::Random,
@@ -118,7 +118,7 @@ fn damaged_and_truncated_files_are_distinguished() {
 }
 
 #[test]
-fn resets_are_counted_tried_again_and_survived() {
+fn resets_are_counted_and_retried() {
     let patient = StationsSpec { retries: 2, ..spec() };
     let trial = trial("resets", Malice::Resets, patient);
     // Nine of ten calls of a connection are answered: 100 readings hold ten resets.
@@ -143,7 +143,7 @@ fn without_retries_the_next_operation_follows() {
 }
 
 #[test]
-fn a_server_that_falls_silent_times_out_and_no_time_is_lost() {
+fn a_silent_server_times_out_and_the_time_is_accounted_for() {
     let until = StationsUntil { readings_per_station: Some(30), ..StationsUntil::default() };
     let trial = trial("silent", Malice::Silent, StationsSpec { until, ..spec() });
     // Three fall silent; a host that is held up makes it more.
@@ -155,7 +155,7 @@ fn a_server_that_falls_silent_times_out_and_no_time_is_lost() {
 }
 
 #[test]
-fn a_server_that_dies_leaves_what_was_measured_and_names_its_stations() {
+fn a_dying_server_keeps_results_and_names_failed_stations() {
     let patient = StationsSpec { retries: 1, ..spec() };
     let trial = trial("dies", Malice::Dies, with_stations(3, patient));
     assert_eq!(trial.code, Some("stations.none_left"));
@@ -173,7 +173,7 @@ fn a_server_that_dies_leaves_what_was_measured_and_names_its_stations() {
 }
 
 #[test]
-fn a_full_server_is_counted_and_not_tried_again() {
+fn a_full_server_is_counted_and_not_retried() {
     let writes = StationsSpec { operation: StationOperation::Write, retries: 3, ..spec() };
     let trial = trial("full", Malice::Full, writes);
     assert_eq!(trial.stationed.errors["no_space"], 100);
@@ -181,7 +181,7 @@ fn a_full_server_is_counted_and_not_tried_again() {
 }
 
 #[test]
-fn connections_are_ramped_and_refusals_before_the_start_counted_apart() {
+fn connections_ramp_up_and_early_refusals_are_counted_apart() {
     let careful = StationsSpec { connects_at_once: 4, threads: Some(2), ..spec() };
     let trial = trial("reluctant", Malice::Reluctant, with_stations(50, careful));
     assert_eq!(trial.stationed.setup.errors["refused"], 3);
@@ -210,7 +210,7 @@ fn an_open_loop_starts_operations_on_schedule() {
 }
 
 #[test]
-fn in_an_open_loop_a_slow_operation_delays_those_behind_it_and_that_counts() {
+fn open_loop_delays_count_towards_response_time() {
     let spec = StationsSpec {
         open_loop: Some(OpenLoop { rate_per_s: 1000.0, arrivals: Arrivals::Fixed }),
         until: StationsUntil { readings_per_station: Some(30), ..StationsUntil::default() },
@@ -232,7 +232,7 @@ fn no_operation_begins_after_the_time() {
 }
 
 #[test]
-fn a_trial_with_more_operations_than_room_keeps_every_few_and_sums_all() {
+fn excess_readings_are_thinned_but_fully_summed() {
     let small = StationsSpec { most_readings: 300, threads: Some(2), ..spec() };
     let (_, trial) = timed_trial("small", &with_stations(5, small), 300);
     let stationed = trial.stationed;
@@ -254,7 +254,7 @@ fn a_trial_with_more_operations_than_room_keeps_every_few_and_sums_all() {
 }
 
 #[test]
-fn what_takes_too_much_memory_is_refused_by_what_takes_it() {
+fn memory_refusals_name_their_cause() {
     let hint = |spec: StationsSpec| super::check(&spec).unwrap_err().hint.unwrap();
     let many = with_stations(1000, spec());
     let files = StationsSpec { file_size_bytes: 1 << 20, ..many.clone() };
@@ -270,7 +270,7 @@ fn what_takes_too_much_memory_is_refused_by_what_takes_it() {
 }
 
 #[test]
-fn each_limit_of_a_request_lets_its_last_value_pass_and_no_further() {
+fn request_limits_are_inclusive() {
     type Change = fn(&mut StationsSpec);
     let until = |until| StationsSpec { until, ..spec() };
     let ratio = |ratio| StationsUntil { interval_ratio: Some(ratio), ..spec().until };
@@ -323,7 +323,7 @@ fn each_limit_of_a_request_lets_its_last_value_pass_and_no_further() {
 }
 
 #[test]
-fn a_cancelled_trial_keeps_what_it_has() {
+fn a_cancelled_trial_keeps_its_readings() {
     let until = StationsUntil { time_ns: Some(60_000_000_000), ..StationsUntil::default() };
     let thinks = StationsSpec { until, think_ns: 1_000_000, ..spec() };
     let began = os::monotonic();
@@ -335,7 +335,7 @@ fn a_cancelled_trial_keeps_what_it_has() {
 }
 
 #[test]
-fn stations_of_a_directory_work_and_wait_on_threads_of_their_own() {
+fn directory_stations_have_their_own_threads() {
     let folder = tempfile::tempdir().unwrap();
     let mut spec = with_stations(3, StationsSpec { think_ns: 500_000, ..spec() });
     spec.service.service = ServiceKind::Directory;
@@ -353,7 +353,7 @@ fn stations_of_a_directory_work_and_wait_on_threads_of_their_own() {
 }
 
 #[test]
-fn a_server_that_takes_its_time_to_connect_is_waited_for() {
+fn slow_connections_are_waited_for() {
     let trial = trial("slow", Malice::Slow, with_stations(2, spec()));
     assert_eq!((trial.code, trial.readings.len()), (None, 200));
     assert!(trial.stationed.setup.elapsed_ns >= 200_000_000, "{:?}", trial.stationed.setup);
@@ -376,7 +376,7 @@ fn a_trial_is_cancelled_while_its_stations_think() {
 }
 
 #[test]
-fn memory_and_threads_are_those_of_stations_readings_and_files() {
+fn memory_and_threads_cover_stations_readings_and_files() {
     let fixed_bytes = Pattern::memory_bytes() + 1_048_576;
     let cost = |spec: &StationsSpec| super::check(spec).unwrap();
     // A message and a connection of 48 KiB, 100 readings of 40 bytes, and the file itself.

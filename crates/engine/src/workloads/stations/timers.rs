@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_to_be_woken_is_the_greatest() {
+    fn the_earliest_wake_up_is_on_top() {
         let bell = Arc::default();
         let [early, late] = [10, 20].map(|at_ns| sleeper(at_ns, &bell));
         assert_eq!(early.cmp(&late), Ordering::Greater);
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn the_alarm_is_set_anew_only_by_one_that_is_before_all_others() {
+    fn only_an_earlier_deadline_resets_the_alarm() {
         let mut sleepers = BinaryHeap::new();
         let is_first = |sleepers: &BinaryHeap<Sleeper>, at_ns| {
             super::is_first(sleepers, Instant::from_nanos(at_ns))
@@ -300,7 +300,7 @@ mod tests {
     }
 
     #[test]
-    fn each_of_many_is_woken_at_its_moment() {
+    fn every_waiter_is_woken_at_its_deadline() {
         let runtime = runtime().unwrap();
         runtime.block_on(tokio::task::LocalSet::new().run_until(async {
             let timers = Timers::new().unwrap();

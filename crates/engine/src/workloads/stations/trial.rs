@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_share_the_connections_that_may_be_made_at_once() {
+    fn threads_share_the_limit_on_concurrent_connections() {
         let each = [(16, 1), (16, 3), (4, 2), (1, 8)]
             .map(|(at_once, threads)| connects_each(at_once, threads));
         assert_eq!(each, [16, 5, 2, 1]);
@@ -302,7 +302,7 @@ mod tests {
     }
 
     #[test]
-    fn threads_share_stations_in_turn_and_the_readings_by_their_number() {
+    fn stations_and_readings_are_divided_among_threads() {
         let of = |most_readings, own, threads| {
             let until = crate::messages::StationsUntil { time_ns: Some(1), ..Default::default() };
             let threads = Some(threads);
@@ -316,7 +316,7 @@ mod tests {
     }
 
     #[test]
-    fn a_line_has_no_more_cells_than_fit() {
+    fn result_lines_are_bounded() {
         let octets = vec![7; 48 * (2 * 13_000 + 5)];
         let lines = lines_of_cells(&octets).map(|(cells, line)| (cells, line.len()));
         assert_eq!(lines.collect::<Vec<_>>(), [(13_000, 624_000), (13_000, 624_000), (5, 240)]);

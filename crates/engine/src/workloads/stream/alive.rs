@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_says_how_much_has_come_until_it_ends() {
+    fn a_flow_reports_received_bytes_until_it_ends() {
         let (word, sender) = word(3);
         word.received(41);
         word.say_alive();
@@ -119,7 +119,7 @@ mod tests {
     }
 
     #[test]
-    fn every_flow_is_said_to_be_alive_again_and_again() {
+    fn every_flow_is_reported_alive_repeatedly() {
         let ((one, sender), (two, other)) = (word(0), word(1));
         let work = || (0..3).map(|_| [heard(&sender).flow, heard(&other).flow]).collect::<Vec<_>>();
         let start = os::monotonic();

@@ -174,7 +174,7 @@ mod tests {
     }
 
     #[test]
-    fn one_flow_alone_waits_in_the_system_s_call_if_it_blocks() {
+    fn a_single_blocking_flow_waits_in_the_system_call() {
         let cases = [
             is_alone(1, Receive::Block),
             is_alone(2, Receive::Block),
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[test]
-    fn the_flow_that_is_due_first_has_its_turn_first() {
+    fn the_earliest_due_flow_runs_first() {
         let mut agenda = Agenda::new(2, ms(100));
         assert_eq!(agenda.pause(ms(100)), Pause::None);
         assert_eq!([agenda.due(ms(100)), agenda.due(ms(100))], [Some(0), Some(1)]);
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn a_flow_that_waits_for_room_does_not_hold_up_others() {
+    fn a_flow_waiting_for_room_delays_no_other() {
         let mut agenda = Agenda::new(3, ms(100));
         for flow in 0..3 {
             assert_eq!(agenda.due(ms(100)), Some(flow));
@@ -227,7 +227,7 @@ mod tests {
     }
 
     #[test]
-    fn flows_that_wait_for_room_are_asked_at_a_check() {
+    fn flows_waiting_for_room_are_polled_at_checks() {
         let mut agenda = Agenda::new(2, ms(100));
         assert_eq!([agenda.due(ms(100)), agenda.due(ms(100))], [Some(0), Some(1)]);
         agenda.wait_for_room(0);
@@ -246,7 +246,7 @@ mod tests {
     }
 
     #[test]
-    fn it_is_over_when_all_flows_have_ended() {
+    fn scheduling_ends_with_the_last_flow() {
         let mut agenda = Agenda::new(2, ms(0));
         agenda.end();
         assert!(!agenda.is_over());
@@ -255,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn few_flows_are_asked_each_unless_they_block() {
+    fn few_nonblocking_flows_are_polled_individually() {
         let watches = |flows| {
             [Receive::Block, Receive::Poll, Receive::Spin]
                 .map(|receive| Looks::new(flows, receive).watches())
@@ -267,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn many_flows_are_asked_when_they_are_ready_and_at_checks() {
+    fn many_flows_are_polled_when_ready_and_at_checks() {
         for (receive, longest_ns) in [(Receive::Block, 9_000_000), (Receive::Spin, 0)] {
             let mut looks = Looks::new(5, receive);
             assert_eq!(looks.next(ms(100)), Look::All);
@@ -277,7 +277,7 @@ mod tests {
     }
 
     #[test]
-    fn a_polling_thread_sleeps_once_all_is_read() {
+    fn polling_threads_sleep_after_reading_everything() {
         let sleeps =
             |receive| [false, true].map(|is_drained| Looks::new(1, receive).sleeps(is_drained));
         assert_eq!(sleeps(Receive::Poll), [false, true]);

@@ -47,7 +47,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn one_message_is_never_cut_up() {
+    fn a_message_is_never_split() {
         use Call::{Batch, One, Segments};
         let calls = |io| [1, 2, 64].map(|count| call_for(io, count));
         assert_eq!(calls(Io::Segment), [One, Segments, Segments]);

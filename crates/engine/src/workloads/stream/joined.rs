@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn there_is_room_for_all_joined_datagrams_of_a_call_as_far_as_allowed() {
+    fn buffers_hold_all_joined_datagrams_up_to_the_limit() {
         let allowed = std::fs::read_to_string("/proc/sys/net/core/rmem_max").unwrap();
         // 64 datagrams of 64 KiB.
         let granted = 4_194_304.min(allowed.trim().parse().unwrap());
@@ -50,7 +50,7 @@ mod tests {
     }
 
     #[test]
-    fn a_size_that_was_asked_for_stays() {
+    fn a_requested_size_is_kept() {
         assert_eq!(buffer_bytes(Some(100_000)), 200_000);
     }
 }

@@ -37,7 +37,7 @@ pub fn spec(amount: Amount, rate: Option<Rate>, size: u32, flows: u16) -> Stream
 }
 
 #[test]
-fn what_cannot_be_added_up_is_refused() {
+fn overflowing_sums_are_refused() {
     let refused = |amount, rate, size| plan(&spec(amount, rate, size, 1000)).is_err();
     let most = Amount::Messages(1 << 40);
     assert!(refused(most, None, 1 << 24), "a tebi-message of 16 MiB");
@@ -109,7 +109,7 @@ pub fn assert_watched_until_forgotten(flow: &impl Flow) {
 }
 
 #[test]
-fn an_amount_of_all_flows_is_spread_over_them() {
+fn a_total_amount_is_divided_among_flows() {
     let messages = |amount, flows| {
         plan(&StreamSpec { amount, flows, ..plain(Transport::Tcp) }).unwrap().messages()
     };
@@ -163,7 +163,7 @@ fn values_are_allowed_up_to_their_bounds() {
 }
 
 #[test]
-fn a_slow_rate_is_no_silence_and_is_shared_by_the_flows() {
+fn slow_rates_are_not_silence_and_are_divided_among_flows() {
     let silence_ms = |rate: f64, flows| {
         let rate = Some(Rate::MessagesPerS(rate));
         let plan = plan(&StreamSpec { rate, flows, ..plain(Transport::Tcp) }).unwrap();
@@ -216,7 +216,7 @@ fn unsupported_modes_are_not_tried() {
 }
 
 #[test]
-fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
+fn automatic_senders_keep_the_gaps_of_a_rate() {
     let reason_of = |transport, rate: Option<f64>, group: Option<usize>| {
         let rate = rate.map(Rate::MessagesPerS);
         let spec = StreamSpec { rate, ..plain(transport) };
@@ -243,7 +243,7 @@ fn a_sender_left_to_the_engine_keeps_the_gaps_of_a_rate() {
 }
 
 #[test]
-fn a_receiver_left_to_the_engine_takes_datagrams_in_batches() {
+fn automatic_receivers_read_in_batches() {
     let chosen = |transport, io, receive| {
         let rate = Some(Rate::MessagesPerS(1_000.0));
         let spec = StreamSpec { io, receive, rate, flows: 4, ..plain(transport) };
@@ -372,7 +372,7 @@ fn a_measurement_uses_the_buffers_of_its_io_mode() {
 }
 
 #[test]
-fn a_measurement_takes_what_its_threads_and_flows_take() {
+fn measurement_memory_covers_threads_and_flows() {
     let spec = StreamSpec { flows: 4, threads: Some(2), ..plain(Transport::Tcp) };
     let cost = cost(&plan(&spec).unwrap(), 1_000, 5);
     assert_eq!(cost.memory_bytes, 2 * (1_000 + METERS_BYTES) + 4 * FLOW_BYTES);

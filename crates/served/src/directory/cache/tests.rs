@@ -21,7 +21,7 @@ fn names(cache: &Cache, directory: &Dir) -> Vec<String> {
 
 #[cfg(unix)]
 #[test]
-fn what_other_programs_change_is_seen_at_once() {
+fn changes_by_other_programs_are_seen_at_once() {
     for cache in caches() {
         let root = tempfile::tempdir().unwrap();
         let (directory, at) = (opened(root.path()), |name: &str| root.path().join(name));
@@ -46,7 +46,7 @@ fn what_other_programs_change_is_seen_at_once() {
 }
 
 #[test]
-fn more_changes_than_are_reported_are_seen_all_the_same() {
+fn changes_beyond_the_event_queue_are_seen() {
     for cache in caches() {
         let root = tempfile::tempdir().unwrap();
         let (directory, at) = (opened(root.path()), |name: &str| root.path().join(name));
@@ -65,7 +65,7 @@ fn more_changes_than_are_reported_are_seen_all_the_same() {
 }
 
 #[test]
-fn a_directory_is_known_wherever_it_lies_and_forgotten_when_it_is_gone() {
+fn cached_directories_follow_moves_and_removal() {
     for cache in caches() {
         let root = tempfile::tempdir().unwrap();
         for round in 0..20 {
@@ -123,7 +123,7 @@ fn counted(_: &str) -> bool {
 
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 #[test]
-fn a_change_costs_one_name_however_many_there_are() {
+fn a_change_costs_the_same_in_any_directory() {
     let cache = Cache::new(counted);
     let root = tempfile::tempdir().unwrap();
     for number in 0..2000 {
@@ -173,7 +173,7 @@ fn a_directory_of_a_million_names_is_read_once_and_a_longer_one_is_refused() {
 }
 
 #[test]
-fn many_clients_at_once_see_what_they_have_done_themselves() {
+fn concurrent_clients_see_their_own_changes() {
     let cache = Cache { max_directories: 2, ..Cache::new(|_| true) };
     let root = tempfile::tempdir().unwrap();
     for directory in 0..4 {

@@ -31,7 +31,7 @@ fn a_long_name_keeps_its_short_name_when_others_appear() {
 }
 
 #[test]
-fn names_that_differ_in_case_have_short_names_of_their_own() {
+fn names_differing_in_case_get_different_short_names() {
     let mut index = of(&["readme", "README", "Readme"]);
     assert_eq!(short(&index, "README").unwrap(), "README");
     let others = ["readme", "Readme"].map(|name| short(&index, name).unwrap());
@@ -43,7 +43,7 @@ fn names_that_differ_in_case_have_short_names_of_their_own() {
 }
 
 #[test]
-fn what_cannot_be_asked_for_is_known_by_a_short_name_alone() {
+fn unrepresentable_names_are_reachable_by_short_name() {
     let names = ["a\\b", "co:lon", "CON", "new\nline", "end.", "what?", "plain"];
     let index = of(&names);
     let listed = all(&index);
@@ -60,7 +60,7 @@ fn what_cannot_be_asked_for_is_known_by_a_short_name_alone() {
 }
 
 #[test]
-fn a_name_takes_its_short_one_from_what_has_it_made() {
+fn valid_names_take_short_names_from_generated_ones() {
     let mut index = of(&["co:lon"]);
     let first = made("co:lon", 1);
     index.insert(&first);
@@ -98,7 +98,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn names_that_come_and_go_leave_what_was_read_at_once(
+    fn index_updates_equal_a_fresh_read(
         changes in prop::collection::vec((any::<bool>(), names()), 0..120),
     ) {
         let (mut index, mut there) = (of(&[]), BTreeSet::new());

@@ -124,7 +124,7 @@ mod tests {
     }
 
     #[test]
-    fn a_url_is_admitted_until_its_time_is_over() {
+    fn version_2_urls_are_valid_until_their_expiry() {
         for (now_s, wanted) in
             [(1_175_139_620, Ok(())), (0, Ok(())), (1_175_139_621, Err(Code::AccessDenied))]
         {
@@ -135,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_changed_or_added_is_refused() {
+    fn changed_or_added_parameters_are_refused() {
         let wrong = Err(Code::SignatureDoesNotMatch);
         for (what, method, uri) in [
             ("method", "PUT", URL.to_owned()),

@@ -65,7 +65,7 @@ fn the_declared_length_of_chunks_is_enforced() {
 
 /// From `printf 123456789 | openssl dgst -binary … | base64`, the CRCs from their catalogue.
 #[test]
-fn every_checksum_that_is_given_is_checked() {
+fn every_given_checksum_is_verified() {
     for (name, right) in [
         ("content-md5", "JfnnlDI7RTiF9RgfG2JNCw=="),
         ("x-amz-checksum-crc32", "y/Q5Jg=="),
@@ -106,7 +106,7 @@ fn every_checksum_that_is_given_is_checked() {
 }
 
 #[test]
-fn a_hash_that_is_signed_is_that_of_what_comes() {
+fn the_signed_hash_must_match_the_body() {
     use sha2::{Digest, Sha256};
     let payload = || Payload::Hash(Sha256::digest("abc").into());
     let fields = [("content-length", "3")];
@@ -211,7 +211,7 @@ mod signed_chunks {
     }
 
     #[test]
-    fn the_examples_of_the_documentation_are_taken_and_no_byte_may_differ() {
+    fn documented_examples_pass_and_any_changed_byte_fails() {
         let wrong = Err(Code::SignatureDoesNotMatch);
         let data = vec![b'a'; DATA_BYTES];
         for (head, after, chunks) in [WITHOUT_FIELDS, WITH_FIELDS] {

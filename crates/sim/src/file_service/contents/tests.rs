@@ -58,7 +58,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
 
 proptest! {
     #[test]
-    fn a_file_has_the_bytes_that_were_written_whether_expected_or_not(steps in steps(), seed: u8) {
+    fn files_hold_exactly_the_written_bytes(steps in steps(), seed: u8) {
         let mut contents = contents();
         let file = handle(&opened(&mut contents, "f.dat", Presence::New));
         let mut model = Vec::<u8>::new();
@@ -115,7 +115,7 @@ fn a_file_of_the_expected_content_takes_no_memory() {
 }
 
 #[test]
-fn names_are_found_in_any_case_and_refused_as_file_systems_do() {
+fn names_match_in_any_case_and_invalid_ones_are_refused() {
     let mut contents = contents();
     let mut call = |call| contents.carry_out(call, &mut Vec::new());
     let refused = FileAnswer::Refused;
@@ -141,7 +141,7 @@ fn names_are_found_in_any_case_and_refused_as_file_systems_do() {
 }
 
 #[test]
-fn each_file_has_a_number_of_its_own_and_its_size_and_a_directory_has_none() {
+fn files_have_unique_numbers_and_sizes_and_directories_none() {
     let mut contents = contents();
     contents.put_directory(&names("d"));
     contents.put(&names("d/f"), 700).unwrap();
@@ -153,7 +153,7 @@ fn each_file_has_a_number_of_its_own_and_its_size_and_a_directory_has_none() {
 }
 
 #[test]
-fn the_room_that_is_free_is_what_files_have_left() {
+fn free_space_is_capacity_minus_files() {
     let mut contents = contents();
     let free = |contents: &mut Contents, used: u64| {
         let total_bytes = 1 << 20;
@@ -187,7 +187,7 @@ fn the_room_that_is_free_is_what_files_have_left() {
 }
 
 #[test]
-fn a_directory_is_listed_in_parts_without_what_lies_in_those_below() {
+fn listings_are_paged_and_exclude_subdirectory_contents() {
     let mut contents = contents();
     for path in ["d/b", "d/a/x", "d/c", "d/a/y", "e", "d/B2"] {
         contents.put_bytes(&names(path), &[1; 3]).unwrap();

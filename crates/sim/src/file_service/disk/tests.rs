@@ -59,12 +59,12 @@ fn assert_near(found: f64, expected: f64, ratio: f64) {
 }
 
 #[test]
-fn a_disk_has_the_bytes_of_all_its_sectors() {
+fn disk_capacity_is_the_sum_of_its_sectors() {
     assert_eq!((plan().sectors(), plan().bytes()), (41_820, 21_411_840));
 }
 
 #[test]
-fn random_accesses_take_the_mean_seek_and_half_a_turn() {
+fn random_accesses_take_mean_seek_plus_half_a_turn() {
     let plan = plan();
     let mut random = Random::new(1, 0);
     let sectors = plan.sectors();
@@ -85,7 +85,7 @@ fn random_accesses_take_the_mean_seek_and_half_a_turn() {
 }
 
 #[test]
-fn sectors_that_follow_each_other_take_a_turn_each_once_the_processor_is_late() {
+fn a_late_processor_costs_a_turn_per_sector() {
     // Without a pause the next sector is under the head at once.
     let one_after_the_other = || (0..17).map(one);
     let in_time = timed(plan(), 0, one_after_the_other());
@@ -134,7 +134,7 @@ fn verification_reads_in_the_next_turn() {
 }
 
 #[test]
-fn a_disk_of_memory_takes_the_controllers_time() {
+fn a_ram_disk_takes_only_controller_time() {
     let memory =
         DiskPlan { turn_ns: 0, seek_each_ns: 1, overhead_ns: 1_000, per_byte_ps: 10_000, ..plan() };
     let took = timed(memory, 0, [Access { sector: 9_999, count: 2, is_write: true }]);
@@ -168,14 +168,14 @@ fn served(order: Order, cylinders: &[u32]) -> Vec<u32> {
 }
 
 #[test]
-fn an_elevator_keeps_its_direction_and_other_orders_are_first_come_first_served() {
+fn the_elevator_keeps_direction_and_fifo_keeps_order() {
     let asked = [50, 300, 120, 50, 99];
     assert_eq!(served(Order::FirstCome, &asked), [100, 50, 300, 120, 50, 99]);
     assert_eq!(served(Order::Elevator, &asked), [100, 120, 300, 99, 50, 50]);
 }
 
 #[test]
-fn accesses_wait_as_in_an_m_g_1_queue() {
+fn disk_waits_match_an_m_g_1_queue() {
     let turn_ns = TURN_NS as f64;
     // Small sectors: an access that follows another begins where one ends.
     let plan = DiskPlan { cylinders: 1, heads: 1, sectors_per_track: 1024, ..plan() };
@@ -232,7 +232,7 @@ fn the_times_of_a_disk_add_up() {
 }
 
 #[test]
-fn an_access_that_is_given_up_makes_room_for_the_next() {
+fn a_cancelled_access_makes_room_for_the_next() {
     let time = VirtualTime::new();
     let disk = Disk::new(plan(), time.clone()).unwrap();
     let (clock, used) = (time.clone(), disk.clone());
@@ -254,7 +254,7 @@ fn an_access_that_is_given_up_makes_room_for_the_next() {
 }
 
 #[test]
-fn a_disk_that_there_cannot_be_is_refused() {
+fn impossible_disks_are_refused() {
     let cases = [
         (DiskPlan { cylinders: 0, ..plan() }, "`cylinders`: found 0; allowed: 1 to 4294967295"),
         (DiskPlan { interleave: 18, ..plan() }, "`interleave`: found 18; allowed: 1 to 17"),

@@ -44,7 +44,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_new_block_lies_behind_all_others_and_keeps_its_place() {
+    fn new_blocks_are_placed_last_and_stay() {
         let blocks = [
             [(1, 0), (1, 1), (1, 2)],
             [(2, 0), (2, 1), (3, 0)],

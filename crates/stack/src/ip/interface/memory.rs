@@ -92,7 +92,7 @@ mod tests {
     const LIST_ENTRY: usize = size_of::<Vec<u8>>();
 
     #[test]
-    fn a_tree_has_nodes_of_11_entries_and_uses_5_of_each_at_least() {
+    fn tree_memory_assumes_11_entries_per_node_at_least_5_used() {
         let bytes = [0, 1, 4, 5, 9, 10].map(tree_bytes::<u64>);
         let node = 11 * 8 + 128;
         assert_eq!(bytes, [0, node, node, 2 * node, 2 * node, 3 * node]);
@@ -106,7 +106,7 @@ mod tests {
     }
 
     #[test]
-    fn an_interface_holds_its_lists_and_what_is_in_them() {
+    fn interface_memory_includes_lists_and_their_contents() {
         let address = |last: u8| IpAddr::from([10, 0, 0, last]);
         let neighbours: BTreeMap<IpAddr, Mac> =
             (2..9).map(|last| (address(last), [2; 6])).collect();
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn its_bound_has_lists_that_have_grown_and_32_short_frames() {
+    fn the_interface_bound_covers_grown_lists_and_32_short_frames() {
         let of_connections = trees_bytes(3, 7) + 3 * Connection::most_bytes(&PROFILE, 100);
         // Room for six numbers of each of two lists, for twelve events, and for three connections.
         let lists = 2 * 8 * size_of::<usize>()

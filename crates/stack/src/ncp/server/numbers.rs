@@ -78,7 +78,7 @@ mod tests {
     }
 
     #[test]
-    fn an_entry_keeps_its_number_under_another_name_and_a_new_one_has_its_own() {
+    fn entry_numbers_survive_renames_and_new_entries_get_new_ones() {
         let mut numbers = EntryNumbers::default();
         let file = numbers.number(&path("d/A.TXT"));
         assert_eq!(numbers.number(&path("D/a.txt")), file);
@@ -94,7 +94,7 @@ mod tests {
     }
 
     #[test]
-    fn there_are_no_more_than_so_many() {
+    fn entry_numbers_are_bounded() {
         let mut numbers = EntryNumbers::default();
         let first = numbers.number(&path("0"));
         for index in 1..MOST + 10 {

@@ -259,7 +259,7 @@ mod tests {
     }
 
     #[test]
-    fn only_what_was_lost_is_sent_again() {
+    fn only_lost_fragments_are_resent() {
         let body: Vec<u8> = (0..3_000_u32).map(|at| (at * 7) as u8).collect();
         // 534 octets a packet: six of them.
         assert_eq!(carried(&body, &[]), (body.clone(), 6));
@@ -270,7 +270,7 @@ mod tests {
     }
 
     #[test]
-    fn parts_that_make_no_sense_change_nothing() {
+    fn invalid_fragments_change_nothing() {
         let mut burst = Burst::new((1, 2), 0, 1_500);
         let part = |offset, total, data: &[u8]| {
             let mut octets = vec![];
@@ -293,7 +293,7 @@ mod tests {
     }
 
     #[test]
-    fn the_gap_is_kept_and_grows_with_losses_alone() {
+    fn the_packet_gap_grows_only_with_losses() {
         let mut burst = Burst::new((1, 2), 600, 1_500);
         burst.is_lossy = true;
         burst.adapt_delay();
@@ -355,7 +355,7 @@ mod tests {
     }
 
     #[test]
-    fn a_server_that_works_and_one_that_misses_something_say_so() {
+    fn busy_replies_and_missing_lists_are_sent() {
         let mut burst = Burst::new((1, 2), 600, 1_500);
         let mut said = vec![];
         burst.ask_for_missing((3, 3), |packet| said.push(packet.to_vec()));

@@ -157,7 +157,7 @@ fn a_node_with_one_carrier_has_no_other_one() {
 }
 
 #[test]
-fn a_second_carrier_changes_no_frame_of_the_first() {
+fn adding_a_carrier_leaves_frames_of_the_first_unchanged() {
     let alone = |kind: CarrierKind, to: Peer| {
         let mut pair = Pair::new(CarrierKinds::only(kind));
         pair.talk(kind, to);
@@ -181,7 +181,7 @@ fn a_second_carrier_changes_no_frame_of_the_first() {
 }
 
 #[test]
-fn every_carrier_of_a_node_has_to_be_ready() {
+fn a_node_is_ready_once_every_carrier_is() {
     let mut pair = Pair::new(BOTH);
     assert!(pair.said(1, &Event::Claimed(name(1))));
     assert_eq!(pair.nodes.each_ref().map(Node::readiness), [Readiness::Ready, Readiness::Waiting]);
@@ -219,7 +219,7 @@ fn carriers_are_found_by_their_names() {
 }
 
 #[test]
-fn a_set_of_carriers_has_each_once_and_those_on_ipx_are_known() {
+fn carrier_sets_hold_each_once_and_know_which_use_ipx() {
     assert_eq!(BOTH.and(CarrierKind::Nbf), BOTH);
     assert_eq!(CarrierKinds::default().iter().count(), 0);
     for &kind in CarrierKind::ALL {

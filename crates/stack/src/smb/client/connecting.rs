@@ -235,7 +235,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_share_is_of_files_unless_it_is_of_another_kind() {
+    fn an_unknown_share_type_counts_as_a_file_share() {
         let kinds = ["A:", "SHARE", "LPT1:", "ipc", "COMM"];
         let found = kinds.map(|kind| is_of_files(&Text::Oem(kind.as_bytes())));
         assert_eq!(found, [true, true, false, false, false]);

@@ -86,7 +86,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_that_lead_elsewhere_are_refused() {
+    fn names_outside_the_share_are_refused() {
         for name in
             ["..", "a:b", "a/b", "CON", "con.txt", "LPT1", "com9.x", "nul ", "a\u{1}", "a.", "..."]
         {

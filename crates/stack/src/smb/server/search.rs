@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_finds_directories_where_it_may_and_nothing_that_lacks_what_it_insists_on() {
+    fn searches_apply_allowed_and_required_attributes() {
         let found = |is_directory, is_read_only| Found {
             name: "A.X".into(),
             short_name: "A.X".into(),

@@ -143,8 +143,7 @@ pub fn part(destination: u16, sequence: u16, len: u16) -> SessionHeader {
 }
 
 #[test]
-fn a_part_that_comes_again_is_acknowledged_and_taken_once_and_one_that_leaves_something_out_is_not()
-{
+fn repeated_parts_are_taken_once_and_parts_after_a_gap_refused() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 1, 3), b"one").is_empty());
@@ -169,7 +168,7 @@ fn a_part_that_comes_again_is_acknowledged_and_taken_once_and_one_that_leaves_so
 
 /// Of the next packet with one: so the other end sees whether it lacks any.
 #[test]
-fn an_acknowledgement_has_the_number_of_what_comes_next() {
+fn acknowledgements_carry_the_next_expected_number() {
     let mut server = Server::new();
     let ours = server.session();
     server.node.send(server.now, server.sessions[0], &[1; 10]).unwrap();
@@ -182,7 +181,7 @@ fn an_acknowledgement_has_the_number_of_what_comes_next() {
 }
 
 #[test]
-fn a_session_of_another_station_or_of_none_is_not_answered() {
+fn packets_for_sessions_of_others_are_not_answered() {
     let mut server = Server::new();
     let ours = server.session();
     let header = part(ours, 1, 1);
@@ -198,7 +197,7 @@ fn a_session_of_another_station_or_of_none_is_not_answered() {
 }
 
 #[test]
-fn parts_that_do_not_go_together_end_the_session_and_more_than_the_window_is_not_taken() {
+fn inconsistent_parts_end_the_session_and_parts_beyond_the_window_are_dropped() {
     let senseless = [
         SessionHeader { offset: 5, ..part(0, 1, 8) },
         SessionHeader { control: 0, ..part(0, 1, 3) },
@@ -228,7 +227,7 @@ fn parts_that_do_not_go_together_end_the_session_and_more_than_the_window_is_not
 }
 
 #[test]
-fn a_call_that_comes_again_is_answered_again_and_later_it_is_a_new_one() {
+fn a_repeated_call_is_answered_again_until_it_counts_as_new() {
     let mut server = Server::new();
     let ours = server.session();
     assert_eq!(server.call(CLIENT, THEIRS)[0].source, ours);
@@ -297,7 +296,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn no_packets_stop_a_server(
+    fn any_packets_leave_a_server_running(
         packets in prop::collection::vec(
             (0..3_u8, prop::collection::vec(any::<u8>(), 0..90)), 0..40,
         ),

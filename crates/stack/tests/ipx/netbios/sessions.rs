@@ -19,7 +19,7 @@ fn messages() -> Vec<Vec<u8>> {
 }
 
 #[test]
-fn messages_of_every_length_come_back_between_all_profiles() {
+fn messages_of_every_length_round_trip_between_all_profiles() {
     let all = [WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, profile::DOS];
     for caller in all {
         for callee in all {
@@ -39,7 +39,7 @@ fn messages_of_every_length_come_back_between_all_profiles() {
 }
 
 #[test]
-fn packets_have_the_bytes_that_the_shorter_of_both_takes() {
+fn packet_size_is_the_smaller_limit_of_both_ends() {
     // 802.2: 1500 octets without its header of 3, IPX's of 30 and that of the session of 18.
     for (callee, longest) in [(WINDOWS_NT, 1449), (WINDOWS_9X, 1440), (WINDOWS_WFW, 1424)] {
         let (mut segment, _) =
@@ -56,7 +56,7 @@ fn packets_have_the_bytes_that_the_shorter_of_both_takes() {
 }
 
 #[test]
-fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
+fn oversized_messages_are_refused_and_the_send_queue_is_bounded() {
     let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(4_100));
     check_what_is_refused(&mut segment, id);
@@ -64,7 +64,7 @@ fn a_message_beyond_the_longest_is_refused_and_more_than_a_few_wait_for_room() {
 
 /// A message of one packet is acknowledged with data, or after 250 ms; within a message when its window is full.
 #[test]
-fn acknowledgements_wait_for_data_and_a_full_window_does_not() {
+fn acknowledgements_are_delayed_except_for_a_full_window() {
     let (mut segment, _) =
         pair([WINDOWS_NT; 2], [Peer::sending([pattern(0, 10)]), Peer::default()]);
     segment.run_until(ms(4_240));
@@ -109,7 +109,7 @@ fn missing_fragments_are_requested_and_resent_at_once() {
 }
 
 #[test]
-fn closing_sends_what_waits_and_both_ends_forget_the_session() {
+fn closing_flushes_data_and_ends_the_session_at_both_ends() {
     let (mut segment, id) =
         pair([WINDOWS_NT; 2], [Peer::sending([pattern(1, 9_000)]), Peer::default()]);
     segment.run_until(ms(4_005));
@@ -137,7 +137,7 @@ fn an_unanswered_disconnect_is_resent_and_then_dropped() {
 }
 
 #[test]
-fn a_name_that_no_station_has_is_not_found_and_who_does_not_listen_does_not_answer() {
+fn unknown_names_are_not_found_and_non_listeners_do_not_answer() {
     let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     for (from, to, after_ms, why) in
         [(0, 7, 1_500, Why::NameNotFound), (1, 0, 5_000, Why::NoAnswer)]
@@ -152,7 +152,7 @@ fn a_name_that_no_station_has_is_not_found_and_who_does_not_listen_does_not_answ
 }
 
 #[test]
-fn a_name_has_one_station() {
+fn a_name_belongs_to_one_station() {
     let node = |station| {
         let carriers = CarrierKinds::only(CarrierKind::Nbipx);
         let config = NodeConfig::new(mac(station), name(0), WINDOWS_NT, carriers);
@@ -171,7 +171,7 @@ fn a_name_has_one_station() {
 }
 
 #[test]
-fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
+fn a_paused_receiver_gets_the_whole_message_on_resume() {
     let sent = vec![pattern(0, 30_000), pattern(1, 30_000), pattern(2, 10)];
     let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending(sent.clone()), Peer::default()]);
     segment.run_until(ms(4_020));
@@ -201,7 +201,7 @@ fn a_receiver_that_pauses_gets_the_message_whole_when_it_goes_on() {
 }
 
 #[test]
-fn an_idle_session_is_asked_for_and_kept() {
+fn an_idle_session_is_probed_and_kept() {
     let (mut segment, id) = pair([WINDOWS_NT; 2], [Peer::default(), Peer::default()]);
     segment.run_until(ms(3_600_000));
     assert!(segment.program(0).ended.is_empty() && segment.program(1).ended.is_empty());
@@ -233,11 +233,11 @@ fn session_ends_when_peer_disappears() {
 }
 
 #[test]
-fn a_station_that_is_called_without_need_does_nothing() {
+fn spurious_timer_calls_change_nothing() {
     check_calls_without_need(CarrierKind::Nbipx, WINDOWS_NT);
 }
 
 #[test]
-fn a_message_that_nothing_answers_is_acknowledged_at_once_by_our_own_profile() {
+fn our_profile_acknowledges_unanswered_messages_at_once() {
     check_that_the_last_messages_do_not_wait(CarrierKind::Nbipx);
 }

@@ -37,7 +37,7 @@ fn copy(dialect: Dialect, profile: Profile, size_bytes: usize, lost: u32) -> Seg
 }
 
 #[test]
-fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
+fn files_round_trip_in_every_dialect_despite_frame_loss() {
     for dialect in Dialect::ALL {
         copy(dialect, WINDOWS_NT, 50_000, 0);
         copy(dialect, WINDOWS_9X, 50_000, 5);
@@ -45,7 +45,7 @@ fn a_file_comes_back_in_every_dialect_although_frames_are_lost() {
 }
 
 #[test]
-fn every_frame_is_dissected_as_nbipx_and_none_is_malformed() {
+fn tshark_reads_every_frame_as_nbipx() {
     for (dialect, of) in [(Dialect::Core, "nbipx-core"), (Dialect::Nt, "nbipx-nt")] {
         let segment = copy(dialect, WINDOWS_NT, 60_000, 2);
         let capture = segment.capture.as_ref().unwrap();
@@ -68,7 +68,7 @@ fn every_frame_is_dissected_as_nbipx_and_none_is_malformed() {
 
 /// Requests and answers follow each other, and within a message each fourth packet waits for its acknowledgement.
 #[test]
-fn bulk_transfer_takes_the_time_of_its_frames() {
+fn bulk_transfers_run_at_wire_speed() {
     for dialect in [Dialect::Core, Dialect::Nt] {
         let segment = copy(dialect, WINDOWS_NT, 300_000, 0);
         for stage in [Stage::Writing, Stage::Reading] {

@@ -88,7 +88,7 @@ fn an_unanswered_disconnect_is_resent_on_the_same_schedule() {
 
 /// Q99745: after 30 s without a packet, eight questions 30 s apart.
 #[test]
-fn a_silent_end_is_asked_eight_times_whether_it_is_there() {
+fn a_silent_peer_is_probed_eight_times() {
     let mut server = Server::new();
     let ours = server.session();
     let sent = until(&mut server, 400_000);
@@ -110,7 +110,7 @@ fn a_silent_end_is_asked_eight_times_whether_it_is_there() {
 }
 
 #[test]
-fn an_end_that_takes_nothing_is_asked_for_room_each_600_ms() {
+fn a_closed_window_is_probed_every_600_ms() {
     let mut server = Server::new();
     let ours = server.session();
     let id = server.sessions[0];
@@ -134,7 +134,7 @@ fn an_end_that_takes_nothing_is_asked_for_room_each_600_ms() {
 }
 
 #[test]
-fn an_acknowledgement_waits_250_ms_for_data_unless_it_is_asked_for() {
+fn acknowledgements_wait_250_ms_unless_requested() {
     let mut server = Server::new();
     let ours = server.session();
     assert!(server.hear(CLIENT, part(ours, 1, 1), b"x").is_empty());
@@ -202,7 +202,7 @@ fn after_round_trip(milliseconds: u64) -> (usize, u64) {
 
 /// Q99745: on a slow network each second packet is acknowledged; the first wait is two round trips at least.
 #[test]
-fn a_network_with_a_round_trip_of_half_a_second_is_slow() {
+fn a_round_trip_of_half_a_second_counts_as_a_slow_network() {
     assert_eq!(after_round_trip(1), (4, 500_000_000));
     assert_eq!(after_round_trip(249), (4, 500_000_000));
     assert_eq!(after_round_trip(499), (4, 998_000_000));
@@ -222,7 +222,7 @@ fn a_closed_session_answers_disconnects_for_ten_seconds() {
 }
 
 #[test]
-fn a_call_within_30_s_is_a_late_copy() {
+fn a_repeated_call_within_30_s_is_a_duplicate() {
     for (after_ms, is_copy) in [(29_999, true), (30_000, false)] {
         let mut server = Server::new();
         let ours = server.session();
@@ -236,7 +236,7 @@ fn a_call_within_30_s_is_a_late_copy() {
 }
 
 #[test]
-fn one_station_has_127_sessions_and_all_have_254() {
+fn sessions_are_limited_to_127_per_station_and_254_in_all() {
     let mut server = Server::new();
     let open = |server: &mut Server, from: Mac, number: u16| {
         let said = server.call(from, number);
@@ -269,7 +269,7 @@ fn one_station_has_127_sessions_and_all_have_254() {
 }
 
 #[test]
-fn a_station_calls_254_sessions_at_a_time() {
+fn a_station_opens_at_most_254_sessions() {
     let mut server = Server::new();
     let to = Called::Name(name(7));
     let ids: Vec<_> =
@@ -288,7 +288,7 @@ fn a_station_calls_254_sessions_at_a_time() {
 
 /// Five times, a second apart (Q99745).
 #[test]
-fn a_call_is_sent_five_times() {
+fn an_unanswered_call_is_sent_five_times() {
     let (mut segment, _) = pair([WINDOWS_NT; 2], [Peer::sending([]), Peer::default()]);
     let begin = segment.now;
     segment.capture = Some(vec![]);
@@ -330,7 +330,7 @@ fn packets(capture: &[u8]) -> Vec<(u64, usize, SessionHeader)> {
 
 /// What both ends count is what was seen between them, counted by itself.
 #[test]
-fn both_ends_count_what_goes_between_them() {
+fn both_ends_count_the_same_traffic() {
     for seed in 0..6 {
         let sent: Vec<_> = (0..12).map(|index| pattern(index, 9_000)).collect();
         let peers = [Peer::sending(sent.clone()), Peer::echoing()];
@@ -410,7 +410,7 @@ fn calling() -> (Server, u16) {
 }
 
 #[test]
-fn only_the_answer_of_the_station_that_was_called_opens_a_session() {
+fn only_the_called_station_can_open_the_session() {
     let opening = |station, longest_data| {
         let mut data = vec![];
         let (source, destination) = (name(station).0, name(0).0);

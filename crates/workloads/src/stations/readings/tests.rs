@@ -42,7 +42,7 @@ fn a_line_of_readings_is_within_its_bound() {
 }
 
 #[test]
-fn what_has_no_room_is_not_kept() {
+fn readings_without_room_are_not_kept() {
     let mut readings = Readings::new(2, None);
     assert!(readings.push(READING));
     assert!(!readings.push(READING));
@@ -66,7 +66,7 @@ fn plain(station: u32, number: u64) -> Reading {
 }
 
 #[test]
-fn of_more_than_there_is_room_for_every_few_are_kept_and_nothing_is_lost_from_the_sums() {
+fn excess_readings_are_thinned_and_sums_stay_complete() {
     let mut readings = Readings::new(1000, Some(Slices::new(0, 1, 2, None)));
     for number in 0..10_000 {
         assert!(readings.push(plain(0, number)) && readings.push(plain(1, number)));
@@ -106,7 +106,7 @@ fn of_more_than_there_is_room_for_every_few_are_kept_and_nothing_is_lost_from_th
 }
 
 #[test]
-fn what_failed_is_never_dropped_and_ends_the_trial_where_it_fills_the_room() {
+fn failed_readings_are_never_dropped_and_end_a_full_trial() {
     let mut readings = Readings::new(3, Some(Slices::new(0, 1, 1, None)));
     let kept: Vec<bool> = (0..5).map(|_| readings.push(READING_THAT_FAILED)).collect();
     assert_eq!(kept, [true, true, true, false, false]);
@@ -116,7 +116,7 @@ fn what_failed_is_never_dropped_and_ends_the_trial_where_it_fills_the_room() {
 const READING_THAT_FAILED: Reading = Reading { end_ns: 0x1112_1314_1516_1719, ..READING };
 
 #[test]
-fn a_number_has_as_many_levels_as_it_can_be_halved() {
+fn the_thinning_level_is_the_power_of_two_in_a_number() {
     assert_eq!([1, 2, 3, 4, 12, 1 << 40].map(level), [0, 1, 0, 2, 2, 40]);
 }
 
@@ -131,7 +131,7 @@ fn one_operation_may_thin_by_more_than_one_level() {
 }
 
 #[test]
-fn what_was_tried_again_is_kept_whatever_its_level() {
+fn retried_readings_are_always_kept() {
     let mut readings = Readings::new(2, Some(Slices::new(0, 1, 1, None)));
     readings.push(Reading { attempt: 1, ..plain(0, 1) });
     for number in 1..4 {
@@ -145,7 +145,7 @@ fn what_was_tried_again_is_kept_whatever_its_level() {
 }
 
 #[test]
-fn what_two_threads_have_dropped_adds_up() {
+fn dropped_readings_of_threads_add_up() {
     let (mut one, mut other) = (Dropped::new(), Dropped::new());
     one.take(&Reading { bytes: 10, ..plain(0, 7) });
     other.take(&Reading { bytes: 20, ..plain(0, 3) });

@@ -24,7 +24,7 @@ fn a_run_across_the_mark_is_measured_from_the_mark_on() {
 }
 
 #[test]
-fn a_mark_that_was_overtaken_counts_what_is_here() {
+fn a_late_mark_counts_messages_already_received() {
     let plan = plan();
     let (mut counter, mut meters) =
         (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
@@ -36,7 +36,7 @@ fn a_mark_that_was_overtaken_counts_what_is_here() {
 }
 
 #[test]
-fn what_comes_after_the_drain_is_overdue() {
+fn messages_after_the_drain_are_overdue() {
     let plan = plan();
     let (mut counter, mut meters) =
         (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
@@ -69,7 +69,7 @@ fn drops_count_from_the_first_measured_message_on() {
 }
 
 #[test]
-fn before_the_mark_drops_are_those_of_the_warm_up_by_its_time() {
+fn drops_before_the_mark_belong_to_the_warm_up() {
     let plan = plan();
     let dropped = |warmup_ms| {
         let mut counter = Counter::new(&plan, Instant::ZERO);
@@ -104,7 +104,7 @@ fn over_time(meters: Meters<()>) -> (Vec<u64>, Vec<i64>) {
 }
 
 #[test]
-fn an_interval_has_lost_what_was_due_in_it() {
+fn losses_count_in_the_interval_they_were_due() {
     let plan = plan();
     let (mut counter, mut meters) =
         (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));
@@ -127,7 +127,7 @@ fn an_interval_has_lost_what_was_due_in_it() {
 }
 
 #[test]
-fn without_the_senders_word_nothing_is_lost_at_the_end() {
+fn trailing_losses_need_the_count_of_the_sender() {
     let plan = plan();
     let (mut counter, mut meters) =
         (Counter::new(&plan, Instant::ZERO), Meters::<()>::new(&plan, None));

@@ -30,7 +30,7 @@ fn tree() -> TempDir {
 }
 
 #[test]
-fn a_tree_is_found_in_one_order_with_its_directories() {
+fn trees_are_walked_in_a_fixed_order_with_directories() {
     let root = tree();
     let files = found(root.path()).unwrap();
     let entries: Vec<_> =
@@ -49,7 +49,7 @@ fn a_tree_is_found_in_one_order_with_its_directories() {
 
 #[test]
 #[cfg(unix)]
-fn links_and_special_files_are_left_out_and_counted() {
+fn links_and_special_files_are_skipped_and_counted() {
     let root = tree();
     for name in ["one", "two"] {
         std::os::unix::fs::symlink("a", root.path().join(name)).unwrap();
@@ -61,7 +61,7 @@ fn links_and_special_files_are_left_out_and_counted() {
 }
 
 #[test]
-fn a_tree_that_is_another_has_another_digest() {
+fn different_trees_have_different_digests() {
     let root = tree();
     let first = found(root.path()).unwrap();
     let digest = first.digest();
@@ -82,7 +82,7 @@ fn a_tree_that_is_another_has_another_digest() {
 }
 
 #[test]
-fn a_file_that_has_changed_is_seen_by_what_the_system_tells() {
+fn changed_files_are_detected_by_their_metadata() {
     let root = tree();
     let files = found(root.path()).unwrap();
     let (path, before) = (root.path().join("z"), fs::metadata(root.path().join("z")).unwrap());
@@ -106,7 +106,7 @@ fn a_file_that_has_changed_is_seen_by_what_the_system_tells() {
 }
 
 #[test]
-fn a_dataset_cannot_change() {
+fn a_changed_dataset_is_an_error() {
     let groups = json!([{"count": 2, "least_bytes": 9, "most_bytes": 9}]);
     let files = found_within(&json!({"dataset": {"seed": 5, "groups": groups}}), false).unwrap();
     assert_eq!((files.bytes(), files.directories.len()), (18, 0));
@@ -115,7 +115,7 @@ fn a_dataset_cannot_change() {
 }
 
 #[test]
-fn bytes_of_a_file_are_compared_from_their_place_on() {
+fn file_bytes_are_compared_at_their_offset() {
     let root = tree();
     let files = found(root.path()).unwrap();
     let truth = files.truth(3).unwrap();
@@ -136,7 +136,7 @@ fn bytes_of_a_file_are_compared_from_their_place_on() {
 }
 
 #[test]
-fn names_are_counted_up_to_the_most() {
+fn name_lists_are_bounded() {
     assert!(check_count([MOST_FILES - 5, 2, 3]).is_ok());
     assert!(check_count([0, 0, MOST_FILES]).is_ok());
     for names in [[MOST_FILES - 4, 2, 3], [1, 0, MOST_FILES], [2, MOST_FILES, MOST_FILES]] {

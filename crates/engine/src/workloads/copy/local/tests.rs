@@ -85,7 +85,7 @@ fn a_file_is_compared_block_by_block_to_its_end() {
 }
 
 #[test]
-fn hashes_are_of_blocks_in_whatever_order_they_come() {
+fn hashes_do_not_depend_on_block_order() {
     let files = dataset();
     let right = octets(&files, 0);
     let hashes = |octets: &[u8]| {
@@ -113,7 +113,7 @@ fn hashes_are_of_blocks_in_whatever_order_they_come() {
 }
 
 #[test]
-fn bytes_of_a_file_lie_where_they_belong() {
+fn file_bytes_are_written_at_their_offset() {
     let root = TempDir::new().unwrap();
     let (place, files) = (place(root.path()), dataset());
     let entry = &files.entries[0];
@@ -160,7 +160,7 @@ fn own_files_are_removed_and_others_are_reported() {
 }
 
 #[test]
-fn a_directory_in_the_place_of_a_file_is_an_error() {
+fn a_directory_in_place_of_a_file_is_an_error() {
     let root = TempDir::new().unwrap();
     let place = place(root.path());
     fs::create_dir(root.path().join("lanlab-1/a")).unwrap();
@@ -182,7 +182,7 @@ fn the_target_of_a_link_is_kept() {
 }
 
 #[test]
-fn the_directory_of_a_trial_must_not_be_there() {
+fn an_existing_trial_directory_is_refused() {
     let root = TempDir::new().unwrap();
     let place = place(root.path());
     assert!(root.path().join("lanlab-1").is_dir());
@@ -193,7 +193,7 @@ fn the_directory_of_a_trial_must_not_be_there() {
 /// The null device has nothing to bring to a disk, and says so (fsync(2): EINVAL).
 #[test]
 #[cfg(target_os = "linux")]
-fn a_file_is_brought_to_the_disk_where_that_was_asked_for() {
+fn files_are_synced_on_request() {
     let close = |sync| {
         let path = PathBuf::from("/dev/null");
         let file = fs::OpenOptions::new().write(true).open(&path).unwrap();

@@ -52,7 +52,7 @@ fn names(left: Option<LeftBehind>) -> (Vec<String>, Option<String>) {
 }
 
 #[test]
-fn what_the_trial_wrote_is_removed_in_one_pass() {
+fn files_of_the_trial_are_removed_in_one_pass() {
     let session = served(&[]);
     let (removed, left) = emptied(&session);
     assert_eq!((removed.unwrap(), left), (2, None));
@@ -71,7 +71,7 @@ fn a_connection_that_fails_ends_the_removal() {
 }
 
 #[test]
-fn a_refusal_that_passes_is_waited_for() {
+fn temporary_refusals_are_retried() {
     // Refused once, and put off once: the server still holds the file.
     for answer in [Says(Class::Denied), Answer::Nothing] {
         let session = served(&[]).answers(REMOVE_A, answer, 1);
@@ -87,7 +87,7 @@ fn a_refusal_that_passes_is_waited_for() {
 }
 
 #[test]
-fn a_file_that_is_always_held_is_an_error() {
+fn a_permanently_locked_file_is_an_error() {
     let session = served(&[]).answers(REMOVE_A, Answer::Nothing, ALWAYS);
     let (removed, _) = emptied(&session);
     let Err(CopyError::Own(failure)) = removed else { panic!("{removed:?}") };
@@ -96,7 +96,7 @@ fn a_file_that_is_always_held_is_an_error() {
 }
 
 #[test]
-fn a_file_that_is_always_refused_is_named_with_what_the_server_says() {
+fn a_permanently_refused_file_is_named_with_the_server_error() {
     let session = served(&[]).answers(REMOVE_A, Says(Class::Denied), ALWAYS);
     let (removed, left) = emptied(&session);
     assert_eq!(removed.unwrap(), 1);
@@ -110,7 +110,7 @@ fn a_file_that_is_always_refused_is_named_with_what_the_server_says() {
 }
 
 #[test]
-fn files_of_others_stay_and_are_not_waited_for() {
+fn foreign_files_stay_without_retries() {
     let other = "lanlab-test-1/files/other";
     let session = served(&[other]);
     let (removed, left) = emptied(&session);
@@ -124,7 +124,7 @@ fn files_of_others_stay_and_are_not_waited_for() {
 }
 
 #[test]
-fn an_empty_directory_that_stays_is_refused_or_holds_what_is_not_listed() {
+fn a_directory_that_stays_is_refused_or_holds_unlisted_files() {
     let said = format!("{REMOVE_FILES}: Denied");
     for (class, refusal) in [(Class::Denied, Some(said)), (Class::Exists, None)] {
         let session = served(&[]).answers(REMOVE_FILES, Says(class), ALWAYS);
@@ -136,7 +136,7 @@ fn an_empty_directory_that_stays_is_refused_or_holds_what_is_not_listed() {
 }
 
 #[test]
-fn a_directory_that_is_gone_is_removed_and_one_that_cannot_be_listed_is_emptied_by_its_names() {
+fn missing_directories_count_as_removed_and_unlistable_ones_are_emptied_by_name() {
     for directories in [&[W][..], &[]] {
         let session = Scripted::with(directories, &[]);
         let (removed, left) = emptied(&session);
@@ -149,7 +149,7 @@ fn a_directory_that_is_gone_is_removed_and_one_that_cannot_be_listed_is_emptied_
 }
 
 #[test]
-fn a_directory_is_removed_missing_refused_or_not_reached() {
+fn directory_removal_has_four_outcomes() {
     let removed = |session: &Scripted| done(removed_directory(&session, &at(FILES)));
     let session = Scripted::with(&[W, FILES], &[]);
     assert_eq!((removed(&session), removed(&session)), (Ok(None), Ok(None)));
@@ -175,7 +175,7 @@ fn working(others: &[&str], scripts: &[(&str, Class)]) -> Result<Option<LeftBehi
 }
 
 #[test]
-fn the_directory_of_a_trial_goes_with_its_mark_or_is_named() {
+fn trial_directories_are_removed_with_their_mark_or_named() {
     let (mark, directory) = (format!("remove {MARK}"), format!("remove {W}"));
     let list = format!("list {W}");
     assert_eq!(working(&[], &[]), Ok(None));
@@ -205,7 +205,7 @@ fn the_directory_of_a_trial_goes_with_its_mark_or_is_named() {
 
 /// A server where nothing may be changed refuses to remove what is not there, too.
 #[test]
-fn a_directory_that_was_never_made_is_not_left_there() {
+fn a_directory_never_made_is_not_reported_as_left() {
     for others in [&[][..], &["other"]] {
         let session = Scripted::with(others, &[]);
         let session = session.answers(&format!("remove {W}"), Says(Class::Denied), ALWAYS);
@@ -216,7 +216,7 @@ fn a_directory_that_was_never_made_is_not_left_there() {
 }
 
 #[test]
-fn a_mark_that_was_refused_but_is_gone_is_not_named() {
+fn a_refused_mark_that_is_gone_is_not_reported() {
     let session = Scripted::with(&[W], &[("lanlab-test-1/other", b"")]);
     let mut left = NotRemoved::default();
     let removed = done(remove_working(&&session, &at(W), Some(&at(MARK)), &mut left));
@@ -224,7 +224,7 @@ fn a_mark_that_was_refused_but_is_gone_is_not_named() {
 }
 
 #[test]
-fn a_mark_is_written_in_pieces_and_read_as_it_was_written() {
+fn marks_written_in_pieces_read_back_unchanged() {
     let mark: Vec<u8> = (0..150_000).map(|number| b'a' + (number % 23) as u8).collect();
     let session = Scripted::default();
     let running = Running::new(1, Output::new(std::io::sink()));
@@ -242,7 +242,7 @@ fn a_mark_is_written_in_pieces_and_read_as_it_was_written() {
 }
 
 #[test]
-fn a_mark_is_read_up_to_its_longest() {
+fn reading_a_mark_is_bounded() {
     let read = |bytes: usize| {
         let session = Scripted::with(&[W], &[(MARK, &vec![b'x'; bytes])]);
         done(read_mark(&&session, &at(MARK))).map(|text| text.len())
@@ -287,7 +287,7 @@ fn a_trial_is_removed_by_its_mark() {
 }
 
 #[test]
-fn a_listing_that_is_not_understood_leaves_nothing() {
+fn files_are_removed_by_name_if_the_listing_is_malformed() {
     for (call, class) in [
         (format!("list {W}"), Class::Protocol),
         (format!("list {FILES}"), Class::Denied),
@@ -310,7 +310,7 @@ fn a_listing_that_is_not_understood_leaves_nothing() {
 }
 
 #[test]
-fn where_one_word_removes_files_and_whole_directories_nothing_is_removed_unseen() {
+fn services_with_one_delete_command_remove_nothing_unseen() {
     let session = trial().answers(&format!("list {FILES}"), Says(Class::Protocol), ALWAYS);
     let spec = changed(&json!({"service": {"service": "webdav", "server_name": "h"}}));
     let removal = done(remove(&spec, &session)).unwrap();

@@ -61,7 +61,7 @@ fn requested(ended_by: EndedBy, foreign_datagrams: u64) -> EchoRequested {
 }
 
 #[test]
-fn a_peer_that_ends_it_is_said_to_have_done_what_its_protocol_allows() {
+fn a_peer_that_closes_is_reported_as_its_protocol_allows() {
     use PeerEchoProtocol::{Connect, Echo, Icmp};
     use Transport::{Tcp, Udp};
     let said = |protocol, transport, ended_by, foreign| {

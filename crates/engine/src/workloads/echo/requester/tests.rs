@@ -57,7 +57,7 @@ impl Replies for Answers {
 }
 
 #[test]
-fn stamps_of_the_kernel_are_taken_of_replies_alone() {
+fn kernel_timestamps_are_read_only_from_replies() {
     let plan =
         plan(&EchoSpec { amount: EchoAmount::Requests(3), timeout_ns: 60_000_000_000, ..spec() });
     let (plan, running) = (plan.unwrap(), running());
@@ -75,7 +75,7 @@ fn stamps_of_the_kernel_are_taken_of_replies_alone() {
 }
 
 #[test]
-fn without_stamps_there_is_no_round_trip_of_the_kernel() {
+fn kernel_round_trips_need_timestamps() {
     assert_eq!((Plain.kernel_sent_ns(), Plain.kernel_arrived_ns()), (None, None));
     let (plan, running) = (plan(&spec()).unwrap(), running());
     let counts = ClosedLoop::new(&plan, &running.progress, os::monotonic()).counts;

@@ -41,7 +41,7 @@ fn of_messages(message_bytes: usize, receive: Receive) -> Plan {
 const WAYS: [Receive; 3] = [Receive::Block, Receive::Poll, Receive::Spin];
 
 #[test]
-fn a_message_in_pieces_is_read_whole_and_no_further() {
+fn a_split_message_is_read_exactly() {
     for receive in WAYS {
         let (near, mut far) = pair();
         let (plan, mut message) = (of_messages(5, receive), [0; 5]);
@@ -63,7 +63,7 @@ fn a_message_in_pieces_is_read_whole_and_no_further() {
 }
 
 #[test]
-fn a_reader_says_why_no_message_will_come() {
+fn a_reader_reports_why_the_stream_ended() {
     for receive in WAYS {
         let plan = of_messages(5, receive);
         let impatient = Plan { silence_ns: SILENCE_NS, ..of_messages(5, receive) };
@@ -84,7 +84,7 @@ fn a_reader_says_why_no_message_will_come() {
 }
 
 #[test]
-fn a_writer_says_why_a_message_is_not_taken() {
+fn a_writer_reports_why_a_message_failed() {
     let message = vec![7; 16 << 20];
     let (near, far) = pair();
     let began = os::monotonic();
@@ -168,7 +168,7 @@ fn a_broken_connection_is_closed() {
 }
 
 #[test]
-fn an_error_that_closes_no_connection_is_a_failure() {
+fn other_errors_are_failures() {
     use io::ErrorKind::{BrokenPipe, ConnectionReset, NotConnected, PermissionDenied};
     let of = |kind: io::ErrorKind| broken("read", &kind.into()).ok();
     assert_eq!([of(BrokenPipe), of(ConnectionReset)], [Some(EndedBy::PeerClosed); 2]);

@@ -41,13 +41,13 @@ fn the_system_error_decides_the_meaning_of_a_datagram() {
 }
 
 #[test]
-fn a_buffer_takes_a_message_a_word_and_an_oversized_datagram() {
+fn buffers_fit_messages_control_words_and_one_byte_more() {
     let bytes = |message_bytes| buffer_bytes(&Plan { message_bytes, ..plan(&spec()).unwrap() });
     assert_eq!([bytes(1), bytes(64), bytes(1_000)], [65, 65, 1_001]);
 }
 
 #[test]
-fn the_end_is_confirmed_by_the_session_s_answer_alone() {
+fn only_an_answer_of_the_session_confirms_the_end() {
     let answer = |token, kind| answer_to_end(Ok(&Message { token, flow: 0, kind }.emit()), TOKEN);
     let finished = Kind::Finished { received_messages: 0 };
     assert_eq!(answer(TOKEN, finished), EndAnswer::Confirmed);
@@ -60,7 +60,7 @@ fn the_end_is_confirmed_by_the_session_s_answer_alone() {
 }
 
 #[test]
-fn an_end_that_nobody_confirms_is_unconfirmed() {
+fn an_unanswered_end_is_unconfirmed() {
     let (near, far) = datagram_pair();
     assert_eq!(agree_on_end(&near, TOKEN, 200_000_000).unwrap(), EndedBy::Unconfirmed);
     let kind = Kind::Finish { first_measured: 0, sent_messages: 0 };
@@ -94,7 +94,7 @@ fn a_requester_reports_that_it_is_alive() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn a_request_is_stamped_where_that_is_asked_for() {
+fn requests_are_timestamped_on_request() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
         let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
         let (near, far) = datagram_pair();
@@ -114,7 +114,7 @@ fn a_request_is_stamped_where_that_is_asked_for() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn a_reply_is_stamped_where_that_is_asked_for() {
+fn replies_are_timestamped_on_request() {
     for timestamps in [Timestamps::Kernel, Timestamps::Program] {
         let plan = plan(&crate::messages::EchoSpec { timestamps, ..spec() }).unwrap();
         let (near, far) = datagram_pair();

@@ -37,7 +37,7 @@ fn port_of(lines: &Receiver<Vec<u8>>) -> u16 {
 }
 
 #[test]
-fn both_ends_find_what_passes_and_count_what_they_sent_and_answered() {
+fn both_ends_find_the_mtu_and_count_their_packets() {
     let (lines, reports) = channel();
     let (here, there) = (running(), Running::new(2, Output::new(Lines(lines))));
     let session = "07".repeat(16);

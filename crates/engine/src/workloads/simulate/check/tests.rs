@@ -131,7 +131,7 @@ const ECHO: &str = r#"{
 }"#;
 
 #[test]
-fn memory_is_that_of_the_world_and_of_what_nodes_and_programs_keep() {
+fn memory_covers_the_world_its_nodes_and_programs() {
     let machines = r#"[
         {"receive_buffer_bytes": 1000, "send_buffer_bytes": 20000, "tcp": {"window_bytes": 9000}},
         {"receive_buffer_bytes": 3000, "send_buffer_bytes": 30000, "tcp": {"window_bytes": 8400}}
@@ -151,7 +151,7 @@ fn memory_is_that_of_the_world_and_of_what_nodes_and_programs_keep() {
 }
 
 #[test]
-fn each_limit_of_a_world_lets_its_last_value_pass_and_no_further() {
+fn world_limits_are_inclusive() {
     for (path, last, beyond) in [
         ("/world/medium/switch_queue_bytes", "16777216", "16777217"),
         ("/world/machines/0/receive_buffer_bytes", "16777216", "16777217"),
@@ -175,7 +175,7 @@ fn each_limit_of_a_world_lets_its_last_value_pass_and_no_further() {
 }
 
 #[test]
-fn over_tcp_no_more_is_on_its_way_than_the_smallest_window_or_buffer_holds() {
+fn tcp_data_in_flight_fits_the_smallest_window_or_buffer() {
     // 12 replies of 700 bytes are 8400.
     let window =
         |bytes: &str| asked(&[("/work", ECHO), ("/world/machines/1/tcp/window_bytes", bytes)]);

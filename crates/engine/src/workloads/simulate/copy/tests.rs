@@ -72,7 +72,7 @@ fn files_are_copied_both_ways_over_every_carrier_and_compared() {
 
 /// Of connecting nothing counts; of a file that is twice as large, only what its second half takes is more.
 #[test]
-fn what_each_machine_sent_while_a_copy_was_timed_is_counted() {
+fn traffic_of_each_machine_is_counted_during_the_timed_copy() {
     const BYTES: &str = "/work/spec/files/dataset/groups/0";
     let sent = |files: u64, bytes: u64| {
         let group =
@@ -107,7 +107,7 @@ fn the_same_request_gives_the_same_copy_to_the_nanosecond() {
 }
 
 #[test]
-fn lost_frames_are_sent_again_and_the_content_is_right() {
+fn lost_frames_are_resent_and_content_is_intact() {
     for (service, carrier) in
         [(r#""smb1""#, r#""tcp""#), (r#""smb1""#, r#""nbf""#), (r#""ncp""#, r#""ncp""#)]
     {
@@ -120,7 +120,7 @@ fn lost_frames_are_sent_again_and_the_content_is_right() {
 
 /// Every call of the server takes 1 ms: to open, to write each of five blocks, to close.
 #[test]
-fn what_calls_for_files_cost_is_in_the_time_of_the_copy() {
+fn copy_time_includes_the_cost_of_file_calls() {
     let cost = r#"{"each_ns": 1000000}"#;
     let store = format!(r#"{{"store": {{"open": {cost}, "write": {cost}, "close": {cost}}}}}"#);
     let (plain, _) = simulated(&[]);
@@ -134,7 +134,7 @@ fn what_calls_for_files_cost_is_in_the_time_of_the_copy() {
 }
 
 #[test]
-fn a_disk_that_turns_is_waited_for_at_both_ends() {
+fn disk_rotation_delays_copies_at_both_ends() {
     let disk = r#"{"turn_ns": 16000000, "cylinders": 600, "heads": 4, "sectors_per_track": 17}"#;
     let store = format!(r#"{{"store": {{"disk": {disk}}}}}"#);
     let (plain, _) = simulated(&[]);
@@ -148,7 +148,7 @@ fn a_disk_that_turns_is_waited_for_at_both_ends() {
 }
 
 #[test]
-fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
+fn unsupported_simulated_copies_are_refused_with_alternatives() {
     let store = |text: &str| format!(r#"{{"store": {text}}}"#);
     let machine = "/world/machines/1";
     let cases = [
@@ -204,7 +204,7 @@ fn what_cannot_be_copied_on_simulated_machines_is_refused_with_what_can() {
 }
 
 #[test]
-fn a_dataset_larger_than_the_disk_is_a_sentence() {
+fn a_dataset_larger_than_the_disk_is_an_error() {
     let disk = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 100}}}"#;
     for direction in [r#""upload""#, r#""download""#] {
         let request = request(&[("/world/machines/1", disk), (DIRECTION, direction)]);

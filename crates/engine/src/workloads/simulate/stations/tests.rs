@@ -48,7 +48,7 @@ const OPERATION: &str = "/work/spec/operation";
 const SERVER: &str = "/world/machines/2";
 
 #[test]
-fn stations_read_and_write_over_every_carrier_and_all_is_compared() {
+fn stations_work_over_every_carrier_with_verified_data() {
     for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
         for (operation, blocks) in [(r#""read""#, 40), (r#""write""#, 8)] {
             let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
@@ -90,7 +90,7 @@ fn a_sequential_server_replies_before_its_next_call() {
 /// A server that stops takes no frame any more: a late answer is an error of its station, and the trial ends with
 /// the name of a station that finds no server again.
 #[test]
-fn a_server_that_freezes_is_an_error_of_each_station_or_ends_the_trial() {
+fn a_frozen_server_fails_each_station_or_ends_the_trial() {
     let freeze = r#"{"freeze": {"after_ns": 20000000, "for_ns": 3600000000000}}"#;
     for carrier in [r#""tcp""#, r#""nbf""#, r#""ipx""#, r#""ncp""#] {
         let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
@@ -121,7 +121,7 @@ fn a_server_that_freezes_is_an_error_of_each_station_or_ends_the_trial() {
 /// A server that takes 200 ms for each read. Who gives a call up after 150 ms asks for it again over a new session;
 /// who waits on has each answer, late as it is, over the session that there is.
 #[test]
-fn a_station_that_waits_on_counts_late_calls_and_asks_for_nothing_twice() {
+fn patient_stations_count_late_calls_without_retrying() {
     let slow = r#"{"store": {"read": {"each_ns": 200000000}}}"#;
     for carrier in [r#""nbf""#, r#""ncp""#] {
         let service = if carrier == r#""ncp""# { carrier } else { r#""smb1""# };
@@ -162,7 +162,7 @@ fn the_same_request_gives_the_same_readings_to_the_nanosecond() {
 /// A server that takes 10 ms for each read and does one thing at a time serves two stations no faster than
 /// one: 40 reads are 400 ms.
 #[test]
-fn a_server_that_does_one_thing_at_a_time_is_waited_for() {
+fn stations_queue_at_a_single_threaded_server() {
     let store = |overlaps: bool| {
         format!(r#"{{"store": {{"read": {{"each_ns": 10000000}}, "overlaps": {overlaps}}}}}"#)
     };
@@ -183,7 +183,7 @@ fn a_lossy_bus_delays_stations_and_damages_nothing() {
 }
 
 #[test]
-fn what_cannot_be_is_refused_before_anything_runs() {
+fn impossible_requests_are_refused_before_running() {
     let full = r#"{"store": {"disk": {"cylinders": 1, "heads": 1, "sectors_per_track": 17}}}"#;
     for (changes, message) in [
         (

@@ -120,7 +120,7 @@ fn missing_files_are_not_counted() {
 }
 
 #[test]
-fn what_others_put_there_is_left() {
+fn foreign_files_are_left() {
     let spec = spec("a foreign file");
     prepared(&spec);
     // It is named as that of the next station would be.
@@ -139,7 +139,7 @@ fn what_others_put_there_is_left() {
 }
 
 #[test]
-fn the_directory_of_another_trial_is_left_as_it_is() {
+fn directories_of_other_trials_are_unchanged() {
     let spec = spec("another trial");
     prepared(&spec);
     let other = StationsSpec { token: "1".repeat(32), ..spec.clone() };
@@ -175,7 +175,7 @@ fn written(session: &Scripted, spec: &StationsSpec, first: u32) -> u64 {
 }
 
 #[test]
-fn a_file_is_written_in_pieces_that_the_service_takes() {
+fn files_are_written_in_pieces_the_service_accepts() {
     let spec = StationsSpec { file_size_bytes: 3750, ..spec("pieces") };
     let session = scripted(false);
     assert_eq!(written(&session, &spec, 0), 3750);
@@ -187,7 +187,7 @@ fn a_file_is_written_in_pieces_that_the_service_takes() {
 }
 
 #[test]
-fn of_whole_files_each_is_one_block() {
+fn whole_file_services_have_one_block_per_file() {
     let spec = StationsSpec { file_size_bytes: 3750, ..spec("whole files") };
     let session = scripted(true);
     assert_eq!(written(&session, &spec, 3), 750);
@@ -196,7 +196,7 @@ fn of_whole_files_each_is_one_block() {
 }
 
 #[test]
-fn a_file_is_brought_to_the_disk_only_if_that_is_asked_for() {
+fn files_are_synced_only_on_request() {
     let spec = StationsSpec { sync: StationSync::Each, ..spec("sync") };
     let session = scripted(false);
     written(&session, &spec, 0);
@@ -208,7 +208,7 @@ fn a_file_is_brought_to_the_disk_only_if_that_is_asked_for() {
 }
 
 #[test]
-fn pieces_are_no_longer_than_service_and_memory_allow_but_have_a_block() {
+fn pieces_fit_service_and_memory_but_hold_a_block() {
     for (service_bytes, message, blocks) in [
         (65_536, 750, 87),
         (1 << 30, 750, 1_398),
@@ -221,7 +221,7 @@ fn pieces_are_no_longer_than_service_and_memory_allow_but_have_a_block() {
 }
 
 #[test]
-fn a_directory_that_stays_has_its_reason() {
+fn a_directory_left_behind_is_reported_with_its_reason() {
     let entries = ["other", "s00000.dat", "s00001.dat"].map(|name| Entry {
         name: name.to_owned(),
         size_bytes: 0,
@@ -279,7 +279,7 @@ fn narrow(server: u16) -> u16 {
 }
 
 #[test]
-fn a_server_that_takes_two_sessions_is_prepared_and_emptied() {
+fn a_server_of_two_sessions_is_prepared_and_emptied() {
     let root = tempfile::TempDir::new().unwrap();
     let offer = Offer {
         service: ServiceKind::Ftp,

@@ -38,7 +38,7 @@ impl Flow for Ticking {
 }
 
 #[test]
-fn flows_come_back_in_their_order() {
+fn flows_are_returned_in_order() {
     assert_eq!(in_order(vec![vec![0, 3, 6], vec![1, 4], vec![2, 5]]), [0, 1, 2, 3, 4, 5, 6]);
     assert!(in_order(Vec::<Vec<u8>>::new()).is_empty());
 }
@@ -90,7 +90,7 @@ impl Flow for Idle {
 }
 
 #[test]
-fn the_system_watches_flows_where_that_is_cheaper_than_asking_each() {
+fn many_flows_are_watched_by_epoll() {
     use Receive::{Block, Poll, Spin};
     let cases = [(1, Block, 0), (2, Block, 1), (1, Spin, 0), (4, Poll, 0), (5, Poll, 1)];
     for (count, receive, times) in cases {
@@ -104,14 +104,14 @@ fn the_system_watches_flows_where_that_is_cheaper_than_asking_each() {
 }
 
 #[test]
-fn a_polling_receiver_sleeps_between_its_looks() {
+fn polling_receivers_sleep_between_polls() {
     let mut turns = Vec::new();
     drive_receivers(&mut [idle(5)], &mut turns, Receive::Poll).unwrap();
     assert!(turns.windows(2).all(|pair| pair[1].nanos_since(pair[0]) >= POLL_NS), "{turns:?}");
 }
 
 #[test]
-fn a_sender_that_is_blocked_is_watched_and_has_its_turn_again() {
+fn a_blocked_sender_is_watched_and_resumes() {
     let mut flows = [idle(2), idle(1)];
     let mut turns = Vec::new();
     drive_senders(&mut flows, &mut turns).unwrap();
@@ -155,7 +155,7 @@ impl Flow for Busy {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn a_flow_that_is_ready_is_asked_and_others_wait_for_the_check() {
+fn ready_flows_are_polled_and_others_wait_for_a_check() {
     let flow = |index| Busy { index, socket: UdpSocket::bind("127.0.0.1:0").unwrap() };
     let mut flows = [flow(0), flow(1)];
     flows[1].socket.send_to(b"one", flows[0].socket.local_addr().unwrap()).unwrap();
@@ -188,7 +188,7 @@ impl Flow for Reading {
 }
 
 #[test]
-fn a_flow_has_sixteen_turns_in_a_row_at_most() {
+fn a_flow_gets_at_most_sixteen_turns_in_a_row() {
     let took = |turns, then| {
         let (mut flow, mut now) = (Reading(turns, then), Instant::ZERO);
         let took = take_turns(&mut flow, &mut now, &mut ()).unwrap();

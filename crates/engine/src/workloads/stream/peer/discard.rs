@@ -85,7 +85,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_comes_back_is_counted_to_its_end_and_a_closed_peer_ends_it() {
+    fn returned_bytes_are_counted_until_the_peer_closes() {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let near = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
         let far = listener.accept().unwrap().0;

@@ -71,7 +71,7 @@ fn ended_by(start: Instant, far: impl FnOnce(&Running, TcpStream) -> Option<TcpS
 }
 
 #[test]
-fn a_flow_says_why_it_ends() {
+fn a_flow_reports_why_it_ended() {
     let now = os::monotonic();
     let resets = |_: &Running, far| {
         reset(far);
@@ -94,7 +94,7 @@ fn a_flow_says_why_it_ends() {
 }
 
 #[test]
-fn a_sender_may_be_silent_for_so_long_and_no_longer() {
+fn a_silent_sender_times_out() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));
     let mut receiver = Receiver::new(&plan, near, (false, Ends::ByTheSender), &running, start);
@@ -105,7 +105,7 @@ fn a_sender_may_be_silent_for_so_long_and_no_longer() {
 }
 
 #[test]
-fn a_sender_that_goes_on_too_long_and_another_error_are_failures() {
+fn overlong_senders_and_other_errors_are_failures() {
     let (plan, running, (near, mut far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
     let mut receiver =
@@ -161,7 +161,7 @@ fn bytes_of_all_flows_add_up_and_the_longest_window_counts() {
 }
 
 #[test]
-fn a_sender_without_an_end_is_left_once_the_amount_has_come() {
+fn reception_ends_with_the_requested_amount() {
     for (amount, wanted) in [(Amount::Messages(3), 300), (Amount::Messages(2), 200)] {
         let plan = of(|s| s.amount = amount);
         let (running, (near, mut far)) = (running(), pair());
@@ -203,7 +203,7 @@ fn a_peer_that_closes_after_its_own_amount_has_finished() {
 }
 
 #[test]
-fn what_came_before_reception_began_is_not_in_the_window() {
+fn bytes_before_reception_are_outside_the_window() {
     let plan = of(|s| s.amount = Amount::Messages(6));
     let (running, (near, mut far)) = (running(), pair());
     let (start, mut shared) = (os::monotonic(), shared(&plan));

@@ -78,7 +78,7 @@ fn one_flow_alone_hands_over_a_batch_in_one_call() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn messages_that_go_in_parts_arrive_whole() {
+fn partially_written_messages_arrive_whole() {
     for (io, alone) in
         [(Io::Single, true), (Io::Single, false), (Io::Batch, true), (Io::Batch, false)]
     {
@@ -118,7 +118,7 @@ fn blocked(sender: &mut Sender, now: Instant, shared: &mut Shared) -> Turn {
 }
 
 #[test]
-fn the_time_in_which_nothing_is_taken_is_counted() {
+fn blocked_time_is_counted() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
@@ -163,7 +163,7 @@ fn the_same_acknowledgement_is_no_progress() {
 }
 
 #[test]
-fn a_flow_that_is_blocked_or_not_sees_that_it_shall_stop() {
+fn blocked_and_running_flows_notice_a_stop() {
     let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
     let mut shared = shared(&plan);
     let mut sender = begun(&plan, (near, true), &running, &mut shared);
@@ -181,7 +181,7 @@ fn a_flow_that_is_blocked_or_not_sees_that_it_shall_stop() {
 }
 
 #[test]
-fn a_flow_that_goes_on_too_long_is_a_failure() {
+fn an_overlong_flow_is_a_failure() {
     let turn_after = |ns: u64| {
         let (plan, running, (near, _far)) = (of(|_| ()), running(), pair());
         let mut shared = shared(&plan);
@@ -193,7 +193,7 @@ fn a_flow_that_goes_on_too_long_is_a_failure() {
 }
 
 #[test]
-fn a_flow_waits_for_its_slot_but_looks_for_its_driver() {
+fn a_flow_waiting_for_its_slot_checks_for_cancellation() {
     let wait_ns = |rate| {
         let plan = of(|s| s.rate = Some(Rate::MessagesPerS(rate)));
         let (running, (near, _far)) = (running(), pair());
@@ -255,7 +255,7 @@ fn drained_by(far: impl FnOnce(TcpStream, &Running) -> Option<TcpStream>) -> End
 }
 
 #[test]
-fn a_receiver_that_closes_its_end_has_taken_all() {
+fn a_closed_receiver_has_received_everything() {
     assert_eq!(drained_by(|_, _| None), EndedBy::Finished);
     let talks = |mut far: TcpStream, _: &Running| {
         far.write_all(b"what").unwrap();
@@ -275,7 +275,7 @@ fn a_receiver_that_closes_its_end_has_taken_all() {
 }
 
 #[test]
-fn a_receiver_that_does_not_close_its_end_is_waited_for_in_bounds() {
+fn waiting_for_the_receiver_to_close_is_bounded() {
     with_draining(|mut sender, plan, _, _far| {
         let quiet_at = after_ns(1_000_000_000 + plan.tcp_silence_ns());
         let again = Turn::Wait { until: quiet_at.plus_nanos(500_000), exact: false };
@@ -325,7 +325,7 @@ fn to_a_peer(far_does: impl FnOnce(TcpStream) -> Option<TcpStream>) -> (EndedBy,
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn what_a_peer_acknowledged_is_all_though_it_neither_reads_nor_closes() {
+fn acknowledged_bytes_count_for_peers_that_neither_read_nor_close() {
     let (ended_by, acknowledged) = to_a_peer(Some);
     assert_eq!(ended_by, EndedBy::Finished);
     assert_eq!((acknowledged.window_bytes, acknowledged.total_bytes), (300, 300));

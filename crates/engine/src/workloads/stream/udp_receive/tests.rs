@@ -98,7 +98,7 @@ fn received_messages_are_counted_and_reported() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn each_message_is_worked_on_and_that_work_is_left_out() {
+fn receiver_work_runs_per_message_and_is_excluded_from_cost() {
     let (plan, running) = (plan(&spec()).unwrap(), running());
     let load = ReceiverLoad { work_ns: 5_000_000, ..Default::default() };
     let mut shared = shared(&plan, load);
@@ -140,7 +140,7 @@ fn cpu_time_counts_from_the_measured_part_on() {
 }
 
 #[test]
-fn a_flow_looks_every_ten_milliseconds_whether_it_shall_stop() {
+fn flows_check_for_a_stop_every_10_ms() {
     let (plan, running, now) = (plan(&spec()).unwrap(), running(), os::monotonic());
     let mut shared = shared(&plan, ReceiverLoad::default());
     let (mut receiver, _far) = flow(&plan, &running, now);
@@ -190,7 +190,7 @@ fn a_flow_with_datagrams_is_watched_until_it_is_forgotten() {
 }
 
 #[test]
-fn a_buffer_takes_a_message_a_word_and_an_oversized_datagram() {
+fn buffers_fit_messages_control_words_and_one_byte_more() {
     let bytes = |io, size| {
         let plan = Plan { io, message_bytes: size, ..plan(&spec()).unwrap() };
         (buffer_bytes(&plan), read_bytes(&plan))
@@ -201,7 +201,7 @@ fn a_buffer_takes_a_message_a_word_and_an_oversized_datagram() {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn the_system_joins_and_stamps_datagrams_where_that_is_asked_for() {
+fn gro_and_timestamps_are_enabled_on_request() {
     use Timestamps::{Kernel, Program};
     let prepared = |io, timestamps| {
         let plan = Plan { io, timestamps, ..plan(&spec()).unwrap() };

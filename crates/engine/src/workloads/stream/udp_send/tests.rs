@@ -44,7 +44,7 @@ fn after_ns(ns: u64) -> Instant {
 
 #[test]
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
-fn as_many_messages_as_one_call_takes_are_numbered_and_sent() {
+fn each_call_numbers_and_sends_a_full_batch() {
     for (io, messages) in [(Io::Single, 1), (Io::Batch, 64), (Io::Segment, 64)] {
         let plan = of(io, None);
         let numbers = with_flow(&plan, true, |sender, _, far, running| {
@@ -83,7 +83,7 @@ fn the_system_error_decides_the_next_step() {
 
 #[test]
 #[cfg(target_os = "linux")]
-fn a_message_without_room_is_tried_again_unless_its_slot_has_passed() {
+fn messages_without_room_are_retried_within_their_slot() {
     let no_room = || Err(io::Error::from_raw_os_error(105));
     with_flow(&of(Io::Single, None), true, |sender, shared, _, _| {
         let turn = sender.take(no_room(), after_ns(1_000), shared).unwrap();
@@ -115,7 +115,7 @@ fn a_failure_of_segments_gives_a_hint() {
 }
 
 #[test]
-fn a_sender_listens_until_nothing_more_is_there() {
+fn senders_read_all_waiting_replies() {
     use io::ErrorKind::{ConnectionRefused, Interrupted, PermissionDenied};
     with_flow(&of(Io::Single, None), true, |sender, shared, _, _| {
         assert!(!sender.take_word(Ok(None), START).unwrap());
@@ -132,7 +132,7 @@ fn a_sender_listens_until_nothing_more_is_there() {
 }
 
 #[test]
-fn a_word_of_the_receiver_ends_a_silence() {
+fn receiver_messages_end_a_silence() {
     // The silence is 100 ms.
     for is_heard in [false, true] {
         let plan = of(Io::Single, Some(1.0));
@@ -161,7 +161,7 @@ fn a_flow_with_room_is_watched_until_it_is_forgotten() {
 }
 
 #[test]
-fn a_word_that_is_not_taken_for_the_moment_is_no_failure() {
+fn a_would_block_control_message_is_not_a_failure() {
     use io::ErrorKind::{ConnectionRefused, Interrupted, NetworkUnreachable, WouldBlock};
     assert!(said(Ok(40)).is_ok());
     let is_failure = [WouldBlock, Interrupted, ConnectionRefused, NetworkUnreachable]

@@ -187,7 +187,7 @@ mod tests {
     }
 
     #[test]
-    fn shares_are_of_the_time_in_which_a_client_goes() {
+    fn client_shares_refer_to_their_active_time() {
         let clients: Vec<_> = (1..=3).map(|number| Arc::new(Moving::new(number))).collect();
         let mut ledger = Ledger::default();
         let go = |number: usize, goes| clients[number - 1].is_going.store(goes, Ordering::Release);

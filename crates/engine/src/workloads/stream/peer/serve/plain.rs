@@ -286,7 +286,7 @@ mod tests {
 
     /// The lines that RFC 864 shows.
     #[test]
-    fn characters_are_those_of_the_standard() {
+    fn chargen_output_matches_the_standard() {
         let all = String::from_utf8(characters()).unwrap();
         let lines: Vec<_> = all.split_terminator("\r\n").collect();
         assert!(lines.iter().all(|line| line.len() == LINE_CHARACTERS));
