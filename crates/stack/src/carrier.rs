@@ -1,11 +1,10 @@
-//! The contract of a carrier: what moves whole messages of sessions between two stations.
+//! The contract of a carrier, which moves whole messages of sessions between two stations.
 //!
-//! A carrier is a folder with a machine that implements [`Carrier`], and a row in the table of
-//! `node`, which makes the carriers that its configuration names. The methods are called in
-//! the order that the node's documentation gives; times do not go back.
+//! A carrier is a folder with a machine that implements [`Carrier`], and a row in the table of `node`. The node
+//! calls the methods in the order that its documentation gives; times never decrease.
 //!
-//! A node calls its carriers through an `enum`, not through `dyn Carrier`: there are few of them, a frame then
-//! costs one predictable branch, and a machine is made by its row alone.
+//! A node calls its carriers through an `enum`, not through `dyn Carrier`: there are few of them, and each frame
+//! then costs one predictable branch.
 
 use std::fmt;
 
@@ -22,13 +21,13 @@ use crate::profile::Profile;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CarrierFacts {
     pub longest_message: u32,
-    /// Whether it keeps the length of messages that have no header of their own: raw data.
+    /// Whether messages without a header of their own (raw data) keep their length.
     pub keeps_raw: bool,
     pub is_one_at_a_time: bool,
 }
 
 impl CarrierFacts {
-    /// Whether each message is a packet of its own, as SMB's multiplexed reads and writes take it.
+    /// Whether each message is a packet of its own, as SMB's multiplexed reads and writes require.
     pub const fn is_connectionless(self) -> bool {
         self.is_one_at_a_time && !self.keeps_raw
     }
@@ -40,17 +39,17 @@ pub struct StationConfig {
     pub name: Name,
     pub profile: Profile,
     pub netware: NetWare,
-    /// Framing of carriers that know more than one; `None`: the one in use is found.
+    /// Framing, for carriers that know more than one; `None` detects the one in use.
     pub framing: Option<Framing>,
-    /// Network of carriers that have such numbers; `None`: it is learnt from routers and servers.
+    /// Network number, for carriers that have one; `None` learns it from routers and servers.
     pub network: Option<u32>,
     pub ipx_part: IpxPart,
 }
 
-/// What a carrier does for its station on IPX, which several carriers of a node may share.
+/// The duties of a carrier on the IPX station that several carriers of a node may share.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum IpxPart {
-    /// It asks for framing and network, counts packets that are for no carrier, and says where its server is.
+    /// Detects framing and network, counts packets for no carrier, and advertises the route to its server.
     First,
     Second,
     Silent,
@@ -60,13 +59,14 @@ pub enum IpxPart {
 pub struct SessionId(pub u32);
 
 impl SessionId {
-    /// Place in the table of the carrier that has given the number.
+    /// Index of the carrier in the table, taken from the session number.
     pub(crate) const fn carrier_index(self) -> usize {
         (self.0 % SessionIds::STEP) as usize
     }
 }
 
-/// Numbers of the sessions of one carrier. Each carrier counts in steps, so that a number says whose it is.
+/// Session numbers of one carrier. Carriers count with a common step and different offsets, so a number identifies
+/// its carrier.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionIds {
     next: u32,
@@ -89,7 +89,7 @@ impl SessionIds {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct QueryId(pub u32);
 
-/// Address of an end of a session, by the families of addresses that carriers have.
+/// Address of a session's endpoint, by address family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
     Name(Name),
@@ -115,13 +115,13 @@ pub struct BadPeer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NotSent {
-    /// [`Event::Room`] says when there is room again.
+    /// [`Event::Room`] reports when there is room again.
     Full,
     NoSession,
     TooLong,
 }
 
-/// Why a session has ended, or was never there.
+/// Why a session ended or failed to open.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Why {
     Closed,
@@ -134,7 +134,7 @@ pub enum Why {
     NoAnswer,
     Link(llc::Ended),
     Protocol,
-    /// The other end sent a frame whose header is wrong, and with it lost a message.
+    /// The other end sent a malformed frame, and with it lost a message.
     MalformedFrame,
     NameInConflict,
 }
@@ -146,8 +146,8 @@ pub enum Readiness {
     NameInConflict,
 }
 
-/// Why a carrier does not take a frame, the reason that says least first: a frame that no carrier of a node
-/// takes is counted by the last of their reasons.
+/// Why a carrier rejects a frame, least specific reason first. A frame that every carrier rejects is counted under
+/// the most specific reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Stray {
     Foreign,
@@ -158,9 +158,9 @@ pub enum Stray {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SegmentFacts {
-    /// The framing that it sends in; `None`: the one of each other station.
+    /// The framing in use for sending; `None` uses the framing of each destination.
     pub framing: Option<Framing>,
-    /// The number of its network; `None`: no one has said it.
+    /// The network number; `None` if still unknown.
     pub network: Option<u32>,
 }
 
@@ -178,15 +178,15 @@ pub enum Event {
     },
     /// A whole message of a session is in the buffer of [`Carrier::poll_event`].
     Message(SessionId),
-    /// Another message of the session may be handed in: one has been sent and acknowledged.
+    /// The session can accept another message: one was sent and acknowledged.
     Room(SessionId),
     Ended(SessionId, Why),
     Claimed(Name),
-    /// This station says that a name of ours is another's, too: it is claimed again, and used meanwhile.
-    /// [`Event::Claimed`] or [`Event::Conflict`] follows.
+    /// Another station claims one of our names. It is claimed again and stays in use meanwhile. [`Event::Claimed`]
+    /// or [`Event::Conflict`] follows.
     Disputed(Name, Mac),
-    /// The name is that of another station. A new one is given up; one that was ours is claimed again from
-    /// time to time, and [`Event::Claimed`] says when it is ours again.
+    /// Another station holds the name. A new name is given up; a name that was ours is claimed again periodically,
+    /// and [`Event::Claimed`] reports success.
     Conflict(Name, Mac),
     Found {
         query: QueryId,
@@ -203,7 +203,7 @@ pub enum Event {
     /// A datagram is in the buffer of [`Carrier::poll_event`].
     Datagram {
         from: Name,
-        /// Name of ours that it is for; absent: for every station.
+        /// Our name that the datagram is for; absent for a broadcast.
         to: Option<Name>,
         station: Mac,
     },
@@ -211,79 +211,76 @@ pub enum Event {
 
 /// A machine that carries messages of sessions in frames.
 ///
-/// Where messages flow, it allocates no memory for a frame or message: the buffers that are handed in and out
-/// are exchanged.
+/// It allocates no memory per frame or message: callers and carrier exchange buffers.
 pub trait Carrier {
-    /// Type of the server, by which it is looked for on IPX; `None`: the carrier does not go over IPX.
+    /// Server type in IPX service advertising; `None` for carriers that do not use IPX.
     const SERVER_TYPE: Option<u16> = None;
 
-    /// Begin to claim the name, or to learn the network: [`readiness`](Self::readiness) says how far it is.
-    /// Sessions get numbers of `ids`.
+    /// Begin to claim the name or to learn the network; [`readiness`](Self::readiness) reports progress. `ids`
+    /// provides session numbers.
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self;
 
-    /// Where a file server is called that people know by this name.
+    /// The address of the file server with this name.
     ///
-    /// # Errors
-    /// The carrier has no such names.
+    /// # Errors The carrier has no such names.
     fn server(name: &str) -> Result<Peer, BadPeer>;
 
-    /// Where a file server is called whose name is not known; `None`: servers are found by their names only.
+    /// The address of the nearest file server; `None` if servers can be found only by name.
     fn nearest() -> Option<Peer> {
         None
     }
 
-    /// The segment of the station; `None`: the carrier does not go over IPX.
+    /// The segment of the station; `None` for carriers that do not use IPX.
     fn segment(&self) -> Option<SegmentFacts> {
         None
     }
 
-    /// Whether sessions can be opened. It changes with events only.
+    /// Whether sessions can be opened. Changes only together with an event.
     fn readiness(&self) -> Readiness;
 
     /// Call another station. [`Event::Opened`] or [`Event::Ended`] follows, with [`Why::AddressFamily`] for
     /// an address of another family.
     fn open(&mut self, now: Instant, to: Peer) -> SessionId;
 
-    /// Take calls. [`Event::Accepted`] says of each.
+    /// Accept calls. Each causes [`Event::Accepted`].
     fn listen(&mut self);
 
-    /// The station goes: say so to those that may still look for it.
+    /// Shut down: tell stations that may still look for this one.
     fn leave(&mut self) {}
 
     /// Send a whole message.
     ///
-    /// # Errors
-    /// [`NotSent`] says why it cannot be taken.
+    /// # Errors [`NotSent`] gives the reason.
     fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent>;
 
-    /// End a session, once what waits is sent and acknowledged. [`Event::Ended`] follows.
+    /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
     fn close(&mut self, now: Instant, session: SessionId);
 
-    /// Take no more messages of a session until [`resume`](Self::resume).
+    /// Stop accepting messages of a session until [`resume`](Self::resume).
     fn pause(&mut self, session: SessionId);
 
-    /// Take messages of a session again.
+    /// Accept messages of a session again.
     fn resume(&mut self, session: SessionId);
 
-    /// What was counted, over all sessions, in the order in which results have it.
+    /// Counters of all sessions, in the order in which results list them.
     fn counts(&self) -> Vec<Count>;
 
-    /// Take a frame of the medium, of any framing and for any station.
+    /// Handle a frame from the medium, of any framing and for any station.
     ///
     /// # Errors
-    /// [`Stray`] says why it is none of this carrier; the node counts it.
+    /// [`Stray`] gives the reason if the frame is not for this carrier; the node counts it.
     fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray>;
 
-    /// Do what is due. Calls without need do nothing.
+    /// Do everything that is due. Spurious calls do nothing.
     fn handle_timeout(&mut self, now: Instant);
 
-    /// When something is to be done next.
+    /// Time of the next call to [`handle_timeout`](Self::handle_timeout).
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// Write the next frame into `into`, in place of what it holds. False if there is none.
+    /// Write the next frame to `into`, replacing its content. False if there is none.
     fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool;
 
-    /// What happened. A message or datagram is in `message`, whose memory is exchanged.
+    /// The next event. A message or datagram is placed in `message` by exchanging buffers.
     fn poll_event(&mut self, message: &mut Vec<u8>) -> Option<Event>;
 }
 

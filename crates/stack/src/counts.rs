@@ -1,7 +1,7 @@
-//! Numbers that a station counts, each with its key in results.
+//! Counters of a station, each with its key in results.
 
-/// A struct of numbers, all 0 at first, with `keyed`, which gives each by its key. Carriers that count the
-/// same have the same keys.
+/// A struct of counters, initially 0, with a method `keyed` that returns each with its key. Carriers that count the
+/// same thing use the same key.
 macro_rules! counts {
     ($(#[$doc:meta])* $visible:vis struct $name:ident {
         $($(#[$about:meta])* $field:ident: $key:literal,)+

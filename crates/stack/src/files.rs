@@ -1,22 +1,19 @@
-//! What a file server asks of a file system, and what it is answered.
+//! Requests of a file server to a file system, and the replies.
 //!
-//! A server touches no file itself. Real files lie behind a confined directory; simulated ones behind
-//! costs, a cache and a disk. The same server code runs over both. The file system finds a name in any
-//! case, and by its short name.
+//! The same server code runs over a confined real directory and over a simulated cache and disk. The file system
+//! matches names in any case, and by short name.
 
 use std::ops::Range;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Handle(pub u64);
 
-/// A path: names from the served directory on, none of them special; none: the directory itself.
+/// A path: names below the served directory, none of them special; empty for the directory itself.
 pub type Names = Vec<String>;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Presence {
-    /// It must be there.
     Old,
-    /// It must not be there.
     New,
     Any,
 }
@@ -40,13 +37,11 @@ pub enum FileCall {
     },
     Read {
         handle: Handle,
-        /// From where, octets.
         offset: u64,
         count: u32,
     },
     Write {
         handle: Handle,
-        /// From where, octets.
         offset: u64,
         data: Range<usize>,
     },
@@ -62,14 +57,14 @@ pub enum FileCall {
     },
     Change {
         path: Names,
-        /// Seconds since 1970 when it was written last.
+        /// Last modification, seconds since 1970.
         modified_s: Option<u64>,
         is_read_only: Option<bool>,
     },
     Remove {
         path: Names,
     },
-    /// Give a file or directory another path, which must be free.
+    /// Move a file or directory to another path, which must be free.
     Rename {
         from: Names,
         to: Names,
@@ -86,15 +81,15 @@ pub enum FileCall {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
     pub name: String,
-    /// The same as 8 characters, a dot and 3 characters. Empty if there is none.
+    /// Its 8.3 name; empty if there is none.
     pub short_name: String,
     pub number: u64,
     pub is_directory: bool,
     pub is_read_only: bool,
     pub size_bytes: u64,
-    /// Seconds since 1970 when it was written last.
+    /// Last modification, seconds since 1970.
     pub modified_s: u64,
-    /// Seconds since 1970 when it was read last.
+    /// Last access, seconds since 1970.
     pub accessed_s: u64,
 }
 
@@ -127,6 +122,6 @@ pub enum FileAnswer {
 
 /// A file system: a served directory, memory, or a simulated disk.
 pub trait FileStore {
-    /// Carry out a call. What is read goes into `data`; what is written is in it.
+    /// Execute a call. `data` receives what is read and provides what is written.
     fn carry_out(&mut self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer;
 }

@@ -1,4 +1,4 @@
-//! Numbers of stacks of their time, each with how sure it is.
+//! Numbers of period stacks, each with its certainty.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Certainty {

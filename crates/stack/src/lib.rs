@@ -1,7 +1,7 @@
 //! Historic network protocols without a clock or a socket.
 //!
-//! Between a carrier below and a redirector above there is one line: whole messages of a session. So
-//! the same code runs over any carrier, in real and in virtual time.
+//! A carrier below and a redirector above exchange whole messages of a session, so the same code runs over any
+//! carrier, in real and in virtual time.
 
 pub mod carrier;
 mod counts;

@@ -1,4 +1,4 @@
-//! A session that another station has called: each numbered request is carried out once, and its answer kept.
+//! A session opened by another station: each numbered request is executed once, and its answer kept.
 
 use std::collections::VecDeque;
 
@@ -16,17 +16,18 @@ use super::{Common, facts};
 use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
 
-/// Requests of a session that are carried out or wait for that.
+/// Requests of a session being executed or queued.
 const MOST_PENDING: usize = 8;
-/// Messages of one answer that are kept: an answer is one, but for echoes and transactions of old clients.
+/// Messages kept per answer. Most answers are one message; echoes and transactions of old clients have more.
 const MOST_KEPT: usize = 4;
-/// How long a client may say nothing, ns: it asks for an echo after four minutes.
+/// A client silent for this long is dropped, ns. Clients send an echo after four minutes.
 const LONGEST_SILENCE_NS: u64 = 600_000_000_000;
 const LEAVING_NS: u64 = 10_000_000_000;
-/// Time after a second request from which on a first one is that of a client that has begun anew, ns.
+/// A repeated first request within this time of the second request is a duplicate; later it means that the client
+/// restarted, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
-/// Requests of a client that is served: to open one file takes more.
+/// A client with this many requests counts as served: opening one file takes more.
 const SERVED_REQUESTS: u32 = 6;
 
 #[derive(Debug, Default)]
@@ -175,7 +176,7 @@ impl Answerer {
     }
 
     fn deliver(&mut self, header: &Header, message: &[u8], common: &mut Common) {
-        // These are answered by the last of their parts, or not at all.
+        // These requests are answered with their last part, or not at all.
         let is_first_part =
             header.command == command::WRITE_MPX && Numbers::of(header).sequence == 0;
         let has_answer = !is_first_part
@@ -226,7 +227,7 @@ impl Answerer {
         Ok(())
     }
 
-    /// Whether the session is over: its client has said nothing for long, and nothing is carried out.
+    /// Whether the session has expired: the client was silent for long and no request is being executed.
     pub(super) fn is_forgotten(&mut self, now: Instant) -> bool {
         let is_silent = self.deadline <= now;
         if is_silent && !self.pending.is_empty() {

@@ -1,4 +1,4 @@
-//! A session that this station has called: one request at a time, sent until it is answered.
+//! A session opened by this station: one request at a time, resent until answered.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::packet_type;
@@ -18,17 +18,17 @@ use crate::ipx::{Exchange, Place};
 use crate::netbios::NameCall;
 
 const MOST_TRIES: u32 = 10;
-/// Time without traffic after which the server is asked whether it is there, ns.
+/// Idle time after which the server is probed with an echo, ns.
 const ECHO_AFTER_NS: u64 = 240_000_000_000;
 const ECHO_PROCESS: u32 = 0xfffe;
 
 #[derive(Debug)]
 pub(super) struct Caller {
     pub(super) id: SessionId,
-    /// Socket of this session alone, by which the server tells it from others of this station.
+    /// The session's own socket, by which the server distinguishes it from others of this station.
     pub(super) socket: u16,
     pub(super) call: NameCall,
-    /// Where the server is; `None`: it is looked for.
+    /// The server's address; `None` while it is being looked for.
     pub(super) server: Option<Place>,
     pub(super) deadline: Option<Instant>,
     connection: u16,
@@ -77,7 +77,7 @@ impl Caller {
 
     fn begin_next(&mut self, now: Instant, common: &mut Common) {
         while let Some(message) = self.exchange.next() {
-            // What has no header has no place for its numbers, and no facts promise to carry it.
+            // Messages without a header have no place for the numbers, and no carrier facts promise to carry them.
             if let Ok(header) = Header::parse(&message) {
                 self.begin(now, &header, message, common);
             }
@@ -88,7 +88,7 @@ impl Caller {
     }
 
     fn begin(&mut self, now: Instant, header: &Header, mut message: Vec<u8>, common: &mut Common) {
-        // Nothing answers a request to cancel another one.
+        // A cancel request gets no reply.
         let is_answered = header.command != command::NT_CANCEL;
         let longest = self.server.map_or(0, |server| facts(server.framing).longest_message);
         self.multiplexed = Multiplexed::begin(header, &message, longest);
@@ -114,7 +114,7 @@ impl Caller {
         }
     }
 
-    /// Send the packets of a write that have not come: the last one with a number.
+    /// Send the missing packets of a write; only the last one is numbered.
     fn write_parts(&mut self, now: Instant, header: &Header, is_again: bool, common: &mut Common) {
         let Some(Multiplexed::Write(writing)) = &self.multiplexed else { return };
         self.sequence = next_sequence(self.sequence);
@@ -186,7 +186,7 @@ impl Caller {
         }
     }
 
-    /// Take a message of the server. Gives why the session is over, if it is.
+    /// Handle a message from the server. Returns the reason if the session has ended.
     pub(super) fn handle_answer(
         &mut self,
         now: Instant,
@@ -240,7 +240,7 @@ impl Caller {
         self.is_over().then_some(Why::Closed)
     }
 
-    /// Do what is due. Gives why the session is over, if it is.
+    /// Do everything that is due. Returns the reason if the session has ended.
     pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Option<Why> {
         if self.exchange.packet().is_none() {
             let echo = echo(common.memory());

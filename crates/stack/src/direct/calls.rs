@@ -1,4 +1,4 @@
-//! How sessions of a client begin and end, and what its station does with packets about names.
+//! How client sessions begin and end, and how a station handles name packets.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, socket};
@@ -118,7 +118,7 @@ impl Station {
         }
     }
 
-    /// A packet for the socket of a session. False if there is none.
+    /// Handle a packet for the socket of a session. False if there is no such session.
     pub(super) fn handle_answer(&mut self, now: Instant, packet: &Packet<'_>) -> bool {
         let Some(index) = self.callers.iter().position(|one| one.socket == packet.socket) else {
             return false;

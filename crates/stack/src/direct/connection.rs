@@ -1,5 +1,5 @@
-//! What direct hosting has in the header of a message where others have its signature: a key, the connection
-//! and the sequence number.
+//! The header fields that direct hosting uses in place of the signature: key, connection identifier and sequence
+//! number.
 
 use lanlab_wire::smb1::command;
 use lanlab_wire::smb1::header::{Header, LEN};
@@ -7,7 +7,7 @@ use lanlab_wire::smb1::status::error::Row;
 
 const CONNECTION: usize = 18;
 const SEQUENCE: usize = 20;
-/// Command that follows in a chain, after the count of words.
+/// Offset of the next command in a chain, after the word count.
 const NEXT_COMMAND: usize = LEN + 1;
 const FIRST_SEQUENCE: u16 = 1;
 
@@ -25,7 +25,7 @@ pub(super) const OTHER_NAME: Row = server_error("not my name", 0x12);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Numbers {
     pub(super) connection: u16,
-    /// Zero: it may be carried out again.
+    /// Zero: the request may be executed again.
     pub(super) sequence: u16,
 }
 
@@ -35,7 +35,7 @@ impl Numbers {
         Self { connection: u16::from_le_bytes([low, high]), sequence: u16::from_le_bytes(sequence) }
     }
 
-    /// Write them into a message with a whole header, in place of a signature.
+    /// Write the fields to a message with a complete header, in place of the signature.
     pub(super) fn put(self, message: &mut [u8]) {
         message[CONNECTION - 4..CONNECTION].fill(0);
         message[CONNECTION..SEQUENCE].copy_from_slice(&self.connection.to_le_bytes());
@@ -50,7 +50,7 @@ pub(super) const fn next_sequence(last: u16) -> u16 {
     }
 }
 
-/// Whether a request changes nothing, so that it needs no number: carried out twice it does the same.
+/// Whether a request changes nothing, so that it needs no sequence number and may be executed twice.
 pub(super) fn is_repeatable(header: &Header, message: &[u8]) -> bool {
     let is_alone = || message.get(NEXT_COMMAND) == Some(&command::NONE);
     match header.command {

@@ -2,12 +2,12 @@
 //!
 //! Source: [MS-CIFS] 2.2.3.1 (connection identifier and sequence number) and 3.2.4.1, dissectors `nmpi` and `smb`
 //! of Wireshark, articles Q152453 and Q248230 of Microsoft's Knowledge Base. Each message is one packet, whose
-//! header has a connection and a sequence number where otherwise signatures are. Only the client sends again:
-//! the server keeps what it has answered to the last numbered request, and says it again. A [`Station`] is
-//! driven as a [`Node`](crate::node::Node), of which it is a carrier.
+//! header has a connection and a sequence number in place of the signature. Only the client resends: the server
+//! keeps its answer to the last numbered request, and repeats it. A [`Station`] is driven as a
+//! [`Node`](crate::node::Node), of which it is a carrier.
 //!
-//! What no source says is a choice of ours: the times of repetitions, a socket of its own for each session of
-//! a client, and when a server forgets a client that says nothing more, as nothing ends a session.
+//! No source covers these, so they are our choice: retry intervals, a separate socket per client session, and when
+//! a server drops a silent client (the protocol has no way to end a session).
 
 mod answerer;
 mod caller;
@@ -29,7 +29,8 @@ use crate::carrier::CarrierFacts;
 
 type Common = crate::ipx::Common<counts::Counts>;
 
-/// What sessions can do in a framing: a message is one packet, and raw data has no header for its numbers.
+/// Capabilities of sessions in a framing: one packet per message, and no raw data, whose messages have no header
+/// for the numbers.
 const fn facts(framing: Framing) -> CarrierFacts {
     CarrierFacts {
         longest_message: longest_data(framing) as u32,

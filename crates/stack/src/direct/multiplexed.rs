@@ -1,8 +1,8 @@
-//! Reads and writes whose data goes in several packets: the program above has each as one message.
+//! Reads and writes that span several packets; the program above sees each as one message.
 //!
-//! Source: [MS-CIFS] 2.2.4.23, 2.2.4.26 and 3.2.4.14 to 3.2.4.16. A read has no number; what has not come when its last
-//! response has, or when no more come, is asked for again. Of the packets of a write only the last one has a number.
-//! Its answer says which have come, and the others are sent again.
+//! Source: [MS-CIFS] 2.2.4.23, 2.2.4.26 and 3.2.4.14 to 3.2.4.16. Reads are not numbered; data still missing after
+//! the last response or a time-out is requested again. Only the last packet of a write is numbered. Its answer
+//! lists the received packets, and the others are resent.
 
 use std::ops::Range;
 
@@ -16,7 +16,7 @@ use lanlab_wire::smb1::{command, read_raw};
 
 use crate::smb::AROUND_DATA;
 
-/// Gaps between what has come that are kept: a server that makes more is not heard.
+/// Gaps tracked in the received data; data that would create more is dropped.
 const MOST_GAPS: usize = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,7 +52,7 @@ impl Reading {
         };
         let is_first = self.gaps.len() == 1 && self.gaps[0] == (0..self.data.len());
         let end = at + response.data.len();
-        // The file ends here, or there: only before anything has come it is known what the count is from.
+        // The total may be the end of the file; its meaning is known only before any data has arrived.
         let last = match response.data.len() {
             0 => at,
             _ if is_first => usize::from(response.count).max(end),
@@ -99,7 +99,7 @@ impl Reading {
         }
     }
 
-    /// Write the request for what is missing first, in place of one that was sent.
+    /// Replace the packet with a request for the first missing range.
     pub(super) fn ask(&mut self, packet: &mut Vec<u8>) {
         let Some(gap) = self.gaps.first() else { return };
         self.asked_end = gap.end;
@@ -169,7 +169,7 @@ impl Writing {
 
     pub(super) fn take(&mut self, block: &Block<'_>) -> Result<Progress, Error> {
         let come = self.come | Written::parse(block)?.mask;
-        // An answer to the last packet says at least that this has come: without news it is a copy of an earlier one.
+        // The mask reports at least the previous packets; an answer without news duplicates an earlier one.
         let is_news = std::mem::replace(&mut self.come, come) != come;
         Ok(match self.missing().next() {
             None => Progress::Whole,
@@ -190,7 +190,7 @@ pub(super) enum Multiplexed {
 }
 
 impl Multiplexed {
-    /// `None`: it is of neither kind, or makes no sense.
+    /// `None` if the message is of another kind or malformed.
     pub(super) fn begin(header: &Header, message: &[u8], longest: u32) -> Option<Self> {
         let block = Block::first(header, message).ok()?;
         match header.command {

@@ -1,4 +1,4 @@
-//! Packets about names.
+//! Name packets.
 
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{packet_type, socket};
@@ -8,7 +8,7 @@ use lanlab_wire::nmpi::{Command, Header, kind};
 use crate::ipx::{Interface, Packet, Place};
 use crate::netbios::{NameClaim, NameFrames};
 
-/// Writes packets about names. Answers go to `asker`, if a packet is being answered.
+/// Writes name packets; answers are sent to `asker` if a packet is being answered.
 pub(super) struct NameOutput<'a> {
     pub(super) interface: &'a mut Interface,
     pub(super) own: Name,
@@ -52,13 +52,13 @@ impl NameFrames for NameOutput<'_> {
     }
 }
 
-/// A packet about names. `None` if it cannot be read.
+/// Parse a name packet. `None` if it is malformed.
 pub(super) fn read(packet: &Packet<'_>) -> Option<Header> {
     Header::parse(packet.data).ok().map(|(header, _)| header)
 }
 
-/// Whether two names are those of one machine. What stands behind the 15 characters is not the same with all
-/// systems.
+/// Whether two names belong to the same machine. Systems disagree about the 16th character, so only the first 15
+/// count.
 pub(super) fn is_same_machine(one: Name, other: Name) -> bool {
     one.0[..MAX_TEXT_LEN] == other.0[..MAX_TEXT_LEN]
 }

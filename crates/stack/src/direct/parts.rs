@@ -1,7 +1,7 @@
-//! The packets of a client's multiplexed write: each is carried out, and one answer says which have come.
+//! The packets of a client's multiplexed write: each is executed, and one answer lists the received packets.
 //!
-//! Source: [MS-CIFS] 2.2.4.26. Only the last packet has a number, so that it is carried out once. The others may come
-//! twice, and late; once the client has gone on to something else, a late one would write what is no more to be written.
+//! Source: [MS-CIFS] 2.2.4.26. Only the last packet is numbered, so only it is executed exactly once. The others
+//! may arrive twice or late; once the client has sent another request, a late packet would write stale data.
 
 use std::collections::VecDeque;
 
@@ -48,7 +48,7 @@ impl Parts {
         true
     }
 
-    /// A packet was carried out. Gives whether that is to be said, by the answer as it then is.
+    /// A packet was executed. Returns whether the answer, as updated, is to be sent.
     pub(super) fn answer(&mut self, header: &Header, message: &mut Vec<u8>) -> bool {
         let Some(is_last) = self.waiting.pop_front() else { return true };
         if self.current != Some((header.pid, header.mid)) {

@@ -1,4 +1,4 @@
-//! What a server does with packets of clients.
+//! How a server handles packets of clients.
 
 use lanlab_units::Instant;
 use lanlab_units::room::{Places, Room, Standing};
@@ -14,7 +14,7 @@ use super::station::Station;
 use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 
-/// Most sessions that others have called, and of one station.
+/// Limits on incoming sessions: in all, and per station.
 const PLACES: Places = Places { all: 254, of_one: 127 };
 
 impl Station {
@@ -37,7 +37,7 @@ impl Station {
             session.connection == connection && session.client.address == packet.from.address
         });
         if let Some(session) = known {
-            // It may have another router, or another adapter of the same address.
+            // The client may have moved to another router or adapter.
             session.client = packet.from;
             session.handle_request(now, &header, message, &mut self.common);
         } else {
@@ -53,7 +53,7 @@ impl Station {
             if session.handle_first_again(now, header, message, &mut self.common) {
                 return;
             }
-            // A client that begins anew has nothing of what it had.
+            // A restarted client loses its earlier state.
             let id = self.answerers.remove(index).id;
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
@@ -86,7 +86,7 @@ impl Station {
         }
     }
 
-    /// Have room for a session of a station: of a client that has done little.
+    /// Make room for a session of a station by dropping a client that has done little.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let standing = |session: &Answerer| Standing {
             address: session.client.mac,

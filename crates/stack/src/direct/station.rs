@@ -1,4 +1,4 @@
-//! A station: what its driver and the program above it call.
+//! A station: the interface for its driver and the program above.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
@@ -19,7 +19,7 @@ use crate::netbios::{Correlators, Names, QueryPace};
 use crate::profile::Profile;
 use crate::responders::may_answer_on_ipx;
 
-/// Sockets that the first one of a station may be away from the first of all.
+/// Range above the first dynamic socket from which a station picks its first one.
 const SOCKETS_AWAY: u64 = 0x2000;
 
 #[derive(Debug)]
@@ -43,9 +43,9 @@ impl Carrier for Station {
 
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
-        // Claims go out in the framing that is found.
+        // Claims are sent in the detected framing.
         let claims_at = interface.known_at().unwrap_or(now);
-        // A client that begins anew is not to be taken for the one that was there before.
+        // A restarted client must not be mistaken for its predecessor.
         let away = now.as_nanos() / 1_000_000 % SOCKETS_AWAY;
         let mut station = Self {
             name: config.name,

@@ -1,4 +1,4 @@
-//! Where a session and its driver meet: messages and calls for files, and what came of them.
+//! The channel between a session and its driver: messages, file calls and their results.
 
 use std::collections::VecDeque;
 use std::future::poll_fn;
@@ -12,10 +12,10 @@ use crate::files::{FileAnswer, FileCall};
 
 use super::Remark;
 
-/// A message that is longer leaves no room for the data of a reply.
+/// Longer messages leave no room for the data of a reply.
 const LONG: usize = 66 << 10;
 
-/// Remarks that wait for the driver: it takes them after each message.
+/// Remarks queued for the driver, which takes them after each message.
 const MOST_REMARKS: usize = 4;
 
 #[derive(Debug, Clone, Default)]
@@ -47,7 +47,6 @@ impl SessionChannel {
     pub fn give_message(&self, message: &mut Vec<u8>) {
         let mut slots = self.slots();
         if message.len() > LONG {
-            // Not both at once: a session has room for one.
             slots.sent = Default::default();
         }
         slots.message = Some(take(message));
@@ -85,7 +84,7 @@ impl SessionChannel {
         self.slots().is_known
     }
 
-    /// Say what became of the client. Logins that are right, and those that failed, are counted.
+    /// Report what became of the client. Successful and failed logins are counted.
     pub fn remark(&self, remark: Remark) {
         let mut slots = self.slots();
         match &remark {
@@ -110,7 +109,7 @@ impl SessionChannel {
         self.slots().used = used;
     }
 
-    /// The next message, or `None` once the client has gone.
+    /// The next message; `None` after the client has disconnected.
     pub fn poll_message(&self) -> Poll<Option<Vec<u8>>> {
         let mut slots = self.slots();
         match slots.message.take() {
@@ -141,7 +140,7 @@ impl SessionChannel {
         self.slots().timeout = timeout;
     }
 
-    /// A wait of the session has ended: have its driver poll it.
+    /// Another session ended a wait of this one: have the driver poll it.
     pub fn wake(&self) {
         let mut slots = self.slots();
         slots.is_woken = true;
@@ -171,7 +170,7 @@ impl SessionChannel {
         take(&mut self.slots().sent)
     }
 
-    /// Have a call for files carried out. `data` goes with it, and comes back.
+    /// Have the driver execute a file call. `data` is passed along and returned.
     pub async fn call(&self, call: FileCall, data: &mut Vec<u8>) -> FileAnswer {
         self.slots().call = Some((call, take(data)));
         let (answer, given) = poll_fn(|_| match self.slots().answer.take() {

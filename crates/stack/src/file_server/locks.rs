@@ -1,19 +1,18 @@
 //! Locks of ranges of a file.
 //!
-//! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28; what they leave open is as smbtorture has found it with servers
-//! of Windows. A lock belongs to an open file and a process of its client.
+//! Source: [MS-CIFS] 3.3.5.14 and 3.3.5.28; where they are silent, smbtorture's findings about Windows servers
+//! decide. A lock belongs to an open file and a process of its client.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Owner {
     pub open: u64,
-    /// Process of the client: the low half of its number, which is all that a range can name.
+    /// Client process ID: only the low half, as lock requests carry no more.
     pub pid: u16,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Wanted {
     pub owner: Owner,
-    /// From where, octets.
     pub offset: u64,
     pub len: u64,
 }
@@ -26,7 +25,7 @@ struct Lock {
     shared: bool,
 }
 
-/// Locks of one file are at most this many, so that a client cannot have memory grow.
+/// Locks per file, to bound the memory that a client can use.
 const MAX_LOCKS: usize = 1024;
 
 #[derive(Debug, Clone, Default)]
@@ -42,8 +41,8 @@ pub enum LockRefusal {
 }
 
 impl Locks {
-    /// Lock a range. An exclusive lock goes with no other one, but for a shared one that its owner adds
-    /// later; shared ones go with each other.
+    /// Lock a range. An exclusive lock excludes all others, except a shared lock that its owner adds later; shared
+    /// locks coexist.
     pub fn lock(
         &mut self,
         owner: Owner,
@@ -77,7 +76,7 @@ impl Locks {
         Ok(())
     }
 
-    /// Unlock a range that was locked exactly like this: an exclusive lock before shared ones.
+    /// Unlock a range with exactly these bounds; an exclusive lock goes before shared ones.
     pub fn unlock(&mut self, owner: Owner, offset: u64, len: u64) -> Result<(), LockRefusal> {
         let is_meant = |lock: &Lock| (lock.owner, lock.offset, lock.len) == (owner, offset, len);
         let exclusive = self.0.iter().position(|lock| is_meant(lock) && !lock.shared);

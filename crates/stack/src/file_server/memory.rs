@@ -1,11 +1,11 @@
-//! Files in memory, for a file server without a disk: as simple as they can be.
+//! Files in memory, for a file server without a disk; kept as simple as possible.
 
 use std::collections::BTreeMap;
 
 use super::short_names;
 use crate::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, Handle, Names, Presence};
 
-/// Octets of all files together at most.
+/// Most bytes of all files together.
 const MAX_OCTETS: usize = 1 << 20;
 
 #[derive(Debug, Default)]
@@ -159,7 +159,7 @@ impl MemoryFiles {
                 Ok(FileAnswer::Done)
             }
             FileCall::Rename { from, to } => {
-                // Another case of the same name is another name.
+                // A change of case is a rename.
                 if key(&to).starts_with(&key(&from)) && key(&to) != key(&from) {
                     return Err(FileRefusal::Denied);
                 }

@@ -37,26 +37,26 @@ use crate::files::{FileAnswer, FileCall};
 
 use channel::SessionChannel;
 
-/// What all clients of a server share.
+/// State shared by all clients of a server.
 pub trait FileServer {
-    /// A client has connected. `challenge` is random and new for each session; `time` is now, 100 ns
-    /// since 1601.
+    /// A client has connected. `challenge` is random for each session; `time` is the current time, 100 ns since
+    /// 1601.
     fn session(&self, carrier: CarrierFacts, challenge: [u8; 8], time: u64) -> Session;
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Remark {
     Admitted {
-        /// Who has logged in; absent where that takes no user.
+        /// The logged-in user; absent if no user is needed.
         user: Option<String>,
         dialect: &'static str,
     },
-    /// It is served from now on, as it gave the password of the share, which takes no user.
+    /// The client gave the password of the share, which needs no user.
     SharePassword {
         dialect: &'static str,
     },
     WrongPassword {
-        /// Who it was to be; absent where the password is the share's.
+        /// The claimed user; absent if the password is the share's.
         user: Option<String>,
         dialect: &'static str,
     },
@@ -76,7 +76,7 @@ impl std::fmt::Debug for Session {
 }
 
 impl Session {
-    /// A session whose client is answered by a task, which meets its driver at `channel` only.
+    /// A session served by a task that communicates with its driver only through `channel`.
     pub(crate) fn new(
         channel: SessionChannel,
         answering: impl Future<Output = ()> + Send + 'static,
@@ -84,34 +84,34 @@ impl Session {
         Self { channel, answering: Some(Box::pin(answering)) }
     }
 
-    /// Take a whole message of the client, once the one before was answered. Its memory comes back by
-    /// [`memory`](Self::memory).
+    /// Handle a whole message of the client, once the previous one was answered. [`memory`](Self::memory) returns
+    /// its buffer.
     pub fn handle_message(&mut self, message: &mut Vec<u8>) {
         self.channel.give_message(message);
     }
 
-    /// The next call for files. The data of a write are in `data`, whose memory is exchanged.
+    /// The next file call. The data of a write is in `data`, by exchanging buffers.
     pub fn poll_file_call(&mut self, data: &mut Vec<u8>) -> Option<FileCall> {
         self.advance();
         self.channel.take_call(data)
     }
 
-    /// What came of the call. What was read is in `data`; what was written is given back in it.
+    /// The result of the file call. `data` holds the bytes read, or returns the buffer written.
     pub fn handle_file_answer(&mut self, answer: FileAnswer, data: &mut Vec<u8>) {
         self.channel.give_answer(answer, data);
     }
 
-    /// Let time pass. Then 2 of the module.
+    /// Advance the clock; then continue at step 2 of the module documentation.
     pub fn handle_timeout(&mut self, now: Instant) {
         self.channel.set_now(now);
     }
 
-    /// When to call [`handle_timeout`](Self::handle_timeout), if nothing happens before.
+    /// Time of the next [`handle_timeout`](Self::handle_timeout) if nothing happens before.
     pub fn poll_timeout(&self) -> Option<Instant> {
         self.channel.timeout()
     }
 
-    /// Ready if another session has ended a wait of this one since it was asked.
+    /// Ready once another session has ended a wait of this one.
     pub fn poll_woken(&mut self, cx: &mut Context<'_>) -> Poll<()> {
         self.channel.poll_woken(cx)
     }
@@ -120,14 +120,13 @@ impl Session {
         self.channel.take_used()
     }
 
-    /// The next message to the client: `head`, and `data` behind it. What they held before is used
-    /// again.
+    /// The next message to the client: `head` followed by `data`. Their buffers are reused.
     pub fn poll_message(&mut self, head: &mut Vec<u8>, data: &mut Vec<u8>) -> bool {
         self.advance();
         self.channel.take_reply(head, data)
     }
 
-    /// The client has gone. Calls for files may follow, which end what it has left open.
+    /// The client disconnected. File calls may follow, which close its open files.
     pub fn end(&mut self) {
         self.channel.end();
     }
@@ -145,8 +144,8 @@ impl Session {
         self.channel.take_remark()
     }
 
-    /// Whether the connection is to be ended: what came made no sense, or the client has gone and all
-    /// it left is ended.
+    /// Whether the connection must end: the client sent a malformed message, or has disconnected and everything it
+    /// left is closed.
     pub fn is_over(&self) -> bool {
         self.answering.is_none()
     }

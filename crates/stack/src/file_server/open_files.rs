@@ -1,5 +1,4 @@
-//! Open files of all sessions: who has them open and how, their locks, and which are removed once
-//! the last one closes them.
+//! Open files of all sessions: who opened them and how, their locks, and which are removed at the last close.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -58,8 +57,8 @@ impl OpenFiles {
         locked(&self.files).values().map(|file| locked(file).opens.len()).sum()
     }
 
-    /// Open a file that others may have open. Refused if they do not share it for this use, or it is
-    /// about to be removed.
+    /// Open a file that others may have open. Refused if its other opens do not permit this use, or if it is about
+    /// to be removed.
     pub fn open(
         self: &Arc<Self>,
         file_number: u64,
@@ -67,7 +66,7 @@ impl OpenFiles {
         path: Names,
     ) -> Result<Opened, OpenRefusal> {
         let mut files = locked(&self.files);
-        // A file of which this is the first open refuses nothing, so that no entry stays for nothing.
+        // The first open of a file is never refused, so a refusal leaves no unused entry.
         let file = Arc::clone(files.entry(file_number).or_default());
         let number = self.next_number();
         {
@@ -87,7 +86,7 @@ impl OpenFiles {
         locked(&self.files).get(&file_number).is_some_and(|file| locked(file).is_doomed)
     }
 
-    /// Of each open file deeper than `names` names the first `names` names of its path, each once.
+    /// For each open file deeper than `names` names, the first `names` names of its path, without duplicates.
     pub fn above_open_files(&self, names: usize) -> BTreeSet<Names> {
         let files = locked(&self.files);
         let paths = files.values().flat_map(|file| {
@@ -98,7 +97,7 @@ impl OpenFiles {
         paths.collect()
     }
 
-    /// Note that a file has another path. Those who have it open by one more name keep that.
+    /// Record the new path of a file. Opens through another hard link keep theirs.
     pub fn renamed(&self, file_number: u64, from: &Names, to: &Names) {
         let files = locked(&self.files);
         let Some(file) = files.get(&file_number) else { return };

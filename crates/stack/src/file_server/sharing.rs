@@ -2,7 +2,7 @@
 //!
 //! Source: [MS-CIFS] 3.3.5.5 and 3.3.5.35; the compatibility mode of DOS is in [MS-CIFS] 2.2.4.3.
 
-/// Extensions of programs, which Windows lets others use in the compatibility mode.
+/// Extensions of programs, which Windows shares even in compatibility mode.
 const PROGRAMS: [&str; 4] = ["COM", "DLL", "EXE", "SYM"];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,7 +15,7 @@ pub struct Sharing {
     pub lets_write: bool,
     pub lets_delete: bool,
     pub compatible_with: Option<u64>,
-    /// Whether that session may open it again in that mode, to read or to write.
+    /// Whether the same session may open the file again in compatibility mode, to read or to write.
     pub lets_compatible: bool,
 }
 
@@ -30,14 +30,14 @@ impl Sharing {
         compatible_with: None,
         lets_compatible: false,
     };
-    /// Of a request that removes a file: no other open may use it meanwhile.
+    /// For removal: no other open may use the file meanwhile.
     pub const REMOVE: Self = Self { deletes: true, ..Self::NOTHING };
-    /// Of a request that renames a file or removes a directory: who has it open may go on.
+    /// For renaming a file or removing a directory: other opens continue.
     pub const RENAME: Self =
         Self { lets_read: true, lets_write: true, lets_delete: true, ..Self::REMOVE };
 
-    /// Of an access mode of DOS: bits 0 to 2 what it does, bits 4 to 6 what it denies others.
-    /// `None` if it is none.
+    /// From an access mode of DOS: bits 0 to 2 select the access, bits 4 to 6 what others are denied. `None` if
+    /// invalid.
     pub const fn from_dos(mode: u16) -> Option<Self> {
         let (reads, writes) = match mode & 7 {
             0 | 3 => (true, false),
@@ -46,7 +46,7 @@ impl Sharing {
             _ => return None,
         };
         let (lets_read, lets_write) = match mode >> 4 & 7 {
-            // A reader in compatibility mode lets others read, a writer no one.
+            // In compatibility mode a reader allows other readers, and a writer allows nobody.
             0 => (!writes, false),
             1 => (false, false),
             2 => (true, false),
@@ -57,8 +57,8 @@ impl Sharing {
         Some(Self { reads, writes, lets_read, lets_write, ..Self::NOTHING })
     }
 
-    /// The same in the compatibility mode of DOS, of one session. Programs are for all to use, but for
-    /// an open by file control block.
+    /// The same for compatibility mode within one session. Programs are shared, except when opened by file control
+    /// block.
     #[must_use]
     pub fn compatible(self, session: u64, name: &str, by_control_block: bool) -> Self {
         let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
@@ -75,7 +75,7 @@ impl Sharing {
 
     pub fn goes_with(self, other: Self) -> bool {
         let is_same = other.lets_compatible && self.compatible_with == other.compatible_with;
-        // An open that does nothing with what a file holds goes with all others.
+        // An open that does not use the file's data is compatible with all others.
         is_same
             || self.is_idle()
             || other.is_idle()

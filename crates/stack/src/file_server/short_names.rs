@@ -1,16 +1,15 @@
 //! Names of 8 characters, a dot and 3 characters for files with longer ones.
 //!
-//! A name that has this form is its own short name, in upper case. Another one gets two of its
-//! characters, four digits of a hash of all of it, and a number: as Windows NT does from its fifth
-//! similar name on. So it stays the same when other files come or go; only where two names of one
-//! directory have one hash does the number distinguish them.
+//! A name of this form is its own short name, in upper case. Any other name becomes two of its characters, four
+//! hash digits and a number, as in Windows NT from the fifth similar name on. The short name does not depend on
+//! other files, except that the number distinguishes names with the same hash.
 
 /// Characters of a short name in addition to letters and digits (MS-DOS).
 const ALLOWED: &str = "!#$%&'()-@^_`{}~";
-/// Largest number that distinguishes files of one directory with one hash.
+/// Largest number that distinguishes files with the same hash in one directory.
 pub const MAX_NUMBER: u32 = 9;
 
-/// The name itself in upper case, if that is a short name.
+/// The name in upper case, if it is a valid short name.
 pub fn own(name: &str) -> Option<String> {
     let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let is_part =
@@ -20,7 +19,7 @@ pub fn own(name: &str) -> Option<String> {
     (fits && ends && is_part(base) && is_part(extension)).then(|| name.to_ascii_uppercase())
 }
 
-/// The short name that is made for a name that is none itself, by a number from 1 on.
+/// The short name generated for a longer name; `number` starts at 1.
 pub fn made(name: &str, number: u32) -> String {
     let (base, extension) = match name.rsplit_once('.') {
         Some((base, extension)) if !base.is_empty() => (base, extension),
@@ -38,7 +37,7 @@ pub fn made(name: &str, number: u32) -> String {
     format!("{start}{:04X}~{number}{dot}{extension}", hash(name))
 }
 
-/// A short name with the number 1 in the place of its own. `None` if it is none that is made.
+/// The generated short name with its number replaced by 1. `None` if the name was not generated.
 pub fn first_of(short_name: &str) -> Option<String> {
     let (start, end) = short_name.split_once('~')?;
     let extension = end.strip_prefix(|number: char| matches!(number, '1'..='9'))?;
@@ -48,7 +47,7 @@ pub fn first_of(short_name: &str) -> Option<String> {
     has_form.then(|| format!("{start}~1{extension}").to_ascii_uppercase())
 }
 
-/// FNV-1a of the octets, folded to 16 bits.
+/// FNV-1a of the bytes, folded to 16 bits.
 fn hash(name: &str) -> u16 {
     let hash = name
         .bytes()

@@ -1,5 +1,5 @@
-//! A file server in one file, to see that another protocol needs no more: a message is a path, the answer
-//! what is there.
+//! A minimal file server, which shows that a new protocol needs only one file: a message is a path, the answer its
+//! contents.
 
 use crate::carrier::CarrierFacts;
 use crate::files::{FileAnswer, FileCall, Found};

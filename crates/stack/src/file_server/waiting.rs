@@ -1,4 +1,4 @@
-//! Locks that are waited for: who waits for which ranges of a file, in the order in which they came.
+//! Queued lock requests: who waits for which ranges of a file, in order of arrival.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU8, Ordering};
@@ -13,7 +13,7 @@ pub enum Outcome {
     GivenUp,
 }
 
-/// What a session knows a wait by. It changes under the lock of its file.
+/// A session's handle for a wait. It changes under the lock of its file.
 #[derive(Debug)]
 pub struct Ticket {
     outcome: AtomicU8,
@@ -46,7 +46,7 @@ struct Waiter {
 pub struct Queue(Vec<Waiter>);
 
 impl Queue {
-    /// Wait for all of these ranges. The session of `channel` is woken when the wait ends.
+    /// Wait for all these ranges. The session of `channel` is woken when the wait ends.
     pub fn wait(
         &mut self,
         wanted: Vec<Wanted>,

@@ -1,4 +1,4 @@
-//! What an interface is made of.
+//! Configuration of an interface.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,7 +9,7 @@ pub type Mac = [u8; 6];
 #[derive(Debug, Clone)]
 pub struct Config {
     pub mac: Mac,
-    /// Its addresses, one of each family at most.
+    /// At most one address of each family.
     pub addresses: Vec<IpAddr>,
     pub neighbours: BTreeMap<IpAddr, Mac>,
     pub tcp: TcpProfile,
@@ -18,24 +18,24 @@ pub struct Config {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TcpProfile {
-    /// Longest segment that is sent and taken, payload; `None`: what fits into a frame.
+    /// Longest segment payload sent and accepted; `None`: what fits into a frame.
     pub mss_bytes: Option<u16>,
     pub receive_buffer_bytes: usize,
     pub send_buffer_bytes: usize,
-    /// Size of the ring of bytes to send, in send buffers: 1 or more. smoltcp cuts a segment where its ring begins
-    /// anew: the larger, the fewer.
+    /// Size of the send ring in send buffers, 1 or more. smoltcp splits a segment where its ring wraps, so larger
+    /// rings split fewer.
     pub send_rings: usize,
-    /// Longest time that the acknowledgement of a single segment waits; `None` waits for nothing.
+    /// Longest delay of a single segment's acknowledgement; `None` disables the delay.
     pub delayed_ack_ns: Option<u64>,
-    /// Whether data that end what the peer's program wrote (PSH), or come after a pause as long as that delay, are
-    /// acknowledged at once, as by Linux.
+    /// Whether pushed data (PSH), and data after a pause as long as the delay, is acknowledged at once, as Linux
+    /// does.
     pub acknowledges_pushed: bool,
-    /// Whether a short segment waits until all before it is acknowledged (RFC 896).
+    /// Whether a short segment waits until all earlier data is acknowledged (RFC 896).
     pub nagle: bool,
 }
 
 impl TcpProfile {
-    /// Of a host whose memory is not bounded: no segment of a bulk transfer is cut.
+    /// For hosts with unbounded memory: bulk transfers never split a segment.
     pub const LONG_SEND_RINGS: usize = 8;
 }
 

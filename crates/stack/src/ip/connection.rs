@@ -1,4 +1,5 @@
-//! One TCP connection: a socket and an interface of smoltcp, so that no event costs more the more there are.
+//! One TCP connection: a smoltcp socket and interface of its own, so that the cost of an event does not grow with
+//! their number.
 
 mod arriving;
 mod memory;
@@ -23,7 +24,7 @@ use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, Mac, TcpProfile};
 
 const TCP_HEADER_BYTES: usize = 20;
 const NANOS_PER_MICRO: u64 = 1_000;
-/// An acknowledgement waits less (RFC 1122, 4.2.3.2); what both ends have closed waits for longer.
+/// Upper bound of acknowledgement delays (RFC 1122, 4.2.3.2); the wait after both ends have closed is longer.
 const LONGEST_ACK_DELAY_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -62,15 +63,15 @@ pub(super) struct Connection {
     seen: Peer,
     ack_delay_ns: Option<u64>,
     pub timeout: Option<Instant>,
-    /// Bytes that the program has taken while the window does not show their room yet.
+    /// Bytes taken by the program whose room the window does not show yet.
     unshown_bytes: usize,
     window_step_bytes: usize,
-    /// What was not read when both ends had closed: smoltcp forgets it after its wait. `None` before.
+    /// Data still unread when both ends had closed, which smoltcp discards after its wait; `None` before.
     kept: Option<VecDeque<u8>>,
     looked_at: Vec<u8>,
     pub is_sending: bool,
     pub is_told: bool,
-    /// The peer opens it, and no event has said that it is open.
+    /// Opened by the peer, and not yet reported as open.
     pub is_half_open: bool,
 }
 
@@ -93,9 +94,8 @@ impl Connection {
         let mut config = InterfaceConfig::new(HardwareAddress::Ip);
         config.random_seed = seed;
         let mut interface = Interface::new(config, &mut device, in_micros(now));
-        // Every address is a neighbour: frames get their hardware address here.
+        // Every address is treated as a neighbour: hardware addresses are filled in here.
         interface.update_ip_addrs(|addresses| {
-            // There is room for one.
             let _ = addresses.push(IpCidr::new(local.ip().into(), 0));
         });
         let buffer = |bytes| tcp::SocketBuffer::new(vec![0; bytes]);
@@ -134,7 +134,7 @@ impl Connection {
         }
     }
 
-    /// Open it from this end. Gives whether its addresses can be used.
+    /// Open the connection actively. Returns whether its addresses are valid.
     pub fn connect(&mut self) -> bool {
         let socket = self.sockets.get_mut::<tcp::Socket>(self.handle);
         let to = (IpAddress::from(self.peer.ip()), self.peer.port());
@@ -150,7 +150,7 @@ impl Connection {
         self.sockets.get_mut(self.handle)
     }
 
-    /// Take in a packet; what it is answered with is sent at once.
+    /// Handle a packet and send the reply at once.
     pub fn handle_packet(&mut self, now: Instant, packet: &[u8]) {
         if self.repeats_what_is_known(packet) {
             return;
@@ -195,14 +195,14 @@ impl Connection {
         self.show_room();
         let mut rest = vec![0; self.socket().recv_queue()];
         let mut filled = 0;
-        // A ring gives its bytes in two parts where they wrap.
+        // A ring returns its bytes in two parts where they wrap.
         while let Ok(bytes @ 1..) = self.socket_mut().recv_slice(&mut rest[filled..]) {
             filled += bytes;
         }
         self.kept = Some(rest.into());
     }
 
-    /// The oldest frame that is to be sent, with room for its Ethernet header; `into` becomes it.
+    /// Take the oldest frame to send, with room for its Ethernet header, into `into`.
     pub fn take_frame(&mut self, into: &mut Vec<u8>) -> bool {
         if self.device.sent.is_empty() {
             return false;
@@ -219,7 +219,7 @@ impl Connection {
         !self.device.sent.is_empty()
     }
 
-    /// When it is to be called: with a time that has come, it has something to send.
+    /// Time of the next call; a time in the past means that it has something to send.
     pub fn wants(&mut self, now: Instant) -> Option<Instant> {
         let at = self.interface.poll_at(in_micros(now), &self.sockets)?;
         Some(Instant::from_nanos(at.total_micros().cast_unsigned() * NANOS_PER_MICRO))
@@ -240,8 +240,8 @@ impl Connection {
         taken
     }
 
-    /// Give the program bytes that have come. The window shows their room when it is that of a segment or
-    /// of half of the buffer (RFC 1122, 4.2.3.3), so that small reads ask for no small segments.
+    /// Copy received bytes to the program. The window opens only by a segment or half of the buffer (RFC 1122,
+    /// 4.2.3.3), so small reads cause no small segments.
     pub fn receive(&mut self, into: &mut [u8]) -> Received {
         let wanted = into.len().min(self.readable_bytes());
         if let Some(kept) = &mut self.kept {
@@ -257,7 +257,7 @@ impl Connection {
         }
         let skipped = self.unshown_bytes;
         let mut looked_at = std::mem::take(&mut self.looked_at);
-        // What a station holds is bounded: no more than is needed.
+        // Memory of a station is bounded: reserve exactly what is needed.
         looked_at.reserve_exact((skipped + wanted).saturating_sub(looked_at.len()));
         looked_at.resize(skipped + wanted, 0);
         let seen = self.socket_mut().peek_slice(&mut looked_at).unwrap_or(0);
@@ -275,7 +275,7 @@ impl Connection {
     fn show_room(&mut self) {
         while self.unshown_bytes > 0 {
             let most = self.unshown_bytes;
-            // A ring gives its bytes in two parts where they wrap.
+            // A ring returns its bytes in two parts where they wrap.
             let taken =
                 self.socket_mut().recv(|bytes| (bytes.len().min(most), bytes.len().min(most)));
             match taken {
@@ -320,7 +320,7 @@ impl Connection {
         self.socket_mut().close();
     }
 
-    /// Whether neither end sends any more, and this one has nothing to say now, also not that it has the end.
+    /// Whether neither end sends any more data, and no acknowledgement of the end is due.
     pub fn is_settled(&mut self, now: Instant) -> bool {
         let soon = now.plus_nanos(LONGEST_ACK_DELAY_NS);
         self.is_over() && !self.has_frame() && self.wants(now).is_none_or(|at| at > soon)

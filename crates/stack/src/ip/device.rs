@@ -1,4 +1,4 @@
-//! What smoltcp takes for a network device: one received packet, and room for what is sent.
+//! The network device that smoltcp sees: one received packet, and room for what is sent.
 
 use smoltcp::phy::{self, DeviceCapabilities, Medium};
 use smoltcp::time::Instant;
@@ -29,7 +29,7 @@ impl phy::Device for Device {
     }
 
     fn transmit(&mut self, _: Instant) -> Option<Room<'_>> {
-        // One at a time: the next is made when the adapter has room for it.
+        // One at a time: the next is made when the adapter has room.
         self.sent.is_empty().then_some(Room(self))
     }
 
@@ -57,7 +57,7 @@ impl phy::TxToken for Room<'_> {
     fn consume<R, F: FnOnce(&mut [u8]) -> R>(self, length: usize, write: F) -> R {
         let mut frame = self.0.unused.pop().unwrap_or_default();
         frame.clear();
-        // What a station holds is bounded: no more than is needed.
+        // Memory of a station is bounded: reserve exactly what is needed.
         frame.reserve_exact(ETHERNET_HEADER_BYTES + length);
         frame.resize(ETHERNET_HEADER_BYTES + length, 0);
         let result = write(&mut frame[ETHERNET_HEADER_BYTES..]);

@@ -1,4 +1,4 @@
-//! A station, with the frames on their way between it and its link.
+//! A station, with the frames in transit between it and its link.
 
 use lanlab_units::Instant;
 
@@ -24,10 +24,9 @@ impl FramedStation {
         }
     }
 
-    /// Take in a frame that `receive` gives, by its length. Gives whether there was one.
+    /// Handle a frame from `receive`, which returns its length. Returns whether there was one.
     ///
-    /// # Errors
-    /// Those of `receive`.
+    /// # Errors Those of `receive`.
     pub fn take<E>(
         &mut self,
         now: Instant,
@@ -41,10 +40,9 @@ impl FramedStation {
         Ok(true)
     }
 
-    /// Send what is due by `send`, which says whether the link had room.
+    /// Send due frames with `send`, which returns whether the link had room.
     ///
-    /// # Errors
-    /// Those of `send`.
+    /// # Errors Those of `send`.
     pub fn send<E>(
         &mut self,
         now: Instant,
@@ -64,10 +62,9 @@ impl FramedStation {
         self.is_blocked
     }
 
-    /// See what it holds, with the bytes of the program that drives it.
+    /// Check its memory, including the bytes of the program that drives it.
     ///
-    /// # Errors
-    /// It is above its bound: a sentence.
+    /// # Errors A message if it exceeds its bound.
     pub fn check_memory(&mut self, own_bytes: usize) -> Result<(), String> {
         self.facts.holds(self.station.held_bytes() + own_bytes)
     }

@@ -61,8 +61,8 @@ pub(super) fn emit_datagram(
     udp.emit(&mut packet, &source, &destination, payload.len(), copy, &capabilities);
 }
 
-/// Make `frame` a reset that answers a segment for no connection, which is `packet` from `from` to `to`, without
-/// padding and check sequence (RFC 9293, section 3.10.7.1). Gives whether there is one: no reset answers a reset.
+/// Write a reset to `frame` in answer to `packet`, a segment without a connection, without padding and check
+/// sequence (RFC 9293, section 3.10.7.1). Returns false if `packet` is a reset.
 pub(super) fn emit_reset(
     macs: (Mac, Mac),
     (from, to): (SocketAddr, SocketAddr),
@@ -108,7 +108,7 @@ pub(super) fn emit_reset(
     true
 }
 
-/// What a frame carries to `mac`; `None` if it is for another, damaged, or none of UDP and TCP.
+/// The payload of a frame to `mac`; `None` if it is for another host, damaged, or neither UDP nor TCP.
 pub(super) fn parse(mac: Mac, frame: &[u8]) -> Option<Carried<'_>> {
     let (header, packet) = frame.split_at_checked(ETHERNET_HEADER_BYTES)?;
     if header[..6] != mac {
@@ -151,7 +151,7 @@ pub(super) fn parse(mac: Mac, frame: &[u8]) -> Option<Carried<'_>> {
             let (from, to) = (socket(source, udp.src_port()), socket(destination, udp.dst_port()));
             Some(Carried::Datagram { from, to, payload: udp.payload() })
         }
-        // Its checksum is checked by the connection.
+        // The connection verifies the checksum.
         IpProtocol::Tcp => {
             let tcp = TcpPacket::new_checked(payload).ok()?;
             let (from, to) = (socket(source, tcp.src_port()), socket(destination, tcp.dst_port()));

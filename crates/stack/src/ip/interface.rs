@@ -1,4 +1,4 @@
-//! An interface: its sockets, and the five words by which it is driven.
+//! An interface: its sockets, and the five calls that drive it.
 
 mod datagrams;
 mod limited;
@@ -16,7 +16,7 @@ use super::frames::{self, Carried};
 use super::udp::Socket;
 use super::{Config, Mac, Refusal};
 
-/// Resets that wait for the adapter, at most.
+/// Most resets queued for the adapter.
 const MOST_RESETS: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -30,7 +30,7 @@ pub enum Event {
     Datagram(SocketId),
     Room(SocketId),
     Accepted(ConnectionId, u16),
-    /// A connection may have been opened, have data, room or an end.
+    /// A connection may have opened, received data, gained room or ended.
     Changed(ConnectionId),
 }
 
@@ -58,7 +58,7 @@ pub struct Interface {
     events: VecDeque<Event>,
     unused: Vec<Vec<u8>>,
     unclaimed_frames: u64,
-    /// Where the last datagram or connection went, and the way there: most hosts send to one peer.
+    /// Destination and route of the last datagram or connection: most hosts send to one peer.
     last_way: Option<(IpAddr, (IpAddr, Mac))>,
 }
 
@@ -93,7 +93,7 @@ impl Interface {
         self.unclaimed_frames
     }
 
-    /// Datagrams that found the receive buffer of their socket full, all sockets together.
+    /// Datagrams dropped because the receive buffer of their socket was full, over all sockets.
     pub fn dropped_datagrams(&self) -> u64 {
         self.sockets.iter().map(|socket| socket.dropped_datagrams).sum()
     }
@@ -111,8 +111,7 @@ impl Interface {
 
     /// Open a connection. [`Event::Changed`] comes when it is open.
     ///
-    /// # Errors
-    /// If it can never be opened.
+    /// # Errors If the connection is impossible.
     pub fn connect(
         &mut self,
         now: Instant,
@@ -146,7 +145,7 @@ impl Interface {
         let mut connection = Connection::new(now, local, peer, mac, &self.config.tcp, seed);
         connection.number = self.opened;
         let id = if let Some(id) = self.free.pop() {
-            // The place may still stand in these lists, and stands in each once.
+            // A reused slot may still be in these lists, once in each.
             let before = &self.connections[id];
             connection.is_sending = before.is_sending;
             connection.is_told = before.is_told;
@@ -168,7 +167,7 @@ impl Interface {
         self.connections[id.0].is_over()
     }
 
-    /// Hand over as much of `data` as the send buffer has room for. Gives how much.
+    /// Queue as much of `data` as fits into the send buffer. Returns the number of bytes.
     pub fn send(&mut self, now: Instant, id: ConnectionId, data: &[u8]) -> usize {
         let taken = self.connections[id.0].send(data);
         self.touched(now, id.0);
@@ -199,8 +198,8 @@ impl Interface {
         self.touched(now, id.0);
     }
 
-    /// The program wants no more of a connection: it is closed, and once both ends have closed it and the wait
-    /// for what may still come is over, its buffers and its port are free.
+    /// The program releases a connection: it is closed, and its buffers and port are free once both ends have
+    /// closed it and the wait for late segments is over.
     pub fn leave(&mut self, now: Instant, id: ConnectionId) {
         self.unowned.insert(id.0);
         self.close(now, id);
@@ -259,10 +258,10 @@ impl Interface {
         self.timeouts.first().map(|(at, _)| *at)
     }
 
-    /// Make `into` the next frame to send, without padding and check sequence; false if there is none.
+    /// Write the next frame to `into`, without padding and check sequence. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         if let Some(reset) = self.resets.pop_front() {
-            // Not exchanged: buffers of resets stay as short as they are.
+            // Cloned, not exchanged: buffers of resets stay short.
             into.clone_from(&reset);
             self.unused.push(reset);
             return true;
@@ -302,7 +301,7 @@ impl Interface {
         Some(event)
     }
 
-    /// A connection has been changed: it may have something to send, now or later.
+    /// A connection changed: it may have something to send, now or later.
     fn touched(&mut self, now: Instant, id: usize) {
         let connection = &mut self.connections[id];
         if connection.has_frame() || connection.wants(now).is_some_and(|at| at <= now) {
@@ -329,7 +328,7 @@ impl Interface {
                 self.free.push(id);
             }
         }
-        // A connection that is due now, and has nothing to send, waits for a change.
+        // A connection that is due now but has nothing to send waits for a change.
         let wanted = connection.wants(now).filter(|at| *at > now);
         if connection.timeout == wanted {
             return;

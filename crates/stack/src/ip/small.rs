@@ -1,48 +1,45 @@
-//! TCP in little memory: the buffers of a [`Station`](super::Station), and what the programs that drive one take.
+//! TCP in little memory: buffers of a [`Station`](super::Station), and memory needed by programs that drive one.
 
 use std::ops::RangeInclusive;
 
 use super::{ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
-/// Sizes that a buffer may have: a segment, to what a window shows that is not scaled.
+/// Buffer sizes: from one segment to the largest unscaled window.
 pub const BUFFERS: RangeInclusive<u32> = 1460..=65_535;
-/// Longest segments that it may have: that of a packet which every host takes (RFC 9293, 3.7.1), to that of Ethernet.
+/// Range of the longest segment: from the size that every host accepts (RFC 9293, 3.7.1) to Ethernet's.
 pub const MSS: RangeInclusive<u16> = 536..=1460;
-/// Buffers where none are asked for: those of mTCP's larger configurations.
+/// Default buffer size: that of mTCP's larger configurations.
 const BUFFER_BYTES: u32 = 8 * 1024;
-/// The ring of bytes to send is two send buffers long: few segments are cut where it begins anew.
+/// The send ring is two send buffers long, so few segments are split where it wraps.
 const SEND_RINGS: usize = 2;
-/// An acknowledgement of a single segment waits as long at most, where nothing else is asked for: as Linux's, and less
-/// than the 160 ms after which mTCP resends.
+/// Default delay of a single segment's acknowledgement: Linux's, and below the 160 ms after which mTCP resends.
 const DELAYED_ACK_NS: u64 = 40_000_000;
-/// It must wait less than this (RFC 1122, 4.2.3.2).
+/// Delays must be below this (RFC 1122, 4.2.3.2).
 const MOST_DELAYED_ACK_NS: u64 = 499_000_000;
 
-/// Largest amount that one read asks for: a segment.
+/// Most bytes per read: a segment.
 pub const READ_BYTES: usize = 1460;
 pub const LONGEST_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + MTU_BYTES;
-/// Room for a frame that has come, with 4 bytes by which one that is too long is seen.
+/// Room for a received frame, plus 4 bytes that reveal one that is too long.
 pub const RECEIVED_FRAME_BYTES: usize = LONGEST_FRAME_BYTES + 4;
-/// Ports of connections that are opened, which the system's own programs seldom get (RFC 6335, section 6: dynamic
-/// ones): the first one, and how many.
+/// First local port, and number of ports, of outgoing connections: dynamic ports (RFC 6335, section 6) that the
+/// system rarely assigns.
 pub const FIRST_PORT: u16 = 49_152;
-/// See [`FIRST_PORT`].
 pub const PORTS: u16 = 16_000;
 
-/// What is asked of a station's TCP; absent: what is usual.
+/// Settings of a station's TCP; absent ones use the default.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Asked {
     pub receive_buffer_bytes: Option<u32>,
     pub send_buffer_bytes: Option<u32>,
     pub mss_bytes: Option<u16>,
-    /// Longest time that the acknowledgement of a single segment waits; 0: it waits for nothing.
+    /// Longest delay of a single segment's acknowledgement; 0 disables the delay.
     pub delayed_ack_ns: Option<u64>,
     pub no_delay: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BadValue {
-    /// A field of [`Asked`].
     pub key: &'static str,
     pub found: u64,
     pub allowed: RangeInclusive<u64>,
@@ -96,10 +93,9 @@ impl Facts {
         Self { tcp, memory_bytes, held_bytes, sent_frames, received_frames, dropped_frames }
     }
 
-    /// It holds this much now. Gives what is wrong if that is above its bound.
+    /// Record the memory in use, and check it against the bound.
     ///
-    /// # Errors
-    /// A sentence.
+    /// # Errors A message if it exceeds the bound.
     pub fn holds(&mut self, held_bytes: usize) -> Result<(), String> {
         let held_bytes = held_bytes as u64;
         self.held_bytes = self.held_bytes.max(held_bytes);

@@ -1,9 +1,8 @@
-//! A station of its own on a real Ethernet: an [`Interface`] with ARP, and a bound of what it holds.
+//! A station on a real Ethernet: an [`Interface`] with ARP and bounded memory.
 //!
-//! It is driven as an interface is. First it asks whether another station has its address (RFC 5227, with
-//! shorter pauses), then for the hardware address of its peer, if it has one; [`reach`](Station::reach) says how
-//! far it is. From then on it answers who asks for its address, and learns who that is (RFC 826), so that it can
-//! be connected to; and nothing else.
+//! It is driven like an interface. First it probes whether its address is in use (RFC 5227, with shorter pauses),
+//! then resolves the hardware address of its peer, if it has one; [`reach`](Station::reach) reports progress. From
+//! then on it answers ARP requests for its address and learns their senders (RFC 826), so that they can connect.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::net::{IpAddr, Ipv4Addr};
@@ -16,31 +15,31 @@ use super::{Config, ETHERNET_HEADER_BYTES, Interface, Mac, TcpProfile};
 
 const ARP_TYPE: [u8; 2] = [8, 6];
 const BROADCAST: Mac = [0xff; 6];
-/// What a question has in place of the address that it asks for (RFC 826).
+/// Target hardware address in an ARP request (RFC 826).
 const UNKNOWN: Mac = [0; 6];
-/// Where the sender of an IPv4 packet is in its frame (RFC 791, 3.1).
+/// Offset of the sender's address in a frame with an IPv4 packet (RFC 791, 3.1).
 const SENDER: std::ops::Range<usize> = ETHERNET_HEADER_BYTES + 12..ETHERNET_HEADER_BYTES + 16;
 const ARP_FRAME_BYTES: usize = ETHERNET_HEADER_BYTES + lanlab_wire::arp::PACKET_LEN;
-/// Questions for the own address, and the pause after each: RFC 5227 has 3 and a second.
+/// Probes for the own address, and the pause after each; RFC 5227 has 3 and one second.
 const PROBES: u32 = 3;
 const PROBE_PAUSE_NS: u64 = 100_000_000;
 const QUESTIONS: u32 = 12;
 const QUESTION_PAUSE_NS: u64 = 250_000_000;
-/// Stations on the Ethernet that are known at a time, at most.
+/// Most stations on the Ethernet known at a time.
 const MOST_NEIGHBOURS: usize = 8;
-/// Answers that wait for the adapter, at most.
+/// Most answers queued for the adapter.
 const MOST_ANSWERS: usize = 4;
-/// Frames of the program that drives it: one that has come and one that goes.
+/// Frames of the driving program: one received and one sent.
 const FRAME_BYTES: usize = 2 * RECEIVED_FRAME_BYTES;
 
 #[derive(Debug, Clone, Copy)]
 pub struct StationConfig {
     pub mac: Mac,
     pub address: Ipv4Addr,
-    /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
+    /// The peer to connect to, on the same Ethernet; absent for stations that only accept connections.
     pub peer: Option<Ipv4Addr>,
     pub tcp: TcpProfile,
-    /// Connections at a time, at most.
+    /// Most connections at a time.
     pub connections: usize,
     pub seed: u64,
 }
@@ -60,7 +59,7 @@ pub struct Station {
     peer: Option<Ipv4Addr>,
     askers: VecDeque<Ipv4Addr>,
     reach: Reach,
-    /// Questions asked so far, those for the own address first, and when the next one is due.
+    /// Requests sent so far, probes first, and when the next one is due.
     asked: u32,
     ask_at: Option<Instant>,
     answers: VecDeque<Vec<u8>>,
@@ -94,7 +93,7 @@ impl Station {
         self.reach
     }
 
-    /// Memory that it holds now, with the frames of the program that drives it.
+    /// Memory in use now, with the frames of the driving program.
     pub fn held_bytes(&self) -> usize {
         let answers = self.askers.capacity() * size_of::<Ipv4Addr>()
             + self.answers.capacity() * size_of::<Vec<u8>>()
@@ -105,7 +104,7 @@ impl Station {
             + FRAME_BYTES
     }
 
-    /// What it never holds more than, with as many connections that are read in parts of at most `read_bytes`.
+    /// Upper bound of its memory for this many connections and reads of at most `read_bytes`.
     pub fn most_bytes(tcp: &TcpProfile, connections: usize, read_bytes: usize) -> usize {
         size_of::<Self>() - size_of::<Interface>()
             + Interface::most_bytes(tcp, connections, MOST_NEIGHBOURS, read_bytes)
@@ -134,7 +133,7 @@ impl Station {
             return;
         }
         let is_probing = self.reach == Reach::Asking && self.asked <= PROBES;
-        // Another probe for the address, at the same time, is a conflict too (RFC 5227, 2.1.1).
+        // A simultaneous probe by another station is a conflict too (RFC 5227, 2.1.1).
         let is_rival = packet.is_request && packet.sender.is_unspecified();
         if is_probing {
             if packet.sender == self.address || (is_rival && packet.target == self.address) {
@@ -166,7 +165,7 @@ impl Station {
         }
     }
 
-    /// Who has kept this address from before asks for it no more: it is known by what it sends.
+    /// A peer that has cached our address sends no ARP request: learn it from its packets.
     fn learn_sender(&mut self, frame: &[u8]) {
         if self.peer.is_none()
             && frame.get(..6) == Some(&self.mac)
@@ -180,13 +179,13 @@ impl Station {
         }
     }
 
-    /// Keep who has asked for the address, in place of the one for whom that is longest ago.
+    /// Remember who asked for the address, in place of the least recent one.
     fn learn(&mut self, address: Ipv4Addr, mac: Mac) {
         if address.is_unspecified() || address == self.address {
             return;
         }
         if Some(address) != self.peer && !self.askers.contains(&address) {
-            // One place is the peer's.
+            // One place is reserved for the peer.
             if self.askers.len() + 1 == MOST_NEIGHBOURS
                 && let Some(oldest) = self.askers.pop_front()
             {

@@ -1,10 +1,10 @@
-//! A UDP socket: what has come, and what its send buffer holds.
+//! A UDP socket: received datagrams, and use of its send buffer.
 
 use std::collections::VecDeque;
 use std::net::SocketAddr;
 
-/// What a datagram takes of a buffer besides its payload: as one `mbuf` of BSD for addresses and headers
-/// (`MSIZE`, 128 octets). Without it a buffer would hold tens of thousands of short messages.
+/// Buffer space per datagram besides its payload: one `mbuf` of BSD for addresses and headers (`MSIZE`, 128 bytes).
+/// Without it a buffer would hold tens of thousands of short messages.
 pub const OVERHEAD_BYTES: usize = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl Socket {
         }
     }
 
-    /// Keep a datagram; false if there is no room. One always fits.
+    /// Queue a datagram; false if there is no room. One always fits.
     pub fn keep(&mut self, from: SocketAddr, payload: &[u8]) -> bool {
         let bytes = self.received_bytes + payload.len() + OVERHEAD_BYTES;
         if !self.received.is_empty() && bytes > self.receive_buffer_bytes {
@@ -82,7 +82,7 @@ impl Socket {
         self.queued_bytes += bytes + OVERHEAD_BYTES;
     }
 
-    /// The adapter has taken a datagram. Gives whether a program waits for this.
+    /// The adapter took a datagram. Returns whether a program waits for this.
     pub fn left(&mut self, bytes: usize) -> bool {
         self.queued_bytes -= bytes + OVERHEAD_BYTES;
         std::mem::take(&mut self.waits_for_room)

@@ -1,4 +1,4 @@
-//! What all sessions of a station share: its interface, what it has counted, and what it reports.
+//! State shared by all sessions of a station: interface, counters and events.
 
 use std::collections::VecDeque;
 
@@ -8,7 +8,7 @@ use crate::spare::keep;
 
 const MOST_SPARE: usize = 64;
 
-/// What all sessions of a station share. `C`: what its carrier counts; `I`: its interface.
+/// State shared by all sessions of a station. `C`: counters of the carrier; `I`: its interface.
 #[derive(Debug)]
 pub(crate) struct Common<C, I = Interface> {
     pub(crate) interface: I,

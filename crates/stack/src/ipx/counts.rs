@@ -1,4 +1,4 @@
-//! What a station counts of its packets.
+//! Packet counters of a station.
 
 use crate::counts::counts;
 
@@ -8,7 +8,7 @@ counts! {
         other_address_packets: "other_address_packets",
         unreadable_packets: "unreadable_packets",
         network_disputes: "network_disputes",
-        /// Packets that were thrown away because the driver had not sent those before.
+        /// Packets dropped because the driver had not sent earlier ones.
         dropped_answers: "dropped_answers",
     }
 }

@@ -1,4 +1,4 @@
-//! Servers and ways that others have named, for a client that looks for one.
+//! Servers and routes learned from others, for a client looking for one.
 
 use std::collections::VecDeque;
 

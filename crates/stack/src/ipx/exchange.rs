@@ -1,5 +1,5 @@
-//! A client's part of a protocol of one request at a time: requests wait for their turn, one is sent until it
-//! is answered, and an answer may wait until its program goes on.
+//! Client side of a protocol with one request at a time: requests queue, one is resent until answered, and an
+//! answer may wait until its program resumes.
 
 use std::collections::VecDeque;
 
@@ -9,7 +9,7 @@ use super::common::Common;
 use super::round_trip::RoundTrip;
 use crate::carrier::{NotSent, SessionId};
 
-/// Requests that may wait behind the one that is being answered.
+/// Requests that may queue behind the current one.
 const MOST_WAITING: usize = 4;
 
 #[derive(Debug)]
@@ -22,7 +22,7 @@ struct Request<I> {
     is_measured: bool,
 }
 
-/// See the module. `I`: what the answer to a request is known by.
+/// See the module. `I` identifies the reply to a request.
 #[derive(Debug)]
 pub(crate) struct Exchange<I> {
     waiting: VecDeque<Vec<u8>>,
@@ -47,7 +47,7 @@ impl<I> Default for Exchange<I> {
 }
 
 impl<I> Exchange<I> {
-    /// Have a message of at most `longest` bytes wait for its turn.
+    /// Queue a message of at most `longest` bytes.
     pub(crate) fn put<C>(
         &mut self,
         message: &[u8],
@@ -66,7 +66,7 @@ impl<I> Exchange<I> {
         Ok(())
     }
 
-    /// Whether a request may be begun: none is being answered, and no answer waits.
+    /// Whether a request may be sent: none is unanswered, and no answer is waiting.
     pub(crate) const fn is_ready(&self) -> bool {
         self.request.is_none() && self.held.is_none() && !self.is_paused
     }
@@ -75,7 +75,7 @@ impl<I> Exchange<I> {
         if self.is_ready() { self.waiting.pop_front() } else { None }
     }
 
-    /// A request is sent now. Gives when its answer is late.
+    /// A request is being sent. Returns when its answer is late.
     pub(crate) fn begin(&mut self, now: Instant, packet: Vec<u8>, identity: I) -> Instant {
         let wait_ns = self.round_trip.timeout_ns();
         let (first_sent_at, tries, is_measured) = (now, 1, true);
@@ -96,8 +96,8 @@ impl<I> Exchange<I> {
         self.request.as_ref().map(|request| &request.identity)
     }
 
-    /// The server has the request and works on it: what is lost now is the answer, if anything. Gives when that
-    /// is late; how often it was sent is forgotten if the answer is wanted still.
+    /// The server has the request and is busy: from now on only the answer can be lost. Resets the retry count if
+    /// the answer is still wanted, and returns the new deadline.
     pub(crate) fn is_worked_on(&mut self, now: Instant, is_wanted: bool) -> Option<Instant> {
         let request = self.request.as_mut()?;
         request.is_measured = false;
@@ -107,8 +107,8 @@ impl<I> Exchange<I> {
         Some(now.plus_nanos(request.wait_ns))
     }
 
-    /// The answer is late: gives until when it is waited for if the request is sent again, and `None` if that
-    /// was done often enough.
+    /// The answer is late. Returns the new deadline if the request is to be resent, and `None` after the last
+    /// retry.
     pub(crate) fn send_again(&mut self, now: Instant, most_tries: u32) -> Option<Instant> {
         let request = self.request.as_mut().filter(|request| request.tries < most_tries)?;
         request.tries += 1;

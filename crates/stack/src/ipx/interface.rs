@@ -1,4 +1,4 @@
-//! The interface of a station: packets in and out, and what routers and service advertising need.
+//! The IPX interface of a station: packets in and out, routing and service advertising.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -16,7 +16,7 @@ use crate::carrier::{IpxPart, SegmentFacts, StationConfig, Stray};
 use crate::responders::{self, Allowance};
 
 const OWN_HOPS: u16 = 1;
-/// Time to it, in 1/18 s.
+/// Cost of reaching our network, ticks of 1/18 s.
 const OWN_TICKS: u16 = 2;
 const INTERNAL_NODE: [u8; 6] = [0, 0, 0, 0, 0, 1];
 
@@ -72,7 +72,7 @@ impl Interface {
         }
     }
 
-    /// When framing and network are known; `None` if they are.
+    /// When framing and network will be known; `None` if they are.
     pub(crate) fn known_at(&self) -> Option<Instant> {
         self.segment.known_at()
     }
@@ -86,7 +86,7 @@ impl Interface {
         self.advertised = (self.part != IpxPart::Silent).then_some(advertised);
     }
 
-    /// What was counted; what is for no carrier only by the first one of the station.
+    /// Packet counters. Only the first carrier of a station counts packets for no carrier.
     pub(crate) fn counted(&self) -> Counts {
         if self.part == IpxPart::First {
             return self.counts;
@@ -94,7 +94,7 @@ impl Interface {
         Counts { hops_exceeded: 0, other_address_packets: 0, network_disputes: 0, ..self.counts }
     }
 
-    /// Have a network in this station, on which its server is; answer who asks for the way there.
+    /// Give this station an internal network for its server, and answer route requests for it.
     pub(crate) const fn have_internal(&mut self, network: u32) {
         self.internal = Some(network);
     }
@@ -116,8 +116,8 @@ impl Interface {
         network == 0 || networks.any(|own| own == Some(network))
     }
 
-    /// Send a packet to all stations of the segment; again in every framing, as a station that has not answered may use
-    /// another one than was heard.
+    /// Broadcast a packet on the segment. Repeats are sent in every framing, as the missing station may use one
+    /// that was never heard.
     pub(crate) fn push_to_all(&mut self, is_again: bool, kind: u8, socket: u16, data: &[u8]) {
         for framing in self.segment.asked_in(is_again) {
             let address = Address { node: BROADCAST, ..self.address(framing, socket) };
@@ -134,7 +134,6 @@ impl Interface {
     }
 
     pub(crate) fn push_from(&mut self, source: Address, to: Place, kind: u8, data: &[u8]) {
-        // Each framing has a network of its own.
         let is_of_adapter = source.node == self.mac.0;
         let source = if is_of_adapter { self.address(to.framing, source.socket) } else { source };
         let (destination, ways) = (to.address, (to.mac, self.mac));
@@ -145,10 +144,9 @@ impl Interface {
         }
     }
 
-    /// Take a frame. Gives the packet, if a program of this station is to handle it.
+    /// Handle a frame. Returns the packet if it is for a program of this station.
     ///
-    /// # Errors
-    /// It is no frame for this station, or no packet.
+    /// # Errors The frame is not for this station, or malformed.
     pub(crate) fn handle_frame<'a>(
         &mut self,
         now: Instant,
@@ -171,7 +169,7 @@ impl Interface {
         if !sap::is_question(&header, data) {
             self.segment.hear(framing);
         }
-        // Only a packet that has passed no router says the number of this network.
+        // Only a packet that passed no router reveals the number of this network.
         let is_neighbour = header.hops == 0 && header.source.node == mac.0;
         if is_neighbour && !self.segment.learn(framing, header.source.network) {
             self.counts.network_disputes += 1;
@@ -231,7 +229,7 @@ impl Interface {
         may
     }
 
-    /// Say to all that the server of this station is there, or that it goes.
+    /// Advertise the server of this station, or its shutdown.
     pub(crate) fn announce(&mut self, is_leaving: bool) {
         let hops = if is_leaving { sap::GOING_DOWN_HOPS } else { OWN_HOPS };
         let Some(data) = self.service(self.segment.framing(), false, hops) else { return };
@@ -251,7 +249,7 @@ impl Interface {
     }
 
     fn handle_route(&mut self, now: Instant, from: Place, data: &[u8]) {
-        // Those that cannot be read say nothing of a way, and are no one's question.
+        // Malformed packets are ignored.
         let Ok(rip::Packet { is_response, entries }) = rip::Packet::parse(data) else { return };
         if is_response {
             for entry in entries.iter().filter(|one| one.hops < u16::from(MOST_HOPS)) {
@@ -283,7 +281,7 @@ impl Interface {
     }
 
     pub(crate) fn handle_timeout(&mut self, now: Instant) {
-        // All carriers of a station hear the answers.
+        // All carriers of a station see the replies.
         if self.segment.is_to_ask(now) && self.part == IpxPart::First {
             self.push_route_question(true, rip::ANY_NETWORK);
         }

@@ -1,8 +1,8 @@
-//! A station's part in IPX: its framing, its network, and packets to and from it.
+//! IPX at a station: framing, network number, packets in and out.
 //!
-//! Source: Novell's IPX router specification; articles Q99745, Q104024 and Q122210 of Microsoft's Knowledge
-//! Base. An [`Interface`] is part of the machine of a carrier. It answers for its own station only: it sends no
-//! packet on, and says of no other network or server where it is.
+//! Source: Novell's IPX router specification; articles Q99745, Q104024 and Q122210 of Microsoft's Knowledge Base.
+//! An [`Interface`] is part of a carrier's machine. It answers only for its own station: it neither forwards
+//! packets nor advertises other networks and servers.
 
 mod common;
 mod counts;

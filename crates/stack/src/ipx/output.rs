@@ -1,4 +1,4 @@
-//! Packets that are to be sent.
+//! Packets queued for sending.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use lanlab_wire::Error;
 use lanlab_wire::ethernet::{Framing, Mac};
 use lanlab_wire::ipx::Address;
 
-/// More frames than this are not kept: the driver has to send them first.
+/// Most frames queued; more are dropped until the driver has sent some.
 const MOST_WAITING: usize = 512;
 const MOST_SPARE: usize = 32;
 
@@ -18,14 +18,14 @@ pub(crate) struct Place {
 }
 
 impl Place {
-    /// Whether another place is the same socket of the same station. Until a network has a number, it is zero
-    /// for some stations and not for others.
+    /// Whether another endpoint is the same socket of the same station. Networks are ignored: until the number is
+    /// known, some stations use zero.
     pub(crate) fn is_end(&self, other: &Self) -> bool {
         let (one, other) = (self.address, other.address);
         (one.node, one.socket) == (other.node, other.socket)
     }
 
-    /// If a packet is from here, reach it from now on as the packet came: in another framing, or by another router.
+    /// If a packet is from this endpoint, reply by the same framing and router from now on.
     pub(crate) fn follow(&mut self, from: &Self) -> bool {
         let is_end = self.is_end(from);
         if is_end {
@@ -42,7 +42,7 @@ pub(crate) struct Output {
 }
 
 impl Output {
-    /// Add a packet, which `write` writes. False if too many wait, or it is too long for a frame.
+    /// Queue a packet, written by `write`. False if the queue is full or the packet too long for a frame.
     pub(crate) fn push(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), Error>) -> bool {
         if self.waiting.len() >= MOST_WAITING {
             return false;

@@ -1,6 +1,6 @@
-//! How long a client waits for an answer: by the smoothed round trip, as TCP does (RFC 6298, section 2).
+//! The reply time-out of a client, from the smoothed round-trip time as in TCP (RFC 6298, section 2).
 
-/// Before anything is measured, ns.
+/// Initial time-out, ns.
 const FIRST_NS: u64 = 1_000_000_000;
 const SHORTEST_NS: u64 = 100_000_000;
 const LONGEST_NS: u64 = 4_000_000_000;
@@ -11,7 +11,7 @@ pub(crate) struct RoundTrip {
 }
 
 impl RoundTrip {
-    /// An answer has come this time after its request, which was sent once.
+    /// A reply arrived after this time, to a request that was sent once.
     pub(crate) fn measure(&mut self, took_ns: u64) {
         self.smoothed = Some(match self.smoothed {
             None => (took_ns, took_ns / 2),
@@ -22,7 +22,7 @@ impl RoundTrip {
         });
     }
 
-    /// Time to wait for the answer to a request that is sent for the first time, ns.
+    /// Time-out of a request sent for the first time, ns.
     pub(crate) fn timeout_ns(&self) -> u64 {
         let wait_ns = self.smoothed.map_or(FIRST_NS, |(mean, deviation)| mean + 4 * deviation);
         wait_ns.clamp(SHORTEST_NS, LONGEST_NS)

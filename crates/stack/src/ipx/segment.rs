@@ -1,7 +1,7 @@
-//! What a station finds out about its segment: the framing that is in use, and the number of its network.
+//! Detection of a segment's framing and network number.
 //!
-//! As NWLink does, it asks in every framing for routers, and listens for a while before it claims its name. Until
-//! something is heard, 802.2 is the framing, and zero the network, which is "this segment" for every station.
+//! Like NWLink, a station queries routers in every framing, and listens for a while before it claims its name.
+//! Until it hears something, it uses 802.2 and network zero, which every station reads as "this segment".
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Framing;
@@ -31,10 +31,10 @@ impl Segment {
         self.next_at.map(|next| next.plus_nanos(left_ns))
     }
 
-    /// The framing of the segment: as configured, or in which most was heard until now.
+    /// The framing of the segment: configured, or the most frequent so far.
     pub(super) fn framing(&self) -> Framing {
         self.configured.unwrap_or_else(|| {
-            // The first one of the most: the order is that of preference.
+            // On a tie the first one wins: they are in order of preference.
             let most = self.heard.iter().max().copied().unwrap_or(0);
             let at = self.heard.iter().position(|count| *count == most).unwrap_or(0);
             framing::ALL[at]
@@ -45,7 +45,7 @@ impl Segment {
         self.configured.unwrap_or(theirs)
     }
 
-    /// In which framings all stations are sent to: `in_all`, or in that of the segment.
+    /// Framings for a broadcast: all of them, or that of the segment.
     pub(super) fn asked_in(&self, in_all: bool) -> impl Iterator<Item = Framing> + use<> {
         let only = if in_all { self.configured } else { Some(self.framing()) };
         framing::ALL.into_iter().filter(move |one| only.is_none_or(|only| only == *one))
@@ -55,12 +55,12 @@ impl Segment {
         self.heard[place(found)] += 1;
     }
 
-    /// A station of this segment says the number of its network in a framing. False if that is not ours.
+    /// A station of this segment reported its network number in a framing. False if it contradicts ours.
     pub(super) fn learn(&mut self, found: Framing, network: u32) -> bool {
         network == 0 || *self.networks[place(found)].get_or_insert(network) == network
     }
 
-    /// The number of the network of a framing; `None`: no one has said it.
+    /// The network number of a framing; `None` if unknown.
     pub(super) fn network(&self, framing: Framing) -> Option<u32> {
         self.networks[place(framing)]
     }

@@ -1,4 +1,4 @@
-//! One end of a link: its state, what it sends, and its timers.
+//! One end of a link: state, output and timers.
 
 use std::collections::VecDeque;
 
@@ -10,7 +10,7 @@ use super::report::{Counts, Ended, Event, State};
 use super::timers::{Timers, take_due};
 use crate::profile::LinkProfile;
 
-/// A frame that is to be sent. N(R) and RR or RNR are filled in when it leaves.
+/// A frame to be sent. N(R) and RR or RNR are filled in when it is sent.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Pending {
     Unnumbered { kind: Unnumbered, is_response: bool, poll: bool },
@@ -19,9 +19,9 @@ pub(super) enum Pending {
     FrameReject { poll: bool },
 }
 
-/// More frames than this are not kept: the driver has to send them before it hands in the next one.
+/// Most frames queued; the driver has to send them before it hands in the next one.
 const MOST_PENDING: usize = 32;
-/// I frames that wait for the window, besides those on their way.
+/// Most I frames waiting for the window, besides those in flight.
 const MOST_WAITING: usize = 2;
 /// Time after a link is opened within which a SABME may be a late copy, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
@@ -38,9 +38,9 @@ pub struct Link {
     pub(super) lost_while_busy: bool,
     pub(super) peer_busy_since: Option<Instant>,
     pub(super) is_reject_sent: bool,
-    /// A poll is on its way: no I frames until its answer.
+    /// A poll is outstanding: no I frames until its answer.
     pub(super) is_polling: bool,
-    /// SABME of the other end came while ours was on its way, or on a new link, where it may be a late copy.
+    /// A SABME arrived while ours was outstanding, or on a new link, where it may be a duplicate.
     pub(super) is_sabme_heard: bool,
     opened_at: Instant,
     pub(super) attempts: u32,
@@ -57,12 +57,12 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link that is not there yet, between the same SAP at both ends.
+    /// A closed link between the same SAP at both ends.
     pub fn new(profile: &LinkProfile, sap: u8) -> Self {
         Self::between(profile, sap, sap)
     }
 
-    /// A link that is not there yet, between a SAP of ours and another at the other end.
+    /// A closed link between a SAP of ours and another at the other end.
     pub fn between(profile: &LinkProfile, own_sap: u8, peer_sap: u8) -> Self {
         Self {
             profile: *profile,
@@ -99,7 +99,7 @@ impl Link {
         self.counts
     }
 
-    /// Begin: send SABME. Without effect unless the link is not there.
+    /// Send SABME to set up a closed link; otherwise does nothing.
     pub fn connect(&mut self, now: Instant) {
         if self.state == State::Disconnected {
             self.reset_variables(true);
@@ -120,7 +120,7 @@ impl Link {
         }
     }
 
-    /// Say that we cannot take I frames, or that we can again.
+    /// Set whether we can accept I frames.
     pub fn set_busy(&mut self, is_busy: bool) {
         if self.is_busy == is_busy {
             return;
@@ -137,7 +137,7 @@ impl Link {
         }
     }
 
-    /// Whether another I frame may be handed in. Also while the link is being set up.
+    /// Whether another I frame may be queued, also while the link is being set up.
     pub fn has_room(&self) -> bool {
         matches!(self.state, State::Opening | State::Opened) && self.queue.waiting() < MOST_WAITING
     }
@@ -146,8 +146,7 @@ impl Link {
         self.queue.len() == 0
     }
 
-    /// Hand in the information of an I frame: write it into the memory that is given. Only where
-    /// [`has_room`](Self::has_room).
+    /// Queue an I frame: write its information to the returned buffer. Requires [`has_room`](Self::has_room).
     pub fn send(&mut self) -> &mut Vec<u8> {
         self.queue.push()
     }
@@ -210,7 +209,7 @@ impl Link {
         self.wait_for_answer(now);
     }
 
-    /// Start T1, longer than the last time if that brought no answer.
+    /// Start T1, longer than before if the last wait was in vain.
     pub(super) fn wait_for_answer(&mut self, now: Instant) {
         if self.attempts > 0 {
             let tick_ns = self.profile.tick_ns.value.max(1);
@@ -227,7 +226,7 @@ impl Link {
         self.wait_ns = self.profile.t1_ns.value;
     }
 
-    /// Start T1 or Ti, by what is on its way.
+    /// Start T1 or Ti, depending on what is in flight.
     pub(super) fn set_timers(&mut self, now: Instant) {
         if self.state != State::Opened || self.is_polling {
             return;
@@ -250,8 +249,8 @@ impl Link {
         self.set_timers(now);
     }
 
-    /// Whether a SABME may be the one by which the link was opened, once more and late: only one that is sent again
-    /// is that of a station which begins anew.
+    /// Whether a SABME may be a late duplicate of the one that opened the link: a station that has restarted sends
+    /// it repeatedly.
     pub(super) fn may_be_late_copy(&mut self, now: Instant) -> bool {
         let is_new = now.nanos_since(self.opened_at) < LATE_COPY_NS;
         is_new && !std::mem::replace(&mut self.is_sabme_heard, true)
@@ -264,7 +263,7 @@ impl Link {
         self.events.push_back(Event::Ended(why));
     }
 
-    /// All variables at zero. I frames that were never sent may stay.
+    /// Reset all variables. Unsent I frames may stay.
     pub(super) fn reset_variables(&mut self, keeps_waiting: bool) {
         self.queue.reset(keeps_waiting);
         self.expected = 0;

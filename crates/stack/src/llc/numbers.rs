@@ -1,10 +1,10 @@
-//! Numbers modulo 128, and the I frames that are not acknowledged yet.
+//! Sequence numbers modulo 128, and the unacknowledged I frames.
 
 use std::collections::VecDeque;
 
 use lanlab_wire::llc::MODULUS;
 
-/// Frames from `from` on until `to`.
+/// Number of frames from `from` up to `to`.
 pub(super) const fn distance(from: u8, to: u8) -> u8 {
     to.wrapping_sub(from) % MODULUS
 }
@@ -18,7 +18,7 @@ pub(super) struct SendQueue {
     frames: VecDeque<Vec<u8>>,
     acknowledged: u8,
     sent: u8,
-    /// Most frames that were ever on their way: those of them behind `sent` are sent again.
+    /// Most frames ever in flight: those of them after `sent` are resends.
     highest: u8,
     past: u8,
     spare: Vec<Vec<u8>>,
@@ -31,7 +31,7 @@ pub(super) enum Acknowledged {
     Never,
 }
 
-/// Frames that a number may lie behind the one that is due: half of all, so that it is not one that is to come.
+/// How far an old number may lie behind the expected one: half of all numbers, to distinguish it from a future one.
 const MOST_PAST: u8 = MODULUS / 2 - 1;
 
 pub(super) const fn is_past(number: u8, due: u8) -> bool {
@@ -65,7 +65,7 @@ impl SendQueue {
         &mut self.frames[last]
     }
 
-    /// The next frame to send, with its number, and whether it was sent before.
+    /// The next frame to send, its number, and whether it is a resend.
     pub(super) fn send_next(&mut self) -> Option<(u8, &[u8], bool)> {
         let number = self.next_number();
         let is_again = self.sent < self.highest;
@@ -95,21 +95,21 @@ impl SendQueue {
         Acknowledged::Frames(count)
     }
 
-    /// Send again from V(A) on. Gives whether there is anything.
+    /// Resend from V(A) on. Returns whether there is anything to resend.
     pub(super) const fn go_back(&mut self) -> bool {
         let has_any = self.sent > 0;
         self.sent = 0;
         has_any
     }
 
-    /// Begin with number zero. What was not acknowledged is gone, or only what was sent.
+    /// Restart at number zero. Drops either all unacknowledged frames, or only those already sent.
     pub(super) fn reset(&mut self, keeps_waiting: bool) {
         let gone = if keeps_waiting { usize::from(self.highest) } else { self.frames.len() };
         self.frames.drain(..gone.min(self.frames.len()));
         (self.acknowledged, self.sent, self.highest, self.past) = (0, 0, 0, 0);
     }
 
-    /// Whether no frame was ever sent: after 128 of them V(A) is 0 again.
+    /// Whether no frame was ever sent; V(A) alone cannot tell, as it is 0 again after 128 frames.
     pub(super) const fn is_fresh(&self) -> bool {
         self.past == 0 && self.highest == 0
     }

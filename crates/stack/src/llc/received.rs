@@ -1,4 +1,4 @@
-//! What a link does with a PDU of the other end.
+//! How a link handles a PDU of the other end.
 
 use lanlab_units::Instant;
 use lanlab_wire::llc::{
@@ -10,7 +10,7 @@ use super::numbers::{Acknowledged, is_past, next};
 use super::report::{Ended, Event, State};
 
 impl Link {
-    /// Take a PDU of the other end. Gives the information of an I frame that came in order.
+    /// Handle a PDU of the other end. Returns the information of an I frame that arrived in order.
     pub fn handle_frame<'a>(&mut self, now: Instant, pdu: &'a [u8]) -> Option<&'a [u8]> {
         let Ok((header, information)) = Header::parse(pdu) else {
             self.handle_unknown(now, pdu);
@@ -31,7 +31,7 @@ impl Link {
                         Acknowledged::Frames(_) => {
                             self.handle_supervisory(now, kind, header.is_response, poll);
                         }
-                        // It says what the other end was, and may be no more.
+                        // An overtaken frame reports the peer's earlier state, which may be outdated.
                         Acknowledged::Late => self.counts.ignored += 1,
                         Acknowledged::Never => {}
                     }
@@ -44,7 +44,7 @@ impl Link {
                 if self.take_receive_number(now, header, receive_number) == Acknowledged::Never {
                     return None;
                 }
-                // An I frame of a response is tolerated; its F answers a poll.
+                // I frames sent as a response are tolerated; their F bit answers a poll.
                 if header.is_response && poll {
                     self.poll_was_answered();
                 }
@@ -99,7 +99,7 @@ impl Link {
         match (kind, is_response) {
             (Unnumbered::Connect, false) => {
                 match self.state {
-                    // Not yet ours: `accept` answers.
+                    // Not accepted yet: `accept` answers.
                     State::Disconnected => self.counts.ignored += 1,
                     State::Disconnecting => self.push(answer(Unnumbered::Disconnected)),
                     State::Opening => {
@@ -108,7 +108,7 @@ impl Link {
                     }
                     State::Opened => {
                         let is_fresh = self.queue.is_fresh() && self.expected == 0;
-                        // A station that has a link answers a poll; one that sets it up sends SABME again.
+                        // A station with a link answers a poll; one that is setting it up resends SABME.
                         if !is_fresh && self.may_be_late_copy(now) {
                             self.poll(now);
                             return;
@@ -169,7 +169,7 @@ impl Link {
                     self.counts.ignored += 1;
                     return;
                 };
-                // The link is of no more use: the other end takes only SABME and DISC.
+                // The link is unusable: the other end accepts only SABME and DISC.
                 self.events.push_back(Event::Ended(Ended::FrameRejectReceived(rejected)));
                 self.disconnect(now);
             }
@@ -177,7 +177,7 @@ impl Link {
         }
     }
 
-    /// Agree to the SABME of the other end, whose P was `poll`.
+    /// Accept the SABME of the other end, whose P bit was `poll`.
     pub fn accept(&mut self, now: Instant, poll: bool) {
         self.reset_variables(true);
         let kind = Unnumbered::Acknowledgement;
@@ -259,8 +259,8 @@ impl Link {
         if send_number != self.expected {
             self.counts.information_discarded += 1;
             if is_past(send_number, self.expected) {
-                // A copy of what has come: REJ would have frames sent again that are on their way, and their copies
-                // be answered by REJ.
+                // A duplicate: REJ would cause resends of frames already in flight, and their copies would cause
+                // more.
                 self.push(Pending::Ready { is_response: true, poll: is_asked });
             } else if !self.is_reject_sent {
                 self.is_reject_sent = true;

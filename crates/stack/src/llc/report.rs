@@ -1,4 +1,4 @@
-//! What a link tells of itself.
+//! Events and counters of a link.
 
 use lanlab_wire::llc::FrameReject;
 
@@ -8,7 +8,7 @@ pub enum State {
     Opening,
     Opened,
     Disconnecting,
-    /// FRMR was sent: only SABME or DISC of the other end help.
+    /// We sent FRMR: only SABME or DISC from the other end helps.
     FrameRejectSent,
 }
 
@@ -17,9 +17,9 @@ pub enum Ended {
     Closed,
     Refused,
     ByPeer,
-    /// The other end has begun it anew: what was on its way is lost.
+    /// The other end has reset it: frames in flight are lost.
     Reset,
-    /// No answer to N2 attempts.
+    /// No answer after N2 attempts.
     NoAnswer,
     Busy,
     FrameRejectReceived(FrameReject),
@@ -29,7 +29,7 @@ pub enum Ended {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
     Opened,
-    /// It is over. After [`Ended::Reset`] the new link is open.
+    /// The link has ended. After [`Ended::Reset`] the new link is open.
     Ended(Ended),
 }
 
@@ -38,7 +38,7 @@ pub struct Counts {
     pub information_sent: u64,
     pub information_sent_again: u64,
     pub information_received: u64,
-    /// I frames received out of order, or while not ready: thrown away.
+    /// I frames dropped because they were out of order or arrived while not ready.
     pub information_discarded: u64,
     pub supervisory_sent: u64,
     pub rejects_sent: u64,

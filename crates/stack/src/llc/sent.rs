@@ -1,4 +1,4 @@
-//! What a link sends.
+//! Output of a link.
 
 use lanlab_units::Instant;
 use lanlab_wire::llc::{Control, Header, Supervisory, Unnumbered};
@@ -28,7 +28,7 @@ impl Link {
             } else {
                 self.counts.information_sent += 1;
             }
-            // An RNR must be said aloud; an RR goes with the frame.
+            // RNR needs a frame of its own; RR is implied by the I frame.
             if !self.is_busy {
                 self.acknowledged();
             }

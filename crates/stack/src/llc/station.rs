@@ -1,9 +1,9 @@
-//! What a station answers without a link: type 1, and frames of links that it does not have.
+//! Answers of a station without a link: type 1, and frames for links that do not exist.
 
 use lanlab_wire::llc::{Control, Header, Identification, Unnumbered};
 
-/// The answer to XID or TEST of type 1; `None` if the PDU is none of them. Append its header and, for TEST,
-/// the information that came; for XID the octets that are given.
+/// The answer to XID or TEST of type 1; `None` for other PDUs. Append its header and, for TEST, the received
+/// information; for XID the returned bytes.
 pub fn answer_type_1(header: Header, receive_window: u8) -> Option<(Header, Option<[u8; 3]>)> {
     let Control::Unnumbered { kind, poll } = header.control else { return None };
     if header.is_response {
@@ -25,8 +25,8 @@ pub fn answer_type_1(header: Header, receive_window: u8) -> Option<(Header, Opti
     Some((answer, information))
 }
 
-/// The answer to a frame of a link that is not there: DM to a command of type 2, also to DISC; `None` to
-/// responses and to frames of type 1.
+/// The answer to a frame for a missing link: DM to a command of type 2, including DISC; `None` for responses and
+/// type 1.
 pub fn answer_without_link(header: Header) -> Option<Header> {
     let is_type_2 = match header.control {
         Control::Information { .. } | Control::Supervisory { .. } => true,

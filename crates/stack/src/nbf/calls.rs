@@ -1,4 +1,4 @@
-//! How sessions begin and end: queries, links, and what is due.
+//! How sessions begin and end: queries, links and timers.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -11,7 +11,7 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::llc;
 use crate::netbios::{QueryPace, Unanswered};
 
-/// How long a link that the other station has set up lasts without a session, ns.
+/// Lifetime of a link set up by the other station without a session, ns.
 const IDLE_LINK_NS: u64 = 10_000_000_000;
 
 impl Station {
@@ -22,7 +22,7 @@ impl Station {
         let header = NameHeader {
             command: NameCommand::NameQuery,
             data1: 0,
-            // Our name is no group's: the high octet is zero.
+            // Our name is unique, not a group: the high byte is zero.
             data2: if is_call { u16::from(session.local_number) } else { 0 },
             transmit_correlator: 0,
             response_correlator: session.call.correlator,
@@ -72,7 +72,7 @@ impl Station {
                 session.deadline = None;
                 self.link_up(now, index);
             }
-            // A second station has the same name: tell both.
+            // A second station has the same name: notify both.
             _ if session.station != from => {
                 let conflict = NameHeader {
                     command: NameCommand::NameInConflict,
@@ -103,13 +103,13 @@ impl Station {
         match peer.link.state() {
             llc::State::Opened => session.initialize(now, &self.profile, &mut self.correlators),
             llc::State::Disconnected => peer.link.connect(now),
-            // When that has ended, it begins anew.
+            // Once that link has ended, a new one is set up.
             llc::State::FrameRejectSent => peer.link.disconnect(now),
             llc::State::Opening | llc::State::Disconnecting => {}
         }
     }
 
-    /// A station asks for a session with a name of ours, by its number.
+    /// A station calls a name of ours, with its session number.
     pub(super) fn handle_call(&mut self, now: Instant, from: Mac, header: &NameHeader) {
         let [number, _] = header.data2.to_le_bytes();
         let same = self.sessions.iter().position(|session| {
@@ -122,7 +122,7 @@ impl Station {
                 self.recognize(from, header, local, correlator);
                 return;
             }
-            // The station uses the number anew: what it had by that is over.
+            // The station reuses the number: its earlier session is over.
             let (id, is_known) = (session.id, session.phase != Phase::Recognized);
             self.sessions.remove(index);
             if is_known {
@@ -176,7 +176,7 @@ impl Station {
     pub(super) fn drop_session(&mut self, now: Instant, id: SessionId, why: Why) {
         let Some(index) = self.sessions.iter().position(|session| session.id == id) else { return };
         let session = self.sessions.remove(index);
-        // An `Ending` session was reported; one that was only recognized was never announced.
+        // Sessions in `Ending` were already reported; recognized ones never were.
         if !matches!(session.phase, Phase::Ending | Phase::Recognized) {
             self.event(Event::Ended(id, why));
         }
@@ -211,7 +211,7 @@ impl Station {
         let mut ended = Vec::new();
         for session in self.sessions.iter().filter(|session| session.station == station) {
             match session.phase {
-                // The other station begins anew: these belong to the new link.
+                // The other station is restarting the link: these sessions belong to the new one.
                 Phase::Finding | Phase::Calling | Phase::Recognized => {}
                 Phase::Linking if why == llc::Ended::Closed => reconnects = true,
                 Phase::Linking | Phase::Initializing | Phase::Open | Phase::Ending => {
@@ -261,7 +261,7 @@ impl Station {
                         self.finish(index, value::ABNORMAL_END, Why::NoAnswer);
                     }
                     Phase::Recognized => self.drop_session(now, id, Why::NoAnswer),
-                    // What was to be sent before the end could not be.
+                    // Data queued before the close could not be sent.
                     Phase::Open => self.finish(index, value::ABNORMAL_END, Why::Closed),
                     Phase::Linking | Phase::Ending => {}
                 }
@@ -272,7 +272,7 @@ impl Station {
         }
     }
 
-    /// End sessions that were closed and have sent everything; forget those that have said so.
+    /// End closed sessions that have sent everything; drop those that have reported it.
     pub(super) fn settle(&mut self, now: Instant) {
         let mut index = 0;
         while index < self.sessions.len() {
@@ -310,8 +310,7 @@ impl Station {
         self.leave_link(now, station);
     }
 
-    /// End links that no session of ours uses, and on which everything is acknowledged. Gives whether
-    /// there was one.
+    /// End links without sessions of ours once everything is acknowledged. Returns whether there was one.
     pub(super) fn hang_up_unused(&mut self, now: Instant) -> bool {
         let mut is_any = false;
         for index in 0..self.peers.all.len() {

@@ -1,5 +1,5 @@
-//! Stations that begin something and do not go on: they make room for others. Addresses can be forged, so
-//! that no bound of one station keeps a stranger from all that there is.
+//! Eviction of stations that start something and do not continue. Addresses can be forged, so a limit per station
+//! alone would not protect the total.
 
 use lanlab_units::room::{Places, Room, Standing, Use};
 use lanlab_wire::ethernet::Mac;
@@ -10,7 +10,7 @@ use super::session::{Phase, Session};
 use super::station::Station;
 use crate::llc;
 
-/// Sessions that one station may have called: some numbers are left for others.
+/// Most incoming sessions of one station, so that some numbers stay free for others.
 const MOST_SESSIONS_OF_STATION: usize = 222;
 
 fn is_only_called(sessions: &[Session], station: Mac) -> bool {
@@ -19,7 +19,7 @@ fn is_only_called(sessions: &[Session], station: Mac) -> bool {
 }
 
 impl Station {
-    /// A number for the session of a station that calls.
+    /// A session number for a calling station.
     pub(super) fn number_for_call(&mut self, from: Mac) -> Option<u8> {
         let is_called = |session: &Session| !session.is_caller && session.phase != Phase::Ending;
         let others = self.sessions.iter().filter(|session| !is_called(session)).count();
@@ -43,9 +43,8 @@ impl Station {
         self.free_number()
     }
 
-    /// If there are as many links as there can be, forget one that no session uses: first one of which
-    /// nothing is to come, then the one that has been there for longest. Its station gets DM when it
-    /// goes on.
+    /// At the limit of links, drop an unused one: first a link without pending data, then the oldest. Its station
+    /// gets DM if it continues.
     pub(super) fn make_room_for_link(&mut self, station: Mac) {
         if self.peers.find(station).is_some() || self.peers.all.len() < MOST_LINKS {
             return;

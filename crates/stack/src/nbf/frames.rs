@@ -1,4 +1,4 @@
-//! What a station does with a frame.
+//! How a station handles a frame.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
@@ -16,7 +16,7 @@ use crate::llc;
 use crate::netbios::{NameClaim, QueryKind, QueryPace};
 
 impl Station {
-    /// What [`Carrier::handle_frame`](crate::carrier::Carrier::handle_frame) does.
+    /// Implements [`Carrier::handle_frame`](crate::carrier::Carrier::handle_frame).
     pub(super) fn take_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         let (to, from) = (frame.header.destination, frame.header.source);
         let is_ours = [self.mac, Mac::NETBIOS_GROUP, Mac::BROADCAST].contains(&to);
@@ -45,7 +45,7 @@ impl Station {
         {
             self.handle_name_frame(now, from, information);
         } else if to != self.mac || source_sap & 0xfe != sap::NETBIOS {
-            // A link has one station and one SAP at each end.
+            // A link joins one station and one SAP at each end.
             taken = Err(Stray::UnknownSap);
         } else {
             taken = self.handle_link_frame(now, from, pdu);
@@ -54,7 +54,7 @@ impl Station {
         taken
     }
 
-    /// Answer XID and TEST. Gives whether it was one of them.
+    /// Answer XID and TEST. Returns whether the frame was one of them.
     fn answer_type_1(&mut self, from: Mac, header: Header, information: &[u8]) -> bool {
         let window = self.profile.link.window.value;
         let Some((mut answer, identification)) = llc::answer_type_1(header, window) else {
@@ -121,7 +121,7 @@ impl Station {
         })
     }
 
-    /// A link delivers each frame once: the message of a malformed one never comes whole.
+    /// A link delivers each frame once, so the message of a malformed frame can never complete.
     fn handle_malformed(&mut self, from: Mac, numbers: [u8; 2]) -> Result<(), Stray> {
         if let Some(index) = self.session_of(from, numbers)
             && self.sessions[index].phase != Phase::Ending
@@ -202,7 +202,7 @@ impl Station {
                 let (name, correlators) = (header.destination, &mut self.correlators);
                 self.names.handle_conflict(now, from, name, correlators, &mut outcomes);
                 let output = (&mut self.output, &mut self.correlators);
-                // The claim that it begins is due at once.
+                // The claim that follows is due at once.
                 let pace = QueryPace::of(&self.profile);
                 self.names.handle_timeout(now, pace, output, &mut outcomes);
             }
@@ -231,7 +231,7 @@ impl Station {
                     self.events.push_back((event, Some(memory)));
                 }
             }
-            // Traces of IBM's adapters: there is none here.
+            // Trace commands of IBM's adapters: not supported.
             NameCommand::TerminateTrace | NameCommand::TerminateTraces => {}
         }
         self.report(&outcomes);
@@ -253,7 +253,7 @@ impl Station {
     fn handle_status_response(&mut self, from: Mac, header: &NameHeader, data: &[u8]) {
         let Self { queries, status_parts, correlators, output, .. } = self;
         let whose = (from, permanent_name(self.mac));
-        // What follows is known by a correlator of its own.
+        // Later parts have a correlator of their own.
         let answer = match queries.answered(QueryKind::Status, header.transmit_correlator) {
             Some(query) => match AdapterStatus::parse(data) {
                 Ok(status) => {

@@ -45,7 +45,7 @@ impl NameFrames for Output {
 }
 
 impl Output {
-    /// Ask all stations who has a name, or for the state of its adapter.
+    /// Broadcast a query for the holder of a name, or for adapter status.
     pub(super) fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16) {
         let (command, data1, data2, source) = match kind {
             QueryKind::Find => (NameCommand::NameQuery, 0, 0, NO_NAME),

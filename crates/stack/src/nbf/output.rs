@@ -1,4 +1,4 @@
-//! Frames without a link that are to be sent.
+//! Frames without a link that are queued for sending.
 
 use std::collections::VecDeque;
 
@@ -6,7 +6,7 @@ use lanlab_wire::ethernet::{self, Framing, Mac};
 use lanlab_wire::llc::{Control, Header, Unnumbered, sap};
 use lanlab_wire::nbf::NameHeader;
 
-/// More frames than this are not kept: the driver has to send them first.
+/// Most frames queued; more are dropped until the driver has sent some.
 const MOST_WAITING: usize = 128;
 
 #[derive(Debug)]
@@ -20,7 +20,7 @@ struct Waiting {
 pub(super) struct Output {
     pub(super) mac: Mac,
     waiting: VecDeque<Waiting>,
-    /// Frames that were thrown away because the driver had not sent those before.
+    /// Frames dropped because the driver had not sent earlier ones.
     pub(super) dropped: u64,
 }
 
@@ -63,10 +63,10 @@ impl Output {
     }
 }
 
-/// Write the addresses of a frame whose length comes later, by [`ethernet::close`].
+/// Write the addresses of a frame; [`ethernet::close`] fills in the length later.
 pub(super) fn begin(to: Mac, from: Mac, into: &mut Vec<u8>) {
     into.clear();
     let header = ethernet::Header { destination: to, source: from, framing: Framing::Llc };
-    // No payload is too long at this point.
+    // Payloads are bounded here.
     let _ = header.emit(0, into);
 }

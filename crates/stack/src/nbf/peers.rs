@@ -15,7 +15,7 @@ pub(super) struct Peer {
     pub(super) mac: Mac,
     pub(super) link: Link,
     pub(super) idle_until: Option<Instant>,
-    /// We have ended the last session: the link ends as soon as all is acknowledged.
+    /// We have ended the last session: the link ends once everything is acknowledged.
     pub(super) hangs_up: bool,
 }
 
@@ -30,7 +30,7 @@ impl Peers {
         self.all.iter_mut().find(|peer| peer.mac == mac)
     }
 
-    /// The link to a station, made if there is none. `None` if there are too many.
+    /// The link to a station, created if needed. `None` if there are too many.
     pub(super) fn get(&mut self, mac: Mac, profile: &LinkProfile) -> Option<&mut Peer> {
         let index = match self.all.iter().position(|peer| peer.mac == mac) {
             Some(index) => index,
@@ -57,7 +57,7 @@ impl Peers {
         }
     }
 
-    /// The next frame of a link, which may ask `feed` for I frames.
+    /// The next frame of a link, which may call `feed` for I frames.
     pub(super) fn poll_transmit(
         &mut self,
         now: Instant,

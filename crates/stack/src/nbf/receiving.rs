@@ -1,4 +1,4 @@
-//! Messages of a session that come in: their parts put together.
+//! Reassembly of incoming messages of a session.
 
 use lanlab_units::Instant;
 use lanlab_wire::nbf::{SessionCommand, SessionHeader, flag, value};
@@ -19,7 +19,7 @@ pub(super) struct Receiving {
     pub(super) buffer: Vec<u8>,
     pub(super) is_paused: bool,
     is_dropping: bool,
-    /// Correlator of a message that is to be acknowledged with data, or by then.
+    /// Correlator of a message to acknowledge with data, at this time at the latest.
     pub(super) held: Option<(u16, Instant)>,
 }
 
@@ -33,7 +33,7 @@ impl Receiving {
         }
         if self.is_paused {
             self.is_dropping = true;
-            // Where no receive was ever posted for the message, nothing is said until one is.
+            // If no receive was ever posted for the message, nothing is sent until one is.
             if self.buffer.is_empty() {
                 return Taken::Dropped;
             }
@@ -46,7 +46,7 @@ impl Receiving {
         if header.command == SessionCommand::DataOnlyLast { Taken::Whole } else { Taken::Part }
     }
 
-    /// A receive is posted again. Gives the octets that were accepted, if the sender has to know.
+    /// A receive is posted again. Returns the number of accepted bytes if the sender needs it.
     pub(super) fn resume(&mut self) -> Option<u16> {
         self.is_paused = false;
         self.is_dropping.then_some(self.buffer.len() as u16)

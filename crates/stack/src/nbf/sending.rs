@@ -1,4 +1,4 @@
-//! Messages of a session that go out: in parts, one message after another.
+//! Outgoing messages of a session: split into parts, one message after another.
 
 use std::collections::VecDeque;
 
@@ -7,7 +7,7 @@ use lanlab_wire::nbf::{SessionCommand, flag, value};
 use crate::netbios::Correlators;
 use crate::spare::keep;
 
-/// Messages that may wait behind the one that is being sent.
+/// Messages that may queue behind the one being sent.
 const MOST_MESSAGES: usize = 4;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -74,8 +74,8 @@ impl Sending {
         self.wait == Wait::Nothing && !self.messages.is_empty()
     }
 
-    /// The next part. The flag says that the message needs no acknowledgement and is done with this:
-    /// call [`done`](Self::done).
+    /// The next part. The flag says that the message needs no acknowledgement and is complete: call
+    /// [`done`](Self::done).
     pub(super) fn next_part(
         &mut self,
         habits: Habits,
@@ -111,7 +111,7 @@ impl Sending {
         Some((part, habits.needs_no_ack))
     }
 
-    /// The first message is done. Gives whether there was one.
+    /// The first message is complete. Returns whether there was one.
     pub(super) fn done(&mut self) -> bool {
         let Some(memory) = self.messages.pop_front() else { return false };
         keep(&mut self.spare, memory);
@@ -120,7 +120,7 @@ impl Sending {
         true
     }
 
-    /// An acknowledgement has come. Gives whether a message is done by it.
+    /// An acknowledgement arrived. Returns whether it completes a message.
     pub(super) fn handle_acknowledgement(&mut self, correlator: u16) -> bool {
         self.wait == Wait::Acknowledgement(correlator) && self.done()
     }

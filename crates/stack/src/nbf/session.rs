@@ -1,4 +1,4 @@
-//! One session: what its frames say, once the other station is found.
+//! One session, once the other station is found.
 
 use std::collections::VecDeque;
 
@@ -35,7 +35,7 @@ impl Phase {
 pub(super) enum Step {
     Nothing,
     Opened,
-    /// A message is whole. Another one may be handed in, if what came acknowledged one.
+    /// A message is complete. Another one may be sent if it carried an acknowledgement.
     Message {
         is_room: bool,
     },
@@ -116,7 +116,7 @@ impl Session {
         self.deadline = Some(now.plus_nanos(profile.session_wait_ns.value));
         let transmit_correlator = self.answer_correlator;
         self.answer_correlator = correlators.next();
-        // Largest frame "unlimited": nothing between the stations cuts it.
+        // Largest frame "unlimited": no bridge between the stations limits it.
         let data1 = Self::agreement(profile) | 7 << 1;
         self.control.push_back(SessionHeader {
             data1,
@@ -139,7 +139,7 @@ impl Session {
         self.deadline = None;
     }
 
-    /// Have messages acknowledged by the link alone. False if the other end does not understand that.
+    /// Use the link's acknowledgements alone. False if the other end does not support that.
     pub(super) fn set_no_ack(&mut self, needs_no_ack: bool) -> bool {
         if needs_no_ack && !self.peer_has_no_ack {
             return false;
@@ -300,7 +300,7 @@ impl Session {
         !self.control.is_empty() || self.phase == Phase::Open && self.sending.is_ready()
     }
 
-    /// Append the next I frame. The flag says that a message is done with it.
+    /// Append the next I frame. The flag says that it completes a message.
     pub(super) fn next_frame(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! A station: what its driver and the program above it call.
+//! A station: the interface for its driver and the program above.
 
 use std::collections::VecDeque;
 
@@ -27,11 +27,11 @@ pub struct Counts {
     pub received_frames: u64,
     pub unknown_frames: u64,
     pub unknown_session_frames: u64,
-    /// Answers that were thrown away because the driver had not sent those before.
+    /// Answers dropped because the driver had not sent earlier ones.
     pub dropped_answers: u64,
     pub name_disputes: u64,
     pub name_conflicts: u64,
-    /// Links and calls of stations that had not gone on with them, ended for others.
+    /// Unfinished links and calls of other stations, evicted for new ones.
     pub crowded_out: u64,
 }
 
@@ -59,7 +59,7 @@ pub struct Station {
 }
 
 impl Station {
-    /// Claim another name. False if the station has it already, or has too many.
+    /// Claim another name. False if the station already has it, or has too many.
     pub fn claim(&mut self, now: Instant, name: Name, is_group: bool) -> bool {
         let is_begun = self.names.claim(now, name, is_group, &mut self.correlators);
         self.handle_timeout(now);
@@ -86,21 +86,20 @@ impl Station {
         (session.phase != Phase::Ending).then_some(session)
     }
 
-    /// Have messages of a session acknowledged by the link alone (SEND NO ACK). False if the other end
-    /// does not understand that.
+    /// Acknowledge messages of a session by the link alone (SEND NO ACK). False if the other end does not support
+    /// that.
     pub fn set_no_ack(&mut self, id: SessionId, needs_no_ack: bool) -> bool {
         self.session(id).is_some_and(|session| session.set_no_ack(needs_no_ack))
     }
 
-    /// Query who has a name. [`Event::Found`] for each answer, then [`Event::QueryFinished`]. `None` if too
-    /// many queries are open.
+    /// Query the holders of a name. Each answer causes [`Event::Found`], then [`Event::QueryFinished`] follows.
+    /// `None` if too many queries are open.
     pub fn find(&mut self, now: Instant, name: Name) -> Option<QueryId> {
         self.ask(now, QueryKind::Find, name)
     }
 
-    /// Query the state of the adapter that has a name; of every one by [`Name::ANY`].
-    /// [`Event::Status`] for each answer, put together of several frames where one does not hold all names, then
-    /// [`Event::QueryFinished`].
+    /// Query the status of the adapter with this name, or of all with [`Name::ANY`]. Each answer causes
+    /// [`Event::Status`], reassembled if its names span several frames, then [`Event::QueryFinished`] follows.
     pub fn query_status(&mut self, now: Instant, name: Name) -> Option<QueryId> {
         self.ask(now, QueryKind::Status, name)
     }
@@ -111,10 +110,9 @@ impl Station {
         id
     }
 
-    /// Send a datagram to a name, or to every station.
+    /// Send a datagram to a name, or broadcast it.
     ///
-    /// # Errors
-    /// [`NotSent::TooLong`] above 512 octets.
+    /// # Errors [`NotSent::TooLong`] above 512 bytes.
     pub fn send_datagram(&mut self, to: Option<Name>, data: &[u8]) -> Result<(), NotSent> {
         if data.len() > LONGEST_DATAGRAM {
             return Err(NotSent::TooLong);

@@ -1,4 +1,4 @@
-//! The state of our adapter, as STATUS RESPONSE tells it.
+//! Our adapter status, as STATUS RESPONSE carries it.
 
 use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::ethernet::Mac;
@@ -15,7 +15,7 @@ use crate::netbios::{MOST_NAMES, Names};
 const ETHERNET: u8 = 0xfe;
 /// NetBIOS 3.0.
 const VERSION: [u8; 2] = [3, 0];
-/// Octets of the state with all the names that an adapter can have.
+/// Bytes of the status with the most names an adapter can have.
 pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
 const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
 const SESSIONS: u16 = 254;
@@ -31,8 +31,8 @@ pub(super) struct Facts<'a> {
     pub(super) sessions: usize,
 }
 
-/// Answer a STATUS QUERY: as much as the buffer of the asker and a frame take. A station that asks for more says
-/// how many names it has, and gets those that follow.
+/// Answer a STATUS QUERY as far as the asker's buffer and a frame allow. A station that asks for more sends the
+/// number of names it has, and gets the rest.
 pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &mut Output) {
     let names = entries(facts.names);
     let is_first = query.data1 <= value::STATUS_FIRST;
@@ -59,7 +59,7 @@ pub(super) fn answer(facts: &Facts<'_>, from: Mac, query: &NameHeader, output: &
     let sent_before = if is_first { 0 } else { names.len() - rest.len() };
     let data1 = match query.data1 {
         value::STATUS_IN_ONE_FRAME => value::STATUS_IN_ONE_FRAME,
-        // At least 1, which says that it is of 2.1. There are 254 names at most.
+        // At least 1, which marks version 2.1. There are at most 254 names.
         _ => (sent_before + sent.len()).max(1) as u8,
     };
     let header = NameHeader {

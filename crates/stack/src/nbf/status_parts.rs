@@ -1,8 +1,8 @@
-//! States of adapters with more names than fit into one frame, put together.
+//! Reassembly of adapter status whose names span several frames.
 //!
-//! A station whose answer says that its frame was too short is asked again, alone, with the number of names
-//! that have come. If that query or its answer is lost, the next query to all stations makes it answer from the
-//! start, and it is asked again for what is missing.
+//! A station that reports a full frame is queried again, alone, with the number of names received so far. If that
+//! query or its answer is lost, the next broadcast query restarts the exchange, and only missing names are
+//! requested.
 
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::nbf::{
@@ -15,7 +15,7 @@ use super::status::STATUS_BYTES;
 use crate::carrier::{Event, QueryId};
 use crate::netbios::{Correlators, MOST_NAMES, Query};
 
-/// Stations that are asked for more at a time. Of others what came first is taken.
+/// Most stations queried for more names at a time; for others the first part counts.
 const MOST_PARTIAL: usize = 64;
 
 #[derive(Debug)]
@@ -32,7 +32,7 @@ impl Partial {
         let names = self.status.names.len();
         flags & value::STATUS_FRAME_LIMIT != 0
             && names < usize::from(self.status.name_count).min(MOST_NAMES)
-            // A query for more than one name cannot be distinguished from a first one.
+            // A query for exactly one name cannot be distinguished from a first one.
             && names > usize::from(value::STATUS_FIRST)
     }
 
@@ -97,7 +97,7 @@ impl StatusParts {
         let before = partial.status.names.len();
         let missing = usize::from(partial.status.name_count).min(MOST_NAMES).saturating_sub(before);
         partial.status.names.extend(NameEntry::parse_all(data).take(missing));
-        // Who sends no names will not send the rest either.
+        // A station that sent no names will not send the rest either.
         if partial.status.names.len() > before && partial.is_more(header.data2) {
             ask(partial, own_name, output);
             return Answer::Part;
@@ -115,7 +115,7 @@ fn ask(partial: &Partial, own_name: Name, output: &mut Output) {
     let names = partial.status.names.len();
     let header = NameHeader {
         command: NameCommand::StatusQuery,
-        // `MOST_NAMES` fit.
+        // Fits, as there are at most `MOST_NAMES`.
         data1: names as u8,
         data2: STATUS_BYTES - (FIXED_LEN + names * ENTRY_LEN) as u16,
         transmit_correlator: 0,

@@ -1,5 +1,5 @@
-//! What is decided of a segment before smoltcp takes it: whether it may end or change the connection (RFC 5961), and
-//! whether its acknowledgement waits.
+//! Checks of a segment before smoltcp handles it: whether it may end or change the connection (RFC 5961), and
+//! whether its acknowledgement is delayed.
 
 use lanlab_units::Instant;
 use smoltcp::socket::tcp::State;
@@ -13,18 +13,18 @@ use super::{Connection, NANOS_PER_MICRO};
 #[derive(Debug, Default)]
 pub(super) struct Peer {
     first: Option<TcpSeqNumber>,
-    /// The shift of its windows, and the largest of them (RFC 5961, 5.2).
+    /// Shift of its windows, and the largest window (RFC 5961, 5.2).
     window_shift: u8,
     largest_window: u32,
     data_came: Option<Instant>,
 }
 
 impl Connection {
-    /// In place of a segment that a blind attacker may have sent: a question that smoltcp answers with an
-    /// acknowledgement, once a second at most. `None`: smoltcp takes the segment itself.
+    /// For a segment that a blind attacker may have sent, a probe that smoltcp answers with an acknowledgement, at
+    /// most one per second. `None`: smoltcp handles the segment itself.
     ///
-    /// Such are a reset in the window whose number is not exactly the next one (RFC 5961, 3.2), a SYN of an open
-    /// connection (4.2), and an acknowledgement of what was not sent, or of what was sent too long ago (5.2).
+    /// Suspicious are a reset within the window whose number is not exactly the next one (RFC 5961, 3.2), a SYN on
+    /// an open connection (4.2), and an acknowledgement of unsent or very old data (5.2).
     pub(super) fn challenge(&self, packet: &[u8]) -> Option<Vec<u8>> {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let tcp = self.tcp(packet)?;
@@ -70,12 +70,12 @@ impl Connection {
             socket.state(),
             State::CloseWait | State::LastAck | State::Closing | State::TimeWait
         );
-        // What the program has taken is still in smoltcp's buffer where its room is not shown.
+        // Data already taken by the program stays in smoltcp's buffer until its room is announced.
         let taken = self.facts.received_bytes as usize - self.unshown_bytes;
         Some(self.seen.first? + 1 + taken + socket.recv_queue() + usize::from(has_ended))
     }
 
-    /// Keep what smoltcp does not tell of a segment that it is about to take.
+    /// Record facts about the segment that smoltcp does not report.
     pub(super) fn look_at_peer(&mut self, now: Instant, packet: &[u8]) {
         let state = self.socket().state();
         let Some(tcp) = self.tcp(packet) else { return };
@@ -100,7 +100,7 @@ impl Connection {
         }
     }
 
-    /// Have data be acknowledged at once that end what the peer's program wrote, or come after a pause as long as the
+    /// Acknowledge at once data that ends a write of the peer's program, or that follows a pause as long as the
     /// delay: the peer may send nothing until then.
     fn acknowledge_soon(&mut self, now: Instant, is_pushed: bool) {
         let Some(delay_ns) = self.ack_delay_ns else { return };

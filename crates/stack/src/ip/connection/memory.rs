@@ -1,4 +1,4 @@
-//! What a connection holds in memory.
+//! Memory used by a connection.
 
 use std::collections::VecDeque;
 
@@ -7,16 +7,16 @@ use smoltcp::socket::tcp;
 
 use super::{Connection, Device, ETHERNET_HEADER_BYTES, MTU_BYTES, TcpProfile};
 
-/// Frames that a connection holds at most: one that has come, its answers, and buffers to be used again.
+/// Most frames held by a connection: one received, its answers, and spare buffers.
 const MOST_FRAMES: usize = 5;
 
-/// Size of the ring of bytes to send: whole segments, as one is cut where the ring begins anew.
+/// Size of the send ring: whole segments, as one is split where the ring wraps.
 pub(super) fn ring_bytes(profile: &TcpProfile, mss: usize) -> usize {
     (profile.send_rings * profile.send_buffer_bytes).next_multiple_of(mss)
 }
 
 impl Connection {
-    /// Memory that it holds now: buffers, frames, what is out of order, timers.
+    /// Memory in use now: buffers, frames, out-of-order data, timers.
     pub fn held_bytes(&self) -> usize {
         let Device { received, sent, unused, .. } = &self.device;
         let lists = (sent.capacity() + unused.capacity()) * size_of::<Vec<u8>>();
@@ -26,17 +26,17 @@ impl Connection {
         Self::FIXED_BYTES + rings + lists + frames + kept + self.looked_at.capacity()
     }
 
-    /// What it never holds more than, with reads of at most `read_bytes`.
+    /// Upper bound of its memory, with reads of at most `read_bytes`.
     pub fn most_bytes(profile: &TcpProfile, read_bytes: usize) -> usize {
         let mss = profile.mss_bytes.map_or(MTU_BYTES, usize::from).min(MTU_BYTES);
         let frame = size_of::<Vec<u8>>() + ETHERNET_HEADER_BYTES + MTU_BYTES;
-        // The received bytes are held once more when both ends have closed, or while they are read.
+        // Received bytes are held twice after both ends have closed, or during a read.
         let received = 2 * profile.receive_buffer_bytes + MTU_BYTES + read_bytes;
         let sent = profile.send_rings * profile.send_buffer_bytes + mss;
         Self::FIXED_BYTES + received + sent + MOST_FRAMES * frame
     }
 
-    /// Itself, and its socket, which has the list of gaps in what was received.
+    /// The connection itself and its socket, with the list of gaps in the received data.
     const FIXED_BYTES: usize = size_of::<Self>() + size_of::<SocketStorage<'static>>();
 
     pub fn release(&mut self) {

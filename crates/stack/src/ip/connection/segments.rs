@@ -1,4 +1,4 @@
-//! What is changed in segments on their way from and to smoltcp, and counted of them.
+//! Changes to segments on their way to and from smoltcp, and counters.
 
 use smoltcp::socket::tcp::State;
 use smoltcp::wire::{IpAddress, Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber};
@@ -6,21 +6,21 @@ use smoltcp::wire::{IpAddress, Ipv4Packet, Ipv6Packet, TcpPacket, TcpSeqNumber};
 use super::super::frames::ip_header_bytes;
 use super::Connection;
 
-/// What asks for a closed window is a byte, perhaps with the end of what is sent.
+/// A window probe is one byte, perhaps with a FIN.
 pub(super) const PROBE_LENGTH: i32 = 2;
 
 #[derive(Debug, Default)]
 pub(super) struct Sent {
     pub(super) first: Option<u32>,
     pub(super) up_to: Option<u32>,
-    /// The peer takes nothing, and has acknowledged all: a byte that is sent asks for its window.
+    /// The peer's window is closed and everything is acknowledged: one byte sent is a window probe.
     pub(super) is_window_closed: bool,
 }
 
 impl Connection {
-    /// Have a window that has closed over what is on its way be a byte: what is overdue is sent again (RFC 9293,
-    /// 3.8.6), and the answer has the window. smoltcp would ask for it from behind what may be lost, and never
-    /// send that again.
+    /// If the window closes over data in flight, show it to smoltcp as one byte: overdue data is then resent (RFC
+    /// 9293, 3.8.6), and the reply carries the window. Otherwise smoltcp would probe beyond data that may be lost,
+    /// and never resend it.
     pub(super) fn look_at_window(&mut self, packet: &mut [u8]) {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
@@ -39,7 +39,7 @@ impl Connection {
         let Some(up_to) = self.sent.up_to else { return };
         let mut waiting = up_to.wrapping_sub(acknowledged).cast_signed();
         if self.sent.is_window_closed && (-PROBE_LENGTH..0).contains(&waiting) {
-            // The peer has taken the byte that asked.
+            // The peer accepted the probe byte.
             self.sent.up_to = Some(acknowledged);
             waiting = 0;
         }
@@ -50,8 +50,8 @@ impl Connection {
         }
     }
 
-    /// The end of what the peer sends, as a segment of its own, where it comes with data. smoltcp takes it with them
-    /// even where it has room for some of them alone, and what is beyond is lost.
+    /// The peer's FIN as a separate segment if it arrives with data. smoltcp would accept the FIN even if only part
+    /// of the data fits, and lose the rest.
     pub(super) fn end_of(&self, packet: &[u8]) -> Option<Vec<u8>> {
         let ends = (IpAddress::from(self.peer.ip()), IpAddress::from(self.local.ip()));
         let tcp = self.tcp(packet)?;
@@ -89,8 +89,8 @@ impl Connection {
         }
     }
 
-    /// Whether a segment says nothing that is not known where only the end of what was sent is to be acknowledged. After
-    /// three of them smoltcp would send data again at once, of which it has none, and the end never.
+    /// Whether a segment repeats known facts while only our FIN is unacknowledged. After three of them smoltcp
+    /// would fast-retransmit data that does not exist, and never the FIN.
     pub(super) fn repeats_what_is_known(&self, packet: &[u8]) -> bool {
         let Some(tcp) = self.tcp(packet) else { return false };
         let acknowledged = tcp.ack_number().0.cast_unsigned();
@@ -104,8 +104,8 @@ impl Connection {
         has_closed && self.socket().send_queue() == 0
     }
 
-    /// Give an acknowledgement without data the number after the highest that was sent. From smoltcp it has the one
-    /// after what is sent again: where both ends do that, each takes the other's for old, and neither goes on.
+    /// Give a pure acknowledgement the number after the highest sent. smoltcp uses the number after the resent
+    /// data: if both ends do that, each takes the other's acknowledgement for old, and neither proceeds.
     pub(super) fn number_acknowledgement(&self, packet: &mut [u8]) {
         let ends = (IpAddress::from(self.local.ip()), IpAddress::from(self.peer.ip()));
         let segment = packet.get_mut(ip_header_bytes(self.local.ip())..);
@@ -127,12 +127,12 @@ impl Connection {
         let length = bytes + u32::from(tcp.syn()) + u32::from(tcp.fin());
         self.sent.first = if tcp.syn() { Some(first) } else { self.sent.first };
         self.facts.segments_sent += 1;
-        // A byte that the peer has acknowledged asks whether it is still there.
+        // One acknowledged byte sent again is a keep-alive probe.
         if bytes == 1 && self.socket().send_queue() == 0 {
             return;
         }
         self.facts.data_segments_sent += u64::from(bytes > 0);
-        // What asks for a closed window is not on its way: smoltcp sends it as new each time.
+        // A window probe is not in flight: smoltcp sends it as new data each time.
         if length == 0 || (self.sent.is_window_closed && bytes == 1) {
             return;
         }

@@ -7,11 +7,10 @@ use crate::ip::udp::{Datagram, Socket};
 use crate::ip::{Refusal, frames};
 
 impl Interface {
-    /// A UDP socket at `port`, with buffers of these sizes. In them a datagram takes
-    /// [`OVERHEAD_BYTES`](crate::ip::OVERHEAD_BYTES) more than its payload; one always fits.
+    /// Open a UDP socket with buffers of these sizes. Each datagram uses its payload and
+    /// [`OVERHEAD_BYTES`](crate::ip::OVERHEAD_BYTES); one always fits.
     ///
-    /// # Errors
-    /// [`Refusal::PortInUse`].
+    /// # Errors [`Refusal::PortInUse`].
     pub fn bind(
         &mut self,
         port: u16,
@@ -27,8 +26,7 @@ impl Interface {
 
     /// Send a datagram.
     ///
-    /// # Errors
-    /// [`Refusal::Full`] if it has to wait for room; the others if it can never be sent.
+    /// # Errors [`Refusal::Full`] if there is no room now; other refusals are permanent.
     pub fn send_datagram(
         &mut self,
         id: SocketId,

@@ -1,16 +1,17 @@
-//! Connections of an interface that has a limited number of them.
+//! Interfaces with a limited number of connections.
 
 use lanlab_units::Instant;
 
 use super::{Interface, MOST_RESETS, frames};
 
 impl Interface {
-    /// Have at most as many connections at a time. What a connection holds is given back as soon as its program has
-    /// left it and both ends have closed it, without the wait for what may still come (RFC 9293, 3.6.1), which is
-    /// answered by a reset; where another one is wanted, the oldest that a peer has begun to open and not opened is
-    /// forgotten (RFC 4987, 3.4), or the oldest that its program has left is given up. One more is refused, and of a
-    /// peer is not answered. A handshake that its peer does not end is given up after 20 s, and a connection that a
-    /// peer has opened after 200 s without a sign of it.
+    /// Limit the number of connections.
+    ///
+    /// A connection is freed as soon as its program has released it and both ends have closed it, without the wait
+    /// for late segments (RFC 9293, 3.6.1), which get a reset. If another one is needed, the oldest half-open one
+    /// is dropped (RFC 4987, 3.4), or else the oldest that its program has released. Above the limit, opening fails
+    /// and peers get no answer. Handshakes time out after 20 s, and connections opened by a peer after 200 s of
+    /// silence.
     pub fn limit_connections(&mut self, most: usize) {
         self.most_connections = Some(most);
     }
@@ -19,7 +20,7 @@ impl Interface {
         self.by_ends.len()
     }
 
-    /// Whether there is room for one more connection, if need be of one that no program has.
+    /// Whether one more connection fits, if necessary by dropping one that no program uses.
     pub(super) fn makes_room(&mut self, now: Instant) -> bool {
         let Some(most) = self.most_connections else { return true };
         if self.live_connections() < most {
@@ -38,14 +39,13 @@ impl Interface {
         if self.resets.len() < MOST_RESETS && connection.take_frame(&mut frame) {
             let (mac, to) = (connection.peer_mac, connection.peer.ip());
             frames::emit_ethernet(self.config.mac, mac, to, &mut frame);
-            // A copy is as short as it is.
             self.resets.push_back(frame.clone());
         }
         self.await_timeout(now, id);
         self.live_connections() < most
     }
 
-    /// Give up a connection that its peer has not opened yet, without a word.
+    /// Silently drop a connection that its peer has not opened yet.
     pub(super) fn forget(&mut self, now: Instant, id: usize) {
         self.connections[id].forget();
         self.await_timeout(now, id);

@@ -1,4 +1,4 @@
-//! What an interface holds in memory.
+//! Memory used by an interface.
 
 use std::net::{IpAddr, SocketAddr};
 
@@ -8,14 +8,14 @@ use super::super::connection::Connection;
 use super::super::{Mac, TcpProfile};
 use super::{Event, Interface, MOST_RESETS};
 
-/// Entries of a node of the standard library's trees, its least, and its other bytes.
+/// Node of the standard library's trees: most entries, fewest entries, and other bytes.
 const NODE_ENTRIES: usize = 11;
 const LEAST_ENTRIES: usize = 5;
 const NODE_BYTES: usize = 128;
 const LEAST_CAPACITY: usize = 4;
-/// Events of a connection that wait at a time: it was opened, and it has changed.
+/// Most events queued per connection: opened, and changed.
 const MOST_EVENTS: usize = 2;
-/// Resets that wait, and buffers for more: each with the longest headers, grown.
+/// Queued resets and spare buffers, each with the longest headers, after growth.
 const RESETS_BYTES: usize = 2 * MOST_RESETS * (size_of::<Vec<u8>>() + 2 * 80);
 
 const fn tree_bytes<T>(entries: usize) -> usize {
@@ -39,8 +39,8 @@ const fn grown(entries: usize) -> usize {
 }
 
 impl Interface {
-    /// Memory that it holds now for its connections: buffers, frames, what is out of order, timers. Sockets for
-    /// datagrams are not counted.
+    /// Memory in use by its connections: buffers, frames, out-of-order data, timers. Datagram sockets are not
+    /// counted.
     pub fn held_bytes(&self) -> usize {
         let unused = self.connections.capacity() - self.connections.len();
         let lists = (self.sending.capacity() + self.free.capacity()) * size_of::<usize>()
@@ -53,8 +53,8 @@ impl Interface {
         size_of::<Self>() + lists + trees + connections
     }
 
-    /// What it never holds more than, with as many connections to as many neighbours that are read in parts of at
-    /// most `read_bytes`, if they are [limited](Self::limit_connections) where peers open them.
+    /// Upper bound with this many [limited](Self::limit_connections) connections and neighbours, and reads of at
+    /// most `read_bytes`.
     pub fn most_bytes(
         profile: &TcpProfile,
         connections: usize,

@@ -1,11 +1,11 @@
-//! Hardware addresses of those that an interface can send to.
+//! Hardware addresses of neighbours.
 
 use std::net::IpAddr;
 
 use super::{Interface, Mac};
 
 impl Interface {
-    /// The hardware address of one that it can send to has become known.
+    /// Add the hardware address of a neighbour.
     pub fn add_neighbour(&mut self, address: IpAddr, mac: Mac) {
         self.config.neighbours.insert(address, mac);
         self.last_way = None;
@@ -15,7 +15,7 @@ impl Interface {
         self.config.neighbours.contains_key(&address)
     }
 
-    /// No hardware address is known of one any more. Connections that are open go on.
+    /// Remove the hardware address of a neighbour. Open connections continue.
     pub fn remove_neighbour(&mut self, address: IpAddr) {
         self.config.neighbours.remove(&address);
         self.last_way = None;

@@ -1,4 +1,4 @@
-//! Segments that come: to a connection, to a port that listens, or to neither.
+//! Arriving segments: for a connection, a listening port, or neither.
 
 use std::net::SocketAddr;
 
@@ -7,12 +7,12 @@ use lanlab_units::Instant;
 use super::{Interface, MOST_RESETS, frames};
 
 impl Interface {
-    /// Let peers open connections to `port`. Gives whether it was free.
+    /// Let peers open connections to `port`. Returns false if it is in use.
     pub fn listen(&mut self, port: u16) -> bool {
         self.listening.insert(port)
     }
 
-    /// Let peers open no more connections to `port`. Those that are open go on.
+    /// Stop accepting connections to `port`. Open ones continue.
     pub fn stop_listening(&mut self, now: Instant, port: u16) {
         self.listening.remove(&port);
         let is_opening = |&&id: &&usize| {
@@ -64,7 +64,7 @@ impl Interface {
         true
     }
 
-    /// Answer a segment for no connection. One that waits behind too many is sent again by the peer.
+    /// Answer a segment without a connection. If too many resets are queued, the peer's resend gets one.
     fn reset(&mut self, from: SocketAddr, to: SocketAddr, packet: &[u8]) {
         let Ok((_, mac)) = self.way_to(from) else { return };
         let mut frame = self.unused.pop().unwrap_or_default();
