@@ -33,15 +33,19 @@ def _has_own_mounts() -> bool:
 pytestmark = pytest.mark.skipif(not _has_own_mounts(), reason="needs mount namespaces of users")
 
 
-def _put(port: int) -> str:
+def _put(port: int, path: str = "/kept") -> str:
     client = http.client.HTTPConnection("127.0.0.1", port, timeout=20)
     token = base64.b64encode(f"me:{SECRET}".encode()).decode()
     with contextlib.suppress(BrokenPipeError, ConnectionResetError):
-        client.request("PUT", "/kept", UPLOAD, {"Authorization": f"Basic {token}"})
+        client.request("PUT", path, UPLOAD, {"Authorization": f"Basic {token}"})
     try:
         return str(client.getresponse().status)
     except (ConnectionError, http.client.HTTPException) as error:
         return type(error).__name__
+
+
+def _put_object(port: int) -> str:
+    return _put(port, "/lanlab/kept")
 
 
 def _store(port: int) -> str:
@@ -58,7 +62,9 @@ def _store(port: int) -> str:
             return str(error)
 
 
-@pytest.mark.parametrize(("service", "upload"), [("webdav", _put), ("ftp", _store)])
+@pytest.mark.parametrize(
+    ("service", "upload"), [("webdav", _put), ("s3", _put_object), ("ftp", _store)]
+)
 def test_an_upload_to_a_full_disk_keeps_the_old_file(
     service: str, upload: Callable[[int], str], tmp_path: Path
 ) -> None:
@@ -73,7 +79,8 @@ def test_an_upload_to_a_full_disk_keeps_the_old_file(
             "service": service,
             "root": str(tmp_path),
             "bind": "127.0.0.1",
-            "credentials": {"user": "me", "secret": SECRET},
+            # Requests to S3 would have to be signed.
+            "credentials": None if service == "s3" else {"user": "me", "secret": SECRET},
         }
         ready = server.wait(server.send(request), "ready", "error")
         assert ready["type"] == "ready", ready
