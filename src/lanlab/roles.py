@@ -16,6 +16,7 @@ ROLES: Mapping[str, tuple[str, str]] = {
     "load": ("requester", "responder"),
     "copy": ("client", "server"),
     "stations": ("client", "server"),
+    "metadata": ("client", "server"),
 }
 _STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
 RECEIVER = "receiver"

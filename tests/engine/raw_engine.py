@@ -284,6 +284,25 @@ def run_stations(engine: RawEngine) -> None:
     engine.ask({"type": "stations_empty", "spec": spec})
 
 
+def run_metadata(engine: RawEngine) -> None:
+    """Have two clients work on names in the engine's own memory, by every request that there is."""
+    spec = {
+        "service": {"service": "memory", "directory": "names"},
+        "working_name": "lanlab-names",
+        "token": SESSION,
+        "clients": 2,
+        "files": 20,
+        "width": 2,
+        "depth": 1,
+        "longest_ns": 10**10,
+    }
+    engine.ask({"type": "metadata_prepare", "spec": spec})
+    working, _ = engine.ready({"type": "metadata", "spec": spec})
+    start_together((engine, working))
+    engine.wait(working)
+    engine.ask({"type": "metadata_empty", "spec": spec})
+
+
 def run_copy(client: RawEngine, host: RawEngine, root: str) -> None:
     """Copy a small dataset to an embedded server, with every request that there is for it."""
     described = {

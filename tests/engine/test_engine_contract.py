@@ -24,6 +24,7 @@ from raw_engine import (
     probe_path,
     run_copy,
     run_echo,
+    run_metadata,
     run_peer_echo,
     run_peer_serve,
     run_peer_stream,
@@ -127,6 +128,7 @@ def lines(tmp_path_factory: pytest.TempPathFactory) -> Iterator[list[Line]]:
         run_peer_echo(source)
         run_peer_serve(source)
         run_stations(source)
+        run_metadata(source)
         target.send_bytes(b"{\n")
         target.wait(None, "error")
         yield target.lines + source.lines

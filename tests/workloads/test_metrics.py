@@ -46,6 +46,7 @@ NEITHER = {
     # Of files: how many there were, and parts of the times that are judged.
     "copied_files",
     "copied_bytes",
+    "verified_names",
     # Of a carrier on Ethernet: how many there were; those that were lost are judged.
     "frames_sent",
     "frames_received",

@@ -69,6 +69,10 @@ macro_rules! services {
                 each!(self, session => session.largest_file_bytes())
             }
 
+            fn has_directories(&self) -> bool {
+                each!(self, session => session.has_directories())
+            }
+
             async fn open(&self, path: &ServicePath, access: Access) -> Result<AnyFile> {
                 match self {
                     $(Self::$Service(session) => {
@@ -125,6 +129,14 @@ macro_rules! services {
 
             async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
                 each!(self, session => session.remove_directory(path).await)
+            }
+
+            async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+                each!(self, session => session.stat(path).await)
+            }
+
+            async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+                each!(self, session => session.rename(from, to).await)
             }
 
             async fn end(self) -> Result<()> {

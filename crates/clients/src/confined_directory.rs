@@ -175,6 +175,10 @@ impl ConfinedDirectory {
         self.parent(path)?.remove_file(path.name())
     }
 
+    pub fn rename(&self, from: &ServicePath, to: &ServicePath) -> io::Result<()> {
+        self.parent(from)?.rename(from.name(), &*self.parent(to)?, to.name())
+    }
+
     pub fn remove_directory(&self, path: &ServicePath) -> io::Result<()> {
         let removed = self.parent(path)?.remove_dir(path.name());
         let is_missing =

@@ -11,7 +11,7 @@ use lanlab_files::{
 };
 use lanlab_os::positioned;
 
-use crate::confined_directory::{ConfinedDirectory, Kind};
+use crate::confined_directory::{ConfinedDirectory, Found, Kind};
 
 /// Octets of a call when a whole file is moved: what `cp` and the like take, and enough that the
 /// call itself costs nothing compared with the copying.
@@ -47,6 +47,12 @@ pub async fn connect(target: &Target) -> Result<Session> {
 
 fn with<T>(what: &str, path: &Path, done: std::io::Result<T>) -> Result<T> {
     done.map_err(|error| Fault::of_file(format_args!("{what} {}", path.display()), &error))
+}
+
+fn entry(found: Found) -> Option<Entry> {
+    let name = found.name.into_string().ok()?;
+    let is_directory = found.kind == Kind::Directory;
+    Some(Entry { name, size_bytes: found.bytes, is_directory })
 }
 
 impl files::Session for Session {
@@ -109,12 +115,8 @@ impl files::Session for Session {
         let place = self.below.place(path);
         let mut entries = Vec::new();
         for found in with("list", &place, self.below.list(path))? {
-            let found = with("list", &place, found)?;
-            let Ok(name) = found.name.into_string() else {
-                continue; // It is none of ours: we write only names of UTF-8.
-            };
-            let is_directory = found.kind == Kind::Directory;
-            entries.push(Entry { name, size_bytes: found.bytes, is_directory });
+            // Another name is none of ours: we write only names of UTF-8.
+            entries.extend(entry(with("list", &place, found)?));
         }
         Ok(entries)
     }
@@ -127,6 +129,17 @@ impl files::Session for Session {
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         let removed = self.below.remove_directory(path);
         with("remove directory", &self.below.place(Some(path)), removed)
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let place = self.below.place(Some(path));
+        let found = with("stat", &place, self.below.look(path))?;
+        entry(found)
+            .ok_or_else(|| Fault::new(Class::Name, format!("{}: not UTF-8", place.display())))
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        with("rename", &self.below.place(Some(from)), self.below.rename(from, to))
     }
 
     async fn end(self) -> Result<()> {

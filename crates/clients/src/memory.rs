@@ -60,6 +60,14 @@ fn fault(class: Class, verb: &str, path: &ServicePath, why: &str) -> Fault {
     Fault::new(class, format!("{verb} `{path}`: {why}"))
 }
 
+fn entry(name: &str, found: &Found) -> Entry {
+    let size_bytes = match found {
+        Found::Directory => 0,
+        Found::File(content) => content.read().unwrap_or_else(PoisonError::into_inner).len() as u64,
+    };
+    Entry { name: name.to_owned(), size_bytes, is_directory: matches!(found, Found::Directory) }
+}
+
 fn below<'a>(
     all: &'a BTreeMap<String, Found>,
     prefix: &'a str,
@@ -169,15 +177,8 @@ impl files::Session for Session {
             return Err(fault(Class::Missing, "list", path, "no such directory"));
         }
         let prefix = path.map_or_else(|| format!("{}/", self.base), |p| format!("{}/", self.at(p)));
-        let entry = |(name, found): (&str, &Found)| match found {
-            Found::Directory => Entry { name: name.to_owned(), size_bytes: 0, is_directory: true },
-            Found::File(content) => {
-                let content = content.read().unwrap_or_else(PoisonError::into_inner);
-                let size_bytes = content.len() as u64;
-                Entry { name: name.to_owned(), size_bytes, is_directory: false }
-            }
-        };
-        Ok(below(&all, &prefix).filter(|(name, _)| !name.contains('/')).map(entry).collect())
+        let own = below(&all, &prefix).filter(|(name, _)| !name.contains('/'));
+        Ok(own.map(|(name, found)| entry(name, found)).collect())
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
@@ -205,6 +206,32 @@ impl files::Session for Session {
         }
         all.remove(&name);
         Ok(())
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let all = all();
+        let found = all.get(&self.at(path));
+        found
+            .map(|found| entry(path.name(), found))
+            .ok_or_else(|| fault(Class::Missing, "stat", path, "no such file"))
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let mut all = all();
+        if !self.has_parent(to, &all) {
+            return Err(fault(Class::Missing, "rename", to, "no such directory"));
+        }
+        match all.remove(&self.at(from)) {
+            Some(file @ Found::File(_)) => {
+                all.insert(self.at(to), file);
+                Ok(())
+            }
+            Some(directory) => {
+                all.insert(self.at(from), directory);
+                Err(fault(Class::Exists, "rename", from, "it is a directory"))
+            }
+            None => Err(fault(Class::Missing, "rename", from, "no such file")),
+        }
     }
 
     async fn end(self) -> Result<()> {

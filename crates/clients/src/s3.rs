@@ -9,7 +9,7 @@
 //! chunk by chunk at the speed of SHA-256. Whether a copy is the same is for the workload to see; a
 //! checksum that S3 can be sent (`Content-MD5`, CRC) would be a second one.
 
-use hyper::header::{HeaderName, IF_NONE_MATCH};
+use hyper::header::{CONTENT_LENGTH, HeaderName, IF_NONE_MATCH};
 use hyper::http::request::Builder;
 use hyper::{Method, StatusCode};
 use lanlab_files as files;
@@ -194,6 +194,10 @@ impl files::Session for Session {
         }
     }
 
+    fn has_directories(&self) -> bool {
+        false
+    }
+
     async fn open(&self, path: &ServicePath, access: Access) -> Result<File> {
         let key = self.key(path);
         match access {
@@ -279,6 +283,22 @@ impl files::Session for Session {
 
     async fn remove_directory(&self, _: &ServicePath) -> Result<()> {
         Ok(())
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let (what, key) = (format!("HEAD {path}"), self.key(path));
+        let request = self.bucket.request(Method::HEAD, &key, &[]);
+        let answer = self.ask(&what, request, Outgoing::nothing()).await?;
+        let length = answer.header(CONTENT_LENGTH).and_then(|text| text.parse().ok());
+        self.text(&what, answer, REFUSAL_BYTES).await?;
+        let size_bytes = length.ok_or_else(|| {
+            Fault::new(Class::Protocol, format!("{what}: found no length of the object"))
+        })?;
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory: false })
+    }
+
+    async fn rename(&self, _from: &ServicePath, _to: &ServicePath) -> Result<()> {
+        Err(Fault::new(Class::Unsupported, "S3 has no operation to rename an object"))
     }
 
     async fn end(self) -> Result<()> {

@@ -240,18 +240,30 @@ impl Session {
         }
     }
 
-    async fn list_at(&self, what: &str, uri: &str) -> Result<Vec<Entry>> {
-        if !self.has_dav {
-            let message = format!("{what}: the server does not speak WebDAV");
-            return Err(Fault::new(Class::Unsupported, message));
+    fn needs_dav(&self, what: &str) -> Result<()> {
+        if self.has_dav {
+            return Ok(());
         }
-        let answer = self.propfind(what, uri, "1").await?;
+        let message = format!("{what}: the server does not speak WebDAV");
+        Err(Fault::new(Class::Unsupported, message))
+    }
+
+    async fn properties<T>(
+        &self,
+        (what, uri, depth): (&str, &str, &'static str),
+        parse: impl FnOnce(&[u8]) -> std::result::Result<T, String>,
+    ) -> Result<T> {
+        self.needs_dav(what)?;
+        let answer = self.propfind(what, uri, depth).await?;
         if answer.status() != StatusCode::MULTI_STATUS {
             return Err(self.refused(what, answer).await);
         }
         let text = answer.whole(&self.http, what, LISTING_BYTES).await?;
-        listing::parse(&text, uri)
-            .map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))
+        parse(&text).map_err(|found| Fault::new(Class::Protocol, format!("{what}: found {found}")))
+    }
+
+    async fn list_at(&self, what: &str, uri: &str) -> Result<Vec<Entry>> {
+        self.properties((what, uri, "1"), |text| listing::parse(text, uri)).await
     }
 }
 
@@ -405,6 +417,27 @@ impl files::Session for Session {
         }
         let answer = self.ask(&what, Method::DELETE, &uri).await?;
         self.settle(&what, answer, &[200, 204]).await
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let what = format!("PROPFIND {path}");
+        self.properties((&what, &self.at(path), "0"), listing::parse_one).await
+    }
+
+    /// A file of the new name is not replaced (RFC 4918, section 9.9).
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let what = format!("MOVE {from}");
+        self.needs_dav(&what)?;
+        let destination = format!("{}{}", self.http.origin(), self.at(to));
+        let make = || {
+            let request = self
+                .request(method("MOVE"), &self.at(from))?
+                .header(HeaderName::from_static("destination"), &destination)
+                .header(HeaderName::from_static("overwrite"), "F");
+            http::whole_request(&what, request, Outgoing::nothing())
+        };
+        let answer = self.made(&what, make).await?;
+        self.settle(&what, answer, &[201, 204]).await
     }
 
     async fn end(self) -> Result<()> {

@@ -27,7 +27,7 @@ use crate::storage;
 use crate::task::Task;
 use crate::virtual_hosts;
 #[cfg(feature = "services")]
-use crate::workloads::{copy, dataset, serve, stations};
+use crate::workloads::{copy, dataset, metadata, serve, stations};
 use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 
 /// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
@@ -226,6 +226,12 @@ fn check(request: Request) -> Result<Wanted, Failure> {
         Request::Stations(request) => stations::task(request.spec, stations::work),
         #[cfg(feature = "services")]
         Request::StationsEmpty(request) => stations::task(request.spec, stations::empty),
+        #[cfg(feature = "services")]
+        Request::MetadataPrepare(request) => metadata::task(request.spec, metadata::prepare),
+        #[cfg(feature = "services")]
+        Request::Metadata(request) => metadata::task(request.spec, metadata::measure),
+        #[cfg(feature = "services")]
+        Request::MetadataEmpty(request) => metadata::task(request.spec, metadata::empty),
     };
     task.map(Wanted::Task)
 }

@@ -5,7 +5,7 @@ use std::future::Future;
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use crate::fault::Result;
+use crate::fault::{Class, Fault, Result};
 use crate::path::ServicePath;
 use crate::target::TcpProfile;
 
@@ -27,6 +27,11 @@ pub trait Session: Sized {
     /// How many calls were late until now and waited for further; see [`crate::Target::waits_on`].
     fn late_calls(&self) -> u32 {
         0
+    }
+
+    /// Whether the service has directories; in one without, names contain slashes.
+    fn has_directories(&self) -> bool {
+        true
     }
 
     /// Bytes of the largest file that can be written here, as far as the service says before.
@@ -89,8 +94,24 @@ pub trait Session: Sized {
     /// Remove a directory that is empty.
     fn remove_directory(&self, path: &ServicePath) -> impl Future<Output = Result<()>>;
 
+    /// What a file is. [`crate::Class::Unsupported`] where the protocol has no such operation.
+    fn stat(&self, _path: &ServicePath) -> impl Future<Output = Result<Entry>> {
+        async move { Err(lacks(self, "stat")) }
+    }
+
+    /// Give a file another name. Whether a file of that name is replaced depends on the protocol.
+    /// [`crate::Class::Unsupported`] where the protocol has no such operation.
+    fn rename(&self, _from: &ServicePath, _to: &ServicePath) -> impl Future<Output = Result<()>> {
+        async move { Err(lacks(self, "rename")) }
+    }
+
     /// Log off and disconnect.
     fn end(self) -> impl Future<Output = Result<()>>;
+}
+
+fn lacks(session: &impl Session, what: &str) -> Fault {
+    let protocol = session.facts().protocol;
+    Fault::new(Class::Unsupported, format!("{protocol} has no operation to {what} a file"))
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -20,6 +20,8 @@ mod host;
 mod listen;
 mod medium;
 mod medium_load;
+#[cfg(feature = "services")]
+mod metadata;
 mod path_mtu;
 mod peer_echo;
 mod peer_serve;
@@ -49,6 +51,8 @@ pub use host::*;
 pub use listen::*;
 pub use medium::*;
 pub use medium_load::*;
+#[cfg(feature = "services")]
+pub use metadata::*;
 pub use path_mtu::*;
 pub use peer_echo::*;
 pub use peer_serve::*;
@@ -195,6 +199,18 @@ pub enum Request {
     #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptyRequest")]
     StationsEmpty(Box<StationsEmpty>),
+    /// Prepare the trial of metadata. `ready` as of `copy_prepare`. Ends in `metadata_prepared`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataPrepareRequest")]
+    MetadataPrepare(Box<MetadataPrepare>),
+    /// Time operations on names at a file service. Ends in `metadata_measured`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataRequest")]
+    Metadata(Box<Metadata>),
+    /// Remove what a trial of metadata wrote. Ends in `metadata_emptied`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataEmptyRequest")]
+    MetadataEmpty(Box<MetadataEmpty>),
     /// Carry frames between the hosts of a virtual LAN. `ready` once their interfaces are there; when
     /// cancelled, the error has `medium_ended`.
     #[schemars(title = "CarryFramesRequest")]
@@ -349,6 +365,17 @@ pub enum Outcome {
     #[cfg(feature = "services")]
     #[schemars(title = "StationsEmptiedOutcome")]
     StationsEmptied(StationsEmptied),
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataPreparedOutcome")]
+    MetadataPrepared(MetadataPrepared),
+    /// Of `metadata`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataMeasuredOutcome")]
+    MetadataMeasured(Box<MetadataMeasured>),
+    /// Of `metadata_empty`.
+    #[cfg(feature = "services")]
+    #[schemars(title = "MetadataEmptiedOutcome")]
+    MetadataEmptied(CopyEmptied),
 }
 
 #[derive(JsonSchema)]

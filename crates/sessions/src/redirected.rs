@@ -355,6 +355,23 @@ impl<R: Redirector, P: MessagePort, K: Clock> files::Session for Redirected<R, P
         removed.map_err(during("remove directory", path.as_str()))
     }
 
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let found = self.ask(Call::Stat { path: &self.path(path) }).await;
+        let found = found.and_then(|done| match done {
+            Done::Found { size_bytes, is_directory } => {
+                Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
+            }
+            other => Err(unexpected(&other)),
+        });
+        found.map_err(during("stat", path.as_str()))
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let (old, new) = (self.path(from), self.path(to));
+        let renamed = self.command(Call::Rename { from: &old, to: &new }).await;
+        renamed.map_err(during("rename", from.as_str()))
+    }
+
     async fn end(self) -> Result<()> {
         // It ends with its connection in any case.
         let _ = self.command(Call::End).await;

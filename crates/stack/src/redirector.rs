@@ -70,6 +70,9 @@ pub enum Call<'a> {
         from: &'a str,
         to: &'a str,
     },
+    Stat {
+        path: &'a str,
+    },
     Echo,
     DiskSpace,
     End,
@@ -86,6 +89,10 @@ pub enum Done {
     Read(Range<usize>),
     Written(u32),
     Listed(Vec<Listed>),
+    Found {
+        size_bytes: u64,
+        is_directory: bool,
+    },
     Space {
         total_bytes: u64,
         free_bytes: u64,

@@ -31,12 +31,16 @@ impl<'a, K: Clock> Guard<'a, K> {
     }
 
     pub fn bounded(clock: K, progress: &'a Progress, spec: &CopySpec) -> Self {
-        let now = clock.now();
         Self {
             timeout_ns: spec.service.timeout_ns,
-            until: spec.longest_ns.map(|longest_ns| (now.plus_nanos(longest_ns), longest_ns)),
-            ..Self::new(clock, progress)
+            ..Self::within(clock, progress, spec.longest_ns)
         }
+    }
+
+    pub fn within(clock: K, progress: &'a Progress, longest_ns: Option<u64>) -> Self {
+        let now = clock.now();
+        let until = longest_ns.map(|longest_ns| (now.plus_nanos(longest_ns), longest_ns));
+        Self { until, ..Self::new(clock, progress) }
     }
 
     pub fn stop(&self) {

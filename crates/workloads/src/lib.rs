@@ -21,6 +21,8 @@ pub mod handshake;
 pub mod iperf3;
 pub mod listen;
 pub mod measure;
+#[cfg(feature = "services")]
+pub mod metadata;
 pub mod path;
 pub mod path_mtu;
 mod peer_failure;

@@ -264,6 +264,40 @@ def endpoints(
     )
 
 
+def served_places(targets: Sequence[str], service: str | None, server: str | None) -> Endpoints:
+    """
+    Read where servers are that need no files.
+
+    Args:
+        targets: URLs or directories; none: a server that lanlab starts; several: a level of the
+            factor `server` each.
+
+    Raises:
+        UsageError: Both, a directory that is not there, or no URL of a file service.
+    """
+    from lanlab.workloads import server_url
+
+    if not targets:
+        return Endpoints(
+            {"service": service or ("directory" if server is None else None), "server": server}
+        )
+    if service is not None or server is not None:
+        raise UsageError(
+            "--service and --server cannot be used with TARGET: they start a server",
+            hint="omit TARGET, or omit --service and --server",
+        )
+    places = []
+    for target in targets:
+        check_given("TARGET", target)
+        is_url = server_url.is_url(target)
+        places.append(target if is_url else directory_of("TARGET", target).as_uri())
+    _check_each_once(places)
+    return Endpoints(
+        {"server": places[0] if len(places) == 1 else tuple(places)},
+        tuple(place for place in places if server_url.parse_url(place).needs_password),
+    )
+
+
 def _goes_without_ip(server: str) -> bool:
     service = schemes().get(server.partition("://")[0].lower())
     return service is not None and not service.is_over_ip

@@ -19,6 +19,7 @@ COMMANDS_BY_TITLE: Mapping[str, Mapping[str, str]] = {
         "copy": "copy",
         "nas": "nas",
         "stations": "stations",
+        "metadata": "metadata",
     },
     "Studies": {
         "tour": "tour",
@@ -59,6 +60,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
         *("echo_rate_requests_per_s", "goals", "low", "high", "curve"),
         *("service", "server", "download", "parallel_files", "stations", "read", "write"),
         *("read_ratio", "access", "file_size_bytes", "name", "share", "user", "guest"),
+        *("client_count", "files", "tree_width", "tree_depth"),
     ),
     "where": (
         *("testbed", "link", "peer", "to_host", "from_host", "to_address", "from_address"),
@@ -89,7 +91,8 @@ _COMMON = {
     *("transport", "message_size_bytes", "rate_bps", "rate_requests_per_s", "flows", "load"),
     *("outstanding_requests", "goals", "low", "high", "curve", "width"),
     *("service", "server", "download", "parallel_files", "stations", "read", "write"),
-    *("read_ratio", "name", "share", "user", "guest", "testbed", "link", "peer"),
+    *("client_count", "files", "read_ratio", "name", "share", "user", "guest", "testbed"),
+    *("link", "peer"),
     *("to_host", "from_host", "address", "port", "password_file", "time_s", "time"),
     *("bytes", "requests", "limit", "trials", "driver", "as_json", "verbose", "help"),
 }

@@ -1,42 +1,12 @@
-"""Arguments of `lanlab stations`: a server, numbers of stations, shares."""
+"""Options of `lanlab stations`: numbers of stations and of hosts."""
 
 from __future__ import annotations
 
 import re
 
-from lanlab.cli.copy_places import Endpoints, check_given, directory_of
 from lanlab.errors import UsageError
 
 _MOST_LEVELS = 100
-
-
-def station_place(target: str | None, service: str | None, server: str | None) -> Endpoints:
-    """
-    Read the place of the server.
-
-    Args:
-        target: A URL or a directory; `None` for a server that lanlab starts.
-
-    Raises:
-        UsageError: Both are given, a directory does not exist, or the URL is not one of a file
-            service.
-    """
-    from lanlab.workloads import server_url
-
-    if target is None:
-        return Endpoints(
-            {"service": service or ("directory" if server is None else None), "server": server}
-        )
-    if service is not None or server is not None:
-        raise UsageError(
-            "--service and --server cannot be used with TARGET: they start a server",
-            hint="omit TARGET, or omit --service and --server",
-        )
-    check_given("TARGET", target)
-    if not server_url.is_url(target):
-        return Endpoints({"server": directory_of("TARGET", target).as_uri()})
-    parsed = server_url.parse_url(target)
-    return Endpoints({"server": target}, (target,) if parsed.needs_password else ())
 
 
 def host_count(testbed: str, client_hosts: int | None) -> int:

@@ -82,9 +82,10 @@ def stations(
     from lanlab.analysis.agreed import all_agreed_words
     from lanlab.cli import single
     from lanlab.cli.checked import checked
+    from lanlab.cli.copy_places import served_places
     from lanlab.cli.results import print_run, run_as_json
     from lanlab.cli.scan import is_scan, scan_of, with_single_levels
-    from lanlab.cli.station_places import host_count, level_list, station_place
+    from lanlab.cli.station_places import host_count, level_list
     from lanlab.cli.terminal import answer, print_json
     from lanlab.figures.station_figures import station_figures
     from lanlab.report.document.fitted import Fitted
@@ -108,7 +109,9 @@ def stations(
     if settings.machines is not None and given["service"] is None:
         # Most published values for simulated machines are for this service.
         given["service"] = "smb1"
-    place = station_place(target, given.pop("service"), given.pop("server"))
+    place = served_places(
+        [target] if target is not None else (), given.pop("service"), given.pop("server")
+    )
     if is_of_real_hosts(settings.testbed):
         place.check_remote(settings.testbed)
     place.check_link(settings.link)

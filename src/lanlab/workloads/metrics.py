@@ -283,7 +283,38 @@ STATIONS = _table(
     _ELAPSED,
 )
 
-METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS}
+#: Operations of `metadata`, in their order, and what they are called.
+OPERATIONS: Mapping[str, str] = {
+    "make_directory": "mkdir",
+    "create": "create",
+    "stat": "stat",
+    "list": "list",
+    "open": "open",
+    "rename": "rename",
+    "remove": "remove",
+    "remove_directory": "rmdir",
+}
+METADATA = _table(
+    Metric("files_created_and_removed_per_s", "1/s", "files created and removed a second", "more"),
+    *(
+        Metric(f"{operation}_per_s", "1/s", f"{words} operations a second", "more")
+        for operation, words in OPERATIONS.items()
+    ),
+    *(
+        _times(f"{operation}_time", f"response time: {words}", "p50 p99 max", "s")
+        for operation, words in OPERATIONS.items()
+    ),
+    Metric("connect_s", "s", "connecting and logging in, mean", "less"),
+    _FRAMES,
+    Metric("verified_names", "names", "names compared with listings"),
+    _cpu("client", "client's"),
+    Metric("server_cpu_s", "s", "server's CPU time", "less"),
+    _INTERRUPTS,
+    _ELAPSED,
+    _START_SKEW,
+)
+
+METRICS: Mapping[str, Metric] = {**STREAM, **ECHO, **LOAD, **COPY, **STATIONS, **METADATA}
 _LESS_FORMS = re.compile(r"^(rtt|elapsed|response|connect|file_time)_|_cpu_")
 
 

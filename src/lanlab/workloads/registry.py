@@ -119,8 +119,21 @@ def _stations() -> Workload:
     return Stations()
 
 
+def _metadata() -> Workload:
+    from lanlab.workloads.metadata import Metadata
+
+    return Metadata()
+
+
 WORKLOADS: Mapping[str, Workload] = Lazily(
-    {"stream": _stream, "echo": _echo, "load": _load, "copy": _copy, "stations": _stations}
+    {
+        "stream": _stream,
+        "echo": _echo,
+        "load": _load,
+        "copy": _copy,
+        "stations": _stations,
+        "metadata": _metadata,
+    }
 )
 
 

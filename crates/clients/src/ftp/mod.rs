@@ -299,6 +299,31 @@ impl<N: Network> files::Session for Session<N> {
         self.with_directory("RMD", path).await
     }
 
+    /// SIZE (RFC 3659, section 4), which says nothing of a directory.
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let what = Self::command("SIZE", path);
+        if !self.abilities.size {
+            let message = format!("{what}: this FTP server has no SIZE");
+            return Err(Fault::new(Class::Unsupported, message));
+        }
+        let said = self.control.lock().await.demand(&what, &what, Class::Missing).await?;
+        let size_bytes = said.words().trim().parse().map_err(|_| {
+            let message = format!("{what}: found `{}`; allowed: a size", said.words());
+            Fault::new(Class::Protocol, message)
+        })?;
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory: false })
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let (from, to) = (Self::command("RNFR", from), Self::command("RNTO", to));
+        let mut control = self.control.lock().await;
+        let reply = control.ask(&from, &from).await?;
+        if reply.code != 350 {
+            return Err(reply.fault(&from, Class::Missing));
+        }
+        control.demand(&to, &to, Class::Exists).await.map(drop)
+    }
+
     async fn end(self) -> Result<()> {
         let mut control = self.control.into_inner();
         // All has been confirmed before: a server may answer as it likes, or close at once.

@@ -67,6 +67,11 @@ impl Http {
         &self.authority
     }
 
+    pub fn origin(&self) -> String {
+        let scheme = if self.tls.is_some() { "https" } else { "http" };
+        format!("{scheme}://{}", self.authority)
+    }
+
     pub fn opened(&self) -> u32 {
         self.opened.get()
     }

@@ -248,6 +248,28 @@ impl Session {
         Ok(())
     }
 
+    async fn found(&self, path: &ServicePath) -> Result<Entry> {
+        let directory = self.directory_of(path).await?;
+        let attributes = self.look(&directory, path.name()).await?.1;
+        let is_directory = attributes.kind == DIRECTORY;
+        let size_bytes = if is_directory { 0 } else { attributes.size_bytes };
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
+    }
+
+    /// Rename (section 3.3.14), which replaces a file of the new name.
+    async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let old = self.directory_of(from).await?;
+        let new =
+            if from.parent() == to.parent() { old.clone() } else { self.directory_of(to).await? };
+        let arguments = |writer: &mut Writer| {
+            for (directory, name) in [(&old, from.name()), (&new, to.name())] {
+                writer.opaque(directory);
+                writer.opaque(name.as_bytes());
+            }
+        };
+        self.nfs(procedure::RENAME, arguments, &[]).await.map(drop)
+    }
+
     async fn on_name(&self, procedure: u32, path: &ServicePath, mode: Option<u32>) -> Result<()> {
         let directory = self.directory_of(path).await?;
         let arguments = |writer: &mut Writer| {
@@ -378,6 +400,14 @@ impl files::Session for Session {
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         let removed = self.on_name(procedure::RMDIR, path, None).await;
         removed.map_err(during("remove directory", path.as_str()))
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        self.found(path).await.map_err(during("stat", path.as_str()))
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        self.give_name(from, to).await.map_err(during("rename", from.as_str()))
     }
 
     async fn end(self) -> Result<()> {

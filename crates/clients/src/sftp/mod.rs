@@ -263,6 +263,27 @@ impl files::Session for Session {
         self.change("remove directory", kind::RMDIR, path).await
     }
 
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        let (what, at) = (format!("stat {path}"), self.at(path));
+        let reply = self.path_of(&what, kind::LSTAT, &at).await?;
+        let found = (reply.kind == kind::ATTRS).then(|| reply.fields().attributes()).flatten();
+        let found = found.ok_or_else(|| refused(&what, &reply))?;
+        let is_directory = found.is_directory().unwrap_or(false);
+        let size_bytes = if is_directory { 0 } else { found.size_bytes.unwrap_or(0) };
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
+    }
+
+    /// A file of the new name is not replaced (draft-ietf-secsh-filexfer-02, section 6.5).
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let what = format!("rename {from}");
+        let (old, new) = (self.at(from), self.at(to));
+        let ask = self.exchange.ask(&what, kind::RENAME, old.len() + new.len(), |message| {
+            message.string(&old).string(&new)
+        });
+        let reply = ask.await?;
+        if reply.is_ok() { Ok(()) } else { Err(self.why(&what, &new, true, &reply).await) }
+    }
+
     async fn end(self) -> Result<()> {
         self.exchange.end().await
     }

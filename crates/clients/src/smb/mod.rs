@@ -54,6 +54,9 @@ const DELETE_ON_CLOSE: u32 = 0x1000;
 /// `FileDispositionInformation` ([MS-FSCC] section 2.4.11).
 const DISPOSITION: u8 = 13;
 
+/// `FileRenameInformation` ([MS-FSCC] section 2.4.42.2).
+const RENAME: u8 = 10;
+
 /// Characters that no name may have ([MS-FSCC] section 2.1.5); `/` and `\` a path has between names.
 const FORBIDDEN: [char; 7] = ['"', '*', ':', '<', '>', '?', '|'];
 
@@ -226,16 +229,49 @@ impl Session {
 
     async fn remove_empty_directory(&self, path: &ServicePath) -> Result<()> {
         let id = self.open_directory(&self.name(path)?, Mask::DELETE).await?;
+        self.set_and_close(id, DISPOSITION, vec![1]).await
+    }
+
+    async fn set_and_close(&self, file_id: FileId, class: u8, buffer: Vec<u8>) -> Result<()> {
         let request = SetInfoRequest {
             info_type: InfoType::File,
-            file_info_class: DISPOSITION,
+            file_info_class: class,
             additional_information: 0,
-            file_id: id,
-            buffer: vec![1],
+            file_id,
+            buffer,
         };
-        let removed = self.calls.small(Command::SetInfo, &request).await;
-        let closed = self.calls.close(id).await;
-        removed.map(drop).and(closed)
+        let set = self.calls.small(Command::SetInfo, &request).await;
+        let closed = self.calls.close(file_id).await;
+        set.map(drop).and(closed)
+    }
+
+    /// A file of the new name is not replaced.
+    async fn give_name(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        let how = Opening {
+            access: Mask::DELETE | Mask::SYNCHRONIZE,
+            disposition: CreateDisposition::FileOpen,
+            options: 0,
+        };
+        let new: Vec<u8> = self.name(to)?.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        let id = self.calls.create(&self.name(from)?, &how).await?.file_id;
+        // Whether to replace, reserved, no directory's handle, then the name behind its length.
+        let mut buffer = vec![0; 16];
+        buffer.extend((new.len() as u32).to_le_bytes());
+        buffer.extend(new);
+        self.set_and_close(id, RENAME, buffer).await
+    }
+
+    async fn found(&self, path: &ServicePath) -> Result<Entry> {
+        let how = Opening {
+            access: Mask::FILE_READ_ATTRIBUTES | Mask::SYNCHRONIZE,
+            disposition: CreateDisposition::FileOpen,
+            options: 0,
+        };
+        let found = self.calls.create(&self.name(path)?, &how).await?;
+        self.calls.close(found.file_id).await?;
+        let is_directory = found.file_attributes & FileAttributes::DIRECTORY != 0;
+        let size_bytes = if is_directory { 0 } else { found.end_of_file };
+        Ok(Entry { name: path.name().to_owned(), size_bytes, is_directory })
     }
 
     async fn make(&self, path: &ServicePath) -> Result<()> {
@@ -352,6 +388,14 @@ impl files::Session for Session {
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
         let removed = self.remove_empty_directory(path).await;
         removed.map_err(during("remove directory", path.as_str()))
+    }
+
+    async fn stat(&self, path: &ServicePath) -> Result<Entry> {
+        self.found(path).await.map_err(during("stat", path.as_str()))
+    }
+
+    async fn rename(&self, from: &ServicePath, to: &ServicePath) -> Result<()> {
+        self.give_name(from, to).await.map_err(during("rename", from.as_str()))
     }
 
     async fn end(self) -> Result<()> {

@@ -16,6 +16,25 @@ struct Response {
 /// What cannot be understood in the answer.
 pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
     let own = names(&percent::decode(of).unwrap_or_default());
+    let listed = responses(document)?;
+    let itself = itself(&listed, &own);
+    let others = listed.iter().enumerate().filter(|(place, _)| Some(*place) != itself);
+    others.filter_map(|(_, (path, response))| entry(path, response).transpose()).collect()
+}
+
+/// What the only response describes, as to a question of depth 0.
+///
+/// # Errors
+/// What cannot be understood in the answer, or that there is not one response.
+pub fn parse_one(document: &[u8]) -> Result<Entry, String> {
+    let listed = responses(document)?;
+    let [(path, response)] = &listed[..] else {
+        return Err(format!("{} responses; allowed: 1", listed.len()));
+    };
+    entry(path, response)?.ok_or_else(|| "a response without a name".to_owned())
+}
+
+fn responses(document: &[u8]) -> Result<Vec<(Vec<String>, Response)>, String> {
     let (mut listed, mut current) = (Vec::new(), Response::default());
     let mut wrong = None;
     xml::elements(document, |names, text| {
@@ -46,12 +65,7 @@ pub fn parse(document: &[u8], of: &str) -> Result<Vec<Entry>, String> {
             _ => {}
         }
     })?;
-    if let Some(wrong) = wrong {
-        return Err(wrong);
-    }
-    let itself = itself(&listed, &own);
-    let others = listed.iter().enumerate().filter(|(place, _)| Some(*place) != itself);
-    others.filter_map(|(_, (path, response))| entry(path, response).transpose()).collect()
+    wrong.map_or(Ok(listed), Err)
 }
 
 /// The names on the way that an href leads (RFC 4918, section 8.3: a path, or a URL with one).

@@ -6,6 +6,8 @@ pub mod copy;
 pub mod dataset;
 pub mod echo;
 pub mod medium_load;
+#[cfg(feature = "services")]
+pub mod metadata;
 pub mod path_mtu;
 mod pcap_file;
 #[cfg(feature = "services")]

@@ -31,6 +31,7 @@ _VARIED = {
     "outstanding_requests": "outstanding requests",
     "think_time_s": "think time",
     "stations": "number of stations",
+    "client_count": "number of clients",
     "load": "direction of the streams",
     "dataset": "files",
 }
@@ -259,10 +260,21 @@ def _stations(of: _Of, varied: set[str]) -> list[str]:
     ]
 
 
+def _metadata(of: _Of, varied: set[str]) -> list[str]:
+    files, server = of("files"), _server(of)
+    named = f"{_service(of)} metadata".strip()
+    return [
+        f"{named} of {files:,} files" if files is not None else named,
+        f"at {server}" if server else "",
+        _counted(of("client_count"), "client"),
+    ]
+
+
 _PARTS: Mapping[str, Callable[[_Of, set[str]], list[str]]] = {
     "stream": _stream,
     "echo": _echo,
     "load": _load,
     "copy": _copy,
     "stations": _stations,
+    "metadata": _metadata,
 }

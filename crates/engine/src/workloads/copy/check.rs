@@ -49,7 +49,7 @@ async fn compare(
         let transfer =
             Transfer::new(capabilities(spec, session.capabilities())?, CopySync::None, guard);
         for (number, entry) in files.entries.iter().enumerate() {
-            let path = remote_path(spec, &entry.path)?;
+            let path = remote_path(&spec.working_name, &entry.path)?;
             let sink = Sink::compare(files.truth(number)?, entry.path.as_str().to_owned());
             let done = transfer.download(&session, &path, entry.bytes, &sink, true).await;
             if let Err(trouble) = done {
@@ -88,7 +88,7 @@ async fn unless_replaced(
 
 /// Whether the server lists both of two names of one directory; `None` if it lists nothing.
 async fn holds_both(spec: &CopySpec, one: &ServicePath, other: &ServicePath) -> Option<bool> {
-    let whole = remote_path(spec, one).ok()?;
+    let whole = remote_path(&spec.working_name, one).ok()?;
     let (directory, _) = whole.as_str().rsplit_once('/')?;
     let session = connect(&spec.service).await.ok()?;
     let listed = session.list(Some(&ServicePath::new(directory).ok()?)).await.ok()?;
@@ -117,8 +117,8 @@ async fn compare_sizes(
     session: &AnySession,
 ) -> Result<u64, CopyError> {
     let mut listed = HashMap::new();
-    let top = files_path(spec)?;
-    let below = files.directories.iter().map(|path| remote_path(spec, path));
+    let top = files_path(&spec.working_name)?;
+    let below = files.directories.iter().map(|path| remote_path(&spec.working_name, path));
     for directory in std::iter::once(Ok(top)).chain(below) {
         let directory = directory?;
         for entry in session.list(Some(&directory)).await? {
@@ -128,7 +128,7 @@ async fn compare_sizes(
         }
     }
     for entry in &files.entries {
-        let path = remote_path(spec, &entry.path)?;
+        let path = remote_path(&spec.working_name, &entry.path)?;
         match listed.get(path.as_str()) {
             Some(found) if *found == entry.bytes => {}
             Some(found) => return Err(wrong_size(entry.path.as_str(), *found, entry.bytes).into()),

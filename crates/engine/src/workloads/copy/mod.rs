@@ -15,7 +15,7 @@ mod files;
 mod listing;
 mod local;
 mod not_removed;
-mod removal;
+pub mod removal;
 pub mod service_paths;
 mod stack;
 pub mod trial_directory;
@@ -37,7 +37,7 @@ pub use clock::{RuntimeClock, guard};
 pub use not_removed::{NotRemoved, remove_working, removed_directory};
 pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
-pub use workers::{copy, runtime};
+pub use workers::{CONNECT_AT_ONCE, copy, runtime};
 
 /// Memory of the services' own buffers for each connection, in addition to that.
 const TRANSPORT_BYTES: u64 = 1 << 20;

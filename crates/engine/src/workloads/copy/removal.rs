@@ -10,7 +10,7 @@ use lanlab_os as os;
 use super::listing::Listing;
 use super::not_removed::{NotRemoved, removed_directory};
 use super::service_paths::{files_path, path, remote_path};
-use crate::messages::{CopySpec, Failure};
+use crate::messages::Failure;
 use lanlab_workloads::copy::CopyError;
 
 /// How long removal of a file is retried. A server may hold it open until it knows that its client is
@@ -32,19 +32,19 @@ pub struct Written {
 /// it has removed it.
 pub async fn remove_written(
     session: &impl Session,
-    spec: &CopySpec,
+    (service, working_name): (ServiceKind, &str),
     written: &Written,
     not_removed: &mut NotRemoved,
 ) -> Result<u64, CopyError> {
     let below = |paths: &[ServicePath]| -> Result<Vec<_>, Failure> {
-        paths.iter().map(|path| remote_path(spec, path)).collect()
+        paths.iter().map(|path| remote_path(working_name, path)).collect()
     };
     let files = below(&written.files)?;
-    let mut directories = vec![files_path(spec)?];
+    let mut directories = vec![files_path(working_name)?];
     directories.extend(below(&written.directories)?);
-    let working = path(spec.working_name.clone())?;
+    let working = path(working_name.to_owned())?;
     // There the same request removes a file, and a directory that has taken its place with all in it.
-    let by_names = !matches!(spec.service.service, ServiceKind::Webdav | ServiceKind::Webdavs);
+    let by_names = !matches!(service, ServiceKind::Webdav | ServiceKind::Webdavs);
     let mut seen = match Listing::in_these(session, &working, &directories, by_names).await {
         Err(fault) if !fault.class.is_passing() => {
             not_removed.refused(&working, &fault);

@@ -2,19 +2,19 @@
 
 use lanlab_files::ServicePath;
 
-use crate::messages::{CopySpec, Failure};
+use crate::messages::Failure;
 
 const MARK_NAME: &str = "lanlab-mark";
 /// The same where names have 8 characters, a dot and 3 characters.
 const SHORT_MARK_NAME: &str = "mark.lab";
 pub const SHORT: &str = ".lab";
 
-pub fn files_path(spec: &CopySpec) -> Result<ServicePath, Failure> {
-    path(format!("{}/files", spec.working_name))
+pub fn files_path(working_name: &str) -> Result<ServicePath, Failure> {
+    path(format!("{working_name}/files"))
 }
 
-pub fn remote_path(spec: &CopySpec, file: &ServicePath) -> Result<ServicePath, Failure> {
-    path(format!("{}/files/{file}", spec.working_name))
+pub fn remote_path(working_name: &str, file: &ServicePath) -> Result<ServicePath, Failure> {
+    path(format!("{working_name}/files/{file}"))
 }
 
 pub fn path(text: String) -> Result<ServicePath, Failure> {

@@ -111,9 +111,9 @@ fn trial_names_and_tokens_have_our_format() {
 #[test]
 fn remote_paths_are_below_the_trial_directory() {
     let spec = changed(&json!({}));
-    assert_eq!(files_path(&spec).unwrap().as_str(), "lanlab-test-1/files");
+    assert_eq!(files_path(&spec.working_name).unwrap().as_str(), "lanlab-test-1/files");
     let file = path("a/b".to_owned()).unwrap();
-    assert_eq!(remote_path(&spec, &file).unwrap().as_str(), "lanlab-test-1/files/a/b");
+    assert_eq!(remote_path(&spec.working_name, &file).unwrap().as_str(), "lanlab-test-1/files/a/b");
     assert_eq!(mark_path("lanlab-a").unwrap().as_str(), "lanlab-a/lanlab-mark");
     assert_eq!(mark_path("01234567.lab").unwrap().as_str(), "01234567.lab/mark.lab");
 }

@@ -2,7 +2,7 @@
 //! of it is touched, nor anything in it that the trial did not write.
 
 use lanlab_clients::connect;
-use lanlab_files::{Access, Class, ServicePath, Session};
+use lanlab_files::{Access, Class, ServiceKind, ServicePath, Session};
 use lanlab_os as os;
 
 use super::clock::{RuntimeClock, bounded, guard};
@@ -88,9 +88,9 @@ async fn make(
         check_size(&session, largest.path.as_str(), largest.bytes)?;
     }
     make_marked(&session, &spec.working_name, mark, running).await?;
-    session.make_directory(&files_path(spec)?).await?;
+    session.make_directory(&files_path(&spec.working_name)?).await?;
     for directory in &files.directories {
-        session.make_directory(&remote_path(spec, directory)?).await?;
+        session.make_directory(&remote_path(&spec.working_name, directory)?).await?;
     }
     if let Some(place) = local_place(spec)? {
         place.make(files)?;
@@ -100,7 +100,7 @@ async fn make(
             Transfer::new(capabilities(spec, session.capabilities())?, CopySync::None, guard);
         for (number, entry) in files.entries.iter().enumerate() {
             let truth = files.truth(number)?;
-            let path = remote_path(spec, &entry.path)?;
+            let path = remote_path(&spec.working_name, &entry.path)?;
             transfer.upload(&session, &path, entry.bytes, &truth).await?;
             guard.progress.count(1, 0);
         }
@@ -171,7 +171,8 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
     };
     let mut removed_files = 0;
     if mark.is_some() {
-        removed_files = remove_written(&session, spec, &written, &mut not_removed).await?;
+        let place = (spec.service.service, spec.working_name.as_str());
+        removed_files = remove_written(&session, place, &written, &mut not_removed).await?;
     }
     // Before the mark, by which it is known what was written: what is still there is removed by it.
     if let Some(place) = local_place(spec)? {
@@ -179,17 +180,50 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
             not_removed.kept(&place.display());
         }
     }
+    remove_marked(session, (&working, mark), removed_files, not_removed).await
+}
+
+/// Remove the directory of a trial whose files have been removed, unless the server refused some.
+async fn remove_marked(
+    session: impl Session,
+    (working, mark): (&ServicePath, Option<&ServicePath>),
+    removed_files: u64,
+    mut not_removed: NotRemoved,
+) -> Result<CopyEmptied, CopyError> {
     match mark {
         Some(mark) if not_removed.has_refusal() => {
             // By its mark it can be removed another time.
             not_removed.kept(mark);
-            not_removed.kept(&working);
+            not_removed.kept(working);
         }
-        _ => remove_working(&session, &working, mark, &mut not_removed).await?,
+        _ => remove_working(&session, working, mark, &mut not_removed).await?,
     }
     session.end().await?;
     let (is_gone, not_listed) = (not_removed.is_none(), not_removed.why_not_listed());
     Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
+}
+
+/// Remove a trial that needs no list of its names in the mark.
+pub async fn remove_known(
+    session: impl Session,
+    place: (ServiceKind, &str),
+    token: &str,
+    written: &Written,
+) -> Result<CopyEmptied, CopyError> {
+    let (mark_path, working) = (mark_path(place.1)?, path(place.1.to_owned())?);
+    let mut not_removed = NotRemoved::default();
+    let whose = format!("{MARK_LINE}{token}\n");
+    let (mark, removed_files) = match read_mark(&session, &mark_path).await {
+        // A trial that ended while it wrote its mark had not yet written anything else.
+        Ok(mark) if is_of(&mark, token) || whose.starts_with(&mark) => {
+            let removed = remove_written(&session, place, written, &mut not_removed).await?;
+            (Some(&mark_path), removed)
+        }
+        Ok(_) => return Err(not_ours(&mark_path).into()),
+        Err(CopyError::Service(fault)) if fault.class == Class::Missing => (None, 0),
+        Err(trouble) => return Err(trouble),
+    };
+    remove_marked(session, (&working, mark), removed_files, not_removed).await
 }
 
 pub async fn read_mark(session: &impl Session, path: &ServicePath) -> Result<String, CopyError> {

@@ -31,7 +31,7 @@ use crate::running::conclude;
 
 /// Connections that are made at once: OpenSSH as installed refuses some where more than ten have not logged
 /// in yet (`MaxStartups` 10:30:100).
-const CONNECT_AT_ONCE: usize = 8;
+pub const CONNECT_AT_ONCE: usize = 8;
 
 pub fn runtime() -> Result<Runtime, Failure> {
     Builder::new_current_thread()

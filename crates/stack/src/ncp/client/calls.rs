@@ -71,6 +71,10 @@ impl Client {
                 let step = Step::Rename { from: from.to_owned(), to: to.to_owned() };
                 self.ask(id, function::RENAME, step, |out| rename.emit(out));
             }
+            Call::Stat { .. } => {
+                let message = "lanlab's NetWare client does not ask for facts of one file";
+                return Err(Refusal::new(Reason::Unsupported, message));
+            }
             Call::Echo => self.ask(id, function::GET_TIME, Step::Other, |_| {}),
             Call::DiskSpace => {
                 self.ask(id, function::VOLUME_OF_HANDLE, Step::DiskSpace, |out| {

@@ -53,9 +53,16 @@ impl Client {
                 self.ask(id, command::RENAME, Step::Other, |writer| rename.emit(writer));
                 Ok(())
             }
-            Call::MakeDirectory { path } => self.of_path(id, command::CREATE_DIRECTORY, path),
-            Call::RemoveDirectory { path } => self.of_path(id, command::DELETE_DIRECTORY, path),
-            Call::CheckDirectory { path } => self.of_path(id, command::CHECK_DIRECTORY, path),
+            Call::MakeDirectory { path } => {
+                self.of_path(id, command::CREATE_DIRECTORY, Step::Other, path)
+            }
+            Call::RemoveDirectory { path } => {
+                self.of_path(id, command::DELETE_DIRECTORY, Step::Other, path)
+            }
+            Call::CheckDirectory { path } => {
+                self.of_path(id, command::CHECK_DIRECTORY, Step::Other, path)
+            }
+            Call::Stat { path } => self.of_path(id, command::QUERY_INFORMATION, Step::Stat, path),
             Call::List { path } => {
                 let listing = Listing::new(&agreed, self.plan.code_page, path)?;
                 self.list(id, Box::new(listing));
@@ -103,10 +110,10 @@ impl Client {
             .map_err(|error| Refusal::new(Reason::Name, format!("path `{path}`: {error}")))
     }
 
-    fn of_path(&mut self, id: CallId, command: u8, path: &str) -> Result<(), Refusal> {
+    fn of_path(&mut self, id: CallId, command: u8, step: Step, path: &str) -> Result<(), Refusal> {
         let name = self.path(path)?;
         let request = path::Request { name: name.text() };
-        self.ask(id, command, Step::Other, |writer| request.emit(writer));
+        self.ask(id, command, step, |writer| request.emit(writer));
         Ok(())
     }
 

@@ -84,6 +84,7 @@ impl Client {
             Step::List(listing) => self.listed(call, &header, &block, listing),
             Step::Open => self.end(call, answers::opened(&block)),
             Step::Write { count } => self.end(call, answers::written(&block, count)),
+            Step::Stat => self.end(call, answers::found(&block)),
             Step::DiskSpace => self.end(call, answers::disk_space(&block)),
             Step::WriteRaw { file, offset, data } => {
                 self.may_write_raw(header.mid, &block, (call, file, offset, data))?;

@@ -27,6 +27,7 @@ pub enum Step {
     WriteRest { count: u32 },
     ReadMultiplexed { file: FileId, offset: u64, count: u32 },
     WriteMultiplexed { file: FileId, offset: u64, data: Vec<u8> },
+    Stat,
     DiskSpace,
     List(Box<Listing>),
     Other,

@@ -42,7 +42,8 @@ fn emptied(session: &Scripted) -> (Result<u64, CopyError>, Option<LeftBehind>) {
     let written = Written { files: vec![at("a"), at("b")], directories: Vec::new() };
     let mut left = NotRemoved::default();
     let spec = changed(&json!({}));
-    let removed = done(remove_written(&session, &spec, &written, &mut left));
+    let place = (spec.service.service, spec.working_name.as_str());
+    let removed = done(remove_written(&session, place, &written, &mut left));
     (removed, left.described())
 }
 

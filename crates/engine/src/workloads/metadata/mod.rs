@@ -1,0 +1,132 @@
+//! `metadata`: operations on names at a file service. A trial is three requests: `metadata_prepare`,
+//! `metadata` and `metadata_empty`. Only `metadata` is timed, and in it only the operations: what they
+//! did is compared between them.
+#![allow(
+    clippy::large_futures,
+    reason = "a future is as large as the largest service's; boxed, each call would allocate"
+)]
+
+#[cfg(test)]
+mod tests;
+mod trial;
+
+use lanlab_clients::connect;
+use lanlab_files::{BadPath, ServicePath, Session};
+use lanlab_os as os;
+use lanlab_workloads::Guard;
+use lanlab_workloads::copy::{CopyError, SINGLE_ATTEMPTS, connect_patiently};
+use lanlab_workloads::metadata::{Tree, directory_count};
+
+use super::copy::removal::Written;
+use super::copy::service_paths::files_path;
+use super::copy::trial_directory::{MARK_LINE, make_marked, remove_known};
+use super::copy::{RuntimeClock, check_words, guard, runtime};
+use super::recorded;
+use super::segment::{check_profile, check_segment};
+use super::setup::check_range;
+use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
+use crate::messages::{Failure, MetadataPrepared, MetadataSpec, Outcome};
+use crate::running::{Measured, Running};
+use crate::task::Task;
+
+pub use trial::measure;
+
+const MOST_FILES: u64 = 1_000_000;
+const MOST_DIRECTORIES: u64 = 10_000;
+/// Memory of a connection, its thread and its meters.
+const CLIENT_BYTES: u64 = (1 << 20) + METERS_BYTES;
+/// Of a name in a tree, its listing and its comparison.
+const NAME_BYTES: u64 = 400;
+
+pub fn task(
+    spec: MetadataSpec,
+    step: fn(&MetadataSpec, &Running) -> Measured,
+) -> Result<Task, Failure> {
+    Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
+}
+
+/// Check all that can be checked without a file or socket, and say what it may take.
+fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
+    check_range("clients", spec.clients.into(), 1, 64)?;
+    check_range("width", spec.width.into(), 1, 1_000)?;
+    check_range("depth", spec.depth.into(), 0, 8)?;
+    check_range("service.timeout_ns", spec.service.timeout_ns, 1_000_000, 600_000_000_000)?;
+    check_range("longest_ns", spec.longest_ns, 1_000_000, 366 * 86_400 * 1_000_000_000)?;
+    let clients = u64::from(spec.clients);
+    check_range("files", spec.files.into(), 1, MOST_FILES / clients)?;
+    let each = directory_count(spec.width, spec.depth).unwrap_or(u64::MAX);
+    let directories = each.saturating_mul(clients);
+    if directories > MOST_DIRECTORIES {
+        let found = format!("{directories} directories");
+        return Err(Failure::value("depth", found, format!("at most {MOST_DIRECTORIES} in all")));
+    }
+    check_segment(spec.service.ipx, spec.service.carrier)?;
+    check_profile(spec.service.profile, spec.service.carrier)?;
+    recorded::begin_any(spec.service.link.as_ref())?;
+    check_words(&spec.working_name, &spec.token)?;
+    let names = clients * u64::from(spec.files) + directories;
+    Ok(Cost {
+        memory_bytes: clients * CLIENT_BYTES + names * NAME_BYTES,
+        threads: clients + OWN_THREADS,
+    })
+}
+
+pub fn bounded<'a>(spec: &MetadataSpec, running: &'a Running) -> Guard<'a, RuntimeClock> {
+    Guard::within(RuntimeClock, &running.progress, Some(spec.longest_ns))
+}
+
+pub fn bad_name(bad: BadPath) -> Failure {
+    Failure::new("copy.name", bad.message)
+}
+
+pub fn prepare(spec: &MetadataSpec, running: &Running) -> Measured {
+    let start = os::monotonic();
+    let guard = bounded(spec, running);
+    let work = guard.unless_stopped(async {
+        let (session, _) =
+            connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+        let mark = format!("{MARK_LINE}{}\n", spec.token);
+        make_marked(&session, &spec.working_name, mark.as_bytes(), running).await?;
+        session.make_directory(&files_path(&spec.working_name)?).await?;
+        Ok(session.end().await?)
+    });
+    let prepared = runtime()?.block_on(work).map_err(CopyError::into_failure);
+    let elapsed_ns = os::monotonic().nanos_since(start);
+    let outcome = || Outcome::MetadataPrepared(MetadataPrepared { elapsed_ns });
+    running.or_nothing(prepared.map(|()| outcome()), outcome)
+}
+
+/// Remove what is left of a trial: of one that ended well its directory alone.
+pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
+    let written = written(spec).map_err(bad_name)?;
+    let guard = guard(running);
+    let work = guard.unless_stopped(async {
+        let (session, _) =
+            connect_patiently(&guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
+        let place = (spec.service.service, spec.working_name.as_str());
+        remove_known(session, place, &spec.token, &written).await
+    });
+    let emptied = runtime()?.block_on(work).map_err(CopyError::into_failure)?;
+    Ok(Outcome::MetadataEmptied(emptied))
+}
+
+/// All names that a trial can have written, from the directory of its files.
+fn written(spec: &MetadataSpec) -> Result<Written, BadPath> {
+    let above = format!("{}/files/", spec.working_name);
+    let below = |path: &ServicePath| {
+        ServicePath::new(path.as_str().strip_prefix(&above).unwrap_or_default())
+    };
+    let mut written = Written::default();
+    for client in 0..spec.clients {
+        let tree = Tree::new(spec, client)?;
+        for directory in tree.directories() {
+            written.directories.push(below(directory)?);
+        }
+        for number in 0..tree.files() {
+            for is_renamed in [false, true] {
+                written.files.push(below(&tree.file(number, is_renamed)?)?);
+            }
+        }
+    }
+    Ok(written)
+}
