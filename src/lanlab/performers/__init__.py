@@ -1,4 +1,4 @@
-"""Performers: what carries a trial out. `performer_for` says which does for a condition."""
+"""Performers run trials. `performer_for` chooses one for a condition."""
 
 from lanlab.performers.base import OnProgress, Performer
 from lanlab.performers.engine_host import EngineHost

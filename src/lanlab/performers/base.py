@@ -1,4 +1,4 @@
-"""What carries trials out."""
+"""The interface of performers, which run trials."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ OnProgress = Callable[[Progress], None]
 
 
 class HasHosts(Protocol):
-    """Has the hosts of a trial, in the order of the workload's roles."""
+    """The hosts of a trial, in the order of the workload's roles."""
 
     def engine_hosts(self, family: AddressFamily) -> list[EngineHost]:
         """The hosts with their addresses of that family."""
 
 
 class Performer(Protocol):
-    """Carries a trial out, however it does that: by engines, by another program, by simulation."""
+    """Runs a trial: by engines, by another program, or by simulation."""
 
     def perform(
         self, kind: Workload, parameters: Any, on_progress: OnProgress | None
     ) -> TrialOutcome:
         """
-        Carry one trial out.
+        Run one trial.
 
         Args:
             kind: Its workload.
             parameters: Parameters of its condition.
-            on_progress: Called some times a second, maybe from another thread.
+            on_progress: Called a few times a second, maybe from another thread.
 
         Returns:
-            What it came to. If something goes wrong, that is its `error`.
+            The outcome. If something fails, it has an `error`.
         """
 
     def metrics(
         self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
         """
-        The results of a trial that did not fail, by the keys of `kind.metrics`.
+        The results of a successful trial, by the keys of `kind.metrics`.
 
         Args:
             changes: Changes of the counters of the testbed's interfaces.

@@ -1,4 +1,4 @@
-"""The folder where lanlab keeps what later runs may use: `LANLAB_CACHE`, or the user's cache."""
+"""The folder for data that later runs can use: `LANLAB_CACHE`, or the user's cache."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from lanlab.errors import RunError
 
 
 def cache_folder() -> Path:
-    """The folder, made where it is missing.
+    """The folder, created if missing.
 
     Raises:
-        RunError: It cannot be made, or belongs to another user.
+        RunError: It cannot be created, or belongs to another user.
     """
     cache = os.environ.get("LANLAB_CACHE")
     usual = os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache"

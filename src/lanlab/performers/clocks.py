@@ -1,9 +1,9 @@
 """
-How the monotonic clocks of the engines of a trial stand to each other.
+Relates the monotonic clocks of a trial's engines to each other.
 
-Engines of one kernel have one clock unless something gives them another: a time namespace, or an
-engine whose clock begins with its process. So the same boot is not believed alone; all clocks are
-compared with ours, and must agree as far as such readings can tell.
+Engines on one kernel share a clock, unless a time namespace or an engine whose clock starts with
+its process prevents it. So equal boot ids are not enough; all clocks are compared with ours, and
+must agree within the error of reading.
 """
 
 from __future__ import annotations
@@ -19,25 +19,27 @@ _PINGS, _PINGS_ONE_KERNEL = 16, 4
 
 @dataclass(frozen=True)
 class Reading:
-    """An engine's clock compared with ours, as `Engine.clock_offset` gives it."""
+    """An engine's clock compared with ours, from `Engine.clock_offset`."""
 
-    #: Its clock less ours at the same moment, right to within `error_ns`.
+    #: Its clock minus ours at the same moment, accurate to `error_ns`.
     offset_ns: int
     error_ns: int
-    #: Identifies the kernel under it; `None` where that is not known.
+    #: Identifies its kernel; `None` if unknown.
     boot_id: str | None = None
 
 
 @dataclass(frozen=True)
 class Relation:
-    #: The one clock less the other at the same moment, as measured, right to within `bound_ns`.
+    #: One clock minus the other at the same moment, as measured, accurate to `bound_ns`.
     difference_ns: int
     bound_ns: int
     same_kernel: bool
 
     @property
     def is_one_clock(self) -> bool:
-        """Whether it is one clock: one kernel, and no difference beyond the error of reading."""
+        """Whether both are the same clock: one kernel, and no difference beyond the error of
+        reading.
+        """
         return self.same_kernel and abs(self.difference_ns) <= self.bound_ns
 
     def to_json(self) -> dict[str, int]:
@@ -49,7 +51,7 @@ class Relation:
 
 @dataclass(frozen=True)
 class Clocks:
-    """The clocks of all parts of a trial, read one shortly after the other."""
+    """The clocks of all parts of a trial, read shortly after each other."""
 
     readings: Mapping[str, Reading]
 
@@ -82,7 +84,7 @@ class Clocks:
 
     @property
     def bound_ns(self) -> int:
-        """Largest error of an offset to the first clock: 0 for one clock."""
+        """Largest error of an offset to the first clock; 0 for a common clock."""
         return max((each.to_json()["error_ns"] for each in self.relations()[1:]), default=0)
 
     @property
@@ -90,7 +92,7 @@ class Clocks:
         return all(relation.same_kernel for relation in self.relations()[1:])
 
     def starts_ns(self, ours_ns: int) -> list[int]:
-        """A moment of our clock on each of theirs; on one clock it is one number."""
+        """A moment of our clock on each of theirs; one number for a common clock."""
         first_ns = ours_ns + self.first.offset_ns
         return [
             first_ns if number == 0 or relation.is_one_clock else first_ns + relation.difference_ns
@@ -99,9 +101,9 @@ class Clocks:
 
 
 def read_clocks(hosts: Mapping[str, EngineHost]) -> Clocks:
-    """Read the clock of each: some exchanges with each engine, a few milliseconds in all.
+    """Read the clock of each engine: a few exchanges with each, a few milliseconds in all.
 
-    On one kernel few exchanges tell whether it is one clock; how well it is known says `error_ns`.
+    On one kernel a few exchanges show whether the clock is common; `error_ns` gives the accuracy.
 
     Raises:
         EngineLost: An engine is gone.
@@ -118,18 +120,18 @@ def read_clocks(hosts: Mapping[str, EngineHost]) -> Clocks:
 
 def clock_record(before: Clocks, after: Clocks | None) -> dict[str, Any]:
     """
-    What a trial's record says of its clocks.
+    The clocks in the form of a trial's record.
 
     Args:
-        before: By which the trial was run.
-        after: The same at its end; `None` if the trial failed or an engine was lost.
+        before: The relation used for the trial.
+        after: The relation at its end; `None` if the trial failed or an engine was lost.
 
     Returns:
         `same_kernel`; `shared_clock`; `before` and `after` with each part's reading and the
-        difference between the last and the first; `relation`, which the engine was given;
-        `drift_ns`, by how much the difference has changed; and `bound_ns`, the error of a time from
-        one clock to another (0 for one clock). It holds the drift too, as the clocks
-        stood as in `relation` when the trial began, and as measured `after` when it ended.
+            difference between the last and the first; `relation`, which the engine received;
+            `drift_ns`, the change of the difference; and `bound_ns`, the error of converting a time
+            between the clocks (0 for a common clock). It includes the drift, because `relation`
+            applied at the beginning of the trial and `after` at its end.
     """
     relation = before.last().to_json()
     record: dict[str, Any] = {

@@ -1,8 +1,10 @@
 """
-The timed step of a trial: its parts are set up, start together, and end, also after an error.
+The timed step of a trial: sets up its parts, starts them together, and ends them, also after an
+error.
 
-When all are ready they are given the same start, each on its own clock, sent ahead: an engine that
-hears of it too late says so instead of starting late, and the step is begun anew with more lead.
+When all are ready they receive the same start time, each on its own clock, in advance: an engine
+that receives it too late says so instead of starting late, and the step begins again with more
+lead.
 """
 
 from __future__ import annotations
@@ -24,16 +26,16 @@ from lanlab.performers.sent_on_medium import SentOnMedium
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.steps import Before, EngineReport, Line, Part, Steps
 
-#: Codes of what an engine says of its peer, and of a request that we have ended.
+#: Codes of errors about the peer, and of requests that lanlab cancelled.
 _OF_THE_PEER = "peer."
 _CANCELLED = "cancelled"
-#: Up to this number of hosts get the start one after the other, more of them at the same time.
+#: Up to this number of hosts, starts are sent in turn; to more, in parallel.
 _ARMED_IN_TURN = 2
 _ARMED_AT_ONCE = 64
-#: Round trips that the set-up of a part may take beyond its time: those of one flow, and as many as
-#: one after the other needs again for each flow.
+#: Round trips that setting up a part may take beyond its time: for one flow, and for each
+#: sequential step of more flows.
 _SETUP_ROUND_TRIPS, _FLOW_ROUND_TRIPS = 6, 2
-#: Attempts at a start; each has twice the lead of the one that came too late.
+#: Attempts at a start; each has twice the lead of the late one.
 _START_ATTEMPTS = 5
 
 
@@ -47,16 +49,16 @@ def conduct_timed(
     sent: SentOnMedium | None = None,
 ) -> None:
     """
-    Run the timed step. Its results go into `outcome`, those of a failed step too.
+    Run the timed step. Its results, also of a failed step, go into `outcome`.
 
     Args:
         steps: Steps of the trial.
-        groups: The parts, in the order in which they are set up.
-        host_of: The host that does a part.
-        lead_s: Time from giving the start to the start.
-        on_progress: Called from another thread some times a second.
+        groups: The parts, in the order of their set-up.
+        host_of: The host of a part.
+        lead_s: Time from announcing the start to the start.
+        on_progress: Called from another thread a few times a second.
         outcome: Outcome of the trial.
-        sent: Counts what the hosts send meanwhile.
+        sent: Counts the hosts' frames meanwhile.
 
     Raises:
         LabError: A part failed, or was given up.
@@ -90,7 +92,7 @@ def conduct_timed(
         setup["clocks"] = clock_record(clocks, None)
         raise
     after = None
-    # An engine that is lost now has sent its results already; the next trial will notice.
+    # A lost engine has already sent its results; the next trial will notice.
     with contextlib.suppress(LabError):
         after = read_clocks(hosts)
     setup["clocks"] = clock_record(clocks, after)
@@ -116,10 +118,10 @@ class _TimedRun:
         self._asked: list[Measurement] = []
         self._reports: list[EngineReport] = []
         self._over: queue.SimpleQueue[int] = queue.SimpleQueue()
-        #: Round trip between the hosts: as known before, then as the set-up measures it.
+        #: Round trip between the hosts: first as known before, then as measured by the set-up.
         self._round_trip_ns = 2 * max(host.delay_ns for host in self._hosts)
         self._progress: list[Line | None] = [None] * len(self._hosts)
-        #: Time that the parts have for what they are at now, seconds.
+        #: Time limit for the parts' current step, seconds.
         self._within_s = steps.setup_s
         self._error: BaseException | None = None
 
@@ -140,7 +142,7 @@ class _TimedRun:
                     before = Before(ports, before.clock, listening)
                     if ready.get("setup_round_trip_ns") is not None:
                         measured.append(ready["setup_round_trip_ns"])
-            # A machine that was busy adds to a round trip; none is shorter than the path.
+            # A busy machine lengthens round trips; none is shorter than the path.
             setup["setup_round_trip_ns"] = min(measured, default=None)
             self._round_trip_ns = max(self._round_trip_ns, min(measured, default=0))
             if self._sent is not None:
@@ -220,8 +222,9 @@ class _TimedRun:
         }
 
     def _take_results(self) -> None:
-        """Take the results of all parts, whichever comes first. Where one fails the others are not
-        waited for, as they may be those that hang, unless each ends by itself."""
+        """Collect the results of all parts, in any order. If one fails the others are not waited
+        for, because they may hang, unless each ends by itself.
+        """
         path_s = self._steps.round_trips() * self._round_trip_ns / 1e9
         longest_s = self._within_s = self._steps.longest_s() + path_s
         deadline = time.monotonic() + longest_s
@@ -232,7 +235,7 @@ class _TimedRun:
             try:
                 place = self._over.get(timeout=max(0.0, deadline - time.monotonic()))
             except queue.Empty:
-                # A slow peer still takes what is on its way: the engines end where nothing moves.
+                # A slow peer still receives data in flight: the engines end when nothing moves.
                 if failed is None and moved < (now_moved := self._moved_bytes()):
                     moved, deadline = now_moved, time.monotonic() + longest_s
                     continue
@@ -256,11 +259,11 @@ class _TimedRun:
         return moved
 
     def _end_all(self, error: BaseException) -> BaseException:
-        """End every part of a step that failed, and keep what each had measured until then.
+        """End every part of a failed step, and keep their results so far.
 
         Returns:
-            Why the step failed. That its peer is gone is all that one end could say; the peer may
-            have said why.
+            Why the step failed. If one end only reports that its peer is gone, the peer may have
+                reported the reason.
         """
         others: list[EngineError] = []
         for host, measurement, report in zip(self._hosts, self._asked, self._reports, strict=False):
@@ -279,14 +282,14 @@ class _TimedRun:
         except LabError:
             if self._error is None:
                 raise
-            # What is wrong with what was left must not hide why.
+            # Errors of the leftovers must not hide the reason.
             return {
                 report.role: report.result for report in self._reports if report.result is not None
             }
 
 
 def without_secrets(request: Mapping[str, Any]) -> dict[str, Any]:
-    """A request for the record: tokens and passwords are of no use to anyone afterwards."""
+    """A request without tokens and passwords, for the record."""
     kept = {
         key: without_secrets(value) if isinstance(value, Mapping) else value
         for key, value in request.items()

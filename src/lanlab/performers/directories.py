@@ -1,4 +1,4 @@
-"""Directories that a trial has on a host: the host's engine makes and removes them."""
+"""Directories of a trial on a host, created and removed by the host's engine."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _REMOVE_S = 300.0
 @contextmanager
 def temporary(host: EngineHost, medium: str, *, for_server: bool = False) -> Iterator[str]:
     """
-    A directory for one trial, removed with all that is in it. One that stays, as its engine was
-    killed, the next trial of the same user there removes.
+    A directory for one trial, removed with its content. If its engine was killed, the next trial of
+    the same user there removes it.
 
     Args:
         medium: `disk` or `tmpfs`.

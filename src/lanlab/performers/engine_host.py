@@ -1,4 +1,4 @@
-"""A host of a trial: its engine, its address, and what is started in addition to the engine."""
+"""A host of a trial: its engine, its address, and other programs started there."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from lanlab.frozen import dataclass
 if TYPE_CHECKING:
     from lanlab.testbeds.remote.programs import RemotePrograms
 
-#: Time to answer that a request is cancelled, and again to tell what it has measured, seconds. An
-#: engine that takes longer hangs.
+#: Time to confirm a cancellation, and to report the results so far, seconds each. An engine that
+#: takes longer hangs.
 CANCEL_S = 5.0
-#: Resolvers ask several servers several times (resolv.conf(5)).
+#: Resolvers query several servers several times (resolv.conf(5)).
 RESOLVE_S = 60.0
 
 
@@ -26,21 +26,21 @@ RESOLVE_S = 60.0
 class EngineHost:
     engine: Engine
     address: str
-    #: Identifies the kernel that the engine runs on; `None` if that is not known, or if the
-    #: engine's clock is not the kernel's.
+    #: Identifies the engine's kernel; `None` if unknown, or if the engine's clock is not the
+    #: kernel's.
     boot_id: str | None
     command_prefix: tuple[str, ...] = ()
     #: See `lanlab.testbeds.base.Host.programs_there`.
     programs_there: RemotePrograms | None = None
     start_server: Callable[..., Any] | None = None
-    #: Least time that a frame takes from this host to another, as far as it is known before.
+    #: Minimum time of a frame from this host to another, as far as known in advance.
     delay_ns: int = 0
     #: See `lanlab.testbeds.base.Host.raw_link`.
     raw_link: Mapping[str, Any] | None = None
     #: See `lanlab.testbeds.base.Host.spare_address`.
     spare_address: str | None = None
-    #: Finds a server that was there before, by address and port, to watch its CPU time (`cpu_s`,
-    #: `unknown`); gives `None` if it is on another machine.
+    #: Finds a user's own server, by address and port, to watch its CPU time (`cpu_s`, `unknown`);
+    #: returns `None` if it is on another machine.
     find_server: Callable[[str, int], Any] | None = None
 
 
@@ -50,14 +50,14 @@ def ask(
     within_s: float,
     too_long_hint: str | None = None,
 ) -> dict[str, Any]:
-    """Have an engine do a request to its end. One that is not waited for is cancelled.
+    """Run a request to its end. If waiting is interrupted, the request is cancelled.
 
     Args:
         too_long_hint: See `too_long`.
 
     Raises:
-        EngineError: It could not, or waited for another for too long.
-        EngineLost: It is gone, or was not done in time.
+        EngineError: It failed, or waited for another host for too long.
+        EngineLost: The engine is gone, or timed out.
     """
     asked = host.engine.start(request)
     try:
@@ -71,9 +71,9 @@ def ask(
 
 @dataclass(frozen=True)
 class NetbiosNames:
-    """How a name that may be one of NetBIOS is looked up in addition to the system's names."""
+    """How to look up a name that may be a NetBIOS name, in addition to the system's names."""
 
-    #: Address of a WINS server that is asked first, which takes up to 4.5 s; `None`: there is none.
+    #: Address of a WINS server to ask first, which takes up to 4.5 s; `None` for none.
     wins: str | None = None
 
 
@@ -85,13 +85,12 @@ def resolved(
     port: int | None = None,
 ) -> str:
     """
-    The address of a name, as a host sees it.
+    The address of a name, from the view of a host.
 
     Args:
-        netbios:
-            How a NetBIOS name is looked up. The hosts of its networks are asked for one that
-            nothing else knows, which takes up to 0.75 s. `None`: it is none.
-        port: That a server listens on: of several addresses the first is taken where one does.
+        netbios: How to look up a NetBIOS name: if nothing else knows the name, hosts of its
+            networks are queried, which takes up to 0.75 s. `None`: it is not a NetBIOS name.
+        port: The server's port: of several addresses, the first that accepts connections is chosen.
 
     Raises:
         EngineError: It has none of that family.
@@ -109,12 +108,12 @@ def too_long(
     overdue: EngineOverdue, hosts: Iterable[EngineHost], within_s: float, hint: str | None
 ) -> LabError:
     """
-    Why a request was not done in time: engines that answer that they are cancelled wait for
-    another, those that do not are lost.
+    The error for a request that timed out: engines that confirm the cancellation were waiting for
+    another host, the others are lost.
 
     Args:
         hosts: Hosts whose requests were cancelled.
-        hint: What to do about another that is slow; `None` if they wait for no other.
+        hint: What to do about a slow peer; `None` if they wait for none.
     """
     if hint is None or any(host.engine.is_lost for host in hosts):
         return overdue
@@ -133,14 +132,14 @@ def cancel(
     within_s: float = CANCEL_S,
 ) -> dict[str, Any] | None:
     """
-    End a request; an engine that does not answer is ended.
+    Cancel a request; an engine that does not answer is ended.
 
     Args:
-        others: Takes the error that the request ended with.
-        within_s: How long it may take to end.
+        others: Receives the error that the request ended with.
+        within_s: Time limit.
 
     Returns:
-        What it had measured; `None` if there is nothing to be had.
+        Its results so far; `None` if there are none.
     """
     if engine.is_lost or asked.is_over:
         return None

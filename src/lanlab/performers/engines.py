@@ -23,8 +23,9 @@ class EnginePerformer:
     The engines of a testbed.
 
     Args:
-        hosts: With an engine each.
-        lead_s: How far ahead the start of a trial is sent, so that every engine hears of it.
+        hosts: Each with an engine.
+        lead_s: How long before the start of a trial it is announced, so that every engine learns of
+            it in time.
         medium: The testbed, if it may have a medium that counts.
     """
 
@@ -57,16 +58,16 @@ def conduct(
     medium: HasMedium | None = None,
 ) -> TrialOutcome:
     """
-    Carry the steps of one trial out: open, prepare, timed, check; and empty, also after a failure.
+    Run the steps of one trial: open, prepare, time, verify; and clean up, also after a failure.
 
     Args:
         hosts: By role, in the order of the workload's roles.
-        lead_s: Time from giving the start to the start.
-        on_progress: Called from another thread some times a second.
+        lead_s: Time from announcing the start to the start.
+        on_progress: Called from another thread a few times a second.
         medium: The testbed, if it may have a medium that counts.
 
     Returns:
-        What the trial came to. A failed one has `error` and what was measured until then.
+        The outcome. A failed trial has `error` and the results up to then.
     """
     outcome = TrialOutcome()
     stage = None
@@ -105,7 +106,7 @@ def _conduct(
         conduct_timed(steps, groups, stage.host_of, lead_s, on_progress, outcome, sent)
     finally:
         if server is not None:
-            # A server that is gone is not what the trial failed of first.
+            # The loss of a server is not the first cause of a failure.
             with contextlib.suppress(LabError):
                 outcome.results[stage.server_role] = server.seen_since(before_s)
     steps.check(stage)

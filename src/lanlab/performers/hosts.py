@@ -1,4 +1,4 @@
-"""The engines of a testbed: started, asked for facts, replaced when lost, ended."""
+"""The engines of a testbed: started, queried, replaced when lost, ended."""
 
 from __future__ import annotations
 

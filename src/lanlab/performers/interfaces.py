@@ -1,4 +1,4 @@
-"""The interfaces of hosts that a trial goes through, from what engines tell of their hosts."""
+"""The interfaces that a trial uses, from the engines' facts on their hosts."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def interface_of(facts: Mapping[str, Any], addresses: Collection[str]) -> str | 
         facts: Facts of its host, as its engine reports them.
 
     Returns:
-        Its name; `None` if there is none, or the engine does not tell.
+        Its name; `None` if there is none, or the engine does not report it.
     """
     return next(
         (
@@ -46,14 +46,14 @@ def address_of(
     facts: Mapping[str, Any], addresses: Collection[str], family: AddressFamily
 ) -> str | None:
     """
-    The address of a family that the interface of a host's other addresses has too.
+    The address of a family on the same interface as a host's other addresses.
 
     Args:
         facts: Facts of its host, as its engine reports them.
-        addresses: Those that are known.
+        addresses: The known addresses.
 
     Returns:
-        The first that every host of the network can use; `None` if there is none.
+        The first that every host of the network can reach; `None` if there is none.
 
     Examples:
         >>> seen = {"interfaces": {"eth0": {"addresses": ["10.0.0.2", "fe80::2", "fd00::2"]}}}
@@ -75,8 +75,8 @@ def measured_interface(host: Host, hosts: Sequence[Host], facts: Mapping[str, An
     The interface of a host to the measured network.
 
     Args:
-        hosts: All of the testbed: where it knows the interface of one, a host without has none
-            that frames go through, as this machine's loopback with an interface without IP.
+        hosts: All hosts of the testbed: if it knows the interface of one, a host without is not
+            used by frames, for example this machine's loopback next to an interface without IP.
         facts: Facts of the host, as its engine reports them.
     """
     if any(one.interface for one in hosts):

@@ -1,4 +1,4 @@
-"""Listening on a segment, by an engine without rights."""
+"""Listens on a segment, by an engine without rights."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ _SETUP_S = 30.0
 
 def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None) -> dict[str, Any]:
     """
-    What is heard on a segment until the time is over, enough frames came, or Ctrl-C.
+    The traffic on a segment until the time is over, enough frames were received, or Ctrl-C.
 
     Raises:
-        UnmetNeed: This process does not have the right.
+        UnmetNeed: This process lacks the right.
         UsageError: The interface is gone or down.
-        EngineError: The interface was taken down, or the file cannot be made.
+        EngineError: The interface was taken down, or the file cannot be created.
     """
     with raw_link(interface) as link, Engine("here", engine_without_rights(link)) as engine:
         request = {
@@ -42,12 +42,12 @@ def listen(interface: str, longest_s: float, most_frames: int, pcap: Path | None
             over.wait(longest_s + _SETUP_S)
             heard = asked.result(CANCEL_S)
         except EngineError as error:
-            # A disk that is full takes nothing from what was heard.
+            # A full disk does not affect the lists.
             if error.code != RECORDING_FAILED or error.partial is None:
                 raise
             ended, heard = [error], dict(error.partial)
         except KeyboardInterrupt:
-            # That is how a user says that it is enough.
+            # Ctrl-C ends the listening normally.
             cancelled = cancel(engine, asked, ended, within_s=CANCEL_S)
             if cancelled is None:
                 raise

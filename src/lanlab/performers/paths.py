@@ -1,4 +1,4 @@
-"""The paths between the hosts of a testbed: the largest packets that they carry, by probing."""
+"""Probes the paths between the hosts of a testbed for their largest packets."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from lanlab.addresses import seen_from
 from lanlab.errors import LabError
 from lanlab.performers.engine_host import EngineHost, ask, cancel
 
-#: What one search may take, and what its ends may take to begin and end.
+#: Time limit of one search, and of starting and ending its ends.
 WITHIN_S = 0.3
 _ANSWER_S = 5.0
 #: Every path of IPv6 carries packets of this length (RFC 8200, section 5).
 _LEAST_BYTES = 1280
 _MOST_BYTES = 65_535
-#: Paths that are probed at once: each takes a round trip at least.
+#: Paths probed in parallel: each takes at least a round trip.
 _AT_ONCE = 8
 
 
@@ -32,16 +32,15 @@ def probed_paths(
 
     Args:
         hosts: Hosts of a trial, in the testbed's order.
-        interfaces: By what users call a host, with `mtu_bytes`.
-        ports: `port` and `last_port` on which the second host may listen, as firewalls may let
-            through no others.
+        interfaces: By users' name of a host, with `mtu_bytes`.
+        ports: `port` and `last_port` on which the second host may listen, because firewalls may
+            block others.
 
     Returns:
         By the path, as in `pc1 to nas`: `sender_mtu_bytes` of the first end, up to which it sends
-        without fragments; `interface_mtu_bytes`, the smaller one of both ends; and of
-        `path_mtu_probed` of the engine's messages `there` and `back` (`None` where nothing came
-        back) and `was_told`. Paths within one host, and those of which no MTU is known, are left
-        out.
+            without fragments; `interface_mtu_bytes`, the smaller one of both ends; and from
+            `path_mtu_probed` of the engine's messages `there` and `back` (`None` if nothing came
+            back) and `was_told`. Paths within one host, and those with an unknown MTU, are omitted.
     """
     first, second, *others = hosts
     found: dict[str, tuple[EngineHost, dict[str, int]]] = {}
@@ -51,7 +50,7 @@ def probed_paths(
         is_within = any(ipaddress.ip_address(one.address).is_loopback for one in (host, second))
         if is_within or min(known, default=0) < _LEAST_BYTES:
             continue
-        # What the other end's interface takes is no bound here: what is longer is lost there.
+        # The other end's interface is no limit here: longer packets are lost there.
         mtus = {"interface_mtu_bytes": min(known), "sender_mtu_bytes": known[0]}
         found[f"{host.engine.label} to {second.engine.label}"] = (host, mtus)
 
@@ -60,7 +59,7 @@ def probed_paths(
         try:
             probed = _probe(host, second, min(mtus["sender_mtu_bytes"], _MOST_BYTES), ports)
         except LabError as error:
-            # The trials report what is wrong with a host or the network.
+            # The trials report errors of a host or the network.
             probed = {"there": None, "back": None, "error": error.message}
         return {**mtus, **probed}
 

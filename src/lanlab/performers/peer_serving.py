@@ -1,4 +1,4 @@
-"""A server for programs that are not lanlab's, until it is stopped."""
+"""A server for other programs' clients, until it is stopped."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ _LONGEST_NS = 86_400_000_000_000
 class WantedPeers:
     service: str
     address: str
-    #: 0: one that is free.
+    #: 0: any free port.
     port: int
     clients: int
     longest_s: float
-    #: `None`: unbounded.
+    #: `None`: unlimited.
     rate_bps: int | None
 
 
@@ -37,7 +37,7 @@ class PeerServing:
         self.done: dict[str, Any] | None = None
 
     def wait(self, within_s: float | None) -> bool:
-        """Wait until it has ended by itself; `False` if it has not in that time."""
+        """Wait until it has ended by itself; `False` if it has not within that time."""
         return self._over.wait(within_s)
 
 
@@ -46,13 +46,13 @@ def serving_peers(
     wanted: WantedPeers, on_client: Callable[[dict[str, Any]], None]
 ) -> Iterator[PeerServing]:
     """
-    Serve for as long as the `with` block; `PeerServing.done` says afterwards what was done.
+    Serve within the `with` block; `PeerServing.done` has the totals afterwards.
 
     Args:
         on_client: Called with each client that has ended, from another thread.
 
     Raises:
-        EngineError: It cannot listen there, or a bound is none.
+        EngineError: It cannot listen there, or a limit is not allowed.
         EngineLost: The engine ended meanwhile.
     """
     with Engine("here", [engine_path()]) as engine:
@@ -81,7 +81,7 @@ def serving_peers(
 @contextmanager
 def plain_peer(host: EngineHost, service: str) -> Iterator[int]:
     """
-    A plain TCP service on a host for as long as the `with` block; its port.
+    A plain TCP service on a host within the `with` block; returns its port.
 
     Raises:
         EngineError: It cannot listen there.

@@ -1,8 +1,8 @@
 """
-Running another program on a host: started, seen to listen, waited for, and ended in any case.
+Runs another program on a host: starts it, waits until it listens, and always ends it.
 
-A host's command prefix replaces itself by the program, so that the process started here is the
-program, and its time on the processors is the program's.
+A host's command prefix replaces itself by the program, so the process started here is the program,
+and its CPU time is the program's.
 """
 
 from __future__ import annotations
@@ -30,12 +30,12 @@ if TYPE_CHECKING:
 
 _POLL_S = 0.002
 _END_WITHIN_S = 5.0
-#: What the output of drivers takes at most; with their errors it must find room in a record.
+#: Longest output of a driver; with its errors it must fit into a record.
 _MOST_FILE_BYTES = 32 * 2**20
-#: Below what Linux and IANA give to connecting ends (32768 and up), so that none takes one in
-#: between; above what services have.
+#: Below the ephemeral ports of Linux and IANA (32768 and up), so that no connection takes one in
+#: between; above those of services.
 _PORTS = (20_000, 32_000)
-#: Of `times` in a shell of POSIX, as in `0m1.250s 0m0.310s`: user and system time.
+#: The output of `times` in a POSIX shell, as in `0m1.250s 0m0.310s`: user and system time.
 _TIMES = re.compile(r"(\d+)m([\d.]+)s (\d+)m([\d.]+)s")
 _PROTOCOL_FILES = {"tcp": ("tcp", "tcp6"), "udp": ("udp", "udp6")}
 _WAITING_STATE = {"tcp": "0A", "udp": "07"}
@@ -44,13 +44,13 @@ _WAITING_STATE = {"tcp": "0A", "udp": "07"}
 def started_on(
     prefix: Sequence[str], argv: Sequence[str], processor: int | None = None
 ) -> list[str]:
-    """The command that starts a program on a host, bound to a processor, and ended with us.
+    """The command that starts a program on a host, bound to a processor, and ended with lanlab.
 
     Raises:
         UnmetNeed: A processor is given and this system has no `taskset`.
     """
     command = list(prefix)
-    # So that nothing is left by a lanlab that was killed, on a host that is this machine.
+    # Ends the program if lanlab is killed, on a host that is this machine.
     setpriv = shutil.which("setpriv") if sys.platform == "linux" else None
     if setpriv is not None:
         command += [setpriv, "--pdeathsig", "KILL", "--"]
@@ -66,13 +66,14 @@ def started_on(
 
 
 class Program:
-    """A running program. Its standard output and errors go to files, so that it never waits, and
-    the system ends one that writes more into one than `_MOST_FILE_BYTES` (setrlimit(2))."""
+    """A running program. Its output and errors go to files, so that it never blocks; the system
+    ends a program that writes more than `_MOST_FILE_BYTES` (setrlimit(2)).
+    """
 
     def __init__(self, name: str, argv: Sequence[str], first_line: str = "") -> None:
         """
         Args:
-            first_line: What it reads first, if anything; it ends when its input does.
+            first_line: Its input, if any; it ends when its input closes.
 
         Raises:
             RunError: The system cannot start it.
@@ -91,14 +92,14 @@ class Program:
                 stdin=subprocess.PIPE if first_line else subprocess.DEVNULL,
                 stdout=self._out,
                 stderr=self._err,
-                # A Ctrl-C in the terminal is for lanlab, which then ends things in order.
+                # Ctrl-C in the terminal is for lanlab, which then shuts down in order.
                 start_new_session=True,
             )
         except OSError as error:
             self._close()
             raise RunError(f"`{name}` cannot be started: {error}") from None
         if self._process.stdin is not None:
-            # Why it is not taken is seen by what does not come.
+            # If the program does not read it, its output shows that.
             with contextlib.suppress(OSError):
                 self._process.stdin.write(first_line.encode())
                 self._process.stdin.flush()
@@ -106,7 +107,7 @@ class Program:
         threading.Thread(target=self._reap, daemon=True).start()
 
     def _reap(self) -> None:
-        # Not by `Popen.wait`, which forgets what the process has used.
+        # Not by `Popen.wait`, which discards the resource usage.
         _, status, usage = os.wait4(self._process.pid, 0)
         self.elapsed_s = time.monotonic() - self.began
         self._cpu_s = (usage.ru_utime, usage.ru_stime)
@@ -115,7 +116,7 @@ class Program:
 
     @property
     def cpu_s(self) -> tuple[float, float] | None:
-        """User and system time, seconds, once it has ended; `None` where that is not known."""
+        """User and system time, seconds, once it has ended; `None` if unknown."""
         return self._cpu_s
 
     @property
@@ -128,7 +129,7 @@ class Program:
         return self._process.returncode if self._ended.is_set() else None
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until it has ended; `False` if it has not in that time."""
+        """Wait until it has ended; `False` if it has not within that time."""
         return self._ended.wait(timeout_s)
 
     def wait_for(self, words: str, timeout_s: float) -> bool:
@@ -140,8 +141,8 @@ class Program:
         return found
 
     def wait_childless(self, timeout_s: float) -> None:
-        """Wait until it has taken leave of every process that it forked: then their time on the
-        processors is in its own. Where the kernel does not list them there is nothing to wait for.
+        """Wait until it has reaped its children, so that their CPU time is included in its own. If
+        the kernel does not list them there is nothing to wait for.
         """
         children = Path(f"/proc/{self.pid}/task/{self.pid}/children")
         deadline = time.monotonic() + timeout_s
@@ -177,7 +178,9 @@ class Program:
 
 
 class ProgramThere(Program):
-    """A program of another host, over a connection: what runs here is the connection's client."""
+    """
+    A program of another host, over a connection: the local process is the connection's client.
+    """
 
     def __init__(self, name: str, there: StartedThere) -> None:
         """
@@ -188,14 +191,16 @@ class ProgramThere(Program):
         self._mark = there.mark
 
     def output(self) -> tuple[str, str]:
-        """See `Program.output`: what login scripts print before it begins is left out."""
+        """See `Program.output`; omits the output of login scripts before it begins."""
         out, err = super().output()
         _, mark, own = out.partition(f"{self._mark}\n")
         return (own if mark else out), "\n".join(self._errors_and_times(err)[0])
 
     @property
     def cpu_s(self) -> tuple[float, float] | None:
-        """See `Program.cpu_s`: what the shell there says last; the client's is another's."""
+        """See `Program.cpu_s`; from the remote shell's last line, because the local client's does
+        not count.
+        """
         return self._errors_and_times(super().output()[1])[1]
 
     @staticmethod
@@ -218,7 +223,7 @@ def _bound_files(pid: int) -> None:
 
 
 def _content(file: IO[bytes]) -> str:
-    # Read from the start without moving the place where the program goes on writing.
+    # Read from the start without moving the position at which the program writes.
     data, offset = b"", 0
     while chunk := os.pread(file.fileno(), 1 << 20, offset):
         data += chunk
@@ -228,7 +233,7 @@ def _content(file: IO[bytes]) -> str:
 
 def wait_listening(program: Program, transport: str, port: int, timeout_s: float) -> None:
     """
-    Wait until a program has a port, as the kernel lists it: no guess from time or output.
+    Wait until the kernel lists a program's port: no guess from time or output.
 
     Raises:
         RunError: It ended, or did not listen in that time; with what it wrote.
@@ -254,8 +259,8 @@ def has_port(pid: int, transport: str, port: int) -> bool:
     }
     if not inodes:
         return False
-    # Another's socket of the same number may be in the table: on loopback, and for the moment
-    # before the process has entered its host.
+    # The table may contain another's socket with the same number: on loopback, and before the
+    # process has entered its host.
     try:
         descriptors = list(Path(f"/proc/{pid}/fd").iterdir())
     except OSError:
@@ -294,10 +299,10 @@ def wait_listening_there(
     program: Program, prefix: Sequence[str], transport: str, port: int, timeout_s: float
 ) -> None:
     """
-    Wait until a port of a host that is reached over a connection is taken, which was free.
+    Wait until a port that was free on a remote host is in use.
 
     Raises:
-        RunError: As `wait_listening`.
+        RunError: As in `wait_listening`.
     """
     deadline = time.monotonic() + timeout_s
     waiting = (port, _WAITING_STATE[transport])
@@ -311,7 +316,7 @@ def wait_listening_there(
 
 
 def free_ports(prefix: Sequence[str], count: int) -> int:
-    """The first of `count` consecutive ports that nothing on a host has, over TCP or UDP.
+    """The first of `count` consecutive ports that are free on a host, over TCP and UDP.
 
     Raises:
         RunError: The host's tables cannot be read, or it has no such ports.

@@ -1,4 +1,4 @@
-"""Trials of another program: its server on one host, its client on the other, and their end."""
+"""Trials of another program: runs its server on one host and its client on the other."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ if TYPE_CHECKING:
     from lanlab.workloads.parameters import FlowParameters
 
 _LISTENING_WITHIN_S = 10.0
-#: Beyond the time that a trial must take, and the silence that the condition allows.
+#: Beyond the duration of a trial, and the silence that the condition allows.
 _MARGIN_S = 20.0
-#: How long a server may take once its client has ended.
+#: Time limit for a server after its client has ended.
 _SERVER_ENDS_WITHIN_S = 10.0
 _CPU = ("user_ns", "system_ns")
 
@@ -50,8 +50,9 @@ class ProgramPerformer:
     def perform(
         self, kind: Workload, parameters: FlowParameters, on_progress: OnProgress | None
     ) -> TrialOutcome:
-        """See `Performer.perform`. No program tells how far it is. The results of both roles are
-        what server and client left: command, output, exit code and times."""
+        """See `Performer.perform`. No program reports progress. The results of both roles are those
+        of server and client: command, output, exit code and times.
+        """
         client, server, *_ = self._hosts.engine_hosts(parameters.address_family)
         outcome = TrialOutcome()
         programs: list[Program] = []
@@ -81,7 +82,7 @@ class ProgramPerformer:
         See `Performer.metrics`.
 
         Raises:
-            RunError: The output is not what the program is known to write.
+            RunError: The output does not have the program's known form.
         """
         client, server = (_output(outcome.results[role]) for role in kind.roles)
         return driver(parameters.driver).checked_metrics(kind.name, parameters, client, server)
@@ -145,7 +146,7 @@ def check_programs_there(
     entry: Driver, workload: str, transport: str, host: RemotePrograms
 ) -> None:
     """
-    See that the programs of a driver are on a host that is reached over a connection.
+    Check that the programs of a driver are installed on a remote host.
 
     Raises:
         UnmetNeed: One is not.
@@ -166,7 +167,7 @@ def _end_server(server: Program, commands: Commands) -> None:
         server.signal(commands.server_end)
     if not server.wait(_SERVER_ENDS_WITHIN_S):
         raise failure(server, f"has not ended {_SERVER_ENDS_WITHIN_S:g} s after its client")
-    # After a signal to end, some end by it, and some say that they were interrupted.
+    # Some end by the signal, others report an interrupt.
     if commands.server_end is None and server.exit_code != 0:
         raise failure(server, f"failed ({server.exit_code})")
 

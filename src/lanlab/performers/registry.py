@@ -22,8 +22,8 @@ def _simulated(bed: Testbed, trial: SimulatedTrial) -> Performer:
     return SimulatedPerformer(bed, trial)
 
 
-#: By the name of a testbed whose hosts are simulated: what simulates them. No engine runs there,
-#: and nothing of this machine disturbs its trials.
+#: By the name of a testbed with simulated hosts: its simulator. No engine runs there, and nothing
+#: on this machine disturbs its trials.
 SIMULATORS: dict[str, Callable[[Testbed, SimulatedTrial], Performer]] = {
     "simulated": _simulated,
 }
@@ -33,7 +33,7 @@ def performer_for(
     parameters: Any, bed: Testbed, hosts: Hosts, trial: SimulatedTrial | None = None
 ) -> Performer:
     """
-    What carries out the trials of a condition.
+    The performer of a condition's trials.
 
     Args:
         parameters: Parameters of the condition.
@@ -56,11 +56,11 @@ def perform_between(
     on_progress: OnProgress | None = None,
 ) -> TrialOutcome:
     """
-    Carry a trial out between two hosts without a testbed.
+    Run a trial between two hosts without a testbed.
 
     Args:
         first, second: The hosts, in the order of the workload's roles.
-        lead_s: How far ahead the start is sent.
+        lead_s: How long before the start it is announced.
     """
     performer = _between(parameters, _Two(first, second), lead_s)
     return performer.perform(kind, parameters, on_progress)

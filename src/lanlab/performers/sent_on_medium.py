@@ -1,4 +1,4 @@
-"""What the hosts of a trial sent on lanlab's own medium while the trial was timed."""
+"""Counts the frames that a trial's hosts sent on lanlab's own medium during the timed step."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _COUNTED = ("frames", "bytes")
 
 class SentOnMedium:
     """
-    What is read of a medium around the timed step of a trial.
+    The readings of a medium around the timed step of a trial.
 
     Args:
         medium: The testbed that has it.
@@ -30,10 +30,10 @@ class SentOnMedium:
 
     def until_now(self) -> dict[str, Any] | None:
         """
-        For the record: `sent` since the beginning, by role, and `lateness` of the medium meanwhile.
+        For the record: `sent` since the beginning, by role, and the medium's `lateness` meanwhile.
 
         Returns:
-            `None` of a link without a medium.
+            `None` for a link without a medium.
         """
         now = self._read()
         read = self._medium.medium_read()

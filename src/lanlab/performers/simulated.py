@@ -1,4 +1,4 @@
-"""Trials on modelled machines: one request to an engine carries a whole trial out."""
+"""Trials on modelled machines: one request to an engine runs a whole trial."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.testbeds.link import LinkRequest, parse_link
 from lanlab.workloads import CounterChanges, TrialOutcome, Workload
 from lanlab.workloads.registry import WORKLOADS, Simulates, simulates
 
-#: Most events of a world: what makes more is taken to have no end. Some minutes of work.
+#: Most events of a world; more are taken for an endless loop. Some minutes of work.
 MAX_EVENTS = 2_000_000_000
 _WITHOUT_EFFECT: Mapping[str, tuple[Any, ...]] = {
     "driver": ("lanlab",),
@@ -70,16 +70,16 @@ class SimulatedPerformer:
     def metrics(
         self, kind: Workload, parameters: Any, outcome: TrialOutcome, changes: CounterChanges
     ) -> dict[str, float | int]:
-        """See `Performer.metrics`. Where frames were lost is in the world's counts."""
+        """See `Performer.metrics`. The world's counters show where frames were lost."""
         return kind.summarise(parameters, outcome, world_changes(kind, outcome.setup["world"]))
 
 
 def simulate_request(kind: Workload, parameters: Any, trial: SimulatedTrial) -> dict[str, Any]:
     """
-    The request that an engine simulates a trial by.
+    The request to an engine to simulate a trial.
 
     Raises:
-        UsageError: A parameter has no counterpart in a simulation, or the link has none.
+        UsageError: A parameter or the link has no counterpart in a simulation.
     """
     check_simulated(parameters)
     assert isinstance(kind, Simulates)
@@ -120,7 +120,7 @@ def _machines(trial: SimulatedTrial, parameters: Any) -> Sequence[Mapping[str, A
 
 def check_workload(name: str) -> None:
     """
-    Refuse a workload that has no counterpart in a simulation.
+    Refuse a workload that cannot be simulated.
 
     Raises:
         UsageError: It has none.
@@ -138,7 +138,7 @@ def check_simulated(parameters: Any) -> None:
     Refuse a condition that cannot be simulated.
 
     Raises:
-        UsageError: It is of another workload, or a parameter has no counterpart in a simulation.
+        UsageError: Its workload is another, or a parameter has no counterpart in a simulation.
     """
     check_workload(parameters.workload)
     for name, allowed in _WITHOUT_EFFECT.items():
@@ -164,10 +164,10 @@ def _with_options(machine: Mapping[str, Any], parameters: Any) -> dict[str, Any]
 
 def medium_request(link: LinkRequest) -> dict[str, Any]:
     """
-    A link as an engine simulates it.
+    A link in the form of a simulation.
 
     Raises:
-        UsageError: A simulation cannot have it.
+        UsageError: It cannot be simulated.
     """
     problem = None
     if link.rate_bps is None:
@@ -193,8 +193,8 @@ def medium_request(link: LinkRequest) -> dict[str, Any]:
 
 
 def world_changes(kind: Workload, world: Mapping[str, Any]) -> CounterChanges:
-    """What the world counted, under the names that a testbed's interfaces count by."""
-    # All machines but the last are of the first role.
+    """The world's counts, by the names of a testbed's interface counters."""
+    # All machines but the last have the first role.
     first, last = kind.roles
     return CounterChanges(
         {

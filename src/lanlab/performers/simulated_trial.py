@@ -1,4 +1,4 @@
-"""What a simulator is given of a trial, and the seed of its world."""
+"""The input of a simulator for a trial, and the seed of its world."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class SimulatedTrial:
-    """What a simulator is given in addition to the parameters of a trial."""
+    """The input of a simulator in addition to the parameters of a trial."""
 
     names: Sequence[str]
     machines: Sequence[Mapping[str, Any]]
-    #: As `lanlab.testbeds.link.parse_link` reads it.
+    #: In the form of `lanlab.testbeds.link.parse_link`.
     link: str
     seed: int
-    #: Requests on their way in an `echo` whose condition does not say how many.
+    #: Requests in flight in an `echo` whose condition does not set them.
     outstanding_requests: int = 1
-    #: How its stations wait and try again, in place of what the workload says.
+    #: How its stations wait and retry, in place of the workload's rules.
     patience_ns: int | None = None
     retries: int | None = None
-    #: Whether they go on waiting for a call that was late, and count an error each time.
+    #: Whether they keep waiting for a late call, and count an error each time.
     waits_on: bool = False
     pcap: Path | None = None
 
@@ -34,8 +34,8 @@ def trial_seed(
     run_seed: int, experiment: str, factors: Mapping[str, Any], purpose: str, block: int
 ) -> int:
     """
-    The seed of a simulated trial: another for each condition and block, and the same for the same
-    trial of a run that is continued or repeated.
+    The seed of a simulated trial: different for each condition and block, and reproducible when a
+    run is continued or repeated.
 
     Examples:
         >>> one = trial_seed(1, "e", {"size": 2}, "trial", 0)

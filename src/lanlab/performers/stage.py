@@ -1,4 +1,4 @@
-"""What the engines of a testbed offer the steps of one trial."""
+"""The services of a testbed's engines for the steps of one trial."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lanlab.engine import Engine
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.workloads.steps import Part, Request
 
-# What only file services need is imported when they ask for it: a stream does not wait for that.
+# Imports for file services are delayed, so that a stream does not wait for them.
 if TYPE_CHECKING:
     from lanlab.performers.servers.of_trial import Server
     from lanlab.workloads.service_parameters import ServiceParameters
@@ -24,11 +24,11 @@ _LOOK_S = 30.0
 
 class EngineStage:
     """
-    The hosts of one trial, and what is opened for it.
+    The hosts of one trial, and its opened resources.
 
     Args:
-        hosts: By role, the one that begins first.
-        opened: Takes what ends with the trial.
+        hosts: By role, the initiator first.
+        opened: Receives what ends with the trial.
         too_long_hint: See `Steps.too_long_hint`.
     """
 
@@ -40,7 +40,7 @@ class EngineStage:
     ) -> None:
         self._hosts, self._opened, self._too_long_hint = hosts, opened, too_long_hint
         self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
-        #: The file server, once there is one, and the role of its host: the last.
+        #: The file server, if there is one, and the role of its host: the last.
         self.server: Server | None = None
         self.server_role = tuple(hosts)[-1]
 
@@ -133,4 +133,4 @@ class EngineStage:
 
 
 def _nothing() -> None:
-    """A server of ours goes with all that is in it."""
+    """The data on lanlab's own server vanishes with it."""

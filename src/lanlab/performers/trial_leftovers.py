@@ -1,10 +1,10 @@
 """
-What a trial leaves at its file server: removed at its end, and said where it cannot be.
+Removes a trial's files from its file server, and reports those that it cannot remove.
 
-At a user's own server it is written down before it is there, so that the next trial there removes
-what a lanlab that was killed has left. One file for each trial, locked for as long as its process
-lives; a lock that can be had is that of a process that is gone. The engine removes only what lies
-under the token that stands in the file.
+At a user's own server they are recorded in advance, so that the next trial there removes what a
+killed lanlab has left. There is one file for each trial, locked as long as its process lives; a
+lock that is free belongs to a dead process. The engine removes only what is under the token in that
+file.
 """
 
 from __future__ import annotations
@@ -35,15 +35,16 @@ def _folder() -> Path:
 @contextmanager
 def noted(server: str, request: str, spec: Request) -> Iterator[Callable[[], None]]:
     """
-    A note of a trial for as long as it lasts; gives what takes the note away once it is emptied.
+    Record a trial for its duration; returns the function that removes the record after the
+    clean-up.
 
     Args:
         server: The URL of the server.
-        request: What has an engine remove what the trial has there.
+        request: The request to an engine that removes the trial's files.
         spec: The trial; its password is not written.
 
     Raises:
-        RunError: It cannot be written: then nothing may be, at the server.
+        RunError: It cannot be written: then nothing may be written at the server either.
     """
     service = {key: value for key, value in spec["service"].items() if key != "credentials"}
     text = json.dumps({"server": server, "request": request, "spec": {**spec, "service": service}})
@@ -81,15 +82,15 @@ def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
 
 class Emptying:
     """
-    Removes a trial from its server, and says what of it is left there.
+    Removes a trial from its server, and reports what it leaves there.
 
     Args:
         kind: Kind of the request that removes it.
         spec: Specification of the trial in requests to engines.
-        ask: Has an engine do a request.
+        ask: Runs a request on an engine.
         setup: Setup of the trial, for its record.
-        note_emptied: Called when nothing of ours is left; without it the next trial at the server
-            tries again.
+        note_emptied: Called when nothing of lanlab's is left; otherwise the next trial at the
+            server tries again.
     """
 
     def __init__(
@@ -106,14 +107,13 @@ class Emptying:
 
     def __call__(self, failed: BaseException | None) -> None:
         """
-        Remove it, unless its server refused the first thing that was to be written there.
+        Remove it, unless its server refused the first write.
 
         Args:
-            failed: Why the trial failed: it is not hidden by what is wrong with the tidying.
+            failed: Why the trial failed; errors of the clean-up must not hide it.
 
         Raises:
-            EngineError: It could not be removed. That its server refuses to remove it does not make
-                what was measured wrong.
+            EngineError: It could not be removed. This does not invalidate the measurement.
         """
         if "prepared" not in self._setup and getattr(failed, "partial", None) is not None:
             self._note_emptied()
@@ -151,8 +151,9 @@ class Emptying:
 
 
 def _is_before_writing(failed: BaseException | None) -> bool:
-    """Whether a trial failed before anything of it can have come to its server: its engine had not
-    yet said that it writes now, or was not yet asked."""
+    """Whether a trial failed before anything of it can have reached its server: its engine had not
+    yet announced writing, or had no request yet.
+    """
     if isinstance(failed, EngineError):
         return not failed.was_ready
     return isinstance(failed, UsageError)
@@ -168,8 +169,8 @@ def empty_left(
     ask: Callable[[Request], dict[str, Any]],
     setup: dict[str, Any],
 ) -> None:
-    """Remove what earlier trials at this server have left that were killed. What cannot be removed
-    is said in the record, and tried again the next time.
+    """Remove what earlier, killed trials have left at this server. What cannot be removed is
+    recorded, and tried again next time.
 
     Args:
         server: Its URL.

@@ -1,4 +1,4 @@
-"""Run a study on a testbed: plan, engines and store brought together."""
+"""Runs studies on a testbed: combines plan, engines and store."""
 
 from lanlab.run.runner import RunRequest, Watcher, new_run, resume_run
 

@@ -1,10 +1,10 @@
 """
-Take runs of several settings in turns, so that load which comes and goes falls on all alike.
+Alternates runs of several settings, so that changing load affects all alike.
 
-A series has turns, in each of which every side is run once. The first of two turns has the
-sides in an order that is drawn from the series' seed, the second has it reversed: what drifts
-steadily through both adds nothing to a difference of sides. Each run is stored like any other and
-holds all that the series needs to go on; there is no other record of it.
+A series has turns, in each of which every side runs once. The first of two turns has the sides in
+an order drawn from the series' seed, the second in reverse order: a steady drift over both cancels
+out in the difference of sides. Each run is stored like any other and contains all that the series
+needs to continue; there is no other record of it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""A study with parameters changed, as another setting to compare it with."""
+"""A study with changed parameters, as another setting to compare with."""
 
 from __future__ import annotations
 
@@ -14,16 +14,16 @@ from lanlab.workloads import workload
 
 def with_parameters(study: Study, scale: str, parameters: Mapping[str, str]) -> Study:
     """
-    The study as it is, but for parameters of every experiment that takes them.
+    The study with changed parameters in every experiment that has them.
 
     Args:
-        study: To be changed.
-        scale: At which it will run.
-        parameters: As people write them; `io` of every experiment that has it, `udp.io` of one.
+        study: The study to change.
+        scale: The scale of the run.
+        parameters: In people's notation; `io` for every experiment that has it, `udp.io` for one.
 
     Raises:
-        UnknownName: No experiment takes one.
-        UsageError: One is a factor of an experiment, so that it has levels already.
+        UnknownName: No experiment has the parameter.
+        UsageError: It is a factor of an experiment, so it has levels already.
         BadStudy: A value is not allowed.
     """
     data: dict[str, Any] = study.model_dump(mode="json", exclude_none=True)

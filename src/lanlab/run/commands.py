@@ -1,8 +1,8 @@
 """
-Commands of the user's around trials: `--setup`, `--prepare` and `--cleanup`.
+The user's commands around trials: `--setup`, `--prepare` and `--cleanup`.
 
-They run on the machine of lanlab, in a shell, outside of what is measured. What they print is part
-of the trial's record. One that fails or takes too long ends its trial, not the run.
+They run on lanlab's machine, in a shell, outside of the measurement. Their output is part of the
+trial's record. One that fails or takes too long ends its trial, not the run.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from lanlab.studies.model import Commands
 from lanlab.testbeds import process_leftovers
 from lanlab.workloads import workload
 
-#: Length to keep of the beginning and of the end of what a command prints.
+#: Length to keep of the beginning and of the end of a command's output.
 _KEPT_BYTES = 8 * 1024
-#: How often a command is looked at that has closed its output, or left it to another process.
+#: Interval of checking a command that has closed its output, or passed it to another process.
 _LOOK_S = 0.02
 _LONGEST_LINE = 200
-#: In the environment of a command and of what it starts, by which they are found again.
+#: Environment variable that identifies a command and its children.
 _MARK = "LANLAB_COMMAND"
-#: How often processes of a command are looked for that is to be ended, and most that are named.
+#: Interval of looking for the processes of a command that must end, and the most that are named.
 _ROUNDS, _MOST_NAMED = 10, 5
 
 
@@ -49,7 +49,7 @@ class TrialCommands:
         self._commands, self._run_id = commands, run_id
         #: The condition that `setup` has been run for.
         self._set_up: tuple[str, Mapping[str, Any]] | None = None
-        #: Whether the run was interrupted while `after` ran a command, which then went on.
+        #: Whether the run was interrupted while `after` ran a command, which then continued.
         self.is_interrupted = False
 
     @property
@@ -58,10 +58,10 @@ class TrialCommands:
 
     def before(self, trial: PlannedTrial, testbed: OpenTestbed, ran: list[dict[str, Any]]) -> None:
         """
-        Run what comes before a trial.
+        Run the commands before a trial.
 
         Args:
-            ran: Takes a record of each command, the one that failed included.
+            ran: Receives a record of each command, including a failed one.
 
         Raises:
             CommandFailed: The trial cannot be run.
@@ -85,15 +85,15 @@ class TrialCommands:
         outlasts_interrupt: bool = True,
     ) -> None:
         """
-        Run what comes after a trial, a failed one included.
+        Run the commands after a trial, also after a failed one.
 
         Args:
-            outlasts_interrupt: Whether the command goes on to its end when the run is interrupted,
-                so that the trial is saved; `is_interrupted` is then set. A second interrupt ends
-                it.
+            outlasts_interrupt: Whether the command continues to its end when the run is
+                interrupted, so that the trial is saved; `is_interrupted` is then set. A second
+                interrupt ends it.
 
         Raises:
-            CommandFailed: It failed: what the next trial meets is not known.
+            CommandFailed: It failed: the state for the next trial is unknown.
         """
         on_interrupt = self._interrupted if outlasts_interrupt else None
         if self._commands is not None and self._commands.cleanup is not None:
@@ -147,7 +147,7 @@ NO_COMMANDS = TrialCommands(None, "")
 
 
 def _problem(record: Mapping[str, Any], timeout_s: float) -> str | None:
-    """What is wrong with how a command ended; `None`: nothing."""
+    """The error of a command's end; `None` for success."""
     lines = str(record["output"]).strip().splitlines()
     said = f"; it printed last: {lines[-1].strip()[:_LONGEST_LINE]}" if lines else ""
     if record["is_overdue"]:
@@ -167,24 +167,24 @@ def run_command(
     on_interrupt: Callable[[], None] | None = None,
 ) -> dict[str, Any]:
     """
-    Run a command in a shell, with nothing to read, until it ends or its time is over.
+    Run a command in a shell, without input, until it ends or its time is over.
 
-    A process that it leaves in the background goes on, and is not waited for. A command that takes
-    too long is ended with its process group, and on Linux with all that it has started, in sessions
-    of their own too, unless they have cleared their environment.
+    A process that it leaves in the background continues, and is not waited for. A command that
+    takes too long is ended with its process group, and on Linux with all its children, even in
+    other sessions, unless they have cleared their environment.
 
     Args:
-        on_interrupt: Called at Ctrl-C; if it returns, the command goes on. `None`: it is ended.
+        on_interrupt: Called at Ctrl-C; if it returns, the command continues. `None`: it is ended.
 
     Returns:
-        For the record: `command`, `exit_code` (below 0: minus the signal that ended it),
-        `elapsed_s`, `is_overdue`, `output` (what it printed, standard error included, of a long
-        text the beginning and the end) and `output_bytes`, its whole length. `left`, in words, if
-        something that it has started may go on though it was to be ended.
+        For the record: `command`, `exit_code` (negative: minus the signal that ended it),
+            `elapsed_s`, `is_overdue`, `output` (including standard error; of a long text the
+            beginning and the end) and `output_bytes`, its whole length. `left`, in words, if one of
+            its children may still run.
     """
     began = time.monotonic()
     mark = secrets.token_hex(8)
-    # In a shell, as the user wrote it for one, and as a group of its own, so that it can be ended.
+    # Commands are written for a shell; the separate group makes them easy to end.
     process = subprocess.Popen(
         text,
         shell=True,
@@ -206,7 +206,7 @@ def run_command(
                     if on_interrupt is None:
                         raise
                     on_interrupt()
-            # While its output is open: else what prints may end by that, and not by this.
+            # As long as its output is open: otherwise a broken pipe could end it.
             left = _end(process, mark) if is_overdue else None
     except BaseException:
         _end(process, mark)
@@ -237,7 +237,7 @@ class _Output:
         left_out = self.length - len(self._begin) - len(self._end)
         gap = f"\n[{left_out} bytes left out]\n".encode() if left_out else b""
         whole = self._begin + gap + self._end
-        # PostgreSQL holds no zero in a text.
+        # PostgreSQL cannot store NUL in a text.
         return whole.decode(errors="replace").replace("\0", "\N{REPLACEMENT CHARACTER}")
 
 
@@ -280,7 +280,7 @@ def _end(process: subprocess.Popen[bytes], mark: str) -> str | None:
     end_group(process)
     if sys.platform != "linux":
         return "what it has started in sessions of their own may go on"
-    # What is ended may have started something meanwhile.
+    # Its children may have started others meanwhile.
     for _ in range(_ROUNDS):
         found = [one for one in process_leftovers.marked_processes(_MARK) if one.mark == mark]
         if not found:

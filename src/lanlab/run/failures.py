@@ -1,4 +1,4 @@
-"""What the record of a failed trial says of its cause, and whether a retry may help."""
+"""The cause of a failed trial in its record, and whether a retry may help."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from typing import Any
 
 from lanlab.errors import EngineError, LabError, RunError, TestbedDamaged, UsageError
 
-#: Codes of refusals by an engine that the same request meets again, however often it is sent: a
-#: value that is not allowed, an option that this system does not have, a right that is lacking.
+#: Codes of an engine's refusals that every retry would meet: a value that is not allowed, an option
+#: that this system lacks, a missing right.
 _REFUSALS = frozenset(
     {
         "request.value",
@@ -25,14 +25,13 @@ _UNSUPPORTED = "unsupported"
 
 def cause_of(error: LabError, lost: LabError | None, damage: str | None) -> LabError:
     """
-    Why a trial failed, of all that is known.
+    Why a trial failed, from all that is known.
 
     Args:
-        error: What ended it.
-        lost: How an engine ended that should not have. That its peer fell silent is all that the
-            other end can say then.
-        damage: What of the testbed is not as it was made. Then both ends can only say that they
-            do not hear each other.
+        error: The error that ended it.
+        lost: How a lost engine ended; the other end can then only report that its peer is silent.
+        damage: A change of the testbed; both ends can then only report that they do not hear each
+            other.
     """
     cause = lost or error
     if damage is None or not retry_helps(cause):
@@ -52,15 +51,15 @@ def retry_helps(error: LabError) -> bool:
 
 def error_record(error: LabError, roles: dict[str, str]) -> dict[str, Any]:
     """
-    A cause as the record keeps it.
+    A cause in the form of the record.
 
     Args:
-        error: As `cause_of` gives it.
+        error: The result of `cause_of`.
         roles: Name of a host to its role.
 
     Returns:
         `code` (the engine's own, or the name of the error), `message`, `hint`; `host` and `end`,
-        its role, where it went wrong, `None` where that is not known; `retry_helps`.
+            its role, where it failed, `None` if unknown; `retry_helps`.
     """
     host = error.host if isinstance(error, RunError) else None
     return {

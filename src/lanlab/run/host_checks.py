@@ -1,6 +1,6 @@
 """
-Whether real hosts can be measured between, looked at step by step: each is reached, has an engine,
-and says what it is; then a few messages go from the first to the second.
+Checks step by step whether real hosts can be measured: each is reachable, has an engine, and
+reports its facts; then a few messages go from the first to the second.
 """
 
 from __future__ import annotations
@@ -23,26 +23,26 @@ from lanlab.testbeds.remote.destinations import HERE, PREFIX, Destination, read_
 from lanlab.units import format_rate, format_time
 from lanlab.workloads import WORKLOADS, CounterChanges
 
-#: This machine, with a host that is checked alone: between them nothing is measured.
+#: This machine, next to a host that is checked alone: nothing is measured between them.
 _ALONE = f"{HERE}=127.0.0.1"
 _REQUESTS = 10
-#: Size of a request: every path carries it. How long packets may be is checked separately.
+#: Size of a request that every path carries. The longest packets are checked separately.
 _REQUEST_BYTES = 64
 
 
 def check_hosts(name: str) -> dict[str, list[Need]]:
     """
-    What was found of the hosts of a testbed.
+    The results for the hosts of a testbed.
 
     Args:
         name: Name of the testbed, as in `ssh:here,alice@nas`.
 
     Returns:
-        By host, and by way between two of them, what was looked at. Where a host cannot be reached
-        the ways are not looked at.
+        By host, and by direction between two of them, the checks. If a host cannot be reached the
+            directions are not checked.
 
     Raises:
-        UsageError: The name or the file that it names is not as it must be.
+        UsageError: The name or its file is malformed.
     """
     destinations = read_destinations(name.removeprefix(PREFIX))
     found = {each.label: list(_reached(each)) for each in destinations if each.ssh is not None}

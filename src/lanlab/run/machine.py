@@ -1,4 +1,4 @@
-"""What a condition asks of this machine, where only the machine can say whether it has it."""
+"""Requirements of a condition that only the machine can confirm."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _CONTROLS = Path("/proc/sys/net/ipv4")
 
 def check_machine(parameters: FlowParameters, testbed: str) -> None:
     """
-    Refuse processors and congestion controls that this machine does not have.
+    Refuse processors and congestion controls that this machine lacks.
 
     Raises:
         UnmetNeed: It lacks one, or this user may not use it.
@@ -52,7 +52,7 @@ def _check_control(name: str, testbed: str) -> None:
                 f"{_listed('tcp_available_congestion_control')}",
                 hint=f"name one of these, or load it as root: `modprobe tcp_{name}`",
             ) from None
-        # On hosts of its own lanlab may do what this user may not do here.
+        # In its own namespaces, lanlab may do what this user otherwise may not.
         if error.errno == errno.EPERM and testbed == "loopback":
             raise UnmetNeed(
                 f"congestion control `{name}` is not allowed to this user; allowed: "

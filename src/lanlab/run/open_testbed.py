@@ -1,4 +1,4 @@
-"""Where a run measures: a testbed with an engine on each host, made anew when it is damaged."""
+"""The testbed of a run with an engine on each host, set up again when it is damaged."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ class OpenTestbed:
     def __init__(self, name: str, hosts: int, link: str, opening: Opening | None = None) -> None:
         """
         Args:
-            name, hosts, link: As `lanlab.testbeds.testbed` takes them.
-            opening: The same, if it is being made already; it is taken.
+            name, hosts, link: As in `lanlab.testbeds.testbed`.
+            opening: The same, if it is already being opened; it is taken over.
         """
         self._wanted = (name, hosts, link)
         is_same = opening is not None and opening.wanted == self._wanted
         self._opening = opening if is_same else None
-        #: Where the frames on the link are written; those of each testbed to a file of its own.
+        #: Capture file for the frames on the link; each new testbed has its own.
         self._pcap = opening.pcap if opening is not None and is_same else None
         self.made = 0
-        #: Why it was made the last time; `None` the first time.
+        #: Why it was set up the last time; `None` the first time.
         self.made_because: str | None = None
         self._study: tuple[str, Study] | None = None
         self._make()
@@ -56,7 +56,7 @@ class OpenTestbed:
         return self.bed.name in SIMULATORS
 
     def performer(self, parameters: Any, trial: SimulatedTrial | None = None) -> Performer:
-        """What carries out the trials of a condition here; see `performer_for`."""
+        """The performer of a condition's trials here; see `performer_for`."""
         return performer_for(parameters, self.bed, self.hosts, trial)
 
     def versions(self) -> dict[str, str]:
@@ -71,13 +71,13 @@ class OpenTestbed:
 
     def renew(self, damage: str) -> None:
         """
-        Put another testbed in the place of a damaged one, with new engines.
+        Replace a damaged testbed, with new engines.
 
         Args:
-            damage: What was found, for the records of the trials that follow.
+            damage: The damage, for the records of the following trials.
 
         Raises:
-            RunError: It cannot be made again.
+            RunError: It cannot be set up again.
         """
         self.close()
         try:

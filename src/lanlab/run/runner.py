@@ -1,8 +1,8 @@
 """
 Execute the trials of a plan on a testbed and commit each to the store the moment it ends.
 
-Everything that can be refused is refused before the run is in the store. From then on the store has
-every trial that has ended; Ctrl-C, an error or a lost engine loses at most the one in flight.
+All refusals happen before the run is in the store. From then on the store has every finished trial;
+Ctrl-C, an error or a lost engine loses at most the one in flight.
 """
 
 from __future__ import annotations
@@ -41,12 +41,12 @@ class RunRequest:
     study: Study
     scale: str
     testbed: str
-    #: As `lanlab.testbeds` reads it; `None` takes the study's.
+    #: In the form of `lanlab.testbeds`; `None` for the study's.
     link: str | None
     #: Seed of the order of trials; `None` draws one.
     seed: int | None = None
     opening: Opening | None = None
-    #: The command as it was typed, without passwords; `None`: none was.
+    #: The command as typed, without passwords; `None` if there was none.
     command: str | None = None
     alternation: dict[str, Any] | None = None
     allows_commands: bool = False
@@ -68,12 +68,12 @@ def new_run(request: RunRequest, store: Store, watcher: Watcher) -> RunRecord:
     Run a study from its beginning.
 
     Returns:
-        The run as it stands in the store at its end.
+        The run in the store at its end.
 
     Raises:
-        UsageError: It cannot be run as asked; nothing is in the store.
+        UsageError: It cannot run; nothing is in the store.
         RunInterrupted: The user ended it; it can be resumed.
-        StoreError: The store did not take a trial.
+        StoreError: The store did not accept a trial.
     """
     _check_commands(request.study, request.allows_commands)
     is_simulated = request.testbed in SIMULATORS
@@ -122,16 +122,16 @@ def resume_run(
     name: str, store: Store, watcher: Watcher, *, allows_commands: bool = False
 ) -> RunRecord:
     """
-    Go on with a run that was interrupted: the same study, plan, seed and testbed.
+    Continue an interrupted run: the same study, plan, seed and testbed.
 
     Args:
-        allows_commands: Whether the user lets the commands of the record be run.
+        allows_commands: Whether the user allows the commands of the record to run.
 
     Raises:
-        UnknownName: No such run.
-        UsageError: The run is complete, or was made by other versions of lanlab, or by another
-            policy for failed trials; or it has commands, which are not allowed.
-        RunInterrupted, StoreError: As `new_run`.
+        UnknownName: The run is unknown.
+        UsageError: The run is complete, or comes from other versions of lanlab or another policy
+            for failed trials; or it has commands, which are not allowed.
+        RunInterrupted, StoreError: As in `new_run`.
     """
     run = store.run(name)
     # Before its study and trials are read: another version may not understand them.
@@ -180,7 +180,7 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
             continue
         if is_real:
             _check_programs(condition.workload, parameters, bed)
-        # Before the run is in the store: what is missing now would fail every trial.
+        # Before the run is in the store: a missing requirement would fail every trial.
         if isinstance(parameters, FlowParameters):
             if not is_real:
                 check_machine(parameters, bed.name)
@@ -192,8 +192,8 @@ def _check_conditions(conditions: list[Condition], testbed: OpenTestbed) -> None
             client, *_ = testbed.hosts.engine_hosts(family)
             check_server(parameters, bed.hosts[1], client)
         if getattr(parameters, "io", None) == "segment" and bed.link.shape != "none":
-            # The kernel hands a buffer of several messages to the shaper as one: measured, such
-            # traffic is some per cent faster than the medium it is meant to be on.
+            # The kernel passes a buffer of several messages to the shaper as one: such traffic was
+            # measured to be some per cent faster than the emulated medium.
             raise UsageError(
                 f"experiment `{condition.experiment}` sends by segmentation offload, which passes "
                 f"a shaped link faster than its medium allows",
@@ -276,7 +276,7 @@ def _execute(
             hint=f"continue with `lanlab run --resume {run.id}{allowed}`",
         ) from None
     except StoreError:
-        # The run stays as it is in the store: it can be resumed once there is room again.
+        # The run stays unchanged in the store: it can be resumed once there is space.
         raise
     except BaseException:
         with contextlib.suppress(StoreError):
@@ -290,7 +290,7 @@ def _end_status(plan: Plan) -> str:
 
 
 def _check_commands(study: Study, is_allowed: bool) -> None:
-    """A record may come from somebody else: its commands are not run unless the user allows it."""
+    """A record may come from another person: its commands do not run unless the user allows it."""
     if study.commands is None or is_allowed:
         return
     given = study.commands.model_dump(include={"setup", "prepare", "cleanup"}, exclude_none=True)
@@ -302,7 +302,7 @@ def _check_commands(study: Study, is_allowed: bool) -> None:
 
 
 def _check_same_version(run: RunRecord, name: str, now: str) -> None:
-    """Trials of unlike versions must not be averaged unseen."""
+    """Trials of different versions must not be averaged unnoticed."""
     then = run.versions.get(name)
     if then != now:
         raise UsageError(

@@ -1,4 +1,4 @@
-"""Which machines a simulated trial has, and what can be refused before any of them is simulated."""
+"""The machines of a simulated trial, and the refusals before any is simulated."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def check_worlds(study: Study, conditions: Sequence[Condition], link: str) -> No
     Refuse conditions that cannot be simulated.
 
     Raises:
-        UsageError: No place fits a condition, or a parameter or link has no counterpart.
+        UsageError: No place matches a condition, or a parameter or link has no counterpart.
     """
     if study.simulation is None:
         return
@@ -44,9 +44,9 @@ def simulated_trial(run: RunRecord, planned: PlannedTrial, testbed: OpenTestbed)
 
 
 def expect_worlds(run: RunRecord, plan: Plan, testbed: OpenTestbed) -> None:
-    """Have the worlds of the trials that are likely to come computed side by side."""
+    """Compute the worlds of the next likely trials in parallel."""
     bed = testbed.bed
-    # Without machines it is another simulator, as of a test.
+    # Without machines it is another simulator, for example a test's.
     if not isinstance(bed, Simulates) or testbed.study_of(run).simulation is None:
         return
     if bed.worlds.most < 2:
@@ -68,7 +68,7 @@ def on_machines(
     A trial of a study on its machines.
 
     Raises:
-        UsageError: No machine stands for its condition.
+        UsageError: No machine represents its condition.
     """
     assert study.simulation is not None
     place = place_at(study, trial.parameters, trial.experiment)

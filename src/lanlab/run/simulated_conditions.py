@@ -1,4 +1,4 @@
-"""Conditions on machines of any numbers, simulated without a run: nothing is stored."""
+"""Conditions on arbitrary machines, simulated without a stored run."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ Wanted = tuple[Condition, SimulatedTrial]
 
 class SimulatedConditions:
     """
-    Simulates conditions, each on the same machines with the same seed once.
+    Simulates conditions, each only once for the same machines and seed.
 
     Args:
         bed: The simulated testbed, which has the engines.
@@ -35,7 +35,7 @@ class SimulatedConditions:
         return len(self._known)
 
     def expect(self, wanted: Iterable[Wanted]) -> None:
-        """Have these simulated side by side; they are asked for next, in this order."""
+        """Simulate these in parallel; they are requested next, in this order."""
         self._bed.worlds.expect(
             [
                 simulate_request(workload(condition.workload), condition.values, trial)
@@ -46,10 +46,10 @@ class SimulatedConditions:
 
     def metrics(self, condition: Condition, trial: SimulatedTrial) -> Mapping[str, float | int]:
         """
-        What a trial of a condition comes to.
+        The result of a trial of a condition.
 
         Raises:
-            LabError: It came to no result.
+            LabError: It has no result.
         """
         key = _key(condition, trial)
         if key not in self._known:
@@ -66,12 +66,12 @@ def first_metrics(
     study: Study, scale: str, link: str, seed: int, conditions: SimulatedConditions
 ) -> dict[tuple[str, str], float]:
     """
-    The first metric of each experiment at each of its conditions, of one trial each.
+    The first metric of each experiment at each of its conditions, from one trial each.
 
     Args:
-        study: With machines, whose experiments can all be simulated.
-        link: That of the run, where a place has no medium of its own.
-        seed: That of the run: the trial is the run's first one of its condition.
+        study: With machines; all its experiments can be simulated.
+        link: The run's link, for places without their own medium.
+        seed: The run's seed: the trial is the run's first one of its condition.
 
     Returns:
         By experiment and `condition_key`, in the metric's SI unit. A search has none.

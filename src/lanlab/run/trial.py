@@ -1,4 +1,4 @@
-"""One trial of a run: executed between the engines, judged, and made into its record."""
+"""One trial of a run: executed between the engines, judged, and recorded."""
 
 from __future__ import annotations
 
@@ -36,9 +36,9 @@ def run_trial(
     commands: TrialCommands = NO_COMMANDS,
 ) -> TrialRecord:
     """
-    Run one trial. What goes wrong in it is in its record: the cause, and in `raw` what both roles
-    had measured until then (as in `sender`, `receiver`), their last report (`progress`), and the
-    facts before and after.
+    Run one trial. If it fails, its record has the cause, and in `raw` both roles' results up to
+    then (as in `sender`, `receiver`), their last report (`progress`), and the facts before and
+    after.
 
     Args:
         on_progress: Called from another thread.
@@ -72,7 +72,7 @@ def run_trial(
 
     try:
         try:
-            # First, as a lost engine is started anew here and has facts to tell again.
+            # First, because a lost engine is restarted here and has facts to report again.
             hosts.revive()
             commands.before(planned, testbed, ran)
             facts["before"] = hosts.passing_facts()
@@ -101,7 +101,7 @@ def run_trial(
             facts["after"] = hosts.passing_facts()
             damage = _damage(testbed, facts)
     except BaseException:
-        # There is no record of this trial, but what its commands began is to be ended.
+        # This trial has no record, but its commands' processes must end.
         with contextlib.suppress(CommandFailed):
             commands.after(planned, testbed, ran, outlasts_interrupt=False)
         raise
@@ -138,8 +138,9 @@ def run_trial(
 
 
 def with_series(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
-    """A trial without its series, and these. One of which an engine said what no series can hold
-    has failed, and is kept without it."""
+    """A trial without its series, and the series. A trial whose engine reported something that no
+    series can hold has failed, and is stored without it.
+    """
     try:
         return take_intervals(trial)
     except (StoreError, ArithmeticError, LookupError, TypeError, ValueError) as error:

@@ -1,6 +1,6 @@
 """
-Why two real hosts that lanlab both reaches do not reach each other: no route between the addresses
-that are measured, or a firewall on one of them. Their engines answer, so neither host is down.
+Why two real hosts cannot reach each other although lanlab reaches both: no route between the
+measured addresses, or a firewall on one of them. Their engines answer, so neither host is down.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lanlab.testbeds.registry import real_hosts
 _NO_ROUTE = "peer.unreachable"
 _NO_ANSWER = "peer.no_answer"
 _NO_ADDRESS = "bind.no_address"
-#: Codes of what long packets that are lost without a report come to.
+#: Error codes that result when long packets are lost silently.
 _SILENT_LOSS = (
     *("peer.gone", "stream.nothing_sent", "stream.nothing_arrived", "echo.nothing_arrived"),
 )
@@ -30,12 +30,12 @@ def explained(
     paths: Mapping[str, Mapping[str, Any]],
 ) -> LabError:
     """
-    An error of a trial between real hosts, with what to do about their network.
+    An error of a trial between real hosts, with advice on their network.
 
     Args:
-        requests: What the engines were asked, by role.
-        names: Name of the host in each role, the one that connects first.
-        paths: What was found of the longest packets between them before the run.
+        requests: The requests to the engines, by role.
+        names: Name of the host in each role, the connecting one first.
+        paths: The longest packets between them, as probed before the run.
     """
     kind = real_hosts(bed.name)
     if kind is None or not isinstance(error, EngineError):

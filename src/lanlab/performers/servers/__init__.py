@@ -1,1 +1,1 @@
-"""File servers: that of a trial, those that are installed, and one that serves a directory."""
+"""File servers: a trial's, installed ones, and one that serves a directory."""

@@ -20,7 +20,7 @@ from lanlab.testbeds.raw_links import engine_without_rights, raw_link
 
 _SETUP_S = 60.0
 
-#: Lines of data of an engine that serves; `None` when it has ended.
+#: Lines of data from an engine that serves; `None` when it has ended.
 _Lines = queue.SimpleQueue[dict[str, Any] | None]
 
 
@@ -28,18 +28,18 @@ _Lines = queue.SimpleQueue[dict[str, Any] | None]
 class Station:
     interface: str
     name: str
-    #: Of IPX, as engines call it; empty: what is found.
+    #: IPX frame type by the engine's name; empty: detected.
     segment: dict[str, Any] = field(default_factory=dict)
-    #: The system of the time that it is, of `PROFILES`; `None`: none.
+    #: The emulated period system, from `PROFILES`; `None` for none.
     profile: str | None = None
 
 
 @dataclass(frozen=True)
 class OwnStack:
-    """A station with lanlab's own TCP that serves at an address of its own."""
+    """A station with lanlab's own TCP and its own address."""
 
     interface: str
-    #: IPv4, one that no host has.
+    #: An unused IPv4 address.
     address: str
     memory_bytes: int
 
@@ -49,20 +49,20 @@ class Wanted:
     service: str
     root: str
     address: str
-    #: 0: one that is free.
+    #: 0: any free port.
     port: int
     is_read_only: bool
     #: `None`: every client that reaches the address is served.
     credentials: dict[str, str] | None
-    #: Over a carrier without IP: the interface that the server's station is at, and its name.
+    #: For a carrier without IP: the interface of the server's station, and its name.
     station: Station | None = None
-    #: Over TCP of lanlab's own, whose address `address` is then.
+    #: For lanlab's own TCP, whose address is `address`.
     own_stack: OwnStack | None = None
-    #: Whether every client has to sign its messages; only SMB 1 can ask for that.
+    #: Whether every client must sign its messages; for SMB 1 only.
     requires_signatures: bool = False
-    #: The oldest and the newest dialect to speak; `None`: all, or the service has none.
+    #: The oldest and the newest dialect to offer; `None`: all, or the service has none.
     dialects: tuple[str, str] | None = None
-    #: What a server of SMB 1 over TCP calls itself, and its share; `None`: as the engine does.
+    #: The name of an SMB 1 server over TCP, and of its share; `None`: the engine's defaults.
     name: str | None = None
     share: str | None = None
     says_clients: bool = False
@@ -73,7 +73,7 @@ class Serving:
         served = ready.get("served") or {}
         self._wanted, self._lines = wanted, lines
         self.port: int = ready["ports"][0]
-        #: SHA-256 of its certificate or host key, hexadecimal; `None` where it has none.
+        #: SHA-256 of its certificate or host key, hexadecimal; `None` if it has none.
         self.trust_sha256: str | None = served.get("trust_sha256")
         self._share: str | None = served.get("share")
         self.done: dict[str, Any] | None = None
@@ -89,7 +89,7 @@ class Serving:
 
     @property
     def mount_command(self) -> str | None:
-        """How Linux mounts it; `None` if it is no NFS server."""
+        """The mount command for Linux; `None` unless it is an NFS server."""
         if self._wanted.service != "nfs":
             return None
         options = f"vers=3,proto=tcp,nolock,port={self.port},mountport={self.port}"
@@ -97,7 +97,9 @@ class Serving:
         return f"mount -t nfs -o {options} {place} /mnt"
 
     def clients(self, within_s: float | None) -> Iterator[dict[str, Any]]:
-        """What clients do (`client_seen`), until that time is over or it has ended by itself."""
+        """
+        Messages on clients (`client_seen`), until that time is over or it has ended by itself.
+        """
         end_s = None if within_s is None else time.monotonic() + within_s
         while True:
             try:
@@ -133,10 +135,10 @@ def _begun(wanted: Wanted) -> Iterator[tuple[Engine, dict[str, Any]]]:
 @contextmanager
 def serving(wanted: Wanted) -> Iterator[Serving]:
     """
-    Serve for as long as the `with` block; `Serving.done` says afterwards what was done.
+    Serve within the `with` block; `Serving.done` has the totals afterwards.
 
     Raises:
-        UnmetNeed: This process does not have the right to an interface.
+        UnmetNeed: This process lacks the right to an interface.
         UsageError: The interface is gone or down.
         EngineError: It cannot listen there, or the directory cannot be served.
         EngineLost: The engine ended meanwhile.

@@ -1,4 +1,4 @@
-"""Real file servers for trials: those of the testbeds, as workloads ask for them."""
+"""Real file servers for trials: the testbeds' servers, for the use of workloads."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ if TYPE_CHECKING:
     from lanlab.testbeds.servers import RunningServer
     from lanlab.testbeds.servers.listening import LocalServer
 
-#: In place of a name: the first choice of the real servers for a service that are here.
+#: In place of a name: the first installed server for a service.
 INSTALLED = "installed"
 
 
 def check_server(parameters: TrialParameters, host: Host, client: EngineHost) -> None:
     """
-    See that the server of a file service can be had, before a run begins.
+    Check before a run that the server of a file service is available.
 
     Args:
         host: Where it would run.
         client: Looks up the name of a user's own.
 
     Raises:
-        UsageError: There is no such server, it does not serve that, a program or right is missing,
-            or there is no password for a user's own.
+        UsageError: The server is unknown, or does not serve that; a program or right is missing; or
+            there is no password for a user's own server.
     """
     if not isinstance(parameters, ServiceParameters):
         return
@@ -89,10 +89,10 @@ def _check_system(name: str) -> None:
 
 
 def find_server(address: str, port: int) -> LocalServer | None:
-    """A server that was there before, to watch its CPU time.
+    """A user's own server, to watch its CPU time.
 
     Returns:
-        `None` if it is on another machine, or this system does not tell who holds a socket.
+        `None` if it is on another machine, or this system does not show who holds a socket.
     """
     if sys.platform != "linux":
         return None
@@ -113,14 +113,14 @@ def start_server(
     Start a server on a host.
 
     Args:
-        name: Name of the server, as `samba`, or `installed`.
-        service: As engines name it.
+        name: Name of the server, such as `samba`, or `installed`.
+        service: The engine's name of the service.
         root: The directory to serve.
         credentials: `user` and `secret`; `None`: any user.
 
     Raises:
-        UnmetNeed: It cannot be had on this system.
-        LabError: As `lanlab.testbeds.servers.start`.
+        UnmetNeed: It is not available on this system.
+        LabError: As in `lanlab.testbeds.servers.start`.
     """
     _check_system(name)
     from lanlab.testbeds.servers import Credentials, start

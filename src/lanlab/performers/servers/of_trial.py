@@ -1,4 +1,4 @@
-"""The file server of a trial: the engine's own, a real one that is started, or a user's."""
+"""The file server of a trial: the engine's own, an installed one that is started, or a user's."""
 
 from __future__ import annotations
 
@@ -30,26 +30,26 @@ _STATION = "LANLAB"
 @dataclass
 class Server:
     target: Request
-    #: CPU time that it has used so far, seconds; `None` where it cannot be known.
+    #: CPU time that it has used so far, seconds; `None` if unknown.
     cpu_s: Callable[[], float | None]
     facts: Request = field(default_factory=dict)
-    #: The directory that it serves, on a host of ours; `None`: elsewhere.
+    #: The directory that it serves, on a host of the testbed; `None`: elsewhere.
     root: str | None = None
-    #: For the record, once it has ended: what it counted in its whole life.
+    #: For the record, once it has ended: its total counts.
     ended: Request = field(default_factory=dict)
-    #: Why its CPU time is not known though it takes that of this machine; `None` otherwise.
+    #: Why its CPU time is unknown though it runs on this machine; `None` otherwise.
     cpu_unknown: Callable[[], str | None] = lambda: None
 
     def seen_since(self, before_s: float | None) -> dict[str, Any]:
-        """What is known of it since it had used `before_s` of CPU time, for a trial's record."""
+        """Its facts for a trial's record, with the CPU time since `before_s`."""
         after_s = self.cpu_s()
         cpu_s = None if before_s is None or after_s is None else after_s - before_s
         if (reason := self.cpu_unknown()) is not None:
-            # Then its work cannot be separated from that of other processes.
+            # Its work cannot be separated from that of other processes.
             return {"kind": "file_server", "cpu_s": None, "cpu": None, "cpu_unknown": reason} | (
                 self.facts
             )
-        # What a server on another machine takes is no work of this one.
+        # A server on another machine uses no CPU time of this one.
         used = {"user_ns": round(1e9 * (cpu_s or 0.0)), "system_ns": 0}
         return {"kind": "file_server", "cpu_s": cpu_s, "cpu": used, **self.facts}
 
@@ -62,11 +62,11 @@ def served(
     connections: int = 0,
 ) -> Iterator[Server]:
     """
-    The server of a trial, for as long as it lasts.
+    The server of a trial, for its duration.
 
     Args:
-        connections: That it will have at once; an embedded server for which this host cannot
-            provide is refused. 0: no more than any process may have.
+        connections: Connections at the same time; an embedded server that this host cannot support
+            is refused. 0: no more than any process may have.
     """
     if parameters.is_users_server:
         url = server_url.parse_url(parameters.server)
@@ -103,11 +103,11 @@ def target_of(
     url: server_url.ServerUrl, parameters: ServiceParameters, client: EngineHost
 ) -> Request:
     """
-    A user's own server in a request to its client's engine, at the address that the client sees.
+    A user's own server in a request to its client's engine, with its address as the client sees it.
 
     Raises:
         EngineError: Its name has no address there.
-        UsageError: As `server_url.target_of`.
+        UsageError: As in `server_url.target_of`.
     """
     target = server_url.target_of(url, parameters.trust)
     if url.service != "directory":
@@ -170,7 +170,7 @@ def _embedded(
     address = seen_from(client.address, host.address)
     way: Request = {"address": address, "bind": client.address}
     if not parameters.is_over_ip:
-        # No other station of the network has this name.
+        # Unique on the network.
         name = f"{_STATION}{secrets.token_hex(4).upper()}"
         own = {"carrier": parameters.carrier, **_segment(parameters)}
         request |= {**own, "link": host.raw_link, "station_name": name}
@@ -216,7 +216,7 @@ def _real(
     with host.start_server(
         parameters.server, service, Path(root), host.address, credentials
     ) as running:
-        # Some servers know only users of their own choosing.
+        # Some servers only have users with fixed names.
         own = running.credentials
         if own is not None:
             credentials = {"user": own.user, "secret": own.secret}
@@ -224,7 +224,7 @@ def _real(
         target = {
             "service": service,
             "address": seen_from(client.address, host.address),
-            # The portmapper tells the port of NFS, and that of mounting, which is another.
+            # The portmapper reports the ports of NFS and of MOUNT, which differ.
             "port": None if service == "nfs" else running.port,
             "bind": client.address,
             "share": running.share,
