@@ -1,7 +1,7 @@
-//! Timers, windows and habits of the NetBIOS stacks of their time, as data.
+//! Timers, windows and behaviour of period NetBIOS stacks, as data.
 //!
-//! Each number says how sure it is. Sources: IBM, Local Area Network Technical Reference (SC30-3587);
-//! Microsoft Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
+//! Each number has its certainty. Sources: IBM, Local Area Network Technical Reference (SC30-3587); Microsoft
+//! Knowledge Base, articles Q90180, Q99745, Q102998, Q177654, Q192496; net/llc of Linux 6.1.
 
 pub use crate::known::{Certainty, Known};
 use crate::known::{assumed, observed, primary, secondary};
@@ -9,55 +9,54 @@ use crate::xns::profile::{THREE_PLUS, XnsProfile};
 
 const MS: u64 = 1_000_000;
 
-/// How a stack runs a link of LLC type 2.
+/// Parameters of LLC type 2 links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LinkProfile {
-    /// T1: time to wait for an answer, ns.
+    /// T1: reply time-out, ns.
     pub t1_ns: Known<u64>,
-    /// Each further wait for an answer is longer by this, percent of the one before; rounded down to
-    /// whole ticks.
+    /// Growth of each further time-out, percent of the one before; rounded down to whole ticks.
     pub t1_growth_percent: Known<u64>,
     /// Unit of T1 when it grows, ns.
     pub tick_ns: Known<u64>,
-    /// T2: longest time that an acknowledgement waits, ns. Zero: it does not.
+    /// T2: longest delay of an acknowledgement, ns; zero for none.
     pub t2_ns: Known<u64>,
-    /// Ti: time without traffic after which the other end is asked, ns.
+    /// Ti: idle time after which the other end is polled, ns.
     pub ti_ns: Known<u64>,
-    /// N2: attempts before the link is given up.
+    /// N2: attempts before the link fails.
     pub n2: Known<u32>,
-    /// N3: I frames after which an acknowledgement does not wait.
+    /// N3: I frames after which an acknowledgement is sent at once.
     pub n3: Known<u8>,
-    /// k: most I frames on their way, 1 to 127.
+    /// k: most I frames in flight, 1 to 127.
     pub window: Known<u8>,
-    /// Nw: acknowledged I frames after which the window grows again by one, after a loss has reduced it
-    /// to one. Zero: a loss does not reduce it.
+    /// Nw: acknowledged I frames per growth of the window by one, after a loss reduced it to one. Zero: losses do
+    /// not reduce it.
     pub window_growth: Known<u8>,
     pub polls_after_connect: Known<bool>,
-    /// A receiver that is not ready for this long loses the link, ns.
+    /// Time of RNR after which the link fails, ns.
     pub longest_busy_ns: Known<u64>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct IpxProfile {
-    /// How often a station is asked for a session, and after what time again, ns.
+    /// Connection attempts, and their interval, ns.
     pub connect_count: Known<u32>,
     pub connect_interval_ns: Known<u64>,
     pub longest_data: Known<u16>,
     pub times: Known<[u16; 2]>,
     pub window: Known<u16>,
-    /// Packets within a message after which an acknowledgement does not wait, on slow networks.
+    /// Packets within a message after which an acknowledgement is sent at once, on slow networks.
     pub ack_window: Known<u16>,
-    /// Round trip from which on a network is slow, ns.
+    /// Round-trip time from which a network counts as slow, ns.
     pub slow_ns: Known<u64>,
     pub ack_delay_ns: Known<u64>,
-    /// Time to wait for an acknowledgement at first, ns.
+    /// Initial resend time-out, ns.
     pub resend_ns: Known<u64>,
-    /// Each further wait is longer by this, percent of the one before.
+    /// Growth of each further time-out, percent of the one before.
     pub resend_growth_percent: Known<u64>,
     pub resend_count: Known<u32>,
-    /// Time between questions whether a closed window is open again, ns.
+    /// Interval between probes of a closed window, ns.
     pub probe_ns: Known<u64>,
-    /// Time without a packet of the other end after which it is asked whether it is there, ns.
+    /// Silence of the other end after which it is probed, ns.
     pub alive_ns: Known<u64>,
     pub alive_count: Known<u32>,
 }
@@ -80,7 +79,7 @@ const NWNBLINK: IpxProfile = IpxProfile {
     alive_count: primary(8),
 };
 
-/// Windows 9x: NT's numbers where none are known.
+/// Windows 9x: NT's values where its own are unknown.
 const IPX_9X: IpxProfile =
     IpxProfile { longest_data: secondary(0x05a0), times: secondary([0x25, 0x0d]), ..NWNBLINK };
 
@@ -89,21 +88,21 @@ pub struct Profile {
     pub name: &'static str,
     pub link: LinkProfile,
     pub ipx: &'static IpxProfile,
-    /// Its sessions over XNS. Of stacks that had none, those of 3Com's 3+.
+    /// Its sessions over XNS; stacks without XNS use 3Com's 3+.
     pub xns: &'static XnsProfile,
-    /// Number of queries: how often a name is claimed or looked for.
+    /// Number of queries when a name is claimed or looked up.
     pub query_count: Known<u32>,
     pub query_interval_ns: Known<u64>,
     pub queries_name_first: Known<bool>,
     pub piggybacks: Known<bool>,
-    /// How long an acknowledgement waits for data to come with, ns.
+    /// How long an acknowledgement waits to ride on data, ns.
     pub piggyback_wait_ns: Known<u64>,
     pub send_no_ack_able: Known<bool>,
     pub asks_receive_continue: Known<bool>,
     pub session_wait_ns: Known<u64>,
-    /// Time without traffic after which SESSION ALIVE is sent, ns. Zero: never.
+    /// Idle time after which SESSION ALIVE is sent, ns. Zero: never.
     pub alive_ns: Known<u64>,
-    /// Most sessions over NetBIOS frames that others have opened. A call beyond them is refused.
+    /// Most incoming sessions over NetBIOS frames; further calls are refused.
     pub sessions: Known<u16>,
 }
 
@@ -139,7 +138,7 @@ pub const IBM: Profile = Profile {
     sessions: primary(MOST_SESSIONS),
 };
 
-/// The same on IBM's PC Network, whose adapters had fewer sessions: that of the PC LAN Program.
+/// PC Network, whose adapters had fewer sessions: the profile of the PC LAN Program.
 pub const PC_NETWORK: Profile = Profile { name: "pc-network", sessions: secondary(32), ..IBM };
 
 /// NBF of Windows NT 3.5 and 4.0.
@@ -174,11 +173,11 @@ pub const WINDOWS_NT: Profile = Profile {
     sessions: assumed(MOST_SESSIONS),
 };
 
-/// Time in which the program of today's host answers a message, ns.
+/// Time in which a program on a modern host answers a message, ns.
 const ANSWER_NS: Known<u64> = assumed(2 * MS);
 
-/// lanlab's own on a real network: as Windows NT, but acknowledgements wait no longer for data to go with them than a
-/// program takes to answer. NT's wait 150 to 250 ms for each message that is not answered.
+/// lanlab's own profile on a real network: Windows NT, but acknowledgements wait for data no longer than a program
+/// takes to answer. NT waits 150 to 250 ms for each message without an answer.
 pub const OWN: Profile = Profile {
     name: "lanlab",
     ipx: &IpxProfile { ack_delay_ns: ANSWER_NS, ..NWNBLINK },
@@ -187,7 +186,7 @@ pub const OWN: Profile = Profile {
     ..WINDOWS_NT
 };
 
-/// Windows 9x: NT's numbers, a smaller window.
+/// Windows 9x: NT's values with a smaller window.
 pub const WINDOWS_9X: Profile = Profile {
     name: "win9x",
     link: LinkProfile {
@@ -200,16 +199,16 @@ pub const WINDOWS_9X: Profile = Profile {
     ..WINDOWS_NT
 };
 
-/// Windows for Workgroups: as Windows 9x, in shorter packets of IPX.
+/// Windows for Workgroups: like Windows 9x, with shorter IPX packets.
 pub const WINDOWS_WFW: Profile = Profile {
     name: "wfw",
     ipx: &IpxProfile { longest_data: secondary(0x0590), ..IPX_9X },
     ..WINDOWS_9X
 };
 
-/// A redirector under DOS: one frame on its way, no acknowledgements with data, no NO.ACK.
+/// A redirector under DOS: one frame in flight, no acknowledgements with data, no NO.ACK.
 ///
-/// This is the minimal peer: what IBM's LAN Client leaves out is left out.
+/// The minimal peer: it omits what IBM's LAN Client omits.
 pub const DOS: Profile = Profile {
     name: "dos",
     link: LinkProfile {
@@ -225,7 +224,7 @@ pub const DOS: Profile = Profile {
     ..IBM
 };
 
-/// The links of net/llc in Linux 6.1; what stands above is Windows NT's, as Linux has nothing there.
+/// Links of net/llc in Linux 6.1; the layers above are Windows NT's, as Linux has none.
 pub const LINUX: Profile = Profile {
     name: "linux",
     link: LinkProfile {
@@ -244,10 +243,9 @@ pub const LINUX: Profile = Profile {
     ..WINDOWS_NT
 };
 
-/// Every profile that is asked for by its name.
+/// Every profile that can be selected by name.
 pub const ALL: [Profile; 7] = [OWN, IBM, WINDOWS_NT, WINDOWS_9X, WINDOWS_WFW, DOS, LINUX];
 
-/// The profile of a name. `None` if there is none.
 pub fn by_name(name: &str) -> Option<Profile> {
     ALL.into_iter().find(|profile| profile.name == name)
 }

@@ -1,6 +1,6 @@
-//! What makes calls of a program into messages to a file server, and its messages into answers.
+//! Translates file calls of a program into messages to a file server, and replies into results.
 //!
-//! A redirector knows neither a clock nor a socket. Its driver moves whole messages:
+//! A redirector has neither a clock nor a socket. Its driver moves whole messages:
 //!
 //! 1. [`call`](Redirector::call) as often as it likes;
 //! 2. while [`poll_message`](Redirector::poll_message) gives a message, send it;
@@ -24,24 +24,22 @@ pub enum Access {
     Update,
 }
 
-/// What is asked of the server. Paths are names joined by `/`, empty for the root of the share.
+/// A call to the server. Paths are names joined by `/`, empty for the root of the share.
 #[derive(Debug, Clone, Copy)]
 pub enum Call<'a> {
     Open {
         path: &'a str,
         access: Access,
     },
-    /// Read once; the answer may be shorter, and is empty at the end of the file.
+    /// Read once; the result may be shorter than requested, and is empty at the end of the file.
     Read {
         file: FileId,
-        /// From where, octets.
         offset: u64,
         count: u32,
     },
-    /// Write once, two parts one behind the other; the answer may say that fewer octets were written.
+    /// Write two consecutive parts once; the result may report fewer bytes written.
     Write {
         file: FileId,
-        /// From where, octets.
         offset: u64,
         parts: [&'a [u8]; 2],
     },
@@ -85,7 +83,7 @@ pub enum Done {
         file: FileId,
         size_bytes: u64,
     },
-    /// What was read: these octets of the `data` of [`Redirector::poll_done`].
+    /// These bytes of the `data` of [`Redirector::poll_done`] were read.
     Read(Range<usize>),
     Written(u32),
     Listed(Vec<Listed>),
@@ -109,7 +107,7 @@ pub struct Listed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reason {
     Missing,
-    /// It is there already, or is not empty.
+    /// It already exists, or is not empty.
     Exists,
     Denied,
     Login,
@@ -147,34 +145,34 @@ impl fmt::Display for Refusal {
 pub struct RedirectorFacts {
     /// Protocol with its dialect and how the user logged in, as `SMB 1, NT LM 0.12, NTLM login`.
     pub protocol: String,
-    /// How messages are protected, as `signed, MD5`; `none`.
+    /// How messages are protected, as `signed, MD5`; or `none`.
     pub protection: String,
     pub server: Option<String>,
     pub read_bytes: u32,
     pub write_bytes: u32,
     pub largest_file_bytes: u64,
     pub depth: u16,
-    /// Whether names have at most 8 characters, a dot and 3 characters.
+    /// Whether names are limited to 8.3.
     pub short_names: bool,
 }
 
-/// See the module. After an error of the protocol every call is refused with it.
+/// See the module. A protocol error makes every later call fail with it.
 pub trait Redirector {
-    /// Its protocol, as errors of a connection name it: `SMB 1`.
+    /// Name of the protocol in connection errors: `SMB 1`.
     fn protocol(&self) -> &'static str;
 
-    /// Begin a call. Its number comes back in [`poll_done`](Self::poll_done).
+    /// Begin a call. [`poll_done`](Self::poll_done) returns its number.
     fn call(&mut self, call: Call<'_>) -> CallId;
 
-    /// Take a whole message of the server. The memory may be exchanged for another.
+    /// Handle a whole message of the server. Its buffer may be exchanged.
     fn handle_message(&mut self, message: &mut Vec<u8>);
 
-    /// The next message to the server. The memory may be exchanged for another.
+    /// The next message to the server. The buffer may be exchanged.
     fn poll_message(&mut self, into: &mut Vec<u8>) -> bool;
 
-    /// A call that has ended. What was read is in `data`, whose memory may be exchanged for another.
+    /// A finished call. `data` receives what was read, possibly by exchanging buffers.
     fn poll_done(&mut self, data: &mut Vec<u8>) -> Option<(CallId, Result<Done, Refusal>)>;
 
-    /// What both ends agreed on, once the session is there.
+    /// The negotiated facts, once the session is established.
     fn facts(&self) -> Option<&RedirectorFacts>;
 }

@@ -1,4 +1,5 @@
-//! Whom a responder answers: never another responder, which would answer the answer for ever after one forged packet.
+//! Which packets a responder answers: never those of another responder, or one forged packet would start an endless
+//! exchange.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::socket;
@@ -7,19 +8,18 @@ use lanlab_wire::xns;
 
 use crate::ncp::ECHO_SOCKET;
 
-/// Answers of one kind in a second, at most: more than any segment asks for.
+/// Most answers of one kind per second: more than any segment needs.
 const MOST_IN_SECOND: u32 = 100;
 const SECOND_NS: u64 = 1_000_000_000;
 const LAST_WELL_KNOWN: u16 = 3_000;
 
-/// Whether a program at a socket of IPX answers what it is asked. Sockets of NetWare's watchdog and echo are among
-/// those that clients take as they come, too.
+/// Whether a program at an IPX socket answers queries. This includes NetWare's watchdog and echo sockets, whose
+/// packets clients accept as they arrive.
 const fn answers_on_ipx(from: u16) -> bool {
     from < socket::FIRST_DYNAMIC && from != socket::SMB_CLIENT || from > socket::LAST_DYNAMIC
 }
 
-/// Whether a packet of IPX may be answered from a socket whose answers look like questions, or are to one
-/// station alone.
+/// Whether to answer an IPX packet from a socket whose replies look like queries, or are directed to one station.
 pub(crate) const fn may_answer_on_ipx(from: u16, is_to_all: bool) -> bool {
     !is_to_all && !answers_on_ipx(from)
 }
@@ -28,12 +28,12 @@ pub(crate) const fn may_echo_on_ipx(from: u16, is_to_all: bool) -> bool {
     may_answer_on_ipx(from, is_to_all) && !matches!(from, ECHO_SOCKET | watchdog::SERVER_SOCKET)
 }
 
-/// Whether a question of routers or service advertising, whose answers have another form, may be answered.
+/// Whether to answer a routing or service query, whose replies have another form.
 pub(crate) const fn may_advertise(from: u16, own: u16) -> bool {
     from == own || !answers_on_ipx(from)
 }
 
-/// Whether a datagram of XNS may be answered from a socket whose answers look like questions.
+/// Whether to answer an XNS datagram from a socket whose replies look like queries.
 pub(crate) const fn may_answer_on_xns(from: u16) -> bool {
     from > LAST_WELL_KNOWN && from != xns::socket::SMB
 }

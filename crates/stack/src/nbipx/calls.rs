@@ -1,4 +1,4 @@
-//! How sessions begin and end, and what a station does with packets about names.
+//! How sessions begin and end, and how a station handles name packets.
 
 use lanlab_units::Instant;
 use lanlab_units::room::{Places, Room, Standing, Use};
@@ -15,10 +15,10 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::ipx::Packet;
 use crate::netbios::{FACTS, NameCall, NameClaim, Outcome, QueryPace, Unanswered};
 
-/// Most sessions that others have called, of them of one station, and most that this station has called.
+/// Limits on incoming sessions, in all and per station, and on outgoing ones.
 const PLACES: Places = Places { all: 254, of_one: 127 };
 const MOST_CALLS: usize = 254;
-/// Time after a call from which on the same one is that of a station that has begun anew, ns.
+/// A repeated call within this time is a duplicate; later it means that the station restarted, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
 impl Station {
@@ -29,7 +29,7 @@ impl Station {
             return id;
         };
         if self.sessions.iter().filter(|session| session.is_caller).count() >= MOST_CALLS {
-            // One that is over makes room.
+            // A finished session makes room.
             let is_over = |one: &Session| one.is_caller && one.phase == Phase::Over;
             if let Some(index) = self.sessions.iter().position(is_over) {
                 self.sessions.remove(index);
@@ -42,7 +42,7 @@ impl Station {
         let id = self.ids.next();
         let call = NameCall::new([called, self.name]);
         let local = self.free_connection();
-        // Data of the other end begin with zero.
+        // Data of the other end begins with number zero.
         self.sessions.push(Session::new(id, now, &self.profile, (call, local, 0)));
         self.query(now, self.sessions.len() - 1);
         id
@@ -89,7 +89,6 @@ impl Station {
                 }
             }
             NameCommand::Recognized => self.handle_recognized(now, packet, name),
-            // It is free now for any station to claim.
             NameCommand::Deregister => {}
         }
         self.report(&outcomes);
@@ -131,7 +130,7 @@ impl Station {
         self.finish(index, why);
     }
 
-    /// Report that a session is over, and forget it, unless it answers the other end still.
+    /// Report that a session has ended, and drop it unless it still has to answer the other end.
     fn finish(&mut self, index: usize, why: Option<Why>) {
         let Some(why) = why else { return };
         let session = &self.sessions[index];
@@ -154,7 +153,7 @@ impl Station {
         let from = packet.from;
         let opening = Opening::parse(data).ok();
         let opening = opening.filter(|opening| {
-            // A session has one station at each end: it is not that of a group.
+            // A session has one station at each end, so it cannot be called by group name.
             let called = self.names.registered(Name(opening.destination));
             self.is_listening && called == Some(false) && header.sequence == 0
         });
@@ -177,7 +176,7 @@ impl Station {
                 }
                 return;
             }
-            // A station that begins anew has nothing of what it had.
+            // A restarted station loses its earlier state.
             let session = self.sessions.remove(index);
             if session.phase == Phase::Open {
                 self.common.event(Event::Ended(session.id, Why::ByPeer));
@@ -207,7 +206,7 @@ impl Station {
         });
     }
 
-    /// Have room for a session of a station: of one that is over, or was only called.
+    /// Make room for a session of a station: drop one that has ended or was only called.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let called = self.sessions.iter().enumerate().filter(|(_, session)| !session.is_caller);
         let standing = |session: &Session| Standing {

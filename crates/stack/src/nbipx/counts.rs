@@ -1,4 +1,4 @@
-//! What a station counts of its sessions.
+//! Session counters of a station.
 
 use crate::counts::counts;
 

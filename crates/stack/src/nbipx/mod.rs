@@ -1,13 +1,13 @@
 //! NetBIOS over IPX: names and sessions of a station, as NWLink of Windows NT has them with others of its kind.
 //!
 //! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
-//! (2003); articles Q99745 and Q128335 of Microsoft's Knowledge Base. (That a session runs over SPX, as
-//! [MS-CIFS] has it, is not so in Microsoft's and Novell's stacks.) Each session numbers its packets, and
-//! acknowledges what came in order; what came out of order is asked for again. A [`Station`] is driven as a
-//! [`Node`](crate::node::Node), of which it is a carrier.
+//! (2003); articles Q99745 and Q128335 of Microsoft's Knowledge Base. (That a session runs over SPX, as [MS-CIFS]
+//! has it, is not so in Microsoft's and Novell's stacks.) Each session numbers its packets and acknowledges those
+//! in order; missing ones are requested again. A [`Station`] is driven as a [`Node`](crate::node::Node), of which
+//! it is a carrier.
 //!
-//! What no source says is a choice of ours: when a packet asks for its acknowledgement, how waits grow, that a call which
-//! cannot be taken is not answered, and when an end that has ended a session forgets it.
+//! No source covers these, so they are our choice: when a packet requests its acknowledgement, how time-outs grow,
+//! that refused calls get no answer, and how long an ended session is remembered.
 
 mod calls;
 mod counts;

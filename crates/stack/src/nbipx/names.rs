@@ -1,4 +1,4 @@
-//! Packets about names.
+//! Name packets.
 
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::ipx::{packet_type, socket};
@@ -8,7 +8,7 @@ use lanlab_wire::netbios_name::Name;
 use crate::ipx::{Interface, Place};
 use crate::netbios::{NameClaim, NameFrames};
 
-/// Writes packets about names. Answers go to `asker`, if a packet is being answered.
+/// Writes name packets; answers are sent to `asker` if a packet is being answered.
 pub(super) struct NameOutput<'a> {
     pub(super) interface: &'a mut Interface,
     pub(super) asker: Option<Place>,
@@ -20,7 +20,7 @@ impl NameOutput<'_> {
         self.interface.push_to_all(is_again, packet_type::PROPAGATED, socket::NETBIOS, &data);
     }
 
-    /// Say that a name is ours, in answer to a question or a claim.
+    /// Answer a query or claim: the name is ours.
     pub(super) fn answer(&mut self, command: NameCommand, name: Name, is_group: bool) {
         if let Some(to) = self.asker {
             let flags = name_flag::IN_USE | name_flag::REGISTERED | group(is_group);

@@ -1,4 +1,4 @@
-//! Messages of a session that come in: their parts in the order of their numbers.
+//! Reassembly of incoming messages: parts in the order of their numbers.
 
 use lanlab_wire::nbipx::{SessionHeader, control};
 
@@ -36,7 +36,7 @@ impl Receiving {
         }
     }
 
-    /// Last number that the other end may send: this is being said.
+    /// Highest number that the other end may send; the caller announces it.
     pub(super) const fn grant(&mut self) -> u16 {
         let last = self.next.wrapping_sub(1);
         if self.incoming.is_paused() {
@@ -73,7 +73,7 @@ impl Receiving {
         if is_last { Taken::Whole } else { Taken::Part }
     }
 
-    /// Something is missing: whether it is to be asked for. That is done once.
+    /// Whether a missing packet is to be requested now, which is done once.
     pub(super) const fn is_to_ask(&mut self) -> bool {
         !std::mem::replace(&mut self.has_asked, true)
     }

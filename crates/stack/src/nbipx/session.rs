@@ -1,4 +1,4 @@
-//! One session: what its packets say, once the other station is found.
+//! One session, once the other station is found.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{framing, packet_type, socket};
@@ -14,7 +14,7 @@ use crate::netbios::NameCall;
 use crate::profile::Profile;
 use crate::sequenced::{Acknowledged, Sending, Timer, Wait, is_after};
 
-/// Fewer octets of data in a packet are not agreed on: messages would have more packets than there are numbers.
+/// Smallest packet data accepted, bytes: with less, a message could need more packets than there are numbers.
 const LEAST_DATA: u16 = 128;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -44,12 +44,12 @@ pub(super) struct Session {
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     profile: Profile,
-    /// A packet that asks for its acknowledgement: the number after it, and when it was sent.
+    /// A packet whose acknowledgement was requested: the number after it, and when it was sent.
     timed: Option<(u16, Instant)>,
 }
 
 impl Session {
-    /// A session with a local number; `first` is the number that is expected first.
+    /// A session with a local number; `first` is the first expected number.
     pub(super) fn new(
         id: SessionId,
         now: Instant,
@@ -144,7 +144,7 @@ impl Session {
         self.push_opening(control::ACKNOWLEDGE, common);
     }
 
-    /// The other end has called: the session is open. False if what it says cannot be agreed on.
+    /// The other end has called: the session is open. False if its parameters are unacceptable.
     pub(super) fn accept(
         &mut self,
         now: Instant,
@@ -176,7 +176,7 @@ impl Session {
         true
     }
 
-    /// Take a packet of the other end. Gives why the session is over, if it is.
+    /// Handle a packet of the other end. Returns the reason if the session has ended.
     pub(super) fn handle_packet(
         &mut self,
         now: Instant,
@@ -274,7 +274,7 @@ impl Session {
         data: &[u8],
         common: &mut Common,
     ) -> Option<Why> {
-        // An end is asked for again like data, if something before it is missing.
+        // An end is requested again like data, if earlier packets are missing.
         let is_data = header.stream == stream::DATA;
         let taken = if is_data { self.receiving.handle_data(header, data) } else { Taken::Gap };
         match taken {
@@ -309,7 +309,7 @@ impl Session {
         None
     }
 
-    /// Send what may be sent, and wait for what comes of it.
+    /// Send what the window allows, and set the timers.
     pub(super) fn go_on(
         &mut self,
         now: Instant,
@@ -325,7 +325,7 @@ impl Session {
         }
     }
 
-    /// Send the next part of a message, if one may be sent.
+    /// Send the next part of a message if the window allows.
     fn push_next(&mut self, now: Instant, common: &mut Common) -> bool {
         let Some(part) = self.sending.next_part() else { return false };
         let mut control = if part.is_last { control::END_OF_MESSAGE } else { 0 };
@@ -350,7 +350,7 @@ impl Session {
             data_bytes: part.data.len() as u16,
             ..Default::default()
         };
-        // The packet is written at once, so that the part need not be kept.
+        // The packet is written at once, so the part need not be kept.
         let mut data = common.memory();
         data.extend_from_slice(part.data);
         self.push(header, &data, common);
@@ -370,13 +370,13 @@ impl Session {
         self.timer.begin(now, wait, begins, self.profile.ipx);
     }
 
-    /// Do what is due. Gives why the session is over, if it is; one that was over is forgotten.
+    /// Do everything that is due. Returns the reason if the session has ended; expired sessions are dropped.
     pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Option<Why> {
         if self.acknowledge_at.is_some_and(|at| at <= now) {
             self.acknowledge(common);
         }
         if self.close_at.is_some_and(|at| at <= now) {
-            // What is left is not sent any more.
+            // Unsent data is dropped.
             self.begin_end(now, common);
             return None;
         }
@@ -436,7 +436,7 @@ impl Session {
     pub(super) fn resume(&mut self, common: &mut Common) {
         self.receiving.incoming.resume(self.id, common);
         if self.phase == Phase::Open {
-            // The other end may send again.
+            // Tells the other end that it may resume.
             self.acknowledge(common);
         }
     }

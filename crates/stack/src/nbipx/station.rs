@@ -1,4 +1,4 @@
-//! A station: what its driver and the program above it call.
+//! A station: the interface for its driver and the program above.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
@@ -45,7 +45,7 @@ impl Carrier for Station {
 
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
-        // Claims go out in the framing that is found.
+        // Claims are sent in the detected framing.
         let claims_at = interface.known_at().unwrap_or(now);
         let mut station = Self {
             name: config.name,
@@ -55,7 +55,7 @@ impl Carrier for Station {
             ids,
             is_listening: false,
             sessions: Vec::new(),
-            // A station that begins anew is not to be taken for the one that was there before.
+            // A restarted station must not be mistaken for its predecessor.
             last_connection: (now.as_nanos() / 1_000_000) as u16,
             now,
             common: Common::new(interface),

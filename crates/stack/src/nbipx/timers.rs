@@ -1,4 +1,4 @@
-//! How long a session waits, by its stack.
+//! Time-outs of a session, from its stack's profile.
 
 use crate::profile::IpxProfile;
 use crate::sequenced::{Wait, Waits};
@@ -15,7 +15,7 @@ impl Waits for IpxProfile {
 
     fn most(&self, wait: Wait) -> u32 {
         match wait {
-            // The call itself was the first one.
+            // The call itself was the first attempt.
             Wait::Answer => self.connect_count.value - 1,
             Wait::Alive => self.alive_count.value,
             _ => self.resend_count.value,

@@ -1,13 +1,13 @@
-//! What a keyed login proves a password by.
+//! The password proof of a keyed login.
 //!
-//! Source: B. Nance, Byte, March 1993; P. Szczerbina, Dr. Dobb's Journal, November 1993. A listener that has a key and
-//! the proof for it can try passwords without the server, at the speed of a table: it is worth little.
+//! Source: B. Nance, Byte, March 1993; P. Szczerbina, Dr. Dobb's Journal, November 1993. It is weak: an
+//! eavesdropper with a key and its proof can test passwords offline, at the speed of a table lookup.
 
 use lanlab_wire::ncp::bindery::KEY_LEN;
 
 const BLOCK: usize = 32;
 const HASH_LEN: usize = BLOCK / 2;
-/// What is taken from each octet, so that its place counts.
+/// Subtracted from each byte, so that its position matters.
 const PLACES: [u8; BLOCK] = [
     0x48, 0x93, 0x46, 0x67, 0x98, 0x3d, 0xe6, 0x8d, 0xb7, 0x10, 0x7a, 0x26, 0x5a, 0xb9, 0xb1, 0x35,
     0x6b, 0x0f, 0xd5, 0x70, 0xae, 0xfb, 0xad, 0x11, 0xf4, 0x47, 0xdc, 0xa7, 0xec, 0xcf, 0x50, 0xc0,
@@ -33,7 +33,7 @@ fn hash(number: [u8; 4], octets: &[u8]) -> [u8; HASH_LEN] {
         block.iter_mut().zip(part).for_each(|(to, from)| *to ^= from);
     }
     if !rest.is_empty() {
-        // The rest again and again, with one place of the table between two of it.
+        // The rest is repeated, with one table entry between repetitions.
         let period = rest.len() + 1;
         for (at, (to, place)) in block.iter_mut().zip(PLACES).enumerate() {
             *to ^= rest.get(at % period).copied().unwrap_or(place);
@@ -49,7 +49,7 @@ fn hash(number: [u8; 4], octets: &[u8]) -> [u8; HASH_LEN] {
     core::array::from_fn(|at| half(block[2 * at]) | half(block[2 * at + 1]) << 4)
 }
 
-/// What a user with this number and password answers to a key. Small letters of a password count as large ones.
+/// The response of a user with this number and password to a key. Passwords are case-insensitive.
 pub fn proof(user: u32, password: &str, key: [u8; KEY_LEN]) -> [u8; KEY_LEN] {
     let password = hash(user.to_be_bytes(), password.to_ascii_uppercase().as_bytes());
     let [a, b, c, d, rest @ ..] = key;

@@ -1,10 +1,10 @@
 //! Novell's NetWare core protocol (NCP) on IPX: a carrier, the redirector of a client, and a file server.
 //!
 //! Source: dissector `ncp` of Wireshark; what a server of NetWare 3 sent in captures. The carrier, a [`Station`],
-//! has the envelope: connections, one request at a time that the client repeats until it is answered, the reply
-//! that the server keeps for that, and the watchdog. Above it a message is what stands behind the envelope: of a
-//! request its function and all after it, of a reply its completion code and all after the status. So
-//! [`client`] and [`server`] know neither connections nor repetitions.
+//! handles the envelope: connections, one request at a time that the client resends until answered, the reply that
+//! the server keeps for resends, and the watchdog. Messages above it exclude the envelope: a request starts with
+//! its function, and a reply is its completion code and everything after the status. So [`client`] and [`server`]
+//! know neither connections nor resends.
 
 pub mod client;
 mod keyed;
@@ -24,12 +24,12 @@ pub use station::Station;
 
 use crate::carrier::CarrierFacts;
 
-/// The socket at which a server sends packets back.
+/// Echo socket of servers.
 pub(crate) const ECHO_SOCKET: u16 = 0x4002;
-/// Begins a message that is carried by bursts, instead of a function: NCP has no function of this number.
+/// First byte, in place of a function code, of a message carried by bursts; NCP has no function 0.
 const BURST: u8 = 0;
 const MOST_BURST: u32 = 1 << 16;
-/// Octets of a packet around what it has of a burst.
+/// Bytes of a burst packet besides its share of the burst.
 const AROUND_BURST: u32 = (HEADER_LEN + burst::HEADER_LEN) as u32;
 const SMALLEST_PACKET: u32 = 576;
 const AROUND_MESSAGE: u32 = (HEADER_LEN + REPLY_LEN - 1) as u32;
@@ -38,7 +38,8 @@ const fn packet_bytes(carrier: CarrierFacts) -> u16 {
     (carrier.longest_message + AROUND_MESSAGE) as u16
 }
 
-/// Octets of data of a read or write in a packet of this size: a write has more before them, its function too.
+/// Most data bytes of a read or write in a packet of this size; writes need more header, including the function
+/// code.
 const fn data_in_packet(octets: u16) -> u32 {
     (octets as u32).saturating_sub(AROUND_MESSAGE + 1 + WRITE_LEN as u32)
 }
@@ -49,7 +50,7 @@ const fn burst_packet_bytes(framing: Framing) -> u32 {
 
 const fn facts(framing: Framing) -> CarrierFacts {
     CarrierFacts {
-        // A reply has a completion code in its message, and a status in its envelope; a request neither.
+        // A reply has a completion code in the message and a status in the envelope; a request has neither.
         longest_message: (longest_data(framing) - (REPLY_LEN - 1)) as u32,
         keeps_raw: false,
         is_one_at_a_time: true,

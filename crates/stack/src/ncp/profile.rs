@@ -1,7 +1,4 @@
-//! NetWare of two generations, as data. Each number says how sure it is.
-//!
-//! Source: dissector `ncp` of Wireshark; a server that answers as NetWare 3; defaults of Novell's documentation,
-//! where the maker's own text is not at hand.
+//! Two generations of NetWare, as data with the certainty of each value.
 
 use crate::known::{Known, assumed, observed, primary, secondary};
 
@@ -11,24 +8,24 @@ const SECOND_NS: u64 = 1_000_000_000;
 pub struct NetWare {
     pub name: &'static str,
     pub version: (u8, u8),
-    /// Whether a server has a network in itself; otherwise it is at the address of its adapter.
+    /// Whether a server has an internal network; otherwise it is reached at its adapter's address.
     pub has_internal_network: Known<bool>,
-    /// Whether users prove their passwords by a key of the server, and do not send them.
+    /// Whether users prove their passwords with a server key instead of sending them.
     pub has_keyed_logins: Known<bool>,
-    /// Octets of data of a read or write, at most.
+    /// Most data bytes per read or write.
     pub most_data_bytes: Known<u16>,
     pub has_large_packets: Known<bool>,
     pub has_bursts: Known<bool>,
-    /// Packets of a burst that a client reads, and of one that it writes, at most.
+    /// Most packets per burst that a client reads, and that it writes.
     pub burst_packets: Known<(u32, u32)>,
     pub most_tries: Known<u32>,
-    /// Time without a request after which a server asks whether the client is there, ns.
+    /// Silence after which a server probes the client, ns.
     pub watchdog_after_ns: Known<u64>,
-    /// Time until it asks again, ns.
+    /// Interval between further probes, ns.
     pub watchdog_interval_ns: Known<u64>,
     pub watchdog_questions: Known<u32>,
     pub announcement_interval_ns: Known<u64>,
-    /// How often a client looks for a server, or for the way to it, and after what time again, ns.
+    /// Number of queries for a server or route, and their interval, ns.
     pub searches: Known<(u32, u64)>,
 }
 

@@ -1,4 +1,4 @@
-//! A call to a name, until a station has answered it.
+//! A call to a name, until a station answers it.
 
 use lanlab_units::Instant;
 use lanlab_wire::netbios_name::Name;
@@ -26,7 +26,7 @@ impl NameCall {
         Self { called, calling, correlator: 0, sent: 0, is_second_cycle: false }
     }
 
-    /// The station is known, and is asked by queries of their own.
+    /// The station is known and gets directed queries.
     pub(crate) const fn begin_anew(&mut self, correlator: u16) {
         self.sent = 0;
         self.correlator = correlator;
@@ -41,8 +41,8 @@ impl NameCall {
         now.plus_nanos(pace.interval_ns)
     }
 
-    /// A station has the name, and nothing takes calls for it. Whether that is the end: the next query comes
-    /// with the next deadline otherwise.
+    /// A station has the name, but does not listen. Returns whether the call fails now; otherwise the next query
+    /// follows at the next deadline.
     pub(crate) const fn is_refused(&mut self) -> bool {
         if self.is_second_cycle {
             return true;

@@ -1,7 +1,7 @@
 //! NetBIOS without its frames: the names of a station, its queries, and its calls to names.
 //!
-//! NetBIOS frames over LLC and NetBIOS over IPX repeat, wait and object alike, and write different frames. A
-//! carrier hands in what writes them: its [`NameFrames`].
+//! NetBIOS over LLC and over IPX share timing and conflict rules, and differ in their frames, which a carrier
+//! writes through its [`NameFrames`].
 
 mod calls;
 mod names;
@@ -25,7 +25,7 @@ pub(crate) const FACTS: CarrierFacts = CarrierFacts {
     is_one_at_a_time: false,
 };
 
-/// Numbers that an answer repeats; never zero, but of a carrier that knows answers by the name.
+/// Numbers that replies repeat; never zero, except for carriers that match replies by name.
 #[derive(Debug)]
 pub(crate) struct Correlators(Option<u16>);
 
@@ -44,7 +44,7 @@ impl Default for Correlators {
     }
 }
 
-/// How often a name is claimed, looked for or called, and after what time again.
+/// How often a name is claimed, queried or called, and the interval.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct QueryPace {
     pub(crate) count: u32,
@@ -65,9 +65,9 @@ pub(crate) struct NameClaim {
 }
 
 pub(crate) trait NameFrames {
-    /// Ask all stations whether one objects to a claim of ours.
+    /// Ask all stations whether one objects to our claim.
     fn push_claim(&mut self, claim: NameClaim);
 
-    /// Object to the claim of another station: the name is one of ours, which we have, or claim, too.
+    /// Object to another station's claim: the name is ours, or we are claiming it too.
     fn push_objection(&mut self, to: Mac, claim: NameClaim, is_ours_group: bool, is_claiming: bool);
 }

@@ -1,8 +1,7 @@
 //! The names of a station: claimed, defended, claimed again after a conflict.
 //!
-//! Anybody can send NAME IN CONFLICT, so that a station that believed it would be deaf for ever by one
-//! frame. It asks again whether another station has the name, as it did when it claimed it, and goes on
-//! using it until one objects. A name that is lost is claimed again later.
+//! Anybody can send NAME IN CONFLICT, so one forged frame could make a station give up its name. Instead, it
+//! repeats its claim and uses the name until another station objects. A lost name is claimed again later.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -14,15 +13,15 @@ use crate::carrier::{Event, Readiness};
 /// Most names of a station, without its permanent one (IBM: 254).
 pub(crate) const MOST_NAMES: usize = 254;
 
-/// How long a name that another station has is left to it until it is claimed again, ns: with a part that
-/// differs from station to station, as two that claim at once both fail.
+/// Pause before a lost name is claimed again, ns. A part that differs per station is added, as two simultaneous
+/// claims both fail.
 const RETRY_NS: u64 = 10_000_000_000;
 const RETRY_STEP_NS: u64 = 40_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Claim {
     New,
-    /// A name of ours that another station says is another's, too. It is used meanwhile.
+    /// A name of ours that another station disputes. It stays in use.
     Again,
     Lost,
 }
@@ -81,7 +80,7 @@ impl Names {
         Self { mac, entries: Vec::new() }
     }
 
-    /// Begin to claim a name. False if it is among the names, or there are too many.
+    /// Begin to claim a name. False if it is already present, or there are too many.
     pub(crate) fn claim(
         &mut self,
         now: Instant,
@@ -115,12 +114,12 @@ impl Names {
         match self.find(name).map(|entry| entry.stage) {
             Some(stage) if stage.is_held() => Readiness::Ready,
             Some(Stage::Claiming { of: Claim::New, .. }) => Readiness::Waiting,
-            // What was never ours is given up at once.
+            // A name that was never ours is given up at once.
             _ => Readiness::NameInConflict,
         }
     }
 
-    /// Every name that is ours, in the order of the claims: name, of a group, in conflict.
+    /// All our names in claim order: name, whether of a group, whether in conflict.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (Name, bool, bool)> {
         self.entries.iter().filter_map(|entry| {
             let is_held = entry.stage.is_held();
@@ -137,7 +136,7 @@ impl Names {
         times.min()
     }
 
-    /// Send the queries that are due; take the names to which no station has objected.
+    /// Send due queries, and acquire the names to which no station has objected.
     pub(crate) fn handle_timeout(
         &mut self,
         now: Instant,
@@ -169,7 +168,7 @@ impl Names {
         }
     }
 
-    /// Another station asks to add a name: object if it is ours and not both are of a group.
+    /// Another station claims a name: object if it is ours, unless both are group names.
     pub(crate) fn handle_claim(
         &mut self,
         now: Instant,
@@ -186,7 +185,7 @@ impl Names {
         let is_claiming = !entry.stage.is_held();
         frames.push_objection(from, claim, entry.is_group, is_claiming);
         if is_claiming {
-            // Both add it at the same time: both fail.
+            // Two simultaneous claims: both fail.
             self.lose(now, claim.name, from, outcomes);
         }
     }
@@ -204,7 +203,7 @@ impl Names {
         }
     }
 
-    /// A name that is claimed is another station's. One that was never ours is given up.
+    /// Another station holds the name. A name that was never ours is given up.
     fn lose(&mut self, now: Instant, name: Name, to: Mac, outcomes: &mut Vec<Outcome>) {
         let Mac([.., last]) = self.mac;
         let retry_at = now.plus_nanos(RETRY_NS + u64::from(last) * RETRY_STEP_NS);
@@ -217,12 +216,12 @@ impl Names {
                 outcomes.push(Outcome::Conflict(name, to));
             }
             Claim::Again => outcomes.push(Outcome::Conflict(name, to)),
-            // That it is another's was said.
+            // Already reported.
             Claim::Lost => {}
         }
     }
 
-    /// Another station says that a name of ours is also another's: ask whether it is.
+    /// Another station reports a conflict about one of our names: check it.
     pub(crate) fn handle_conflict(
         &mut self,
         now: Instant,

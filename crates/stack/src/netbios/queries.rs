@@ -1,4 +1,4 @@
-//! Queries to all stations: who has a name, and what is the state of its adapter.
+//! Broadcast queries: who holds a name, and adapter status.
 
 use lanlab_units::Instant;
 use lanlab_wire::netbios_name::Name;
@@ -31,7 +31,7 @@ pub(crate) struct Queries {
 }
 
 impl Queries {
-    /// Begin to ask. `None` if too many queries are open.
+    /// Start a query. `None` if too many are open.
     pub(crate) fn ask(
         &mut self,
         now: Instant,
@@ -53,7 +53,7 @@ impl Queries {
         self.open.iter().map(|query| query.next_at).min()
     }
 
-    /// Call `push` with each query that is due, and `ended` with each one that is over.
+    /// Call `push` for each due query, and `ended` for each finished one.
     pub(crate) fn handle_timeout(
         &mut self,
         now: Instant,

@@ -1,4 +1,4 @@
-//! The table of carriers: a row for each. Nothing else names them all.
+//! The table of carriers, one row each. Nothing else lists them all.
 
 use std::any::Any;
 
@@ -12,7 +12,7 @@ use crate::carrier::{
 };
 use crate::{direct, nbf, nbipx, ncp, xns};
 
-/// Makes the table. A row: the carrier, its machine, its name in requests, and its title for people.
+/// Builds the table. A row: the carrier, its machine, its name in requests, and its display name.
 macro_rules! carriers {
     ($(
         $(#[$about:meta])*
@@ -44,18 +44,16 @@ macro_rules! carriers {
                 }
             }
 
-            /// Where a file server is called that people know by this name.
+            /// The address of the file server with this name.
             ///
-            /// # Errors
-            /// The carrier has no such names.
+            /// # Errors The carrier has no such names.
             pub fn server(self, name: &str) -> Result<Peer, BadPeer> {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::server(name),)+
                 }
             }
 
-            /// Where a file server is called whose name is not known; `None`: the carrier finds servers by their
-            /// names only.
+            /// The address of the nearest file server; `None` if the carrier finds servers only by name.
             pub fn nearest(self) -> Option<Peer> {
                 match self {
                     $($(#[cfg($cfg)])? Self::$kind => <$machine as Carrier>::nearest(),)+
@@ -63,7 +61,7 @@ macro_rules! carriers {
             }
         }
 
-        /// The machine of one carrier. Each has its own memory, so that an entry of a node is small.
+        /// The machine of one carrier, boxed so that entries of a node stay small.
         #[derive(Debug)]
         enum Machine {
             $($(#[cfg($cfg)])? $kind(Box<$machine>),)+
@@ -206,12 +204,12 @@ carriers! {
 const _: () = assert!(CarrierKind::ALL.len() <= SessionIds::STEP as usize);
 
 impl CarrierKind {
-    /// The carrier with this name in requests. `None` if there is none.
+    /// The carrier with this name in requests, if there is one.
     pub fn by_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kind| kind.name() == name)
     }
 
-    /// Whether its packets are those of IPX, so that its station has a framing and a network.
+    /// Whether it uses IPX packets, so that its station has a framing and a network.
     pub const fn is_on_ipx(self) -> bool {
         self.server_type().is_some()
     }
@@ -338,7 +336,7 @@ impl CarrierSet {
     pub(super) fn handle_frame(&mut self, now: Instant, frame: &Frame<'_>) -> Result<(), Stray> {
         let mut result = Err(Stray::Foreign);
         for machine in &mut self.machines {
-            // A frame for all stations may be one of two carriers.
+            // A broadcast frame may be for two carriers.
             match (result, machine.handle_frame(now, frame)) {
                 (Ok(()), _) => {}
                 (Err(_), Ok(())) => result = Ok(()),

@@ -82,18 +82,18 @@ pub struct Node {
 }
 
 impl Node {
-    /// A station that begins to claim its name and to learn its network: [`readiness`](Self::readiness) says
-    /// how far it is.
+    /// Create a station, which begins to claim its name and learn its network; [`readiness`](Self::readiness)
+    /// reports progress.
     pub fn new(config: &NodeConfig, now: Instant) -> Self {
         Self { carriers: CarrierSet::new(config, now), strays: StrayCounts::default() }
     }
 
-    /// Whether every carrier can open sessions. It changes with events only.
+    /// Whether every carrier can open sessions. Changes only together with an event.
     pub fn readiness(&self) -> Readiness {
         self.carriers.readiness()
     }
 
-    /// The segment of a carrier on IPX. `None` if it is not on IPX, or the node does not have it.
+    /// The segment of a carrier. `None` if it does not use IPX, or the node does not have it.
     pub fn segment(&mut self, carrier: CarrierKind) -> Option<SegmentFacts> {
         self.carriers.segment(carrier)
     }
@@ -104,31 +104,29 @@ impl Node {
         self.carriers.open(now, carrier, to)
     }
 
-    /// Take calls, over every carrier. [`Event::Accepted`] says of each.
+    /// Accept calls over every carrier. Each causes [`Event::Accepted`].
     pub fn listen(&mut self) {
         self.carriers.listen();
     }
 
-    /// The station goes: what is to be sent then says so to others. Nothing but
-    /// [`poll_transmit`](Self::poll_transmit) is called any more.
+    /// Shut down: queue goodbye messages. Afterwards only [`poll_transmit`](Self::poll_transmit) may be called.
     pub fn leave(&mut self) {
         self.carriers.leave();
     }
 
     /// Send a whole message.
     ///
-    /// # Errors
-    /// [`NotSent`] says why it cannot be taken.
+    /// # Errors [`NotSent`] gives the reason.
     pub fn send(&mut self, now: Instant, to: SessionId, message: &[u8]) -> Result<(), NotSent> {
         self.carriers.send(now, to, message)
     }
 
-    /// End a session, once what waits is sent and acknowledged. [`Event::Ended`] follows.
+    /// Close a session once queued messages are sent and acknowledged. [`Event::Ended`] follows.
     pub fn close(&mut self, now: Instant, session: SessionId) {
         self.carriers.close(now, session);
     }
 
-    /// Take no more messages of a session until [`resume`](Self::resume).
+    /// Stop accepting messages of a session until [`resume`](Self::resume).
     pub fn pause(&mut self, session: SessionId) {
         self.carriers.pause(session);
     }
@@ -137,8 +135,7 @@ impl Node {
         self.carriers.resume(session);
     }
 
-    /// The machine of a carrier, for what only that one has: names, datagrams. `None` if the node does not
-    /// have it.
+    /// The machine of a carrier, for its specific functions: names, datagrams. `None` if the node does not have it.
     pub fn machine<C: Carrier + 'static>(&mut self) -> Option<&mut C> {
         self.carriers.machine()
     }
@@ -152,8 +149,7 @@ impl Node {
         self.strays
     }
 
-    /// What was counted, by its key in results: stray frames, then what each carrier counts. Numbers of two
-    /// carriers with one key are added up.
+    /// Counters by their key in results: stray frames, then those of each carrier. Equal keys are added up.
     pub fn counts(&self) -> Vec<Count> {
         let strays = self.strays;
         let mut counts = vec![
@@ -184,7 +180,7 @@ impl Node {
         self.carriers.poll_timeout()
     }
 
-    /// Write the next frame into `into`, in place of what it holds. False if there is none.
+    /// Write the next frame to `into`, replacing its content. False if there is none.
     pub fn poll_transmit(&mut self, now: Instant, into: &mut Vec<u8>) -> bool {
         self.carriers.poll_transmit(now, into)
     }

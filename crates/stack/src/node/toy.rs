@@ -1,5 +1,5 @@
-//! What a new carrier takes: this file, and a row of the table. Its messages go each in one frame, in the
-//! framing of the node, between addresses of IPX; its network is learnt from any frame of another station.
+//! A minimal carrier, which shows that a new one needs this file and a row of the table. Each message is one frame,
+//! in the framing of the node, between IPX addresses; the network is learned from any frame of another station.
 
 use std::collections::VecDeque;
 
@@ -14,7 +14,6 @@ use crate::carrier::{
 
 const FACTS: CarrierFacts =
     CarrierFacts { longest_message: 1400, keeps_raw: true, is_one_at_a_time: false };
-/// The only program of a station.
 const SOCKET: u16 = 0x4000;
 
 const OPEN: u8 = 1;
@@ -186,7 +185,7 @@ impl Carrier for Toy {
                 self.event(Event::Opened(id, FACTS));
             }
             (DATA, Some(session)) => {
-                // The padding of a short frame looks like data.
+                // Padding of a short frame looks like data.
                 let (length, message) = data.split_first_chunk::<2>().ok_or(Stray::Malformed)?;
                 let length = usize::from(u16::from_be_bytes(*length));
                 let message = message.get(..length).ok_or(Stray::Malformed)?.to_vec();

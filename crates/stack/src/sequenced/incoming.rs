@@ -1,11 +1,11 @@
-//! Messages of a session on their way to its program.
+//! Incoming messages of a session.
 
 use std::collections::VecDeque;
 
 use crate::carrier::SessionId;
 use crate::ipx::Common;
 
-/// The message that is being put together, and those that wait until the session goes on.
+/// The message being reassembled, and those held while the session is paused.
 #[derive(Debug)]
 pub(crate) struct Incoming {
     pub(crate) buffer: Vec<u8>,

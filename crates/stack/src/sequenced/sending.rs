@@ -1,5 +1,4 @@
-//! Messages of a session that go out: in parts, each a packet with a number, which is kept until it is
-//! acknowledged.
+//! Outgoing messages of a session, split into numbered packets that are kept until acknowledged.
 
 use std::collections::VecDeque;
 
@@ -7,11 +6,11 @@ use super::is_after;
 use crate::carrier::NotSent;
 use crate::spare::keep;
 
-/// Messages that may wait, the one included that is being sent.
+/// Most messages queued, including the one being sent.
 const MOST_MESSAGES: usize = 4;
-/// Octets of all of them, unless there is but one.
+/// Most bytes queued, unless there is only one message.
 const MOST_BYTES: usize = 96 << 10;
-/// Packets that are sent without an acknowledgement, however many the other end would take.
+/// Most packets in flight, whatever the other end allows.
 const MOST_ON_THEIR_WAY: u16 = 16;
 
 #[derive(Debug)]
@@ -28,7 +27,7 @@ pub(crate) struct Part<'a> {
     pub(crate) data: &'a [u8],
     pub(crate) is_last: bool,
     pub(crate) is_again: bool,
-    /// Nothing more can be sent until this is acknowledged, and there is more.
+    /// Nothing more can be sent until this is acknowledged, although there is more.
     pub(crate) is_blocking: bool,
 }
 
@@ -46,14 +45,14 @@ pub(crate) struct Sending {
     spare: Vec<Vec<u8>>,
     bytes: usize,
     part_bytes: usize,
-    /// The first number that is not acknowledged, the one to be sent next, and those after all that was ever sent and
-    /// after all that waits.
+    /// The first unacknowledged number, the next to send, the one after the highest sent, and the one after all
+    /// queued.
     pub(crate) acknowledged: u16,
     next: u16,
     sent: u16,
     end: u16,
     window_end: u16,
-    /// Whether a wait was in vain: one packet goes out until something is acknowledged.
+    /// Whether a time-out occurred: one packet at a time is sent until something is acknowledged.
     is_doubtful: bool,
     repeats_first: bool,
 }
@@ -75,10 +74,9 @@ impl Sending {
         }
     }
 
-    /// Take a message to send.
+    /// Queue a message.
     ///
-    /// # Errors
-    /// [`NotSent::Full`]: there is no room for it.
+    /// # Errors [`NotSent::Full`]: there is no room for it.
     pub(crate) fn offer(&mut self, message: &[u8]) -> Result<(), NotSent> {
         if !self.has_room(message) {
             return Err(NotSent::Full);
@@ -156,8 +154,8 @@ impl Sending {
         Some(Part { number, total_bytes, offset, data, is_last, is_again, is_blocking })
     }
 
-    /// The other end expects this number next, and takes packets up to `window_end`. Some stacks acknowledge one packet
-    /// more than they have seen: as in 4.3BSD, that means all that was sent.
+    /// The other end expects this number next, and accepts packets up to `window_end`. Some stacks acknowledge one
+    /// packet more than they have seen, which, as in 4.3BSD, counts as everything sent.
     pub(crate) fn acknowledge(&mut self, expected: u16, window_end: u16) -> Acknowledged {
         let is_ahead = is_after(expected, self.sent);
         let expected = if is_ahead { self.sent } else { expected };
@@ -169,7 +167,7 @@ impl Sending {
         self.window_end = window_end;
         self.acknowledged = expected;
         if was_shut && !self.is_shut() {
-            // What was sent nevertheless was not taken.
+            // Packets sent beyond the old window were dropped.
             self.go_back();
         }
         if is_after(expected, self.next) {
@@ -196,7 +194,7 @@ impl Sending {
         self.next = self.acknowledged;
     }
 
-    /// Send again the first packet that is not acknowledged, and no other one that was sent.
+    /// Resend only the first unacknowledged packet.
     pub(crate) const fn repeat_first(&mut self) {
         self.repeats_first = true;
     }

@@ -1,4 +1,4 @@
-//! What a session waits for, and how long.
+//! What a session waits for, and for how long.
 
 use lanlab_units::Instant;
 
@@ -13,24 +13,24 @@ pub(crate) enum Wait {
     Oblivion,
 }
 
-/// How long a session that is over answers the other end still, ns.
+/// How long an ended session still answers the other end, ns.
 const OBLIVION_NS: u64 = 10_000_000_000;
 
 pub(crate) trait Waits {
-    /// How long it waits at first, ns. Its mean round trip is zero before one was measured.
+    /// Initial time-out, ns. The mean round trip is zero until one was measured.
     fn first_ns(&self, wait: Wait, round_trip_ns: u64) -> u64;
 
-    /// How often it waits again.
+    /// Number of retries.
     fn most(&self, wait: Wait) -> u32;
 
-    /// How long it waits after it has waited this long in vain, ns.
+    /// The time-out after one of this length expired, ns.
     fn next_ns(&self, wait: Wait, interval_ns: u64) -> u64;
 
-    /// Time after which a call is given up, ns.
+    /// Time-out of a call, ns.
     fn call_ns(&self) -> u64;
 }
 
-/// What is waited for, since when, and how often it was waited for in vain.
+/// The current wait, its start, and the number of expired time-outs.
 #[derive(Debug)]
 pub(crate) struct Timer {
     wait: Wait,
@@ -38,7 +38,7 @@ pub(crate) struct Timer {
     tries: u32,
     interval_ns: u64,
     began: Instant,
-    /// Mean round trip, of which each counts an eighth, ns.
+    /// Mean round-trip time, with a weight of 1/8 per sample, ns.
     round_trip_ns: Option<u64>,
 }
 
@@ -48,14 +48,14 @@ impl Timer {
         Self { wait, deadline, tries: 0, interval_ns: 0, began: now, round_trip_ns: None }
     }
 
-    /// Wait for this from now on; anew, if something has happened that was waited for.
+    /// Wait for this from now on; restarts the wait if progress was made.
     pub(crate) fn begin(&mut self, now: Instant, wait: Wait, is_anew: bool, waits: &impl Waits) {
         let is_same = self.wait == wait;
         if is_same && !is_anew {
             return;
         }
         self.tries = 0;
-        // A window that stays closed is asked for at intervals that grow.
+        // A window that stays closed is probed at growing intervals.
         if !(is_same && wait == Wait::Room) {
             (self.wait, self.began) = (wait, now);
             self.interval_ns = match wait {
@@ -67,7 +67,7 @@ impl Timer {
         self.deadline = (wait != Wait::Nothing).then(|| now.plus_nanos(self.interval_ns));
     }
 
-    /// It was waited for in vain. What it was; `None`: often enough.
+    /// The wait expired. Returns its kind; `None` after the last retry.
     pub(crate) fn expire(&mut self, now: Instant, waits: &impl Waits) -> Option<Wait> {
         let most = match self.wait {
             Wait::Nothing | Wait::Oblivion => 0,
@@ -91,7 +91,7 @@ impl Timer {
         self.tries
     }
 
-    /// The mean round trip, if one was measured, ns.
+    /// The mean round-trip time, if measured, ns.
     pub(crate) const fn round_trip_ns(&self) -> Option<u64> {
         self.round_trip_ns
     }

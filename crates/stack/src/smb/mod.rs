@@ -14,14 +14,14 @@ mod spnego;
 
 use lanlab_wire::smb1::negotiate::dialect;
 
-/// Octets of a message around the data of a read or write, at most.
+/// Most bytes of a message besides the data of a read or write.
 pub(crate) const AROUND_DATA: u32 = 64;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Dialect {
-    /// The core protocol, IBM PC LAN Program and MS-NET: a password for each share, names of 8.3.
+    /// The core protocol, IBM PC LAN Program and MS-NET: share passwords, 8.3 names.
     Core,
-    /// LAN Manager 1.0: users, chains of commands, reads and writes of a larger buffer.
+    /// LAN Manager 1.0: users, command chains, reads and writes of a larger buffer.
     LanMan1,
     /// LAN Manager 1.2 and 2.0: transactions, long names in listings.
     LanMan2,

@@ -1,4 +1,4 @@
-//! Login of extended security: NTLM version 2 in messages of its own, as a client says it.
+//! Client side of extended security: NTLM version 2 in NTLMSSP messages.
 //!
 //! Source: [MS-NLMP] 2.2.1. Servers take these messages without SPNEGO around them ([MS-SMB] 3.2.4.2.4).
 
@@ -12,7 +12,6 @@ const TIMESTAMP: u16 = 7;
 
 /// Bits of `NegotiateFlags` (2.2.2.5).
 pub mod flags {
-    /// Strings are UTF-16LE.
     pub const UNICODE: u32 = 0x0000_0001;
     pub const OEM: u32 = 0x0000_0002;
     pub const REQUEST_TARGET: u32 = 0x0000_0004;
@@ -23,9 +22,7 @@ pub mod flags {
     /// A nonce of the client goes into responses of version 1.
     pub const EXTENDED_SESSION_SECURITY: u32 = 0x0008_0000;
     pub const TARGET_INFO: u32 = 0x0080_0000;
-    /// Keys have 128 bits.
     pub const KEY_128: u32 = 0x2000_0000;
-    /// Keys have 56 bits.
     pub const KEY_56: u32 = 0x8000_0000;
 }
 
@@ -59,7 +56,7 @@ pub struct Challenge<'a> {
 }
 
 impl<'a> Challenge<'a> {
-    /// Read the message, wherever it begins in the token. `None` if there is none.
+    /// Find and parse the message in a token. `None` if there is none.
     pub fn parse(token: &'a [u8]) -> Option<Self> {
         let message = message_in(token)?;
         let head = message.get(..CHALLENGE_HEAD_LEN)?;
@@ -100,7 +97,7 @@ pub fn authenticate(
     let time = server_time.unwrap_or(time);
     let names = if challenge.names.is_empty() { &[0; 4] } else { challenge.names };
     let found = responses::version2(who, challenge.challenge, nonce, time, names);
-    // Where the server says its time, the LM response is zeros (3.1.5.1.2).
+    // If the server sends its time, the LM response is zeros (3.1.5.1.2).
     let lm = if server_time.is_some() { [0; responses::RESPONSE_LEN] } else { found.lm };
     let utf16 = |text: &str| text.encode_utf16().flat_map(u16::to_le_bytes).collect::<Vec<u8>>();
     let (domain, name, host) = (utf16(&user.domain), utf16(&user.name), utf16("LANLAB"));

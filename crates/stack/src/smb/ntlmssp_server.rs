@@ -1,7 +1,7 @@
 //! The server's side of a login by NTLMSSP.
 //!
-//! Source: [MS-NLMP] 2.2.1 and 3.2.5. The server names no time, so that clients send no code over the
-//! three messages, and takes no key that a client makes: the key of the session is that of the response.
+//! Source: [MS-NLMP] 2.2.1 and 3.2.5. The server sends no time, so that clients send no message integrity code, and
+//! accepts no client-generated key: the session key is that of the response.
 
 use super::ntlmssp::{SIGNATURE, flags, message_in};
 use super::responses::CHALLENGE_LEN;
@@ -13,7 +13,7 @@ const KEPT: u32 = flags::UNICODE
     | flags::EXTENDED_SESSION_SECURITY
     | flags::KEY_128
     | flags::KEY_56;
-/// Octets of a CHALLENGE message before its fields, and of an AUTHENTICATE message of old clients.
+/// Fixed length of a CHALLENGE message, and of an AUTHENTICATE message of old clients.
 const CHALLENGE_LEN_WITHOUT_FIELDS: usize = 48;
 const AUTHENTICATE_LEN: usize = 52;
 /// Names in the list of [MS-NLMP] 2.2.2.1.
@@ -24,7 +24,6 @@ const DNS_COMPUTER: u16 = 3;
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
     Negotiate {
-        /// Bits of [`flags`].
         flags: u32,
     },
     Authenticate(Authenticate<'a>),
@@ -37,13 +36,12 @@ pub struct Authenticate<'a> {
     pub nt: &'a [u8],
     pub domain: &'a [u8],
     pub user: &'a [u8],
-    /// Whether text is UTF-16LE.
     pub is_unicode: bool,
     has_nonce: bool,
 }
 
 impl Authenticate<'_> {
-    /// The client's nonce, if it goes into a response of version 1.
+    /// The client's nonce, if it is part of a version 1 response.
     pub fn nonce(&self) -> Option<[u8; CHALLENGE_LEN]> {
         self.lm.first_chunk().copied().filter(|_| self.has_nonce)
     }
@@ -54,7 +52,7 @@ fn long(message: &[u8], at: usize) -> Option<u32> {
 }
 
 impl<'a> Message<'a> {
-    /// Read the message in a token. `None` if there is none that a client sends.
+    /// Parse the message in a token. `None` if it is not a client message.
     pub fn parse(token: &'a [u8]) -> Option<Self> {
         let message = message_in(token)?;
         match long(message, 8)? {
@@ -65,7 +63,7 @@ impl<'a> Message<'a> {
                     let offset = long(message, at + 4)? as usize;
                     message.get(offset..offset.checked_add(len)?)
                 };
-                // Clients before Windows 2000 say no flags.
+                // Clients before Windows 2000 send no flags.
                 let flags = long(message, 60).unwrap_or(0);
                 Some(Self::Authenticate(Authenticate {
                     lm: field(12)?,
@@ -97,7 +95,7 @@ pub fn challenge(
         utf16(server)
     };
     let mut names = Vec::new();
-    // Clients may make the name of a service of the last one, as impacket does.
+    // Clients may derive a service name from the last one, as impacket does.
     let dns = server.to_lowercase();
     for (id, name) in [(DOMAIN, domain), (COMPUTER, server), (DNS_COMPUTER, &dns)] {
         let name = utf16(name);

@@ -1,4 +1,4 @@
-//! What a session is made with.
+//! Parameters for making a session.
 
 use lanlab_wire::smb1::strings::CodePage;
 
@@ -7,16 +7,16 @@ use crate::carrier::CarrierFacts;
 
 #[derive(Clone)]
 pub struct Plan {
-    /// The only dialect to speak; absent: the newest that the server speaks.
+    /// The only dialect to offer; absent: negotiate the newest.
     pub dialect: Option<Dialect>,
     pub server: String,
     pub share: String,
-    /// As whom; absent: as a guest.
+    /// The user; absent for a guest.
     pub user: Option<User>,
-    /// Code page of both ends where strings are not UTF-16LE.
+    /// Code page of both ends for strings that are not UTF-16LE.
     pub code_page: CodePage,
     pub nonce: [u8; 8],
-    /// Time now, 100 ns since 1601.
+    /// Current time, 100 ns since 1601.
     pub time: u64,
     pub raw: bool,
     pub multiplexed: bool,

@@ -1,7 +1,7 @@
-//! Servers of the core dialect in their time, as data.
+//! Period servers of the core dialect, as data.
 //!
-//! Both speak nothing but `PC NETWORK PROGRAM 1.0`, have passwords of shares and no users, and one connection a client.
-//! What they said of their buffers is not public: servers of their time said 1 to 4 KiB.
+//! Both speak only `PC NETWORK PROGRAM 1.0`, with share passwords, no users, and one connection per client. Their
+//! buffer sizes are not published: servers of the period announced 1 to 4 KiB.
 
 use crate::known::{Known, assumed};
 use crate::profile::{PC_NETWORK, Profile, WINDOWS_NT};
@@ -13,7 +13,7 @@ pub struct ServerProfile {
     pub station: &'static Profile,
 }
 
-/// IBM's PC LAN Program, on NetBIOS frames by the LAN Support Program.
+/// IBM's PC LAN Program over NetBIOS frames, with the LAN Support Program.
 pub const PC_LAN_PROGRAM: ServerProfile =
     ServerProfile { name: "pc-lan-program", buffer_bytes: assumed(2_112), station: &PC_NETWORK };
 

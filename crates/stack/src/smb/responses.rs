@@ -1,7 +1,7 @@
 //! Responses to the challenge of a server: LM, NTLM version 1 and version 2.
 //!
-//! Source: [MS-NLMP] 3.3. What they are worth: DES of halves of an upper-case password (LM), MD4
-//! without salt (NTLM). All but NTLM version 2 are broken in hours on one machine.
+//! Source: [MS-NLMP] 3.3. Strength: LM is DES of halves of the upper-case password, NTLM is unsalted MD4. All
+//! except NTLM version 2 can be broken in hours on one machine.
 
 use des::Des;
 use des::cipher::{BlockCipherEncrypt, KeyInit};
@@ -25,7 +25,7 @@ pub struct Version2 {
     pub session_key: [u8; 16],
 }
 
-/// Key of DES from 7 octets: 7 bits in each octet, the parity is not looked at.
+/// A DES key from 7 bytes: 7 bits in each byte, parity ignored.
 fn des_key(seven: &[u8]) -> [u8; 8] {
     let bits = seven.iter().fold(0_u64, |bits, octet| bits << 8 | u64::from(*octet));
     core::array::from_fn(|index| ((bits >> (49 - 7 * index)) as u8 & 0x7f) << 1)
@@ -37,7 +37,7 @@ fn encrypt(key: &[u8], text: [u8; 8]) -> [u8; 8] {
     block.into()
 }
 
-/// A hash of 16 octets, padded with zeros, as three keys that encrypt the challenge.
+/// Encrypt the challenge with a 16-byte hash, zero-padded to three keys.
 fn desl(hash: [u8; 16], challenge: [u8; CHALLENGE_LEN]) -> [u8; RESPONSE_LEN] {
     let mut keys = [0; 21];
     keys[..16].copy_from_slice(&hash);
@@ -52,7 +52,7 @@ fn utf16(text: &str) -> Vec<u8> {
     text.encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// LM hash. `None` if the password is longer than 14 characters or has one that the code page lacks.
+/// LM hash. `None` if the password is longer than 14 characters or not in the code page.
 pub fn lm_hash(password: &str, code_page: CodePage) -> Option<[u8; 16]> {
     let mut octets = [0; 14];
     let mut places = octets.iter_mut();
@@ -69,7 +69,7 @@ pub fn nt_hash(password: &str) -> [u8; 16] {
     Md4::digest(utf16(password)).into()
 }
 
-/// LM response. `None` as of [`lm_hash`].
+/// LM response. `None` in the cases of [`lm_hash`].
 pub fn lm(
     password: &str,
     code_page: CodePage,
@@ -96,7 +96,7 @@ fn hmac(key: &[u8], parts: &[&[u8]]) -> [u8; 16] {
     mac.finalize().into_bytes().into()
 }
 
-/// Key of version 2: of a user in a domain.
+/// Version 2 key of a user in a domain.
 fn version2_key(user: &str, domain: &str, password: &str) -> [u8; 16] {
     let user = user.to_uppercase();
     hmac(&nt_hash(password), &[&utf16(&user), &utf16(domain)])
@@ -135,9 +135,8 @@ pub fn version2(
     Version2 { nt: [&proof[..], &blob].concat(), lm, session_key: hmac(&key, &[&proof]) }
 }
 
-/// Key of the session, if `response` answers `challenge` with the password: of version 1 or 2 by its
-/// length. `nonce` is the client's, where both ends agreed that it goes into a response of version 1
-/// (extended session security). A comparison takes the same time for any response.
+/// Session key, if `response` is a correct version 1 or 2 response to `challenge`. `nonce` is the client's, if
+/// extended session security puts it into version 1 responses. Comparison takes constant time.
 pub fn nt_key(
     (user, domain, password): (&str, &str, &str),
     challenge: [u8; CHALLENGE_LEN],
@@ -157,7 +156,7 @@ pub fn nt_key(
     is_right.then(|| hmac(&key, &[proof]))
 }
 
-/// Response of version 1 with a nonce of the client, and its session key ([MS-NLMP] 3.3.1, 3.4.5.1).
+/// Version 1 response with a client nonce, and its session key ([MS-NLMP] 3.3.1, 3.4.5.1).
 fn with_nonce(
     password: &str,
     challenge: [u8; CHALLENGE_LEN],
@@ -169,7 +168,7 @@ fn with_nonce(
     (nt(password, mixed), hmac(&session_key(password), &[&both]))
 }
 
-/// Whether `response` is the LM response, or the one of version 2 that stands in its field.
+/// Whether `response` is a correct LM response, or a version 2 response in its field.
 pub fn is_lm(
     (user, domain, password): (&str, &str, &str),
     code_page: CodePage,
@@ -186,7 +185,7 @@ pub fn is_lm(
     of_version2 || of_version1.is_some_and(|expected| same(&expected, response))
 }
 
-/// Whether two secrets are the same, in a time that says nothing of where they differ.
+/// Constant-time comparison of two secrets.
 pub(crate) fn same(expected: &[u8], found: &[u8]) -> bool {
     let differences =
         expected.iter().zip(found).fold(0, |differences, (one, other)| differences | (one ^ other));

@@ -18,7 +18,7 @@ impl Client {
         Some(((read * part).min(MOST_BURST), (write * part).min(MOST_BURST)))
     }
 
-    /// Offer bursts. False if none are wanted. The carrier puts the numbers of the connection in.
+    /// Offer bursts. False if none are wanted. The carrier fills in the connection's numbers.
     pub(super) fn offer_bursts(&mut self) -> bool {
         let packet = packet_bytes(self.plan.carrier).into();
         let Some((most_taken, most_sent)) = self.burst_bytes(packet) else { return false };
@@ -31,7 +31,7 @@ impl Client {
     pub(super) fn burst_accepted(&mut self, reply: &[u8]) -> Result<(), Refusal> {
         let accepted = Accepted::parse(reply).map_err(malformed)?;
         let packet = accepted.packet.min(packet_bytes(self.plan.carrier).into());
-        // A server may say how long bursts are that it sends and takes.
+        // A server may limit the length of bursts that it sends and accepts.
         let limits = reply.get(ACCEPTED_LEN..).and_then(|rest| Limits::parse(rest).ok());
         let (sent, taken) =
             limits.map_or((MOST_BURST, MOST_BURST), |limits| (limits.most_sent, limits.most_taken));

@@ -86,9 +86,9 @@ impl Client {
         Ok(())
     }
 
-    /// Most data of a request at this offset: none goes beyond a multiple of the buffer, so that it is of one
-    /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`). What a large packet holds is no
-    /// part of such a block.
+    /// Most data of a request at this offset: it may not cross a multiple of the buffer, so that it touches one
+    /// block of the server's cache. Linux's `ncpfs` does the same (`fs/ncpfs/file.c`). The size of a large packet
+    /// need not be a divisor of such a block.
     fn room_at(&self, offset: u64) -> u32 {
         if self.has_large_packets {
             return self.data_bytes;
@@ -160,7 +160,7 @@ impl Client {
         let second = &second[..second.len().min(most - first.len())];
         let count = (first.len() + second.len()) as u32;
         let offset = at(offset, count)?;
-        // To write nothing would cut the file here.
+        // A write of zero bytes would truncate the file here.
         if count == 0 {
             self.end(id, Ok(Done::Written(0)));
             return Ok(());
@@ -188,7 +188,7 @@ impl Client {
         }
     }
 
-    /// There is no such file: it may be a directory, which gets another name where it is.
+    /// There is no such file: it may be a directory, which is renamed in place.
     pub(super) fn rename_directory(&mut self, id: CallId, from: &str, to: &str) {
         let (parent, _) = from.rsplit_once('/').unwrap_or(("", from));
         let (other, new) = to.rsplit_once('/').unwrap_or(("", to));
@@ -215,7 +215,7 @@ impl Client {
     }
 }
 
-/// An offset, which has 32 bits, as the end of what is read or written has.
+/// The offset, if both it and the end of the range fit into 32 bits.
 fn at(offset: u64, count: u32) -> Result<u32, Refusal> {
     let end = offset.saturating_add(u64::from(count));
     if end > u64::from(u32::MAX) {

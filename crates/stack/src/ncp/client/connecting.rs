@@ -1,4 +1,4 @@
-//! From the size of buffers to the handle of the volume.
+//! Session set-up: from buffer size to volume handle.
 
 use lanlab_wire::ncp::bindery::{self, KEY_LEN, object};
 use lanlab_wire::ncp::completion;
@@ -14,10 +14,10 @@ use crate::ncp::{data_in_packet, keyed, packet_bytes};
 use crate::redirector::{Done, Reason, RedirectorFacts, Refusal};
 
 const GUEST: &str = "GUEST";
-/// The letter of a drive that the handle of the volume is for.
+/// Drive letter for the volume handle.
 const DRIVE: u8 = b'F';
 
-/// Version of NetWare that is asked for large packets; those before never have them.
+/// First NetWare version asked for large packets; earlier ones never have them.
 const LARGE_PACKETS_SINCE: (u8, u8) = (3, 11);
 
 #[derive(Debug, Clone, Copy)]
@@ -43,7 +43,7 @@ impl Client {
     }
 
     pub(super) fn negotiate(&mut self) {
-        // A request has its function before what it writes.
+        // A write request has its function code before the data.
         let room = self.plan.carrier.longest_message.saturating_sub(1 + WRITE_LEN as u32);
         self.data_bytes = u32::from(self.plan.most_data_bytes).min(room);
         let octets = self.data_bytes as u16;
@@ -102,7 +102,7 @@ impl Client {
                     self.go_on(function::GET_KEY, Connecting::Key, |_| {});
                 }
             }
-            // A server without them says that it has no such function: blocks are one packet each way then.
+            // A server without bursts reports an unknown function: each block is then one packet.
             Connecting::Bursts => {
                 if is_done {
                     self.burst_accepted(reply)?;
@@ -116,7 +116,7 @@ impl Client {
                     bindery::Named { kind, name }.emit(out);
                 });
             }
-            // A server without keys takes the password itself.
+            // A server without keyed logins accepts the password itself.
             Connecting::Key if code == completion::UNSUPPORTED => {
                 let login = bindery::PlainLogin { kind, name, password: Name(password.as_bytes()) };
                 let step = Connecting::Login { is_keyed: false };

@@ -77,7 +77,7 @@ impl Client {
         file
     }
 
-    /// Take a reply. An error is one of the protocol, after which there is no session.
+    /// Handle a reply. A protocol error ends the session.
     fn take(&mut self, message: &mut Vec<u8>) -> Result<(), Refusal> {
         let Some(request) = self.current.take() else {
             return Err(protocol("found a reply to no request"));

@@ -40,7 +40,7 @@ impl Client {
                 Ok(()) => self.list(id, listing),
                 Err(refusal) => self.end(id, Err(refusal)),
             },
-            // No more of them.
+            // The listing has no more files.
             completion::FAILED if !listing.of_directories => {
                 (listing.of_directories, listing.after) = (true, FIRST);
                 self.list(id, listing);
@@ -52,7 +52,7 @@ impl Client {
 
     fn add(&self, listing: &mut Listing, reply: &[u8]) -> Result<(), Refusal> {
         let found = Found::parse(reply).map_err(malformed)?;
-        // A server that gives the same place again would be listed without end.
+        // A server that repeats the same position would be listed forever.
         if listing.after != FIRST && found.place <= listing.after || found.place == FIRST {
             return Err(protocol("a search that does not go on"));
         }

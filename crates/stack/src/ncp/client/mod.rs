@@ -1,7 +1,6 @@
 //! The redirector of NetWare's core protocol.
 //!
-//! Calls are answered one after another. Those that take more than one request send the next one before any
-//! other call begins.
+//! Calls are executed one after another; all requests of a call are sent before the next call begins.
 
 mod bursts;
 mod calls;
@@ -27,14 +26,14 @@ pub use super::server::User;
 #[derive(Debug, Clone)]
 pub struct Plan {
     pub volume: String,
-    /// As whom; absent: as a guest.
+    /// The user; absent for a guest.
     pub user: Option<User>,
     pub code_page: CodePage,
-    /// Octets of data of a read or write, at most.
+    /// Most data bytes per read or write.
     pub most_data_bytes: u16,
     pub large_packets: bool,
-    /// Packets of a burst that is read, and of one that is written, where the server has bursts; absent: none are
-    /// asked for.
+    /// Most packets per read burst and per write burst, if the server supports bursts; absent: bursts are not
+    /// requested.
     pub burst_packets: Option<(u32, u32)>,
     pub carrier: CarrierFacts,
 }
@@ -73,7 +72,7 @@ pub struct Client {
     root: u8,
     data_bytes: u32,
     has_large_packets: bool,
-    /// Octets of data of a burst that is read, and of one that is written, once the server has agreed to bursts.
+    /// Most bytes per read burst and per write burst, once the server has agreed to bursts.
     bursts: Option<(u32, u32)>,
     files: BTreeMap<FileId, FileHandle>,
     next_file: u32,
@@ -86,7 +85,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// The call that ends when the session is there.
+    /// The call that completes when the session is established.
     pub const CONNECTED: CallId = CallId(0);
 
     pub fn new(plan: Plan) -> Self {

@@ -1,4 +1,4 @@
-//! Names of files as NetWare takes them: 8 characters, a dot and 3 characters, in upper case.
+//! 8.3 file names in upper case, as NetWare requires.
 
 use lanlab_wire::ncp::text::MOST;
 use lanlab_wire::smb1::strings::{CodePage, Encoded};
@@ -31,8 +31,8 @@ pub fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     [directory, between, name].concat()
 }
 
-/// A name of a listing. Servers list names in upper case, even if they were made in another; as other clients of
-/// such servers do, lower case is taken where all of a name is upper case.
+/// A name from a listing. Servers store names in upper case whatever their original case; like other clients,
+/// convert all-upper-case names to lower case.
 pub fn listed(name: &[u8], code_page: CodePage) -> String {
     let name: String = name.iter().map(|octet| code_page.character(*octet)).collect();
     if name.chars().any(char::is_lowercase) { name } else { name.to_lowercase() }

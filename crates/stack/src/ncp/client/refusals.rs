@@ -1,4 +1,4 @@
-//! Why a call cannot be done.
+//! Mapping of NCP completion codes to reasons.
 
 use lanlab_wire::ncp::completion as c;
 use lanlab_wire::ncp::function::{self, Function};
@@ -21,7 +21,7 @@ pub fn refused(asked: Function, code: u8) -> Refusal {
 
 fn reason(asked: Function, code: u8) -> Reason {
     match code {
-        // A directory that is made is there already, or one that is removed holds something.
+        // The directory to be made already exists, or the one to be removed is not empty.
         c::FAILED if asked == function::MAKE_DIRECTORY => Reason::Exists,
         c::NO_CREATE_OR_DELETE_RIGHTS | c::NAMES_EXIST | c::DIRECTORY_NOT_EMPTY => Reason::Exists,
         c::FAILED | c::NO_SUCH_PATH | c::NO_SUCH_VOLUME => Reason::Missing,

@@ -1,4 +1,4 @@
-//! Logins, and the objects that a server knows: its user and itself.
+//! Logins, and the bindery objects of a server: its user and itself.
 
 use lanlab_wire::ncp::bindery::{
     self, Access, KEY_LEN, Logged, NAME_LEN, NO_OBJECT, Object, SEGMENT_LEN, ScannedProperty,
@@ -17,7 +17,7 @@ use crate::ncp::keyed;
 
 const USER: u32 = 0x0001_0001;
 const SERVER: u32 = 0x0001_0002;
-/// Who may see an object: who is logged in. Who may change it: no one.
+/// Objects can be read by logged-in users and changed by nobody.
 const SECURITY: u8 = 0x31;
 const USER_ACCESS: u8 = 0x22;
 const FULL_NAME: &[u8] = b"IDENTIFICATION";
@@ -115,7 +115,7 @@ impl State {
         Access { level, number }.emit(&mut self.head);
     }
 
-    /// The one property of the user: a full name, which is the name here.
+    /// The user's only property: the full name, which equals the user name here.
     fn check_property(&self, (kind, name): (u16, &[u8]), property: &[u8]) -> Result<(), Refused> {
         let number = self.number(kind, name).ok_or(completion::NO_SUCH_OBJECT)?;
         let is_meant = property == b"*" || property.eq_ignore_ascii_case(FULL_NAME);
@@ -130,7 +130,7 @@ impl State {
         }
         let value: [u8; SEGMENT_LEN] = padded(&asked.name.0.to_ascii_uppercase());
         self.head.extend_from_slice(&value);
-        // No more of it; an item that stays.
+        // The last segment, of a static item.
         self.head.extend_from_slice(&[0, 0]);
         Ok(())
     }
@@ -173,7 +173,7 @@ impl State {
 
     pub fn log_in_keyed(&mut self, data: &[u8]) -> Result<(), Refused> {
         let login = bindery::KeyedLogin::parse(data).map_err(malformed)?;
-        // A key is good for one attempt: what was heard of it is of no use again.
+        // A key is valid for one attempt, so that eavesdroppers cannot replay it.
         let key = self.key.take().ok_or(completion::FAILED)?;
         let number = self.number(login.kind, login.name.0).filter(|_| login.kind == object::USER);
         let is_right = number.is_some_and(|number| match &self.offer.user {

@@ -1,4 +1,4 @@
-//! Directories that are made and removed, files that are erased, and other names.
+//! Making and removing directories, erasing files, and renaming.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::directories::{self, Allocate};
@@ -14,7 +14,7 @@ use super::state::State;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileCall, Found, Names};
 
-/// Do something with a file, or with each one in a directory that a pattern finds.
+/// Apply an operation to a file, or to each file in a directory that matches a pattern.
 macro_rules! for_each_file {
     ($state:ident, $directory:ident, $name:ident, |$path:ident, $found:ident| $act:expr) => {{
         if !wildcard::is_pattern(&$name) {
@@ -48,7 +48,7 @@ impl State {
         let path = Self::new_name(path)?;
         let made =
             self.change(FileCall::MakeDirectory { path }, completion::NO_CREATE_RIGHTS).await;
-        // One that is there already.
+        // The directory already exists.
         made.map_err(|refused| match refused {
             completion::NAMES_EXIST => completion::FAILED,
             other => other,
@@ -88,7 +88,7 @@ impl State {
 
     pub async fn is_idle(&mut self, directory: &Names, found: &Found) -> Result<(), Refused> {
         for path in self.open_files.above_open_files(directory.len()) {
-            // A path may be another case of its names, or short ones.
+            // The paths may differ in case, or one may be a short name.
             if self.look(&path).await.is_ok_and(|there| there.number == found.number) {
                 return Err(completion::DIRECTORY_ACTIVE);
             }
@@ -115,7 +115,7 @@ impl State {
         to: Names,
     ) -> Result<(), Refused> {
         match self.look(&to).await {
-            // Another case of the same name.
+            // A change of case.
             Ok(other) if other.number == found.number => {}
             Ok(_) => return Err(completion::NAMES_EXIST),
             Err(completion::FAILED) => {}
@@ -139,7 +139,7 @@ impl State {
         for_each_file!(self, directory, name, |path, found| self.erase_one(path, found))
     }
 
-    /// Set attributes of a file, or of all that a pattern finds: read-only is kept, others are not.
+    /// Set attributes of a file, or of all that match a pattern. Only read-only is stored.
     pub async fn set_attributes(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = SetAttributes::parse(data).map_err(malformed)?;
         let is_read_only = Some(asked.attributes & attribute::READ_ONLY != 0);
@@ -173,7 +173,7 @@ impl State {
     }
 }
 
-/// A date of DOS, s since 1970.
+/// A date of DOS, as seconds since 1970.
 pub fn seconds_of(moment: DateTime) -> Result<u64, Refused> {
     let since_1970_s = moment.to_unix().and_then(|seconds| u64::try_from(seconds).ok());
     since_1970_s.ok_or(completion::FAILED)

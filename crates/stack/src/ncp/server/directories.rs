@@ -25,7 +25,7 @@ impl State {
         Ok(())
     }
 
-    /// A handle of a directory. A drive has one handle: another one takes its place.
+    /// Allocate a directory handle. A new handle for a drive replaces its old one.
     pub fn new_handle(
         &mut self,
         path: Names,
@@ -80,7 +80,7 @@ impl State {
         Ok(())
     }
 
-    /// Rights of a file or directory, by 16 bits.
+    /// 16-bit access rights of a file or directory.
     pub async fn entry_rights(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = Path::parse(data).map_err(malformed)?;
         let path = self.path(asked.handle, asked.path.0)?;

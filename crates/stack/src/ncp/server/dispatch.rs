@@ -1,4 +1,4 @@
-//! From a message to what answers it.
+//! Dispatch from a message to its reply.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::files::WRITE_LEN;
@@ -12,12 +12,12 @@ use super::state::State;
 use crate::file_server::Remark;
 use crate::ncp::{BURST, ECHO_SOCKET, data_in_packet, packet_bytes};
 
-/// Ticks of 100 ns in ns.
+/// Tick of the server clock, ns.
 const TICK_NS: u64 = 100;
 const FEWEST_DATA_BYTES: u16 = 512;
 
 impl State {
-    /// Answer a message: what follows the completion code is written to the reply.
+    /// Answer a message: the reply receives everything after the completion code.
     pub async fn answer(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
         if self.offer.user.is_none() && !self.channel.is_known() {
             self.channel.remark(Remark::Admitted { user: None, dialect: "NCP" });
@@ -41,12 +41,12 @@ impl State {
             function::LOGGED_INFORMATION => self.say_logged(),
             function::SCAN_PROPERTIES => self.scan_properties(data)?,
             function::READ_PROPERTY => self.read_property(data)?,
-            // No object here is a set of others.
+            // No object here is a set.
             function::IS_IN_SET => return Err(completion::NO_SUCH_PROPERTY),
             function::ACCESS_LEVEL => self.say_access(),
             function::CONSOLE_PRIVILEGES => return Err(completion::NO_CONSOLE_RIGHTS),
             function::GET_BROADCAST => self.head.push(0),
-            // No one here sends any.
+            // This server sends no broadcast messages.
             function::DISABLE_BROADCASTS | function::ENABLE_BROADCASTS => {}
             function::END_OF_JOB => {
                 self.close_all().await;
@@ -125,7 +125,7 @@ impl State {
 
     fn negotiate(&mut self, data: &[u8]) -> Result<(), Refused> {
         let proposed = Buffer::parse(data).map_err(malformed)?.octets;
-        // A write has its function before it; a read has less before its data.
+        // A write request has its function code before the data; a read reply has a shorter header.
         let room = self.carrier.longest_message.saturating_sub(1 + WRITE_LEN as u32);
         let most = u32::from(self.offer.netware.most_data_bytes.value).min(room) as u16;
         self.data_bytes = proposed.max(FEWEST_DATA_BYTES).min(most);
@@ -133,7 +133,7 @@ impl State {
         Ok(())
     }
 
-    /// A packet may be as long as a frame is; the client tries what routers let pass.
+    /// Packets may be as long as a frame; the client probes what routers let pass.
     fn negotiate_packet(&mut self, data: &[u8]) -> Result<(), Refused> {
         if !self.offer.netware.has_large_packets.value {
             return Err(completion::UNSUPPORTED);
@@ -150,7 +150,7 @@ impl State {
         moment(self.ticks()).emit(&mut self.head);
     }
 
-    /// Now, ticks since 1601.
+    /// Current time, ticks since 1601.
     pub fn ticks(&self) -> u64 {
         let since_ns = match (self.began, self.channel.now()) {
             (Some(began), Some(now)) => now.nanos_since(began),

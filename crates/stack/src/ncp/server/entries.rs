@@ -1,4 +1,4 @@
-//! What was found of a file, as replies have it.
+//! File information as replies carry it.
 
 use lanlab_wire::ncp::file_entry::{
     DIRECTORY_MAGIC, DirectoryEntry, FileEntry, NAME_LEN, attribute,

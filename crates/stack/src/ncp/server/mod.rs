@@ -1,7 +1,7 @@
 //! The file server of NetWare's core protocol, without a clock, a socket or a file.
 //!
-//! It has one volume, and one user besides itself in its bindery. How sessions are driven, and what it shares
-//! with servers of other protocols, is in [`file_server`](crate::file_server).
+//! It has one volume, and one user besides itself in its bindery. [`file_server`](crate::file_server) describes how
+//! to drive sessions, and holds what servers of other protocols share.
 
 mod bindery;
 mod bursts;
@@ -50,7 +50,7 @@ impl fmt::Debug for User {
 pub struct Offer {
     pub name: String,
     pub volume: String,
-    /// Its only user; absent: anyone.
+    /// Its only user; absent: no login is needed.
     pub user: Option<User>,
     pub read_only: bool,
     pub code_page: CodePage,

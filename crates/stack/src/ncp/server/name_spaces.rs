@@ -1,4 +1,4 @@
-//! Name space calls (57h), in the name space of DOS: what clients of NetWare 3 use in the place of the old calls.
+//! Name space calls (57h) for the DOS name space, which NetWare 3 clients use instead of the old calls.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::file_entry::attribute;
@@ -18,7 +18,7 @@ use crate::files::{FileCall, Found, Names};
 
 const AROUND_ENTRIES: usize = 64;
 const ENTRY_BYTES: usize = 76 + 1 + 12;
-/// Attributes of a search in old calls, of which higher ones are DOS's too.
+/// Search attributes of the old calls; higher bits are DOS attributes too.
 const SAYS_KIND: u16 = attribute::DIRECTORY as u16;
 
 impl State {
@@ -83,7 +83,7 @@ impl State {
         self.numbers().number(path)
     }
 
-    /// The path of a request, of which the last name may be a pattern.
+    /// The path of a request, whose last name may be a pattern.
     fn ns_pattern(&self, path: &Path<'_>) -> Result<(Names, String), Refused> {
         let below = |names: &[&[u8]]| names.join(&b'\\');
         match (path.begin, &path.names[..]) {
@@ -261,7 +261,7 @@ impl State {
         } else {
             None
         };
-        // Owners, rights and other dates are not kept.
+        // Owners, rights and other dates are not stored.
         let call = FileCall::Change { path, modified_s, is_read_only };
         self.change(call, completion::NO_MODIFY_RIGHTS).await
     }

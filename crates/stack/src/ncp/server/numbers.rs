@@ -1,13 +1,13 @@
-//! Numbers of directories and files, by which clients of name spaces call them. All sessions share them, so that a
-//! number means the same entry to everyone, also after it has another name.
+//! Entry numbers of files and directories for name-space clients. All sessions share them, so a number means the
+//! same entry to everyone, even after a rename.
 
 use std::collections::BTreeMap;
 
 use crate::files::Names;
 
 pub const ROOT: u32 = 0;
-/// Entries that are known at most. Beyond them all are forgotten: clients that go on with an old number hear that
-/// there is no such path, and look again.
+/// Most entries known. When exceeded, all are dropped: clients with an old number get an invalid-path error, and
+/// look it up again.
 const MOST: usize = 1 << 17;
 
 #[derive(Debug, Default)]
@@ -50,7 +50,7 @@ impl EntryNumbers {
         Some(path)
     }
 
-    /// Forget the entry at a path: another one that gets its name gets another number.
+    /// Drop the entry at a path: a new entry of that name gets a new number.
     pub fn removed(&mut self, path: &[String]) -> u32 {
         let number = self.number(path);
         if let Some(place) = self.entries.remove(&number) {
@@ -59,7 +59,7 @@ impl EntryNumbers {
         number
     }
 
-    /// The entry at a path has another one, with all below it.
+    /// The entry at a path, with all below it, was moved.
     pub fn renamed(&mut self, from: &[String], to: &[String]) {
         let Some((name, parent)) = to.split_last() else { return };
         let number = self.removed(from);

@@ -36,7 +36,7 @@ impl State {
         files::Opened { file, reserved: 0, entry: file_entry(&found) }.emit(&mut self.head);
     }
 
-    /// Opens of old programs read, and write where that may be.
+    /// Opens of old programs read, and also write where permitted.
     pub async fn open_old(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = files::OfPath::parse(data).map_err(malformed)?;
         let path = self.path(asked.handle, asked.path.0)?;
@@ -63,7 +63,7 @@ impl State {
             return Err(completion::NO_WRITE_RIGHTS);
         }
         if !self.is_logged_in {
-            // Strangers stand in no one's way.
+            // Clients before login must not block others.
             (sharing.lets_read, sharing.lets_write) = (true, true);
         }
         self.open_files.lets(found.number, sharing).map_err(of_open)?;
@@ -83,7 +83,7 @@ impl State {
         Ok(())
     }
 
-    /// Make a file, or cut one that is there and open it. Gives its handle.
+    /// Create a file, or truncate an existing one, and open it. Returns its handle.
     pub async fn create_at(
         &mut self,
         path: Names,
@@ -100,7 +100,7 @@ impl State {
             Ok(found) if found.is_directory => return Err(completion::NO_CREATE_RIGHTS),
             Ok(found) if found.is_read_only => return Err(completion::NO_WRITE_RIGHTS),
             Ok(found) => {
-                // A file that others have open is not cut.
+                // A file that others have open is not truncated.
                 let cuts = Sharing { lets_write: false, ..sharing };
                 self.open_files.lets(found.number, cuts).map_err(of_open)?;
                 ((Presence::Old, true), found.short_name)
@@ -138,7 +138,7 @@ impl State {
         let opened = match self.open_files.open(found.number, sharing, path) {
             Ok(opened) => opened,
             Err(refusal) => {
-                // What is wrong with it is of no use to anyone now.
+                // Nobody is left to report an error to.
                 let _ = self.ask(FileCall::Close { handle }).await;
                 return Err(of_open(refusal));
             }
@@ -158,7 +158,7 @@ impl State {
         }
     }
 
-    /// An open file by the last four octets of its handle: clients of name spaces know no others.
+    /// An open file by the last four bytes of its handle, which is all that name-space clients use.
     pub fn opened(&self, file: FileHandle) -> Result<(u16, &Open), Refused> {
         let [.., zero, nought, high, low] = file;
         let number = u16::from_be_bytes([high, low]);

@@ -1,4 +1,4 @@
-//! Paths of requests: from a directory handle on, or with their volume.
+//! Paths of requests: relative to a directory handle, or with their volume.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::search::plain_pattern;
@@ -11,9 +11,9 @@ use crate::file_server::short_names;
 use crate::files::Names;
 use crate::smb::server::can_be_asked_for;
 
-/// The directory that clients may read before they log in: shells find `LOGIN.EXE` there.
+/// The directory that clients may read before login; shells load `LOGIN.EXE` from it.
 const LOGIN: &str = "LOGIN";
-/// Names of a path at most.
+/// Most names in a path.
 const MAX_DEPTH: usize = 25;
 
 impl State {
@@ -35,14 +35,14 @@ impl State {
         self.path(handle, text).and_then(Self::new_name)
     }
 
-    /// A path whose last name may be one of a new file.
+    /// A path whose last name may be that of a new file.
     pub fn new_name(path: Names) -> Result<Names, Refused> {
-        // No other names are known to clients that list a directory.
+        // Clients that list a directory can see no other names.
         let is_short = path.last().is_some_and(|name| short_names::own(name).is_some());
         if is_short { Ok(path) } else { Err(completion::BAD_NAME) }
     }
 
-    /// The path of a directory, and a name or pattern in it. Empty of the directory itself.
+    /// The path of a directory and a name or pattern in it; an empty pattern means the directory itself.
     pub fn pattern(&self, handle: u8, text: &[u8]) -> Result<(Names, String), Refused> {
         let text = self.text(text);
         let (volume, below) = match text.split_once(':') {

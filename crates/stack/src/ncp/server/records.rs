@@ -1,5 +1,5 @@
-//! Locks of ranges: logged first, and locked one by one or as a set. A lock that is not free is refused at once: no
-//! request waits for another client.
+//! Record locks: logged first, and locked one by one or as a set. A range in use is refused at once: no request
+//! waits for another client.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::files::FileHandle;
@@ -9,7 +9,7 @@ use super::refusals::{Refused, malformed};
 use super::state::{Logged, Open, State};
 use crate::file_server::locks::Owner;
 
-/// Ranges that a session logs at most.
+/// Most ranges logged per session.
 const MOST_LOGGED: usize = 256;
 
 const fn owner(open: &Open) -> Owner {
@@ -82,7 +82,7 @@ impl State {
         }
         let Some(open) = self.opens.get(&one.file) else { return };
         let mut file = open.opened.file();
-        // It is there: this session has locked it.
+        // Known to exist: this session has locked it.
         let _ = file.locks.unlock(owner(open), one.offset.into(), one.length.into());
         file.grant();
     }

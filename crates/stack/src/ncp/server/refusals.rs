@@ -1,4 +1,4 @@
-//! What a refusal is called on the wire.
+//! Mapping of errors to NCP completion codes.
 
 use lanlab_wire::Error;
 use lanlab_wire::ncp::completion as c;

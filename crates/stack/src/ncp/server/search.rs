@@ -1,7 +1,7 @@
-//! Where searches have come to: entries of a directory one after another, by their place in it.
+//! Positions of searches in a directory.
 //!
-//! A client says after which place it goes on. Places count all entries of a directory, so that they mean the
-//! same for every pattern; where a search has come to is kept, so that each step is not a walk of its own.
+//! A client names the position to continue after. Positions count all entries of a directory, so they mean the same
+//! for every pattern. The current position of a search is kept, so that no step has to start over.
 
 use std::collections::VecDeque;
 
@@ -11,7 +11,7 @@ use lanlab_wire::smb1::wildcard;
 
 use crate::files::{Found, Names};
 
-/// Searches that are kept, and directories of searches that were begun.
+/// Most searches kept, and most directories with open searches.
 const MOST_CURSORS: usize = 8;
 const MOST_BEGUN: usize = 32;
 
@@ -32,7 +32,7 @@ pub struct Searches {
 }
 
 impl Searches {
-    /// The walk of a directory that has come to a place, or a new one.
+    /// The walk of a directory that has reached a position, or a new one.
     pub fn take(&mut self, directory: &Names, place: u32) -> Cursor {
         let is_meant = |one: &Cursor| one.directory == *directory && one.place == place;
         match self.cursors.iter().position(is_meant) {
@@ -58,14 +58,14 @@ impl Searches {
     }
 }
 
-/// Whether a search with these attributes looks for files, directories or both, and this is one.
+/// Whether an entry is of the kind, file or directory, that a search with these attributes wants.
 pub fn is_of_kind(attributes: u16, found: &Found) -> bool {
     let of_directories = attributes & u16::from(attribute::DIRECTORY) != 0;
     attributes & ALSO_DIRECTORIES != 0 || found.is_directory == of_directories
 }
 
 pub fn finds(pattern: &str, attributes: u16, found: &Found) -> bool {
-    // `*` alone is every name here.
+    // `*` alone matches every name.
     let pattern = if pattern == "*" { "*.*" } else { pattern };
     is_of_kind(attributes, found)
         && !found.short_name.is_empty()

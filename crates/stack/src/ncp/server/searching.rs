@@ -1,4 +1,4 @@
-//! Searches of clients: by one request for each entry, begun or not.
+//! Searches: one request per entry, with or without an open search.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::directories::Path;
@@ -34,7 +34,7 @@ impl State {
         Ok(next)
     }
 
-    /// The next entry after a place, with its place. `first` means the one before the first.
+    /// The next entry after a position, with its position. `first` stands before the first entry.
     pub async fn find(
         &mut self,
         (directory, pattern): (&Names, &str),
@@ -107,7 +107,7 @@ impl State {
         }
     }
 
-    /// All names in a directory that a pattern finds, a page at a time: those after a name.
+    /// Matching names of a directory after a given name, one page at a time.
     pub async fn page_of(
         &mut self,
         directory: &Names,

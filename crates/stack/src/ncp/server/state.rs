@@ -1,4 +1,4 @@
-//! What a session knows, and how it answers.
+//! State of a session, and how it answers.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,9 +17,9 @@ use crate::file_server::channel::SessionChannel;
 use crate::file_server::open_files::{OpenFiles, Opened};
 use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 
-/// Open files of a session at most.
+/// Most open files of a session.
 pub const MAX_OPENS: usize = 256;
-/// Octets of data before a client proposes others: every packet that passes a router.
+/// Data size before a client negotiates another, bytes: it passes every router.
 const FIRST_DATA_BYTES: u16 = 512;
 
 #[derive(Debug)]
@@ -52,17 +52,17 @@ pub struct State {
     pub numbers: Arc<Mutex<EntryNumbers>>,
     pub carrier: CarrierFacts,
     pub channel: SessionChannel,
-    /// Random octets, of which keys are made, and keys that were given.
+    /// Random bytes for keys, and the key given out.
     pub challenge: [u8; 8],
     pub keys: u64,
     pub key: Option<[u8; KEY_LEN]>,
     pub is_logged_in: bool,
-    /// When that was, ticks since 1601.
+    /// Login time, ticks since 1601.
     pub logged_in_at: Option<u64>,
-    /// When the session began, 100 ns since 1601, and by the driver's clock.
+    /// Start of the session, 100 ns since 1601, and by the driver's clock.
     pub time: u64,
     pub began: Option<Instant>,
-    /// Octets of data of a read or write, at most.
+    /// Most data bytes per read or write.
     pub data_bytes: u16,
     pub directories: BTreeMap<u8, Directory>,
     pub opens: BTreeMap<u16, Open>,
@@ -133,7 +133,7 @@ impl State {
         }
     }
 
-    /// The same of a call that changes files; `denied` is what a client hears of a volume that cannot be written.
+    /// Execute a call that changes files; `denied` is the error for a read-only volume.
     pub async fn change(&mut self, call: FileCall, denied: Refused) -> Result<(), Refused> {
         if self.is_read_only() {
             return Err(self.read_only(denied));
@@ -141,12 +141,12 @@ impl State {
         self.ask(call).await.map(drop)
     }
 
-    /// Whether the client may change nothing: it has not logged in, or no one may.
+    /// Whether the client may change nothing: it has not logged in, or the volume is read-only.
     pub fn is_read_only(&self) -> bool {
         self.offer.read_only || !self.is_logged_in
     }
 
-    /// Refuse a change: the person who serves reads of it where no one may change anything.
+    /// Refuse a change, and log it if the volume is read-only.
     pub fn read_only(&self, denied: Refused) -> Refused {
         if self.offer.read_only {
             self.channel.remark(Remark::ReadOnly);
@@ -176,7 +176,7 @@ impl State {
     pub async fn close_all(&mut self) {
         self.logged.clear();
         while let Some((_, open)) = self.opens.pop_first() {
-            // There is no one to hear of it.
+            // Nobody is left to report an error to.
             let _ = self.ask(FileCall::Close { handle: open.handle }).await;
         }
     }

@@ -9,7 +9,7 @@ use super::refusals::{Refused, malformed, of_files};
 use super::state::State;
 use crate::files::{FileAnswer, FileCall};
 
-/// Octets that a copy in the server reads at a time.
+/// Bytes read at a time by a copy within the server.
 const COPY_PIECE: u32 = 32 << 10;
 
 impl State {
@@ -21,7 +21,7 @@ impl State {
         Ok(())
     }
 
-    /// Read octets into the data of the reply. Gives how many.
+    /// Read bytes into the reply. Returns their number.
     pub async fn read_octets(
         &mut self,
         file: FileHandle,
@@ -46,7 +46,7 @@ impl State {
         }
     }
 
-    /// Write octets of a message; of none the file is cut, or lengthened.
+    /// Write the bytes of a message; an empty write sets the file size.
     pub async fn write(&mut self, message: &mut Vec<u8>) -> Result<(), Refused> {
         let (_, data) = Function::parse(message).map_err(malformed)?;
         let asked = Write::parse(data).map_err(malformed)?;
@@ -93,7 +93,7 @@ impl State {
         Ok(())
     }
 
-    /// Copy octets from file to file, a piece at a time.
+    /// Copy bytes from file to file in pieces.
     pub async fn copy(&mut self, data: &[u8]) -> Result<(), Refused> {
         let asked = Copying::parse(data).map_err(malformed)?;
         self.opened(asked.from)?;

@@ -1,4 +1,4 @@
-//! The volume: its number, its name and its space. Clients read of it before they log in, as shells do.
+//! The volume: number, name and space. Clients may query it before login, as shells do.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::directories::{DirectoryUsage, Handle, SLOTS, Volume, VolumeUsage, Whole};
@@ -19,7 +19,7 @@ impl State {
         Ok(())
     }
 
-    /// Numbers up to 31 may be asked for: there is no volume at all but the first.
+    /// Numbers up to 31 are valid; only volume 0 exists.
     pub fn volume_name(&mut self, data: &[u8]) -> Result<(), Refused> {
         let Handle { handle: number } = Handle::parse(data).map_err(malformed)?;
         match number {
@@ -43,7 +43,7 @@ impl State {
         }
     }
 
-    /// Space by 16 bits, of the volume of a directory handle or with a number.
+    /// Space in 16-bit fields, for a volume given by number or directory handle.
     pub async fn volume(&mut self, data: &[u8], is_number: bool) -> Result<(), Refused> {
         self.check_volume(data, is_number)?;
         let (total, free) = self.space().await?;
@@ -57,7 +57,7 @@ impl State {
         Ok(())
     }
 
-    /// Space by 32 bits.
+    /// Space in 32-bit fields.
     pub async fn volume_usage(&mut self, data: &[u8], is_number: bool) -> Result<(), Refused> {
         self.check_volume(data, is_number)?;
         let (total, free) = self.space().await?;

@@ -1,4 +1,4 @@
-//! A session that another station has called: each request is carried out once, and its reply kept.
+//! A session opened by another station: each request is executed once, and its reply kept.
 
 use lanlab_units::Instant;
 use lanlab_units::room::{GRACE_NS, Use};
@@ -13,10 +13,10 @@ use crate::carrier::{Event, NotSent, SessionId};
 use crate::ipx::Place;
 use crate::ncp::{BURST, facts};
 
-/// Time after a first request within which a question for a connection may be a late copy, ns.
+/// A connection request within this time of the first request may be a duplicate, ns.
 const LATE_COPY_NS: u64 = 10_000_000_000;
 
-/// Requests of a client that is served: a login alone takes more.
+/// A client with this many requests counts as served: a login alone takes more.
 const SERVED_REQUESTS: u32 = 8;
 
 #[derive(Debug)]
@@ -46,7 +46,7 @@ enum Turn {
 }
 
 impl Answerer {
-    /// A session whose client has asked for a connection, which is confirmed to it.
+    /// A session with a client whose connection request is being confirmed.
     pub(super) fn begin(
         id: SessionId,
         client: Place,
@@ -72,12 +72,12 @@ impl Answerer {
             bursts: None,
         };
         session.answer(completion::OK, &[], common);
-        // The first request is number 1 after any number of the question for a connection.
+        // The first request is number 1, however often the connection request was sent.
         session.sequence = 0;
         session
     }
 
-    /// Whether a question for a connection repeats the one that began the session: then it is answered.
+    /// Whether a connection request repeats the one that began the session, and needs the same answer.
     pub(super) fn is_first_again(
         &self,
         now: Instant,
@@ -98,11 +98,11 @@ impl Answerer {
             return Turn::Again;
         }
         let is_next = envelope.sequence == self.sequence.wrapping_add(1);
-        // The one before has to be answered.
+        // The previous request must be answered first.
         if is_next && self.is_answered() { Turn::Next } else { Turn::Other }
     }
 
-    /// What the client has done. Who was asked whether it is there, and has not answered in time, may be forged.
+    /// Activity of the client. One that has not answered the watchdog in time may be forged.
     pub(super) fn used(&self, now: Instant, asked_at: Instant) -> Use {
         let is_missing = self.questions > 0 && now.nanos_since(asked_at) >= GRACE_NS;
         match self.went_on {

@@ -1,4 +1,4 @@
-//! A server's part of bursts: each is carried out once, and what answers it kept until the client goes on.
+//! Server side of bursts: each is executed once, and its reply kept until the client continues.
 
 use lanlab_units::Instant;
 use lanlab_wire::ncp::burst::{Accepted, Limits, Offer, Packet, flag};
@@ -29,7 +29,7 @@ impl Answerer {
         self.bursts.as_ref().is_some_and(|bursts| bursts.stage == Stage::Working)
     }
 
-    /// The client has gone on to another request: it has what answered the burst before.
+    /// The client sent another request, so it has the reply to its last burst.
     pub(super) fn end_burst(&mut self) {
         if let Some(bursts) = &mut self.bursts {
             bursts.burst.is_heard();
@@ -58,7 +58,7 @@ impl Answerer {
         }
         let is_end = header.flags & flag::END != 0;
         if is_last && bursts.stage != Stage::Coming {
-            // A late copy, or the client has lost what answers it.
+            // A late duplicate, or the client lost the reply.
             common.counts.answered_again += u64::from(is_end);
             if is_end && bursts.stage == Stage::Working {
                 bursts.burst.say_busy((number, number), |packet| push(client, packet, common));

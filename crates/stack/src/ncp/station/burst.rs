@@ -1,4 +1,4 @@
-//! One end of the bursts of a connection: what it sends in parts, and what it has of what it gets.
+//! One end of a connection's bursts: the fragments it sends, and the ranges it has received.
 
 use std::collections::VecDeque;
 
@@ -7,12 +7,12 @@ use lanlab_wire::ncp::burst::{Fragment, HEADER_LEN, Header, Packet, flag};
 
 use crate::ncp::{AROUND_BURST, MOST_BURST, SMALLEST_PACKET};
 
-/// Gaps in what an end has got, and ranges that wait to be sent, at most: more are those of who means no good.
+/// Most gaps in received data, and most ranges queued for sending; only hostile peers exceed it.
 const MOST_RANGES: usize = 64;
 /// Unit of the time between packets, ns.
 const DELAY_NS: u64 = 100_000;
-/// Longest time between packets that an end keeps, and by how much a loss makes it longer, 100 µs. Assumed: Novell's
-/// later clients lengthen this time, too, where parts are lost, and shorten it where none are.
+/// Longest packet interval that an end keeps, and its increase per loss, 100 µs. Assumed: Novell's later clients
+/// also lengthen it after losses and shorten it otherwise.
 const MOST_DELAY: u32 = 200;
 const LONGER_DELAY: u32 = 10;
 
@@ -20,10 +20,10 @@ const LONGER_DELAY: u32 = 10;
 pub(super) struct Burst {
     own: u32,
     other: u32,
-    /// Octets of a burst in a packet, at most.
+    /// Most burst bytes per packet.
     part: usize,
     packets: u32,
-    /// Time between two packets, 100 µs.
+    /// Interval between packets, 100 µs.
     delay: u32,
     body: Vec<u8>,
     ranges: VecDeque<(usize, usize)>,
@@ -47,7 +47,7 @@ pub(super) enum Taken {
 }
 
 impl Burst {
-    /// Ends by their numbers, and octets of a packet that both can send; `longest` is what a frame holds.
+    /// Both ends by their numbers, and the packet size that both support; `longest` is the frame's limit.
     pub(super) fn new((own, other): (u32, u32), packet: u32, longest: u32) -> Self {
         let packet = packet.clamp(SMALLEST_PACKET, longest);
         Self {
@@ -73,7 +73,7 @@ impl Burst {
         self.delay = if delay < MOST_DELAY { delay } else { MOST_DELAY };
     }
 
-    /// Lengthen the time between packets if a part of the last burst was lost, shorten it otherwise.
+    /// Lengthen the packet interval if the last burst lost fragments; otherwise shorten it.
     pub(super) const fn adapt_delay(&mut self) {
         let longer = self.delay + LONGER_DELAY;
         let longer = if longer < MOST_DELAY { longer } else { MOST_DELAY };
@@ -81,7 +81,7 @@ impl Burst {
         self.is_lossy = false;
     }
 
-    /// Send a body, of which the other end has nothing yet. `numbers`: of the burst, and what is acknowledged.
+    /// Send a body from its start. `numbers`: of the burst, and of the acknowledged one.
     pub(super) fn begin(&mut self, now: Instant, numbers: (u16, u16), body: &[u8]) {
         self.body.clear();
         self.body.extend_from_slice(body);

@@ -1,4 +1,4 @@
-//! How far the bursts of a session are.
+//! Progress of a session's bursts.
 
 use super::burst::Burst;
 use crate::ncp::MOST_BURST;
@@ -12,7 +12,7 @@ pub(super) struct Calling {
 }
 
 impl Calling {
-    /// Octets of the longest message with a burst: none before both ends have agreed.
+    /// Longest message carried by bursts, bytes; 0 before both ends have agreed.
     pub(super) fn longest_message(&self) -> u32 {
         self.burst.as_ref().map_or(0, |_| 1 + MOST_BURST)
     }

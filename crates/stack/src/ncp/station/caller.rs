@@ -1,4 +1,4 @@
-//! A session that this station has called: one request at a time, sent until it is answered.
+//! A session opened by this station: one request at a time, resent until answered.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::{Address, packet_type};
@@ -29,7 +29,7 @@ pub(super) struct Caller {
     pub(super) id: SessionId,
     pub(super) socket: u16,
     pub(super) stage: Stage,
-    /// Name of the server that is looked for; `None`: the nearest one.
+    /// Name of the server to find; `None`: the nearest one.
     pub(super) name: Option<Name>,
     pub(super) wanted: Option<Address>,
     pub(super) server: Option<Place>,
@@ -81,7 +81,7 @@ impl Caller {
     pub(super) fn found(&mut self, now: Instant, server: Place, common: &mut Common) {
         self.server = Some(server);
         self.stage = Stage::Creating;
-        // One octet without meaning stands behind, as shells send it.
+        // Followed by one unused byte, as shells send it.
         self.begin(now, kind::CREATE, &[0], common);
     }
 
@@ -142,7 +142,7 @@ impl Caller {
         }
     }
 
-    /// Take a packet of the server. Gives why the session is over, if it is.
+    /// Handle a packet of the server. Returns the reason if the session has ended.
     pub(super) fn handle_reply(
         &mut self,
         now: Instant,
@@ -164,7 +164,7 @@ impl Caller {
         }
         if reply.envelope.kind == kind::BUSY {
             common.counts.working_received += 1;
-            // How long it may work is its program's matter, which waits no more once it has closed the session.
+            // How long a server may be busy is up to the program, which closes the session when it stops waiting.
             self.deadline = self.exchange.is_worked_on(now, !self.exchange.is_closing());
             return None;
         }
@@ -214,7 +214,7 @@ impl Caller {
         None
     }
 
-    /// A reply is late. Gives why the session is over, if it is.
+    /// A reply is late. Returns the reason if the session has ended.
     pub(super) fn handle_timeout(&mut self, now: Instant, common: &mut Common) -> Option<Why> {
         let most_tries = if self.stage == Stage::Ending { MOST_GOODBYES } else { self.most_tries };
         if self.exchange.packet().is_none() {

@@ -1,4 +1,4 @@
-//! A client's part of bursts: a request goes as one, and what answers it comes as one.
+//! Client side of bursts: a request is sent as one burst, and its reply arrives as one.
 
 use lanlab_units::Instant;
 use lanlab_wire::ipx::packet_type;
@@ -80,7 +80,7 @@ impl Caller {
         });
     }
 
-    /// Take a packet of a burst from the server. Gives why the session is over, if it is.
+    /// Handle a burst packet of the server. Returns the reason if the session has ended.
     pub(super) fn handle_burst(
         &mut self,
         now: Instant,
@@ -115,7 +115,7 @@ impl Caller {
             common.counts.discarded += 1;
             return None;
         }
-        // What answers it has all of it.
+        // A reply implies that the server has the whole request.
         burst.is_heard();
         match burst.take(&packet) {
             Taken::Whole(body) => {

@@ -1,4 +1,4 @@
-//! Requests about connections, which the carrier knows: a client hears of its own alone.
+//! Requests about connections, which the carrier answers: a client learns only about its own.
 
 use lanlab_wire::ncp::completion;
 use lanlab_wire::ncp::function::{self, Function};
@@ -8,7 +8,7 @@ use super::answerer::Answerer;
 const IS_NCP: u8 = 2;
 
 impl Answerer {
-    /// The reply to a request about connections, or the code that refuses it. `None`: the program answers it.
+    /// The reply to a request about connections, or its error code. `None`: the program answers it.
     pub(super) fn of_connection(
         &self,
         function: Function,
@@ -27,7 +27,7 @@ impl Answerer {
             function::LOGGED_INFORMATION => None,
             _ => return None,
         };
-        // The number has one octet, or four of which the first is the low one.
+        // The number has one byte, or four in little-endian order.
         match asked {
             [] => Some(Err(completion::BAD_PACKET)),
             [number, rest @ ..] if *number == own && rest.iter().take(3).all(|high| *high == 0) => {

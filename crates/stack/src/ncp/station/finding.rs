@@ -1,5 +1,4 @@
-//! How sessions of a client begin: the server is looked for by its name, or the nearest one; then the way to its
-//! network.
+//! How client sessions begin: find the server by name or the nearest one, then the route to its network.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Mac;
@@ -32,7 +31,7 @@ impl Station {
         id
     }
 
-    /// A socket that no session of this station has; the next one is free, too.
+    /// A socket that no session of this station uses; the next one is free, too.
     fn free_socket(&mut self) -> u16 {
         loop {
             self.last_socket = match self.last_socket {
@@ -46,7 +45,7 @@ impl Station {
         }
     }
 
-    /// Look for what the session lacks: its server, the way there; or ask for a connection.
+    /// Search for what the session lacks, server or route, or request a connection.
     fn search(&mut self, now: Instant, index: usize) {
         let (_, interval_ns) = self.netware.searches.value;
         let caller = &mut self.callers[index];
@@ -76,8 +75,8 @@ impl Station {
                         && caller.name.map_or(*is_nearest, |name| is_named(server, name)) =>
                 {
                     caller.goes_to(server.address);
-                    // Who answers for itself, at the address of its adapter, is found; another one of this network
-                    // uses the same framing.
+                    // A server that answers from its adapter's address is found; another one on this network uses
+                    // the same framing.
                     let Address { network, node, .. } = server.address;
                     if from.mac.0 == node || self.common.interface.is_here(network) {
                         let (address, mac) = (server.address, Mac(node));
@@ -99,7 +98,7 @@ impl Station {
         }
     }
 
-    /// A packet for the socket of a session. False if there is none.
+    /// Handle a packet for the socket of a session. False if there is none.
     pub(super) fn handle_reply(&mut self, now: Instant, packet: &Packet<'_>) -> bool {
         let Some(index) = self.callers.iter().position(|one| one.socket == packet.socket) else {
             return false;

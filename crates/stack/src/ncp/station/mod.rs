@@ -1,4 +1,4 @@
-//! The carrier: what its driver and the program above it call.
+//! The carrier: the interface for its driver and the program above.
 
 mod answerer;
 mod answering_bursts;
@@ -31,9 +31,9 @@ use caller::Caller;
 
 type Common = crate::ipx::Common<Counts>;
 
-/// Sockets that the first one of a station may be away from the first of all; even, as each session has two.
+/// Range above the first dynamic socket from which a station picks its first one; even, as each session uses two.
 const SOCKETS_AWAY: u64 = 0x2000;
-/// Networks in servers have this bit set here: people number cables from one on.
+/// Set in numbers of internal networks: administrators number cables from one on.
 const INTERNAL: u32 = 0x4000_0000;
 
 #[derive(Debug)]
@@ -54,14 +54,14 @@ pub struct Station {
     common: Common,
 }
 
-/// What only this carrier counts.
+/// Counters of this carrier only.
 #[derive(Debug, Clone, Copy, Default)]
 struct WatchdogCounts {
     questions_sent: u64,
     questions_answered: u64,
 }
 
-/// The number of the network in a station: another one for each address, as far as 31 bits can (FNV-1a).
+/// The internal network number of a station, derived from its address in 31 bits (FNV-1a).
 fn internal_network(mac: Mac) -> u32 {
     let hash = |hash: u32, octet: u8| (hash ^ u32::from(octet)).wrapping_mul(0x0100_0193);
     mac.0.into_iter().fold(0x811c_9dc5, hash) >> 1 | INTERNAL
@@ -112,7 +112,7 @@ impl Carrier for Station {
 
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
         let interface = Interface::new(config, now);
-        // A client that begins anew is not to be taken for the one that was there before.
+        // A restarted client must not be mistaken for its predecessor.
         let away = now.as_nanos() / 1_000_000 % (SOCKETS_AWAY / 2) * 2;
         let mut station = Self {
             name: config.name,
@@ -171,7 +171,7 @@ impl Carrier for Station {
     }
 
     fn leave(&mut self) {
-        // Before it was announced no one looks for it.
+        // Before the first announcement nobody looks for it.
         if self.announces_at.is_some() {
             self.common.interface.announce(true);
         }

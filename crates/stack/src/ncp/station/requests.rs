@@ -1,4 +1,4 @@
-//! What a server does with packets of clients.
+//! How a server handles packets of clients.
 
 use lanlab_units::Instant;
 use lanlab_units::room::{GRACE_NS, Places, Room, Standing, Use};
@@ -15,7 +15,7 @@ use crate::carrier::{Event, Peer, Why};
 use crate::ipx::{Packet, Place};
 use crate::ncp::facts;
 
-/// Most sessions that others have called, and of one station.
+/// Limits on incoming sessions, in all and per station.
 const PLACES: Places = Places { all: 254, of_one: 127 };
 
 impl Station {
@@ -44,7 +44,7 @@ impl Station {
             if self.answerers[index].is_first_again(now, envelope, &mut self.common) {
                 return;
             }
-            // A client that begins anew has nothing of what it had.
+            // A restarted client loses its earlier state.
             let id = self.answerers.remove(index).id;
             self.common.event(Event::Ended(id, Why::ByPeer));
         }
@@ -76,7 +76,7 @@ impl Station {
         let reply = Envelope { kind: kind::REPLY, ..envelope };
         let Some(index) = found else {
             self.common.counts.unknown_connections += 1;
-            // A repeated end has nothing left to end.
+            // A repeated end finds nothing left to end.
             let is_end = envelope.kind == kind::DESTROY;
             let bad = (completion::FAILED, status::BAD_CONNECTION);
             let codes = if is_end { (completion::OK, 0) } else { bad };
@@ -112,7 +112,7 @@ impl Station {
 
     fn is_there(&mut self, now: Instant, index: usize, from: Place) {
         let session = &mut self.answerers[index];
-        // It may have another router, or another adapter of the same address.
+        // The client may have moved to another router or adapter.
         session.client = from;
         (session.questions, session.heard) = (0, now);
         session.deadline = now.plus_nanos(self.netware.watchdog_after_ns.value);
@@ -120,7 +120,7 @@ impl Station {
 
     fn free_connection(&mut self) -> u16 {
         loop {
-            // The watchdog says a connection by one octet.
+            // Watchdog packets have one byte for the connection number.
             self.last_connection = self.last_connection % PLACES.all as u16 + 1;
             let number = self.last_connection;
             let is_taken = self.answerers.iter().any(|session| session.connection == number);
@@ -130,7 +130,7 @@ impl Station {
         }
     }
 
-    /// Have room for a session of a station: of a client that has done little, or does not answer whether it is there.
+    /// Make room for a session of a station: drop a client that has done little, or fails to answer the watchdog.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let interval_ns = self.netware.watchdog_interval_ns.value;
         let standing = |session: &Answerer| {
@@ -145,7 +145,7 @@ impl Station {
             Room::Free => return true,
             Room::InsteadOf(index) => index,
             Room::None => {
-                // By the next try it is known who is there.
+                // The watchdog's answers arrive before the client's next attempt.
                 for session in self.answerers.iter_mut().filter(|one| one.questions == 0) {
                     let is_silent = now.nanos_since(session.heard) >= GRACE_NS;
                     session.deadline = if is_silent { now } else { session.deadline };
@@ -180,7 +180,7 @@ impl Station {
         }
     }
 
-    /// Ask clients that have said nothing for long whether they are there, and end sessions of those that are not.
+    /// Probe silent clients, and end sessions of those that do not answer.
     pub(super) fn handle_answerer_timeouts(&mut self, now: Instant) {
         for index in (0..self.answerers.len()).rev() {
             if self.answerers[index].deadline > now {

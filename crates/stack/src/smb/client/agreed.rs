@@ -1,4 +1,4 @@
-//! What server and client agreed on.
+//! The parameters negotiated by client and server.
 
 use lanlab_wire::smb1::header::flags2;
 use lanlab_wire::smb1::multiplexed::MOST_PARTS;
@@ -7,13 +7,13 @@ use lanlab_wire::smb1::negotiate::{NtLm, Security, capabilities};
 use crate::smb::responses::CHALLENGE_LEN;
 use crate::smb::{AROUND_DATA, Dialect};
 
-/// Longest message that is taken outside large reads: what Samba and Windows NT announce.
+/// Longest message accepted besides large reads, as announced by Samba and Windows NT.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Most outstanding requests, even if a server would take more.
+/// Most requests in flight, even if a server allows more.
 pub const MAX_OUTSTANDING: u16 = 50;
 /// Data of a large read or write: 60 KiB, which every server of Windows takes.
 const LARGE_BYTES: u32 = 60 << 10;
-/// The same where the server has the extensions for Unix, as Samba does: below 17 bits with its header.
+/// For servers with Unix extensions, like Samba: with its header it fits 17 bits.
 const LARGEST_BYTES: u32 = 120 << 10;
 const UNIX_EXTENSIONS: u32 = 0x0080_0000;
 
@@ -26,9 +26,9 @@ pub enum Login {
     Version1,
     /// Responses of version 2.
     Version2,
-    /// Version 2 by extended security: the challenge is awaited.
+    /// Version 2 with extended security, awaiting the challenge.
     Challenge,
-    /// Version 2 by extended security: its responses are judged.
+    /// Version 2 with extended security, awaiting the verdict.
     Extended,
 }
 
@@ -55,12 +55,11 @@ pub enum Transfer {
 #[derive(Debug, Clone)]
 pub struct Agreed {
     pub dialect: Dialect,
-    /// Of which dialect the commands are that open files, and the listings: of an older one where a
-    /// server of the newest lacks its own, as Windows 95, 98 and ME do.
+    /// The dialect whose commands open and list files: an older one for servers that announce the newest but lack
+    /// its commands, like Windows 95, 98 and ME.
     pub commands: Dialect,
     pub listings: Dialect,
     pub flags2: u16,
-    /// Bits of [`capabilities`].
     pub capabilities: u32,
     pub max_buffer: u32,
     pub max_mpx: u16,
@@ -79,12 +78,11 @@ pub struct Agreed {
 }
 
 impl Agreed {
-    /// Whether strings are UTF-16LE.
     pub const fn is_unicode(&self) -> bool {
         self.flags2 & flags2::UNICODE != 0
     }
 
-    /// The dialect, and whose commands stand in for those that its server lacks.
+    /// The dialect, and the older one whose commands replace missing ones.
     pub fn protocol(&self) -> String {
         let (dialect, oldest) = (self.dialect.name(), self.commands.min(self.listings));
         if oldest == self.dialect {
@@ -104,13 +102,12 @@ impl Agreed {
 
     pub fn transfer_up_to(&self, end: u64) -> Transfer {
         match self.transfer {
-            // Their offsets have 32 bits.
             Transfer::Multiplexed if u32::try_from(end).is_err() => Transfer::Framed,
             transfer => transfer,
         }
     }
 
-    /// Octets of the largest file: offsets have 32 bits before large files.
+    /// Size limit of files: offsets have 32 bits unless the server supports large files.
     pub fn largest_file_bytes(&self) -> u64 {
         if self.has_large_files() { u64::MAX } else { u64::from(u32::MAX) }
     }
@@ -124,8 +121,8 @@ impl Agreed {
         self.security_mode & bits != 0
     }
 
-    /// Octets of data of a read or write that fits messages of `buffer` octets: whole sectors of 512,
-    /// where it is more than one.
+    /// Data bytes of a read or write within messages of `buffer` bytes: whole 512-byte sectors, if at least one
+    /// fits.
     fn data_bytes(buffer: u32) -> u32 {
         let most = buffer.saturating_sub(AROUND_DATA).min(u32::from(u16::MAX));
         if most > 512 { most / 512 * 512 } else { most.max(1) }
@@ -143,7 +140,7 @@ impl Agreed {
         self.framed_bytes = self.read_bytes.min(self.write_bytes);
     }
 
-    /// Read and write multiplexed from here on: as many parts of a packet each as a write has.
+    /// Use multiplexed reads and writes from here on, with as many bytes per packet as a write allows.
     pub fn set_multiplexed(&mut self, longest_message: u32) {
         let part_bytes = longest_message.saturating_sub(AROUND_DATA);
         self.transfer = Transfer::Multiplexed;
@@ -164,7 +161,7 @@ impl Agreed {
     }
 }
 
-/// Capabilities that this client has, of those that the server has.
+/// The server's capabilities that this client supports.
 const CAPABILITIES: u32 = capabilities::UNICODE
     | capabilities::LARGE_FILES
     | capabilities::NT_SMBS

@@ -1,4 +1,4 @@
-//! What responses to calls say.
+//! Parsing of responses to calls.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::{

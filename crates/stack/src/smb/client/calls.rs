@@ -1,4 +1,4 @@
-//! Requests for calls, by what the dialect has for them.
+//! Requests for calls, using the commands of the dialect.
 
 use lanlab_wire::smb1::strings::Encoded;
 use lanlab_wire::smb1::writer::Writer;
@@ -15,9 +15,9 @@ use super::state::{Client, Step};
 use crate::redirector::{Access, Call, CallId, Done, FileId, Reason, Refusal};
 use crate::smb::Dialect;
 
-/// What a file may be for `DELETE` to remove it.
+/// Attributes of files that `DELETE` may remove.
 const ANY_FILE: u16 = attributes::HIDDEN | attributes::SYSTEM;
-/// Opens a file for others as well, as far as the dialect lets it.
+/// Opens a file and shares it as far as the dialect allows.
 const DENY_NONE: u16 = open::access::DENY_NONE;
 
 impl Client {
@@ -88,7 +88,7 @@ impl Client {
         }
     }
 
-    /// A path, names joined by `/`, as the server has it: from the root of the share.
+    /// A path of names joined by `/`, in the server's form from the root of the share.
     pub(super) fn path(&self, path: &str) -> Result<Encoded, Refusal> {
         let Some(agreed) = &self.agreed else {
             return Err(Refusal::new(Reason::Protocol, "no session yet"));
@@ -232,7 +232,7 @@ impl Client {
         let second = &second[..second.len().min(most - first.len())];
         let count = (first.len() + second.len()) as u32;
         check_end(agreed, offset, count)?;
-        // To write nothing would cut the file here ([MS-CIFS] 2.2.4.12).
+        // A write of zero bytes would truncate the file here ([MS-CIFS] 2.2.4.12).
         if count == 0 {
             self.end(id, Ok(Done::Written(0)));
             return Ok(());
@@ -288,7 +288,7 @@ impl Client {
     }
 }
 
-/// Whether an offset fits the dialect, which has 32 bits for it before large files.
+/// Whether an offset fits the dialect, which has 32 bits without large files.
 fn check_end(agreed: &Agreed, offset: u64, count: u32) -> Result<(), Refusal> {
     let end = offset.saturating_add(u64::from(count));
     let largest = agreed.largest_file_bytes();

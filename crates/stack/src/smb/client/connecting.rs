@@ -1,4 +1,4 @@
-//! From the offer of dialects to the share.
+//! Session set-up: from dialect offer to share.
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ impl Client {
         let newest = self.plan.dialect.is_none_or(|dialect| dialect == Dialect::Nt);
         let mut header = self.header(command::NEGOTIATE);
         if newest {
-            // A guest has nothing to prove.
+            // A guest has no password to prove.
             let extended = if self.plan.user.is_some() { flags2::EXTENDED_SECURITY } else { 0 };
             header.flags2 |= flags2::LONG_NAMES | flags2::NT_STATUS | flags2::UNICODE | extended;
             header.status = lanlab_wire::smb1::status::Status::success(header.flags2);
@@ -192,7 +192,7 @@ impl Client {
             }
         }
         if self.plan.raw {
-            // What has no header cannot be signed.
+            // Messages without a header cannot be signed.
             if !agreed.has_raw || is_signed || !self.plan.carrier.keeps_raw {
                 let message = "raw reads and writes, which server or connection do not have";
                 return Err(Refusal::new(Reason::Unsupported, message));
@@ -224,8 +224,8 @@ impl Client {
     }
 }
 
-/// Whether a share is of files, which is what was asked for: it is none of the other kinds ([MS-CIFS] section
-/// 2.2.4.55.1). impacket 0.13 calls one of files `SHARE`.
+/// Whether a share contains files, that is, none of the other types of [MS-CIFS] 2.2.4.55.1. impacket 0.13 reports
+/// the type `SHARE` for files.
 fn is_of_files(service: &Text<'_>) -> bool {
     !["LPT1:", "COMM", "IPC"].iter().any(|other| service.is_ascii(other))
 }

@@ -18,9 +18,9 @@ impl Client {
             return self.took_raw(mid, message);
         }
         let header = Header::parse(message).map_err(malformed)?;
-        // Samba 4.17 lets a raw write go on by a response that is not marked as one.
+        // Samba 4.17 permits a raw write with a response that lacks the response flag.
         if !header.is_response() && header.command != command::WRITE_RAW {
-            // A server breaks an opportunistic lock of its own accord; none was asked for.
+            // A server breaks an opportunistic lock unrequested; we never ask for one.
             return match header.command {
                 command::LOCKING_ANDX => Ok(()),
                 other => Err(protocol(format!("{}: found a request", command::name(other)))),
@@ -33,9 +33,9 @@ impl Client {
         };
         let (call, expected) = (pending.call, pending.command);
         let is_final = match pending.step {
-            // The final response of Samba has the command of the first one.
+            // Samba's final response has the command of the first one.
             Step::WriteRest { .. } => header.command == command::WRITE_RAW,
-            // A server that refuses at once says so with its final response ([MS-CIFS] 2.2.4.25.3).
+            // A server that refuses at once uses its final response ([MS-CIFS] 2.2.4.25.3).
             Step::WriteRaw { .. } => {
                 header.command == command::WRITE_COMPLETE && header.status.is_error()
             }
@@ -131,7 +131,7 @@ impl Redirector for Client {
         }
         if let Err(refusal) = self.take(message) {
             self.fail(&refusal);
-            // What fails while the session is made has no request of its own any more.
+            // Failures of session set-up belong to no pending request.
             if self.facts.is_none() && !self.done.iter().any(|ended| ended.0 == Self::CONNECTED) {
                 self.end(Self::CONNECTED, Err(refusal));
             }

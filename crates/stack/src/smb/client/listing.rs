@@ -13,7 +13,7 @@ use crate::redirector::{Listed, Refusal};
 use crate::smb::AROUND_DATA;
 use crate::smb::Dialect;
 
-/// Octets of a search entry and of what stands before the entries.
+/// Bytes of a search entry, and of the response before the entries.
 const SEARCH_ENTRY: u32 = search::ENTRY_LEN as u32;
 const MAX_PAGE: u32 = 16_384;
 pub struct Listing {
@@ -42,7 +42,7 @@ impl Listing {
         if names::are_short(agreed.dialect) {
             pattern = pattern.to_uppercase();
         }
-        // To a server of Windows NT, in listings of any kind, `*.*` is a name with a dot in it.
+        // To Windows NT servers `*.*` matches only names with a dot, in listings of any kind.
         pattern.push_str(if agreed.dialect == Dialect::Nt { "\\*" } else { "\\*.*" });
         let unicode = agreed.is_unicode();
         let room = agreed.max_buffer.min(u32::from(u16::MAX)) - 64;
@@ -53,7 +53,7 @@ impl Listing {
             unicode,
             pattern: Encoded::new(&pattern, unicode, code_page).map_err(malformed)?,
             max_count: (room / SEARCH_ENTRY).clamp(1, 500) as u16,
-            // A page is one message, with what stands before its data.
+            // A page is one message, including what precedes its data.
             max_data: room.saturating_sub(AROUND_DATA).clamp(1, MAX_PAGE) as u16,
             entries: Vec::new(),
             resume_key: None,
@@ -63,8 +63,8 @@ impl Listing {
         })
     }
 
-    /// Begin again at the level of Windows NT, where a server of its dialect that offers older
-    /// listings alone gave an odd one: some answer with another level then (impacket).
+    /// Restart at the Windows NT level: some servers that announce older listings answer them with another level
+    /// (impacket).
     pub fn begins_again_as_nt(&mut self) -> bool {
         let may =
             self.session == Dialect::Nt && self.dialect != Dialect::Nt && self.search.is_none();
@@ -101,13 +101,13 @@ impl Listing {
             self.add(entry.text(), u64::from(entry.size), is_directory);
             last = Some(entry.resume_key);
         }
-        // A server that gives the same place again would be listed without end.
+        // A server that repeats the same position would be listed forever.
         let goes_on = last.is_some() && last != self.resume_key;
         self.resume_key = last;
         Ok(goes_on)
     }
 
-    /// Take a message of a transaction. `None` if its page has not come whole.
+    /// Handle a message of a transaction. `None` while the page is incomplete.
     pub fn take_found(&mut self, block: &Block<'_>) -> Result<Option<bool>, Refusal> {
         let status = block.header().status;
         if status.is(error::NO_MORE_FILES) || status.is(error::NO_SUCH_FILE) {
@@ -140,7 +140,7 @@ impl Listing {
         self.take_page().map(Some)
     }
 
-    /// Take a page of a transaction that has come whole. Whether there is more.
+    /// Parse a complete page. Returns whether more follow.
     fn take_page(&mut self) -> Result<bool, Refusal> {
         let (parameters, data) =
             (std::mem::take(&mut self.parameters), std::mem::take(&mut self.data));

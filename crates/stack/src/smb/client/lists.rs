@@ -15,7 +15,7 @@ use crate::smb::Dialect;
 
 const ANY: u16 = attributes::HIDDEN | attributes::SYSTEM | attributes::DIRECTORY;
 const MAX_COUNT: u16 = 1000;
-/// More entries than any study makes; a server that says more is not believed.
+/// Limit on entries: more than any study creates, so a larger count is a server error.
 const MAX_ENTRIES: usize = 1 << 20;
 
 impl Client {

@@ -1,4 +1,4 @@
-//! How a user logs in: by a plain password, by responses to a challenge, by extended security.
+//! User login: by plain password, challenge response, or extended security.
 
 use std::sync::Arc;
 
@@ -31,13 +31,13 @@ impl Client {
                 return Err(protocol(format!("a challenge that has not {CHALLENGE_LEN} octets")));
             }
             return Ok(match agreed.dialect {
-                // A password of a share belongs to no user, whom version 2 would need.
+                // A share password has no user, whom version 2 would require.
                 Dialect::Nt if agreed.has(security::USER_LEVEL) => Login::Version2,
                 Dialect::Nt => Login::Version1,
                 _ => Login::Lm,
             });
         }
-        // Who can change messages could have any password sent like this.
+        // An attacker who can modify messages could thereby obtain any password.
         if self.plan.dialect.is_none() && !user.password.is_empty() {
             let dialect = agreed.dialect.name();
             let message = format!(
@@ -99,7 +99,7 @@ impl Client {
         let challenge =
             self.agreed.as_ref().and_then(|agreed| agreed.challenge).unwrap_or_default();
         Ok(match login {
-            // The first token says nothing of the user.
+            // The first token does not name the user.
             Login::Challenge => Proof { nt: ntlmssp::negotiate(), ..Proof::default() },
             Login::Guest | Login::Extended => Proof::default(),
             Login::Plain => Proof { lm: oem(password, self.plan.code_page)?, ..Proof::default() },
@@ -111,7 +111,7 @@ impl Client {
             }
             Login::Version1 => {
                 let nt = responses::nt(password, challenge).to_vec();
-                // A password that LM cannot hold is proved by the NT response alone.
+                // If LM cannot hold a password, only the NT response proves it.
                 let lm = responses::lm(password, self.plan.code_page, challenge);
                 let lm = lm.map_or_else(|| nt.clone(), |lm| lm.to_vec());
                 Proof { lm, nt, session_key: responses::session_key(password) }
@@ -128,7 +128,7 @@ impl Client {
 
     pub(super) fn log_in(&mut self, login: Login) -> Result<(), Refusal> {
         let Some(agreed) = self.agreed.clone() else { return Err(protocol("no dialect yet")) };
-        // Where shares have passwords, the session has none.
+        // With share passwords, the session itself has none.
         let proof =
             if agreed.has(security::USER_LEVEL) { self.proof(login)? } else { Proof::default() };
         self.prove(&agreed, login, proof)
@@ -161,7 +161,7 @@ impl Client {
         let request = session_setup_andx::Request {
             max_buffer: longest.map_or(MAX_BUFFER, |longest| longest.min(MAX_BUFFER)),
             max_mpx: agreed.max_mpx,
-            // Zero would end other sessions of this host, which stations of a study are.
+            // Zero would end other sessions of this host, such as other stations of a study.
             vc_number: 1,
             session_key: agreed.session_key,
             logon: form,
@@ -183,8 +183,8 @@ impl Client {
             return self.challenged(header, block);
         }
         if !header.status.is_success() {
-            // Servers before version 2 take its responses for wrong ones; Samba takes them only by
-            // extended security, unless `raw NTLMv2 auth` is set.
+            // Servers without version 2 report its responses as wrong; Samba accepts them only with extended
+            // security, unless `raw NTLMv2 auth` is set.
             let old = [error::LOGON_FAILURE, error::WRONG_PASSWORD, error::INVALID_PARAMETER];
             let is_old = old.iter().any(|row| header.status.is(*row));
             if login == Login::Version2 && is_old {

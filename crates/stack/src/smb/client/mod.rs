@@ -1,7 +1,7 @@
 //! The redirector of SMB 1.
 //!
-//! Each request has a number of its own (MID) and is answered in any order; as many are outstanding
-//! as the server takes. Memory of messages is used again.
+//! Requests are numbered (MID) and may be answered in any order, with as many in flight as the server allows.
+//! Message buffers are reused.
 
 mod agreed;
 mod answers;

@@ -1,7 +1,7 @@
 //! Multiplexed reads and writes: carriers without connections cut them into packets.
 //!
-//! Source: [MS-CIFS] 2.2.4.23 and 2.2.4.26. A server that has them announces it, and may say of each that the client
-//! is to use other commands; then none is asked for any more.
+//! Source: [MS-CIFS] 2.2.4.23 and 2.2.4.26. A server announces support, and may still tell the client to use other
+//! commands, which it then does for the rest of the session.
 
 use std::sync::Arc;
 
@@ -34,7 +34,7 @@ impl Client {
         let mut data = self.memory();
         data.extend_from_slice(parts[0]);
         data.extend_from_slice(parts[1]);
-        // The carrier has the mask of each part.
+        // The carrier fills in the mask of each part.
         let (fid, offset_low, total_count) = (fid(file), offset as u32, data.len() as u16);
         let request =
             Write { fid, offset: offset_low, total_count, data: &data, ..Write::default() };

@@ -1,14 +1,14 @@
-//! Names of files as a server of the dialect takes them.
+//! File names in the form that the server's dialect requires.
 
 use crate::redirector::{Reason, Refusal};
 use crate::smb::Dialect;
 
-/// Characters that no name may have ([MS-CIFS] 2.2.1.1.1); `/` and `\` a path has between names.
+/// Characters forbidden in names ([MS-CIFS] 2.2.1.1.1); `/` and `\` separate names in a path.
 const FORBIDDEN: [char; 9] = ['"', '*', '/', ':', '<', '>', '?', '\\', '|'];
-/// Characters that no name of 8.3 may have besides.
+/// Further characters forbidden in 8.3 names.
 const FORBIDDEN_SHORT: [char; 7] = [' ', '+', ',', ';', '=', '[', ']'];
 
-/// Whether names of a dialect have at most 8 characters, a dot and 3 characters.
+/// Whether a dialect limits names to 8.3.
 pub fn are_short(dialect: Dialect) -> bool {
     dialect < Dialect::LanMan2
 }
@@ -33,8 +33,8 @@ pub fn check(name: &str, dialect: Dialect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name of a listing. Servers of short names list them in upper case, even if they were made in
-/// another; as other clients of such servers do, lower case is taken where all of a name is upper case.
+/// A name from a listing. Servers of short names store them in upper case whatever their original case; like other
+/// clients, convert all-upper-case names to lower case.
 pub fn listed(name: String, dialect: Dialect) -> String {
     if are_short(dialect) && !name.chars().any(char::is_lowercase) {
         return name.to_lowercase();

@@ -1,7 +1,7 @@
-//! Raw reads and writes: messages of nothing but data, as redirectors of LAN Manager moved files.
+//! Raw reads and writes, whose messages are pure data, as LAN Manager redirectors used them.
 //!
-//! Source: [MS-CIFS] 2.2.4.22 and 2.2.4.25. Nothing else may be outstanding meanwhile, as data has no
-//! header that would say whose it is.
+//! Source: [MS-CIFS] 2.2.4.22 and 2.2.4.25. No other request may be in flight, as the data has no header that
+//! identifies it.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::{command, read_raw, write_raw};
@@ -29,8 +29,8 @@ impl Client {
         self.ask(id, command::READ_RAW, step, |writer| request.emit(writer));
     }
 
-    /// The data has come, or nothing: at the end of the file, and where the server refuses. A read of
-    /// the other kind says then which it is.
+    /// The data arrived, or an empty message: at the end of the file, or as a refusal. An ordinary read then
+    /// determines which.
     pub(super) fn took_raw(&mut self, mid: u16, message: &mut Vec<u8>) -> Result<(), Refusal> {
         let (Some(pending), Some(agreed)) = (self.pending.remove(&mid), self.agreed.clone()) else {
             return Err(protocol("raw data of no request"));
@@ -70,7 +70,7 @@ impl Client {
             total_count: data.len() as u16,
             offset,
             timeout_ms: 0,
-            // Without it nothing would say how much was written.
+            // Without it, no response would report the bytes written.
             mode: write_raw::WRITE_THROUGH,
             wide: agreed.has_large_files(),
             data: &[],

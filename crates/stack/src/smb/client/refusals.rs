@@ -1,4 +1,4 @@
-//! Why a call cannot be done.
+//! Mapping of SMB errors to reasons.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command;
@@ -16,7 +16,7 @@ pub fn malformed(error: lanlab_wire::Error) -> Refusal {
 
 pub fn refused(block: &Block<'_>) -> Refusal {
     let found = block.header().status;
-    // DOS says "access denied" of a directory that is there, and of one that is not empty.
+    // DOS reports "access denied" for a directory that exists, and for one that is not empty.
     let of_directory = [command::CREATE_DIRECTORY, command::DELETE_DIRECTORY];
     let is_taken =
         found == Status::Dos { class: 1, code: 5 } && of_directory.contains(&block.command());
@@ -26,7 +26,7 @@ pub fn refused(block: &Block<'_>) -> Refusal {
 
 pub fn reason(found: Status) -> Reason {
     use status::error as e;
-    // Denied stands before the rest: errors of DOS have one code for it and for directories.
+    // "Denied" comes first: DOS errors use the same code for directories.
     let rows: [(Reason, &[e::Row]); 7] = [
         (
             Reason::Missing,

@@ -1,4 +1,4 @@
-//! What a client knows of its session, and of requests that are not answered yet.
+//! State of a client session and its pending requests.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -55,7 +55,7 @@ pub struct Client {
     pub(super) pending: BTreeMap<u16, Pending>,
     pub(super) waiting: VecDeque<(u16, Vec<u8>)>,
     pub(super) sent: usize,
-    /// Number of the raw read or write that is under way, which is alone.
+    /// Number of the raw read or write in progress, which excludes other requests.
     pub(super) raw: Option<u16>,
     pub(super) raw_rest: Option<Vec<u8>>,
     pub(super) done: VecDeque<Ended>,
@@ -70,7 +70,7 @@ impl std::fmt::Debug for Client {
 }
 
 impl Client {
-    /// The call that ends when the session is there.
+    /// The call that completes when the session is established.
     pub const CONNECTED: CallId = CallId(0);
 
     pub fn new(plan: Plan) -> Self {
@@ -105,12 +105,12 @@ impl Client {
         if let Some(agreed) = &self.agreed {
             flags2 |= agreed.flags2;
         }
-        // A server that does not require signatures is asked for them by the login.
+        // If the server does not require signing, the login requests it.
         let asks = self.plan.requires_signatures && self.agreed.is_some();
         if self.signing.is_some() || asks {
             flags2 |= flags2::SIGNED | flags2::SIGNATURE_REQUIRED;
         }
-        // The process is always the same one; zero would be one that old servers take for none.
+        // The process ID is constant; old servers treat zero as no process.
         Header { pid: 1, tid: self.tid, uid: self.uid, ..Header::request(command, flags, flags2) }
     }
 
@@ -128,7 +128,7 @@ impl Client {
 
     pub(super) fn send(&mut self, call: CallId, command: u8, step: Step, mut message: Vec<u8>) {
         let mut mid = self.next_mid;
-        // 0xffff is what a server says of its own accord ([MS-CIFS] 2.2.1.6.2).
+        // Servers use 0xffff for unsolicited messages ([MS-CIFS] 2.2.1.6.2).
         while mid == u16::MAX || self.pending.contains_key(&mid) {
             mid = mid.wrapping_add(1);
         }

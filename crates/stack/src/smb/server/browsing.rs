@@ -1,7 +1,7 @@
-//! Which shares and servers there are, by the pipe of LAN Manager: what `NET VIEW` of old clients and
-//! browsers ask for.
+//! Lists of shares and servers over the LAN Manager pipe, as requested by `NET VIEW` of old clients and by
+//! browsers.
 //!
-//! Of servers this one knows itself alone: it takes no part in elections of the workgroup's browser.
+//! The server list contains only this server: it takes no part in browser elections.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::rap::{self, Answer as RapAnswer, What, server_type, status};
@@ -13,7 +13,7 @@ use super::refusals::{Refused, malformed};
 use super::state::State;
 use crate::smb::Dialect;
 
-/// The version that Windows NT 4.0 says of itself, as clients do of servers which are newer than they are.
+/// The version of Windows NT 4.0; newer servers also announce it to old clients.
 const VERSION: (u8, u8) = (4, 0);
 const COMMENT: &[u8] = b"lanlab";
 const KINDS: u32 = server_type::WORKSTATION | server_type::SERVER;
@@ -25,13 +25,13 @@ impl State {
             return Err(error::SMB_BAD_COMMAND);
         }
         let request = Request::parse(block).map_err(malformed)?;
-        // The name is UTF-16LE or of a code page, and its letters are ASCII.
+        // The name is UTF-16LE or in a code page, and its letters are ASCII.
         let lead = request.lead.iter().filter(|octet| **octet != 0);
         if !lead.map(u8::to_ascii_uppercase).eq(rap::PIPE.iter().copied()) {
             return Err(error::OBJECT_NAME_NOT_FOUND);
         }
         if !request.is_whole() {
-            // No known request has parameters of this length.
+            // No known request has parameters this long.
             return Err(error::INSUFFICIENT_RESOURCES);
         }
         let asked = rap::Request::parse(request.parameters).map_err(malformed)?;
@@ -67,7 +67,7 @@ impl State {
                 RapAnswer::workstation(&computer, level, room)
             }
             What::Servers { kinds } if kinds & server_type::DOMAIN_ENUM != 0 => {
-                // Of a workgroup the comment is who knows its servers.
+                // For a workgroup, the comment names its master browser.
                 let kinds = server_type::DOMAIN_ENUM;
                 let group = rap::Server {
                     name: WORKGROUP.as_bytes(),

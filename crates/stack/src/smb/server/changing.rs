@@ -1,4 +1,4 @@
-//! Requests of names: directories, delete, rename, attributes, and the space of the disk.
+//! Requests about names: directories, delete, rename, attributes, and disk space.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;

@@ -1,4 +1,4 @@
-//! Close: of one file, of those of a process, and of all that a client left.
+//! Close: one file, those of a process, or everything a client left open.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::close;
@@ -29,28 +29,28 @@ impl State {
         let closed = self.end_open(fid).await;
         let time = time_to_set(seconds_to_utc(last_write_time, 0));
         if let (Some(path), Some(_)) = (deferred?, time) {
-            // A close has done its work even where the time cannot be set.
+            // A close succeeds even if the time cannot be set.
             let call = FileCall::Change { path, modified_s: time, is_read_only: None };
             let _ = self.change(call).await;
         }
         closed
     }
 
-    /// End an open file, and remove it if that was asked for and this was the last one.
+    /// Close an open file, and remove it if delete-on-close is set and this was the last open.
     async fn end_open(&mut self, fid: u16) -> Result<(), Refused> {
         let Some(open) = self.opens.remove(&fid) else { return Err(error::INVALID_HANDLE) };
         let closed = match open.handle {
             Some(handle) => self.ask(FileCall::Close { handle }).await.map(drop),
             None => Ok(()),
         };
-        // A directory that has something in it stays, and its close does not fail.
+        // A non-empty directory stays, without failing the close.
         if open.dies && (!open.is_directory || self.is_empty(&open.opened.path()).await?) {
             open.opened.file().is_doomed = true;
         }
         let is_doomed = open.opened.file().is_doomed;
         if is_doomed && open.opened.is_last() {
             let path = open.opened.path();
-            // Something else lies there if another program has moved the file.
+            // If another program moved the file, something else is at its path.
             if self.look(&path).await?.number != open.opened.file_number {
                 return Err(error::OBJECT_NAME_NOT_FOUND);
             }
@@ -75,7 +75,7 @@ impl State {
     pub async fn close_all(&mut self, is_meant: impl Fn(&Open) -> bool) {
         let meant = self.opens.iter().filter(|(_, open)| is_meant(open));
         for fid in meant.map(|(fid, _)| *fid).collect::<Vec<_>>() {
-            // There is no one to hear of it.
+            // Nobody is left to report an error to.
             let _ = self.end_open(fid).await;
         }
     }

@@ -1,4 +1,4 @@
-//! From the offer of dialects to the share.
+//! Session set-up: from dialect offer to share.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::flags2;
@@ -16,12 +16,12 @@ use crate::smb::responses::same;
 use crate::smb::spnego;
 use dialect::CORE_PLUS;
 
-/// Requests that a client may have outstanding. They are answered one after another.
+/// Most requests a client may have in flight; they are executed one after another.
 const MAX_MPX: u16 = 50;
 const MAX_RAW: u32 = 65_535;
-/// The workgroup that the server says it is in.
+/// The workgroup that the server announces.
 pub const WORKGROUP: &str = "WORKGROUP";
-/// What clients have to hear so that they use long names.
+/// The file system name that makes clients use long names.
 const FILE_SYSTEM: &str = "NTFS";
 const SUPPORT_SEARCH_BITS: u16 = 1;
 
@@ -41,12 +41,12 @@ const OFFERED: [(&str, Dialect); 10] = [
 impl State {
     pub fn negotiate(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         if self.dialect.is_some() {
-            // Once in the life of a connection ([MS-CIFS] 3.3.5.42).
+            // Allowed once per connection ([MS-CIFS] 3.3.5.42).
             return Err(error::INVALID_SMB);
         }
         let request = negotiate::Request::parse(block).map_err(malformed)?;
         let offered = &self.offer.dialects;
-        // Only the newest dialect has signatures.
+        // Only the newest dialect supports signing.
         let is_spoken = |dialect| {
             offered.contains(&dialect) && (!self.requires_signatures || dialect == Dialect::Nt)
         };
@@ -62,7 +62,7 @@ impl State {
         };
         self.dialect = Some(dialect);
         let mut security_mode = security::USER_LEVEL | security::ENCRYPTED;
-        // Machines of the 1980s know no users: the share is for all then, or has a password.
+        // Clients of the 1980s have no users: the share is then open, or has a password.
         if !self.has_users() && dialect < Dialect::Nt {
             security_mode = 0;
         }
@@ -72,7 +72,7 @@ impl State {
             Dialect::Core if name != CORE_PLUS => {
                 self.put(|writer| negotiate::Response::Core { index }.emit(writer));
             }
-            // Core plus says raw reads and writes by the words of LAN Manager, as Samba has it.
+            // Core Plus announces raw reads and writes in the LAN Manager words, as Samba does.
             Dialect::Core | Dialect::LanMan1 | Dialect::LanMan2 => {
                 let now_s = ticks_to_unix_ns(self.time).unwrap_or(0) / 1_000_000_000;
                 let now = DateTime::from_unix(now_s as i64);
@@ -107,7 +107,7 @@ impl State {
     }
 
     fn offer_nt(&mut self, index: u16, security_mode: u8, challenge: &[u8]) {
-        // Raw data have no place for a signature.
+        // Raw data has no place for a signature.
         let has_raw = self.carrier.keeps_raw && !self.requires_signatures;
         let raw = if has_raw { capabilities::RAW_MODE } else { 0 };
         let both = capabilities::LARGE_READX | capabilities::LARGE_WRITEX;
@@ -189,7 +189,7 @@ impl State {
             return Err(error::WRONG_PASSWORD);
         }
         if self.has_users() && !is_user {
-            // It has proved the share's password, and is a user as far as files go.
+            // The client proved the share's password, which makes it a user for file access.
             self.take_in(self.uid)?;
         }
         self.tid = self.add_tree(tree)?;

@@ -1,4 +1,4 @@
-//! From a message to what answers it.
+//! Dispatch from a message to its reply.
 
 use lanlab_wire::smb1::andx::{Block, Chain};
 use lanlab_wire::smb1::command;
@@ -11,11 +11,11 @@ use super::state::{Answer, State, Tree};
 use super::transferring::Writing;
 use crate::smb::Dialect;
 
-/// Responses that an echo may ask for.
+/// Most replies to an echo.
 const MAX_ECHOES: u16 = 16;
 
 impl State {
-    /// Answer one message after another until the client has gone or makes no sense.
+    /// Answer messages one after another until the client disconnects or sends a malformed one.
     pub async fn run(mut self) {
         let mut message = Vec::new();
         while let Some(next) = self.next_message(message).await {
@@ -49,7 +49,7 @@ impl State {
                 Ok(Answer::Sent) => return true,
                 Err(refused) => {
                     if number > 0 && !command::is_andx(self.command) {
-                        // Not among what a chain can hold, so that there is no block to leave empty.
+                        // A chain cannot contain it, so no block is left empty.
                         self.command = command::NONE;
                     }
                     self.put_nothing();
@@ -62,16 +62,14 @@ impl State {
         true
     }
 
-    /// Whether the request may be carried out: there is a dialect, a user and a share where they are
-    /// needed.
+    /// Whether the request may be executed: it has the dialect, user and share that it needs.
     fn check(&self) -> Result<(), Refused> {
         let command = self.command;
         if matches!(command, command::NEGOTIATE | command::SESSION_SETUP_ANDX | command::ECHO) {
             return Ok(());
         }
         let has_users = self.has_users();
-        // A share is left even after the user has logged off. Before Windows NT, what knows no users
-        // proves the share's password.
+        // A share can be left after logoff. Before Windows NT, clients without users prove the share's password.
         let is_exempt = command == command::TREE_DISCONNECT
             || (command == command::TREE_CONNECT && self.dialect() < Dialect::Nt);
         if has_users && !is_exempt && !self.users.contains(&self.uid) {

@@ -25,10 +25,10 @@ struct Filling {
 }
 
 impl Filling {
-    /// Append an entry, if it fits. `None` if its name cannot be written.
+    /// Append an entry if it fits. `None` if its name cannot be encoded.
     fn add(&mut self, found: &Found, key: u32) -> Option<bool> {
         let name = Encoded::new(&found.name, self.is_unicode, self.code_page).ok();
-        // A name that the code page lacks is known by its short one.
+        // A name that the code page lacks is replaced by its short name.
         let name = match name {
             Some(name) => name,
             None => Encoded::new(&found.short_name, self.is_unicode, self.code_page).ok()?,
@@ -111,7 +111,7 @@ impl State {
         let search = self.searches.remove(&request.sid).filter(|search| search.tid == self.tid);
         let mut search = search.ok_or(error::INVALID_HANDLE)?;
         if request.flags & flags::CONTINUE_FROM_LAST == 0 {
-            // By the name of an entry of the last response, as far as that is known.
+            // Resume at the name of an entry of the last response, if it is known.
             let known = search.batch.iter().find(|(_, known)| *known == name);
             if let Some((position, _)) = known {
                 search.position = position.clone();
@@ -184,7 +184,7 @@ impl State {
     }
 }
 
-/// Entries of a response that a client may go back to, at most: the last ones.
+/// Most entries of a response that a client may return to: the last ones.
 const MAX_KEPT: usize = 32;
 
 fn keep(search: &mut Search, position: Position, found: &Found) {

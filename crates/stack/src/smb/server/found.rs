@@ -1,4 +1,4 @@
-//! What was found of a file, as messages have it.
+//! File information as messages carry it.
 
 use lanlab_wire::smb1::attributes;
 use lanlab_wire::smb1::time::{DateTime, seconds_in_zone, ticks_from_unix};
@@ -10,7 +10,7 @@ pub fn attributes_of(found: &Found) -> u16 {
     read_only | if found.is_directory { attributes::DIRECTORY } else { attributes::ARCHIVE }
 }
 
-/// The low 32 bits of a size, or all of them where it does not fit.
+/// The low 32 bits of a size, or all ones if it does not fit.
 pub fn size_of(found: &Found) -> u32 {
     u32::try_from(found.size_bytes).unwrap_or(u32::MAX)
 }
@@ -23,7 +23,7 @@ pub fn ticks(since_1970_s: u64) -> u64 {
     ticks_from_unix(u32::try_from(since_1970_s).unwrap_or(u32::MAX))
 }
 
-/// Whole seconds since 1970 to set. `None` leaves the time: there is none, or it is before 1970.
+/// Whole seconds since 1970 to set. `None` leaves the time unchanged: absent, or before 1970.
 pub fn time_to_set(since_1970_s: Option<impl TryInto<u64>>) -> Option<u64> {
     since_1970_s?.try_into().ok()
 }

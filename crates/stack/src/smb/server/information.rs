@@ -1,4 +1,4 @@
-//! What is known of a file and of the file system, by level.
+//! Information about files and the file system, by level.
 
 use lanlab_wire::smb1::file_information::{All, Basic, Sizes, Standard, query};
 use lanlab_wire::smb1::file_system_information::{
@@ -16,7 +16,7 @@ use crate::files::{Found, Names};
 
 const INFO_EA_SIZE: u16 = 0x0002;
 const NAME: u16 = 0x0104;
-/// Its length, and the name of 8.3 of a file.
+/// Length-prefixed 8.3 name of a file.
 const ALTERNATIVE_NAME: u16 = 0x0108;
 const PASS_ALTERNATIVE_NAME: u16 = 1021;
 const FILE_SYSTEM_ATTRIBUTES: u32 = 2 | 4;
@@ -69,13 +69,12 @@ impl State {
         Encoded::new(name, whole.is_unicode, self.offer.code_page).map_err(malformed)
     }
 
-    /// A name in a level of Windows NT, which is UTF-16LE for clients of a code page as well: so NT
-    /// writes it, and Samba's client and server have it.
+    /// A name in a Windows NT level, which is UTF-16LE even for code page clients, as NT and Samba have it.
     fn nt_name(&self, name: &str) -> Result<Encoded, Refused> {
         Encoded::new(name, true, self.offer.code_page).map_err(malformed)
     }
 
-    /// The path of a file, whose last name is written as it is there.
+    /// The path of a file, whose last name is written as stored.
     fn whole_name(&self, path: &Names, found: &Found) -> Result<Encoded, Refused> {
         let above = path.split_last().map_or(&[][..], |(_, above)| above);
         let mut name = String::new();
