@@ -1,9 +1,9 @@
-//! Admission of connections that have not proved themselves: memory for all of them within one
-//! budget, and a time for each. A connection that comes when the budget is used up waits until those
-//! that have been there for a while are ended: many strangers cannot keep clients out for long.
+//! Admission of connections before login: they share one memory budget, and each has a time limit. When the budget
+//! is used up, a new connection waits until the oldest unproven ones are dropped, so that strangers cannot keep
+//! clients out for long.
 //!
-//! Who waits takes a descriptor and little memory. One that has said something goes before all that
-//! say nothing, however many these are.
+//! A waiting connection costs a descriptor and little memory. One that has sent something goes before any number of
+//! silent ones.
 
 use std::net::SocketAddr;
 use std::sync::{Arc, Mutex};
@@ -22,10 +22,10 @@ mod budget;
 use budget::LEAST_GRACE;
 pub use budget::{MemoryBudget, Reservation, UNIT_BYTES, Whose, locked};
 
-/// Time between two checks of a waiting connection for one whose time is over.
+/// Interval at which a waiting connection checks for expired ones.
 pub const TICK: Duration = Duration::from_millis(20);
 
-/// Silence of a peer after which the system asks whether it is there (TCP keep-alive).
+/// Silence of a peer before TCP keep-alive probes.
 const KEEPALIVE: Duration = Duration::from_mins(5);
 
 #[derive(Debug, Clone)]
@@ -33,20 +33,20 @@ pub struct Proof(Arc<Unproved>);
 
 #[derive(Debug)]
 struct Unproved {
-    /// What it takes; none once it is proved.
+    /// Its reservation; none once the client has proved itself.
     hold: Mutex<Option<Reservation>>,
     given: Notify,
     visitor: Visitor,
 }
 
 impl Proof {
-    /// None yet, of a connection that takes this.
+    /// For a connection that takes this reservation and is not proved yet.
     pub fn new(hold: Reservation, visitor: Visitor) -> Self {
         Self(Arc::new(Unproved { hold: Mutex::new(Some(hold)), given: Notify::new(), visitor }))
     }
 
-    /// It has: it has logged in, or done what only a client does on a service without logins.
-    /// Whether it is for the first time.
+    /// The client has proved itself: it logged in, or on a service without logins did what only a client does.
+    /// Returns whether this is the first time.
     pub fn give(&self) -> bool {
         let is_first = locked(&self.0.hold).take().is_some();
         if is_first {
@@ -55,7 +55,7 @@ impl Proof {
         is_first
     }
 
-    /// The same, and have it said: as of [`Visitor::admitted`].
+    /// Mark as proved and log it, as [`Visitor::admitted`] does.
     pub fn admit(&self, user: Option<&str>, speaks: Option<&str>) {
         if self.give() {
             self.0.visitor.admitted(user, speaks);
@@ -70,7 +70,7 @@ impl Proof {
         locked(&self.0.hold).is_none()
     }
 
-    /// Do what the connection is for, until that is over, or it has not proved itself in time.
+    /// Serve the connection until it ends, or its client fails to prove itself in time.
     pub async fn demanded(&self, patience: Duration, serving: impl Future<Output = ()>) {
         tokio::pin!(serving);
         tokio::select! {
@@ -81,7 +81,7 @@ impl Proof {
         serving.await;
     }
 
-    /// Whether it was given up, for its time was over or others wait; `false` once it is proved.
+    /// Wait until the time is over or others need the place; `false` once the client has proved itself.
     async fn is_missing(&self, patience: Duration) -> bool {
         let Some(ended) = locked(&self.0.hold).as_ref().map(Reservation::end) else { return false };
         tokio::select! {
@@ -97,11 +97,11 @@ impl Proof {
 pub struct Admission {
     budget: Arc<MemoryBudget>,
     waiting: Arc<MemoryBudget>,
-    /// What one of them takes at most.
+    /// Most memory of one connection.
     each_bytes: usize,
     patience: Duration,
     visits: Arc<Visits>,
-    /// What is said to each at once, so that it has something to say.
+    /// Greeting sent to each client at once, which prompts it to reply.
     greeting: &'static [u8],
 }
 
@@ -123,8 +123,8 @@ impl Admission {
         Self { greeting, ..self }
     }
 
-    /// Accept one connection after another, each with `TCP_NODELAY`, and do with it what `serve` says
-    /// until it is over, or has not proved itself in time. All end with the task that this runs in.
+    /// Accept connections, each with `TCP_NODELAY`, and run `serve` on each until it ends or its client fails to
+    /// prove itself in time. All end with the task that this runs in.
     pub async fn serve<F>(
         self,
         listener: TcpListener,
@@ -136,21 +136,21 @@ impl Admission {
         let serve = Arc::new(serve);
         loop {
             let Ok((stream, peer)) = listener.accept().await else {
-                // Too few descriptors, which strangers may have, or a connection that is gone already.
+                // Descriptors ran out, perhaps because of strangers, or the connection is already gone.
                 self.budget.end_idle(self.each_bytes);
                 self.waiting.end_idle(UNIT_BYTES);
                 tokio::time::sleep(TICK).await;
                 continue;
             };
             let whose = Whose::from(peer.ip());
-            // Beyond these, connections wait in the system's queue.
+            // Further connections wait in the system's queue.
             let Some(standing) = self.waiting.hold(UNIT_BYTES, whose).await else { return };
             while connections.try_join_next().is_some() {}
             let visitor = self.visits.arrive(peer.ip().to_canonical().to_string());
             let keepalive = TcpKeepalive::new().with_time(KEEPALIVE);
-            // A system without it does without.
+            // Optional: not every system supports it.
             let _ = SockRef::from(&stream).set_tcp_keepalive(&keepalive);
-            // A new connection has room for it.
+            // A new connection's buffer has room for it.
             let is_greeted = self.greeting.is_empty() || {
                 let sent = SockRef::from(&stream).send(self.greeting);
                 sent.is_ok_and(|sent| sent == self.greeting.len())
@@ -170,7 +170,7 @@ impl Admission {
                 let Some(hold) = hold else { return };
                 drop(standing);
                 let proof = Proof::new(hold, visitor);
-                // Who waits has no need of the memory that this takes.
+                // Boxed: waiting connections need not hold its memory.
                 let serving = Box::pin(serve(stream, peer, proof.clone()));
                 proof.demanded(patience, serving).await;
             });
@@ -178,7 +178,7 @@ impl Admission {
     }
 }
 
-/// Room for a connection: after those who have said something, unless it has, too.
+/// Room for a connection; those that have sent something go first.
 async fn room(
     budget: &Arc<MemoryBudget>,
     (each_bytes, whose): (usize, Whose),
@@ -190,7 +190,7 @@ async fn room(
     let mut first = [0];
     tokio::select! {
         biased;
-        // An end is something, too: it costs nothing to serve.
+        // An end of stream counts as well: it costs nothing to serve.
         _ = stream.peek(&mut first) => budget.hold(each_bytes, whose).await,
         hold = budget.hold_last(each_bytes, whose) => Some(hold),
     }

@@ -1,5 +1,5 @@
-//! Sessions of historic services, over the kernel's TCP or a carrier on Ethernet: each with a server of the
-//! `stack` crate and the files of a directory.
+//! Sessions of historic services over the kernel's TCP or an Ethernet carrier, each with a server of the `stack`
+//! crate and files of a directory.
 
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,8 +17,7 @@ use crate::admission::Proof;
 use crate::login;
 use crate::visits::READ_ONLY;
 
-/// Octets of the longest message: 128 KiB of data, as clients of Windows and Samba write them, and what
-/// stands before them.
+/// Longest message: 128 KiB of data, as clients of Windows and Samba write, plus headers, bytes.
 const LONGEST_MESSAGE: usize = (128 << 10) + 1024;
 
 const MAX_FAILED_LOGINS: u32 = 5;
@@ -95,8 +94,8 @@ impl FileAnswers for Waited {
     }
 }
 
-/// Do work that may wait for a disk. Another thread of the runtime takes over its other tasks. A runtime of
-/// one thread, as it is used for virtual time, has none: its other tasks wait.
+/// Do work that may block on a disk. Another thread of the runtime takes over other tasks. A single-threaded
+/// runtime, as used for virtual time, has none, so its other tasks wait.
 fn while_others_run<R>(work: impl FnOnce() -> R) -> R {
     match Handle::current().runtime_flavor() {
         RuntimeFlavor::MultiThread => block_in_place(work),

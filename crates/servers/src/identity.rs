@@ -1,4 +1,4 @@
-//! A certificate made for one server's life.
+//! A certificate valid for the life of one server.
 
 use std::net::IpAddr;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub struct Identity {
 }
 
 impl Identity {
-    /// A self-signed one for an address: only clients that get its hash need to trust it.
+    /// A self-signed certificate for an address, trusted by clients through its hash.
     pub fn new(address: IpAddr) -> Result<Self> {
         let failed =
             |error: rcgen::Error| Fault::new(Class::Local, format!("certificate: {error}"));
@@ -27,7 +27,7 @@ impl Identity {
         Ok(Self { certificate, key })
     }
 
-    /// SHA-256 of the certificate, hexadecimal.
+    /// SHA-256 of the certificate in hexadecimal.
     pub fn sha256(&self) -> String {
         tls::sha256_hex(&self.certificate)
     }

@@ -1,7 +1,6 @@
-//! Embedded servers, one file for each service: what a study runs against on a bare machine.
+//! Embedded servers, one file for each service, for studies on machines without other servers.
 //!
-//! Each serves one directory of this host, to one user or to anybody, at the given address and no
-//! other, until it is stopped.
+//! Each serves one directory of this host, to one user or to anybody, only at the given address, until stopped.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
@@ -44,37 +43,37 @@ mod station;
 mod visits;
 mod webdav;
 
-/// Connections that wait to be accepted: many stations connect at once.
+/// Accept queue: many stations connect at once.
 const BACKLOG: u32 = 4096;
 
 #[derive(Debug, Clone)]
 pub struct Offer {
     pub service: ServiceKind,
-    /// The directory that is served, absolute; it must be there.
+    /// The directory to serve: absolute and existing.
     pub root: PathBuf,
     pub bind: HostAddress,
     pub port: u16,
-    /// To whom; absent: to anybody who can reach the address.
+    /// The only user; absent: anybody who can reach the address.
     pub credentials: Option<Credentials>,
     pub read_only: bool,
-    /// Whether every client has to sign its messages, which only SMB 1 can ask for here.
+    /// Whether clients must sign their messages; only SMB 1 supports this here.
     pub requires_signatures: bool,
-    /// The oldest and the newest dialect of SMB 1 to speak.
+    /// The oldest and the newest SMB 1 dialect to accept.
     pub dialects: (Dialect, Dialect),
-    /// Names of the server and of its share or volume, by which clients of SMB and NCP find them; absent: those of
-    /// the service.
+    /// Server and share or volume names by which SMB and NCP clients find them; absent: the defaults of the
+    /// service.
     pub names: ServerNames,
-    /// Where it is served on a link of whole Ethernet frames; absent: over TCP.
+    /// Station on an Ethernet link to serve from; absent: TCP.
     pub station: Option<StationOffer>,
-    /// The station with TCP of its own that serves FTP, in place of the system's; `bind` has no meaning then.
+    /// The station whose own TCP serves FTP instead of the system's; `bind` is unused then.
     pub own_stack: Option<SmallPlan>,
 }
 
 #[derive(Debug, Clone, Default)]
 pub struct ServerNames {
-    /// Of the server, 1 to 15 characters of ASCII; only SMB 1 says one.
+    /// Server name, 1 to 15 ASCII characters; only for SMB 1.
     pub server: Option<String>,
-    /// Of the share or volume, 1 to 12 characters of ASCII.
+    /// Share or volume name, 1 to 12 ASCII characters.
     pub share: Option<String>,
 }
 
@@ -83,21 +82,21 @@ pub struct StationOffer {
     pub carrier: CarrierKind,
     pub place: RawLinkPlace,
     pub ipx: IpxSegment,
-    /// Its name, 1 to 15 characters of ASCII.
+    /// Name of 1 to 15 ASCII characters.
     pub name: String,
-    /// The system of the time that it is; absent: none, but over XNS, where it is 3+.
+    /// The period system to emulate; absent: none, except over XNS, where it is 3+.
     pub profile: Option<SystemProfile>,
 }
 
-/// What connections may cost that have not proved themselves, and how long they may take.
+/// Limits on connections before login: cost and time.
 #[derive(Debug, Clone, Copy)]
 pub struct Bounds {
     pub strangers_bytes: usize,
-    /// Memory of all records of NFS together that have not come whole, or are not answered yet.
+    /// Memory of all NFS records together that are incomplete or unanswered.
     pub records_bytes: usize,
     /// Time to log in, or to send the first request to a service without logins.
     pub login: Duration,
-    /// After how long one of them makes room for another, where too many come.
+    /// Time after which one of them may be evicted when too many connect.
     pub crowded: Duration,
     pub record: Duration,
     pub connections: usize,
@@ -150,12 +149,12 @@ impl Serving {
         self.visits.accepted()
     }
 
-    /// What clients did since this was asked, `now` after any fixed time: few entries a second.
+    /// Client activity since the last call; `now` counts from any fixed time. Limited to a few entries a second.
     pub fn seen(&self, now: Duration) -> Vec<Seen> {
         self.visits.take(now)
     }
 
-    /// What its station has counted until now; `None` over TCP.
+    /// Counters of its station; `None` over TCP.
     pub fn carrier_counts(&self) -> Option<CarrierCounts> {
         match &self.station {
             Some(Station::Frames(node)) => Some(node.counts()),
@@ -172,15 +171,14 @@ impl Serving {
 
     pub async fn end(self) {
         self.task.abort();
-        // Aborted or not, it is over.
+        // Whether it was aborted does not matter.
         let _ = self.task.await;
     }
 }
 
-/// Begin to serve, on the tokio runtime of the caller.
+/// Start serving on the caller's tokio runtime.
 ///
-/// # Errors
-/// The directory is not there, the port is taken, or there is no embedded server of the service.
+/// # Errors The directory does not exist, the port is in use, or the service has no embedded server.
 pub async fn serve(offer: &Offer) -> Result<Serving> {
     serve_within(offer, &Bounds::default()).await
 }
@@ -231,7 +229,7 @@ fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
     let address = listening_at(offer)?;
     let open = || -> std::io::Result<(TcpListener, u16)> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-        // So that a port is free again at once after its server has ended.
+        // Makes the port available at once after the server has ended.
         #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;

@@ -1,17 +1,17 @@
-//! Whom a server admits.
+//! Password checks.
 
 use std::time::Duration;
 
 use lanlab_files::Credentials;
 use sha2::{Digest, Sha256};
 
-/// A wrong password is answered only after this time.
+/// Delay before a wrong password is answered.
 pub const DELAY: Duration = Duration::from_millis(300);
 
-/// Whether a name and a secret are the ones that are wanted; anybody's where none are.
+/// Whether name and secret are the expected ones; always true if none are expected.
 pub fn admits(wanted: Option<&Credentials>, user: &str, secret: &str) -> bool {
     let Some(wanted) = wanted else { return true };
-    // Hashes, so that the time it takes says nothing of how much was right.
+    // Hashes make the comparison time independent of how much is right.
     let hash = |name: &str, secret: &str| {
         let mut hash = Sha256::new();
         hash.update((name.len() as u64).to_be_bytes());

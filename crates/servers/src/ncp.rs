@@ -1,6 +1,6 @@
 //! `NetWare`'s core protocol on a directory: the server of the `stack` crate on sessions over IPX.
 //!
-//! Passwords of it are worth little: docs/security.md says how little.
+//! Its password protection is weak; see docs/security.md.
 
 use std::sync::Arc;
 
@@ -16,7 +16,7 @@ use crate::file_sessions::serve_client;
 use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, Station, station};
 
-/// The one volume, unless another name is asked for: shells look for this one.
+/// Default volume name, which shells look for.
 const VOLUME: &str = "SYS";
 
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
@@ -33,7 +33,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         volume: volume.clone(),
         user: user.map(|user| User { name: user.user.clone(), password: user.secret.clone() }),
         read_only: offer.read_only,
-        // As the client takes it.
+        // The same as the client's.
         code_page: CodePage::Cp850,
         netware: NETWARE_3,
     });
@@ -41,7 +41,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let begin = move |port, proof| {
         let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
         async move {
-            // An error here is the client's, which is gone then.
+            // An error means that the client disconnected.
             let transport = MessageTransport::Frames(port);
             let _ = serve_client(transport, server, files, proof).await;
         }

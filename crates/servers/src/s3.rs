@@ -1,9 +1,9 @@
-//! S3 over a directory that is one bucket. The object `folder/x` of it is the file `folder/x` of the
-//! directory, and any file there is an object.
+//! S3 over a directory that is one bucket: the object `folder/x` is the file `folder/x`, and every file is an
+//! object.
 //!
-//! Addressed by path. An object's `ETag` is no MD5 of it: to take one of all that is written halves
-//! the speed. What a client gives of MD5, CRC, SHA or signatures is checked. Of what clients have
-//! kept with an object (`x-amz-meta-…`) the time of rclone alone is kept, as the file's own.
+//! Addressing is path-style. An object's `ETag` is not its MD5, which would halve the write speed. MD5, CRC, SHA
+//! and signatures from clients are verified. Of user metadata (`x-amz-meta-…`) only rclone's time is stored, as the
+//! file's modification time.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -43,7 +43,7 @@ use uploads::Uploads;
 
 const BUCKET: &str = "lanlab";
 
-/// Octets of a document that a client sends: 10 000 parts fit.
+/// Limit of a document from a client, bytes: 10,000 parts fit.
 const MAX_DOCUMENT_BYTES: u64 = 4 << 20;
 
 /// Time in which a client must send a document.
@@ -74,7 +74,7 @@ struct Served {
     uploads: Uploads,
     credentials: Option<Credentials>,
     read_only: bool,
-    /// A client that sends nothing for this time in the middle of an object is given up.
+    /// A client that sends nothing for this time within an object is dropped.
     patience: Duration,
 }
 

@@ -17,20 +17,20 @@ use crate::admission::{MemoryBudget, UNIT_BYTES};
 use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving};
 
-/// The one share, unless another name is asked for.
+/// Default name of the only share.
 const SHARE: &str = "lanlab";
 
-/// Octets of the longest data of a call. A connection holds a few of them in memory.
+/// Most data bytes per call. A connection buffers a few of them.
 const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Connections that have not logged in, each of which may take one record of 68 KiB. As many more wait to be counted
-/// among them, and log in meanwhile; the crate closes those beyond.
+/// Most connections before login, each of which may hold a 68 KiB record. As many more wait to be counted and log
+/// in meanwhile; the crate closes those beyond.
 const STRANGERS: usize = 256;
 
-/// A client logs in with four round trips.
+/// Login takes four round trips.
 const LOGIN: Duration = Duration::from_secs(10);
 
-/// Begin to serve.
+/// Start serving.
 ///
 /// The crate opens its own socket: it waits with the backlog of tokio, 1024.
 pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
@@ -39,7 +39,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .map_err(|error| Fault::of_file(offer.root.display(), &error))?
         .watch_host_changes(false);
     let backend = if offer.read_only { backend.read_only() } else { backend };
-    // Leases and durable handles would have clients cache, and the server keep what they left.
+    // Leases and durable handles would make clients cache, and the server keep state of vanished clients.
     let name = offer.names.share.as_deref().unwrap_or(SHARE);
     let share = Share::new(name, Lenient(backend))
         .leases(false)
@@ -51,7 +51,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         .max_write_size(MAX_DATA_OCTETS)
         .max_connections(2 * STRANGERS + bounds.connections)
         .handshake_timeout(LOGIN.min(bounds.login / 2))
-        // A record has to be whole by then.
+        // Time-out for a complete record.
         .io_timeout(bounds.record);
     let (builder, share) = match (&offer.credentials, offer.read_only) {
         (Some(user), read_only) => {
@@ -69,7 +69,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let strangers = MemoryBudget::crowded(STRANGERS * UNIT_BYTES, bounds);
     let traces = Traces::new(&visits, offer.credentials.is_some(), (strangers, bound.port()));
     let task = tokio::spawn(async move {
-        // It ends only when it is stopped, and then this task does, too.
+        // The server ends only when stopped, and then this task does, too.
         let _ = server.serve().with_subscriber(traces).await;
     });
     Ok(Serving {

@@ -1,4 +1,4 @@
-//! Sessions of a carrier on Ethernet that clients open to this server's station.
+//! Carrier sessions that clients open to this server's Ethernet station.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,15 +13,15 @@ use crate::admission::{MemoryBudget, Proof, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 use crate::{Bounds, StationOffer};
 
-/// Sessions at most whose stations have not logged in, of the 254 of a station, each as a unit.
+/// Most sessions before login, of the 254 of a station.
 const MOST_STRANGERS: usize = 192;
 
-/// Time that NCP clients have to log in: shells connect when a station starts, and wait at a prompt. The watchdog
-/// ends those that have gone, and who has not logged in makes room for others.
+/// Login time of NCP clients: shells connect when a station starts, and wait at a prompt. The watchdog ends
+/// vanished ones, and clients before login are evicted for others.
 const AT_A_PROMPT: Duration = Duration::from_hours(7 * 24);
 
-/// Join the link, claim the name, and serve each session that is opened. A station has 254 sessions at
-/// most, so that their memory is bounded. Who has not logged in makes room for others, as over TCP.
+/// Join the link, claim the name, and serve each session. A station has at most 254 sessions, which bounds their
+/// memory. Clients before login are evicted for others, as over TCP.
 pub async fn serve<F>(
     offer: &StationOffer,
     bounds: &Bounds,
@@ -64,7 +64,7 @@ async fn accept<F>(
 {
     let mut sessions = JoinSet::new();
     let serve = Arc::new(serve);
-    // The link ends only if its interface does.
+    // The link ends only when its interface does.
     while let Ok((port, station)) = node.accept().await {
         while sessions.try_join_next().is_some() {}
         let visitor = visits.arrive(station.to_string());

@@ -1,7 +1,7 @@
-//! What clients did, for the person who serves: who came, in which dialect, who logged in, what was refused.
+//! A log of client activity for the operator: connections, dialects, logins and refusals.
 //!
-//! Clients decide how often something happens here, so that it is bounded: what one client does again is one
-//! entry with a count, few entries wait, and few are given out in a time. What is left out is counted.
+//! Clients control how much is logged, so the log is bounded: repetitions share an entry with a count, few entries
+//! are queued, and their rate is limited. Omitted entries are counted.
 
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -10,14 +10,14 @@ use std::time::Duration;
 
 use crate::admission::locked;
 
-/// Entries that wait, and that are given out at once after a quiet time.
+/// Most queued entries, and most returned at once after a quiet period.
 const WAITING: usize = 20;
-/// Time for each entry beyond those.
+/// Interval of further entries.
 const EACH: Duration = Duration::from_secs(1);
-/// Characters of an entry: what a client calls itself can be long.
+/// Most characters of an entry: client names can be long.
 const LONGEST: usize = 160;
 
-/// Said of a change where nothing may be changed.
+/// Logged for a change on a read-only service.
 pub const READ_ONLY: &str = "a change: the directory is served read-only";
 
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub struct Visits {
 struct Waiting {
     seen: VecDeque<Seen>,
     left_out: u64,
-    /// When the next may be given out beyond those that a quiet time allows.
+    /// When the next entry beyond the burst may be returned.
     next: Duration,
 }
 
@@ -67,7 +67,7 @@ impl Visits {
         }
     }
 
-    /// What may be said now, `now` after any fixed time.
+    /// Entries that may be shown now; `now` counts from any fixed time.
     pub fn take(&self, now: Duration) -> Vec<Seen> {
         let waiting = &mut *locked(&self.waiting);
         let saved = EACH * (WAITING as u32 - 1);
@@ -91,7 +91,7 @@ pub struct Visitor {
 }
 
 impl Visitor {
-    /// Its client is served from now on: as this user, if it logged in, and by this dialect or program.
+    /// A client was admitted: as this user, if it logged in, and with this dialect or program.
     pub fn admitted(&self, user: Option<&str>, speaks: Option<&str>) {
         let who = match user {
             Some(user) => format!("logged in as {user}"),

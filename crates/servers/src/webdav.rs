@@ -1,9 +1,8 @@
-//! `WebDAV` (RFC 4918, classes 1, 2 and 3): dav-server for what concerns names, directories, locks
-//! and properties, and for PUT; files are given out by ourselves, because dav-server reads 16 KiB at
-//! a time and fills up with zeros when a file becomes shorter while it is sent.
+//! `WebDAV` (RFC 4918, classes 1, 2 and 3). dav-server handles names, directories, locks, properties and PUT. GET
+//! is our own, because dav-server reads 16 KiB at a time and pads with zeros if a file shrinks while being sent.
 //!
-//! What dav-server would take amiss is refused before it sees the request: a destination elsewhere,
-//! a directory copied into itself or over what it is in, documents that nest without end.
+//! Requests that dav-server would mishandle are refused first: destinations on other servers, directories copied
+//! into themselves or over their parents, and endlessly nested documents.
 
 use std::io;
 use std::sync::Arc;
@@ -140,7 +139,7 @@ impl Served {
     }
 
     async fn change(&self, request: Request<Lingering>, names: String) -> Response<Body> {
-        // What is served cannot be taken away.
+        // The served directory itself cannot be removed.
         let is_root = names.bytes().all(|octet| octet == b'/');
         let is_removal = request.method() == Method::DELETE;
         let (confined, is_put) = (self.confined.clone(), request.method() == Method::PUT);
@@ -154,7 +153,7 @@ impl Served {
         match has_place.await {
             Ok(_) if is_root && is_removal => plain(StatusCode::FORBIDDEN),
             Ok(true) => self.pass(request).await,
-            // RFC 4918, section 9.7.1; dav-server would say 412, as if the file were there.
+            // RFC 4918, section 9.7.1; dav-server would return 412, as if the file existed.
             Ok(false) => plain(StatusCode::CONFLICT),
             Err(status) => plain(status),
         }
@@ -162,7 +161,7 @@ impl Served {
 
     async fn options(&self, request: Request<Lingering>) -> Response<Body> {
         let mut answer = self.pass(request).await;
-        // Without locks it is no server of class 2 (section 18.2).
+        // A server without locks is not of class 2 (section 18.2).
         let classes = if self.read_only { "1, 3" } else { "1, 2, 3" };
         let name = HeaderName::from_static("dav");
         if answer.headers().contains_key(&name) {
@@ -184,7 +183,7 @@ impl Served {
         if let Err(status) = looked.await {
             return plain(status);
         }
-        // What was judged is what is done, however dav-server would have read it.
+        // Pass on the checked path, however dav-server would have parsed the original.
         let Ok(to) = HeaderValue::from_str(&percent::encode(&ways.to())) else {
             return plain(StatusCode::BAD_REQUEST);
         };
@@ -195,7 +194,7 @@ impl Served {
             ways.carry_properties(&self.properties);
         }
         if answer.status() == StatusCode::METHOD_NOT_ALLOWED {
-            // Another client has put something there since dav-server looked (section 9.9.4).
+            // Another client created it after dav-server's check (section 9.9.4).
             *answer.status_mut() = StatusCode::PRECONDITION_FAILED;
         }
         answer
@@ -226,7 +225,7 @@ impl Served {
     }
 }
 
-/// The names of a path that leads to no symbolic link, and through none.
+/// The names of a path without symbolic links.
 fn judged(confined: &Confined, path: &str) -> io::Result<Names> {
     let names = Confined::plain_names(path)?;
     match confined.metadata_of_any(&names) {

@@ -1,9 +1,9 @@
-//! Memory of messages that are over, kept for the next ones.
+//! Buffers of finished messages, kept for reuse.
 
-/// More of it is given back: each of many sessions would keep what its longest message took.
+/// Larger buffers are freed: otherwise each session would keep the memory of its longest message.
 const MOST_BYTES: usize = 4 << 10;
 
-/// Keep memory, empty, unless it is much.
+/// Keep a buffer for reuse, emptied, unless it is large.
 pub(crate) fn keep(spare: &mut Vec<Vec<u8>>, mut memory: Vec<u8>) {
     if memory.capacity() <= MOST_BYTES {
         memory.clear();

@@ -1,4 +1,4 @@
-//! Memory that connections share. One that waits for a part gets it from one that does not use its own.
+//! Memory shared by connections. A waiting connection gets the part of an idle one.
 
 use std::collections::BTreeMap;
 use std::net::IpAddr;
@@ -15,10 +15,10 @@ use crate::Bounds;
 
 pub const UNIT_BYTES: usize = 1 << 10;
 
-/// However many strangers wait, each has this part of the time that a few have.
+/// However many strangers wait, each keeps at least this fraction of its normal time.
 pub(super) const LEAST_GRACE: u32 = 5;
 
-/// Where a holder is: its IPv4 address, network of IPv6, or station.
+/// Origin of a holder: IPv4 address, IPv6 network, or station.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Whose(u64);
 
@@ -59,7 +59,7 @@ struct Holder {
     ended: Notify,
 }
 
-/// A part of a [`MemoryBudget`], which is given back when this is dropped.
+/// A part of a [`MemoryBudget`], returned on drop.
 #[derive(Debug)]
 pub struct Reservation {
     budget: Arc<MemoryBudget>,
@@ -69,12 +69,12 @@ pub struct Reservation {
 }
 
 impl MemoryBudget {
-    /// A budget of `bytes`, of which an idle holder keeps its part for `grace` while others wait.
+    /// A budget of `bytes`; an idle holder keeps its part for `grace` while others wait.
     pub fn new(bytes: usize, grace: Duration) -> Arc<Self> {
         Self::with_least_grace(bytes, grace, grace)
     }
 
-    /// A budget of `bytes` for strangers: the more of it is waited for the less time each has.
+    /// A budget of `bytes` for strangers: the more memory is waited for, the less time each has.
     pub fn crowded(bytes: usize, bounds: &Bounds) -> Arc<Self> {
         Self::with_least_grace(bytes, bounds.crowded, bounds.crowded / LEAST_GRACE)
     }
@@ -94,7 +94,7 @@ impl MemoryBudget {
         })
     }
 
-    /// Take `bytes` of it, as soon as they are free.
+    /// Reserve `bytes`, as soon as they are free.
     pub async fn hold(self: &Arc<Self>, bytes: usize, whose: Whose) -> Option<Reservation> {
         if let Some(hold) = self.try_hold(bytes, whose) {
             return Some(hold);
@@ -120,7 +120,7 @@ impl MemoryBudget {
     pub async fn hold_last(self: &Arc<Self>, bytes: usize, whose: Whose) -> Reservation {
         let _turn = self.last.lock().await;
         loop {
-            // What is given back goes to those who wait in `hold`, if there are any.
+            // Returned memory goes first to those waiting in `hold`.
             if let Some(hold) = self.try_hold(bytes, whose) {
                 return hold;
             }
@@ -147,7 +147,7 @@ impl MemoryBudget {
         Reservation { budget: Arc::clone(self), number, holder, _permit: permit }
     }
 
-    /// End the least useful of those that have not moved for a while, as many as others wait for, and `bytes` more.
+    /// End the least useful idle holders: as many as are waited for, plus `bytes` more.
     pub fn end_idle(&self, bytes: usize) {
         let wanted_units = self.wanted_units.load(Ordering::Relaxed);
         let [grace_ns, least_ns] =
@@ -198,7 +198,7 @@ impl Drop for Wanted<'_> {
 }
 
 impl Reservation {
-    /// Say that it is used: the time until others may have it begins anew.
+    /// Mark as used, which restarts its idle time.
     pub fn moved(&self) {
         *locked(&self.holder.moved) = Instant::now();
     }

@@ -14,19 +14,19 @@ use tokio_rustls::{TlsAcceptor, TlsStream};
 
 use crate::identity::Identity;
 
-/// Connections that the system holds until they are taken: there should be one.
+/// Connections queued by the system; normally there is one.
 const BACKLOG: u32 = 4;
 
 /// Most TLS tickets for a client that asks for them on a connection where it only writes.
 const MAX_ASKED_TICKETS: usize = 2;
 
-/// How TLS is spoken on the connections of a server. What one of them brings resumes TLS on any other.
+/// TLS configuration of a server's connections. A session from one connection resumes on any other.
 #[derive(Debug)]
 pub struct Tls {
     pub usual: Arc<ServerConfig>,
-    /// Where it only writes, and need not read: what it left unread would have its system reset the
-    /// connection when the client closes it, and throw away what was not sent yet (RFC 2525, section
-    /// 2.17; RFC 8446, section 6.1). So tickets go only to who asks for them (RFC 9149).
+    /// For clients that only write and never read: data left unread would make their system reset the connection on
+    /// close and drop unsent data (RFC 2525, section 2.17; RFC 8446, section 6.1). So tickets are sent only on
+    /// request (RFC 9149).
     pub receiving: Arc<ServerConfig>,
 }
 
@@ -46,10 +46,10 @@ pub enum Listener {
     Own(SmallListener),
 }
 
-/// Listen for the data connections of a session, at the address that the client came to and no other.
+/// Listen for data connections of a session, only at the address the client connected to.
 ///
-/// One port serves all of them, one after the other: a port for each would be kept by the system for
-/// a minute after its end, so that a thousand stations had none left after half a minute.
+/// One port serves all of them in turn: the system holds a closed port for a minute, so with a port per connection
+/// a thousand stations would exhaust all ports in half a minute.
 pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
     address.set_port(0);
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
@@ -59,7 +59,7 @@ pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
     socket.listen(BACKLOG)
 }
 
-/// Drop connections from before the client was asked to connect: it made one and did not use it.
+/// Drop connections made before this transfer: the client opened them and did not use them.
 pub fn turn_away(listener: &Listener) {
     match listener {
         Listener::Own(listener) => listener.turn_away(),
@@ -84,7 +84,7 @@ pub async fn accept(listener: &TcpListener, client: IpAddr) -> io::Result<TcpStr
     }
 }
 
-/// Make a data connection to the client, from the address that it came to.
+/// Open a data connection to the client, from the address it connected to.
 pub async fn connect(mut from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
     from.set_port(0);
     let socket = if from.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;

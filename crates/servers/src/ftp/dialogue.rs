@@ -19,7 +19,7 @@ const HELP: &str = "Commands:\r\n ABOR ALLO APPE AUTH CDUP CWD DELE EPRT EPSV FE
 
 pub(super) type Answer = io::Result<(u16, String)>;
 
-/// Commands that may stand between REST and the transfer that it is for.
+/// Commands allowed between REST and its transfer.
 const PREPARING: [&str; 15] = [
     "ALLO", "EPRT", "EPSV", "FEAT", "HELP", "MDTM", "MODE", "NOOP", "PASV", "PBSZ", "PORT", "PROT",
     "SIZE", "STRU", "TYPE",
@@ -243,7 +243,7 @@ impl<S: System> Dialogue<S> {
             }
             "RNTO" => {
                 let Some(from) = rename_from else { return say(503, "RNFR comes first") };
-                // RFC 959 does not say what becomes of a file that has the name: it stays.
+                // RFC 959 does not define what happens to an existing file: it is kept.
                 self.system.rename(&from, &self.names(argument)?).await?;
                 say(250, "Renamed")
             }

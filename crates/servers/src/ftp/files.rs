@@ -1,4 +1,4 @@
-//! What a file operation comes to in FTP: listings, and the reply to an error.
+//! Listings, and replies to errors of file operations.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -29,14 +29,14 @@ pub fn line(form: Form, found: &Found, now_s: u64) -> String {
     }
 }
 
-/// The facts of MLSD and MLST, with the blank that follows them.
+/// The facts of MLSD and MLST, with the space that follows.
 pub fn facts(found: &Found) -> String {
     let kind = if found.is_directory { "dir" } else { "file" };
     let time = calendar::time_val(found.modified_s);
     format!("type={kind};size={};modify={time}; ", found.size_bytes)
 }
 
-/// Whether a pattern of `*` and `?` matches all of a name; a dot at the beginning only by a dot.
+/// Whether a pattern with `*` and `?` matches the whole name; a leading dot is matched only by a dot.
 pub fn matches(pattern: &str, name: &str) -> bool {
     if name.starts_with('.') && !pattern.starts_with('.') {
         return false;
@@ -44,7 +44,7 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     let (pattern, name): (Vec<char>, Vec<char>) =
         (pattern.chars().collect(), name.chars().collect());
     let (mut at, mut in_name) = (0, 0);
-    // The last `*`, and what it reaches to.
+    // The last `*`, and the end of what it matches.
     let mut star = None;
     while in_name < name.len() {
         match pattern.get(at) {
@@ -83,7 +83,7 @@ pub fn of_eprt(argument: &str) -> Option<SocketAddr> {
     (is_whole && is_of_family).then_some(SocketAddr::new(address, port.parse().ok()?))
 }
 
-/// What is to be changed of a file, and the reply when it is done.
+/// A change to a file, and the reply to its success.
 pub struct Adjustment<'a> {
     pub changes: Changes,
     pub path: &'a str,
@@ -91,7 +91,7 @@ pub struct Adjustment<'a> {
     pub done: String,
 }
 
-/// What MFMT (draft-somers-ftp-mfxx-04 section 3) or SITE asks for; or the refusal of it.
+/// Parse a change from MFMT (draft-somers-ftp-mfxx-04, section 3) or SITE; or the refusal.
 pub fn adjustment<'a>(
     verb: &str,
     argument: &'a str,

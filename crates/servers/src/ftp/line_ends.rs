@@ -1,4 +1,4 @@
-//! Line ends of text on its way: CR LF on the wire, LF in files (RFC 959, section 3.1.1.1).
+//! Conversion of line ends: CR LF on the wire, LF in files (RFC 959, section 3.1.1.1).
 
 #[derive(Debug, Default)]
 pub struct LineEnds {
@@ -18,7 +18,7 @@ impl LineEnds {
         text
     }
 
-    /// From the wire: a CR before an LF goes. The last CR is held back until more comes.
+    /// From the wire: drop a CR before an LF. A trailing CR is held back until more data arrives.
     pub fn removed(&mut self, data: &[u8]) -> Vec<u8> {
         let mut text = Vec::with_capacity(data.len() + 1);
         for octet in data {

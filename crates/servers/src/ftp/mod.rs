@@ -1,7 +1,7 @@
 //! FTP (RFC 959, RFC 2428, RFC 3659), with TLS for both connections where it is offered (RFC 4217).
 //!
-//! The client makes data connections (EPSV, PASV) from its own address to the one that it came to, or
-//! the server makes them (PORT, EPRT) the other way. A connection takes a block for a file and a line for a command, and no more.
+//! Data connections run between the two addresses of the control connection: opened by the client (EPSV, PASV) or
+//! by the server (PORT, EPRT). Each connection buffers at most a block of a file and a line of a command.
 
 mod data;
 mod dialogue;
@@ -31,7 +31,7 @@ pub use lanlab_served::{Found, Names};
 pub use own_stack::LEAST_CONNECTIONS;
 pub use system::{Listing, System, Way};
 
-/// What a connection takes before it has logged in: a line, and what TLS holds of a handshake.
+/// Memory of a connection before login: a command line and the TLS handshake.
 const STRANGER_BYTES: usize = 64 << 10;
 
 pub const GREETING: &[u8] = b"220 lanlab FTP server\r\n";
@@ -70,7 +70,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let host = Host::new(Arc::clone(&shared), proof);
         let dialogue = Dialogue::new(host, Wire::Plain(stream), peer);
         async move {
-            // An error here is the client's, who is gone then.
+            // An error means that the client disconnected.
             let _ = dialogue.run().await;
         }
     }));

@@ -1,4 +1,4 @@
-//! Files and listings on their way over a data connection.
+//! Files and listings sent over a data connection.
 
 use std::io;
 
@@ -7,7 +7,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::line_ends::LineEnds;
 use super::system::System;
 
-/// Octets of a file that are moved at once, and held by a connection.
+/// Bytes of a file moved at once, and buffered per connection.
 const BLOCK_BYTES: usize = 1 << 18;
 
 #[derive(Debug)]
@@ -16,7 +16,7 @@ pub enum Broken {
     File(io::Error),
 }
 
-/// Send a file from an offset to its end; `ends`: as text.
+/// Send a file from an offset to its end; `ends` converts line ends.
 pub async fn send<S: System>(
     system: &S,
     wire: &mut S::Wire,
@@ -51,7 +51,7 @@ pub async fn end<S: System>(system: &S, wire: &mut S::Wire) -> Result<(), Broken
     system.patiently(wire.shutdown()).await.map_err(|_| Broken::Connection)
 }
 
-/// Take a file, from an offset on, to the end of the connection; `ends`: as text.
+/// Receive a file from an offset on, until the connection ends; `ends` converts line ends.
 pub async fn receive<S: System>(
     system: &S,
     wire: &mut S::Wire,

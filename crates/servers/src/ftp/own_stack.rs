@@ -1,4 +1,4 @@
-//! FTP at a station of this process's own TCP.
+//! FTP on a station with its own TCP stack.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +16,17 @@ use crate::Bounds;
 use crate::admission::{MemoryBudget, Proof, TICK, UNIT_BYTES as EACH};
 use crate::visits::Visits;
 
-/// Port at an address of its own, unless another is asked for (RFC 959, 8).
+/// Default port at the station's address (RFC 959, section 8).
 const PORT: u16 = 21;
-/// Connections of a client: for commands, for a file, and one of which the end is on its way.
+/// Connections per client: control, data, and one still closing.
 const OF_CLIENT: usize = 3;
 const BUSY: &[u8] = b"421 Too many clients\r\n";
 
-/// Connections that a server takes at least: those of a client, and one of who waits for its place.
+/// Fewest connections of a server: those of a client, and one for a client waiting for a place.
 pub const LEAST_CONNECTIONS: usize = OF_CLIENT + 1;
 
-/// Begin to serve; the port, and what ends it. As many clients are served at once as there is memory for their
-/// connections. Who has not logged in makes room for others, as over the system's TCP.
+/// Start serving; returns the port and a handle that stops it. The number of clients is limited by memory for their
+/// connections. Clients that have not logged in are evicted for others, as over the system's TCP.
 pub async fn serve(
     plan: &SmallPlan,
     port: u16,
@@ -68,14 +68,14 @@ impl Served {
         let mut sessions = JoinSet::new();
         let places = Arc::new(Semaphore::new(self.clients));
         let strangers = MemoryBudget::crowded(self.clients * EACH, &self.bounds);
-        // The link ends only if its interface does.
+        // The link ends only when its interface does.
         while let Ok(mut stream) = listener.accept().await {
             while sessions.try_join_next().is_some() {}
             let peer = stream.peer_address();
             let visitor = self.visits.arrive(peer.ip().to_string());
             if sessions.len() >= self.clients + self.waiting {
                 visitor.refused("too many clients");
-                // It has room for this, and an error is the client's, who is gone then.
+                // There is room for it, and an error means that the client disconnected.
                 let _ = stream.write_all(BUSY).await;
                 continue;
             }
@@ -95,7 +95,7 @@ impl Served {
                 let host = Host::at(shared, proof.clone(), node);
                 let dialogue = Dialogue::new(host, Wire::Small(stream), peer);
                 let serving = async {
-                    // An error here is the client's, who is gone then.
+                    // An error means that the client disconnected.
                     let _ = dialogue.run().await;
                 };
                 proof.demanded(patience, Box::pin(serving)).await;
@@ -104,7 +104,7 @@ impl Served {
     }
 }
 
-/// The place of a client, once one is free; while one is waited for, who has not logged in for a while is ended.
+/// A place for a client, once one is free; meanwhile clients that do not log in are evicted.
 async fn place(
     places: &Arc<Semaphore>,
     strangers: &MemoryBudget,

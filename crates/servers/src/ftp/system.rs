@@ -1,4 +1,4 @@
-//! What a dialogue has below it: connections, files and a clock, of this host or of a simulated machine.
+//! The environment of a dialogue: connections, files and a clock, real or simulated.
 
 use std::fs::File;
 use std::future::Future;
@@ -21,10 +21,10 @@ use super::{Shared, data};
 use crate::admission::Proof;
 use crate::login;
 
-/// A data connection must be made, and go on, within this time.
+/// Time-out for opening a data connection, and for progress on it.
 const PATIENCE: Duration = Duration::from_mins(5);
 
-/// A client that listens takes a data connection within this time.
+/// Time-out for connecting to a listening client.
 const CONNECTING: Duration = Duration::from_secs(30);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,24 +35,24 @@ pub enum Way {
 
 pub type Listing = Box<dyn Iterator<Item = Found> + Send>;
 
-/// What a dialogue has below it. Errors are those of the system, and become replies.
+/// The environment of a dialogue. Its errors are those of the system, and become replies.
 pub trait System {
     /// A connection.
     type Wire: AsyncRead + AsyncWrite + Unpin;
-    /// Where data connections come to.
+    /// Listener for data connections.
     type Listener;
     type File;
 
-    /// Address that a client has come to.
+    /// Local address of a client's connection.
     fn local_address(&self, wire: &Self::Wire) -> io::Result<SocketAddr>;
 
-    /// Listen for data connections at an address, with a port that is free; which one.
+    /// Listen for data connections on a free port of an address; returns both.
     fn listen(&self, address: SocketAddr) -> io::Result<(Self::Listener, u16)>;
 
-    /// Drop connections from before the client was asked to connect.
+    /// Drop connections made before this transfer.
     fn turn_away(&self, listener: &Self::Listener);
 
-    /// Take a data connection of this client, and of no other.
+    /// Accept a data connection from this client only.
     fn accept(
         &self,
         listener: &Self::Listener,
@@ -60,7 +60,7 @@ pub trait System {
         way: Way,
     ) -> impl Future<Output = io::Result<Self::Wire>>;
 
-    /// Make a data connection from an address of ours to the client's.
+    /// Open a data connection from our address to the client's.
     fn connect(
         &self,
         from: SocketAddr,
@@ -71,7 +71,7 @@ pub trait System {
     /// Seconds since 1970.
     fn now_s(&self) -> u64;
 
-    /// Work on a data connection, which is given up when it does not go on.
+    /// Run work on a data connection, with a time-out.
     fn patiently<T>(
         &self,
         work: impl Future<Output = io::Result<T>>,
@@ -80,19 +80,19 @@ pub trait System {
     /// Whether logins need TLS.
     fn has_tls(&self) -> bool;
 
-    /// Whether a connection speaks it.
+    /// Whether a connection uses TLS.
     fn is_tls(&self, wire: &Self::Wire) -> bool;
 
-    /// Speak TLS on a control connection.
+    /// Start TLS on a control connection.
     fn secure(&self, wire: Self::Wire) -> impl Future<Output = io::Result<Self::Wire>>;
 
-    /// Whether a name and a password may log in; who may has proved itself.
+    /// Whether a user may log in; success marks the client as proved.
     fn admits(&self, user: &str, password: &str) -> bool;
 
-    /// Take what was refused, for the person who serves.
+    /// Record a refusal for the operator.
     fn refused(&self, _what: &str) {}
 
-    /// The time before a wrong password is answered.
+    /// The delay before a wrong password is answered.
     fn delay(&self) -> impl Future<Output = ()>;
 
     fn look(&self, path: &Names) -> impl Future<Output = io::Result<Found>>;
@@ -101,15 +101,15 @@ pub trait System {
 
     fn open(&self, path: &Names) -> impl Future<Output = io::Result<Self::File>>;
 
-    /// Open or make a file to write it, and its bytes. If `truncate`, one that is there is replaced once all
-    /// of the new one has come.
+    /// Open or create a file for writing. With `truncate`, an existing file is replaced once the new content is
+    /// complete.
     fn open_to_write(
         &self,
         path: &Names,
         truncate: bool,
     ) -> impl Future<Output = io::Result<(Self::File, u64)>>;
 
-    /// Read from an offset; how much, zero at the end of the file.
+    /// Read at an offset; returns the number of bytes, zero at the end of the file.
     fn read_at(
         &self,
         file: &Self::File,
@@ -117,7 +117,7 @@ pub trait System {
         offset: u64,
     ) -> impl Future<Output = io::Result<usize>>;
 
-    /// Write all of `data` at an offset.
+    /// Write all `data` at an offset.
     fn write_all_at(
         &self,
         file: &Self::File,
@@ -125,7 +125,7 @@ pub trait System {
         offset: u64,
     ) -> impl Future<Output = io::Result<()>>;
 
-    /// End with a file, all of which was moved if `is_whole`: what it says of errors of earlier writes.
+    /// Close a file, completely transferred if `is_whole`; returns delayed write errors.
     fn close(&self, file: Self::File, is_whole: bool) -> impl Future<Output = io::Result<()>>;
 
     fn remove_file(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
@@ -134,7 +134,7 @@ pub trait System {
 
     fn remove_directory(&self, path: &Names) -> impl Future<Output = io::Result<()>>;
 
-    /// Give something another path, which must be free.
+    /// Move something to another path, which must be free.
     fn rename(&self, from: &Names, to: &Names) -> impl Future<Output = io::Result<()>>;
 
     /// Change times and permissions.
@@ -147,7 +147,7 @@ pub struct Open {
     unseen: Option<Unseen>,
 }
 
-/// This host: its sockets or a station of its own TCP, and a directory that is served.
+/// This host: its sockets or its own TCP stack, and the served directory.
 #[derive(Debug)]
 pub struct Host {
     shared: Arc<Shared>,
@@ -164,8 +164,7 @@ impl Host {
         Self { shared, proof, station: Some(station) }
     }
 
-    /// A data connection, over TLS where the server offers it. We are the server of TLS in active mode, too (RFC 4217,
-    /// section 7).
+    /// A data connection, with TLS if offered. We are the TLS server in active mode, too (RFC 4217, section 7).
     async fn data_wire(&self, stream: TcpStream, way: Way) -> io::Result<Wire> {
         let Some(tls) = &self.shared.tls else { return Ok(Wire::Plain(stream)) };
         let config = match way {
@@ -176,8 +175,8 @@ impl Host {
     }
 }
 
-/// Calls for files take no time compared with those for connections: what is served is in the system's
-/// cache, or it is the disk that is measured.
+/// File calls are quick compared with network calls: files are in the system's cache, unless the disk is what is
+/// measured.
 impl System for Host {
     type Wire = Wire;
     type Listener = Listener;
@@ -279,7 +278,7 @@ impl System for Host {
         Ok(Open { file: self.shared.confined.open(path)?, unseen: None })
     }
 
-    /// A new file stays as far as it has come, so that a client can go on with it.
+    /// A partially received new file is kept, so that the client can resume.
     async fn open_to_write(&self, path: &Names, truncate: bool) -> io::Result<(Open, u64)> {
         let confined = &self.shared.confined;
         if truncate && confined.has_file_to_change(path)? {

@@ -1,4 +1,4 @@
-//! Data connections of a dialogue, and what goes over them: files and listings.
+//! Data connections of a dialogue, and the files and listings sent over them.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -11,10 +11,10 @@ use super::line_ends::LineEnds;
 use super::moving::{self, Broken};
 use super::system::{Listing, System, Way};
 
-/// Bytes of a listing that are gathered before they are sent.
+/// Bytes of a listing collected before sending.
 const LISTING_BLOCK: usize = 1 << 16;
 
-/// The lowest port to which a data connection is made: below are services (RFC 2577, section 3).
+/// The lowest port accepted for active mode; lower ones belong to services (RFC 2577, section 3).
 const FIRST_PORT: u16 = 1024;
 
 impl<S: System> Dialogue<S> {
@@ -51,7 +51,7 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// The client listens: only at its own address, so that no client has us connect to others.
+    /// The client listens: only at its own address, so that nobody can make us connect elsewhere.
     pub(super) fn connect_later(&mut self, verb: &str, argument: &str) -> Answer {
         if self.only_epsv {
             return say(503, "EPSV ALL was agreed on");
@@ -152,8 +152,8 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// What a path names: the entries of a directory, a file, or all that match a pattern; and what stands before
-    /// each name of a pattern, so that the client can ask for it.
+    /// What a path denotes: entries of a directory, a file, or all matches of a pattern; and the prefix of each
+    /// matched name, so that the client can request it.
     async fn found(&self, path: &str, form: Form) -> io::Result<(Listing, String)> {
         let names = Confined::names(&self.directory, path)?;
         if form == Form::Facts {

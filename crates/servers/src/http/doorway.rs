@@ -1,4 +1,4 @@
-//! What is taken of a connection before its client has logged in.
+//! Limited reading from connections before login.
 
 use std::io;
 use std::pin::Pin;
@@ -8,11 +8,11 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use crate::admission::Proof;
 
-/// Octets that are taken of a stranger at once. hyper's buffer begins with 8 KiB, and doubles whenever
-/// as much comes at once as fits: with less it stays as it is, but for a long head.
+/// Bytes read at once before login. hyper's buffer starts at 8 KiB and doubles whenever a read fills it; smaller
+/// reads keep it small, except for a long head.
 const STRANGER_READ_BYTES: usize = 4 << 10;
 
-/// A connection of which little is taken at once until its client has proved itself.
+/// A connection that is read in small pieces until its client has logged in.
 #[derive(Debug)]
 pub struct Doorway<S> {
     stream: S,

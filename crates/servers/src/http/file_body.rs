@@ -1,4 +1,4 @@
-//! A file, or a part of one, as what follows the head of an answer.
+//! A file, or a part of one, as a response body.
 
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom};
@@ -13,7 +13,7 @@ const BLOCK_BYTES: u64 = 1 << 18;
 
 type Read1 = JoinHandle<(File, io::Result<Bytes>)>;
 
-/// Octets of a file. The next block is read while the last one is sent, no more.
+/// The next block is read while the last one is sent; no more is buffered.
 #[derive(Debug)]
 pub struct FileBody {
     reading: Option<Read1>,
@@ -23,8 +23,8 @@ pub struct FileBody {
 }
 
 impl FileBody {
-    /// `size_bytes` octets of `file` from `offset` on. Reads the first block: to be called where
-    /// blocking is allowed, in a runtime.
+    /// `size_bytes` bytes of `file` from `offset` on. Reads the first block, so call it where blocking is allowed,
+    /// in a runtime.
     pub fn new(mut file: File, offset: u64, size_bytes: u64) -> io::Result<Self> {
         if offset > 0 {
             file.seek(SeekFrom::Start(offset))?;
@@ -62,8 +62,8 @@ impl FileBody {
     }
 }
 
-/// Read exactly `wanted` octets. A file that has become shorter ends the connection: the client is not
-/// given other octets in place of those that were announced.
+/// Read exactly `wanted` bytes. If the file has shrunk, the connection ends: the client must not get other bytes
+/// than announced.
 fn read_block(file: &mut File, wanted: u64) -> io::Result<Bytes> {
     let mut block = Vec::with_capacity(wanted as usize);
     file.take(wanted).read_to_end(&mut block)?;

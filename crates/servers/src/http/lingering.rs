@@ -1,4 +1,4 @@
-//! What a client sends after the head of its request.
+//! Request bodies.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -12,9 +12,8 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 const LINGER: Duration = Duration::from_secs(2);
 
-/// A body of which the rest is still taken in for a while after it was let go: a connection closed
-/// with octets unread is reset, and the client would not see why it was refused (RFC 9112, section
-/// 9.6).
+/// A body whose rest is still read for a while after it was dropped: closing a connection with unread bytes resets
+/// it, and the client would not see the refusal (RFC 9112, section 9.6).
 #[derive(Debug)]
 pub struct Lingering(Option<Incoming>, Begun);
 
@@ -54,7 +53,7 @@ impl Drop for Lingering {
     fn drop(&mut self) {
         let Some(mut rest) = self.0.take().filter(|rest| !rest.is_end_stream()) else { return };
         let Ok(runtime) = tokio::runtime::Handle::try_current() else { return };
-        // It ends with its connection, too.
+        // Ends with the connection as well.
         runtime.spawn(tokio::time::timeout(LINGER, async move {
             while let Some(Ok(_)) = rest.frame().await {}
         }));

@@ -1,4 +1,4 @@
-//! What the servers that speak HTTP share: connections, TLS, and files as answers.
+//! Shared parts of the HTTP servers: connections, TLS, and files as responses.
 
 use std::convert::Infallible;
 use std::future::Future;
@@ -35,10 +35,10 @@ pub use range::octets_asked;
 
 const MAX_HEAD_BYTES: usize = 1 << 15;
 
-/// What a connection takes before it has logged in: a head, and what TLS holds of a handshake.
+/// Memory of a connection before login: a head and the TLS handshake.
 const STRANGER_BYTES: usize = 128 << 10;
 
-/// Octets that a connection holds of what it sends or receives.
+/// Send or receive buffer of a connection, bytes.
 const BUFFER_BYTES: usize = 1 << 19;
 
 pub const IDLE: Duration = Duration::from_mins(10);
@@ -46,7 +46,7 @@ pub const IDLE: Duration = Duration::from_mins(10);
 /// Time in which a client must complete its TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
 
-/// Serve HTTP by `answer`, over TLS or not. It says by [`admit`] that a client has logged in.
+/// Serve HTTP by `answer`, with or without TLS. `answer` calls [`admit`] when a client has logged in.
 pub fn serve<A, F, B>(
     offer: &Offer,
     bounds: &Bounds,
@@ -79,7 +79,7 @@ where
     Ok(Serving { port, share, trust_sha256, visits, station: None, task })
 }
 
-/// Say that the client of a request has logged in as this user, or need not: its connection is no stranger's.
+/// Mark the connection of a request as logged in, as this user or without a login.
 pub fn admit(extensions: &Extensions, headers: &HeaderMap, user: Option<&str>) {
     if let Some(proof) = extensions.get::<Proof>() {
         proof.admit(user, headers.get(USER_AGENT).and_then(|agent| agent.to_str().ok()));
@@ -107,8 +107,8 @@ where
         async move {
             let mut said = answering.await;
             if expects && !begun.load(Ordering::Relaxed) {
-                // Whether the client still sends its body is not known: what comes next could be that
-                // or a request (RFC 9110, section 10.1.1).
+                // It is unknown whether the client still sends its body: the next bytes could be that or a request
+                // (RFC 9110, section 10.1.1).
                 said.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
             }
             Ok::<_, Infallible>(said)
@@ -120,6 +120,6 @@ where
         .max_buf_size(BUFFER_BYTES)
         .max_header_size(MAX_HEAD_BYTES)
         .serve_connection(TokioIo::new(stream), service);
-    // A connection that fails is the client's to tell.
+    // A failed connection is reported by the client.
     let _ = serving.await;
 }

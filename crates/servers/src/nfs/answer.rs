@@ -1,4 +1,4 @@
-//! What a call is answered with.
+//! Replies to calls.
 
 use lanlab_wire::nfs3::rpc::{self, Accepted, Call};
 use lanlab_wire::nfs3::xdr::{Garbled, Writer};
@@ -11,7 +11,7 @@ use super::handles::ROOT;
 use super::{EXPORT, read_procedures, write_procedures};
 use crate::visits::READ_ONLY;
 
-/// The answer to a record, in memory that was used before; none to one that is no call.
+/// The reply to a record, in a reused buffer; `None` if the record is not a call.
 pub fn answer(files: &Files, record: &[u8], memory: Vec<u8>) -> Option<Vec<u8>> {
     let call = rpc::read_call(record).ok()?;
     let mut writer = rpc::begin_reply(memory, call.xid, Accepted::Success);
@@ -40,7 +40,7 @@ pub fn refused(record: &[u8], reply: &[u8]) -> Option<String> {
     Some(format!("the export `{path}`: `{EXPORT}` is served"))
 }
 
-/// Octets of data that a call may be answered with, at most.
+/// Most data bytes in the reply to a call.
 pub fn longest(record: &[u8]) -> usize {
     let Ok(mut call) = rpc::read_call(record) else { return 0 };
     match (call.program, call.procedure) {
@@ -67,7 +67,7 @@ fn done(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
     }
 }
 
-/// The portmapper (RFC 1833, section 3), for clients that ask at the port where we are: all is there.
+/// The portmapper (RFC 1833, section 3), for clients that query it at our port: every program is here.
 fn mapping(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Result<bool, Garbled> {
     let mut arguments = call.arguments;
     let mapped = [NFS, MOUNT, PORTMAP];
@@ -151,7 +151,7 @@ fn nfs(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
         p::RENAME => write_procedures::rename(files, arguments, writer),
         p::COMMIT => write_procedures::commit(files, arguments, writer),
         p::FSSTAT => read_procedures::fsstat(files, arguments, writer),
-        // Links and devices are not for a laboratory.
+        // Links and devices are not supported.
         p::SYMLINK | p::MKNOD | p::LINK => Err(Status::NOTSUPP.into()),
         _ => return Accepted::NoProcedure,
     };
@@ -167,7 +167,7 @@ fn nfs(files: &Files, call: &Call<'_>, writer: &mut Writer) -> Accepted {
     }
 }
 
-/// Attributes that a failed call may still tell of, and here does not: each is one word.
+/// Optional attributes of a failed call's reply, all absent here: one word each.
 fn words_after_failure(procedure: u32) -> usize {
     match procedure {
         p::GETATTR => 0,

@@ -1,5 +1,5 @@
-//! The served directory, by handles. No name leads out of it: every path is resolved below it, and
-//! symbolic links out of it are refused (`cap-std`).
+//! The served directory, by handles. Every path is resolved below it, and symbolic links out of it are refused
+//! (`cap-std`).
 
 use std::fs::File;
 use std::io;
@@ -49,7 +49,7 @@ pub struct Files {
     pub port: u16,
     pub read_only: bool,
     handles: Mutex<Handles>,
-    /// Differs from life to life: handles and uncommitted writes of another are not of this one.
+    /// Differs between server runs, so that stale handles and uncommitted writes are recognised.
     pub life: [u8; 8],
 }
 
@@ -62,7 +62,7 @@ impl Files {
         Ok(Self { root, path, port: 0, read_only, handles: Mutex::new(Handles::new()), life })
     }
 
-    /// Bytes of the file system, and those of them that are free.
+    /// Total and free bytes of the file system.
     pub fn space(&self) -> io::Result<(u64, u64)> {
         lanlab_os::disk_space(&self.path)
     }
@@ -88,7 +88,7 @@ impl Files {
         writer.u64(number);
     }
 
-    /// Read a directory's handle and a name in it: number, name, and path of the two.
+    /// Parse a directory handle and a name in it: number, name, and their path.
     pub fn read_name<'a>(
         &self,
         reader: &mut Reader<'a>,
@@ -107,7 +107,7 @@ impl Files {
     }
 
     pub fn attributes_at(&self, number: u64, path: &Path) -> Result<Attributes, Failed> {
-        // The served directory cannot be looked at as a name in itself on every system.
+        // Not every system can stat the served directory by name.
         let found = if number == ROOT {
             self.root.dir_metadata()
         } else {
@@ -116,11 +116,11 @@ impl Files {
         Ok(attributes(number, &found?))
     }
 
-    /// The file of a handle, to read it and, where that is allowed, to write it.
+    /// The file of a handle, for reading and, where permitted, writing.
     pub fn file(&self, number: u64) -> Result<Arc<File>, Failed> {
         let path = {
             let handles = self.handles();
-            // One that has no name any more is not the file of this handle: another has its place.
+            // An open file without a name is stale: another file may have its place.
             if let Some(file) = handles.opened(number).filter(|file| has_name(file)) {
                 return Ok(file);
             }

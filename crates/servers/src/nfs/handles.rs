@@ -1,4 +1,4 @@
-//! Handles: numbers that stand for names in directories, as long as the server lives.
+//! Handles: numbers that stand for names in directories during the server's life.
 
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -10,7 +10,7 @@ use lanlab_wire::nfs3::Status;
 /// The served directory. Smaller numbers stand for `.` and `..` in listings.
 pub const ROOT: u64 = 3;
 
-/// Names that have handles at once: what a server's memory is bounded by.
+/// Most names with handles, which bounds the server's memory.
 const MAX_NODES: usize = 1 << 20;
 
 const MAX_OPEN: usize = 256;
@@ -20,7 +20,7 @@ const MAX_DEPTH: usize = 64;
 struct Node {
     directory: u64,
     name: String,
-    /// By what an exclusive creation made it (RFC 1813, section 3.3.8).
+    /// Verifier of its exclusive creation (RFC 1813, section 3.3.8).
     made_by: Option<[u8; 8]>,
 }
 
@@ -56,12 +56,12 @@ impl Handles {
         if names.is_empty() { Ok(PathBuf::from(".")) } else { Ok(names.iter().rev().collect()) }
     }
 
-    /// The directory that a handle's name is in; of the served one itself.
+    /// The directory of a handle's name; for the served directory, itself.
     pub fn directory(&self, number: u64) -> u64 {
         self.nodes.get(&number).map_or(ROOT, |node| node.directory)
     }
 
-    /// The number of a name in a directory, new if it has none.
+    /// The number of a name in a directory, assigned if new.
     pub fn number(&mut self, directory: u64, name: &str) -> Result<u64, Status> {
         let key = (directory, name.to_owned());
         if let Some(number) = self.numbers.get(&key) {
@@ -109,7 +109,7 @@ impl Handles {
         self.open.get(&number).cloned()
     }
 
-    /// Keep a file open, in place of the one that has been for longest if there are too many.
+    /// Keep a file open; at the limit, the least recent one is closed.
     pub fn keep(&mut self, number: u64, file: &Arc<File>) {
         if self.open.insert(number, Arc::clone(file)).is_none() {
             self.opened.push_back(number);

@@ -1,8 +1,7 @@
 //! NFS version 3 (RFC 1813) on a directory, with its mount protocol and a portmapper at the same port.
 //!
-//! It has no passwords, and no use for the credentials of an offer: every client that reaches the
-//! address is served. What clients write is not on the disk when that is answered, and is brought there
-//! by COMMIT, as by the server of a kernel.
+//! It ignores credentials: every client that reaches the address is served. Writes are answered before they reach
+//! the disk, and COMMIT flushes them, as kernel servers do.
 
 use std::sync::Arc;
 
@@ -25,10 +24,10 @@ use records::{Held, Records, read_record, write_answer};
 
 const EXPORT: &str = "/lanlab";
 
-/// Octets of data that a call may carry or ask for.
+/// Most data bytes per call.
 pub const MAX_DATA_OCTETS: u32 = 1 << 20;
 
-/// Octets of a call: data, and all that can stand before it.
+/// Longest call: data and headers, bytes.
 pub const MAX_RECORD_OCTETS: usize = MAX_DATA_OCTETS as usize + (16 << 10);
 
 const STRANGER_BYTES: usize = 16 << 10;
@@ -42,7 +41,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     let files = Arc::new(files);
     let visits = Arc::new(Visits::default());
     let records = Records::new(bounds);
-    // Half of what strangers may take, as the other half is for their records.
+    // Half of the strangers' memory; the other half is for their records.
     let strangers_bytes = bounds.strangers_bytes / 2;
     let admission = Admission::new(&Bounds { strangers_bytes, ..*bounds }, STRANGER_BYTES, &visits);
     let task = tokio::spawn(admission.serve(listener, move |stream, peer, proof| {
@@ -63,7 +62,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
     })
 }
 
-/// Answer calls in the order in which they come, until the client ends or makes no sense.
+/// Answer calls in order until the client disconnects or sends a malformed one.
 async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, proof: Proof) {
     let (mut record, mut memory) = (Vec::new(), Vec::new());
     while read_record(&mut stream, &mut record, &mut held).await.is_some() {
@@ -72,7 +71,7 @@ async fn serve_one(mut stream: TcpStream, files: Arc<Files>, mut held: Held, pro
             return;
         }
         let files = Arc::clone(&files);
-        // Files are read and written by calls that keep their thread.
+        // File calls block their thread.
         let answering = tokio::task::spawn_blocking(move || {
             let reply = answer::answer(&files, &record, memory);
             let refused = reply.as_ref().and_then(|reply| answer::refused(&record, reply));

@@ -9,11 +9,11 @@ use lanlab_wire::nfs3::{Attributes, MAX_HANDLE_OCTETS, Status};
 use super::MAX_DATA_OCTETS;
 use super::files::{Failed, Files, read_name};
 
-/// `.` and `..` in a listing; names have larger numbers.
+/// `.` and `..` in a listing; other names have larger numbers.
 const ITSELF: u64 = 1;
 const ABOVE: u64 = 2;
 
-/// Octets of a page of a listing that are never exceeded.
+/// Upper bound of a listing page, bytes.
 pub const MAX_PAGE_OCTETS: usize = 256 << 10;
 
 /// Rights of ACCESS (RFC 1813, section 3.3.4): to read, to look up, to execute.
@@ -42,7 +42,7 @@ pub fn lookup(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
         }
         name => {
             let path = files.handles().path(directory)?.join(name);
-            // Only what is there gets a number, and can be opened.
+            // Only existing files get a number, and only some can be opened.
             if !is_served(files.root.symlink_metadata(&path)?.file_type()) {
                 return Err(Status::ACCES.into());
             }
@@ -88,7 +88,7 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
     let file = files.file(number)?;
     writer.boolean(false);
     let begin = writer.octets().len();
-    // Count, whether it is the end, and length of the data are known once these are there.
+    // Count, end flag and data length are filled in after reading.
     let data = &mut writer.room(12 + wanted)[12..];
     let mut count = 0;
     while count < wanted {
@@ -106,8 +106,8 @@ pub fn read(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> D
     Ok(())
 }
 
-/// Sections 3.3.16 and, `plus` attributes and handles, 3.3.17. A page begins behind the number at
-/// which the last one ended, so what is made or removed in between does not shift it.
+/// Sections 3.3.16 and, with `plus` attributes and handles, 3.3.17. A page starts after the number at which the
+/// last one ended, so changes in between do not shift it.
 pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, plus: bool) -> Done {
     let directory = files.read_handle(arguments)?;
     let after = arguments.u64()?;
@@ -129,7 +129,7 @@ pub fn readdir(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer, p
         writer.boolean(true);
         entry(files, directory, (number, &name), plus, writer);
         names_octets += 24 + name.len();
-        // What follows the last entry has two words.
+        // Two words follow the last entry.
         if writer.octets().len() - begin + 8 > page_bound || names_octets > names_bound {
             writer.truncate(before);
             at_end = false;
@@ -150,7 +150,7 @@ fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String
     let mut found = vec![(ITSELF, ".".to_owned()), (ABOVE, "..".to_owned())];
     for entry in files.root.read_dir(&path)? {
         let entry = entry?;
-        // A name that is not UTF-8 cannot be asked for again, and is left out.
+        // Names that are not UTF-8 cannot be requested, and are omitted.
         if let Ok(name) = entry.file_name().into_string()
             && !is_unseen(&name)
             && entry.file_type().is_ok_and(is_served)
@@ -164,7 +164,7 @@ fn entries(files: &Files, directory: u64, after: u64) -> Result<Vec<(u64, String
     Ok(found)
 }
 
-/// Neither a pipe nor a socket or a device: those are not opened here.
+/// Excludes pipes, sockets and devices, which are never opened.
 fn is_served(kind: FileType) -> bool {
     kind.is_file() || kind.is_dir() || kind.is_symlink()
 }
@@ -185,7 +185,7 @@ fn entry(
     writer.opaque(name.as_bytes());
     writer.u64(cookie);
     if plus {
-        // What is gone meanwhile has no attributes.
+        // An entry removed meanwhile has no attributes.
         let attributes = files.attributes(number).ok();
         Attributes::write_optional(attributes.as_ref(), writer);
         writer.boolean(attributes.is_some());
@@ -195,7 +195,7 @@ fn entry(
     }
 }
 
-/// Section 3.3.18. Numbers of files are not known: zero.
+/// Section 3.3.18. File counts are unknown: zero.
 pub fn fsstat(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) -> Done {
     let number = files.read_handle(arguments)?;
     files.handles().path(number)?;

@@ -1,4 +1,4 @@
-//! Records on their way in and answers on their way out, within the memory that a server has for them.
+//! Incoming records and outgoing replies, within the server's memory budget.
 
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -13,13 +13,13 @@ use crate::admission::{MemoryBudget, Reservation, Whose};
 
 use super::MAX_RECORD_OCTETS;
 
-/// Largest record or answer that needs no shared memory, octets: each connection has its own for it.
+/// Largest record or reply that fits each connection's own buffer, bytes.
 pub const SMALL_OCTETS: usize = 8 << 10;
 
-/// Buffers for long records that are not given back to the system: what a few processors use at once.
+/// Buffers for long records kept for reuse: as many as a few processors use at once.
 const MAX_SPARE: usize = 8;
 
-/// While others wait for room, a long record that has not moved for this time makes way.
+/// While others wait for room, a long record without progress for this time is dropped.
 const CROWDED: Duration = Duration::from_secs(10);
 
 #[derive(Debug)]
@@ -106,7 +106,7 @@ impl Held {
     }
 }
 
-/// Read one record of bounded size, for which memory is taken as it comes.
+/// Read one record of bounded size, reserving memory as it arrives.
 pub async fn read_record(
     stream: &mut (impl AsyncRead + Unpin),
     record: &mut Vec<u8>,
@@ -118,7 +118,7 @@ pub async fn read_record(
         let mut header = [0; 4];
         let reading = stream.read_exact(&mut header);
         if std::mem::take(&mut is_first) {
-            // A client may think for as long as it likes.
+            // Idle clients have no time limit.
             reading.await.ok()?;
         } else {
             held.step(reading).await?;
@@ -128,7 +128,7 @@ pub async fn read_record(
         if whole > MAX_RECORD_OCTETS || (length == 0 && !last) {
             return None;
         }
-        // Who takes room bit by bit could wait for one who waits for him.
+        // Reserving room bit by bit could deadlock two waiting connections.
         let longest = if last { whole } else { MAX_RECORD_OCTETS };
         held.make_room(longest, record).await?;
         while record.len() < whole {

@@ -138,8 +138,8 @@ pub fn create(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) ->
     let verifier: Option<[u8; 8]> = verifier.and_then(|octets| octets.try_into().ok());
     let mut options = OpenOptions::new();
     options.read(true).write(true);
-    // Names and handles change together: the handles of two clients that change one name would
-    // otherwise tell another story than the directory.
+    // Names and handles change under one lock: otherwise two clients changing one name could leave handles that
+    // contradict the directory.
     let mut handles = files.handles();
     let made = match open_file(&files.root, &path, options.create_new(true)) {
         Ok(file) => {
@@ -193,7 +193,7 @@ pub fn remove(
     let (directory, name, path) = files.read_name(arguments)?;
     files.writable()?;
     let mut handles = files.handles();
-    // Not every system says what is wrong with the kind of a thing, and some remove no open file.
+    // Systems report the wrong kind of entry differently, and some cannot remove open files.
     match (files.root.symlink_metadata(&path)?.is_dir(), is_directory) {
         (true, false) => return Err(Status::ISDIR.into()),
         (false, true) => return Err(Status::NOTDIR.into()),

@@ -1,4 +1,4 @@
-//! Answers: documents of XML, and what all have.
+//! Responses: XML documents and common headers.
 
 use std::fmt::{Display, Write as _};
 use std::io;
@@ -27,7 +27,7 @@ pub fn with_body(builder: Builder, body: impl Into<Bytes>) -> Answer {
 
 pub fn built(builder: Builder, body: UnsyncBoxBody<Bytes, io::Error>) -> Answer {
     builder.body(body).unwrap_or_else(|_| {
-        // A field that HTTP cannot carry.
+        // A field that HTTP cannot represent.
         let mut answer =
             Response::new(Full::default().map_err(|never| match never {}).boxed_unsync());
         *answer.status_mut() = StatusCode::INTERNAL_SERVER_ERROR;
@@ -69,7 +69,7 @@ impl Document {
                 '<' => self.text.push_str("&lt;"),
                 '>' => self.text.push_str("&gt;"),
                 '"' => self.text.push_str("&quot;"),
-                // XML 1.0 has no way to say most of these; S3 writes them so all the same.
+                // XML 1.0 cannot represent most of these; S3 writes them like this anyway.
                 control if control.is_ascii_control() => {
                     let _ = write!(self.text, "&#x{:X};", u32::from(control));
                 }

@@ -1,8 +1,7 @@
-//! Who asks: the signature of a request, in its head or in its URL.
+//! Authentication of requests by a signature in the head or URL.
 //!
-//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". Any region
-//! is taken: there is but this one bucket, and clients differ in what they take for the usual one.
-//! URLs may be signed by version 2, too.
+//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". Any region is accepted, as
+//! there is one bucket and the default region of clients differs. URLs may also be signed by version 2.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -16,15 +15,15 @@ use subtle::ConstantTimeEq;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
-/// How far the clock of a client may be from ours, as S3 has it.
+/// Allowed clock difference to the client, as in S3.
 const SKEW: Duration = Duration::from_mins(15);
 
-/// How long a URL may be signed for, as S3 has it.
+/// Longest validity of a signed URL, as in S3.
 const MAX_SIGNED_FOR_S: u64 = 7 * 86_400;
 
 mod version2;
 
-/// The body is in chunks: signed, signed with signed fields after the last, or not signed.
+/// Chunked bodies: signed, signed with signed trailers, or unsigned.
 const SIGNED_CHUNKS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD";
 const SIGNED_CHUNKS_AND_FIELDS: &str = "STREAMING-AWS4-HMAC-SHA256-PAYLOAD-TRAILER";
 const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
@@ -32,7 +31,7 @@ const CHUNKS: &str = "STREAMING-UNSIGNED-PAYLOAD-TRAILER";
 #[derive(Debug, Clone)]
 pub enum Payload {
     Unsigned,
-    /// The octets themselves, of this SHA-256.
+    /// Plain content with this SHA-256.
     Hash([u8; 32]),
     Chunks,
     SignedChunks(Box<ChunkSignatures>, bool),
@@ -48,17 +47,16 @@ struct Claim<'a> {
     signed_for_s: Option<u64>,
 }
 
-/// Admit a request of whom `wanted` says, or of anybody.
+/// Admit a request signed by the `wanted` user, or any request.
 ///
-/// # Errors
-/// It is not signed, or not as it should be.
+/// # Errors The request is unsigned, or its signature is wrong.
 pub fn admit(
     asked: &Asked,
     wanted: Option<&Credentials>,
     now: SystemTime,
 ) -> Result<Payload, Refusal> {
     let Some(wanted) = wanted else {
-        // Who serves anybody still has to read what follows the head.
+        // An open server still has to know the framing of the body.
         return payload(asked.field("x-amz-content-sha256").unwrap_or(UNSIGNED), None);
     };
     if version2::is_signed(asked) {
@@ -95,8 +93,8 @@ pub fn admit(
     payload(claim.payload, Some(signatures))
 }
 
-/// What follows the head. Without `signatures` those of chunks are not checked: they are no user's of ours, or
-/// the head is signed by version 2, which signs no body.
+/// Framing of the body. Without `signatures`, chunk signatures are not verified: the server is open, or the head is
+/// signed by version 2, which covers no body.
 fn payload(said: &str, signatures: Option<ChunkSignatures>) -> Result<Payload, Refusal> {
     let of_chunks = |signs_fields| match signatures {
         Some(signatures) => Payload::SignedChunks(Box::new(signatures), signs_fields),
@@ -189,7 +187,7 @@ fn claim_of_url(asked: &Asked) -> Result<Claim<'_>, Refusal> {
     })
 }
 
-/// Name of the user, which may have a `/` in it, and scope.
+/// User name, which may contain `/`, and scope.
 fn credential(text: &str) -> Option<(&str, Scope<'_>)> {
     let (at, _) = text.rmatch_indices('/').nth(3)?;
     Some((&text[..at], Scope::parse(&text[at + 1..])?))
@@ -220,8 +218,7 @@ fn in_time(claim: &Claim<'_>, now: SystemTime) -> Result<(), Refusal> {
     Err(Refusal::new(Code::RequestTimeTooSkewed, message))
 }
 
-/// Names and values of the fields that are signed. `host` has to be one of them, and all that S3
-/// would heed.
+/// Names and values of the signed fields. These must include `host` and every field that S3 acts on.
 fn signed_fields<'a>(asked: &Asked, claim: &Claim<'a>) -> Result<Vec<(&'a str, String)>, Refusal> {
     let names: Vec<&str> = claim.signed_fields.split(';').collect();
     let is_unsigned = |name: &str| !names.contains(&name);

@@ -1,4 +1,4 @@
-//! What is asked of buckets: there is one, it is there, and it stays.
+//! Bucket requests: there is one bucket, and it cannot be created or deleted.
 
 use std::time::SystemTime;
 
@@ -28,12 +28,12 @@ impl Served {
     }
 }
 
-/// None is said: that means `us-east-1`, what clients take for the usual one.
+/// An empty value means `us-east-1`, the default of clients.
 pub fn location() -> Answer {
     document("LocationConstraint", |_| {})
 }
 
-/// Nothing is said of it: versions were never asked for, nor given up.
+/// An empty value means that versioning was never enabled.
 pub fn versioning() -> Answer {
     document("VersioningConfiguration", |_| {})
 }

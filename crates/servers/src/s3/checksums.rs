@@ -1,5 +1,4 @@
-//! Checksums that a client gives of what it sends. Only what is given is computed: a checksum costs
-//! more than the rest.
+//! Checksums sent by clients. Only those are computed, as a checksum costs more than everything else.
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -69,10 +68,9 @@ pub struct Checksums {
 }
 
 impl Checksums {
-    /// Those of a request: given in its head, or announced there for after the last chunk.
+    /// The checksums of a request: in its head, or announced there for the trailer.
     ///
-    /// # Errors
-    /// One is announced that is not known.
+    /// # Errors An announced algorithm is unknown.
     pub fn of(asked: &Asked, payload: Option<[u8; 32]>) -> Result<Self, Refusal> {
         let given = NAMES.iter().filter_map(|name| {
             let value = asked.field(name)?.to_owned();
@@ -100,10 +98,9 @@ impl Checksums {
         }
     }
 
-    /// Hold them against what was given, in `trailer` as well.
+    /// Compare them with the given values, including those in `trailer`.
     ///
-    /// # Errors
-    /// One is another, or was announced and did not come.
+    /// # Errors One differs, or was announced but is missing.
     pub fn agree(self, trailer: &[(String, String)]) -> Result<(), Refusal> {
         if let Some((hash, wanted)) = self.payload
             && hash.finalize()[..] != wanted

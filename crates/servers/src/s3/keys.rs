@@ -1,11 +1,11 @@
-//! What a bucket holds, in the order of S3: that of the octets of the keys.
+//! Listing of a bucket in S3 order: by the bytes of the keys.
 
 use std::io::{self, ErrorKind};
 
 use super::store::Found;
 use lanlab_served::{Confined, Entry, Names};
 
-/// Keys that are looked through for one answer at most, so that memory is bounded.
+/// Most keys examined per response, to bound memory.
 const MAX_KEYS: usize = 1_000_000;
 
 #[derive(Debug, Default)]
@@ -15,7 +15,7 @@ pub struct Page {
     pub next: Option<String>,
 }
 
-/// At most `wanted` of what begins with `prefix` and comes after `after`.
+/// At most `wanted` entries that begin with `prefix` and come after `after`.
 pub fn page(
     confined: &Confined,
     prefix: &str,
@@ -89,13 +89,13 @@ fn gather(
     Ok(())
 }
 
-/// A directory that was listed may be gone, or a link, by the time that it is opened.
+/// A listed directory may be gone, or replaced by a link, when it is opened.
 fn gone(gathered: io::Result<()>) -> io::Result<()> {
     match gathered {
         Err(error) if matches!(error.kind(), ErrorKind::NotFound | ErrorKind::NotADirectory) => {
             Ok(())
         }
-        // Of a link: it is not the system that denies it.
+        // A link: the error is ours, not a denial by the system.
         Err(error)
             if error.kind() == ErrorKind::PermissionDenied && error.raw_os_error().is_none() =>
         {
@@ -105,7 +105,7 @@ fn gone(gathered: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Whether there is an object in a directory or those in it: an empty directory is none to S3.
+/// Whether a directory contains an object at any depth: S3 has no empty directories.
 fn holds_any(confined: &Confined, at: &mut Names) -> bool {
     let Ok(mut entries) = confined.entries(at) else { return false };
     entries.any(|Entry { name, is_directory, .. }| {

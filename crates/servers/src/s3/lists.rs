@@ -1,4 +1,4 @@
-//! What is in the bucket, page by page.
+//! Paged listings of the bucket.
 
 use base64::Engine;
 use base64::prelude::BASE64_URL_SAFE_NO_PAD;
@@ -42,7 +42,7 @@ impl Wanted {
         })
     }
 
-    /// A key or part of one in the encoding that the client asks for.
+    /// A key, or part of one, in the encoding that the client requests.
     fn written(&self, key: &str) -> String {
         if self.by_number { percent::encode(key) } else { key.to_owned() }
     }
@@ -85,7 +85,7 @@ impl Served {
         .await
     }
 
-    /// The list as it was before version 2, which programs still ask for.
+    /// Version 1 of the listing, which programs still request.
     pub(super) async fn list_objects(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let wanted = Wanted::of(asked)?;
         let marker = asked.parameter("marker").filter(|text| !text.is_empty());
@@ -124,8 +124,7 @@ impl Served {
     }
 }
 
-/// The key that a token stands for: written so that it comes back as it went, however a client
-/// writes it.
+/// The key in a continuation token, encoded so that any client returns it unchanged.
 fn read_token(token: &str) -> Result<String, Refusal> {
     let octets = BASE64_URL_SAFE_NO_PAD.decode(token).ok();
     octets.and_then(|octets| String::from_utf8(octets).ok()).ok_or_else(|| {

@@ -1,4 +1,4 @@
-//! One object, or many that are deleted.
+//! Requests for one object, and deletion of many.
 
 use std::time::SystemTime;
 
@@ -20,7 +20,7 @@ use super::request::Asked;
 use super::store::Found;
 use super::{BUCKET, Served};
 
-/// Octets that are sent at once, as S3 has it.
+/// Most bytes in one upload, as in S3.
 pub const MAX_BYTES: u64 = 5 << 30;
 
 impl Served {
@@ -80,7 +80,7 @@ impl Served {
         let (only_new, modified) = (only_new(asked)?, asked.modified()?);
         let key = asked.key.clone();
         let unseen = self.with(move |store| {
-            // What would be refused at the end is refused before it is sent.
+            // Refuse at once what would be refused after the upload.
             if only_new && store.look_at(&key).is_ok() {
                 return Err(Refusal::new(Code::PreconditionFailed, "the object is there"));
             }
@@ -143,7 +143,7 @@ impl Served {
     }
 }
 
-/// The head of an answer that gives `count` octets of an object, or would.
+/// The head of a response with `count` bytes of an object, or of a HEAD request.
 fn of_octets(status: StatusCode, found: &Found, count: u64) -> Builder {
     of_object(status, found)
         .header(ACCEPT_RANGES, "bytes")
@@ -151,7 +151,7 @@ fn of_octets(status: StatusCode, found: &Found, count: u64) -> Builder {
         .header(CONTENT_LENGTH, count)
 }
 
-/// What to answer if an object is not given because of what the client has of it.
+/// The response if conditions of the request exclude the object.
 fn conditions(asked: &Asked, found: &Found) -> Result<Option<Answer>, Refusal> {
     let is_named = |text: &str| {
         let mut names = text.split(',').map(|name| name.trim().trim_matches('"'));
@@ -169,10 +169,9 @@ fn conditions(asked: &Asked, found: &Found) -> Result<Option<Answer>, Refusal> {
     Ok(is_same.then(|| built(head(), FileBody::empty().boxed_unsync())))
 }
 
-/// Whether an object is written only if there is none of its name.
+/// Whether an object may only be created, not replaced.
 ///
-/// # Errors
-/// Another condition: none is passed over.
+/// # Errors Any other condition, as none may be ignored.
 pub fn only_new(asked: &Asked) -> Result<bool, Refusal> {
     let if_none = asked.headers.get(IF_NONE_MATCH);
     if asked.headers.contains_key(IF_MATCH) || if_none.is_some_and(|value| value != "*") {
@@ -182,8 +181,8 @@ pub fn only_new(asked: &Asked) -> Result<bool, Refusal> {
     Ok(if_none.is_some())
 }
 
-/// The head of an answer about an object: what names its content, when it was written, and the same
-/// to the nanosecond in the field that rclone looks for.
+/// The head of a response about an object: `ETag`, modification time, and the same with nanoseconds in rclone's
+/// field.
 fn of_object(status: StatusCode, found: &Found) -> Builder {
     let (sign, since) = match found.modified.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => ("", since),

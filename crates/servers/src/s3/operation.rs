@@ -1,11 +1,11 @@
-//! Which operation of S3 a request is.
+//! The S3 operation of a request.
 
 use hyper::Method;
 
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
 
-/// Beginnings of fields that ask for what is not done here, and must not be thought to be done.
+/// Prefixes of fields for unsupported features, which must not be silently ignored.
 const NOT_SERVED: [&str; 4] = [
     "x-amz-server-side-encryption",
     "x-amz-object-lock",
@@ -34,11 +34,10 @@ pub enum Operation {
 }
 
 impl Operation {
-    /// The one that is asked for.
+    /// The requested operation.
     ///
-    /// # Errors
-    /// There is none such, or it is one of those that are not served. A parameter that is not
-    /// known is never passed over: `?acl` would otherwise give out an object.
+    /// # Errors The operation is unknown or unsupported. Unknown parameters are refused: otherwise `?acl` would
+    /// return the object.
     pub fn of(asked: &Asked) -> Result<Self, Refusal> {
         let has = |name: &str| asked.parameter(name).is_some();
         let level = match (asked.bucket.is_empty(), asked.key.is_empty()) {
@@ -87,7 +86,7 @@ impl Operation {
             let message = format!("field `{name}` is not served");
             return Err(Refusal::new(Code::NotImplemented, message));
         }
-        // `x-id` is how some clients say what they mean, and changes nothing; so does a signature.
+        // Some clients repeat the operation in `x-id`, which changes nothing; neither does a signature.
         let is_of_all = |name: &str| {
             let of_version_2 = ["AWSAccessKeyId", "Expires", "Signature"];
             name == "x-id"

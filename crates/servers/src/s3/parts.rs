@@ -1,4 +1,4 @@
-//! Objects that are sent part by part.
+//! Multipart uploads.
 
 use hyper::header::ETAG;
 use hyper::{Response, StatusCode};

@@ -1,5 +1,4 @@
-//! What a client sends after the head, into a file or into memory, held against all that the client
-//! said of it: its length, its checksums, its signatures.
+//! Receives a request body into a file or memory, and verifies its length, checksums and signatures.
 
 use std::time::Duration;
 
@@ -17,12 +16,12 @@ use super::request::Asked;
 
 const BLOCK_BYTES: usize = 1 << 18;
 
-/// Pieces in which they are gathered at most, so that small ones cost no memory.
+/// Most pieces collected into a block, so that small ones cost no memory.
 const BLOCK_PIECES: usize = 4096;
 
-/// Where octets go.
+/// Destination of a body.
 pub trait Sink: Send + 'static {
-    /// Take what came next.
+    /// Append the next bytes.
     fn put(&mut self, data: &[u8]) -> Result<(), Refusal>;
 }
 
@@ -46,10 +45,9 @@ pub struct Intake<S> {
 }
 
 impl<S: Sink> Intake<S> {
-    /// Into `sink`, up to `limit_bytes`; more are `too_large`.
+    /// Receive into `sink`, up to `limit_bytes`; beyond it the error is `too_large`.
     ///
-    /// # Errors
-    /// It is said to be longer, its length is not said, or a checksum is not known.
+    /// # Errors The announced length is above the limit or missing, or a checksum algorithm is unknown.
     pub fn new(
         asked: &Asked,
         payload: Payload,
@@ -100,10 +98,9 @@ impl<S: Sink> Intake<S> {
         Err(Refusal::new(self.too_large, message))
     }
 
-    /// Take in what came next. May block.
+    /// Append the next bytes. May block.
     ///
-    /// # Errors
-    /// It is not what was said, or cannot be kept.
+    /// # Errors The data contradicts the head, or cannot be stored.
     pub fn take(&mut self, mut data: &[u8]) -> Result<(), Refusal> {
         let Some(mut chunks) = self.chunks.take() else { return self.keep(data) };
         while !data.is_empty() {
@@ -131,7 +128,7 @@ impl<S: Sink> Intake<S> {
 
     fn keep(&mut self, data: &[u8]) -> Result<(), Refusal> {
         let taken_bytes = self.taken_bytes + data.len() as u64;
-        // First, so that the reason does not depend on how much of it comes at once.
+        // Checked first, so that the reason does not depend on how much arrives at once.
         if let Some(size_bytes) = self.size_bytes.filter(|size_bytes| taken_bytes > *size_bytes) {
             let message = format!("found more than the {size_bytes} octets that were said");
             return Err(Refusal::new(Code::InvalidRequest, message));
@@ -142,10 +139,9 @@ impl<S: Sink> Intake<S> {
         self.sink.put(data)
     }
 
-    /// All has come.
+    /// The body is complete.
     ///
-    /// # Errors
-    /// It is not what was said.
+    /// # Errors The data contradicts the head.
     pub fn finish(mut self) -> Result<S, Refusal> {
         let trailer = self.chunks.as_ref().map_or(Ok(Vec::new()), fields)?;
         if let (Some(signing), Some(chunks)) = (&mut self.signing, &self.chunks) {
@@ -161,12 +157,10 @@ impl<S: Sink> Intake<S> {
         Ok(self.sink)
     }
 
-    /// Take in all of a body, and do `last` with it, where blocking is allowed. While one block is
-    /// written the next is received, no more. `patience`: a client that sends nothing for this time is
-    /// given up.
+    /// Receive a whole body, and call `last` with it, where blocking is allowed. While one block is written the
+    /// next is received. A client that sends nothing for `patience` is dropped.
     ///
-    /// # Errors
-    /// The body ended too early, was not what was said, or what `last` says.
+    /// # Errors The body ended early or contradicts the head, or `last` failed.
     pub async fn receive<T: Send + 'static>(
         self,
         mut body: Lingering,
@@ -216,7 +210,7 @@ pub async fn blocking<T: Send + 'static>(
     tokio::task::spawn_blocking(work).await.unwrap_or_else(|_| Err(Code::InternalError.into()))
 }
 
-/// What comes next, some [`BLOCK_BYTES`] unless it is the last.
+/// The next [`BLOCK_BYTES`] or so; the last block may be shorter.
 async fn gather(body: &mut Lingering, patience: Duration) -> Result<(Vec<Bytes>, bool), Refusal> {
     let (mut block, mut gathered_bytes) = (Vec::new(), 0);
     while gathered_bytes < BLOCK_BYTES && block.len() < BLOCK_PIECES {

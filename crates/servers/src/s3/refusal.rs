@@ -1,4 +1,4 @@
-//! Why a request is not done, in the words of S3.
+//! S3 error codes for refused requests.
 
 use std::borrow::Cow;
 use std::io;
@@ -10,7 +10,7 @@ use super::answers::{Answer, Document, with_body};
 
 macro_rules! codes {
     ($($name:ident $status:ident,)+) => {
-        /// What S3 names a reason ("Error responses" of the Amazon S3 API Reference).
+        /// S3 error codes ("Error responses" of the Amazon S3 API Reference).
         #[derive(Debug, Clone, Copy, PartialEq, Eq)]
         pub enum Code {
             $($name,)+

@@ -1,4 +1,4 @@
-//! What a client asks for: bucket, key and parameters, each decoded once.
+//! Bucket, key and parameters of a request, each decoded once.
 
 use std::time::{Duration, SystemTime};
 
@@ -20,15 +20,14 @@ pub struct Asked {
 }
 
 impl Asked {
-    /// Take a head apart.
+    /// Parse a head.
     ///
-    /// # Errors
-    /// Path or query is not UTF-8.
+    /// # Errors Path or query is not UTF-8.
     pub fn of(head: Parts) -> Result<Self, Refusal> {
         let unreadable =
             || Refusal::new(Code::InvalidURI, "the URI is not UTF-8 as RFC 3986 has it");
         let path = percent::decode(head.uri.path()).ok_or_else(unreadable)?;
-        // Forms write a space so, and S3 reads it.
+        // Forms encode a space like this, and S3 accepts it.
         let decode = |text: &str| percent::decode(&text.replace('+', " "));
         let mut query = Vec::new();
         for pair in head.uri.query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty())
@@ -48,7 +47,7 @@ impl Asked {
         self.query.iter().find(|(found, _)| found == name).map(|(_, value)| value.as_str())
     }
 
-    /// A field of the head; of `x-amz-…` also from the query, where a signed URL may have it.
+    /// A field of the head; for `x-amz-…` also from the query, where a signed URL may have it.
     pub fn field(&self, name: &str) -> Option<&str> {
         let header = self.headers.get(name).and_then(|value| value.to_str().ok());
         let in_query = || {
@@ -60,10 +59,9 @@ impl Asked {
         header.or_else(in_query)
     }
 
-    /// A number among the parameters.
+    /// A numeric parameter.
     ///
-    /// # Errors
-    /// It is none.
+    /// # Errors It is not a number.
     pub fn number(&self, name: &'static str) -> Result<Option<u64>, Refusal> {
         let wrong = |_| {
             Refusal::new(Code::InvalidArgument, format!("`{name}`: allowed: a number from 0 on"))
@@ -75,11 +73,9 @@ impl Asked {
             .map_err(wrong)
     }
 
-    /// When the client says that the object was written, as rclone does: seconds since 1970, with a
-    /// part after the point.
+    /// The modification time set by the client, as rclone does: seconds since 1970, with decimals.
     ///
-    /// # Errors
-    /// It is no such time.
+    /// # Errors It is not such a time.
     pub fn modified(&self) -> Result<Option<SystemTime>, Refusal> {
         let Some(text) = self.field("x-amz-meta-mtime") else { return Ok(None) };
         let (is_before, digits) = match text.strip_prefix('-') {

@@ -22,16 +22,15 @@ pub struct Found {
     pub size_bytes: u64,
     pub modified: SystemTime,
     made: Option<SystemTime>,
-    /// The number of the file, where there is one: two are made within one tick of the clock, but
-    /// not of one number, as the new one is made while the old one is there.
+    /// File number, where available: two files may be made within one clock tick, but their numbers differ, as the
+    /// old file still exists.
     number: u64,
 }
 
 impl Found {
-    /// What the system says of a file.
+    /// From the metadata of a file.
     ///
-    /// # Errors
-    /// It is no file.
+    /// # Errors It is not a regular file.
     pub fn of(metadata: &Metadata) -> io::Result<Self> {
         if !metadata.is_file() {
             return Err(io::ErrorKind::NotFound.into());
@@ -41,8 +40,8 @@ impl Found {
         Ok(Self { size_bytes, modified, made, number: number(metadata) })
     }
 
-    /// What names the content: no MD5, and not of its form, so that no client takes it for one. The
-    /// time when the file was made is in it, as clients set the other one.
+    /// `ETag` of the content. Its form differs from an MD5, so that no client takes it for one. It contains the
+    /// file's change time, as clients can set the modification time.
     pub fn etag(&self) -> String {
         let ns = |time: SystemTime| time.duration_since(UNIX_EPOCH).unwrap_or_default().as_nanos();
         let made_ns = self.made.map_or(0, ns);
@@ -80,7 +79,7 @@ impl Store {
         Ok((file, found))
     }
 
-    /// A new file for an object, next to where it will be, and the directories it needs.
+    /// A new file for an object, next to its destination, and the directories it needs.
     pub fn unseen(&self, key: &str) -> io::Result<Unseen> {
         let to = names(key)?;
         let mut attempts = 0;
@@ -107,8 +106,8 @@ impl Store {
         Ok(copy)
     }
 
-    /// Remove an object, and the directories that held nothing else: S3 has none. That there is no
-    /// such object is no error to S3.
+    /// Remove an object, and the directories that become empty, which S3 does not have. A missing object is not an
+    /// error in S3.
     pub fn remove(&self, key: &str) -> io::Result<()> {
         let names = names(key)?;
         match self.confined.remove_file(&names).map_err(no_object) {
@@ -120,7 +119,7 @@ impl Store {
     }
 }
 
-/// Where the file of a key is. A key that ends with `/`, or has an empty name in it, has none.
+/// The path of a key. Keys that end with `/` or contain an empty name have none.
 fn names(key: &str) -> io::Result<Names> {
     if key.split('/').any(str::is_empty) {
         return Err(io::ErrorKind::InvalidFilename.into());
@@ -142,7 +141,7 @@ fn no_object(error: io::Error) -> io::Error {
 fn create_above(confined: &Confined, names: &[String]) -> io::Result<()> {
     for depth in 1..names.len() {
         match confined.create_dir(&names[..depth], None) {
-            // Another client may remove it again at once.
+            // Another client may remove it at once.
             Err(error)
                 if !matches!(
                     error.kind(),
@@ -165,7 +164,7 @@ fn prune(confined: &Confined, names: &[String]) {
     }
 }
 
-/// A file that is not an object yet. It is removed unless it is shown, with the directories made for it.
+/// A file that is not an object yet. It is removed on drop unless published, with the directories made for it.
 #[derive(Debug)]
 pub struct Unseen {
     file: Option<served::Unseen>,
@@ -184,7 +183,7 @@ impl Unseen {
         self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Close it: all has come, and it was written when the client says, if it does.
+    /// Close the complete file, and set the modification time if the client gave one.
     pub fn close(&mut self, modified: Option<SystemTime>) -> io::Result<()> {
         let file = self.file()?;
         if let Some(modified) = modified {
@@ -197,7 +196,7 @@ impl Unseen {
         Found::of(&self.file()?.metadata()?)
     }
 
-    /// Make an object of it; `only_new`: unless there is one.
+    /// Publish it as an object; with `only_new`, only if there is none.
     pub fn show(mut self, only_new: bool) -> io::Result<Found> {
         if let Some(file) = self.file.take() {
             file.show(only_new)?;

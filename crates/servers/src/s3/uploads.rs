@@ -1,4 +1,4 @@
-//! Objects that are sent by parts.
+//! Multipart uploads in progress.
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -9,13 +9,13 @@ use super::store::{Found, Unseen};
 
 type Result<T> = std::result::Result<T, Refusal>;
 
-/// Uploads under way at once: clients that begin and never end cannot fill the memory.
+/// Most uploads in progress: clients that never finish them cannot fill the memory.
 const MAX_UPLOADS: usize = 10_000;
 
-/// Octets of each part but the last, at least, as S3 has it.
+/// Smallest size of each part except the last, as in S3.
 const MIN_PART_BYTES: u64 = 5 << 20;
 
-/// Parts of one object, as S3 has it.
+/// Most parts of an object, as in S3.
 const MAX_PARTS: u32 = 10_000;
 
 #[derive(Debug, Default)]
@@ -56,7 +56,7 @@ impl Uploads {
         Ok(name)
     }
 
-    /// Whether a part of this number can be added to one of the name for the key.
+    /// Whether a part of this number can be added to the upload of this name for the key.
     pub fn expects(&self, name: &str, key: &str, number: u32) -> Result<()> {
         if !(1..=MAX_PARTS).contains(&number) {
             let message = "a part has a number from 1 to 10000";
@@ -68,7 +68,7 @@ impl Uploads {
         }
     }
 
-    /// Add a part, in place of one of the same number, and give its name.
+    /// Add or replace a part, and return its name.
     pub fn add(&self, name: &str, key: &str, number: u32, mut unseen: Unseen) -> Result<String> {
         let found = unseen.found()?;
         let etag = format!("{}-{:x}", random()?, found.size_bytes);
@@ -81,8 +81,8 @@ impl Uploads {
         Ok(etag)
     }
 
-    /// Take all parts of one out, if they are those that the client lists; and when the client says
-    /// that the object was written.
+    /// Remove an upload with all its parts, if they are those the client lists; also returns the modification time
+    /// from the client.
     pub fn take(
         &self,
         name: &str,

@@ -1,4 +1,4 @@
-//! What a client has open.
+//! Open files and directories of a client.
 
 use std::collections::HashMap;
 use std::fs::File;
@@ -6,7 +6,7 @@ use std::io;
 
 use lanlab_served::Found;
 
-/// Open at once at most, on one channel.
+/// Most open handles per channel.
 pub const MAX_HANDLES: usize = 256;
 
 pub enum Open {
@@ -26,7 +26,7 @@ impl Handles {
             let message = format!("more than {MAX_HANDLES} files are open");
             return Err(io::Error::other(message));
         }
-        // Those in use are few, so one of the next is free.
+        // Few are in use, so one of the next is free.
         while self.open.contains_key(&self.last) {
             self.last = self.last.wrapping_add(1);
         }

@@ -1,7 +1,7 @@
 //! SFTP version 3 over SSH: a password, one subsystem, and nothing else of SSH.
 //!
-//! The host key is made for the server's life. A connection takes a message each way, some packets
-//! that wait, and its open files, all of them bounded.
+//! The host key is made for the server's life. Each connection buffers a message each way and some packets, and has
+//! open files; all are bounded.
 
 mod handles;
 pub mod requests;
@@ -31,18 +31,18 @@ use lanlab_served::Confined;
 
 use requests::Requests;
 
-/// Channels of one connection at most.
+/// Most channels per connection.
 const MAX_CHANNELS: usize = 8;
 
-/// What a connection takes before it has logged in: the longest packet that russh takes, which it
-/// makes room for as soon as it is announced, and what agreeing on keys takes.
+/// Memory of a connection before login: the longest packet that russh accepts, which it allocates when announced,
+/// and the key exchange.
 const STRANGER_BYTES: usize = 320 << 10;
 
-/// Packets of a channel that wait at most: more requests than a client has under way at once, since
-/// no window grows while the connection waits for them to be taken.
+/// Most packets queued per channel: more than the requests a client has in flight, since the window does not grow
+/// while they wait.
 const WAITING_PACKETS: usize = 512;
 
-/// Octets that a client may send before the window must grow, and of one packet.
+/// Bytes that a client may send before the window is extended, and largest packet.
 const WINDOW_OCTETS: u32 = 1 << 23;
 const PACKET_OCTETS: u32 = 32_768;
 
@@ -70,7 +70,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         maximum_packet_size: PACKET_OCTETS,
         channel_buffer_size: WAITING_PACKETS,
         max_auth_attempts: 3,
-        // A station may think for as long as it likes.
+        // Idle stations have no time limit.
         inactivity_timeout: None,
         preferred: Preferred {
             cipher: Cow::Borrowed(&CIPHERS),
@@ -96,7 +96,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let config = Arc::clone(&config);
         async move {
             let Ok((_cut, stream)) = Cut::of(stream) else { return };
-            // An error here is the client's, who is gone then.
+            // An error means that the client disconnected.
             if let Ok(running) = run_stream(config, stream, client).await {
                 let _ = running.await;
             }
@@ -125,7 +125,7 @@ impl Handler for Client {
 
     async fn auth_none(&mut self, user: &str) -> std::result::Result<Auth, russh::Error> {
         if self.shared.credentials.is_some() {
-            // Clients ask so which ways there are.
+            // Clients use this to query the login methods.
             return Ok(Auth::reject());
         }
         Ok(self.admit(user))
@@ -209,7 +209,7 @@ impl Handler for Client {
     }
 }
 
-/// Answer the requests on a channel, in their order, until it ends.
+/// Answer the requests on a channel in order until it ends.
 async fn answer(channel: Channel<Msg>, mut requests: Requests, proof: Proof) {
     let (mut reading, writing) = channel.split();
     let mut frames = Frames::default();
@@ -235,7 +235,7 @@ async fn answer(channel: Channel<Msg>, mut requests: Requests, proof: Proof) {
             }
         }
     }
-    // The client may have closed it first.
+    // The client may have closed it already.
     let _ = writing.eof().await;
     let _ = writing.close().await;
 }

@@ -1,4 +1,4 @@
-//! Requests of SFTP, and what is done about each.
+//! Handling of SFTP requests.
 
 use std::io;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Requests {
 }
 
 enum Refusal {
-    /// It ends before a field does, or text is not UTF-8.
+    /// A field is truncated, or text is not UTF-8.
     Garbled,
     Unknown,
     End,
@@ -57,7 +57,7 @@ impl Requests {
         Self { shared, handles: Handles::default(), greeted: false, has_refused_change: false }
     }
 
-    /// What to say to a message; `None`: nothing, and no more after it.
+    /// The reply to a message; `None` ends the channel without a reply.
     pub fn answer(&mut self, message: &[u8]) -> Option<Bytes> {
         let mut fields = Fields(message);
         let kind = fields.u8()?;
@@ -124,7 +124,7 @@ impl Requests {
             }
             kind::MKDIR => {
                 let names = names(&mut fields)?;
-                // Its permissions, if they are said, are set as the directory is made.
+                // Given permissions are set when the directory is made.
                 self.shared.confined.create_dir(&names, permissions(&mut fields))?;
                 Ok(done(number))
             }
@@ -139,7 +139,7 @@ impl Requests {
             }
             kind::RENAME => {
                 let from = names(&mut fields)?;
-                // Section 6.5: nothing is overwritten.
+                // Section 6.5: existing files are not overwritten.
                 self.shared.confined.rename(&from, &names(&mut fields)?)?;
                 Ok(done(number))
             }
@@ -242,7 +242,7 @@ fn attributes_of(found: &Found) -> Attributes {
     Attributes::of(found.is_directory, found.mode, found.size_bytes, times)
 }
 
-/// Changes that a client asks for. A change of owners is refused, not ignored.
+/// Requested changes. A change of owner is refused, not ignored.
 fn changes(fields: &mut Fields<'_>) -> Done<Changes> {
     let has_others = fields.have_others();
     let Attributes { size_bytes, mode, accessed_s, modified_s } = fields.attributes().whole()?;

@@ -1,8 +1,8 @@
-//! What Windows and Samba do for clients and the crate does not.
+//! Behaviour of Windows and Samba that the crate lacks.
 //!
-//! A file grows although its client asked for `FILE_WRITE_DATA` and not for `FILE_APPEND_DATA`, as impacket and smbprotocol
-//! do: the crate compares where a write ends with the size of the file. In SMB 2.0.2 a read has at most 64 KiB: the crate
-//! offers as much as in later dialects, and pysmb cannot read a longer answer.
+//! Clients with `FILE_WRITE_DATA` but not `FILE_APPEND_DATA`, such as impacket and smbprotocol, may extend files;
+//! the crate refuses writes beyond the end. Reads in SMB 2.0.2 are limited to 64 KiB: the crate offers as much as
+//! in later dialects, and pysmb cannot parse a longer reply.
 
 use async_trait::async_trait;
 use smb_server::{
@@ -12,7 +12,7 @@ use smb_server::{
 
 use super::traces;
 
-/// Bytes of a read in SMB 2.0.2, which has no calls of several credits.
+/// Read limit in SMB 2.0.2, which has no multi-credit calls.
 const OLDEST_READ_BYTES: u32 = 1 << 16;
 
 pub struct Lenient<B>(pub B);
@@ -25,7 +25,7 @@ impl<B: ShareBackend> ShareBackend for Lenient<B> {
         options: OpenOptions,
     ) -> SmbResult<(Box<dyn Handle>, OpenAction)> {
         let (handle, action) = self.0.open(path, options).await?;
-        // Who empties or makes a file writes its data. Who opens one may mean to append alone.
+        // Creating or truncating a file implies writing data; opening one may mean appending only.
         let grows = options.write
             && !options.directory
             && !matches!(options.intent, OpenIntent::Open | OpenIntent::OpenOrCreate);

@@ -1,5 +1,5 @@
-//! What a server says in its traces only. Each connection has a span named `conn`, in which events say what
-//! became of it; each request has one named `dispatch`, with its command.
+//! Reads from the server's traces what it reports nowhere else. Each connection has a span named `conn` with
+//! events; each request has one named `dispatch`, with its command.
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
@@ -21,7 +21,7 @@ use crate::visits::{Visitor, Visits};
 const SAYING: [&str; 2] =
     ["smb_server::handlers::negotiate", "smb_server::handlers::session_setup"];
 
-/// Names of dialects in the server's code, and in [MS-SMB2].
+/// Dialect names in the crate's code, and in [MS-SMB2].
 const DIALECTS: [(&str, &str); 5] = [
     ("Smb202", "SMB 2.0.2"),
     ("Smb210", "SMB 2.1"),
@@ -30,17 +30,17 @@ const DIALECTS: [(&str, &str); 5] = [
     ("Smb311", "SMB 3.1.1"),
 ];
 
-/// The number of the oldest, which a client of SMB 1 that offers it alone has without a second NEGOTIATE.
+/// Number of the oldest dialect, chosen without a second NEGOTIATE if a client offers SMB 2.0.2 alone.
 const OLDEST_CHOSEN: &str = "0x0202";
 
-/// Numbers of the spans of requests: of writes, and of all others. Those of connections count from 1.
+/// Span numbers of requests: writes, and all others. Connections count from 1.
 const WRITE: u64 = u64::MAX;
 const OTHER: u64 = u64::MAX - 1;
 
 thread_local! {
     static WRITING: Cell<bool> = const { Cell::new(false) };
-    /// Connections whose spans this thread is in, each with what has their events come here: tasks that the
-    /// server has spawned are out of the reach of the subscriber that began it.
+    /// Connections whose spans this thread has entered, each with its dispatcher: tasks spawned by the server do
+    /// not inherit the subscriber.
     static ENTERED: RefCell<Vec<(u64, Option<DefaultGuard>)>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -60,7 +60,7 @@ pub fn is_oldest_dialect() -> bool {
 pub struct Traces {
     visits: Arc<Visits>,
     has_users: bool,
-    /// Those that have not logged in, and the port of the server.
+    /// Connections before login, and the server's port.
     strangers: Arc<MemoryBudget>,
     port: u16,
     this: OnceLock<WeakDispatch>,
@@ -72,7 +72,7 @@ struct Connection {
     visitor: Visitor,
     dialect: Option<&'static str>,
     handles: usize,
-    /// Ends it if others wait for its place, until it has logged in.
+    /// Ends the connection if others wait for its place, until it has logged in.
     ending: Option<AbortHandle>,
 }
 
@@ -83,7 +83,7 @@ impl Drop for Connection {
 }
 
 impl Connection {
-    /// It has logged in, or is over.
+    /// The client has logged in, or disconnected.
     fn is_known(&mut self) {
         if let Some(ending) = self.ending.take() {
             ending.abort();
@@ -108,7 +108,7 @@ impl Traces {
         }
     }
 
-    /// Count a connection among the strangers, and end it if another one needs its place.
+    /// Count a connection as not logged in, and end it if another one needs its place.
     fn end_if_crowded(&self, peer: SocketAddr) -> AbortHandle {
         let (strangers, port) = (Arc::clone(&self.strangers), self.port);
         let ending = async move {

@@ -1,8 +1,7 @@
-//! SMB 1 on a directory: the server of the `stack` crate on connections of the kernel's TCP, or on sessions
-//! of a carrier on Ethernet.
+//! SMB 1 on a directory: the `stack` crate's server over the kernel's TCP, or over an Ethernet carrier.
 //!
-//! A connection may begin with a session request of `NetBIOS`, as on port 139, or go without, as on
-//! port 445. Passwords of these dialects are worth little: docs/security.md says how little.
+//! A connection may begin with a `NetBIOS` session request, as on port 139, or without, as on port 445. The
+//! password protection of these dialects is weak; see docs/security.md.
 
 use std::sync::Arc;
 
@@ -19,10 +18,10 @@ use crate::file_sessions::serve_client;
 use crate::visits::Visits;
 use crate::{Bounds, Offer, Serving, Station, listen, station};
 
-/// The server and its one share, unless other names are asked for.
+/// Default names of the server and its only share.
 const NAME: &str = "lanlab";
 
-/// Octets of the longest message of a client that has not logged in.
+/// Longest message before login, bytes.
 const LONGEST_OF_STRANGERS: usize = 8 << 10;
 
 const STRANGER_BYTES: usize = 32 << 10;
@@ -42,7 +41,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         share: share.clone(),
         user,
         read_only: offer.read_only,
-        // As the client takes it.
+        // The same as the client's.
         code_page: CodePage::Cp850,
         dialects: offer.dialects.0.into()..=offer.dialects.1.into(),
     });
@@ -56,7 +55,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         let begin = move |port, proof| {
             let (server, files) = (server.clone(), Files::new(Arc::clone(&root)));
             async move {
-                // An error here is the client's, which is gone then.
+                // An error means that the client disconnected.
                 let transport = MessageTransport::Frames(port);
                 let _ = serve_client(transport, server, files, proof).await;
             }
@@ -72,7 +71,7 @@ pub async fn serve(offer: &Offer, bounds: &Bounds) -> Result<Serving> {
         async move {
             let messages = Messages::new(stream, Framing::Direct, LONGEST_OF_STRANGERS);
             let transport = MessageTransport::Tcp(messages.with_requests());
-            // An error here is the client's, which is gone then.
+            // An error means that the client disconnected.
             let _ = serve_client(transport, server, files, proof).await;
         }
     }));

@@ -1,4 +1,4 @@
-//! Work on files that may wait for a disk, with its errors as dav-server names them.
+//! File operations that may block, with errors as dav-server names them.
 
 use std::io;
 

@@ -1,4 +1,4 @@
-//! From where to where COPY and MOVE go (RFC 4918, sections 9.8, 9.9 and 10.3).
+//! Source and destination of COPY and MOVE (RFC 4918, sections 9.8, 9.9 and 10.3).
 
 use dav_server::davpath::DavPath;
 use hyper::header::{HOST, HeaderMap, HeaderName};
@@ -17,11 +17,10 @@ pub struct Ways {
 }
 
 impl Ways {
-    /// Of a request for `names`.
+    /// The destination of a request for `names`.
     ///
-    /// # Errors
-    /// There is no destination, it is on another server (502), or one of the two is within the other
-    /// (403): a copy would have no end, and what is overwritten would be gone before it is read.
+    /// # Errors The destination is missing, on another server (502), or one of the two contains the other (403): a
+    /// copy would never end, and an overwritten source would be lost.
     pub fn of(names: &str, fields: &HeaderMap) -> Result<Self, StatusCode> {
         let destination = fields.get(FIELD).and_then(|value| value.to_str().ok());
         let destination: Uri = destination

@@ -1,5 +1,4 @@
-//! Documents that come with requests, looked at before dav-server sees them; and the times of files
-//! that Windows sets by them.
+//! Request documents, checked before dav-server sees them, and the file times that Windows sets with them.
 
 use bytes::Bytes;
 use http_body_util::{BodyExt, Full, LengthLimitError, Limited};
@@ -18,11 +17,10 @@ const MAX_LOCK_BYTES: usize = 1 << 13;
 pub struct Document(Bytes);
 
 impl Document {
-    /// Read what comes with a request. dav-server reads XML by a function that calls itself for each
-    /// element within another, so what nests too deep would end the whole process.
+    /// Read the document of a request. dav-server parses XML recursively, so deep nesting would end the whole
+    /// process.
     ///
-    /// # Errors
-    /// It is too long, does not come, or is not XML, with elements 32 deep at most.
+    /// # Errors It is too long, late, or not XML with at most 32 levels.
     pub async fn read(method: &Method, body: Lingering) -> Result<Self, StatusCode> {
         let limit = if method.as_str() == "LOCK" { MAX_LOCK_BYTES } else { MAX_BYTES };
         let collected = tokio::time::timeout(IDLE, Limited::new(body, limit).collect()).await;
@@ -44,8 +42,8 @@ impl Document {
         self.0
     }
 
-    /// The times that it sets, as Windows does, which knows them by names of its own. dav-server
-    /// says yes to these and sets none.
+    /// File times set by Windows under its own property names. dav-server reports success for these without setting
+    /// any.
     pub fn times(&self) -> Option<Result<Changes, StatusCode>> {
         let (mut times, mut is_odd) = (Changes::default(), false);
         let read = xml::elements(&self.0, |names, text| {
@@ -65,7 +63,7 @@ impl Document {
     }
 }
 
-/// Set times of a file if `answer` says that all was done.
+/// Set the times of a file if `answer` reports full success.
 pub async fn set_times(
     confined: Confined,
     names: Names,

@@ -1,4 +1,4 @@
-//! What dav-server is shown of files and directories.
+//! File and directory metadata for dav-server.
 
 use std::collections::VecDeque;
 use std::pin::Pin;

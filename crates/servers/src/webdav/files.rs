@@ -1,8 +1,7 @@
-//! The files as dav-server sees them: none but those below the directory that is served, by any path
-//! that leads to them.
+//! The file system for dav-server: only files below the served directory.
 //!
-//! Paths come from the URL, from `Destination`, from `If` and from directories that are walked
-//! through. Each is taken apart here, and what it names is opened by handles of directories.
+//! Paths come from the URL, from `Destination`, from `If` and from directory walks. Each is split here, and opened
+//! through directory handles.
 
 use std::io;
 use std::sync::Arc;
@@ -72,7 +71,7 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// With links and pipes, which are not listed: a directory that is removed goes with them.
+    /// Includes links and pipes, which are not listed: removing a directory removes them.
     fn read_dir<'a>(
         &'a self,
         path: &'a DavPath,
@@ -104,7 +103,7 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// A link in a directory that is removed goes with it, and what it leads to stays.
+    /// Removing a directory removes its links, but not their targets.
     fn remove_file<'a>(&'a self, path: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             self.with(path, |confined, names| confined.remove_any(names)).await?;
@@ -122,7 +121,7 @@ impl DavFileSystem for Files {
         })
     }
 
-    /// As of [`Self::rename`].
+    /// Restricted like [`Self::rename`].
     fn copy<'a>(&'a self, from: &'a DavPath, to: &'a DavPath) -> FsFuture<'a, ()> {
         Box::pin(async move {
             let new = names(to)?;
@@ -155,7 +154,7 @@ impl DavFileSystem for Files {
     }
 }
 
-/// A file that is new, with the permissions of the one that it is a copy of.
+/// A new file with the permissions of its source.
 fn copy(confined: &Confined, from: &[String], to: &[String]) -> io::Result<()> {
     let mut source = confined.open(from)?;
     let mut options = cap_std::fs::OpenOptions::new();
@@ -164,7 +163,7 @@ fn copy(confined: &Confined, from: &[String], to: &[String]) -> io::Result<()> {
         .and_then(|_| source.metadata())
         .and_then(|found| copy.set_permissions(found.permissions()));
     if copied.is_err() {
-        // What is left of it is no copy.
+        // A partial copy is removed.
         let _ = confined.remove_any(to);
     }
     copied

@@ -1,5 +1,4 @@
-//! A file that is given out, or its head, unless the client says that it has it (RFC 9110, sections
-//! 13 and 14).
+//! GET and HEAD, with conditions and ranges (RFC 9110, sections 13 and 14).
 
 use std::io;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -17,8 +16,7 @@ use super::super::http::{FileBody, octets_asked};
 use super::{Body, plain};
 use lanlab_served::Confined;
 
-/// A file, or the one range of it that was asked for; more than one range may be answered by all of
-/// it (RFC 9110, section 14.2).
+/// A file, or one requested range of it; several ranges are answered with the whole file (RFC 9110, section 14.2).
 pub fn get(
     confined: &Confined,
     names: &str,
@@ -100,7 +98,7 @@ impl State {
         answer
     }
 
-    /// What to answer in place of the file, because of a condition (section 13.2.2).
+    /// The status to return instead of the file because of a condition (section 13.2.2).
     fn met(&self, asked: &HeaderMap) -> Option<StatusCode> {
         let date = |name| text(asked, name).and_then(calendar::parse_http_date);
         let later = |date: u64| self.modified_s.is_some_and(|modified_s| modified_s > date);
@@ -118,8 +116,8 @@ impl State {
         is_had.then_some(StatusCode::NOT_MODIFIED)
     }
 
-    /// Whether one of these is its name. Ours are strong, so a weak one is the same only where it
-    /// may be (section 8.8.3.2).
+    /// Whether one of these matches. Our tags are strong, so a weak one matches only where permitted (section
+    /// 8.8.3.2).
     fn is_among(&self, etags: &str, weakly: bool) -> bool {
         etags.split(',').map(str::trim).any(|one| {
             let one = if weakly { one.strip_prefix("W/").unwrap_or(one) } else { one };
@@ -130,7 +128,7 @@ impl State {
     fn is_that_of(&self, asked: &HeaderMap) -> bool {
         let Some(condition) = text(asked, IF_RANGE) else { return true };
         match calendar::parse_http_date(condition) {
-            // A date tells contents apart only where none could follow within its second.
+            // A date identifies content only if no later change could fall within the same second.
             Some(date) => self.modified_s == Some(date) && is_long_ago(date),
             None => self.etag.as_deref() == Some(condition),
         }

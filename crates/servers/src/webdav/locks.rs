@@ -1,5 +1,4 @@
-//! Locks (RFC 4918, sections 6 and 7), in memory. Each ends by itself if its client does not renew
-//! it, and their number is bounded.
+//! Locks (RFC 4918, sections 6 and 7), in memory. They expire unless renewed, and their number is bounded.
 
 use std::future::ready;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -12,7 +11,7 @@ use xmltree::Element;
 /// Locks at once at most.
 const MAX_LOCKS: usize = 256;
 
-/// A lock ends after this time, or the shorter one that its client asks for.
+/// Longest lifetime of a lock; clients may request less.
 const LONGEST: Duration = Duration::from_mins(10);
 
 #[derive(Debug, Clone, Default)]
@@ -53,7 +52,7 @@ fn until(timeout: Option<Duration>) -> (Option<Duration>, Option<SystemTime>) {
     (Some(timeout), Some(SystemTime::now() + timeout))
 }
 
-/// A name that cannot be guessed (RFC 9562, version 4).
+/// An unguessable token (RFC 9562, version 4).
 fn token() -> Option<String> {
     let mut random = [0; 16];
     getrandom::fill(&mut random).ok()?;
@@ -123,8 +122,8 @@ impl DavLockSystem for Locks {
         Box::pin(ready(renewed.ok_or(())))
     }
 
-    /// With `ignore_principal` dav-server asks whether a condition of `If` holds (section 10.4.4):
-    /// the lock of the token must be there, and cover the path.
+    /// With `ignore_principal`, dav-server evaluates a condition of `If` (section 10.4.4): the token's lock must
+    /// exist and cover the path.
     fn check(
         &'_ self,
         path: &DavPath,

@@ -123,7 +123,7 @@ impl DavFile for Opened {
         })
     }
 
-    /// All has come. dav-server calls this also where less has come than was announced, and refuses that.
+    /// Called at the end. dav-server also calls it for an incomplete body, and then reports an error.
     fn flush(&'_ mut self) -> FsFuture<'_, ()> {
         Box::pin(async move {
             let Some(Becoming { unseen, only_new, size_bytes }) = self.becoming.take() else {

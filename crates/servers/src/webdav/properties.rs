@@ -1,5 +1,4 @@
-//! Properties that clients make up and give to files ("dead" ones: RFC 4918, section 4.5), kept as
-//! long as the server runs.
+//! Client-defined ("dead") properties of files (RFC 4918, section 4.5), kept while the server runs.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -24,7 +23,7 @@ impl Properties {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Set (`true`) or remove properties, all of them or none; a status for each.
+    /// Set (`true`) or remove properties, all of them or none; returns a status for each.
     pub fn change(
         &self,
         path: &DavPath,
@@ -47,7 +46,7 @@ impl Properties {
                 if sets {
                     of.insert(name(&one), one);
                 } else {
-                    // To remove what is not there is no error (section 14.23).
+                    // Removing a missing property is not an error (section 14.23).
                     of.remove(&name(&one));
                 }
             }
@@ -75,7 +74,7 @@ impl Properties {
         }
     }
 
-    /// What `from` and all below it has, `to` and all below it has now; `moves`: `from` no longer.
+    /// Give `to` and everything below it the properties of `from`; with `moves`, `from` loses them.
     pub fn carry(&self, from: &DavPath, to: &DavPath, moves: bool) {
         let (from, to, mut kept) = (plain(from), plain(to), self.kept());
         for path in of_tree(&kept, &to) {

@@ -1,7 +1,7 @@
 //! Signatures of messages.
 //!
-//! Source: [MS-CIFS] 3.1.4.1 and 3.1.5.1: MD5 of the key and the message, in which the number of the
-//! message stands in the place of the signature. A request has an even number, its response the next.
+//! Source: [MS-CIFS] 3.1.4.1 and 3.1.5.1: MD5 of the key and the message, with the message number in the signature
+//! field. Requests have even numbers, and each response the next number.
 
 use lanlab_wire::smb1::header;
 use md5::{Digest, Md5};
@@ -15,8 +15,7 @@ pub struct Signing {
 }
 
 impl Signing {
-    /// Begin with the session key and the response to the challenge that made it. The first two
-    /// numbers are those of the login.
+    /// Begin with the session key and the challenge response that made it. The login uses the first two numbers.
     pub fn new(session_key: [u8; 16], response: &[u8]) -> Self {
         Self { key: [&session_key[..], response].concat(), next: 2 }
     }
@@ -34,7 +33,7 @@ impl Signing {
         core::array::from_fn(|index| hash[index])
     }
 
-    /// Sign a request, and give the number that its response will have.
+    /// Sign a request. Returns the number of its response.
     pub fn sign(&mut self, message: &mut [u8]) -> u32 {
         let number = self.next;
         self.next = self.next.wrapping_add(2);
@@ -51,8 +50,8 @@ impl Signing {
         same(&self.signature([message, &[]], number), &message[header::SIGNATURE])
     }
 
-    /// The number that the response to a request of the client has. `None` if the signature is wrong.
-    /// A request without a response takes one number instead of two.
+    /// Verify a client request. Returns the number of its response, or `None` if the signature is wrong. A request
+    /// without a response uses one number instead of two.
     pub fn take_request(&mut self, message: &[u8], has_response: bool) -> Option<u32> {
         let number = self.next;
         self.next = number.wrapping_add(if has_response { 2 } else { 1 });

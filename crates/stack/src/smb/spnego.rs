@@ -1,10 +1,8 @@
-//! What stands around messages of NTLMSSP in extended security: SPNEGO, with NTLMSSP as its only
-//! mechanism.
+//! The SPNEGO wrapper of NTLMSSP messages in extended security, with NTLMSSP as its only mechanism.
 //!
-//! Source: RFC 4178, sections 4.2.1 and 4.2.2, in DER; [MS-SPNG] 2.2.1. What a client wraps is found in
-//! its token (`ntlmssp::message_in`); here is what a server says.
+//! Source: RFC 4178, sections 4.2.1 and 4.2.2, in DER; [MS-SPNG] 2.2.1. `ntlmssp::message_in` finds the client's
+//! message in its token; this module builds the server's tokens.
 
-/// Tags of ASN.1.
 const SEQUENCE: u8 = 0x30;
 const OCTETS: u8 = 0x04;
 const ENUMERATED: u8 = 0x0a;
@@ -16,7 +14,7 @@ const NTLMSSP: [u8; 12] = [0x06, 0x0a, 0x2b, 0x06, 0x01, 0x04, 0x01, 0x82, 0x37,
 const COMPLETED: u8 = 0;
 const INCOMPLETE: u8 = 1;
 
-/// A value with its tag and length, of at most 65,535 octets.
+/// A value with its tag and length, of at most 65,535 bytes.
 fn tagged(tag: u8, parts: &[&[u8]]) -> Vec<u8> {
     let value = parts.concat();
     let [high, low] = (value.len() as u16).to_be_bytes();
@@ -36,7 +34,7 @@ pub fn offer() -> Vec<u8> {
     tagged(APPLICATION, &[&SPNEGO, &init])
 }
 
-/// A message of NTLMSSP, after which the client has to say more.
+/// An NTLMSSP message after which the client has to continue.
 pub fn incomplete(message: &[u8]) -> Vec<u8> {
     let state = tagged(CONTEXT, &[&tagged(ENUMERATED, &[&[INCOMPLETE]])]);
     let mechanism = tagged(CONTEXT | 1, &[&NTLMSSP]);

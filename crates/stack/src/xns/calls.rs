@@ -1,4 +1,4 @@
-//! How sessions begin: questions for names, and calls.
+//! How sessions begin: name queries and calls.
 
 use lanlab_units::Instant;
 use lanlab_units::room::{Places, Room, Standing, Use};
@@ -15,11 +15,11 @@ use crate::carrier::{Event, Peer, SessionId, Why};
 use crate::netbios::{FACTS, NameCall, QueryPace, Unanswered};
 use crate::responders::may_answer_on_xns;
 
-/// Most sessions that this station has called, and most that are over and answer still.
+/// Most outgoing sessions, and most ended sessions that still answer.
 const MOST_CALLS: usize = 254;
 const MOST_OVER: usize = 254;
 const UNKNOWN: [u16; 2] = [NO_CONNECTION, NO_CONNECTION_OF_SPX];
-/// Time after a call from which on the same one is that of a station that has begun anew, ns.
+/// A repeated call within this time is a duplicate; later it means that the station restarted, ns.
 const LATE_COPY_NS: u64 = 30_000_000_000;
 
 impl Station {
@@ -32,7 +32,7 @@ impl Station {
         }
         let called = match to {
             Peer::Name(name) => name,
-            // The call has no name of the other end: it is not looked for.
+            // A call by address needs no name query.
             Peer::Ipx(_) => self.name,
             Peer::Nearest => {
                 self.common.event(Event::Ended(id, Why::AddressFamily));
@@ -123,7 +123,7 @@ impl Station {
             Some(session) => {
                 session.call_station(now, (packet.from, true), &mut self.common);
             }
-            // One that comes again, after the session has gone on.
+            // A duplicate that arrives after the session has moved on.
             None => self.common.counts.discarded += 1,
         }
     }
@@ -147,7 +147,7 @@ impl Station {
             self.handle_call(now, packet, &header, data);
         } else {
             self.common.counts.unknown_sessions += 1;
-            // A connection that there is not has no socket either.
+            // A connection that does not exist has no socket either.
             self.common.interface.push_error(packet, number::NO_SOCKET);
         }
     }
@@ -157,7 +157,7 @@ impl Station {
         self.finish(index, outcome);
     }
 
-    /// Forget a session that is over, and report it if its program knows of it.
+    /// Drop an ended session, and report it if its program knows it.
     pub(super) fn finish(&mut self, index: usize, outcome: Outcome) {
         let Outcome::Over(why) = outcome else { return };
         let session = self.sessions.remove(index);
@@ -168,7 +168,7 @@ impl Station {
 
     fn handle_call(&mut self, now: Instant, packet: &Packet<'_>, header: &Header, data: &[u8]) {
         let from = packet.from;
-        // A connection that is going on has its number; a new one begins at the beginning.
+        // A continuing connection has its number; a new one starts at zero.
         if header.source == NO_CONNECTION || header.sequence != 0 {
             self.common.counts.discarded += 1;
             return;
@@ -188,7 +188,7 @@ impl Station {
                 }
                 return;
             }
-            // A station that begins anew has nothing of what it had.
+            // A restarted station loses its earlier state.
             self.finish(index, Outcome::Over(Why::ByPeer));
         }
         if !self.make_room(now, from.mac) {
@@ -211,12 +211,12 @@ impl Station {
             calling: Peer::Ipx(from.address),
         });
         if header.is_numbered() {
-            // A call may have data with it.
+            // A call may carry data.
             self.handle_packet(now, self.sessions.len() - 1, (packet, header, data));
         }
     }
 
-    /// Have room for a session of a station: of one that was only called.
+    /// Make room for a session of a station: drop one that was only called.
     fn make_room(&mut self, now: Instant, station: Mac) -> bool {
         let all = usize::from(self.profile.xns.sessions.value);
         let is_called = |one: &Session| !one.is_caller && one.phase.is_reported();

@@ -1,4 +1,4 @@
-//! What a station counts.
+//! Counters of a station.
 
 use crate::carrier::Count;
 use crate::counts::counts;

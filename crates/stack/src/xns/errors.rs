@@ -1,4 +1,4 @@
-//! Errors of other stations about packets of this one.
+//! Error packets about packets of this station.
 
 use lanlab_wire::xns::error_packet::{ErrorPacket, number};
 use lanlab_wire::xns::spp::Header;
@@ -26,14 +26,14 @@ impl Station {
             return;
         };
         self.common.counts.errors_heard += 1;
-        // Routers speak of what is on the way; only the station itself knows what it has.
+        // Routers can report only on the path; only the station itself knows its sockets.
         let is_of_station = packet.from.address.node == theirs.node;
         let outcome = match (error.start.number, self.sessions[index].phase) {
             _ if !is_of_station => Outcome::GoesOn,
             (number::NO_SOCKET, Phase::Calling) => Outcome::Over(Why::NotListening),
             (number::NO_RESOURCES, Phase::Calling) => Outcome::Over(Why::NoResources),
             (number::NO_SOCKET, _) => Outcome::Over(Why::ByPeerAbnormally),
-            // What was lost is sent again in time.
+            // Lost packets are resent in time.
             _ => Outcome::GoesOn,
         };
         self.finish(index, outcome);

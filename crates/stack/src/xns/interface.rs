@@ -1,4 +1,4 @@
-//! The interface of a station: datagrams in and out, echoes, and errors about what came.
+//! The interface of a station: datagrams in and out, echoes and error packets.
 
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::ipx::{Address, BROADCAST, Header, MOST_HOPS};
@@ -48,7 +48,7 @@ impl Interface {
         Address { network: self.network.unwrap_or(0), node: self.mac.0, socket }
     }
 
-    /// The framing of an attempt to reach a station whose own is not known: each in turn.
+    /// The framing of an attempt to reach a station whose framing is unknown: each in turn.
     pub(super) fn framing_of_attempt(&self, attempt: u32) -> Framing {
         self.framing.unwrap_or(framing::ALL[attempt as usize % framing::ALL.len()])
     }
@@ -64,7 +64,7 @@ impl Interface {
     pub(super) fn push(&mut self, to: Place, kind: u8, socket: u16, data: &[u8]) {
         let (source, destination) = (self.address(socket), to.address);
         let ways = (to.mac, self.mac);
-        // The checksum is that of what is written.
+        // The checksum covers the packet as written.
         let header = Header { checksum: 0, hops: 0, kind, destination, source };
         let write = |frame: &mut Vec<u8>| framing::emit(ways, to.framing, &header, data, frame);
         if !self.output.push(write) {
@@ -72,9 +72,9 @@ impl Interface {
         }
     }
 
-    /// Say what became of a datagram, unless it was for all stations, or was an error itself.
+    /// Report an error about a datagram, unless it was a broadcast or itself an error.
     pub(super) fn push_error(&mut self, about: &Packet<'_>, number: u16) {
-        // An error about what a responder may have answered would be answered as well.
+        // An error about another responder's reply would in turn be answered.
         let is_answer = about.header.kind != packet_type::SEQUENCED
             && !may_answer_on_xns(about.from.address.socket);
         if about.is_to_all() || about.header.kind == packet_type::ERROR || is_answer {
@@ -86,10 +86,9 @@ impl Interface {
         self.push(about.from, packet_type::ERROR, about.socket(), &data);
     }
 
-    /// Take a frame. Gives the datagram, if a program of this station is to handle it.
+    /// Handle a frame. Returns the datagram if it is for a program of this station.
     ///
-    /// # Errors
-    /// It is no frame for this station, or no datagram.
+    /// # Errors The frame is not for this station, or malformed.
     pub(super) fn handle_frame<'a>(
         &mut self,
         frame: &Frame<'a>,
@@ -119,7 +118,7 @@ impl Interface {
             self.push_error(&packet, number::BAD_CHECKSUM);
             return Ok(None);
         }
-        // Only a packet that has passed no router says the number of this network.
+        // Only a packet that passed no router reveals the number of this network.
         if header.hops == 0 && header.source.node == mac.0 && header.source.network != 0 {
             let own = *self.network.get_or_insert(header.source.network);
             self.counts.like_ipx.network_disputes += u64::from(own != header.source.network);
@@ -133,7 +132,7 @@ impl Interface {
 
     fn handle_echo(&mut self, packet: &Packet<'_>) {
         match Echo::parse(packet.data) {
-            // Many stations at once would answer what all are asked for.
+            // A broadcast echo would be answered by many stations at once.
             Ok(echo)
                 if !echo.is_reply
                     && !packet.is_to_all()

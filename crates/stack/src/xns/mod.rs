@@ -1,14 +1,13 @@
 //! SMB on XNS, as 3Com's 3+ has it: names and connections of a station.
 //!
 //! Source: Xerox, Internet Transport Protocols (XSIS 028112); `netns` of 4.3BSD for times; dissectors `idp`, `spp`
-//! and `3com-xns` of Wireshark; 3Com's `TechTips`. That is public, and judged by tshark: datagrams, echo, errors,
-//! sequenced packets, and that SMB is at socket 0BBC. Between them and SMB, 3+ had a layer with names, which is
-//! not public. A model stands in its place: a message is that of SMB and ends with a packet that says so, and a
-//! server is found by one packet exchange with its name. A [`Station`] is driven as a
-//! [`Node`](crate::node::Node), of which it is a carrier.
+//! and `3com-xns` of Wireshark; 3Com's `TechTips`. Datagrams, echo, errors, sequenced packets and SMB's socket 0BBC
+//! are published, and checked with tshark. Between them and SMB, 3+ had an unpublished layer with names. It is
+//! replaced by a model: each message is an SMB message that ends with a marked packet, and one packet exchange
+//! finds a server by name. A [`Station`] is driven as a [`Node`](crate::node::Node), of which it is a carrier.
 //!
-//! What no source says is a choice of ours: which packets ask for their acknowledgement, how often an end is said
-//! again, and that both ends ask whether the other one is there (3+Share's servers did not).
+//! No source covers these, so they are our choice: which packets request acknowledgement, how often a disconnect is
+//! resent, and keep-alive probes by both ends (3+Share's servers sent none).
 
 mod calls;
 mod counts;

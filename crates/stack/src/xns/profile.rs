@@ -1,4 +1,4 @@
-//! Numbers of stacks with XNS, as data.
+//! Parameters of stacks with XNS, as data.
 
 use crate::known::{Known, assumed, observed, primary, secondary};
 
@@ -6,37 +6,37 @@ const SECOND_NS: u64 = 1_000_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct XnsProfile {
-    /// Octets of data in a packet, at most 534.
+    /// Data bytes per packet, at most 534.
     pub packet_bytes: Known<u16>,
-    /// Packets that the other end may have on their way: buffers to receive them.
+    /// Receive buffers: packets that the other end may have in flight.
     pub window: Known<u16>,
     pub sessions: Known<u16>,
-    /// Whether a server answers from a socket of its own for each session, and not from that of all.
+    /// Whether a server answers from a separate socket per session instead of the shared one.
     pub has_session_sockets: Known<bool>,
-    /// Whether each packet asks for its acknowledgement, and not only one after which nothing more may be sent.
+    /// Whether each packet requests acknowledgement, or only one that fills the window.
     pub asks_each: Known<bool>,
     pub ack_delay_ns: Known<u64>,
-    /// Shortest and longest time to wait for an acknowledgement, ns; each wait is twice the one before.
+    /// Shortest and longest resend time-out, ns; each is twice the one before.
     pub resend_ns: Known<(u64, u64)>,
     pub resend_count: Known<u32>,
-    /// Equal acknowledgements after which what they ask for is sent again at once.
+    /// Duplicate acknowledgements that trigger an immediate resend.
     pub same_acks: Known<u32>,
-    /// Time after which a call is given up, ns.
+    /// Time-out of a call, ns.
     pub call_ns: Known<u64>,
-    /// Shortest and longest time between questions whether a closed window is open again, ns.
+    /// Shortest and longest interval between probes of a closed window, ns.
     pub probe_ns: Known<(u64, u64)>,
-    /// Time without a packet of the other end after which it is asked whether it is there, ns.
+    /// Silence of the other end after which it is probed, ns.
     pub alive_ns: Known<u64>,
     pub alive_count: Known<u32>,
     pub end_count: Known<u32>,
 }
 
-/// 3Com's 3+. Buffers and sessions are the defaults of 3Com's `TechTips`, times those of 4.3BSD.
+/// 3Com's 3+. Buffers and sessions are the defaults of 3Com's `TechTips`, timers those of 4.3BSD.
 pub const THREE_PLUS: XnsProfile = XnsProfile {
     packet_bytes: primary(534),
     window: primary(3),
     sessions: primary(32),
-    // Packets of SMB have the socket of servers (dissector `spp`).
+    // SMB packets use the server socket (dissector `spp`).
     has_session_sockets: secondary(false),
     asks_each: assumed(false),
     ack_delay_ns: assumed(SECOND_NS / 5),
@@ -50,7 +50,7 @@ pub const THREE_PLUS: XnsProfile = XnsProfile {
     end_count: assumed(4),
 };
 
-/// XNS as Xerox has it: its file servers' window, and a socket for each session, were seen in Dodo's services.
+/// Xerox XNS: window and per-session sockets as observed in Dodo's services.
 pub const XEROX: XnsProfile = XnsProfile {
     window: observed(8),
     has_session_sockets: observed(true),

@@ -1,4 +1,4 @@
-//! Messages of a session that come in: packets in the order of their numbers. Those that come early wait.
+//! Reassembly of incoming messages in packet order. Early packets wait.
 
 use lanlab_wire::xns::spp::{Header, control, stream};
 
@@ -29,7 +29,7 @@ pub(super) struct Receiving {
     pub(super) incoming: Incoming,
     early: Vec<(Header, Vec<u8>)>,
     window: u16,
-    /// Last number that the other end was allowed to send: never less than before.
+    /// Highest number granted to the other end; never decreases.
     granted: u16,
 }
 
@@ -38,7 +38,7 @@ impl Receiving {
         Self { next: 0, incoming: Incoming::new(), early: Vec::new(), window, granted: u16::MAX }
     }
 
-    /// Last number that the other end may send: this is being said.
+    /// Highest number that the other end may send; the caller announces it.
     pub(super) const fn grant(&mut self) -> u16 {
         let last = self.next.wrapping_sub(1).wrapping_add(self.window);
         if !self.incoming.is_paused() && is_after(last, self.granted) {
@@ -56,7 +56,7 @@ impl Receiving {
         if is_after(self.next, number) {
             return When::Again;
         }
-        // One for attention needs no room.
+        // An attention packet needs no room.
         let room = u16::from(header.control & control::ATTENTION != 0);
         if is_after(number, self.granted.wrapping_add(room)) {
             return When::Beyond;

@@ -1,4 +1,4 @@
-//! One session: what its packets say, once the other station is found.
+//! One session, once the other station is found.
 
 mod ending;
 mod opening;
@@ -22,7 +22,7 @@ pub(super) enum Phase {
     Calling,
     Open,
     Ending,
-    /// The other end has ended it, we have said so, too, and it has not said that it knows.
+    /// The other end has ended it and we have answered, but the answer is unacknowledged.
     Replying,
     Over,
 }
@@ -60,7 +60,7 @@ pub(super) struct Session {
     pub(super) sending: Sending,
     pub(super) receiving: Receiving,
     profile: Profile,
-    /// A packet whose acknowledgement is waited for: the number after it, and when it was sent.
+    /// A packet whose acknowledgement is timed: the number after it, and when it was sent.
     timed: Option<(u16, Instant)>,
     same_acks: u32,
     last: u16,
@@ -110,7 +110,7 @@ impl Session {
 
     pub(super) fn is_of(&self, packet: &Packet<'_>, header: &Header) -> bool {
         let has_ids = self.local == header.destination && self.socket == packet.socket();
-        // A server may answer from a socket that it has for this session alone.
+        // A server may answer from a socket of this session alone.
         has_ids
             && self.place.is_some_and(|place| match self.phase {
                 Phase::Calling => place.address.node == packet.from.address.node,
@@ -179,7 +179,7 @@ impl Session {
         }
     }
 
-    /// What the other end has of what was sent. Gives whether it says something new of it.
+    /// Handle an acknowledgement. Returns whether it reports progress.
     fn handle_acknowledgement(
         &mut self,
         now: Instant,
@@ -188,7 +188,7 @@ impl Session {
     ) -> bool {
         let first = self.sending.acknowledged;
         let is_wider = is_after(header.allocation, self.sending.window_end());
-        // What was allowed once is not taken back: a packet that says less is a late one.
+        // A window is never taken back: a packet with a smaller one is late.
         let window_end = if is_wider { header.allocation } else { self.sending.window_end() };
         let is_same = !header.is_numbered() && !is_wider && header.expected == first;
         let Acknowledged { is_new, is_ahead, messages, .. } =
@@ -230,7 +230,7 @@ impl Session {
     }
 
     fn handle_numbered(&mut self, now: Instant, header: &Header, data: &[u8], common: &mut Common) {
-        // An end may come with a number that was used before, where its sender has given up what it had sent.
+        // A disconnect may reuse a number if its sender has dropped unsent data.
         if header.stream == stream::END && !is_after(header.sequence, self.receiving.next) {
             self.handle_end(now, header, common);
             return;
@@ -240,7 +240,7 @@ impl Session {
             When::Early => {
                 self.receiving.keep(header, data);
                 common.counts.received += 1;
-                // The other end is to know what is missing.
+                // Tells the other end what is missing.
                 self.acknowledge(common);
                 return;
             }
@@ -277,13 +277,13 @@ impl Session {
             Taken::Whole => self.receiving.incoming.deliver(self.id, common),
             Taken::Attention => common.counts.attentions += 1,
             Taken::End => self.handle_end(now, header, common),
-            // The other end answers what we have not said.
+            // The other end answers a disconnect that was never sent.
             Taken::EndReply | Taken::TooLong => self.begin_end(now, Why::Protocol, common),
         }
         taken
     }
 
-    /// Send what may be sent, and wait for what comes of it.
+    /// Send what the window allows, and set the timers.
     pub(super) fn go_on(
         &mut self,
         now: Instant,
@@ -299,7 +299,7 @@ impl Session {
         }
     }
 
-    /// Send the next part of a message, if one may be sent.
+    /// Send the next part of a message if the window allows.
     fn push_next(&mut self, now: Instant, common: &mut Common) -> bool {
         let Some(part) = self.sending.next_part() else { return false };
         let mut control = if part.is_last { control::END_OF_MESSAGE } else { 0 };
@@ -316,7 +316,7 @@ impl Session {
             }
         }
         let header = Header { control, sequence: part.number, ..Default::default() };
-        // The packet is written at once, so that the part need not be kept.
+        // The packet is written at once, so the part need not be kept.
         let mut data = common.memory();
         data.extend_from_slice(part.data);
         self.push(header, &data, common);
@@ -342,7 +342,7 @@ impl Session {
             self.acknowledge(common);
         }
         if self.close_at.is_some_and(|at| at <= now) {
-            // What is left is not sent any more.
+            // Unsent data is dropped.
             self.begin_end(now, Why::Closed, common);
             return Outcome::GoesOn;
         }
@@ -371,7 +371,7 @@ impl Session {
 
     pub(super) fn resume(&mut self, common: &mut Common) {
         self.receiving.incoming.resume(self.id, common);
-        // The other end may send again.
+        // Tells the other end that it may resume.
         self.acknowledge(common);
     }
 

@@ -1,4 +1,4 @@
-//! A station: what its driver and the program above it call.
+//! A station: the interface for its driver and the program above.
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::Frame;
@@ -19,7 +19,7 @@ use crate::nbf;
 use crate::netbios::LONGEST_MESSAGE;
 use crate::profile::Profile;
 
-/// Sockets that the first one of a station may be away from the first of all.
+/// Range above the first dynamic socket from which a station picks its first one.
 const SOCKETS_AWAY: u64 = 0x2000;
 
 #[derive(Debug)]
@@ -50,10 +50,10 @@ fn address_of(text: &str) -> Option<Address> {
 
 impl Carrier for Station {
     fn new(config: &StationConfig, now: Instant, ids: SessionIds) -> Self {
-        // A station that begins anew is not to be taken for the one that was there before.
+        // A restarted station must not be mistaken for its predecessor.
         let milliseconds = now.as_nanos() / 1_000_000;
         let mut common = Common::new(Interface::new(config));
-        // Nothing is claimed: names are looked up.
+        // There are no claims: names are looked up.
         common.event(Event::Claimed(config.name));
         Self {
             name: config.name,

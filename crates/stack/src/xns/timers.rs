@@ -1,4 +1,4 @@
-//! How long a session waits, by its stack.
+//! Time-outs of a session, from its stack's profile.
 
 use super::profile::XnsProfile;
 use crate::sequenced::{Wait, Waits};
@@ -16,7 +16,7 @@ impl Waits for XnsProfile {
     fn most(&self, wait: Wait) -> u32 {
         match wait {
             Wait::Alive => self.alive_count.value,
-            // The first one was said before.
+            // The first one was already sent.
             Wait::End => self.end_count.value - 1,
             _ => self.resend_count.value,
         }

@@ -1,8 +1,8 @@
-//! URLs that are signed by version 2: boto3 makes such ones where neither region nor version is
-//! configured, also for servers other than Amazon's.
+//! URLs signed by version 2, as boto3 makes without a configured region or version, also for other servers than
+//! Amazon's.
 //!
-//! Source: Amazon S3 User Guide, "Signing and authenticating REST requests (AWS signature version
-//! 2)". Of the query it signs what [`SIGNED`] names and `x-amz-…`, no more.
+//! Source: Amazon S3 User Guide, "Signing and authenticating REST requests (AWS signature version 2)". Of the
+//! query, it signs only the parameters in [`SIGNED`] and `x-amz-…`.
 
 use std::fmt::Write as _;
 use std::time::{SystemTime, UNIX_EPOCH};
@@ -18,17 +18,16 @@ use subtle::ConstantTimeEq;
 use crate::s3::refusal::{Code, Refusal};
 use crate::s3::request::Asked;
 
-/// Parameters that belong to what is signed, of those that are served.
+/// Served parameters that are part of the signature.
 const SIGNED: [&str; 5] = ["location", "partNumber", "uploadId", "uploads", "versioning"];
 
 pub fn is_signed(asked: &Asked) -> bool {
     ["AWSAccessKeyId", "Signature"].iter().all(|name| asked.parameter(name).is_some())
 }
 
-/// Admit it, or not.
+/// Verify a signed URL.
 ///
-/// # Errors
-/// It is not signed as it should be, or its time is over.
+/// # Errors The signature is wrong or has expired.
 pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(), Refusal> {
     if asked.headers.contains_key(AUTHORIZATION) {
         let message = "signed in the head and in the URL; allowed: one of them";
@@ -58,7 +57,7 @@ pub fn check(asked: &Asked, wanted: &Credentials, now: SystemTime) -> Result<(),
 }
 
 fn text(asked: &Asked, expires: &str) -> String {
-    // botocore moves these to the query after it has signed them as fields.
+    // botocore signs these as fields, and then moves them to the query.
     let field = |name: &str| {
         let in_head = asked.headers.get(name).and_then(|value| value.to_str().ok());
         let in_query = || {
@@ -69,7 +68,7 @@ fn text(asked: &Asked, expires: &str) -> String {
     };
     let (md5, kind) = (field("content-md5"), field("content-type"));
     let mut text = format!("{}\n{md5}\n{kind}\n{expires}\n", asked.method);
-    // All that would be heeded, so that nothing can be added to a URL.
+    // Everything the server acts on, so that nothing can be added to a URL.
     let of_head = asked.headers.iter().map(|(name, value)| {
         (name.as_str().to_owned(), String::from_utf8_lossy(value.as_bytes()).trim().to_owned())
     });

@@ -1,7 +1,7 @@
-//! Locks of byte ranges, and those that are waited for.
+//! Locks of byte ranges, and queued lock requests.
 //!
-//! A request waits only if nothing is chained behind it, and if the driver says the time. Other requests
-//! of the session are answered meanwhile.
+//! A request waits only if nothing is chained behind it and the driver provides a clock. Meanwhile other requests
+//! of the session are answered.
 
 use std::future::poll_fn;
 use std::sync::Arc;
@@ -19,16 +19,16 @@ use super::state::{Answer, State};
 use crate::file_server::locks::{LockRefusal, Locks, Owner, Wanted};
 use crate::file_server::waiting::{Outcome, Ticket};
 
-/// Requests of a session that wait, and ranges of each, at most: memory of a session is bounded.
+/// Most waiting requests per session, and most ranges per request, to bound memory.
 const MAX_WAITS: usize = 16;
 const MAX_RANGES: usize = 64;
-/// From here on Windows calls a refused lock a conflict at once, unless the highest bit is set.
+/// From this offset on, Windows reports a refused lock as a conflict at once, unless the highest bit is set.
 const FAR: u64 = 0xef00_0000;
-/// A time that never ends ([MS-CIFS] 2.2.4.32.1).
+/// Wait without limit ([MS-CIFS] 2.2.4.32.1).
 const NO_LIMIT: u32 = u32::MAX;
 
 impl State {
-    /// The lock of the core protocol, which has no time to wait ([MS-CIFS] 2.2.4.13).
+    /// The core protocol's lock, which cannot wait ([MS-CIFS] 2.2.4.13).
     pub fn lock(&mut self, block: &Block<'_>) -> Result<(), Refused> {
         let range = read::Range::parse(block).map_err(malformed)?;
         let pid = self.request.pid as u16;
@@ -67,11 +67,11 @@ impl State {
         };
         let mut file = open.opened.file();
         if kind & lock_type::CANCEL != 0 {
-            // Of several ranges only the first one is meant.
+            // Of several ranges only the first is used.
             let meant = request.locks.iter().map(wanted).next();
             let meant = meant.ok_or(error::CANCEL_VIOLATION)?;
             drop(file);
-            // A wait is named by its range and the form in which it was written.
+            // A wait is identified by its range and the encoding of the range.
             let alike: Vec<_> = self
                 .waits
                 .iter()
@@ -102,7 +102,7 @@ impl State {
             (Err(LockRefusal::Conflict(offset)), Some(now))
                 if timeout_ms != 0
                     && ranges.len() <= MAX_RANGES
-                    // What is in its own way is never free.
+                    // A range that conflicts with itself can never be granted.
                     && Locks::default().lock_all(&ranges, shared).is_ok() =>
             {
                 let ticket = file.queue.wait(ranges, shared, channel);
@@ -125,7 +125,7 @@ impl State {
             (Err(refusal), _) => {
                 drop(file);
                 let refused = self.refuse_lock(request.head.fid, refusal);
-                // A client that was ready to wait gets no error that asks it to try again.
+                // A client that was ready to wait gets no error asking it to retry.
                 let has_waited = timeout_ms != 0 && refused == error::LOCK_NOT_GRANTED;
                 return Err(if has_waited { error::FILE_LOCK_CONFLICT } else { refused });
             }
@@ -135,8 +135,8 @@ impl State {
         Ok(Answer::Block)
     }
 
-    /// What a lock that is in the way is called. The first refusal of a range is one to try again; the
-    /// next one of the same open and offset, and one far out, is a conflict.
+    /// The error for a conflicting lock. The first refusal of a range asks to retry; the next one at the same open
+    /// and offset, and one beyond `FAR`, reports a conflict.
     fn refuse_lock(&mut self, fid: u16, refusal: LockRefusal) -> Refused {
         let LockRefusal::Conflict(offset) = refusal else { return refusal.into() };
         let is_far = offset >= FAR && offset >> 63 == 0;
@@ -148,8 +148,7 @@ impl State {
         }
     }
 
-    /// Give up what waits for this request of the client ([MS-CIFS] 2.2.4.65). It gets no answer of its
-    /// own.
+    /// Cancel the wait of this client request ([MS-CIFS] 2.2.4.65). The cancel itself gets no reply.
     pub fn cancel(&mut self) {
         let asked = self.request;
         for wait in &self.waits {
@@ -160,7 +159,7 @@ impl State {
         }
     }
 
-    /// End a wait, unless it has ended.
+    /// End a wait, unless it has already ended.
     fn give_up(&self, wait: &Wait) {
         if let Some(open) = self.opens.get(&wait.fid) {
             let is_meant = |ticket: &Arc<Ticket>, _: &[Wanted]| Arc::ptr_eq(ticket, &wait.ticket);
@@ -172,7 +171,7 @@ impl State {
         self.channel.set_timeout(self.waits.iter().filter_map(|wait| wait.ends_at).min());
     }
 
-    /// The next message, or `None` once the client has gone. Waits that end meanwhile are answered.
+    /// The next message, or `None` after the client has disconnected. Waits that end meanwhile are answered.
     pub async fn next_message(&mut self, used: Vec<u8>) -> Option<Vec<u8>> {
         self.channel.give_used(used);
         loop {

@@ -1,5 +1,4 @@
-//! Logins: by a response to a challenge, and by NTLMSSP in extended security; and signatures from then
-//! on.
+//! Logins by challenge response or NTLMSSP, and signing from then on.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::header::flags2;
@@ -27,7 +26,7 @@ struct Claim<'a> {
     domain: String,
     lm: &'a [u8],
     nt: &'a [u8],
-    /// The client's nonce, if it goes into a response of version 1.
+    /// The client's nonce, if it is part of a version 1 response.
     nonce: Option<[u8; CHALLENGE_LEN]>,
 }
 
@@ -50,7 +49,7 @@ impl State {
         let user = account.clone();
         let key = self.judge(&Claim { account, domain, lm, nt, nonce: None })?;
         let uid = self.add_user()?;
-        // Here the response goes into the key of signatures ([MS-CIFS] 3.1.4.1).
+        // Here the response is part of the signing key ([MS-CIFS] 3.1.4.1).
         self.let_in(uid, request.max_buffer, key.map(|key| (key, nt)), &user)?;
         self.put_login(block, None);
         Ok(Answer::Block)
@@ -65,7 +64,7 @@ impl State {
         if !self.is_extended {
             return Err(error::INVALID_PARAMETER);
         }
-        // Clients may leave SPNEGO out ([MS-SMB] 3.2.4.2.4); then the server does so, too.
+        // If the client omits SPNEGO ([MS-SMB] 3.2.4.2.4), the server does too.
         let is_bare = blob.starts_with(&SIGNATURE);
         match Message::parse(blob).ok_or(error::INVALID_PARAMETER)? {
             Message::Negotiate { flags } => {
@@ -83,7 +82,7 @@ impl State {
                 Ok(Answer::Sent)
             }
             Message::Authenticate(proof) => {
-                // Who is asked once may answer once.
+                // Each challenge allows one answer.
                 let uid = self.challenged.take().filter(|uid| *uid == self.request.uid);
                 let uid = uid.ok_or(error::INVALID_PARAMETER)?;
                 let code_page = self.offer.code_page;
@@ -105,7 +104,7 @@ impl State {
         }
     }
 
-    /// Key of the session, if the user is the one that the server knows and there is one.
+    /// Session key, if the claim matches the configured user.
     fn judge(&mut self, claim: &Claim<'_>) -> Result<Option<[u8; 16]>, Refused> {
         let Some(user) = &self.offer.user else { return Ok(None) };
         let who = (claim.account.as_str(), claim.domain.as_str(), user.password.as_str());
@@ -119,8 +118,7 @@ impl State {
         Err(error::LOGON_FAILURE)
     }
 
-    /// Take a user in. Signatures begin with the first one who proves a password, if either end asks
-    /// for them.
+    /// Accept a user. Signing begins with the first password login, if either end requests it.
     fn let_in(
         &mut self,
         uid: u16,
@@ -144,8 +142,8 @@ impl State {
             }
             _ => {}
         }
-        // A client may read more than its buffer holds wherever the server says that it can ([MS-SMB]
-        // 2.2.4.2.1); some do without saying so themselves.
+        // Where the server announces large reads, a client may read more than its buffer ([MS-SMB] 2.2.4.2.1); some
+        // do so without announcing it themselves.
         self.has_large_reads = self.dialect() == Dialect::Nt && self.carries_large();
         self.client_buffer = usize::from(max_buffer.max(MIN_BUFFER).min(self.max_buffer()));
         self.uid = uid;
@@ -155,7 +153,7 @@ impl State {
     }
 
     fn put_login(&mut self, block: &Block<'_>, blob: Option<&[u8]>) {
-        // Who is served without a password is a guest, by any name.
+        // A user served without a password is a guest, whatever its name.
         let is_guest = self.offer.user.is_none() && self.users.contains(&self.uid);
         let action = if is_guest { action::GUEST } else { 0 };
         let unicode = block.is_unicode();

@@ -1,7 +1,7 @@
 //! The file server of SMB 1, without a clock, a socket or a file.
 //!
-//! What is protocol of a session is here; how it is driven, and what it shares with servers of other
-//! protocols, is in [`file_server`](crate::file_server). Opportunistic locks are never given.
+//! [`file_server`](crate::file_server) describes how to drive sessions, and holds what servers of other protocols
+//! share. Opportunistic locks are never granted.
 
 mod browsing;
 mod changing;
@@ -49,10 +49,10 @@ use state::State;
 pub struct Offer {
     pub name: String,
     pub share: String,
-    /// Its only user, whose password is that of the share too; absent: anyone.
+    /// Its only user, whose password is also the share's; absent: no login is needed.
     pub user: Option<User>,
     pub read_only: bool,
-    /// Code page of both ends where strings are not UTF-16LE.
+    /// Code page of both ends for strings that are not UTF-16LE.
     pub code_page: CodePage,
     pub dialects: RangeInclusive<Dialect>,
 }
@@ -71,22 +71,21 @@ impl Server {
         Self { offer, open_files, requires_signatures: false, longest_message: u32::MAX }
     }
 
-    /// The same, which takes no longer messages than a server of its time, and says so.
+    /// The same server with the message size of a period server.
     #[must_use]
     pub const fn of(self, profile: &ServerProfile) -> Self {
         self.taking(profile.buffer_bytes.value)
     }
 
-    /// The same, which takes messages of this many octets at most, and says so.
+    /// The same server with this limit on message size, bytes.
     #[must_use]
     pub const fn taking(mut self, longest_message: u32) -> Self {
         self.longest_message = longest_message;
         self
     }
 
-    /// The same, which takes only clients that sign their messages. That takes a user with a password
-    /// and the dialect `NT LM 0.12`; all others are refused. Without it, messages are signed where the
-    /// client asks for that.
+    /// The same server, requiring signing. That needs a user with a password and the dialect `NT LM 0.12`; other
+    /// clients are refused. By default messages are signed if the client requests it.
     #[must_use]
     pub fn requiring_signatures(self) -> Self {
         Self { requires_signatures: true, ..self }

@@ -1,4 +1,4 @@
-//! Multiplexed reads and writes of a carrier without connections, which numbers their packets and adds up the masks.
+//! Multiplexed reads and writes on a connectionless carrier, which numbers their packets and combines the masks.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::multiplexed::{Response, Written};
@@ -12,7 +12,7 @@ use super::transferring::Writing;
 
 impl State {
     fn check_multiplexed(&self) -> Result<(), Refused> {
-        // Others have reads and writes as long as their messages ([MS-CIFS] 3.3.5.18).
+        // Other carriers use reads and writes as long as their messages ([MS-CIFS] 3.3.5.18).
         if self.carrier.is_connectionless() { Ok(()) } else { Err(error::SMB_USE_STANDARD) }
     }
 

@@ -8,11 +8,11 @@ use super::refusals::Refused;
 use super::state::State;
 use crate::files::Names;
 
-/// Names of a path at most, and characters of a name.
+/// Most names in a path, and most characters in a name.
 const MAX_DEPTH: usize = 64;
 const MAX_CHARACTERS: usize = 255;
 const FORBIDDEN: [char; 5] = ['/', ':', '|', '\u{fffd}', '\u{7f}'];
-/// Names that are devices in DOS and Windows, with any extension.
+/// Device names of DOS and Windows, with any extension.
 const DEVICES: [&str; 5] = ["CON", "PRN", "AUX", "NUL", "CLOCK$"];
 
 impl State {
@@ -27,7 +27,7 @@ impl State {
         Ok(names)
     }
 
-    /// The path of a directory, and a name or pattern in it. Empty of the root itself.
+    /// The path of a directory and a name or pattern in it; an empty pattern means the root itself.
     pub fn pattern(&self, text: Text<'_>) -> Result<(Names, String), Refused> {
         let text = text.decode(self.offer.code_page);
         let mut names = Names::new();
@@ -50,7 +50,7 @@ pub fn below(directory: &[String], name: &str) -> Names {
     directory.iter().map(String::as_str).chain([name]).map(str::to_owned).collect()
 }
 
-/// Whether a file may have a name, or be looked for by a pattern.
+/// Whether a name is valid for a file, or as a search pattern.
 pub fn check(name: &str) -> Result<(), Refused> {
     let is_forbidden = |one: char| one.is_control() || FORBIDDEN.contains(&one);
     if name.chars().count() > MAX_CHARACTERS {
@@ -59,7 +59,7 @@ pub fn check(name: &str) -> Result<(), Refused> {
     if name == ".." || name.contains(is_forbidden) || is_device(name) {
         return Err(error::OBJECT_NAME_INVALID);
     }
-    // Windows takes neither from the end of a name, so that one name would be another.
+    // Windows strips both from the end of a name, so two names would become one.
     let is_pattern = wildcard::is_pattern(name);
     if !is_pattern && name.ends_with([' ', '.']) {
         return Err(error::OBJECT_NAME_INVALID);
@@ -67,8 +67,7 @@ pub fn check(name: &str) -> Result<(), Refused> {
     Ok(())
 }
 
-/// Whether a client can ask for a file of this name. One that holds `\\`, or what stands for other
-/// characters, is another one in a request.
+/// Whether a client can request a file of this name. A name with `\\` or a wildcard would be read as another one.
 pub fn can_be_asked_for(name: &str) -> bool {
     let is_another = name.is_empty() || name == "." || name.contains('\\');
     !is_another && !wildcard::is_pattern(name) && check(name).is_ok()

@@ -28,7 +28,7 @@ struct Wish {
     sharing: Sharing,
     existing: Existing,
     creates: bool,
-    /// Whether it has to be a directory, or must not be one.
+    /// Whether it must be a directory, or must not be one.
     directory: Option<bool>,
     is_read_only: bool,
     dies: bool,
@@ -71,7 +71,7 @@ impl State {
             (None, _) if wish.dies && wish.is_read_only => return Err(error::CANNOT_DELETE),
             _ => {}
         }
-        // Before the file is touched: a file that others have open is not cut.
+        // Checked before truncation: a file that others have open is not truncated.
         if let Some(found) = &found
             && wish.existing == Existing::Truncate
         {
@@ -106,7 +106,7 @@ impl State {
                 (Some(handle), found, outcome)
             }
         };
-        // What was made, or came in the place of what was looked at, is shared as it is.
+        // If another file was created or moved here since the check, check its sharing.
         if opened.as_ref().is_none_or(|opened| opened.file_number != found.number) {
             match self.share_file(found.number, &wish) {
                 Ok(again) => opened = Some(again),
@@ -148,13 +148,13 @@ impl State {
 
     async fn end_handle(&mut self, handle: Option<Handle>) {
         if let Some(handle) = handle {
-            // What is wrong with it was said before, or is of no use to anyone now.
+            // The error was already reported, or concerns nobody any more.
             let _ = self.ask(FileCall::Close { handle }).await;
         }
     }
 
     fn dos_sharing(&self, mode: u16, path: &Names) -> Result<Sharing, Refused> {
-        // An open by file control block is one of the compatibility mode to read and write.
+        // An open by file control block is a compatibility-mode open for reading and writing.
         let by_control_block = mode & 0xff == open::access::FILE_CONTROL_BLOCK;
         let mode = if by_control_block { open::access::READ_WRITE } else { mode & 0x77 };
         let mut sharing = Sharing::from_dos(mode).ok_or(error::BAD_ACCESS)?;
@@ -302,17 +302,17 @@ impl State {
         let any = access::GENERIC_ALL | access::MAXIMUM_ALLOWED;
         let is_directory = request.options & options::DIRECTORY != 0;
         let dies = request.options & options::DELETE_ON_CLOSE != 0;
-        // As much as there is, where as much as there is was asked for.
+        // The maximum access allowed, if requested.
         let most = has(access::MAXIMUM_ALLOWED) && !self.offer.read_only && !is_directory;
         let reads = access::READ_DATA | access::GENERIC_READ | access::GENERIC_EXECUTE;
         let writes = access::WRITE_DATA | access::APPEND_DATA | access::GENERIC_WRITE;
-        // As much as there is does not mean removal: others may not let it.
+        // Maximum access excludes deletion, which others may deny.
         let deletes = has(access::DELETE | access::GENERIC_ALL);
         if dies && !deletes {
             return Err(error::INVALID_PARAMETER);
         }
         let mut sharing = Sharing {
-            // Who executes a program reads it.
+            // Executing a program reads it.
             reads: has(reads | any | access::EXECUTE),
             writes: has(writes | access::GENERIC_ALL) || most,
             deletes,
@@ -322,11 +322,11 @@ impl State {
             ..Sharing::NOTHING
         };
         if has(access::MAXIMUM_ALLOWED) {
-            // Not more than the file lets.
+            // No more than the file permits.
             sharing.writes &= !self.look(&path).await.is_ok_and(|found| found.is_read_only);
         }
         let is_file = request.options & options::NON_DIRECTORY != 0;
-        // A directory is neither a file nor cut.
+        // A directory cannot be opened as a file or truncated.
         if is_directory && (is_file || existing == Existing::Truncate) {
             return Err(error::INVALID_PARAMETER);
         }

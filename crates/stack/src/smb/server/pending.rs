@@ -1,4 +1,4 @@
-//! Requests that wait: transactions of which not all has come, with what answers them, and locks.
+//! Pending requests: incomplete transactions, their replies, and waiting locks.
 
 use std::sync::Arc;
 
@@ -36,7 +36,7 @@ pub struct Wait {
     pub answer_number: u32,
     pub fid: u16,
     pub offset: u64,
-    /// Whether its ranges were written with 64 bits.
+    /// Whether its ranges were encoded with 64 bits.
     pub is_large: bool,
     pub ticket: Arc<Ticket>,
     pub ends_at: Option<Instant>,

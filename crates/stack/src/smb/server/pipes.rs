@@ -1,4 +1,4 @@
-//! Named pipes: that of the server service, by which clients list shares from Windows NT on.
+//! Named pipes: the server service, through which clients list shares from Windows NT on.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
@@ -12,7 +12,7 @@ use super::state::{Pipe, State, Tree};
 /// Subcommand of a transaction: write a message to a pipe and read the answer ([MS-CIFS] 2.2.5.6).
 const TRANSACT: u16 = 0x26;
 const MAX_PIPES: usize = 16;
-/// A pipe of messages that goes both ways, with one instance ([MS-CIFS] 2.2.4.64.2).
+/// A duplex message pipe with one instance ([MS-CIFS] 2.2.4.64.2).
 const PIPE_STATUS: u16 = 0x05ff;
 const PIPE: u16 = 2;
 
@@ -115,7 +115,7 @@ impl State {
         self.pipe(fid.ok_or(error::INVALID_SMB)?)?;
         let answer = self.called(request.data)?;
         if !request.is_whole() || answer.len() > usize::from(request.max_data) {
-            // Neither a call that is known nor its answer is as long.
+            // No known call or reply is this long.
             return Err(error::INSUFFICIENT_RESOURCES);
         }
         let response = Response::whole(&[], &answer);

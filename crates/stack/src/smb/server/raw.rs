@@ -1,4 +1,4 @@
-//! Raw reads and writes: data in messages of their own, without a header.
+//! Raw reads and writes: messages of pure data, without a header.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
@@ -13,7 +13,7 @@ impl State {
         self.carrier.keeps_raw && self.signing.is_none()
     }
 
-    /// Any error is answered by a message of nothing ([MS-CIFS] 2.2.4.22.2).
+    /// Errors are answered with an empty message ([MS-CIFS] 2.2.4.22.2).
     pub async fn read_raw(&mut self, block: &Block<'_>) -> Result<Answer, Refused> {
         let request = read_raw::Request::parse(block).map_err(malformed)?;
         if !self.has_raw() {
@@ -33,7 +33,7 @@ impl State {
         message: &mut Vec<u8>,
     ) -> Result<Answer, Refused> {
         match self.store_raw(&writing, message).await {
-            // Said with the next request for the file: no response follows.
+            // Reported by the next request for the file: this one gets no response.
             Ok(None) => {}
             Ok(Some(count)) => {
                 self.put(|writer| write_raw::Response { count: count as u16 }.emit(writer));
@@ -47,7 +47,7 @@ impl State {
         Ok(Answer::Sent)
     }
 
-    /// Octets that were written, or nothing where the client does not want to hear it.
+    /// The number of bytes written, or nothing if the client wants no response.
     async fn store_raw(
         &mut self,
         writing: &Writing,
@@ -58,7 +58,7 @@ impl State {
         }
         let first = writing.data.len() as u32;
         let is_through = writing.is_through;
-        // Also where it has none of the data: a write that is to be refused is refused before they come.
+        // Called even without data: an invalid write is refused before its data is sent.
         let part = Writing { is_through: false, ..writing.clone() };
         if self.store(&part, message).await? < first {
             return Err(error::DISK_FULL);
@@ -71,7 +71,7 @@ impl State {
         self.put(|writer| response.emit(writer));
         self.finish(Ok(())).await;
 
-        // The request stays as it is: what comes has no header.
+        // Keep the request: the data that follows has no header.
         let used = std::mem::take(message);
         let Some(next) = self.channel.next_message(used).await else { return Ok(None) };
         *message = next;

@@ -1,4 +1,4 @@
-//! What a refusal is called on the wire.
+//! Mapping of errors to SMB status codes.
 
 use lanlab_wire::Error;
 use lanlab_wire::smb1::status::error::{self, Row};

@@ -1,4 +1,4 @@
-//! Other names for files: of one, or of all that match a pattern.
+//! Renaming one file, or all that match a pattern.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::status::error;
@@ -11,8 +11,8 @@ use super::state::State;
 use crate::file_server::sharing::Sharing;
 use crate::files::{FileCall, Found, Names};
 
-/// Octets of names that a pattern matches at most: they are all known before the first gets another
-/// name, so that none is found again under it.
+/// Most bytes of names matching a pattern: all are collected before the first rename, so that no file is found
+/// again under its new name.
 const MAX_NAMES_BYTES: usize = 64 << 10;
 
 impl State {
@@ -28,7 +28,7 @@ impl State {
         }
         if wildcard::is_pattern(&old) {
             let search = Search::new(directory.clone(), &old, request.search_attributes, self.tid);
-            // As in DOS, what comes before one that cannot be renamed has its new name.
+            // As in DOS, files before the first failure stay renamed.
             for name in self.names_of(search).await? {
                 let from = below(&directory, &name);
                 let found = self.look(&from).await?;
@@ -82,7 +82,7 @@ impl State {
             below(target, new)
         };
         match self.look(&to).await {
-            // Another case of the same name.
+            // A change of case.
             Ok(other) if other.number == found.number => {}
             Ok(_) => return Err(error::OBJECT_NAME_COLLISION),
             Err(error::OBJECT_NAME_NOT_FOUND) => {}
@@ -98,14 +98,14 @@ impl State {
         Ok(())
     }
 
-    /// Windows renames no directory below which something is open: its paths would lead elsewhere.
+    /// Windows renames no directory with open files below it, whose paths would become wrong.
     async fn check_nothing_open_below(
         &mut self,
         found: &Found,
         depth: usize,
     ) -> Result<(), Refused> {
         for path in self.open_files.above_open_files(depth) {
-            // A path may be another case of its names, or short ones.
+            // The paths may differ in case, or one may be a short name.
             if self.look(&path).await.is_ok_and(|there| there.number == found.number) {
                 return Err(error::ACCESS_DENIED);
             }

@@ -1,11 +1,11 @@
-//! A search: what it looks for, and where it has come to.
+//! A search: its criteria and its position.
 
 use lanlab_wire::smb1::{attributes, wildcard};
 
 use super::found::attributes_of;
 use crate::files::{Found, Names};
 
-/// Attributes that a search may insist on and that files here have. The others are not kept.
+/// Attributes that a search may require and that files here have; others are not stored.
 const MUST_HAVE: u16 = attributes::READ_ONLY | attributes::DIRECTORY | attributes::ARCHIVE;
 
 pub const LABEL: &str = "LANLAB";
@@ -24,7 +24,7 @@ pub struct Search {
     wide_pattern: String,
     pub attributes: u16,
     pub position: Position,
-    /// Where each entry of the last response was, and the key or name that a client knows it by.
+    /// Position of each entry of the last response, with the key or name by which the client refers to it.
     pub batch: Vec<(Position, String)>,
     pub used: u64,
 }
@@ -49,7 +49,7 @@ impl Search {
         if found.is_directory && self.attributes & attributes::DIRECTORY == 0 {
             return false;
         }
-        // The high half is what it must have ([MS-CIFS] 2.2.1.2.4).
+        // The high byte holds required attributes ([MS-CIFS] 2.2.1.2.4).
         let must_have = self.attributes >> 8 & MUST_HAVE;
         if must_have & !attributes_of(found) != 0 {
             return false;

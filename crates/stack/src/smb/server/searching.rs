@@ -1,6 +1,6 @@
-//! Listings: what they find, a page at a time, and search, find and find unique with names of 8.3.
+//! Listings one page at a time, and the commands search, find and find unique with 8.3 names.
 //!
-//! A search holds no listing, only where it has come to: a directory of any size takes no memory.
+//! A search keeps only its position, so memory does not grow with the directory.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::search::{self, Entry, ResumeKey};
@@ -15,7 +15,7 @@ use super::search::{LABEL, Position, Search};
 use super::state::State;
 use crate::files::{FileAnswer, FileCall, Found};
 
-/// Entries that are looked at together, and that a response of 8.3 names has at most.
+/// Entries examined together, and most entries of an 8.3 response.
 const PAGE: u32 = 64;
 
 impl State {
@@ -40,7 +40,7 @@ impl State {
             return Ok(page);
         }
         for (at, name) in [(0, "."), (1, "..")] {
-            // The root of a share has neither, as in DOS.
+            // The root of a share has neither `.` nor `..`, as in DOS.
             if position.dots == at && !search.directory.is_empty() {
                 let here = self.look(&search.directory.clone()).await?;
                 let dots = Found { name: name.to_owned(), short_name: name.to_owned(), ..here };
@@ -119,7 +119,7 @@ impl State {
         }
         let is_unique = block.command() == command::FIND_UNIQUE;
         let is_empty = listed.is_empty();
-        // One that has come to its end is kept: its client may go back to an entry.
+        // A finished search is kept: its client may return to an entry.
         let is_kept = sid.is_some() || !(is_unique || is_empty);
         let sid = if is_kept { self.keep_search(sid, search) } else { 0 };
         if is_empty {
@@ -139,7 +139,7 @@ impl State {
         Ok(())
     }
 
-    /// The name of an entry of 8.3; of what has none, nothing.
+    /// The 8.3 name field of an entry, empty if it has none.
     fn short_field(&self, found: &Found) -> Option<[u8; search::NAME_LEN]> {
         let name = Encoded::new(&found.short_name, false, self.offer.code_page).ok()?;
         let octets = name.text().octets();
@@ -167,8 +167,8 @@ impl State {
     }
 }
 
-/// Where a listing goes on: search and entry of its last response. The name stands where servers of
-/// DOS have it; the last four octets are the client's.
+/// Resume key: search and entry of its last response. The name is where DOS servers put it; the last four bytes
+/// belong to the client.
 fn write_key(sid: u16, at: u8, found: &Found, client: [u8; 4]) -> ResumeKey {
     let mut key = [0; search::RESUME_KEY_LEN];
     for (place, octet) in key[1..12].iter_mut().zip(found.short_name.bytes()) {

@@ -1,4 +1,4 @@
-//! What clients set of a file, by level.
+//! Set file information by level.
 
 use lanlab_wire::smb1::file_information::{Basic, Disposition, Length, Standard, set};
 use lanlab_wire::smb1::status::error;
@@ -10,7 +10,7 @@ use super::state::State;
 use crate::files::{FileCall, Names};
 
 impl State {
-    /// Set what is known of a file; of an open one, where there is a number.
+    /// Set information of a file, open if it has a number.
     pub async fn set_level(
         &mut self,
         level: u16,
@@ -29,7 +29,7 @@ impl State {
                 let written_ns = ticks_to_unix_ns(basic.last_write_time);
                 let modified_s = time_to_set(written_ns.map(|time| time / 1_000_000_000));
                 let found = self.look(&path).await?;
-                // No attributes at all leave them.
+                // Zero attributes leave them unchanged.
                 let is_read_only = (basic.attributes != 0)
                     .then(|| read_only_to_set(&found, basic.attributes as u16))
                     .flatten();
@@ -41,7 +41,7 @@ impl State {
                 self.doom(fid, path, dies).await?;
             }
             set::ALLOCATION | set::PASS_ALLOCATION => {
-                // Room is not set aside; what is beyond it is cut off.
+                // Space is not reserved; data beyond it is cut off.
                 let size_bytes = Length::parse(data).map_err(malformed)?.octets;
                 if self.look(&path).await?.size_bytes > size_bytes {
                     self.resize(fid, size_bytes).await?;

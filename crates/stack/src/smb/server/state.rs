@@ -1,4 +1,4 @@
-//! What a session knows, and how it answers.
+//! State of a session, and how it answers.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -18,11 +18,11 @@ use crate::files::{FileAnswer, FileCall, Found, Handle, Names};
 use crate::smb::Dialect;
 use crate::smb::signing::Signing;
 
-/// Longest message that is taken outside large writes, and announced.
+/// Longest message accepted and announced, besides large writes.
 pub const MAX_BUFFER: u16 = 16_644;
-/// Octets of a message around data, at most.
+/// Most bytes of a message besides data.
 pub const AROUND_DATA: usize = crate::smb::AROUND_DATA as usize;
-/// Users, connections to the share, searches and open files of a session.
+/// Most users, tree connections, searches and open files of a session.
 const MAX_USERS: usize = 16;
 const MAX_TREES: usize = 32;
 const MAX_SEARCHES: usize = 32;
@@ -50,11 +50,10 @@ pub struct Open {
     pub writes: bool,
     pub deletes: bool,
     pub dies: bool,
-    /// Whether it is read only where the client says that it reads to execute.
+    /// Whether it may be read only for execution.
     pub only_executes: bool,
     pub is_directory: bool,
     pub tid: u16,
-    /// As [`State::user`] says it.
     pub uid: u16,
     pub pid: u32,
     pub refused_lock: Option<u64>,
@@ -82,9 +81,9 @@ pub struct State {
     pub client_buffer: usize,
     pub has_large_reads: bool,
     pub is_extended: bool,
-    /// The user that a token was sent to, until it is answered.
+    /// The user challenged by a token, until it answers.
     pub challenged: Option<u16>,
-    /// Signs and checks messages, once a login has made a key and either end asks for it.
+    /// Signs and verifies messages, once a login has made a key and either end requests signing.
     pub signing: Option<Signing>,
     pub users: BTreeSet<u16>,
     pub trees: BTreeMap<u16, Tree>,
@@ -94,7 +93,7 @@ pub struct State {
     pub pending: Option<Pending>,
     pub waits: Vec<Wait>,
     next: u16,
-    // Of the request that is being answered:
+    // State of the request being answered:
     pub request: Header,
     pub command: u8,
     pub answer_number: u32,
@@ -106,7 +105,7 @@ pub struct State {
     place: Option<Place>,
 }
 
-/// Longest message outside large reads and writes, which a carrier may have shorter.
+/// Longest message besides large reads and writes; carriers may have a lower limit.
 const fn longest(carrier: CarrierFacts) -> u16 {
     if carrier.longest_message < MAX_BUFFER as u32 {
         carrier.longest_message as u16
@@ -197,7 +196,7 @@ impl State {
     }
 
     pub fn put(&mut self, emit: impl FnOnce(&mut Writer<'_>)) {
-        // Data of a block in the middle of a chain.
+        // Data of a block within a chain.
         self.head.append(&mut self.data);
         let header = self.response(Status::success(self.request.flags2));
         let place = self.place;
@@ -225,7 +224,7 @@ impl State {
         self.finish_as(self.request.command, ended).await;
     }
 
-    /// Send a response that is not for the first command of its request.
+    /// Send a response to a later command of the request.
     pub async fn finish_as(&mut self, command: u8, ended: Result<(), Refused>) {
         let row = ended.err().unwrap_or(error::SUCCESS);
         let header = self.response(Status::of(row, self.request.flags2));
@@ -260,7 +259,7 @@ impl State {
         }
     }
 
-    /// The same of a path that a client names: a file that is about to be removed is refused.
+    /// The same for a path from a client: a file about to be removed is refused.
     pub async fn look_up(&mut self, path: &Names) -> Result<Found, Refused> {
         let found = self.look(path).await?;
         if self.open_files.is_doomed(found.number) { Err(error::DELETE_PENDING) } else { Ok(found) }
@@ -270,7 +269,7 @@ impl State {
         self.dialect.unwrap_or(Dialect::Core)
     }
 
-    /// Whether users log in: not in the core dialect, nor before Windows NT where the share is for all.
+    /// Whether users log in: not in the core dialect, nor before Windows NT if the share is open.
     pub fn has_users(&self) -> bool {
         match self.dialect() {
             Dialect::Core => false,
@@ -279,7 +278,7 @@ impl State {
         }
     }
 
-    /// The user of the request. In the core dialect there is but one.
+    /// The user of the request. The core dialect has only one.
     pub fn user(&self) -> u16 {
         if self.dialect() > Dialect::Core { self.uid } else { 0 }
     }
@@ -287,7 +286,7 @@ impl State {
     fn number(&mut self, is_taken: impl Fn(&Self, u16) -> bool) -> u16 {
         loop {
             self.next = self.next.wrapping_add(1);
-            // Neither is a number in every dialect.
+            // Neither is valid in every dialect.
             if !matches!(self.next, 0 | u16::MAX) && !is_taken(self, self.next) {
                 return self.next;
             }
@@ -340,7 +339,7 @@ impl State {
         fid
     }
 
-    /// A number for another open file or pipe, which the rest of a chain is about.
+    /// A new number for an open file or pipe, to which the rest of a chain refers.
     fn number_of_open(&mut self) -> u16 {
         let is_taken =
             |state: &Self, fid| state.opens.contains_key(&fid) || state.pipes.contains_key(&fid);
@@ -349,8 +348,7 @@ impl State {
         fid
     }
 
-    /// Keep a search that goes on: under its number, if it has one. The one that was not used for
-    /// longest makes room.
+    /// Keep an unfinished search, under its number if it has one. The least recently used one is evicted.
     pub fn keep_search(&mut self, sid: Option<u16>, mut search: Search) -> u16 {
         search.used = self.searches.values().map(|other| other.used + 1).max().unwrap_or(0);
         if self.searches.len() >= MAX_SEARCHES {
@@ -365,12 +363,12 @@ impl State {
         sid
     }
 
-    /// Number of an open file: in a chain, of the one that was opened before.
+    /// Number of an open file; in a chain, of the file just opened.
     pub fn fid(&self, fid: u16) -> u16 {
         self.chained_fid.unwrap_or(fid)
     }
 
-    /// An open file of the share and the user that the request names. A write that failed late is said here.
+    /// An open file of the request's share and user. Reports a delayed write error.
     pub fn open(&mut self, fid: u16) -> Result<&mut Open, Refused> {
         let (fid, tid, uid) = (self.fid(fid), self.tid, self.user());
         let open = self.opens.get_mut(&fid).filter(|open| (open.tid, open.uid) == (tid, uid));

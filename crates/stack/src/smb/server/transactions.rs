@@ -1,4 +1,4 @@
-//! Transactions: their parts put together, and their subcommands.
+//! Reassembly of transactions, and their subcommands.
 
 use lanlab_wire::smb1::andx::Block;
 use lanlab_wire::smb1::command;
@@ -12,7 +12,7 @@ use super::state::{AROUND_DATA, Answer, State};
 use crate::files::FileCall;
 use crate::smb::Dialect;
 
-/// Octets of parameters and data of a request at most: names, and what can be set of a file.
+/// Most bytes of parameters and data in a request: names, and settable file information.
 const MAX_OCTETS: usize = 16 << 10;
 
 impl State {
@@ -41,7 +41,7 @@ impl State {
                 let mid = self.request.mid;
                 let (parameters, data) = (request.parameters.len(), request.data.len());
                 self.pending = Some(Pending { mid, whole, parameters, data });
-                // An empty block asks for the rest.
+                // An empty block requests the rest.
                 self.put_nothing();
                 return Ok(Answer::Block);
             }
@@ -49,7 +49,7 @@ impl State {
         } else {
             match self.add_secondary(block)? {
                 Some(whole) => whole,
-                // Nothing is said until all is there.
+                // No reply until everything has arrived.
                 None => return Ok(Answer::Sent),
             }
         };
@@ -76,7 +76,7 @@ impl State {
             place.copy_from_slice(octets);
         }
         if part.parameters.is_empty() && part.data.is_empty() {
-            // It would go on for ever.
+            // It would never complete.
             return Err(error::INVALID_SMB);
         }
         pending.parameters += part.parameters.len();
@@ -91,7 +91,7 @@ impl State {
     }
 
     pub fn room(&self, whole: &Whole) -> usize {
-        // Header, words, parameters and what aligns them.
+        // Header, words, parameters and padding.
         whole.max_data.min(self.client_buffer.saturating_sub(2 * AROUND_DATA))
     }
 

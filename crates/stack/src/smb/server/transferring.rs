@@ -1,4 +1,4 @@
-//! Reads, writes and what goes with them.
+//! Reads, writes and related requests.
 
 use std::ops::Range;
 
@@ -14,7 +14,7 @@ use super::state::{AROUND_DATA, MAX_BUFFER, State};
 use crate::file_server::locks::Owner;
 use crate::files::{FileAnswer, FileCall, Handle};
 
-/// Longest data of a large read: what 17 bits of length hold with a header, and clients ask for.
+/// Longest data of a large read: it fits a 17-bit length with its header, and clients request it.
 pub const MAX_DATA: u32 = 64 << 10;
 
 #[derive(Debug, Clone)]
@@ -100,7 +100,7 @@ impl State {
         }
         let owner = Owner { open: open.opened.number, pid };
         let file = open.opened.file();
-        // Reading nothing is in no one's way.
+        // An empty read conflicts with nothing.
         let lets = file.locks.is_empty()
             || count == 0 && !writes
             || file.locks.lets(owner, offset, count, writes);
@@ -184,7 +184,7 @@ impl State {
         let count = if writing.data.is_empty() {
             let handle = self.range(writing.fid, writing.offset, 0, true)?;
             if writing.command == command::WRITE {
-                // A write of nothing sets the size ([MS-CIFS] 2.2.4.12).
+                // An empty write sets the size ([MS-CIFS] 2.2.4.12).
                 let size_bytes = writing.offset;
                 self.change(FileCall::SetSize { handle, size_bytes }).await?;
             }
@@ -192,7 +192,7 @@ impl State {
         } else {
             self.store(&writing, message).await?
         };
-        // A write of nothing closes nothing, as with Windows.
+        // An empty write closes nothing, as in Windows.
         if writing.command == command::WRITE_AND_CLOSE && !writing.data.is_empty() {
             self.close_at(writing.fid, writing.last_write_time).await?;
         }
@@ -215,7 +215,7 @@ impl State {
             seek::mode::END => self.look(&path).await?.size_bytes,
             _ => return Err(error::INVALID_PARAMETER),
         };
-        // What would lie before the start is the start ([MS-CIFS] 2.2.4.19).
+        // Positions before the start become the start ([MS-CIFS] 2.2.4.19).
         let position = from.saturating_add_signed(i64::from(request.offset)).min(u32::MAX.into());
         self.open(request.fid)?.position = position;
         let response = seek::Response { offset: position as u32 };

@@ -1,4 +1,4 @@
-//! How a session ends: one end says so, the other one answers, and the first one says that it knows.
+//! How a session ends: one end sends a disconnect, the other answers, and the first confirms.
 
 use lanlab_units::Instant;
 use lanlab_wire::xns::spp::{Header, control, stream};
@@ -52,10 +52,10 @@ impl Session {
                 (self.phase, self.last) = (Phase::Over, self.last.wrapping_add(1));
                 self.push_last(common);
             }
-            // Both ends have ended it at once: each answers, and waits for its answer.
+            // Both ends disconnected at once: each answers, and waits for an answer.
             Phase::Ending => self.push_end(stream::END_REPLY, self.last.wrapping_add(1), common),
             Phase::Replying if is_reply => self.phase = Phase::Over,
-            // It has not seen ours; if it had, both would answer each other for ever.
+            // The peer has not seen our disconnect; if it had, both would answer each other forever.
             _ if !is_after(header.expected, self.last) => self.push_last(common),
             _ => {}
         }

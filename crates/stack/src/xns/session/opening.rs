@@ -1,4 +1,4 @@
-//! How a session begins: one station calls, and the other one acknowledges.
+//! How a session begins: one station calls, and the other acknowledges.
 
 use lanlab_units::Instant;
 use lanlab_wire::xns::socket;
@@ -10,7 +10,7 @@ use crate::ipx::Place;
 use crate::sequenced::{Sending, Wait};
 
 impl Session {
-    /// The station is known: ask it for a session. `is_heard`: it has said in which framing it is reached.
+    /// The station is known: call it. `is_heard`: its framing is known.
     pub(in super::super) fn call_station(
         &mut self,
         now: Instant,
