@@ -1,11 +1,11 @@
-//! How two ends agree over UDP that all is sent: one end repeats it until the other confirms it.
+//! Agreement on the end of a transfer over UDP: one end repeats its last message until the other confirms it.
 
 use lanlab_units::Instant;
 
 use crate::messages::EndedBy;
 
-/// The end is sent this many times in quick succession, then at growing intervals: the other end closes
-/// soon after it has received it, and its answer may be lost a few times.
+/// The end is sent this many times in quick succession, then at growing intervals: the other end closes soon after
+/// receiving it, and its reply may be lost.
 const QUICK_TIMES: u32 = 10;
 const QUICK_PAUSE_NS: u64 = 5_000_000;
 
@@ -29,8 +29,8 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// All is sent at `now`. It ends unconfirmed when the other end is silent for `silence_ns`, or has
-    /// not confirmed the end after `longest_ns`, even if it sends other messages.
+    /// Everything is sent at `now`. The end stays unconfirmed if the other end is silent for `silence_ns`, or has
+    /// not confirmed it after `longest_ns` despite other messages.
     pub fn new(now: Instant, silence_ns: u64, longest_ns: u64, longest_pause_ns: u64) -> Self {
         Self {
             said: 0,

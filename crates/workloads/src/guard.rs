@@ -1,4 +1,4 @@
-//! Whether work is still wanted: not cancelled, not stopped by another thread, and within its time.
+//! Whether work should continue: not cancelled, not stopped by another thread, and within its time.
 
 use std::pin::pin;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -11,7 +11,7 @@ use crate::copy::CopyError;
 use crate::messages::{CopySpec, Failure};
 use lanlab_units::Clock;
 
-/// A request has taken longer than it may.
+/// Error code: a request exceeded its time limit.
 pub const TOO_LONG: &str = "copy.too_long";
 const TICK_NS: u64 = 20_000_000;
 const USUAL_TIMEOUT_NS: u64 = 30_000_000_000;

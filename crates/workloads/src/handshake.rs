@@ -1,7 +1,7 @@
-//! How two engines agree on a session over UDP: sans-IO, one state machine for each end.
+//! Session set-up between two engines over UDP: sans-IO, one state machine per end.
 //!
-//! The messages are those of [`lanlab_wire::session`]. A driver calls `poll_transmit` until it gives
-//! `None`, waits for a datagram or for `poll_timeout`, hands either in, and begins again.
+//! The messages are those of [`lanlab_wire::session`]. A driver calls `poll_transmit` until it returns `None`,
+//! waits for a datagram or for `poll_timeout`, hands either in, and repeats.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::net::SocketAddr;
@@ -9,19 +9,18 @@ use std::net::SocketAddr;
 use lanlab_units::Instant;
 use lanlab_wire::session::{Kind, Message, Token};
 
-/// Time between two attempts, as long as nothing is heard: often at first, as a datagram may be lost,
-/// and more rarely on a path that is as long as [`SETUP_NS`].
+/// Initial interval between attempts, as datagrams may be lost; longer on a path with a round trip of up to
+/// [`SETUP_NS`].
 const RETRY_NS: u64 = 50_000_000;
 const RARE_RETRY_NS: u64 = 500_000_000;
 const OFTEN_NS: u64 = SETUP_NS;
-/// The end that connects gives up after this time, unless it is more patient.
+/// Time-out of the connecting end, unless it is configured to be more patient.
 pub const SETUP_NS: u64 = 5_000_000_000;
-/// Low bits of a nonce in which an attempt to prove the address is numbered, so that its answer is the
-/// answer to this one, however many are on their way (Karn's problem). Rare attempts of ten minutes
-/// are no more.
+/// Low bits of a nonce that number the attempts to prove the address, so that an answer identifies its attempt
+/// among all in flight (Karn's problem). Ten minutes of slow attempts need no more.
 const ATTEMPT_BITS: u32 = 12;
-/// Mean time between answers of a flow, and most answers at once: five times what a sender asks that
-/// hears nothing, and no use to an attacker who sends a flood to have it answered.
+/// Mean interval of answers per flow, and largest burst: five times the rate of a sender that hears nothing, and
+/// useless for flood amplification.
 const ANSWER_INTERVAL_NS: u64 = 10_000_000;
 const ANSWERS_AT_ONCE: u64 = 20;
 
@@ -34,7 +33,7 @@ pub struct Initiator {
     transmit_at: Instant,
     began: Instant,
     deadline: Instant,
-    /// Questions without a cookie, and how long the answer to a single one took.
+    /// Questions sent without a cookie, and the round trip of a single one.
     hellos: u32,
     hello_ns: u64,
     proved_at: Vec<Instant>,
@@ -45,14 +44,14 @@ pub struct Initiator {
 pub enum InitiatorState {
     Asking,
     Accepted {
-        /// The shorter of both exchanges, each from a question to the answer to that one.
+        /// The shorter round trip of both exchanges, each from a question to its own answer.
         round_trip_ns: u64,
     },
     GaveUp,
 }
 
 impl Initiator {
-    /// Ask from `now` on; `nonce` is a number that cannot be guessed.
+    /// Start asking at `now`; `nonce` must be unguessable.
     pub fn new(token: Token, flow: u16, nonce: u64, now: Instant) -> Self {
         Self {
             token,
@@ -69,7 +68,7 @@ impl Initiator {
         }
     }
 
-    /// Give up after this time, where it is more than [`SETUP_NS`].
+    /// Use this time-out if it exceeds [`SETUP_NS`].
     #[must_use]
     pub fn patient_for(mut self, patience_ns: u64) -> Self {
         self.deadline = self.began.plus_nanos(patience_ns.max(SETUP_NS));
@@ -111,7 +110,7 @@ impl Initiator {
         }
     }
 
-    /// Take in a message from the peer. Messages of other sessions are ignored.
+    /// Handle a message from the peer. Messages of other sessions are ignored.
     pub fn handle(&mut self, message: &Message, now: Instant) {
         if self.state != InitiatorState::Asking
             || !message.token.matches(&self.token)
@@ -129,7 +128,7 @@ impl Initiator {
             }
             Kind::Accept { nonce } if is_same_peer(nonce, self.nonce) => {
                 let attempt = (nonce - self.nonce) as usize;
-                // One that was never made: a guess.
+                // An attempt that was never made: a guess.
                 let Some(sent_at) = self.proved_at.get(attempt) else { return };
                 let round_trip_ns = self.hello_ns.min(now.nanos_since(*sent_at));
                 self.state = InitiatorState::Accepted { round_trip_ns };
@@ -161,9 +160,8 @@ impl Acceptor {
         self.peer.map(|(address, _)| address)
     }
 
-    /// Take in a message that came from `from` and give the one answer to it, if any: shorter than
-    /// what came, and to where it came from. Until an address is proved only the cookie is sent
-    /// there, which is good for that address and port alone.
+    /// Handle a message from `from` and return the answer, if any: never longer than the message, and sent to its
+    /// source. An unproved address gets only a cookie, which is valid for that address and port alone.
     pub fn handle(&mut self, message: &Message, from: SocketAddr, now: Instant) -> Option<Message> {
         if !message.token.matches(&self.token) || message.flow != self.flow {
             return None;
@@ -173,7 +171,7 @@ impl Acceptor {
                 Kind::Challenge { cookie: self.cookie_for(from) }
             }
             Kind::Prove { cookie, nonce } if cookie == self.cookie_for(from) => {
-                // The first to prove itself has the session; the answer may be lost and asked again.
+                // The first to prove itself gets the session; it may repeat its request if the answer is lost.
                 let (address, first) = *self.peer.get_or_insert((from, nonce));
                 if address != from || !is_same_peer(first, nonce) {
                     return None;
@@ -189,8 +187,8 @@ impl Acceptor {
         self.handle(message, self.peer()?, now)
     }
 
-    /// Nothing is kept of those who ask: a cookie is made anew of the address that brings it back
-    /// (RFC 9000, section 8.1.4). The hash is a keyed one (`SipHash`), the key random.
+    /// No state is kept for unproved addresses: the cookie is recomputed from the address that returns it (RFC
+    /// 9000, section 8.1.4), as a keyed hash (`SipHash`) with a random key.
     fn cookie_for(&self, address: SocketAddr) -> u64 {
         let mut hasher = DefaultHasher::new();
         (self.secret, self.token.0, self.flow, address).hash(&mut hasher);

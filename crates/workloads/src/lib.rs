@@ -1,7 +1,7 @@
-//! What each workload decides: when to send, what counts, when to try again, what a station does next.
+//! Decisions of each workload: when to send, what counts, when to retry, what a station does next.
 //!
-//! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, or comes from
-//! a [`Clock`](lanlab_units::Clock) that is handed in. So the same code runs in the engine, in real time, and in
+//! Nothing here reads a clock, opens a socket or starts a thread: time is an argument, or comes from a
+//! [`Clock`](lanlab_units::Clock) that is handed in. So the same code runs in the engine, in real time, and in
 //! simulations and tests, on the clock of [`virtual_time`].
 #![allow(
     clippy::missing_panics_doc,
@@ -36,7 +36,7 @@ pub mod virtual_time;
 
 use lanlab_messages as messages;
 
-/// Attempts at a connection before the start: a server that is asked by many at once refuses some.
+/// Connection attempts before the start: a server may refuse some of many simultaneous ones.
 #[cfg(feature = "services")]
 const SETUP_ATTEMPTS: u32 = 7;
 

@@ -1,26 +1,24 @@
-//! What a long path changes of a trial's times.
+//! How a long path changes a trial's times.
 
-/// Round trips that an end waits for beyond its patience with a silent peer: a message and its answer take
-/// one, and over TCP what is lost is first sent again after three, as nothing else is known then (RFC
-/// 6298, section 2).
+/// Round trips added to the patience with a silent peer: a message and its answer take one, and TCP resends a lost
+/// segment after three before it knows the path (RFC 6298, section 2).
 pub const ROUND_TRIPS_OF_SILENCE: u64 = 3;
 /// TCP's first retransmission timeout before it knows the path (RFC 6298, section 2).
 const FIRST_RETRY_NS: u64 = 1_000_000_000;
 
-/// How long TCP may be silent on a path that carries nothing for up to `silence_ns`: it retries after
-/// waits that double (RFC 6298, section 5.5), so the next attempt after an outage can be as far away
-/// as its beginning.
+/// How long TCP may be silent on a path that is interrupted for up to `silence_ns`: its retry intervals double (RFC
+/// 6298, section 5.5), so the next attempt can be as far away as the interruption was long.
 pub fn tcp_silence_ns(silence_ns: u64, round_trip_ns: u64) -> u64 {
     let outage_ns = silence_ns.saturating_mul(2).saturating_add(FIRST_RETRY_NS);
     outage_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * round_trip_ns)
 }
 
-/// One-way delays up to this are of no account: a window that lies within the time in which a stream
-/// arrives is not moved for an estimate that the machine's own delays may have made.
+/// One-way delays up to this are ignored: a window within a stream's arrivals is not moved for an estimate that may
+/// reflect the machine's own delays.
 const NEAR_NS: u64 = 20_000_000;
 
-/// How much later than at its sender a stream is counted at its receiver: half a round trip, less what
-/// the warm-up leaves for a path that is shorter in one direction, or measured as too long.
+/// How much later a stream is counted at the receiver than at the sender: half a round trip, minus what the warm-up
+/// leaves for an asymmetric or overestimated path.
 pub fn shift_ns(round_trip_ns: u64, warmup_ns: u64) -> u64 {
     let one_way_ns = round_trip_ns / 2;
     if one_way_ns <= NEAR_NS { 0 } else { one_way_ns - NEAR_NS.min(warmup_ns / 2) }

@@ -1,11 +1,10 @@
-//! The largest IP packets that pass between two hosts, there and back, found by datagrams that are not
-//! fragmented: all sizes of a round are sent at once, and each round is of sizes between the largest
-//! that came and the smallest that did not. Last in each goes one that is known to pass, or that every
-//! path carries: until that is answered either host may stand still, and nothing is known of the others.
+//! Path MTU discovery in both directions with unfragmented datagrams. Each round sends several sizes between the
+//! largest that arrived and the smallest that did not, and last a size known to pass: until that one is answered, a
+//! host may be paused, and the others prove nothing.
 //!
 //! # Driving it
 //!
-//! Send what `poll_send` gives until it gives `None`; then wait for an answer or for `poll_timeout`;
+//! Send what `poll_send` returns until it returns `None`, then wait for an answer or for `poll_timeout`; repeat
 //! until `is_done`.
 
 use std::collections::VecDeque;
@@ -13,14 +12,14 @@ use std::collections::VecDeque;
 use lanlab_units::Instant;
 
 const AT_ONCE: u32 = 12;
-/// Shortest and longest time that a round waits for answers, and the time before the first answer.
+/// Shortest, longest and initial time that a round waits for answers.
 const LEAST_WAIT_NS: u64 = 20_000_000;
 const MOST_WAIT_NS: u64 = 100_000_000;
 const FIRST_WAIT_NS: u64 = 140_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Way {
-    /// The largest packet that came; 0: none.
+    /// The largest packet that arrived; 0: none.
     passed: u32,
     failed: u32,
 }
@@ -28,7 +27,7 @@ struct Way {
 impl Way {
     fn pass(&mut self, size: u32) {
         self.passed = self.passed.max(size);
-        // What passes cannot be too long; another answer was only lost.
+        // A size that passes cannot be too long; the earlier answer was lost.
         self.failed = self.failed.max(self.passed + 1);
     }
 
@@ -50,7 +49,7 @@ pub struct PathSearch {
     back: Way,
     tried: Vec<u32>,
     queue: VecDeque<u32>,
-    /// A size that passes, the last of this round and of no other, and whether it was answered.
+    /// A size known to pass, sent last and only in this round, and whether it was answered.
     control: u32,
     is_answered: bool,
     began: Instant,
@@ -61,8 +60,8 @@ pub struct PathSearch {
 }
 
 impl PathSearch {
-    /// Find the largest packet of at most `most` octets. `floor` is one that every path carries
-    /// (RFC 791, section 3.2; RFC 8200, section 5).
+    /// Find the largest packet of at most `most` bytes. `floor` passes on every path (RFC 791, section 3.2; RFC
+    /// 8200, section 5).
     pub fn new(floor: u32, most: u32, now: Instant, within_ns: u64) -> Self {
         let unknown = Way { passed: 0, failed: most + 1 };
         let mut search = Self {
@@ -91,7 +90,7 @@ impl PathSearch {
         self.began = now;
         self.again_at = Some(now.plus_nanos(wait_ns / 2));
         self.round_ends = now.plus_nanos(wait_ns);
-        // A late answer to one of an earlier round would say nothing of this one.
+        // A unique size, so that a late answer of an earlier round is not mistaken for this one.
         self.control -= 1;
         self.is_answered = false;
         self.tried = sizes;
@@ -127,7 +126,7 @@ impl PathSearch {
         self.again_at.unwrap_or(self.round_ends).min(self.deadline)
     }
 
-    /// Let time pass, or an answer have come. Spurious calls do nothing.
+    /// Advance the clock, or continue after an answer. Spurious calls do nothing.
     pub fn handle_timeout(&mut self, now: Instant) {
         let largest = self.tried.last().copied().unwrap_or(0);
         let all_came = self.there.passed >= largest && self.back.passed >= largest;
@@ -166,8 +165,8 @@ impl PathSearch {
         self.tried.is_empty() || now >= self.deadline
     }
 
-    /// What is known of both directions; `None` if nothing has come back. Of the way back no longer
-    /// packets are tried than come there.
+    /// Bounds of both directions; `None` if nothing came back. The way back is tested only up to the size that
+    /// passes there.
     pub fn found(&self) -> Option<(Bounds, Bounds)> {
         let bounds = |way: Way| Bounds { least: way.passed, most: way.failed - 1 };
         (self.there.passed > 0).then(|| (bounds(self.there), bounds(self.back)))

@@ -1,4 +1,4 @@
-//! A trial that the other host does not end.
+//! The failure of a trial that the other host does not end.
 
 use crate::messages::Failure;
 

@@ -1,4 +1,4 @@
-//! How far a measurement is, and whether it is still wanted: shared between threads.
+//! Progress and cancellation of a measurement, shared between threads.
 
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
@@ -32,8 +32,7 @@ impl Progress {
         self.delay_variation_ns.store(delay_variation_ns, Ordering::Relaxed);
     }
 
-    /// Messages that should have arrived by now, and by how much delays vary; both 0 where they are
-    /// not counted.
+    /// Messages expected so far, and the delay variation; both 0 if not counted.
     pub fn seen(&self) -> (u64, u64) {
         (self.expected.load(Ordering::Relaxed), self.delay_variation_ns.load(Ordering::Relaxed))
     }

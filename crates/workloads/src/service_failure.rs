@@ -1,4 +1,4 @@
-//! A fault of a file service as the failure of a request.
+//! Mapping of file service faults to request failures.
 
 use lanlab_files::{Class, Fault};
 
@@ -27,8 +27,8 @@ pub fn failure_of(fault: Fault) -> Failure {
     Failure { code, message, hint }
 }
 
-/// What to do about a fault of a class. Where that depends on more, the client that saw it gives the
-/// hint, and where none is known, there is none.
+/// The usual hint for a class of fault. Where the cause depends on more, the client provides the hint; where none
+/// is known, there is none.
 fn usual_hint(class: Class) -> Option<&'static str> {
     Some(match class {
         Class::Refused => "see whether the server runs, and its port",

@@ -1,15 +1,13 @@
 //! A virtual clock, and an executor that runs futures on it.
 //!
-//! Time stands still while any task can go on, and then leaps to the next timer. Timers of the same
-//! time fire in the order in which they were set, and tasks are polled in the order in which they
-//! were woken: so the same tasks always do the same, on any host and under any load.
+//! Time stops while any task can run, and then jumps to the next timer. Equal timers fire in the order they were
+//! set, and tasks are polled in the order they were woken, so results are repeatable on any host under any load.
 //!
 //! # Driving it
 //!
-//! [`VirtualTime::run`] drives it where nothing but tasks happens. A simulator that has events of its own
-//! calls [`poll_task`](VirtualTime::poll_task) until no task can go on, and then
-//! [`advance_to`](VirtualTime::advance_to) the earlier of its next event and
-//! [`next_timer_at`](VirtualTime::next_timer_at).
+//! [`VirtualTime::run`] drives it if there are only tasks. A simulator with events of its own calls
+//! [`poll_task`](VirtualTime::poll_task) until no task can run, and then [`advance_to`](VirtualTime::advance_to)
+//! the earlier of its next event and [`next_timer_at`](VirtualTime::next_timer_at).
 
 mod tasks;
 mod wakers;
@@ -37,7 +35,7 @@ pub struct VirtualTime(Rc<Inner>);
 struct Inner {
     now: Cell<Instant>,
     timers: RefCell<BinaryHeap<Timer>>,
-    /// The number of the next timer, by which those of the same time are distinguished.
+    /// Number of the next timer, which orders timers of equal time.
     next_timer: Cell<u64>,
     tasks: Tasks,
 }
@@ -79,7 +77,7 @@ struct TaskState<T> {
 }
 
 impl<T> Task<T> {
-    /// The value, once the task has ended; only once.
+    /// The value, once the task has ended; returned only once.
     pub fn take(&self) -> Option<T> {
         self.state.borrow_mut().value.take()
     }
@@ -112,7 +110,7 @@ impl VirtualTime {
         self.spawn_named("task", work)
     }
 
-    /// Have a task run with the others, under a name that [`unfinished`](Self::unfinished) gives.
+    /// Run a task with the others, under a name that [`unfinished`](Self::unfinished) reports.
     pub fn spawn_named<T: 'static>(
         &self,
         name: impl Into<Rc<str>>,
@@ -134,7 +132,7 @@ impl VirtualTime {
         Task { state, time: self.clone() }
     }
 
-    /// Wait until `at`; not at all if that has passed.
+    /// Wait until `at`; returns at once if that has passed.
     pub async fn sleep_until(&self, at: Instant) {
         let mut is_set = false;
         poll_fn(|context| {
@@ -161,7 +159,7 @@ impl VirtualTime {
         self.0.timers.borrow_mut().push(Timer { at, number, wake });
     }
 
-    /// How to wake the future that is being polled, which cannot go on before `what` has come.
+    /// The wake handle of the future being polled, which waits for `what`.
     pub fn waits_for(&self, context: &Context<'_>, what: &'static str) -> Wake {
         self.0.tasks.waits_for(context, what)
     }
@@ -170,7 +168,7 @@ impl VirtualTime {
         self.0.tasks.wake(wake);
     }
 
-    /// Poll the task that was woken first. `false` if none can go on.
+    /// Poll the task that was woken first. `false` if none can run.
     pub fn poll_task(&self) -> bool {
         self.0.tasks.poll_next()
     }
@@ -179,8 +177,7 @@ impl VirtualTime {
         self.0.timers.borrow().peek().map(|timer| timer.at)
     }
 
-    /// Set the clock to `at`, unless it is past that, and fire the timers that are due: all of them, so
-    /// that their tasks are polled in the order of the timers.
+    /// Advance the clock to `at`, if later, and fire all due timers, so that their tasks are polled in timer order.
     pub fn advance_to(&self, at: Instant) {
         let now = self.now().max(at);
         self.0.now.set(now);
@@ -192,21 +189,20 @@ impl VirtualTime {
         }
     }
 
-    /// The tasks that have not ended, in the order of their numbers, and what each waits for.
+    /// Unfinished tasks in the order of their numbers, and what each waits for.
     pub fn unfinished(&self) -> Vec<Unfinished> {
         self.0.tasks.unfinished()
     }
 
-    /// End all tasks where they stand. Tasks that hold this clock would keep it, and themselves, alive.
+    /// Drop all tasks. Tasks that hold this clock would keep it, and themselves, alive.
     pub fn drop_tasks(&self) {
         self.0.tasks.drop_all();
         self.0.timers.borrow_mut().clear();
     }
 
-    /// Run all tasks until this one has its value; the others stay as they are then.
+    /// Run all tasks until this one completes; the others stay as they are then.
     ///
-    /// # Errors
-    /// No task can go on.
+    /// # Errors No task can run.
     pub fn run<T: 'static>(&self, work: impl Future<Output = T> + 'static) -> Result<T, Deadlock> {
         let task = self.spawn(work);
         loop {
@@ -235,7 +231,7 @@ impl Clock for VirtualTime {
         }
     }
 
-    /// Other tasks run whenever one waits for a time, and every operation takes time.
+    /// Other tasks run at every wait, and every operation waits.
     async fn yield_now(&self, _is_first: bool) {}
 }
 

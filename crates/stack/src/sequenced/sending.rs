@@ -10,7 +10,7 @@ use crate::spare::keep;
 const MOST_MESSAGES: usize = 4;
 /// Most bytes queued, unless there is only one message.
 const MOST_BYTES: usize = 96 << 10;
-/// Most packets in flight, whatever the other end allows.
+/// Most packets in flight, even if the other end allows more.
 const MOST_ON_THEIR_WAY: u16 = 16;
 
 #[derive(Debug)]

@@ -1,13 +1,12 @@
-//! Several calls under way at once, without a task or an allocation for each.
+//! Concurrent calls without a task or an allocation for each.
 
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
 
-/// Run futures on this thread until all have ended well, or one has not: the others are dropped then.
+/// Run futures on this thread until all succeed or one fails, which drops the others.
 ///
-/// All are polled at each wake-up. There are few, and a poll in vain costs less than the bookkeeping
-/// of who was woken.
+/// All are polled at each wake-up: they are few, and a spurious poll costs less than tracking wake-ups.
 pub async fn all<E>(lanes: Vec<impl Future<Output = Result<(), E>>>) -> Result<(), E> {
     let mut lanes: Vec<_> = lanes.into_iter().map(Box::pin).collect();
     poll_fn(move |context| {

@@ -1,4 +1,4 @@
-//! What a thread counts and times while it copies.
+//! Counts and times of one thread during a copy.
 
 use std::collections::BTreeMap;
 
@@ -7,7 +7,7 @@ use lanlab_units::Instant;
 use crate::measure::{DistributionMeter, find_stalls};
 use crate::messages::{FileTimes, OperationTimes, Stall};
 
-/// Files in one line of times: six columns of up to 20 digits are well below a line's bound.
+/// Files per line of times: six columns of up to 20 digits stay well below the limit of a line.
 const FILES_A_LINE: usize = 4096;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,10 +101,10 @@ impl Meters {
         }
     }
 
-    /// Calls that wait for a timer. A sync waits for the disk, and is no such call.
+    /// Calls that wait for a timer; syncs, which wait for the disk, are excluded.
     ///
-    /// `is_stream`: files are sent in order ([`lanlab_files::TransferCapabilities::in_order`]), so
-    /// that closing one waits until what was written has left.
+    /// `is_stream`: files are sent in order ([`lanlab_files::TransferCapabilities::in_order`]), so closing one
+    /// waits until the written data is sent.
     pub fn stalls(&self, is_stream: bool) -> Vec<Stall> {
         OPERATIONS
             .iter()
@@ -126,7 +126,7 @@ impl Meters {
         &self.file_time
     }
 
-    /// The times of all files, from `start`, in lines of bounded length.
+    /// Times of all files since `start`, in lines of bounded length.
     pub fn file_lines(&self, start: Instant) -> impl Iterator<Item = FileTimes> {
         self.files.chunks(FILES_A_LINE).map(move |files| {
             let column = |of: &dyn Fn(&FileTime) -> u64| files.iter().map(of).collect();

@@ -1,5 +1,4 @@
-//! `copy`: files to or from a file service, each opened, moved and closed, and tried again after a
-//! fault that may pass.
+//! `copy`: transfers files to or from a file service, and retries after temporary faults.
 #![allow(
     clippy::large_futures,
     reason = "a future is as large as the largest service's; boxed, each call would allocate"

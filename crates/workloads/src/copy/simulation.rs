@@ -14,14 +14,14 @@ use crate::messages::{CopySpec, CpuTime, Failure, LeftOut};
 use crate::virtual_time::VirtualTime;
 use lanlab_units::{Clock, Instant};
 
-/// What a copy came to, with how far it was and what it was done with.
+/// Outcome of a copy, with its progress and endpoints.
 pub struct Simulated<S> {
     pub totals: Totals,
     pub start: Instant,
     pub endpoints: S,
 }
 
-/// Copy all files, counted in `progress`; `start_ns` is the time from all connections being there to the start.
+/// Copy all files, counted in `progress`; `start_ns` is the time from the last connection to the start.
 pub async fn simulate<S: CopyEndpoints>(
     time: VirtualTime,
     spec: CopySpec,

@@ -1,4 +1,4 @@
-//! What the workers of a copy came to, as one result.
+//! Combined result of a copy's workers.
 
 use lanlab_units::Instant;
 
@@ -13,7 +13,7 @@ pub struct Copying {
     pub left_out: LeftOut,
 }
 
-/// One result of all workers; of their failures the first that is no mere stopping.
+/// Combined result; of several failures, the first that is not merely a consequence of stopping.
 pub struct Totals {
     pub copied: Copied,
     pub meters: Meters,
@@ -32,7 +32,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
         connect_ns.push(worked.connect_ns);
         cpu = cpu.plus(worked.cpu);
         agreed.get_or_insert((worked.facts, worked.capabilities));
-        // A worker that was cancelled does not know why.
+        // A cancelled worker does not know why.
         let is_news = failure.as_ref().is_none_or(|known| known.code == "cancelled");
         if is_news && worked.failure.is_some() {
             failure = worked.failure;

@@ -1,4 +1,4 @@
-//! One file, moved one way: opened, its blocks in order or several at once, closed.
+//! Transfer of one file in one direction: open, blocks in order or concurrently, close.
 #![allow(
     clippy::await_holding_refcell_ref,
     reason = "a buffer is one lane's: nothing else borrows it while that one waits"
@@ -16,29 +16,28 @@ use crate::guard::Guard;
 use crate::messages::{CopySpec, CopySync, Failure};
 use lanlab_units::Clock;
 
-/// Memory that the calls under way of one connection may take. A service that would take more at
-/// its best depth gets fewer calls; asked for more, the request is refused.
+/// Memory for calls in flight per connection. A service that would use more at its best depth gets fewer calls; if
+/// more are requested, the request is refused.
 pub const SESSION_BYTES: u64 = 12 << 20;
 
-/// What is sent of a file.
+/// Content of a file to send.
 pub trait Source {
-    /// Fill `buffer` with what lies from `offset` on.
+    /// Fill `buffer` with the content from `offset` on.
     fn fill(&self, offset: u64, buffer: &mut [u8]) -> Result<(), Failure>;
 }
 
-/// Where a file is received.
+/// Destination of a received file.
 pub trait Sink {
-    /// Take one whole block: what lies from `offset` on.
+    /// Store one whole block at `offset`.
     fn take(&self, offset: u64, block: &[u8]) -> Result<(), Failure>;
 
-    /// End with it; gives the hashes of its blocks, if those are what was kept.
+    /// Finish; returns the block hashes if they were requested.
     fn close(self, sync: CopySync) -> Result<Option<Vec<u64>>, Failure>;
 }
 
-/// How files are moved: as the service does best, with what the request says instead.
+/// Transfer settings: the best ones for the service, overridden by the request.
 ///
-/// # Errors
-/// More calls at once than the service can have.
+/// # Errors The request asks for more concurrent calls than the service supports.
 pub fn capabilities(
     spec: &CopySpec,
     of_service: TransferCapabilities,
@@ -64,7 +63,7 @@ pub fn capabilities(
     Ok(capabilities)
 }
 
-/// What moves files over one session: its buffers are there from the beginning to the end.
+/// Transfers files over one session with fixed buffers.
 pub struct Transfer<'a, K> {
     pub capabilities: TransferCapabilities,
     buffers: Vec<RefCell<Vec<u8>>>,
@@ -104,7 +103,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         self.timed(Operation::Close, session.close(file)).await
     }
 
-    /// Send a file of `bytes` bytes; gives when the server had taken the first of them.
+    /// Send a file of `bytes` bytes; returns when the server had accepted the first of them.
     pub async fn upload<S: Session>(
         &self,
         session: &S,
@@ -112,7 +111,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         bytes: u64,
         source: &impl Source,
     ) -> Result<Instant, CopyError> {
-        // The directory is lanlab's own: a check first, as no other client makes, would protect no file.
+        // The directory is ours: checking first, as no other client does, would protect no file.
         let access = if self.capabilities.can_create {
             Access::Create { size_bytes: bytes }
         } else {
@@ -150,7 +149,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         Ok(())
     }
 
-    /// Receive a file of `bytes` bytes; gives when the first of them was there.
+    /// Receive a file of `bytes` bytes; returns when the first of them had arrived.
     pub async fn download<S: Session>(
         &self,
         session: &S,
@@ -165,7 +164,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
             .lanes(bytes)
             .map(|buffer| self.receive(session, &file, path, sink, &blocks, buffer));
         lanes::all(lanes.collect()).await?;
-        // A single stream signals its end; elsewhere it costs a call that no other client makes.
+        // A single stream signals its end; elsewhere checking costs a call that no other client makes.
         if self.capabilities.in_order || ends_there {
             let more = session.read_at(&file, bytes, &mut [0; 1]).await?;
             if more > 0 {
@@ -187,7 +186,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
         buffer: &RefCell<Vec<u8>>,
     ) -> Result<(), CopyError> {
         let mut buffer = buffer.borrow_mut();
-        // A server may also answer each call with next to nothing.
+        // Guards against a server that answers each call with next to nothing.
         let mut moves = MinimumRate::default();
         while let Some((offset, length)) = blocks.next() {
             let block = &mut buffer[..length];
@@ -226,7 +225,7 @@ impl<'a, K: Clock> Transfer<'a, K> {
 
 fn cut_off(path: &ServicePath, at: u64, bytes: u64, got: usize) -> Fault {
     if got == 0 {
-        // Of several blocks under way the last may be the first to find nothing.
+        // Of several blocks in flight, the last may be the first to find the end.
         let message = format!("read `{path}`: it has at most {at} of its {bytes} octets");
         return Fault::new(Class::Length, message);
     }

@@ -1,5 +1,4 @@
-//! One worker of a copy: a connection, the next file of a common queue, and that again and again as
-//! the policy allows it.
+//! One copy worker: a connection that takes file after file from a shared queue, with retries.
 
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -13,40 +12,36 @@ use crate::guard::{Guard, TOO_LONG};
 use crate::messages::{CopySpec, CpuTime, Direction, Failure};
 use lanlab_units::Clock;
 
-/// Pause before a file is tried again; before each further attempt twice as long, up to the most.
+/// Pause before the first retry of a file; doubled for each further one, up to the limit.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
 
 pub type Hashes = Vec<(usize, Vec<u64>)>;
 
-/// What workers copy between: connections to the service, and this host's side of each file.
+/// Both ends of a copy: connections to the service, and this host's side of each file.
 pub trait CopyEndpoints {
-    /// A connection to the service.
     type Session: Session;
-    /// What is read of a file to send it.
     type Source: Source;
-    /// What is written of a file to receive it.
     type Sink: Sink;
 
     /// Connect and log in.
     fn connect(&self) -> impl Future<Output = lanlab_files::Result<Self::Session>>;
 
-    /// On a virtual clock: all connections are there, and copying begins.
+    /// On a virtual clock: all connections are open, and copying begins.
     fn begin(&self) {}
 
-    /// Number of files, and their bytes in all.
+    /// Number of files, and their total bytes.
     fn files(&self) -> (usize, u64);
 
-    /// The bytes of a file.
     fn bytes(&self, number: usize) -> u64;
 
-    /// The path of a file below the directory of the files.
+    /// Path of a file within the copied tree.
     fn name(&self, number: usize) -> &ServicePath;
 
-    /// What is sent of a file.
+    /// The content to send.
     fn source(&self, number: usize) -> Result<Self::Source, Failure>;
 
-    /// Where a file is received; `is_again` if an attempt before may have left a part of it.
+    /// The destination of a file; `is_again` if an earlier attempt may have left a part of it.
     fn sink(&self, number: usize, block_bytes: u32, is_again: bool) -> Result<Self::Sink, Failure>;
 }
 
@@ -60,7 +55,7 @@ pub struct Worked {
     pub failure: Option<Failure>,
 }
 
-/// Connect; gives also how the service is used, and how long it took.
+/// Connect; also returns the transfer settings and the time taken.
 pub async fn connect<S: CopyEndpoints, K: Clock>(
     endpoints: &S,
     spec: &CopySpec,
@@ -72,11 +67,11 @@ pub async fn connect<S: CopyEndpoints, K: Clock>(
     Ok((session, capabilities, connect_ns))
 }
 
-/// Attempts of one connection alone, where a server may not have noticed yet that those before have ended.
+/// Attempts if only one connection is allowed: a server may not have noticed yet that the previous one ended.
 pub const SINGLE_ATTEMPTS: u32 = 3;
 
-/// Connect outside of what is timed, again where that may help: a server that is asked by many at once
-/// refuses some. Gives how long the attempt took that succeeded.
+/// Connect outside the timed part, with retries where they may help, as a server may refuse some of many
+/// simultaneous connections. Returns the duration of the successful attempt.
 pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K: Clock>(
     guard: &Guard<'_, K>,
     attempts: u32,
@@ -87,7 +82,7 @@ pub async fn connect_patiently<T, F: Future<Output = lanlab_files::Result<T>>, K
         let began = guard.clock.now();
         match guard.unless_stopped(async { Ok(connect().await?) }).await {
             Ok(session) => return Ok((session, guard.clock.now().nanos_since(began))),
-            // What does not answer has had its time.
+            // A connection that timed out is not retried.
             Err(CopyError::Service(fault))
                 if fault.class.is_passing()
                     && fault.class != Class::TimedOut
@@ -129,7 +124,7 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
             self.guard.progress.count(1, 0);
         }
         if let Some(session) = session {
-            // What was copied is confirmed: how the server takes its leave changes nothing of it.
+            // The copy is confirmed: a failed logout does not affect it.
             let _ = self.guard.unless_stopped(async { Ok(session.end().await?) }).await;
         }
         Ok(())
@@ -173,7 +168,7 @@ impl<S: CopyEndpoints, K: Clock> Worker<'_, S, K> {
                 }
             }
             self.transfer.meters.borrow_mut().retries += 1;
-            // After any fault the old connection is of no use.
+            // After any fault the connection is unusable.
             *session = None;
             let rest = async {
                 self.guard.sleep_ns(pause_ns).await;

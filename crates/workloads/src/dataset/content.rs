@@ -1,9 +1,9 @@
-//! What is in a file: a function of the seed, the file's number and the place, so that nothing need
-//! be kept to make it, send it or compare it.
+//! File content as a function of seed, file number and offset, so that nothing is stored to make, send or compare
+//! it.
 
-/// Bytes of the pattern of what can be compressed: a page, less than any window of a compressor.
+/// Bytes of the compressible pattern: a page, shorter than any compressor's window.
 const PAGE_BYTES: u64 = 4096;
-/// The golden ratio in 64 bits: successive multiples are spread over all numbers.
+/// The golden ratio in 64 bits: its multiples spread evenly over all numbers.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
 
 /// Spread one number over 64 bits, one to one: the finaliser of `SplitMix64` (Steele, Lea and Flood,
@@ -16,8 +16,8 @@ pub const fn mix(number: u64) -> u64 {
 
 /// The content of one file.
 ///
-/// As the words are numbered and [`mix`] is one to one, no word comes twice in a file: there is
-/// nothing for a server to store once and refer to twice.
+/// The words are numbered and [`mix`] is one to one, so no word repeats within a file, and servers find nothing to
+/// deduplicate.
 #[derive(Debug, Clone, Copy)]
 pub struct Content {
     key: u64,
@@ -53,7 +53,7 @@ impl Content {
         self.put_zeros(offset, buffer);
     }
 
-    /// The first byte of `data`, which lies from `offset` on, that is not as it should be.
+    /// Index of the first wrong byte of `data`, which starts at `offset`.
     pub fn first_difference(&self, offset: u64, data: &[u8]) -> Option<u64> {
         let mut expected = [0; PAGE_BYTES as usize];
         let mut place = offset;
@@ -89,9 +89,9 @@ impl Content {
     }
 }
 
-/// The place of the first byte in which two buffers of one length differ.
+/// Index of the first byte in which two buffers of equal length differ.
 pub fn first_difference(left: &[u8], right: &[u8]) -> Option<u64> {
-    // A comparison of all is many times as fast as one of each.
+    // Comparing everything at once is many times faster than byte by byte.
     if left == right {
         return None;
     }

@@ -1,4 +1,4 @@
-//! Datasets: which files there are, how large each is and what is in it.
+//! Datasets: number, sizes and content of files.
 
 mod content;
 mod sizes;
@@ -8,7 +8,7 @@ use crate::messages::DatasetSpec;
 pub use content::{Content, first_difference, mix};
 pub use sizes::{MOST_FILES, sizes};
 
-/// The name of a file of a dataset, the same at this host and at a service.
+/// Name of a dataset file, on this host and at the service.
 pub fn file_name(number: u64) -> String {
     format!("f{number:06}.dat")
 }

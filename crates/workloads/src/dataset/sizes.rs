@@ -1,19 +1,17 @@
-//! How large each file of a dataset is: whole numbers all the way, so that it is the same on every
-//! system.
+//! File sizes of a dataset, computed in integers so that they are the same on every system.
 
 use super::content::mix;
 use crate::messages::{DatasetSpec, Failure, FileGroup};
 
 pub const MOST_FILES: usize = 100_000;
-/// Largest file: 16 TiB, more than any file system of today's holds in one.
+/// Largest file: 16 TiB, the limit of common file systems.
 const MOST_FILE_BYTES: u64 = 1 << 44;
 const MOST_BYTES: u128 = 1 << 50;
 const UNIT: u64 = 1 << 32;
 
 /// The size of every file, in the order of their numbers.
 ///
-/// # Errors
-/// What of the description is not allowed.
+/// # Errors The reason why the description is invalid.
 pub fn sizes(spec: &DatasetSpec) -> Result<Vec<u64>, Failure> {
     if !(0.0..=1.0).contains(&spec.compressible_ratio) {
         let found = spec.compressible_ratio;
@@ -63,7 +61,7 @@ fn add_group(
     }
 }
 
-/// A size between `least` and `most`: an octave by its width, a place in it evenly.
+/// A log-uniform size between `least` and `most`: choose an octave by its width, then a size within it uniformly.
 fn draw(least: u64, most: u64, drawn: u64) -> u64 {
     if least == most {
         return least;
@@ -88,7 +86,7 @@ fn draw(least: u64, most: u64, drawn: u64) -> u64 {
     most
 }
 
-/// Move sizes in proportion until their sum is `total`.
+/// Scale sizes until their sum is `total`.
 fn move_to(sizes: &mut [u64], total: u64) -> Result<(), Failure> {
     let sum: u128 = sizes.iter().copied().map(u128::from).sum();
     if sum == 0 {
@@ -101,7 +99,7 @@ fn move_to(sizes: &mut [u64], total: u64) -> Result<(), Failure> {
         *size = (u128::from(*size) * u128::from(total) / sum) as u64;
     }
     let missing = total - sizes.iter().sum::<u64>();
-    // Less than one byte for each file was lost.
+    // Rounding lost less than one byte per file.
     for size in sizes.iter_mut().take(missing as usize) {
         *size += 1;
     }

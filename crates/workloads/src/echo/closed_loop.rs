@@ -1,11 +1,10 @@
-//! A requester in a closed loop: it keeps a number of requests on their way. The next one leaves when a
-//! reply is there or overdue.
+//! A closed-loop requester, which keeps a number of requests in flight. It sends the next one when a reply arrives
+//! or times out.
 //!
 //! # Driving it
 //!
-//! Ask [`next`](ClosedLoop::next) what to do, and do it; say what became of a request by
-//! [`handed`](ClosedLoop::handed) and what a look at the replies found by
-//! [`heard`](ClosedLoop::heard); then ask again.
+//! Call [`next`](ClosedLoop::next) and do what it returns; report requests with [`handed`](ClosedLoop::handed) and
+//! received datagrams with [`heard`](ClosedLoop::heard); then repeat.
 
 use std::collections::VecDeque;
 
@@ -23,7 +22,7 @@ const REFUSED_PAUSE_NS: u64 = 1_000_000;
 pub enum Step {
     Measure,
     Send(u64),
-    /// Look for replies, until then at most.
+    /// Receive replies, at most until this time.
     Listen(Instant),
     Wait(Instant),
     Over(EndedBy),
@@ -43,7 +42,7 @@ pub struct ClosedLoop<'a> {
     end: Instant,
     latest_end: Instant,
     ended_by: Option<EndedBy>,
-    /// In the order of sending, which is that of their time-outs. The first is not answered.
+    /// Requests in flight in sending order, which is also their time-out order. The first is unanswered.
     outstanding: VecDeque<Outstanding>,
     waiting: usize,
     ready_from: Instant,
@@ -68,10 +67,9 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// What to do at `now`.
+    /// The next step at `now`.
     ///
-    /// # Errors
-    /// `peer.too_long` if the peer keeps the loop going beyond all that was agreed on.
+    /// # Errors `peer.too_long` if the peer prolongs the loop beyond its limit.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Step, Failure> {
         if let Some(ended_by) = self.ended_by {
@@ -138,14 +136,14 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// The amount is reached at `now`: wait for the replies that are on their way.
+    /// The amount was reached at `now`: wait for replies in flight.
     fn drain(&mut self, now: Instant, first_due: Instant) -> Step {
         let last = if self.waiting == 0 { self.counts.last } else { now };
         self.counts.sent_until.get_or_insert(last);
         if self.waiting == 0 { self.over(EndedBy::Finished) } else { Step::Listen(first_due) }
     }
 
-    /// The request that was to be sent at `now` was handed to the system.
+    /// The request due at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
         let measured = self.counts.is_measured(self.sequence);
@@ -168,13 +166,12 @@ impl<'a> ClosedLoop<'a> {
         }
     }
 
-    /// A look at the replies found this at `now`. Gives whether it is a reply that is waited for,
-    /// and is measured.
+    /// Handle a received datagram at `now`. Returns whether it is an awaited and measured reply.
     #[inline]
     pub fn heard(&mut self, heard: Heard, now: Instant) -> bool {
         match heard {
             Heard::Reply(number) if number < self.sequence => return self.answered(number, now),
-            // What was not asked for yet cannot be answered.
+            // A reply to a request that was not sent yet is foreign.
             Heard::Reply(_) | Heard::Foreign => self.counts.foreign += 1,
             Heard::Closed => self.ended_by = Some(EndedBy::PeerClosed),
             Heard::Idle | Heard::Alive => {}
@@ -186,7 +183,7 @@ impl<'a> ClosedLoop<'a> {
         let found = self.outstanding.binary_search_by_key(&number, |one| one.sequence);
         let waiting = found.ok().and_then(|at| self.outstanding.get_mut(at));
         let Some(request) = waiting.filter(|request| !request.is_answered) else {
-            // A reply to a request that is overdue, or one that comes again.
+            // A late or duplicate reply.
             self.counts.take(number, u64::MAX, now);
             return false;
         };

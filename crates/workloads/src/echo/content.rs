@@ -1,12 +1,11 @@
-//! What requests to a peer hold that is no engine, and whether what comes back is that.
+//! Content of requests to peers that are not engines, and the check of their replies.
 
 use lanlab_wire::probe::{FULL_HEADER_LEN, Header, Layout};
 use lanlab_wire::session::Token;
 
 use super::Plan;
 
-/// The bytes of each request of a trial: the header that an engine's would have, without its time, and the
-/// same padding.
+/// Bytes of each request of a trial: an engine's header without its time, and the same padding.
 #[derive(Debug, Clone)]
 pub struct Content {
     layout: Layout,
@@ -43,7 +42,7 @@ impl Content {
         if head.get(..in_head.len()) != Some(in_head) {
             return differs(in_head, head).map(|at| offset + at);
         }
-        // All at once, as almost always nothing differs.
+        // Compared at once, as almost always nothing differs.
         if rest.is_empty() || self.padding.get(rest_at..rest_at + rest.len()) == Some(rest) {
             return None;
         }

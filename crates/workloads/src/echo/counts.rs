@@ -1,11 +1,11 @@
-//! What a requester counts: which replies are in time, late, or come again.
+//! Counters of a requester: replies in time, late or duplicate.
 
 use lanlab_units::Instant;
 
 use super::Plan;
 use crate::measure::{DistributionMeter, RoundTripMeter, Seen, SequenceWindow};
 
-/// What is counted; of the measured part only.
+/// Counters of the measured part only.
 #[derive(Debug)]
 pub struct Counts {
     timeout_ns: u64,
@@ -15,9 +15,9 @@ pub struct Counts {
     pub(super) last: Instant,
     pub(super) last_reply: Instant,
     arrived: SequenceWindow,
-    /// When the amount was reached; `None` before, and where requests leave on schedule.
+    /// When the amount was reached; `None` before, and for scheduled requests.
     pub(super) sent_until: Option<Instant>,
-    /// Replies in time, of any request, from the first measured request until then.
+    /// Replies in time, to any request, between the first measured request and that time.
     sending_replies: u64,
     pub offered: u64,
     pub sent: u64,
@@ -27,7 +27,7 @@ pub struct Counts {
     pub foreign: u64,
     pub round_trip: DistributionMeter,
     pub kernel_round_trip: DistributionMeter,
-    /// Round-trip times of all replies in time, the warm-up's too, over time.
+    /// Round-trip times of all replies in time, including the warm-up's, over time.
     pub over_time: RoundTripMeter,
 }
 
@@ -63,10 +63,10 @@ impl Counts {
         self.last.nanos_since(self.measured_from)
     }
 
-    /// Time in which the measured requests were sent, and the replies in time that came in it.
+    /// Duration of sending measured requests, and the replies in time during it.
     ///
-    /// With many requests on their way the first replies belong to requests of the warm-up, and the
-    /// last come when nothing is sent any more: a rate of replies is that of this time.
+    /// With many requests in flight, the first replies belong to the warm-up, and the last arrive after sending has
+    /// ended; a reply rate refers to this duration.
     pub fn sending(&self) -> (u64, u64) {
         self.sent_until.map_or((self.elapsed_ns(), self.round_trip.samples()), |until| {
             (until.nanos_since(self.measured_from), self.sending_replies)
@@ -82,7 +82,7 @@ impl Counts {
             && self.round_trip.samples() + self.late == total - self.first_measured
     }
 
-    /// Take in the reply to `sequence`, which came at `now`, `round_trip_ns` after its request.
+    /// Count the reply to `sequence`, which arrived at `now`, `round_trip_ns` after its request.
     pub(super) fn take(&mut self, sequence: u64, round_trip_ns: u64, now: Instant) {
         self.last_reply = now;
         let measured = self.is_measured(sequence);

@@ -1,4 +1,4 @@
-//! What requests and replies look like over UDP.
+//! UDP requests and replies.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
@@ -8,8 +8,8 @@ use super::{Heard, Plan};
 
 const MOST_REQUESTS: u64 = 1 << 62;
 
-/// Whether a datagram of the right length is a request of this session, or its reply. One that is
-/// too short for a session is taken for one.
+/// Whether a datagram of the right length is a request or reply of this session. One too short to carry the session
+/// is accepted.
 pub(super) fn is_probe_of(layout: Layout, datagram: &[u8], token: Token) -> bool {
     let tiny = matches!(layout, Layout::Tiny(_));
     layout
@@ -55,7 +55,7 @@ impl ReplyReader {
         if datagram.len() == self.message_bytes && is_probe_of(self.layout, datagram, self.token) {
             let received = self.layout.parse(datagram).map_or(u64::MAX, |header| header.sequence);
             let sequence = self.layout.extend(received, self.expected);
-            // Without a request there is no reply; the sum must not overflow.
+            // Reject impossible numbers, so that sums cannot overflow.
             if sequence >= MOST_REQUESTS {
                 return Heard::Foreign;
             }

@@ -1,5 +1,5 @@
-//! A requester at a fixed rate: requests leave on schedule and do not wait for replies. One thread
-//! sends and another receives; both use the state machines here.
+//! A fixed-rate requester: requests are sent on schedule without waiting for replies. One thread sends and another
+//! receives; both use the state machines here.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -11,10 +11,10 @@ use crate::measure::{Pacer, Turn};
 use crate::messages::{EndedBy, Failure, Transport};
 use crate::peer_failure::went_on_too_long;
 
-/// Time between two checks of a sender whether its driver has cancelled.
+/// Interval at which a sender checks for cancellation.
 const CHECK_NS: u64 = 10_000_000;
-/// A sender of datagrams stops sending when its peer has been silent for this time and a round trip, until
-/// the peer is heard again: datagrams must not flood an absent peer. TCP ensures that by itself.
+/// A datagram sender pauses after this silence plus a round trip, until it hears its peer again, so as not to flood
+/// an absent one. TCP ensures that by itself.
 const DEAD_MAN_NS: u64 = 900_000_000;
 /// Interval of keep-alive messages over UDP while no request is due.
 const ALIVE_NS: u64 = 50_000_000;
@@ -46,7 +46,7 @@ impl RateSchedule {
     }
 }
 
-/// When the last datagram came from the peer. The receiving thread writes it, the sender reads it.
+/// Arrival time of the peer's last datagram, written by the receiving thread and read by the sender.
 #[derive(Debug)]
 pub struct LastHeard(AtomicU64);
 
@@ -140,7 +140,7 @@ impl<'a> RateSender<'a> {
         self.plan.transport == Transport::Udp
     }
 
-    /// The request that was to be sent at `now` was handed to the system.
+    /// The request due at `now` was handed to the system.
     #[inline]
     pub fn handed(&mut self, handed: Handed, now: Instant) {
         let counted = u64::from(self.pacer.taken() >= self.schedule.first_measured);
@@ -197,7 +197,7 @@ impl<'a> RateListener<'a> {
             self.heard.note(now);
         }
         match heard {
-            // What was not asked for yet cannot be answered: a short number gone wrong.
+            // A reply to a request not sent yet: a short number was extended wrongly.
             Heard::Reply(sequence)
                 if sequence < self.schedule.total && self.schedule.slot(sequence) <= now =>
             {
@@ -210,11 +210,10 @@ impl<'a> RateListener<'a> {
         }
     }
 
-    /// Whether it is over at `now`, and why. Call it after each look, at least fifty times a second.
-    /// It also makes the sender stop.
+    /// Whether the trial has ended at `now`, and why. Call it after each receive, at least fifty times a second. It
+    /// also stops the sender.
     ///
-    /// # Errors
-    /// `peer.too_long` if the peer keeps it going beyond all that was agreed on.
+    /// # Errors `peer.too_long` if the peer prolongs the trial beyond its limit.
     #[inline]
     pub fn end(&mut self, now: Instant, all_sent: bool) -> Result<Option<EndedBy>, Failure> {
         if all_sent && self.last_due.is_none() {
@@ -240,8 +239,8 @@ impl<'a> RateListener<'a> {
         Ok(Some(ended_by))
     }
 
-    /// Close the counts at `now` with those of the sender, when the listener has ended by
-    /// `ended_by`; gives how both ended.
+    /// Close the counters at `now` with those of the sender; the listener ended by `ended_by`. Returns how both
+    /// ended.
     pub fn close(&mut self, sender: &RateSender, ended_by: EndedBy, now: Instant) -> EndedBy {
         self.counts.sent = sender.sent;
         self.counts.refused = sender.refused;

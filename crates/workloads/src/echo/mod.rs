@@ -1,9 +1,8 @@
-//! `echo`: requests that come back, and how long that takes.
+//! `echo`: requests, replies and round-trip times.
 //!
-//! A requester is a [`ClosedLoop`], which sends the next request when the reply is there or overdue,
-//! or a [`RateSender`] and a [`RateListener`], which send on a schedule and do not wait for the
-//! replies. Over UDP the other end is a [`Responder`]. [`RequestWriter`] and [`ReplyReader`] know what
-//! requests and replies look like there.
+//! A requester is a [`ClosedLoop`], which sends the next request when the reply arrives or times out, or a
+//! [`RateSender`] with a [`RateListener`], which send on a schedule. Over UDP the other end is a [`Responder`], and
+//! [`RequestWriter`] and [`ReplyReader`] encode and decode messages.
 
 mod closed_loop;
 mod content;

@@ -5,15 +5,15 @@ use lanlab_units::{Instant, Pace};
 use crate::messages::{EchoAmount, Failure, Receive, Timestamps, Transport};
 use crate::path::{ROUND_TRIPS_OF_SILENCE, tcp_silence_ns};
 
-/// The longest time that can be measured: one day. An amount of requests takes no longer, either.
+/// Longest measurement: one day, also for an amount of requests.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
 /// Time that a trial may take beyond its plan.
 const OVERTIME_NS: u64 = 3_600_000_000_000;
 const CONFIRM_NS: u64 = 200_000_000;
 
-/// A default time-out is this many round trips of the path, where they take longer: replies vary.
+/// The default time-out is at least this many round trips of the path, as replies vary.
 const PATHS_OF_TIMEOUT: u64 = 3;
-/// A set-up that took longer has measured the path, and not the machine.
+/// A set-up longer than this reflects the path, not the machine.
 const LONG_PATH_NS: u64 = 50_000_000;
 
 #[derive(Debug, Clone)]
@@ -21,18 +21,18 @@ pub struct Plan {
     pub transport: Transport,
     pub message_bytes: usize,
     pub amount: EchoAmount,
-    /// The schedule of requests; `None` is a closed loop.
+    /// The schedule of requests; `None` for a closed loop.
     pub pace: Option<Pace>,
-    /// Requests on their way at a time in a closed loop, 1 at least.
+    /// Requests in flight in a closed loop, at least 1.
     pub outstanding_requests: usize,
     pub receive: Receive,
     pub timestamps: Timestamps,
     pub timeout_ns: u64,
     pub warmup_ns: u64,
-    /// Either end gives up after this time without a message from the other, on a path that takes none.
+    /// Silence after which either end gives up, on a path without delay.
     pub silence_ns: u64,
     pub timeout_follows_path: bool,
-    /// Round trip of the path, as it was measured before the start; 0: not known, or of no account.
+    /// Round-trip time of the path, measured before the start; 0 if unknown or negligible.
     pub round_trip_ns: u64,
 }
 
@@ -48,11 +48,10 @@ impl Plan {
         }
     }
 
-    /// The same on a path with this round trip.
+    /// The plan adjusted to a path with this round-trip time.
     ///
-    /// # Errors
-    /// `echo.timeout_below_path` where no reply can be in time, `echo.time_below_path` where no request
-    /// of a closed loop would be measured.
+    /// # Errors `echo.timeout_below_path` if no reply can arrive in time, `echo.time_below_path` if a closed loop
+    /// would measure no request.
     pub fn on_path(&self, round_trip_ns: u64) -> Result<Self, Failure> {
         let mut plan = Self { round_trip_ns, ..self.clone() };
         if self.timeout_follows_path {
@@ -94,7 +93,7 @@ impl Plan {
         tcp_silence_ns(self.silence_ns, self.round_trip_ns)
     }
 
-    /// The silence after which an end gives up on the other on this path.
+    /// The silence after which an end gives up on this path.
     pub fn longest_silence_ns(&self) -> u64 {
         self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
     }

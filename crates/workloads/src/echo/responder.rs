@@ -1,10 +1,9 @@
-//! The end that sends requests back, over UDP.
+//! The responder over UDP, which sends requests back.
 //!
 //! # Driving it
 //!
-//! Ask [`next`](Responder::next) what to do. When it says to listen, hand over the datagram that has
-//! come by [`take`](Responder::take), or say that none has by [`idle`](Responder::idle) or
-//! [`closed`](Responder::closed); then ask again.
+//! Call [`next`](Responder::next). When it says to listen, pass the received datagram to [`take`](Responder::take),
+//! or call [`idle`](Responder::idle) or [`closed`](Responder::closed) if there is none; then repeat.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::Layout;
@@ -18,7 +17,7 @@ use crate::messages::{EndedBy, Failure};
 use crate::peer_failure::went_on_too_long;
 
 const ALIVE_NS: u64 = 50_000_000;
-/// Time that a responder stays after the requester's last message, in case its answer was lost.
+/// How long a responder stays after the requester's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -30,8 +29,7 @@ pub enum Next {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
-    /// It is a request: send it back as it is, and say what became of it by
-    /// [`handed`](Responder::handed).
+    /// It is a request: send it back unchanged, and report the outcome by [`handed`](Responder::handed).
     Echo,
     Say(Kind),
     Nothing,
@@ -78,10 +76,9 @@ impl<'a> Responder<'a> {
         }
     }
 
-    /// What to do at `now`.
+    /// The next step at `now`.
     ///
-    /// # Errors
-    /// `peer.too_long` if the peer keeps it going beyond all that was agreed on.
+    /// # Errors `peer.too_long` if the peer prolongs the trial beyond its limit.
     #[inline]
     pub fn next(&mut self, now: Instant) -> Result<Next, Failure> {
         if let Some(ended_by) = self.ended_by {
@@ -93,7 +90,7 @@ impl<'a> Responder<'a> {
         if now > self.latest_end {
             return Err(went_on_too_long());
         }
-        // A requester on schedule goes on without replies as long as the responder is there.
+        // A scheduled requester continues without replies while the responder is present.
         if self.plan.pace.is_some() && !self.is_finished && now >= self.next_alive {
             self.next_alive = now.plus_nanos(ALIVE_NS);
             return Ok(Next::Say(Kind::Alive { received_messages: self.answered }));
@@ -127,9 +124,9 @@ impl<'a> Responder<'a> {
     pub fn handed(&mut self, handed: Handed) {
         match handed {
             Handed::Sent => self.answered += 1,
-            // A requester that does not listen is not waited for.
+            // A requester that does not read is not waited for.
             Handed::Refused => self.refused += 1,
-            // Noticed by the next look.
+            // The next receive reports it.
             Handed::Closed => {}
         }
         self.progress.count(1, self.plan.message_bytes as u64);

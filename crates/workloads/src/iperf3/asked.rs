@@ -1,4 +1,4 @@
-//! What a client asks a server for, read from its text and held against the server's bounds.
+//! A client's test request, parsed and checked against the server's bounds.
 
 use serde_json::{Map, Value};
 
@@ -13,27 +13,26 @@ const BUFFER_BYTES: std::ops::RangeInclusive<u64> = 1024..=(1 << 29);
 const MOST_RATE_BPS: u64 = 400_000_000_000;
 const MOST_NAME_BYTES: usize = 15;
 
-/// What a server gives a client at most.
+/// Limits of a server on what clients may request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bounds {
     pub flows: u16,
     pub time_s: u64,
-    /// Bit/s of all flows of a client in one direction; `None`: unbounded.
+    /// Bit/s over all flows of a client per direction; `None`: unlimited.
     pub rate_bps: Option<u64>,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Asked {
-    /// The test. Its time is the longest that it may last, without what is left out.
+    /// The test. Its duration is the maximum, without the omitted part.
     pub test: Test,
     pub omit_s: u64,
     pub dscp: u8,
-    /// Whether the numbers of datagrams have 64 bits.
+    /// Whether datagram numbers have 64 bits.
     pub is_wide: bool,
 }
 
-/// A wish that cannot be met, as it is said here, and the number of the sentence with which stock clients
-/// say it.
+/// Why a request is refused, and the number of iperf3's own error message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refused {
     pub failure: Failure,
@@ -64,7 +63,7 @@ impl Asked {
             (128 << 10, 1..=MOST_TCP_BYTES, sentence::TCP_BYTES)
         };
         let message_bytes = wishes.within("len", usual, sizes, number)?;
-        // A client that counts bytes or blocks asks for no time.
+        // A client that counts bytes or blocks sends no duration.
         let time_s = wishes.within("time", 0, 0..=most_s, sentence::TIME)?;
         let rate_bps = wishes.within("bandwidth", 0, 0..=MOST_RATE_BPS, sentence::RATE)?;
         let (is_both, is_back) = (wishes.flag("bidirectional"), wishes.flag("reverse"));
@@ -109,7 +108,7 @@ impl Bounds {
 struct Wishes<'a>(&'a Map<String, Value>);
 
 impl Wishes<'_> {
-    /// A wish that is there or not, written as a truth or a number.
+    /// An optional flag, encoded as boolean or number.
     fn flag(&self, key: &str) -> bool {
         match self.0.get(key) {
             Some(Value::Bool(flag)) => *flag,

@@ -11,11 +11,11 @@ use crate::messages::{Failure, PeerReport};
 pub struct Test {
     pub is_udp: bool,
     pub directions: (bool, bool),
-    /// Time that messages go for, whole seconds; the client ends the test, earlier or later.
+    /// Planned duration in whole seconds; the client ends the test, earlier or later.
     pub time_s: u64,
     pub flows: u16,
     pub message_bytes: usize,
-    /// Bit/s of each flow; 0: as fast as possible.
+    /// Bit/s per flow; 0: unlimited.
     pub rate_bps: u64,
     pub nodelay: bool,
     pub buffer_bytes: Option<u32>,
@@ -65,7 +65,7 @@ impl Test {
 pub enum Event {
     OpenFlows,
     Running,
-    /// The server waits for what the client counted: [`Client::give_results`].
+    /// The server waits for the client's results: [`Client::give_results`].
     WantResults,
     Report(Box<PeerReport>),
     Over,
@@ -104,7 +104,7 @@ impl Client {
         }
     }
 
-    /// Bytes have come from the server. [`Self::poll_event`] is to be asked before more are given.
+    /// Append bytes from the server. Drain [`Self::poll_event`] before the next call.
     pub fn handle(&mut self, octets: &[u8]) {
         self.inbox.put(octets);
     }
@@ -113,7 +113,7 @@ impl Client {
         std::mem::take(&mut self.outbox)
     }
 
-    /// The amount is reached: the server is to stop, and exchange results.
+    /// The amount was reached: have the server stop and exchange results.
     pub fn end(&mut self) {
         if self.phase == Phase::Running {
             self.outbox.push(State::TestEnd as u8);
@@ -140,7 +140,7 @@ impl Client {
         Failure::new("peer.closed", "the iperf3 server closed its control connection").hint(hint)
     }
 
-    /// What has happened since; `None`: nothing until more comes.
+    /// The next event; `None` until more bytes arrive.
     pub fn poll_event(&mut self) -> Result<Option<Event>, Failure> {
         if self.has_failed {
             return self.inbox.error_numbers().map_or(Ok(None), |numbers| Err(failed(numbers)));
@@ -214,7 +214,7 @@ fn failed((own, system): (i32, i32)) -> Failure {
     Failure::new("peer.failed", found).hint(hint)
 }
 
-/// The number of a flow in reports: 1, 3, 4 and so on.
+/// Flow numbers in reports: 1, 3, 4 and so on.
 pub fn flow_number(place: usize) -> i64 {
     let place = i64::try_from(place).unwrap_or(i64::MAX - 2);
     if place == 0 { 1 } else { place + 2 }

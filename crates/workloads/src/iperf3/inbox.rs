@@ -1,14 +1,14 @@
-//! What has come over a control connection and is not read yet.
+//! Received, unread bytes of a control connection.
 
 use lanlab_wire::iperf3::{LENGTH_BYTES, State};
 use serde::de::DeserializeOwned;
 
 use crate::messages::Failure;
 
-/// Longest text of JSON that is taken: the results of 128 flows have 40 kB.
+/// Longest JSON text accepted; the results of 128 flows have 40 kB.
 const MOST_TEXT_BYTES: usize = 1 << 20;
 
-/// Bytes that have come. It holds no more than a text and what was handed over with its end.
+/// Received bytes: at most one text and what arrived with its end.
 #[derive(Debug, Default)]
 pub struct Inbox {
     octets: Vec<u8>,
@@ -19,14 +19,14 @@ impl Inbox {
         self.octets.extend_from_slice(octets);
     }
 
-    /// The next byte as a state; `None`: it has not come yet.
+    /// The next byte as a state; `None` if it has not arrived.
     pub fn state(&mut self) -> Result<Option<State>, Failure> {
         let Some(octet) = self.octets.first().copied() else { return Ok(None) };
         self.octets.remove(0);
         State::parse(octet).map(Some).map_err(|error| not_iperf3(error.to_string()))
     }
 
-    /// The two numbers behind [`State::ServerError`]; `None`: they have not come yet.
+    /// The two numbers after [`State::ServerError`]; `None` if they have not arrived.
     pub fn error_numbers(&mut self) -> Option<(i32, i32)> {
         let numbers: [u8; 8] = self.octets.get(..8)?.try_into().ok()?;
         self.octets.drain(..8);
@@ -35,7 +35,7 @@ impl Inbox {
         Some((number(own), number(system)))
     }
 
-    /// The next text, read as JSON; `None`: it has not come yet.
+    /// The next JSON text; `None` if it has not arrived.
     pub fn json<T: DeserializeOwned>(&mut self) -> Result<Option<T>, Failure> {
         let Some(length) = self.octets.get(..LENGTH_BYTES) else { return Ok(None) };
         let length = length.iter().fold(0_usize, |all, octet| all << 8 | usize::from(*octet));
@@ -47,7 +47,7 @@ impl Inbox {
         let Some(text) = self.octets.get(LENGTH_BYTES..LENGTH_BYTES + length) else {
             return Ok(None);
         };
-        // A list of values would do for a structure.
+        // serde would also accept a list of values for a structure.
         if text.trim_ascii_start().first().is_some_and(|first| *first != b'{') {
             return Err(not_iperf3("a text that is not its JSON: no object"));
         }
@@ -58,7 +58,7 @@ impl Inbox {
     }
 }
 
-/// The peer says what no iperf3 says.
+/// The error for data that iperf3 never sends.
 pub fn not_iperf3(found: impl std::fmt::Display) -> Failure {
     Failure::new("peer.protocol", format!("the peer does not speak iperf3's protocol: {found}"))
         .hint("check the program on that port; `iperf3 -s` listens on 5201")

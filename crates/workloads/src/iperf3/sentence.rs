@@ -1,4 +1,4 @@
-//! Sentences of iperf 3.12 by their numbers, as it prints them.
+//! Error messages of iperf 3.12 by number.
 
 pub const TIME: i32 = 5;
 pub const FLOWS: i32 = 6;

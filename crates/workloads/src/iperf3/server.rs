@@ -9,11 +9,11 @@ use crate::messages::{Failure, PeerReport};
 
 #[derive(Debug, Clone, PartialEq)]
 pub enum Served {
-    /// The client asks for a test: [`Server::open_flows`], or [`Server::refuse`].
+    /// The client requests a test: [`Server::open_flows`], or [`Server::refuse`].
     Asked(Box<Asked>),
-    /// The client's amount is reached: [`Server::exchange`].
+    /// The client's amount was reached: [`Server::exchange`].
     End,
-    /// What the client counted: [`Server::give_results`].
+    /// The client's results: [`Server::give_results`].
     Report(Box<PeerReport>),
     Over,
 }
@@ -46,7 +46,7 @@ impl Server {
         }
     }
 
-    /// Bytes have come from the client. [`Self::poll_event`] is to be asked before more are given.
+    /// Append bytes from the client. Drain [`Self::poll_event`] before the next call.
     pub fn handle(&mut self, octets: &[u8]) {
         self.inbox.put(octets);
     }
@@ -80,7 +80,7 @@ impl Server {
         self.phase = Phase::Showing;
     }
 
-    /// End a test that cannot be, or that cannot go on, with the number of a sentence that the client prints.
+    /// Refuse or end a test, with the number of an error message that the client prints.
     pub fn refuse(&mut self, number: i32) {
         self.say(State::ServerError);
         self.outbox.extend_from_slice(&number.to_be_bytes());
@@ -93,7 +93,7 @@ impl Server {
         self.phase = Phase::Over;
     }
 
-    /// What has happened since; `None`: nothing until more comes.
+    /// The next event; `None` until more bytes arrive.
     pub fn poll_event(&mut self) -> Result<Option<Served>, Refused> {
         match self.phase {
             Phase::Parameters => {

@@ -1,4 +1,4 @@
-//! What the computer browser announces, over whichever protocol.
+//! Announcements of the computer browser over any protocol.
 
 use lanlab_wire::browser::{self, Announcement};
 use lanlab_wire::netbios_name::{Name, suffix};
@@ -6,7 +6,7 @@ use lanlab_wire::netbios_name::{Name, suffix};
 use super::Notes;
 use crate::messages::NameSign;
 
-/// `SV_TYPE_SERVER` ([MS-BRWS] 2.2.1 by [MS-SRVS] 2.2.2.7): shares files or printers.
+/// `SV_TYPE_SERVER` ([MS-BRWS] 2.2.1 by [MS-SRVS] 2.2.2.7): the host shares files or printers.
 const SHARES: u32 = 2;
 
 pub fn announced(announcement: &Announcement, protocol: &'static str, notes: &mut Notes<'_>) {

@@ -14,7 +14,7 @@ use super::names::shown;
 use super::questions::Kind;
 use crate::messages::NameSign;
 
-/// Port of datagrams of `NetBIOS` (RFC 1002, 4.4).
+/// Port of `NetBIOS` datagrams (RFC 1002, 4.4).
 const DATAGRAM_PORT: u16 = 138;
 /// Bytes of the header of such a datagram, before its names.
 const DATAGRAM_HEADER_LEN: usize = 14;
@@ -23,12 +23,12 @@ const PROTOCOL: &str = "NetBIOS over UDP";
 
 pub fn arp(packet: &[u8], notes: &mut Notes<'_>) {
     let Ok(packet) = arp::Packet::parse(packet) else { return };
-    // A probe asks whether an address is free, an announcement says whose it is (RFC 5227).
+    // A probe checks whether an address is free; an announcement claims it (RFC 5227).
     let is_claim = packet.sender.is_unspecified() || packet.sender == packet.target;
     if packet.is_request && !is_claim {
         let target = packet.target.to_string();
         notes.questions.ask(notes.at, Kind::Arp, target.clone(), notes.from);
-        // Answers go to one station, so that they may not come here: who was heard is there.
+        // Replies are unicast and may not pass here: a station heard before counts as an answer.
         if notes.stations.knows(&target) {
             notes.questions.answer(Kind::Arp, &target);
         }
@@ -42,7 +42,7 @@ pub fn arp(packet: &[u8], notes: &mut Notes<'_>) {
 
 pub fn ipv4(packet: &[u8], notes: &mut Notes<'_>) {
     let Ok(packet) = Packet::parse(packet) else { return };
-    // A host that speaks is there, but the address may be that of a host behind a router.
+    // A speaking host exists, but its address may be behind a router.
     let is_to_segment = packet.destination.is_broadcast()
         || packet.destination.is_multicast()
         || notes.is_to_all && is_of_one_subnet(packet.source, packet.destination);
@@ -57,8 +57,8 @@ pub fn ipv4(packet: &[u8], notes: &mut Notes<'_>) {
     }
 }
 
-/// Whether an address is that of all hosts of a subnet that another one is in: behind what both have in
-/// common it has ones alone (RFC 919).
+/// Whether an address is the broadcast of a subnet containing the other: all ones after their common prefix (RFC
+/// 919).
 fn is_of_one_subnet(source: Ipv4Addr, destination: Ipv4Addr) -> bool {
     let (source, destination) = (source.to_bits(), destination.to_bits());
     let ones = destination.trailing_ones();
@@ -73,17 +73,17 @@ fn names(source: Ipv4Addr, datagram: &[u8], notes: &mut Notes<'_>) {
     } else if let Ok(Request { wish, name, is_group, address, .. }) = Request::parse(datagram) {
         let sign = match wish {
             Wish::Register => NameSign::Claimed,
-            // It has the name, and goes on to have it.
+            // The host has the name and keeps it.
             Wish::Refresh => NameSign::Announced,
             Wish::Release => NameSign::Released,
         };
         notes.names.see((name, PROTOCOL, notes.from), sign, Some(is_group));
-        // One that came by a router has the address of another station than the frame.
+        // A routed datagram has the address of another station than the frame.
         if source == address {
             notes.stations.has_address(notes.from, &address.to_string());
         }
     } else if let Ok(Response { name, answer, .. }) = Response::parse(datagram) {
-        // That a name is not known is an answer, too.
+        // A negative reply is a reply, too.
         notes.questions.answer(Kind::UdpName, &shown(name));
         match answer {
             Answer::Addresses { addresses, .. } => {

@@ -1,5 +1,5 @@
-//! Listening on a segment: which stations speak what, which names and servers there are, and which
-//! questions get no answer. Bounded in memory for any traffic.
+//! Listening on a segment: stations with their protocols, names, servers, and unanswered queries. Memory is bounded
+//! for any traffic.
 
 mod announcements;
 #[cfg(test)]
@@ -28,7 +28,7 @@ use questions::Questions;
 use stations::Stations;
 
 const MOST: usize = 1000;
-/// Memory of all lists together, at most, bytes.
+/// Memory limit of all lists together, bytes.
 pub const MEMORY_BYTES: u64 = 16 << 20;
 
 struct Notes<'a> {
@@ -121,7 +121,7 @@ impl Observer {
         }
     }
 
-    /// What was heard until now. The driver adds what it knows itself: interface, drops, recording.
+    /// Everything heard so far. The driver adds what it knows itself: interface, drops, recording.
     pub fn heard(&self, now: Instant) -> Heard {
         let questions = &self.questions;
         Heard {

@@ -1,4 +1,4 @@
-//! Names and servers that were heard.
+//! Names and servers heard on the segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -17,8 +17,8 @@ pub struct Names {
 }
 
 impl Names {
-    /// A station has, or seems to have, a name. The strongest sign is kept; that it gives the name up
-    /// holds until it has it again.
+    /// Note that a station has, or seems to have, a name. The strongest evidence is kept; a release holds until the
+    /// name is claimed again.
     pub fn see(&mut self, key: Key, sign: NameSign, is_group: Option<bool>) {
         if key.0.0 == [0; 16] {
             return;

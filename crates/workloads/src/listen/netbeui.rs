@@ -29,7 +29,7 @@ pub fn frame(pdu: &[u8], notes: &mut Notes<'_>) {
         NameCommand::NameQuery => {
             let asked = shown(destination);
             notes.questions.ask(notes.at, Kind::NetbeuiName, asked, notes.from);
-            // Of a query that only looks for a name, the sender's is not defined.
+            // In a query that only looks for a name, the sender's name is undefined.
             if low != 0 {
                 notes.names.see(key, NameSign::Used, Some(high == value::GROUP));
             }

@@ -19,7 +19,7 @@ pub fn ipx(framing: FramingHeard, packet: &[u8], notes: &mut Notes<'_>) {
     if !sap::is_question(&header, data) {
         notes.stations.uses_ipx_in(notes.from, framing);
     }
-    // Only a packet that passed no router is of the station that sent the frame.
+    // Only an unrouted packet originates from the station that sent the frame.
     if header.hops == 0 && header.source.node == notes.from.0 {
         let network = header.source.network;
         notes.stations.has_address(notes.from, &format!("IPX network {network:08X}"));

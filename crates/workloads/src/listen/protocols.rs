@@ -1,4 +1,4 @@
-//! Which protocol a frame is of.
+//! The protocol of a frame.
 
 use std::collections::BTreeMap;
 
@@ -60,7 +60,7 @@ pub fn protocol<'a>(frame: &Frame<'a>) -> Protocol<'a> {
     match frame.header.framing {
         Framing::Raw => Protocol { name: "IPX".to_owned(), family: Family::Ipx, payload },
         Framing::Type(kind) | Framing::ThreeCom(kind) => of_type(kind, payload),
-        // Zero for a type of Ethernet II (RFC 1042), 00 00 f8 of a bridge between unlike networks.
+        // OUI zero means an Ethernet II type (RFC 1042), 00 00 f8 a bridge between different networks.
         Framing::Snap { organization: [0, 0, 0 | 0xf8], protocol } => of_type(protocol, payload),
         Framing::Snap { organization: [a, b, c], protocol } => Protocol {
             name: format!("SNAP {a:02x}-{b:02x}-{c:02x} {protocol:#06x}"),
@@ -84,7 +84,7 @@ fn of_sap(pdu: &[u8]) -> Protocol<'_> {
     let named = |name: &str, family, payload| Protocol { name: name.to_owned(), family, payload };
     match *pdu {
         [to, from, control, ..] => {
-            // The lowest bits say what the PDU is, not whose.
+            // The lowest bits describe the PDU, not the SAP.
             let pair = (to & !1, from & !1);
             match pair {
                 (sap::NETBIOS, sap::NETBIOS) => named("NetBEUI", Family::Netbeui, pdu),

@@ -1,4 +1,4 @@
-//! Questions, and whether an answer was heard.
+//! Queries, and whether they were answered.
 
 use std::collections::BTreeMap;
 
@@ -63,7 +63,7 @@ impl Questions {
         question.last = at;
     }
 
-    /// An answer was heard, or another sign that what was asked for is there.
+    /// A reply was heard, or other evidence that the target exists.
     pub fn answer(&mut self, kind: Kind, asked: &str) {
         let from = (kind, asked.to_owned(), Mac([0; 6]));
         let to = (kind, asked.to_owned(), Mac([0xff; 6]));

@@ -1,4 +1,4 @@
-//! Stations that were heard.
+//! Stations heard on the segment.
 
 use std::collections::{BTreeMap, BTreeSet};
 

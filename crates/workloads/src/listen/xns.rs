@@ -14,7 +14,7 @@ const SERVER: &str = "file server";
 pub fn idp(packet: &[u8], notes: &mut Notes<'_>) {
     let Some(packet) = idp::parse(packet).ok().filter(|packet| packet.is_intact) else { return };
     let (to, from) = (packet.header.destination, packet.header.source);
-    // Only a packet that passed no router is of the station that sent the frame.
+    // Only an unrouted packet originates from the station that sent the frame.
     if packet.header.hops == 0 && from.node == notes.from.0 {
         notes.stations.has_address(notes.from, &format!("XNS network {:08X}", from.network));
     }
@@ -33,7 +33,7 @@ pub fn idp(packet: &[u8], notes: &mut Notes<'_>) {
         }
         packet_type::SEQUENCED if from.socket == socket::SMB => {
             let header = spp::Header::parse(packet.data).ok();
-            // Who answers there has taken a call. Without a name it is called by its address.
+            // A station that replies has accepted a call. Without a name, it is called by address.
             if header.is_some_and(|header| header.destination != spp::NO_CONNECTION) {
                 let name = from.node.map(|octet| format!("{octet:02X}")).concat();
                 notes.servers.see(SERVER.to_owned(), name, PROTOCOL, from.to_string());

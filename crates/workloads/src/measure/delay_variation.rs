@@ -13,14 +13,14 @@ pub struct LastDelay {
 }
 
 impl LastDelay {
-    /// By how much the delay varies now (RFC 3550, section 6.4.1), nanoseconds.
+    /// Current delay variation (RFC 3550, section 6.4.1), nanoseconds.
     pub fn smoothed_ns(&self) -> u64 {
         self.smoothed_ns as u64
     }
 }
 
-/// Takes each message's send and arrival time. The two clocks need not agree: only differences of
-/// delays count, in which an offset cancels out. One meter serves many flows.
+/// Records send and arrival times. The two clocks may differ, as offsets cancel out in differences of delays. One
+/// meter serves many flows.
 #[derive(Debug)]
 pub struct DelayVariationMeter {
     histogram: Histogram<u64>,
@@ -34,8 +34,8 @@ impl DelayVariationMeter {
         Self { histogram, sum_ns: 0, smoothed_ns: 0.0 }
     }
 
-    /// Take in a message of the flow that `flow` belongs to. Only one that follows upon the one
-    /// before makes a pair with it: next to a lost or a reordered one there is none.
+    /// Record a message of the flow. It forms a pair only with its direct predecessor, not next to a lost or
+    /// reordered message.
     pub fn record(&mut self, flow: &mut LastDelay, sequence: u64, sent_ns: u64, arrived_ns: u64) {
         let delay_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
         if let Some((last, last_ns)) = flow.last.replace((sequence, delay_ns))
@@ -49,8 +49,8 @@ impl DelayVariationMeter {
         }
     }
 
-    /// Take in `count` messages from number `sequence` on that were sent together and arrived
-    /// together: between them the delay does not vary.
+    /// Record `count` messages from `sequence` on that were sent and received together: the delay does not vary
+    /// between them.
     pub fn record_run(
         &mut self,
         flow: &mut LastDelay,
@@ -71,7 +71,7 @@ impl DelayVariationMeter {
         self.smoothed_ns = self.smoothed_ns.max(flow.smoothed_ns);
     }
 
-    /// Several meters together; `None` if there was no pair of messages.
+    /// Merge several meters; `None` if there were no pairs of messages.
     pub fn merge<'a>(meters: impl Iterator<Item = &'a Self> + Clone) -> Option<DelayVariation> {
         let mut all = Histogram::new_with_max(MAX_NS, 3).expect("constant bounds are valid");
         for flow in meters.clone() {

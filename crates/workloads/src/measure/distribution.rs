@@ -1,4 +1,4 @@
-//! A distribution of times: exact mean, spread and ends, and a histogram for the percentiles.
+//! A distribution of times: exact mean, spread and extremes, and a histogram for percentiles.
 
 use std::fmt::Write as _;
 
@@ -7,7 +7,7 @@ use hdrhistogram::serialization::{Serializer, V2Serializer};
 
 use crate::messages::Distribution;
 
-/// Longest time that is distinguished, nanoseconds: one minute, the longest time-out there is.
+/// Longest distinguished time: one minute, the longest time-out.
 const MAX_NS: u64 = 60_000_000_000;
 
 #[derive(Debug)]
@@ -34,8 +34,8 @@ impl DistributionMeter {
         }
     }
 
-    /// Take in a time. One between two clocks may be negative within the error of their relation:
-    /// mean and ends keep it so, the histogram takes it for the least it knows.
+    /// Record a time. A time between two clocks may be negative within their error: mean and extremes keep the
+    /// sign, the histogram uses its smallest value.
     pub fn record(&mut self, time_ns: i64) {
         self.record_run(time_ns, 1);
     }
@@ -73,7 +73,7 @@ impl DistributionMeter {
         self.histogram.len()
     }
 
-    /// Times with how often they were taken, to the precision of the histogram, shortest first.
+    /// Times with their counts at the histogram's precision, shortest first.
     #[cfg(feature = "services")]
     pub fn times(&self) -> impl Iterator<Item = (u64, u64)> {
         self.histogram.iter_recorded().map(|step| (step.value_iterated_to(), step.count_at_value()))
@@ -95,7 +95,7 @@ impl DistributionMeter {
                 write!(text, "{octet:02x}").expect("a string takes all that is written to it");
                 text
             });
-        // A histogram gives the upper end of a bucket.
+        // A histogram returns the upper end of a bucket.
         let most_ns = u64::try_from(self.max_ns).unwrap_or_default();
         let at = |share| self.histogram.value_at_quantile(share).min(most_ns);
         Distribution {

@@ -1,9 +1,8 @@
-//! Arrivals and losses over time, in bins of even width.
+//! Arrivals and losses over time, in bins of equal width.
 
 use crate::messages::Intervals;
 
-/// Bins kept at most; when more are needed, pairs are joined and the width doubles, so that memory
-/// stays bounded however long a trial runs.
+/// Most bins: beyond it, pairs are merged and the width doubles, so that memory stays bounded.
 const MAX_BINS: usize = 1_200;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -23,7 +22,7 @@ impl Bin {
     }
 }
 
-/// Counts messages and bytes that arrived, and messages that did not, in bins from the start on.
+/// Counts received bytes and messages, and lost messages, in bins from the start on.
 #[derive(Debug, Clone)]
 pub struct IntervalMeter {
     width_ns: u64,
@@ -41,13 +40,12 @@ impl IntervalMeter {
         bin.bytes += bytes;
     }
 
-    /// Count `messages` whose numbers are missing between an arrival at `from_ns` and one at `to_ns`:
-    /// as if they had been due at even distances between both.
+    /// Count `messages` missing between arrivals at `from_ns` and `to_ns`, as if evenly spaced between them.
     pub fn record_lost(&mut self, from_ns: u64, to_ns: u64, messages: u64) {
         if messages == 0 {
             return;
         }
-        // The last bin exists from here on, and the width stays.
+        // Creates the last bin, so the width stays constant below.
         self.bin(to_ns);
         let from_ns = from_ns.min(to_ns);
         let mut placed = 0;
@@ -87,7 +85,7 @@ impl IntervalMeter {
         self.bins = self.bins.chunks(2).map(joined).collect();
     }
 
-    /// The sum of several flows' bins, at the widest of their widths.
+    /// Sum the bins of several flows at their largest width.
     pub fn merge(mut flows: Vec<Self>, with_messages: bool) -> Intervals {
         let Some(width_ns) = flows.iter().map(|flow| flow.width_ns).max() else {
             return Intervals::default();

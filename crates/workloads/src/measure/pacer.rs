@@ -8,18 +8,17 @@ pub enum Turn {
     Wait(Instant),
 }
 
-/// The share of a group's time by which the next may follow sooner, so that what is late by no more
-/// is on time again at once.
+/// Fraction of a group's time by which the next may start early, so that small delays are made up at once.
 const FREE_SHARE: u64 = 32;
-/// The share of what a sender is late that it gains with the next group.
+/// Fraction of its delay that a sender makes up per group.
 const GAINED_SHARE: u64 = 16;
 
-/// An even schedule that is caught up with, but never by a burst: a sender that has fallen behind
-/// makes its gaps shorter by a small share of what it is late, and never shorter than half; or it
-/// leaves out what is overdue. A late wake-up so makes one gap too long and none much too short.
+/// An even schedule that is caught up without bursts: a late sender shortens its gaps by a small fraction of its
+/// delay, to half at most, or skips overdue messages. So a late wake-up makes one gap too long and none much too
+/// short.
 ///
-/// Messages go in groups of a stated size. One at a time is the default; at rates that no system
-/// call a message can follow, the group is what one call carries.
+/// Messages are sent in groups: of one by default; at rates too high for a system call per message, of as many as
+/// one call sends.
 #[derive(Debug)]
 pub struct Pacer {
     pace: Pace,
@@ -31,17 +30,17 @@ pub struct Pacer {
 }
 
 impl Pacer {
-    /// A schedule from `start` on whose messages leave in groups of `group`.
+    /// A schedule from `start` on with groups of `group` messages.
     pub fn new(pace: Pace, start: Instant, group: u64) -> Self {
         let group = group.max(1);
         let group_ns = pace.slot(Instant::ZERO, group).as_nanos();
         Self { pace, start, group, taken: 0, not_before: start, half_group_ns: group_ns / 2 }
     }
 
-    /// What to do at `now`, if slots up to `limit` may be taken.
+    /// The next step at `now`, if slots up to `limit` may be used.
     pub fn turn(&self, now: Instant, limit: u64) -> Turn {
         let last = (self.taken + self.group).min(limit.max(self.taken + 1)) - 1;
-        // A group leaves when its first message is due: none is late, and the burst is the group.
+        // A group is sent when its first message is due, so none is late and the burst is the group.
         let due = self.pace.slot(self.start, self.taken).max(self.not_before);
         if now < due { Turn::Wait(due) } else { Turn::Send(last + 1 - self.taken) }
     }
@@ -58,12 +57,11 @@ impl Pacer {
         self.taken = self.taken.max(index);
     }
 
-    /// Leave out the messages whose successor is due as well, of those before slot `limit`, and say
-    /// how many.
+    /// Skip messages before slot `limit` whose successor is also due, and return their number.
     pub fn skip_overdue(&mut self, now: Instant, limit: u64) -> u64 {
         let before = self.taken;
         if now >= self.pace.slot(self.start, self.taken + self.group) {
-            // The newest slot that is due.
+            // The newest due slot.
             let newest = self.pace.slots_within(now.nanos_since(self.start).saturating_add(1)) - 1;
             self.skip_to((newest + 1).saturating_sub(self.group).min(limit.saturating_sub(1)));
         }

@@ -1,10 +1,10 @@
-//! Round trips over time, in bins of even width.
+//! Round trips over time, in bins of equal width.
 
 use crate::messages::RoundTripsOverTime;
 
-/// Width at first. When more bins are needed than are kept, pairs are joined and the width doubles.
+/// Initial width. Beyond the limit of bins, pairs are merged and the width doubles.
 const WIDTH_NS: u64 = 10_000_000;
-/// Bins kept at most: a figure shows no more.
+/// Most bins: a figure shows no more.
 const MAX_BINS: usize = 120;
 
 #[derive(Debug, Clone, Copy, Default)]

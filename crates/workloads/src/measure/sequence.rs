@@ -1,4 +1,4 @@
-//! Which sequence numbers have arrived: new, again, or out of order.
+//! Classification of sequence numbers: new, duplicate or reordered.
 
 const WINDOW: u64 = 65_536;
 const WORDS: usize = (WINDOW / 64) as usize;
@@ -6,10 +6,10 @@ const WORDS: usize = (WINDOW / 64) as usize;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Seen {
     InOrder,
-    /// First arrival, but one sent later is already here (RFC 4737, section 3.3).
+    /// First arrival, after one sent later (RFC 4737, section 3.3).
     Reordered,
     Duplicate,
-    /// So far behind the newest that it is no longer known whether it was here.
+    /// Too far behind the newest number to know whether it arrived before.
     Stale,
 }
 
@@ -45,17 +45,17 @@ impl SequenceWindow {
         Seen::Reordered
     }
 
-    /// Take in `count` numbers from `first` on, all newer than any before: in order, each.
+    /// Record `count` consecutive numbers from `first` on, all newer than any before.
     pub fn observe_run(&mut self, first: u64, count: u64) {
         debug_assert!(first >= self.next, "{first} is not newer than {}", self.next);
         self.advance(first + count - 1);
-        // Of a run longer than the window only its end is remembered.
+        // Of a run longer than the window only its end is kept.
         for sequence in first.max(self.next.saturating_sub(WINDOW))..first + count {
             self.set(sequence);
         }
     }
 
-    /// How many numbers from `first` on have arrived; `None` if `first` is no longer remembered.
+    /// Number of arrivals from `first` on; `None` if `first` is outside the window.
     pub fn arrived_since(&self, first: u64) -> Option<u64> {
         if first >= self.next {
             return Some(0);

@@ -1,13 +1,13 @@
-//! Calls that wait for a timer: a mode of their times where no work has one.
+//! Detection of calls that wait for a timer, which shows as a mode in their times.
 //!
-//! Two ends that each wait for the other, one by Nagle's algorithm (RFC 896) and one by a delayed
-//! acknowledgement (RFC 9293 section 3.8.6.3), lose a fixed time with every exchange. Figures of
-//! such a service are figures of the timer.
+//! Two ends that each wait for the other, one by Nagle's algorithm (RFC 896) and one by a delayed acknowledgement
+//! (RFC 9293 section 3.8.6.3), lose a fixed time per exchange, so measurements show the timer instead of the
+//! service.
 
 use super::DistributionMeter;
 use crate::messages::Stall;
 
-/// Calls as long as this wait for a timer that is known, or for one more than once.
+/// Range of call durations that indicates a known timer, or several expiries of one.
 struct Wait {
     time_ns: u64,
     below_ns: u64,
@@ -15,7 +15,7 @@ struct Wait {
 }
 
 const MS: u64 = 1_000_000;
-/// A system keeps its timers in ticks, so a call may end earlier by one part in this many.
+/// Timers count in ticks, so a call may end earlier by this fraction.
 const EARLIER_PART: u64 = 20;
 const WAITS: [Wait; 5] = [
     Wait {
@@ -52,18 +52,18 @@ const WAITS: [Wait; 5] = [
 
 const LEAST_CALLS: u64 = 3;
 const ONE_IN: u64 = 200;
-/// The mode has at least this many times the calls of its neighbourhood.
+/// A mode has at least this many times the calls of its neighbourhood.
 const STANDS_OUT: u64 = 4;
-/// A call of fewer bytes does not take 40 ms by any link worth measuring (3 Mbit/s).
+/// A call of fewer bytes does not take 40 ms on any link above 3 Mbit/s.
 const SMALL_CALL_BYTES: u64 = 16 << 10;
-/// Calls of more bytes wait for a timer only if they take this many times their mean: a link that is
-/// full makes some calls wait for the data of a few.
+/// Larger calls count as timer waits only above this multiple of their mean: on a full link, some calls wait for
+/// the data of others.
 const LEAST_MEANS: u128 = 4;
 
-/// Modes of a kind of calls that a timer explains.
+/// Modes of one kind of call that a timer explains.
 ///
-/// Calls of many bytes are held against the link first. Those of a stream (`is_stream`) are never
-/// reported: a write waits for room in a buffer, as long as the link takes to empty it.
+/// Large calls are first compared with the speed of the link. Stream writes (`is_stream`) are never reported: they
+/// wait for buffer room, as long as the link needs.
 pub fn find_stalls(
     operation: &str,
     times: &DistributionMeter,

@@ -1,4 +1,4 @@
-//! What the stations of one thread share: their readings, counts and clock.
+//! State shared by the stations of one thread: readings, counts and clock.
 
 use std::cell::{Cell, RefCell};
 use std::collections::BTreeMap;
@@ -14,17 +14,16 @@ use crate::measure::DistributionMeter;
 use crate::messages::{BlockCheck, StationEnded, StationsEnd};
 use lanlab_units::Clock;
 
-/// Time between two updates of the totals that other threads read.
+/// Interval of updates to the totals that other threads read.
 const TELL_NS: u64 = 10_000_000;
-/// Stations that ended before the others, of which is kept why.
+/// Stations that ended early whose reason is kept.
 pub const MOST_ENDED: usize = 64;
 
-/// How stations come to their sessions.
+/// Provides sessions to stations.
 pub trait Connector: 'static {
-    /// What they have then.
     type Session: Session<File: 'static> + 'static;
 
-    /// Connect and log in one.
+    /// Connect and log in a station.
     fn connect(&self, station: u32) -> impl Future<Output = Result<Self::Session>>;
 }
 
@@ -34,15 +33,15 @@ pub struct Counts {
     pub setup_errors: BTreeMap<String, u64>,
     pub reconnects: u64,
     pub reconnect_errors: BTreeMap<String, u64>,
-    /// Stations that ended before the others, and why; the first of them.
+    /// The first stations that ended early, with reasons.
     pub ended: Vec<StationEnded>,
     pub ended_stations: u32,
-    /// Operations of an open loop that were due and were not begun.
+    /// Open-loop operations that were due and not started.
     pub unstarted: u64,
     pub own_lateness: DistributionMeter,
     pub checked: BlockCheck,
     pub agreed: Option<(Facts, TransferCapabilities)>,
-    /// Stations that had as many readings as they were to have, and those whose time was over.
+    /// Stations that reached their number of readings, and those whose time ended.
     pub full_stations: u32,
     pub late_stations: u32,
 }
@@ -139,7 +138,7 @@ impl<C: Connector, K: Clock> Context<C, K> {
         }
     }
 
-    /// Keep a reading; where there is no room for another, all stations end.
+    /// Keep a reading; when there is no room for another, all stations end.
     pub fn keep(&self, reading: Reading) {
         if !self.readings.borrow_mut().push(reading) && self.is_bounded() {
             self.job.stop(StationsEnd::Full);

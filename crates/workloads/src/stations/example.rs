@@ -1,4 +1,4 @@
-//! A trial as tests begin with it.
+//! A base configuration for tests.
 
 use lanlab_files::{ServiceKind, Target};
 

@@ -1,20 +1,19 @@
-//! When a trial has measured enough: the interval of the mean response time from the means of batches.
+//! Stopping rule: the confidence interval of the mean response time from batch means.
 
 const LEAST_BATCHES: usize = 20;
-/// As many become half as many of twice the length: the longer batches are, the less does one depend
-/// on the one before (Law and Carson, "A sequential procedure for determining the length of a
-/// steady-state simulation", Operations Research 27, 1979).
+/// As many batches are merged into half as many: longer batches are less correlated (Law and Carson, "A sequential
+/// procedure for determining the length of a steady-state simulation", Operations Research 27, 1979).
 const MOST_BATCHES: usize = 40;
-/// 97.5th percentile of Student's distribution with 19 degrees of freedom, the fewest there are; with
-/// more the interval is narrower than is said.
+/// 97.5th percentile of Student's distribution with 19 degrees of freedom, the fewest used; more would narrow the
+/// interval.
 const STUDENT: f64 = 2.093;
 
-/// Batches of equal time: the number of operations in each, and their total response time.
+/// Batches of equal time: number of operations in each, and their total response time.
 #[derive(Debug)]
 pub struct IntervalRule {
     ratio: f64,
     batches: Vec<(u64, u64)>,
-    /// Looks that make up a batch, and those of the last one so far.
+    /// Samples per batch, and samples in the current one.
     looks_a_batch: u32,
     looks: u32,
     last: (u64, u64),
@@ -25,7 +24,7 @@ impl IntervalRule {
         Self { ratio, batches: Vec::new(), looks_a_batch: 1, looks: 0, last: (0, 0) }
     }
 
-    /// Look at the operations and their time so far, at even times; whether that is enough.
+    /// Sample operations and their total time at even intervals; returns whether the interval is narrow enough.
     pub fn look(&mut self, operations: u64, response_ns: u64) -> bool {
         self.looks += 1;
         if self.looks < self.looks_a_batch || operations == self.last.0 {

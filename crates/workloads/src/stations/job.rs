@@ -1,4 +1,4 @@
-//! What all stations of a trial share: what they do, whether they go on, how far they are.
+//! State shared by all stations of a trial: work, stop flag and progress.
 
 use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
 
@@ -13,7 +13,7 @@ const STOPS: [StationsEnd; 3] = [StationsEnd::Interval, StationsEnd::Full, Stati
 pub struct Job {
     pub spec: StationsSpec,
     pub pattern: Pattern,
-    /// Place of the end in [`STOPS`] and one more; zero: they go on.
+    /// Index of the stop reason in [`STOPS`] plus one; zero: running.
     stopped: AtomicU8,
     pub is_dropped: AtomicBool,
 }
@@ -46,7 +46,7 @@ impl Job {
     }
 }
 
-/// What the stations of one thread have done so far: written by that thread, read by others.
+/// Progress of one thread's stations: written by that thread, read by others.
 #[derive(Debug, Default)]
 pub struct ThreadTotals {
     pub operations: AtomicU64,
@@ -67,7 +67,7 @@ impl ThreadTotals {
     }
 }
 
-/// The files of a station: one, or those of a service that moves whole files only.
+/// The files of a station: one, or several on a service that moves whole files only.
 pub fn paths(
     spec: &StationsSpec,
     station: u32,

@@ -1,5 +1,5 @@
-//! `stations`: many clients of a file service, each with its own connection and file, that read or
-//! write a block, wait for it, and go on; in a closed loop or whenever an operation is due.
+//! `stations`: many clients of a file service, each with its own connection and file, that read or write blocks in
+//! a closed loop or on a schedule.
 //!
 //! Every attempt at an operation is a reading; an error is a result, not an end.
 #![allow(
@@ -32,7 +32,7 @@ pub use station::Station;
 pub use totals::{Times, Worked, joined};
 pub use watch::Watch;
 
-/// Readings that there must be room for.
+/// Number of readings to allocate.
 pub fn room(spec: &StationsSpec) -> u32 {
     match spec.until.readings_per_station {
         Some(readings) => readings.saturating_mul(spec.own.count).min(spec.most_readings),

@@ -1,28 +1,26 @@
-//! What stands in a block: a function of the seed, its station, its place in the file and how often it
-//! has been written, so that a block of another place, of another station, or of an earlier time
-//! differs from one that is damaged.
+//! Block content as a function of seed, station, position and generation, so that a misplaced, foreign or outdated
+//! block can be distinguished from a damaged one.
 //!
-//! A block begins with its own description; what follows is a part of a table that is the same for
-//! all, from a place that the description determines. So to fill or to compare one costs what copying
-//! or comparing memory costs.
+//! A block begins with a description, which selects the following bytes from a shared table. So filling or
+//! comparing a block costs a memory copy or comparison.
 
 use crate::dataset::mix;
 
 /// Bytes of the description: tag, station, block, generation, length, check.
 pub const HEAD_BYTES: usize = 32;
-/// Bytes of the table: in a processor's own cache, and more than a compressor looks back.
+/// Bytes of the table: fits a processor's own cache, and exceeds a compressor's window.
 const TABLE_BYTES: usize = 1 << 18;
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Earlier generations that are tried for a block without a description.
+/// Earlier generations tried for a block without a description.
 const GENERATIONS_TRIED: u32 = 8;
-/// Shorter blocks are too alike to be distinguished by what they hold.
+/// Shorter blocks cannot be distinguished by content.
 const TELLING_BYTES: usize = 8;
 
 #[derive(Debug)]
 pub struct Pattern {
     tag: u64,
-    /// Twice the same, so that every part of it lies in one piece.
+    /// Stored twice, so that every range is contiguous.
     table: Box<[u8]>,
 }
 
@@ -30,7 +28,7 @@ pub struct Pattern {
 pub struct Place {
     pub station: u32,
     pub block: u32,
-    /// How often it has been written; 0 as it was prepared.
+    /// How often it has been written; 0 as prepared.
     pub generation: u32,
 }
 
@@ -72,17 +70,16 @@ impl Pattern {
         }
     }
 
-    /// The description of a block, where what follows it is one part of the table: [`Self::body`].
-    /// `None` of a block that has no description, or is longer.
+    /// The description of a block whose rest is one range of the table: [`Self::body`]. `None` for a block without
+    /// description, or a longer one.
     pub fn description(&self, place: Place, length: usize) -> Option<[u8; HEAD_BYTES]> {
         let body_bytes = length.checked_sub(HEAD_BYTES).filter(|body| *body <= TABLE_BYTES)?;
         Some(self.head(place, body_bytes))
     }
 
-    /// What follows the description of a block, where it lies.
+    /// The bytes of a block after its description.
     ///
-    /// # Panics
-    /// If the block is one of which [`Self::description`] says `None`.
+    /// # Panics If [`Self::description`] is `None` for the block.
     pub fn body(&self, place: Place, length: usize) -> &[u8] {
         self.part(self.key(place), length - HEAD_BYTES)
     }
@@ -102,7 +99,7 @@ impl Pattern {
         let mut from = self.key(place);
         for (number, part) in body.chunks(TABLE_BYTES).enumerate() {
             let right = self.part(from, part.len());
-            // A comparison of all is many times as fast as one of each.
+            // Comparing everything at once is many times faster than byte by byte.
             if part != right {
                 let within = part.iter().zip(right).position(|(found, right)| found != right);
                 let at = HEAD_BYTES + number * TABLE_BYTES + within.unwrap_or(0);
@@ -131,7 +128,7 @@ impl Pattern {
     }
 
     fn part(&self, key: u64, length: usize) -> &[u8] {
-        // The upper bits: successive keys differ most in these.
+        // The upper bits vary most between successive keys.
         let from = (key >> 40) as usize % TABLE_BYTES;
         &self.table[from..from + length]
     }

@@ -1,25 +1,23 @@
-//! Readings: one for each attempt at an operation, kept in memory that is there from the beginning.
+//! Readings, one per attempt at an operation, in preallocated memory.
 //!
-//! Where there are more than there is room for, they are thinned: of each station every second, fourth,
-//! eighth operation and so on stays, and all failures and retries. What is dropped makes room for the
-//! next one, so that no station ever waits for more than one reading to be kept.
+//! When room runs out, they are thinned: every second, fourth, eighth operation of each station is kept, and all
+//! failures and retries. Each new reading replaces one dropped reading, so no station waits for a clean-up.
 
 use lanlab_files::Class;
 
 use super::slices::Slices;
 use crate::measure::DistributionMeter;
 
-/// Readings in one line: their bytes in Base64 stay below the bound of a line.
+/// Readings per line, so that their Base64 stays below the limit of a line.
 pub const READINGS_A_LINE: usize = 16_384;
 pub const ALWAYS: u8 = u8::MAX;
-/// Bytes of a reading, in memory and in a line.
 pub const READING_BYTES: usize = 40;
 
-/// How an operation went: the place of its name in [`OUTCOMES`].
+/// Outcome of an operation: an index into [`OUTCOMES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Outcome(pub u8);
 
-/// Names of outcomes. What is appended has a new number; none changes its own.
+/// Names of outcomes. Append only: numbers must not change.
 pub const OUTCOMES: [&str; 17] = [
     "ok",
     "timed_out",
@@ -71,9 +69,9 @@ impl Outcome {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reading {
-    /// When it should have begun, ns.
+    /// When it was due, ns.
     pub intended_ns: u64,
-    /// When it began, ns.
+    /// When it started, ns.
     pub start_ns: u64,
     pub end_ns: u64,
     pub station: u32,
@@ -81,13 +79,13 @@ pub struct Reading {
     pub bytes: u32,
     pub is_write: bool,
     pub outcome: Outcome,
-    /// Which attempt at the operation this is, from 0.
+    /// Number of the attempt at the operation, from 0.
     pub attempt: u8,
-    /// It stays where of each station one of two to the power of this is kept; see [`level`].
+    /// It is kept while one operation in two to this power is kept per station; see [`level`].
     pub level: u8,
 }
 
-/// How often the number of an operation, from 0, can be halved: up to this thinning it is kept.
+/// How often an operation's number, from 0, can be halved: it is kept up to this level of thinning.
 pub fn level(operation: u64) -> u8 {
     operation.trailing_zeros() as u8
 }
@@ -129,7 +127,7 @@ impl Reading {
 pub struct Readings {
     all: Vec<Reading>,
     most: usize,
-    /// Sums of all that are plain; absent where there is room for every reading.
+    /// Sums of all plain operations; absent where every reading has room.
     slices: Option<Slices>,
     thinned: u8,
     place: usize,
@@ -141,7 +139,7 @@ pub struct Dropped {
     pub readings: u64,
     pub bytes: u64,
     pub response: DistributionMeter,
-    /// When the last of them ended, ns after the start.
+    /// End of the last of them, ns after the start.
     pub last_ns: u64,
 }
 
@@ -187,8 +185,8 @@ impl KeptReadings {
 }
 
 impl Readings {
-    /// Room for `most`. It is taken from the system page by page as it is first used, which costs
-    /// time after an operation and none of an operation.
+    /// Room for `most` readings. The system provides pages on first use, which costs time between operations, not
+    /// within them.
     pub fn new(most: usize, slices: Option<Slices>) -> Self {
         Self {
             all: Vec::with_capacity(most),
@@ -200,8 +198,7 @@ impl Readings {
         }
     }
 
-    /// Take in a reading, of which `level` is to be that of its operation; whether there is room for
-    /// another.
+    /// Store a reading, whose `level` is that of its operation; returns whether there is room for another.
     pub fn push(&mut self, mut reading: Reading) -> bool {
         if !reading.is_plain() {
             reading.level = ALWAYS;
@@ -215,8 +212,7 @@ impl Readings {
         self.slices.is_some() && self.replace(reading)
     }
 
-    /// Keep a reading in the place of one that is thinned out, or drop it; false if there was nothing
-    /// to be dropped.
+    /// Replace a thinned-out reading, or drop the new one; false if nothing could be dropped.
     fn replace(&mut self, reading: Reading) -> bool {
         let mut begun_anew = false;
         while reading.level >= self.thinned {

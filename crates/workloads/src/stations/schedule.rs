@@ -1,25 +1,25 @@
-//! What a station does next, and when: no clock and no service here.
+//! Next operation of a station and its time: no clock and no service here.
 
 use crate::dataset::mix;
 use crate::messages::{Arrivals, BlockAccess, StationOperation, StationsSpec};
 
 /// The golden ratio in 64 bits.
 const STEP: u64 = 0x9e37_79b9_7f4a_7c15;
-/// Most files of a station on a service that moves whole files only.
+/// Most files per station on a service that moves whole files only.
 const MOST_FILES: u64 = 8;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Turn {
     pub is_write: bool,
     pub block: u32,
-    /// When it is due, from the start; in a closed loop when the station is free.
+    /// When it is due after the start; in a closed loop, when the station is free.
     pub due_ns: Option<u64>,
 }
 
 #[derive(Debug)]
 pub struct Schedule {
     random: Random,
-    /// Of gaps, so that what is done does not depend on when it is due.
+    /// Random numbers for gaps, separate so that operations do not depend on their times.
     gaps: Random,
     blocks: u32,
     next_block: u32,
@@ -30,7 +30,7 @@ pub struct Schedule {
 
 #[derive(Debug)]
 enum Due {
-    /// The number of the next arrival of this station, where it stands among all, and their gap.
+    /// The station's next arrival number, its position among all stations, and their gap.
     Fixed {
         next: u64,
         station: u64,
@@ -93,7 +93,7 @@ impl Schedule {
                 (number as f64 * *gap_ns) as u64
             }
             Due::Poisson { at_ns, gap_ns } => {
-                // A number above 0: its logarithm is one.
+                // Above 0, so its logarithm is finite.
                 *at_ns -= (1.0 - self.gaps.ratio()).ln() * *gap_ns;
                 *at_ns as u64
             }
@@ -101,7 +101,7 @@ impl Schedule {
         Turn { is_write, block, due_ns }
     }
 
-    /// How many more are due before a time; the next is the first that is looked at.
+    /// Number of further operations due before a time, starting with `next`.
     pub fn due_before(mut self, end_ns: u64, next: Turn) -> u64 {
         let mut count = 0;
         let mut due_ns = next.due_ns;
@@ -113,13 +113,13 @@ impl Schedule {
     }
 }
 
-/// Blocks of each station, or files of a service that moves whole ones only.
+/// Blocks per station, or files on a service that moves whole ones only.
 pub fn blocks(spec: &StationsSpec, whole_files: bool) -> u32 {
     let blocks = (spec.file_size_bytes / u64::from(spec.message_size_bytes)).max(1);
     (if whole_files { blocks.min(MOST_FILES) } else { blocks }) as u32
 }
 
-/// Numbers by `SplitMix64`, as the content of datasets.
+/// `SplitMix64` random numbers, as in datasets.
 #[derive(Debug)]
 struct Random(u64);
 
@@ -129,12 +129,12 @@ impl Random {
         mix(self.0)
     }
 
-    /// From 0 to below `end`, each as likely to 1 in 2³².
+    /// Uniform from 0 to below `end`, to within 2⁻³².
     fn below(&mut self, end: u32) -> u32 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u32
     }
 
-    /// From 0 to below 1.
+    /// Uniform from 0 to below 1.
     fn ratio(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }

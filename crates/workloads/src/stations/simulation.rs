@@ -12,8 +12,8 @@ use crate::messages::{CpuTime, Failure, Stationed, StationsSpec};
 use crate::virtual_time::VirtualTime;
 use lanlab_units::Clock;
 
-/// Run a trial; `start_ns` is the time from all connections being there to the start, `totals` what others
-/// read of it meanwhile.
+/// Run a trial; `start_ns` is the time from the last connection to the start, `totals` the progress visible to
+/// others.
 pub async fn simulate<C: Connector>(
     time: VirtualTime,
     spec: StationsSpec,

@@ -1,15 +1,15 @@
-//! Sums over slices of time, one for each station and slice: exact, even where readings are thinned.
+//! Sums per station and time slice: exact, even if readings are thinned.
 
-/// Slices of a trial at most; a trial that goes on has wider ones instead.
+/// Most slices of a trial; longer trials get wider ones.
 const SLICES: usize = 64;
 pub const CELL_BYTES: usize = 48;
-/// Cells in one line: their bytes in Base64 stay below the bound of a line.
+/// Cells per line, so that their Base64 stays below the limit of a line.
 pub const CELLS_A_LINE: usize = 13_000;
 pub const STATION_BYTES: u64 = (SLICES * size_of::<Cell>()) as u64;
-/// Width of the first slices, as a power of two: 8.4 ms.
+/// Initial slice width as a power of two: 8.4 ms.
 const FIRST_WIDTH: u32 = 23;
 
-/// Operations of a station that ended in a slice at their first attempt, as they should.
+/// Operations of a station that ended in a slice, successful at the first attempt.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Cell {
     operations: u64,
@@ -43,8 +43,8 @@ pub struct Slices {
 }
 
 impl Slices {
-    /// For every `step`th of all stations from `first` on, `stations` of them. With a time to the end
-    /// of the trial the slices are as wide as it takes from the beginning.
+    /// For every `step`th of all stations from `first` on, `stations` of them. If the duration is known, slices
+    /// have their final width from the start.
     pub fn new(first: u32, step: u32, stations: usize, time_ns: Option<u64>) -> Self {
         let mut width = FIRST_WIDTH;
         while time_ns.is_some_and(|time_ns| time_ns >> width >= SLICES as u64) {
@@ -95,7 +95,7 @@ impl Slices {
         self.cells.iter().map(|cell| cell.operations).sum()
     }
 
-    /// The cells that have something, as bytes; see `StationSlices` in the messages.
+    /// The non-empty cells as bytes; see `StationSlices` in the messages.
     pub fn octets(&self) -> Vec<u8> {
         let mut octets = Vec::new();
         for (place, cell) in self.cells.iter().enumerate().filter(|(_, cell)| cell.operations > 0) {

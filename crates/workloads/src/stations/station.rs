@@ -13,15 +13,15 @@ use crate::failure_of;
 use crate::messages::{StationEnded, StationSync};
 use lanlab_units::Clock;
 
-/// Pause before an operation is tried again, twice as long before each further attempt, and the
-/// longest pause. As copies do.
+/// Pause before the first retry of an operation, doubled for each further one, and the longest pause. The same as
+/// for copies.
 const FIRST_PAUSE_NS: u64 = 100_000_000;
 const MOST_PAUSE_NS: u64 = 5_000_000_000;
 const MOST_FAILURES: u32 = 100;
-/// Shorter blocks are copied behind their description and written as one piece: to hand the system two
-/// costs more than that (on tmpfs 110 ns of 1,300 with 6,000 bytes); from 16,000 on it does not.
+/// Shorter blocks are copied behind their description and written in one piece, which is cheaper than two (on tmpfs
+/// by 110 ns of 1,300 with 6,000 bytes); from 16,000 bytes on it is not.
 const GATHERED_BYTES: u32 = 16_384;
-/// Blocks that are read again after the end, of those that a station wrote last.
+/// Blocks re-read after the end: the last that a station wrote.
 const READ_BACK: usize = 4;
 const IS_OPEN: u32 = 1 << 31;
 
@@ -31,7 +31,7 @@ pub struct Station<C: Connector> {
     number: u32,
     paths: Vec<ServicePath>,
     session: Option<C::Session>,
-    /// Open from the beginning to the end, but of a service that moves whole files only.
+    /// Open throughout, except on a service that moves whole files only.
     file: Option<FileOf<C>>,
     whole_files: bool,
     gathers: bool,
@@ -60,7 +60,7 @@ impl<C: Connector> Station<C> {
     pub async fn work(&mut self, context: &Context<C, impl Clock>) {
         match self.operations(context).await {
             End::Due => {}
-            // A station that is stopped does not retry for long.
+            // A stopped station does not retry for long.
             End::Fault(_) if context.job.stopped().is_some() => {}
             End::Fault(fault) => {
                 let failure = failure_of(fault);
@@ -116,7 +116,7 @@ impl<C: Connector> Station<C> {
                 let mut counts = context.counts.borrow_mut();
                 counts.late_stations += 1;
                 if let Some(end_ns) = spec.until.time_ns {
-                    // No further turn is taken from it.
+                    // The schedule is no longer needed.
                     let schedule = std::mem::replace(&mut self.schedule, Schedule::new(spec, 0, 1));
                     counts.unstarted += schedule.due_before(end_ns, turn);
                 }
@@ -163,7 +163,7 @@ impl<C: Connector> Station<C> {
                 attempt,
                 level: level(number),
             };
-            // Each time that a call was late is an attempt that failed; the last one is how it ended.
+            // Each time-out of a late call is a failed attempt; the last one is its outcome.
             let late = late.min(most.saturating_sub(self.readings + 1)).min(u8::MAX.into()) as u8;
             for late in 0..late {
                 context.keep(Reading { attempt: attempt.saturating_add(late), ..reading });
@@ -187,7 +187,7 @@ impl<C: Connector> Station<C> {
             }
             let is_passing = fault.class.is_passing();
             if is_passing || matches!(fault.class, Class::Protocol | Class::Length) {
-                // After any fault the old connection is of no use.
+                // After any fault the connection is unusable.
                 self.file = None;
                 self.session = None;
                 self.reconnect(context).await?;
@@ -231,14 +231,14 @@ impl<C: Connector> Station<C> {
         }
     }
 
-    /// Whether the buffer has what was last written to a block, as far as that is known.
+    /// Whether the buffer contains what was last written to a block, as far as known.
     fn is_right(&self, context: &Context<C, impl Clock>, block: u32) -> bool {
         if !context.job.spec.verify {
             return true;
         }
         let writes = self.writes.get(block as usize).copied().unwrap_or(0);
         if writes & IS_OPEN != 0 {
-            // A write that failed may have been done, in part or not at all.
+            // A failed write may have been executed, in part or not at all.
             return true;
         }
         let place = Place { station: self.number, block, generation: writes };
@@ -304,7 +304,7 @@ impl<C: Connector> Station<C> {
         }
     }
 
-    /// See, once nothing is measured any more, that what was written last is there; take leave.
+    /// After the measurement, verify the last written blocks, and log out.
     pub async fn finish(mut self, context: &Context<C, impl Clock>) {
         let count = self.written.min(READ_BACK as u64) as usize;
         let mut blocks = self.last[..count].to_vec();
@@ -318,7 +318,7 @@ impl<C: Connector> Station<C> {
             let done = self.attempt(context, turn).await;
             let is_wrong = match done {
                 Ok(()) => !self.is_right(context, block),
-                // That what was confirmed is not there is no better than another's in its place.
+                // A missing confirmed block is as bad as a wrong one.
                 Err(fault) => matches!(fault.class, Class::Missing | Class::Length),
             };
             let mut counts = context.counts.borrow_mut();
@@ -326,7 +326,7 @@ impl<C: Connector> Station<C> {
             counts.checked.read_back_wrong += u64::from(is_wrong);
         }
         if let Some(session) = self.session.take() {
-            // What was measured is measured: how the server takes its leave changes nothing of it.
+            // The measurement is complete: a failed logout does not affect it.
             if let Some(file) = self.file.take() {
                 let _ = session.close(file).await;
             }

@@ -1,4 +1,4 @@
-//! What the stations of a host came to, as one result.
+//! Combined result of a host's stations.
 
 use std::collections::BTreeMap;
 
@@ -78,8 +78,8 @@ pub fn joined(job: &Job, threads: Vec<Worked>, times: Times) -> (Stationed, Vec<
     (stationed, readings)
 }
 
-/// Thin all threads' readings as much as those of the one that had to the most, and make their slices
-/// of one width; `None` if none had to.
+/// Thin all threads' readings to the level of the most thinned one, and equalise their slice widths; `None` if no
+/// thread thinned.
 fn alike(threads: &mut [KeptReadings]) -> Option<Thinned> {
     let most = threads.iter().map(|thread| thread.thinned).max().filter(|most| *most > 0)?;
     let width = threads.iter().filter_map(|thread| thread.slices.as_ref()).map(Slices::width).max();

@@ -1,10 +1,10 @@
-//! Whether all stations have measured enough: looked at every few milliseconds.
+//! Checks every few milliseconds whether all stations have measured enough.
 
 use super::interval::IntervalRule;
 use super::job::{Job, ThreadTotals};
 use crate::messages::StationsEnd;
 
-/// Looks at how far the stations of all threads are, and stops them when that is enough.
+/// Samples the progress of all threads' stations, and stops them when it is enough.
 #[derive(Debug)]
 pub struct Watch {
     rule: Option<IntervalRule>,

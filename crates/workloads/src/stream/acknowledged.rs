@@ -1,5 +1,5 @@
-//! What a peer's TCP has acknowledged of a flow, where only the sending end counts: no socket here, and
-//! time is an argument.
+//! Bytes acknowledged by a peer's TCP, for trials counted only at the sender: no socket here, and time is an
+//! argument.
 
 use lanlab_units::Instant;
 
@@ -15,10 +15,10 @@ struct Reading {
 #[derive(Debug)]
 pub struct AcknowledgedCounter {
     start: Instant,
-    /// The kernel's count before the first byte of payload: it counts the connection's set-up too.
+    /// The kernel's count before the first byte of payload, which includes connection set-up.
     before_bytes: u64,
     last: Reading,
-    /// The last reading that was more than the one before, and how many there were of these.
+    /// The last reading that increased, and the number of increases.
     last_gain: Reading,
     gains: u64,
     from: Option<Edge>,
@@ -34,8 +34,8 @@ struct Edge {
     gains: u64,
 }
 
-/// Gains of a measured part from which on it is measured between its ends: one more or less of fewer
-/// would change the figure by more than a tenth, so it is measured between gains.
+/// From this many increases on, a measured part is timed between its ends; with fewer, one more or less would
+/// change the result by over a tenth, so it is timed between increases.
 const MANY_GAINS: u64 = 10;
 
 impl AcknowledgedCounter {
@@ -54,14 +54,13 @@ impl AcknowledgedCounter {
         }
     }
 
-    /// The same, whose measured part begins and ends at these times, also within a long message.
+    /// The same with a measured part between these times, possibly within a long message.
     #[must_use]
     pub fn within(self, window: Option<(Instant, Instant)>) -> Self {
         Self { window, ..self }
     }
 
-    /// Take in the kernel's count at `now`. What the peer acknowledges beyond `written_bytes` of payload is
-    /// the end of the connection.
+    /// Record the kernel's count at `now`. An acknowledgement beyond `written_bytes` of payload is that of the FIN.
     pub fn look(
         &mut self,
         count_bytes: u64,
@@ -105,9 +104,9 @@ impl AcknowledgedCounter {
         self.last.bytes
     }
 
-    /// What it came to. A part that did not end by itself ends with the last reading.
+    /// The result. A part that did not end by itself ends with the last reading.
     ///
-    /// A peer that reads slowly acknowledges in lumps, and between two of them nothing.
+    /// A slow reader acknowledges in bursts.
     pub fn finish(&self) -> AcknowledgedFlow {
         let until = self.until.unwrap_or(self.edge());
         let from = self.from.unwrap_or(until);

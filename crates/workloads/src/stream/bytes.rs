@@ -1,4 +1,4 @@
-//! What a receiver of a byte stream counts: no socket here, and time is an argument.
+//! Counters of a byte stream's receiver: no socket here, and time is an argument.
 
 use lanlab_units::Instant;
 
@@ -18,7 +18,7 @@ pub struct ByteCounter<'a> {
 }
 
 impl<'a> ByteCounter<'a> {
-    /// Nothing has come yet; `start` is the beginning of the warm-up at the sender.
+    /// Counters at zero; `start` is the beginning of the warm-up at the sender.
     pub fn new(plan: &'a Plan, start: Instant) -> Self {
         let start = plan.arrivals_from(start);
         Self {
@@ -33,8 +33,8 @@ impl<'a> ByteCounter<'a> {
         }
     }
 
-    /// Reception begins at `now`, with this waiting: a peer sends from when it is connected, and what
-    /// came before the window is not in it.
+    /// Reception begins at `now`, with these bytes waiting: a peer sends as soon as it is connected, and earlier
+    /// bytes are outside the window.
     pub fn begin(&mut self, waiting_bytes: u64, now: Instant) {
         if waiting_bytes > 0 && now >= self.window_start {
             self.window_start = now;
@@ -42,7 +42,7 @@ impl<'a> ByteCounter<'a> {
         }
     }
 
-    /// Count bytes that came at `now`. Gives the messages that are whole by them.
+    /// Count bytes that arrived at `now`. Returns the number of messages they complete.
     pub fn count(&mut self, bytes: u64, now: Instant, intervals: &mut IntervalMeter) -> u64 {
         self.last_arrival = now;
         let before = self.total_bytes;
@@ -63,7 +63,7 @@ impl<'a> ByteCounter<'a> {
         now.nanos_since(self.last_arrival.max(self.start))
     }
 
-    /// A sender closes its end when it has sent all; one that dies closes it too, but too early.
+    /// A sender closes its end after sending everything; one that dies closes it too early.
     pub fn end_of_stream(&self, now: Instant) -> EndedBy {
         let is_complete = match (self.window_end, self.plan.messages()) {
             (Some(end), _) => now >= end,
@@ -73,7 +73,7 @@ impl<'a> ByteCounter<'a> {
         if is_complete { EndedBy::Finished } else { EndedBy::PeerClosed }
     }
 
-    /// The same of a peer that decides itself how much it sends: what came in the window until then is all of it.
+    /// The same for a peer that decides how much it sends: everything received in the window counts.
     pub fn end_of_peer(&mut self, now: Instant) -> EndedBy {
         let is_timed = self.window_end.is_some() && self.window_bytes > 0;
         if is_timed && self.end_of_stream(now) == EndedBy::PeerClosed {

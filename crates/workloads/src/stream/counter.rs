@@ -1,4 +1,4 @@
-//! What a receiver of datagrams counts: no socket here, and time is an argument.
+//! Counters of a datagram receiver: no socket here, and time is an argument.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::Layout;
@@ -78,10 +78,10 @@ pub struct Counter<'a> {
     sequences: SequenceWindow,
     last_delay: LastDelay,
     newest_at: Instant,
-    /// Arrival of the first and the last measured message, where they bound the window.
+    /// Arrival of the first and last measured message, if they define the window.
     first_arrival: Option<Instant>,
     last_arrival: Instant,
-    /// The socket's count of drops before the measured part, and whether that is settled.
+    /// The socket's drop count before the measured part, and whether it is final.
     drops_before: u32,
     drops_settled: bool,
     finished_at: Option<Instant>,
@@ -90,7 +90,7 @@ pub struct Counter<'a> {
 }
 
 impl<'a> Counter<'a> {
-    /// Nothing has come yet; `start` is the beginning of the warm-up at the sender.
+    /// Counters at zero; `start` is the beginning of the warm-up at the sender.
     pub fn new(plan: &'a Plan, start: Instant) -> Self {
         let start = plan.arrivals_from(start);
         Self {
@@ -120,7 +120,7 @@ impl<'a> Counter<'a> {
         self.sequences.expected()
     }
 
-    /// By how much the delay of messages varies now, nanoseconds; 0 before it is measured.
+    /// Current delay variation, nanoseconds; 0 if not measured yet.
     pub fn delay_variation_ns(&self) -> u64 {
         self.last_delay.smoothed_ns()
     }
@@ -142,8 +142,7 @@ impl<'a> Counter<'a> {
         self.sent_messages == Some(self.counts.total_messages)
     }
 
-    /// Count a run of messages: at once if all are new and on one side of the warm-up's end, else
-    /// one by one.
+    /// Count a run of messages: at once if all are new and on one side of the warm-up's end, otherwise one by one.
     pub fn count<U>(&mut self, run: Run, meters: &mut Meters<U>) {
         let last = run.first + run.count - 1;
         let mixed =
@@ -172,7 +171,7 @@ impl<'a> Counter<'a> {
         self.count_new(run, meters);
     }
 
-    /// Newer messages than any before arrived at `at`, and `missing` numbers before them did not.
+    /// New highest numbers arrived at `at`, and `missing` numbers before them did not.
     fn note_newest<U>(&mut self, missing: u64, at: Instant, meters: &mut Meters<U>) {
         let (from_ns, to_ns) = (self.newest_at.nanos_since(self.start), at.nanos_since(self.start));
         meters.intervals.record_lost(from_ns, to_ns, missing);
@@ -225,22 +224,21 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Whether what arrives then is too late to count: `drain_ns` after the end of the measured part,
-    /// or where that is an amount of messages, after the sender's word that all is sent.
+    /// Whether arrivals now are too late to count: `drain_ns` after the end of the measured part, or, for an amount
+    /// of messages, after the sender's final count.
     fn is_overdue(&self, at: Instant) -> bool {
         let end = self.window_end.or(self.finished_at);
         end.is_some_and(|end| at > end.plus_nanos(self.plan.drain_ns))
     }
 
-    /// Find the socket's count of drops before the measured part, from the counts that come with
-    /// its messages.
+    /// Determine the socket's drop count before the measured part from the counts attached to messages.
     fn note_drops(&mut self, sequence: u64, measured: bool, arrival: Arrival) {
         if self.drops_settled {
             return;
         }
         if measured {
             self.drops_settled = true;
-            // Unless messages before it are missing, and are among those dropped.
+            // Unless earlier messages are missing, and may be among those dropped.
             if self.counts.first_measured == Some(sequence) {
                 self.drops_before = arrival.drops;
             }
@@ -249,8 +247,8 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// From `first_measured` on messages are measured. Some may be here already, if the mark was
-    /// overtaken or lost: those still remembered are counted.
+    /// Messages are measured from `first_measured` on. If the mark was late, those already received and still
+    /// remembered are counted.
     pub fn mark(&mut self, first_measured: u64) {
         if self.counts.first_measured.is_none()
             && let Some(arrived) = self.sequences.arrived_since(first_measured)
@@ -260,8 +258,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Messages that were sent after the newest that arrived: lost until the sender had sent all, where
-    /// it has said how many that is.
+    /// Messages sent after the newest received one: lost, if the sender has reported their number.
     fn note_missing_at_the_end<U>(&mut self, now: Instant, meters: &mut Meters<U>) {
         let sent = self.sent_messages.unwrap_or(0);
         let missing = sent.saturating_sub(self.sequences.expected());
@@ -272,7 +269,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Close the counts at `now`; `dropped` is the socket's count of drops then.
+    /// Close the counters at `now`; `dropped` is the socket's drop count then.
     pub fn close<U>(&mut self, now: Instant, dropped: Option<u32>, meters: &mut Meters<U>) {
         meters.delay_variation.end(&self.last_delay);
         self.note_missing_at_the_end(now, meters);

@@ -1,11 +1,11 @@
-//! A plan as tests begin with it.
+//! A base plan for tests.
 
 use super::Plan;
 use crate::messages::{Amount, Io, Receive, Timestamps, WhenLate};
 
 const MS: u64 = 1_000_000;
 
-/// 100 bytes, 1 s measured after a warm-up of 100 ms; late is later than 50 ms after the end.
+/// 100 bytes, 1 s measured after a warm-up of 100 ms; messages later than 50 ms after the end are overdue.
 pub fn plan() -> Plan {
     Plan {
         message_bytes: 100,

@@ -1,5 +1,5 @@
-//! What a receiver makes of the datagrams of one flow: which are messages, what is to be answered.
-//! No socket here, and time is an argument.
+//! How a receiver handles the datagrams of one flow: messages, control messages and replies. No socket here, and
+//! time is an argument.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
@@ -11,14 +11,14 @@ use crate::handshake::Acceptor;
 use crate::messages::{EndedBy, Failure};
 use crate::went_on_too_long;
 
-/// No flow has as many messages: at 100 million a second they take 1,400 years. A peer that sends such
-/// a number is no sender of ours, and numbers below can be added up.
+/// No flow has as many messages: at 100 million a second they take 1,400 years. A larger number is not from our
+/// sender, and smaller ones cannot overflow sums.
 const MOST_MESSAGES: u64 = 1 << 62;
 
-/// Time that a receiver stays after the sender's last message, in case its answer was lost.
+/// How long a receiver stays after the sender's last message, in case its answer was lost.
 const TAIL_NS: u64 = 20_000_000;
-/// The same while messages are missing and others came out of order: late ones still count. The
-/// sender's last message is sent after all others, so on a path that keeps the order none follows it.
+/// The same if messages are missing and others arrived out of order, as late ones still count. The sender's last
+/// message follows all others, so on an order-preserving path none follows it.
 const DISORDERED_TAIL_NS: u64 = 200_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +42,7 @@ pub struct Incoming<'a> {
 }
 
 impl<'a> Incoming<'a> {
-    /// Nothing has come yet; `acceptor` is the one to which the sender has proved itself.
+    /// Initial state; the sender has proved itself to `acceptor`.
     pub fn new(
         plan: &'a Plan,
         token: Token,
@@ -64,7 +64,7 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Take in a datagram; after the last of a call, [`flush`](Self::flush).
+    /// Handle a datagram; call [`flush`](Self::flush) after the last of a batch.
     pub fn take<U>(
         &mut self,
         datagram: &[u8],
@@ -95,11 +95,10 @@ impl<'a> Incoming<'a> {
         }
     }
 
-    /// Whether it is over at `now`, and why; to be asked some ten times a second at least.
+    /// Whether the flow has ended at `now`, and why; call it at least ten times a second.
     ///
-    /// # Errors
-    /// `peer.too_long` if the sender is not done an hour after its time, `peer.too_much` if it has
-    /// sent more than was to be measured.
+    /// # Errors `peer.too_long` if the sender is still active an hour after its deadline, `peer.too_much` if it
+    /// sent more than the agreed amount.
     pub fn end(&self, now: Instant) -> Result<Option<EndedBy>, Failure> {
         if now > self.latest_end {
             return Err(went_on_too_long());
@@ -119,7 +118,7 @@ impl<'a> Incoming<'a> {
         Ok(is_silent.then_some(EndedBy::Silence))
     }
 
-    /// The sender has closed its port: why it is over, if it is.
+    /// The sender closed its port: the reason if the flow has ended.
     pub fn closed(&self) -> Option<EndedBy> {
         self.counter.finished_at().is_none().then_some(EndedBy::PeerClosed)
     }

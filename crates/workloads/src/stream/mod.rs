@@ -19,11 +19,11 @@ pub use plan::{LONGEST_NS, OVERTIME_NS, Plan};
 use quiet::Quiet;
 pub use schedule::{Schedule, Sent, SharedMeters, Step};
 
-/// Takes the CPU time of a thread while one of its flows is measured.
+/// Measures a thread's CPU time while one of its flows is measured.
 pub trait CpuMeter {
-    /// A flow begins to be measured.
+    /// A measured flow begins.
     fn begin(&mut self);
-    /// A flow is no longer measured.
+    /// A measured flow ends.
     fn end(&mut self);
 }
 

@@ -1,12 +1,10 @@
-//! What a sender of datagrams does: when messages leave, which control messages it exchanges with its
-//! receiver, and how both agree on the end.
+//! The datagram sender: message schedule, control messages, and agreement on the end.
 //!
 //! # Driving it
 //!
-//! Ask [`next`](Outgoing::next) what to do, and do it; say what became of messages by
-//! [`took`](Outgoing::took), [`blocked`](Outgoing::blocked) or [`no_room`](Outgoing::no_room), and
-//! hand over what the receiver has said by [`heard`](Outgoing::heard) or
-//! [`closed`](Outgoing::closed); then ask again.
+//! Call [`next`](Outgoing::next) and do what it returns; report messages with [`took`](Outgoing::took),
+//! [`blocked`](Outgoing::blocked) or [`no_room`](Outgoing::no_room), and events of the receiver with
+//! [`heard`](Outgoing::heard) or [`closed`](Outgoing::closed); then repeat.
 
 use lanlab_units::Instant;
 use lanlab_wire::probe::{Header, Layout};
@@ -16,15 +14,15 @@ use super::{CpuMeter, Plan, Quiet, Schedule, Sent, SharedMeters, Step};
 use crate::messages::{EndedBy, Failure};
 use crate::{Closing, ClosingStep, Progress, went_on_too_long};
 
-/// Time between two checks of a sender for messages of its receiver and for the driver's cancellation.
+/// Interval at which a sender checks for control messages and cancellation.
 const CHECK_NS: u64 = 10_000_000;
 const END_LOOK_NS: u64 = 500_000;
-/// Time for a receiver to confirm the end, in silences: on a slow link messages queued before the end
-/// arrive first.
+/// Time for a receiver to confirm the end, in units of the silence limit: on a slow link, queued messages arrive
+/// first.
 const CONFIRM_SILENCES: u64 = 20;
-/// The mark is said this many times at each look; then a round trip passes before the next.
+/// The mark is sent this many times per check; then a round trip passes before the next.
 const QUICK_MARKS: u32 = 5;
-/// Pause before a message is tried again that the system had no room for.
+/// Pause before a message without room is retried.
 const REFUSED_PAUSE_NS: u64 = 50_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -114,10 +112,9 @@ impl<'a> Outgoing<'a> {
         self.layout.emit(&header, message);
     }
 
-    /// What to do at `now`.
+    /// The next step at `now`.
     ///
-    /// # Errors
-    /// `peer.too_long` if it is not over an hour after its time.
+    /// # Errors `peer.too_long` if the flow is still active an hour after its deadline.
     #[inline]
     pub fn next(
         &mut self,
@@ -174,7 +171,7 @@ impl<'a> Outgoing<'a> {
                 self.has_heard = true;
                 Action::Hear
             }
-            // Look now and then whether the receiver has said something, however slow the rate.
+            // Check for control messages regularly, however slow the rate.
             Step::Wait(until) if until > self.next_check => {
                 Action::Wait { until: self.next_check, exact: false }
             }
@@ -200,7 +197,7 @@ impl<'a> Outgoing<'a> {
         Ok(is_silent.then_some(EndedBy::Silence))
     }
 
-    /// The control message that is due: the mark until it is confirmed, or a keep-alive.
+    /// The due control message: the mark until it is confirmed, or a keep-alive.
     fn word_due(&mut self, now: Instant) -> Option<Kind> {
         if self.schedule.is_measuring() && !self.is_marked && now >= self.next_mark {
             return Some(self.mark(now));
@@ -212,8 +209,8 @@ impl<'a> Outgoing<'a> {
         None
     }
 
-    /// Say the mark: a few times at once, as it may be lost, and then when its answer is overdue, so
-    /// that on a long path it does not take the stream's room.
+    /// Send the mark: a few times at once, as it may be lost, then again when its answer is overdue, so that it
+    /// does not displace the stream on a long path.
     fn mark(&mut self, now: Instant) -> Kind {
         self.marks += 1;
         let pause_ns = if self.marks < QUICK_MARKS { 0 } else { self.plan.round_trip_ns };
@@ -277,8 +274,7 @@ impl<'a> Outgoing<'a> {
         self.blocked_since = Some(now);
     }
 
-    /// The system has dropped a message for want of room. Gives when to try again, if that is
-    /// not at once.
+    /// The system dropped a message for lack of room. Returns when to retry, unless at once.
     pub fn no_room(
         &mut self,
         now: Instant,
@@ -293,8 +289,8 @@ impl<'a> Outgoing<'a> {
         Some(now.plus_nanos(REFUSED_PAUSE_NS))
     }
 
-    /// A control message of the session has come. A peer cannot confirm what was not sent, nor have more
-    /// than was sent; but short numbers may be extended wrongly.
+    /// A control message of the session arrived. A peer cannot confirm unsent messages, nor report more than were
+    /// sent, unless short numbers were extended wrongly.
     pub fn heard(&mut self, message: &Message, now: Instant) {
         if !message.token.matches(&self.token) || message.flow != self.flow {
             return;

@@ -5,14 +5,13 @@ use lanlab_units::{Instant, Pace};
 use crate::messages::{Amount, Choice, Io, Receive, Timestamps, WhenLate};
 use crate::path::{ROUND_TRIPS_OF_SILENCE, shift_ns, tcp_silence_ns};
 
-/// Over UDP either end says so often that it is there: of a sender's patience with a silent receiver
-/// (`DEAD_MAN_NS`) that is an eighteenth, so that a link that loses a third is borne. With many flows
-/// less often: it must not be what costs.
+/// Keep-alive interval of either end over UDP: an eighteenth of a sender's patience with a silent receiver
+/// (`DEAD_MAN_NS`), so that a link with a third lost works. Longer with many flows, to limit its cost.
 const ALIVE_NS: u64 = 50_000_000;
 const ALIVE_PER_FLOW_NS: u64 = 200_000;
-/// Time that a trial may take beyond its amount, until what is queued has crossed a slow link.
+/// Time allowed beyond a trial's amount, while queued messages cross a slow link.
 pub const OVERTIME_NS: u64 = 3_600_000_000_000;
-/// The longest time that can be measured: one day. An amount of messages takes no longer, either.
+/// Longest measurement: one day, also for an amount of messages.
 pub const LONGEST_NS: u64 = 86_400_000_000_000;
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -21,7 +20,7 @@ pub struct Plan {
     pub pace: Option<Pace>,
     pub shared_pace: Option<Pace>,
     pub flows: u16,
-    /// Number of threads; `None`: one for each processor.
+    /// Number of threads; `None`: one per processor.
     pub threads: Option<u16>,
     pub io: Io,
     pub io_choice: Option<Choice>,
@@ -31,13 +30,13 @@ pub struct Plan {
     pub when_late: WhenLate,
     pub timestamps: Timestamps,
     pub drain_ns: u64,
-    /// Messages handed over in one system call at most.
+    /// Most messages per system call.
     pub group: usize,
     pub warmup_ns: u64,
     pub interval_ns: u64,
-    /// Either end gives up after this time without a message from the other, on a path that takes none.
+    /// Silence after which either end gives up, on a path without delay.
     pub silence_ns: u64,
-    /// Round trip of the path, as it was measured before the start; 0: not known, or of no account.
+    /// Round-trip time of the path, measured before the start; 0 if unknown or negligible.
     pub round_trip_ns: u64,
 }
 
@@ -55,12 +54,12 @@ impl Plan {
         start.plus_nanos(self.warmup_ns)
     }
 
-    /// Where the receiver's times begin: by the time that the path takes later than the sender's.
+    /// Start of the receiver's times: the sender's plus the path delay.
     pub fn arrivals_from(&self, start: Instant) -> Instant {
         start.plus_nanos(shift_ns(self.round_trip_ns, self.warmup_ns))
     }
 
-    /// The silence after which an end gives up on the other on this path.
+    /// The silence after which an end gives up on this path.
     pub fn longest_silence_ns(&self) -> u64 {
         self.silence_ns.saturating_add(ROUND_TRIPS_OF_SILENCE * self.round_trip_ns)
     }
@@ -69,8 +68,7 @@ impl Plan {
         tcp_silence_ns(self.silence_ns, self.round_trip_ns)
     }
 
-    /// Time between two words of an end that has nothing else to say: well within the silence after
-    /// which the other gives up.
+    /// Keep-alive interval: well within the silence after which the other end gives up.
     pub fn alive_ns(&self) -> u64 {
         let flows = u64::from(self.flows);
         ALIVE_NS.max(flows * ALIVE_PER_FLOW_NS).min(self.silence_ns / 4)
@@ -83,7 +81,7 @@ impl Plan {
         end.plus_nanos(self.drain_ns).plus_nanos(silence_ns).plus_nanos(OVERTIME_NS)
     }
 
-    /// Slots of one flow's schedule, begun at `first`, that lie before `end`; none without one.
+    /// Slots of one flow's schedule from `first` to `end`; zero without a schedule.
     pub fn slots(&self, first: Instant, end: Instant) -> u64 {
         self.pace.map_or(0, |pace| pace.slots_within(end.nanos_since(first)))
     }

@@ -1,12 +1,11 @@
-//! A sender that hears nothing of its receiver.
+//! A sender that no longer hears its receiver.
 
 use lanlab_units::Instant;
 
-/// A sender that has heard nothing for this time and a round trip sends nothing more until it hears
-/// something: a receiver that is gone is not sent to.
+/// A sender pauses after this silence plus a round trip, until it hears its receiver again.
 const DEAD_MAN_NS: u64 = 900_000_000;
-/// Longest time between two looks that counts as silence: while the sender itself stood still, the
-/// receiver may have, too.
+/// Longest interval between checks that counts as silence: if the sender itself was paused, the receiver may have
+/// been, too.
 const LONGEST_LOOK_NS: u64 = 100_000_000;
 
 #[derive(Debug)]

@@ -1,4 +1,4 @@
-//! What both senders share: when a message is due, from when on it is measured, and what was sent.
+//! Shared by both senders: when messages are due, when measuring starts, and what was sent.
 
 use lanlab_units::Instant;
 
@@ -7,15 +7,14 @@ use crate::Progress;
 use crate::measure::{DistributionMeter, Pacer, Turn};
 use crate::messages::{EndedBy, TcpFacts, WhenLate};
 
-/// A message that leaves later than this after its slot is counted as late.
+/// A message sent later than this after its slot counts as late.
 const LATE_NS: u64 = 1_000_000;
 
-/// Messages without a schedule between two readings of the clock, if they are small: some tens of
-/// microseconds.
+/// Small unscheduled messages between two clock readings: some tens of microseconds.
 const RUN_MESSAGES: u64 = 16;
 const SMALL_MESSAGE_BYTES: usize = 4096;
 
-/// What one flow came to. Counts are of the measured part unless they say otherwise.
+/// Result of one flow. Counts refer to the measured part unless stated otherwise.
 #[derive(Debug)]
 pub struct Sent {
     pub ended_by: EndedBy,
@@ -23,19 +22,19 @@ pub struct Sent {
     pub elapsed_ns: u64,
     pub offered_messages: u64,
     pub sent_messages: u64,
-    /// Messages that the system had no room for and that were not sent.
+    /// Messages not sent because the system had no room.
     pub refused_messages: u64,
-    /// Times the system had no room for a message that was then sent.
+    /// Times the system had no room for a message that was sent later.
     pub refused_retried: u64,
     pub total_refused: u64,
-    /// Messages that were due but whose turn had not come when the time was over.
+    /// Messages due but not sent when the time was over.
     pub unsent_messages: u64,
-    /// Messages left out because the next one was due as well.
+    /// Messages skipped because the next one was due as well.
     pub skipped_messages: u64,
-    /// Messages that left within a tenth of the period after the one before.
+    /// Messages sent within a tenth of the period after the previous one.
     pub back_to_back_messages: u64,
     pub blocked_ns: u64,
-    /// Time in which nothing was sent because nothing had come from the receiver.
+    /// Time in which sending was paused because the receiver was silent.
     pub paused_ns: u64,
     pub late_messages: u64,
     pub max_lateness_ns: u64,
@@ -50,7 +49,7 @@ pub struct Sent {
 pub enum Step {
     Measure,
     Send(u64),
-    /// Nothing is due until then: the slot of a message, or the end.
+    /// Nothing is due until then: a message's slot, or the end.
     Wait(Instant),
     Over,
 }
@@ -142,7 +141,7 @@ impl<'a> Schedule<'a> {
         if self.measuring.is_none() && now.max(self.due(now)) >= self.warmup_end {
             let warmup_slots = self.plan.slots(self.first_slot, self.warmup_end);
             if let Some(pacer) = &mut self.pacer {
-                // What the warm-up could not send in its time is not the measured part's to send.
+                // Messages that the warm-up failed to send are not sent in the measured part.
                 pacer.skip_to(warmup_slots);
             }
             self.measuring = Some(self.due(now));
@@ -153,7 +152,7 @@ impl<'a> Schedule<'a> {
         }
         let limit = self.messages_left();
         let over = match self.end {
-            // A last message that is due is sent even if its turn comes a moment after the end.
+            // A due last message is sent even if its turn comes a moment after the end.
             Some(end) => {
                 let due = self.due(now);
                 due >= end || (now >= end && now.nanos_since(due) > LATE_NS)
@@ -161,7 +160,7 @@ impl<'a> Schedule<'a> {
             None => limit == 0,
         };
         if over {
-            // The last message has its share of the time too.
+            // The last message gets its full period, too.
             let end = self.end.unwrap_or_else(|| self.due(Instant::ZERO));
             return if now < end { Step::Wait(end) } else { Step::Over };
         }
@@ -188,19 +187,19 @@ impl<'a> Schedule<'a> {
         self.pacer.as_ref().map_or(now, Pacer::next_slot)
     }
 
-    /// How many messages may go one after the other before the clock is read again: reading it for
-    /// each would cost a tenth of what a small write takes. One where there is a schedule.
+    /// Messages sent between two clock readings: reading it for each would cost a tenth of a small write. One with
+    /// a schedule.
     pub fn run_length(&self) -> u64 {
         let small = self.plan.message_bytes <= SMALL_MESSAGE_BYTES;
         if self.has_schedule() || !small { 1 } else { self.messages_left().min(RUN_MESSAGES) }
     }
 
-    /// Messages that may still be sent, in the warm-up or in the measured part.
+    /// Messages that may still be sent in the current part, warm-up or measured.
     fn messages_left(&self) -> u64 {
         if let (Some(_), Some(messages)) = (self.measuring, self.plan.messages()) {
             return messages - self.sent.offered_messages;
         }
-        // A group must not reach from the warm-up into the measured part, nor beyond its end.
+        // A group must not extend from the warm-up into the measured part, nor beyond its end.
         let part_end = if self.measuring.is_none() { Some(self.warmup_end) } else { self.end };
         match (&self.pacer, part_end) {
             (Some(pacer), Some(end)) => {
@@ -210,7 +209,7 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Count `due` messages whose turn it was at `now`, of which the system took `sent`.
+    /// Count `due` messages at `now`, of which the system accepted `sent`.
     pub fn took(
         &mut self,
         due: u64,
@@ -243,7 +242,7 @@ impl<'a> Schedule<'a> {
         self.progress.count(sent, sent * self.plan.message_bytes as u64);
     }
 
-    /// The system had no room for a message that will be tried again.
+    /// The system had no room for a message that will be retried.
     pub fn refused(&mut self) {
         self.sent.total_refused += 1;
         self.sent.refused_retried += u64::from(self.measuring.is_some());
@@ -255,18 +254,18 @@ impl<'a> Schedule<'a> {
         }
     }
 
-    /// Nothing was sent for `waited_ns`, as nothing was heard of the receiver.
+    /// Nothing was sent for `waited_ns`, as the receiver was silent.
     pub fn paused(&mut self, waited_ns: u64) {
         self.sent.paused_ns += waited_ns;
     }
 
-    /// Close the counts at `now`, when the amount is reached or something else has ended it.
+    /// Close the counters at `now`, when the amount is reached or the flow has ended otherwise.
     pub fn close(&mut self, now: Instant, meters: &mut SharedMeters<impl CpuMeter>) {
         let Some(since) = self.measuring else { return };
         self.sent.elapsed_ns = now.nanos_since(since);
         meters.usage.end();
         if let (Some(pacer), Some(end)) = (&self.pacer, self.end) {
-            // By the schedule some messages may have been due whose turn never came.
+            // Some scheduled messages may have been due without getting their turn.
             let due = self.plan.slots(self.first_slot, end.min(now));
             self.sent.unsent_messages = due.saturating_sub(pacer.taken());
             self.sent.offered_messages += self.sent.unsent_messages;

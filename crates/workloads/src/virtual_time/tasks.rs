@@ -1,4 +1,4 @@
-//! The tasks of a virtual clock: which there are, and which of them can go on.
+//! The tasks of a virtual clock, and which of them can run.
 
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
@@ -121,7 +121,7 @@ impl Tasks {
     }
 
     pub(super) fn drop_all(&self) {
-        // What a task holds may call this clock when it is dropped: no slot is borrowed then.
+        // Dropping a task may call this clock, so no slot may be borrowed.
         let slots = std::mem::take(&mut *self.slots.borrow_mut());
         self.unused.borrow_mut().clear();
         self.ready.borrow_mut().clear();

@@ -1,11 +1,10 @@
-//! How a task is woken: by its number from within the simulation, by a [`Waker`] from elsewhere.
+//! Waking of tasks: by number within the simulation, by a [`Waker`] from elsewhere.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::task::Waker;
 
-/// What wakes a future: the number of its task or, for one that a combinator polls with a waker of its own,
-/// that waker.
+/// What wakes a future: its task's number, or the waker of a combinator that polls it.
 #[derive(Debug)]
 pub struct Wake(pub(super) WakeBy);
 
@@ -36,9 +35,9 @@ impl WokenElsewhere {
         Waker::from(Arc::new(TaskWaker { task, woken: Arc::clone(self) }))
     }
 
-    /// The tasks that were woken since the last call, in the order in which they were.
+    /// Tasks woken since the last call, in order.
     pub(super) fn take(&self) -> Vec<u32> {
-        // Nothing else runs in this thread meanwhile; one from another thread is seen at the next call.
+        // Wake-ups from another thread are seen at the next call.
         if !self.is_any.load(Ordering::Relaxed) {
             return Vec::new();
         }

@@ -31,7 +31,7 @@ pub fn below(directory: &[u8], name: &[u8]) -> Vec<u8> {
     [directory, between, name].concat()
 }
 
-/// A name from a listing. Servers store names in upper case whatever their original case; like other clients,
+/// A name from a listing. Servers store names in upper case and lose the original case; like other clients,
 /// convert all-upper-case names to lower case.
 pub fn listed(name: &[u8], code_page: CodePage) -> String {
     let name: String = name.iter().map(|octet| code_page.character(*octet)).collect();

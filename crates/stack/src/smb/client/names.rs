@@ -33,7 +33,7 @@ pub fn check(name: &str, dialect: Dialect) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// A name from a listing. Servers of short names store them in upper case whatever their original case; like other
+/// A name from a listing. Servers of short names store them in upper case and lose the original case; like other
 /// clients, convert all-upper-case names to lower case.
 pub fn listed(name: String, dialect: Dialect) -> String {
     if are_short(dialect) && !name.chars().any(char::is_lowercase) {

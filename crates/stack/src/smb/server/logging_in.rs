@@ -153,7 +153,7 @@ impl State {
     }
 
     fn put_login(&mut self, block: &Block<'_>, blob: Option<&[u8]>) {
-        // A user served without a password is a guest, whatever its name.
+        // A user served without a password is a guest, by any name.
         let is_guest = self.offer.user.is_none() && self.users.contains(&self.uid);
         let action = if is_guest { action::GUEST } else { 0 };
         let unicode = block.is_unicode();

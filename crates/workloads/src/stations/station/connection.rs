@@ -1,4 +1,4 @@
-//! The connection of a station: made before the start, and made again after a failure.
+//! The connection of a station: opened before the start, and reopened after a failure.
 
 use lanlab_files::{Access, Fault, Result, Session};
 
@@ -11,7 +11,7 @@ use crate::{SETUP_ATTEMPTS, failure_of};
 use lanlab_units::Clock;
 
 impl<C: Connector> Station<C> {
-    /// Connect, again and again as long as that may help, and open the file.
+    /// Connect, with retries while they may help, and open the file.
     pub async fn connected(
         number: u32,
         context: &Context<C, impl Clock>,
