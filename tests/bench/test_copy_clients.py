@@ -1,18 +1,10 @@
 """The tables of `bench/copy_clients.py` from trials whose ratios are known."""
 
-import sys
 from pathlib import Path
 
 import pytest
-
-BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from copy_peers import same_content  # noqa: E402
-from copy_tables import OWN, Trial, tables  # noqa: E402
+from copy_peers import same_content
+from copy_tables import Trial, tables
 
 pytestmark = pytest.mark.long
 
@@ -34,18 +26,6 @@ def test_ratios_are_of_goodput_paired_by_block_and_of_as_many_files_at_once() ->
     assert "| ftp | many-small | upload | 4 | rclone | 4 (4 … 4) |" in lines
     assert "| ftp | many-small | upload | rclone 4 | 6 | 3 (3 … 3) | 500 (500 … 500) |" in lines
     assert not any("| 4 | curl" in line for line in lines)
-
-
-def test_servers_are_compared_by_one_client_block_by_block() -> None:
-    trials = [
-        *(trial(block, "curl 1", 2.0 + block) for block in range(6)),
-        *(trial(block, "curl 1", 1.0 + block / 2, "ftp" + OWN) for block in range(6)),
-        *(trial(block, "curl 1", 1.0, "webdav") for block in range(6)),
-    ]
-    lines = list(tables(trials))
-    assert "| ftp | many-small | upload | curl 1 | 2 (2 … 2) |" in lines
-    assert not any(line.startswith("| webdav") and "own" in line for line in lines)
-    assert not any("own / real" in line for line in tables(trials[:6]))
 
 
 def test_copies_are_the_same_only_byte_for_byte(tmp_path: Path) -> None:

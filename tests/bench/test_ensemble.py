@@ -4,23 +4,14 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import replace
-from pathlib import Path
 
+import ensemble
 import numpy as np
 import pytest
+from ensemble import interval_of, walk
 
-BENCH = Path(__file__).parents[2] / "bench"
-if not (BENCH / "ensemble.py").is_file():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-import ensemble  # noqa: E402
-from ensemble import interval_of, walk  # noqa: E402
-from laboratory import write_rows  # noqa: E402
-from sensitivity import assumed_numbers, moved  # noqa: E402
-
-from lanlab.analysis.simulated import Accuracy  # noqa: E402
-from lanlab.studies import load_study  # noqa: E402
+from lanlab.analysis.simulated import Accuracy
+from lanlab.studies import load_study
 
 pytestmark = pytest.mark.long
 
@@ -67,29 +58,6 @@ def test_ensemble_members_span_the_published_range() -> None:
     assert np.ptp(found[:, 0]) > 1.0
     again = walk(jacobian, low, high, np.random.default_rng(1), members=400)
     assert (again == found).all()
-
-
-def test_rows_are_written_once(tmp_path: Path) -> None:
-    path = tmp_path / "machines.toml"
-    path.write_text("schema = 1\n")
-    write_rows(path, "Ranges.", ["[[range]]\nlow = 1\n", "[[range]]\nlow = 2\n"])
-    write_rows(path, "Others.", ["[[other]]\n"])
-    for _ in range(2):
-        write_rows(path, "Ranges.", ["[[range]]\nlow = 3\n"])
-        assert path.read_text() == (
-            "schema = 1\n\n# Others.\n\n[[other]]\n\n# Ranges.\n\n[[range]]\nlow = 3\n"
-        )
-
-
-def test_the_value_that_is_moved_most_is_named() -> None:
-    before = {name: of(name, 1.0) for name in ("u2.cel", "u2.cel_pen")}
-    after = {"u2.cel": of("u2.cel", 1.1), "u2.cel_pen": of("u2.cel_pen", 0.7)}
-    change, name = moved(before, after)
-    assert (round(change, 9), name) == (-0.3, "u2.cel_pen")
-    assert STUDY.study.simulation is not None
-    assumed = {str(one) for one in assumed_numbers(STUDY.study.simulation)}
-    assert "pentium-nt4.ring_frames" in assumed
-    assert not {"pentium-nt4.interrupt_us", "sender.send_call_us"} & assumed
 
 
 def test_evaluating_held_out_values_writes_nothing(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,19 +1,7 @@
 """The figures of a medium under load."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-from lanlab.figures.render_matplotlib import to_bytes
-
-BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from medium_charts import (  # noqa: E402
+from medium_charts import (
     LoadedMedium,
     delay_chart,
     metcalfe_boggs_efficiency,
@@ -37,21 +25,6 @@ def test_each_number_of_stations_has_a_line_in_the_order_of_the_load() -> None:
     assert (high.y, high.count) == (pytest.approx(81), 2)
     assert high.low is not None and high.low < 80 and high.high is not None and high.high > 82
     assert [point.y for point in delay_chart(LOADS, 512).series[1].points] == [pytest.approx(6)]
-
-
-def test_the_formula_is_a_guide_for_each_number_of_stations() -> None:
-    limits = utilisation_chart(LOADS, 512).limits
-    assert [(limit.name, limit.kind, limit.series) for limit in limits] == [
-        ("Metcalfe & Boggs, 2 stations", "guide", 0),
-        ("Metcalfe & Boggs, 15 stations", "guide", 1),
-    ]
-    level = 100 * metcalfe_boggs_efficiency(512, 15)
-    assert limits[1].points == ((50, level), (90, level))
-
-
-def test_both_figures_can_be_drawn() -> None:
-    for chart in (utilisation_chart(LOADS, 512), delay_chart(LOADS, 512)):
-        assert to_bytes(chart, "svg") == to_bytes(chart, "svg")
 
 
 @pytest.mark.parametrize(

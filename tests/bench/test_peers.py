@@ -9,19 +9,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import peer_tables as tables_of
+import peer_wire as wire
 import pytest
 from missing import missing
+from peer_tables import Measured
 
 BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-import peer_tables as tables_of  # noqa: E402
-import peer_wire as wire  # noqa: E402
-from peer_cells import CELLS, contenders  # noqa: E402
-from peer_tables import Measured  # noqa: E402
 
 pytestmark = pytest.mark.long
 
@@ -80,13 +74,6 @@ def test_a_tie_is_reported_where_intervals_overlap_and_only_there() -> None:
     assert verdict(near[:3], near[:3]) == "too few runs"
 
 
-def test_paced_cells_are_compared_with_nuttcp() -> None:
-    gaps = [{"gap_p1_ns": 100.0, "gap_p99_ns": 200.0, "sender_cpu_ratio": 0.1}] * 7
-    trials = trials_of("pace-64", lanlab_single=gaps, nuttcp=gaps, iperf3=gaps)
-
-    assert all("| nuttcp |" in row for row in rows(trials, "| pace-64 | gap"))
-
-
 def frame(payload: int, ip_version: int) -> bytes:
     """A UDP datagram in an Ethernet frame; by RFC 768, 791 and 8200."""
     udp = bytes(4) + (payload + 8).to_bytes(2, "big") + bytes(2 + payload)
@@ -101,14 +88,6 @@ def test_the_payload_is_read_off_the_frame(payload: int, ip_version: int) -> Non
     assert wire.payload_bytes(frame(payload, ip_version)[:96]) == payload
 
 
-def test_only_udp_datagrams_are_counted() -> None:
-    assert wire.payload_bytes(bytes(12) + b"\x08\x06" + bytes(28)) is None
-    tcp = bytearray(frame(64, 4))
-    tcp[23] = 6
-    assert wire.payload_bytes(bytes(tcp)) is None
-    assert wire.payload_bytes(frame(64, 4)[:30]) is None
-
-
 def test_gaps_are_summed_up_without_the_ends_of_the_stream() -> None:
     """999 gaps of 1 ms in the middle; one datagram in a hundred comes just before the next."""
     stamps = [block * 1_000_000 for block in range(1400)]
@@ -120,21 +99,6 @@ def test_gaps_are_summed_up_without_the_ends_of_the_stream() -> None:
     percentiles = [seen[f"gap_{name}_ns"] for name in ("p1", "p50", "p99")]
     assert percentiles == [50_000, 1_000_000, 1_950_000]
     assert seen["back_to_back_ratio"] == 10 / 999
-
-
-def test_peers_without_a_capability_are_named_with_the_reason(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
-) -> None:
-    program = tmp_path / "nuttcp"
-    program.write_text("#!/bin/sh\n")
-    program.chmod(0o755)
-    monkeypatch.setenv("PATH", str(tmp_path))
-
-    able, refused = contenders(CELLS["pace-64"], 4, 1, ["nuttcp", "qperf"])
-
-    assert [each.label for each in able] == ["lanlab single/block", "nuttcp"]
-    assert list(refused) == ["qperf"]
-    assert "found rate_messages_per_s 9766" in refused["qperf"]
 
 
 # Who watches the wire misses frames when it has no processor in time.

@@ -1,20 +1,13 @@
 """No use of a prepared store changes a file of its user's; `bench/hostile_stores.py` tries more."""
 
 import os
-import sys
 from pathlib import Path
 
 import pytest
+from hostile_stores import RUN, changed_by, make_good
 
-BENCH = Path(__file__).parents[2] / "bench"
-if not BENCH.is_dir():
-    pytest.skip("these are tests of a checkout", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from hostile_stores import RUN, changed_by, make_good  # noqa: E402
-
-from lanlab.errors import StoreError  # noqa: E402
-from lanlab.store import open_store  # noqa: E402
+from lanlab.errors import StoreError
+from lanlab.store import open_store
 
 pytestmark = pytest.mark.long
 

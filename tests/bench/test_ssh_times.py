@@ -13,9 +13,6 @@ pytestmark = pytest.mark.long
 
 BENCH = Path(__file__).parents[2] / "bench"
 
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-
 
 # Over lanlab's own medium the copy of the engine takes some seconds of a processor.
 @pytest.mark.parametrize(

@@ -1,18 +1,8 @@
 """The tables of `bench/stations.py` from trials whose ratios are known."""
 
-import sys
-from pathlib import Path
-
 import pytest
-
-BENCH = Path(__file__).parents[2] / "bench"
-
-if not BENCH.is_dir():
-    pytest.skip("the bench is not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(BENCH))
-
-from memory_speed import copy_and_compare_ns  # noqa: E402
-from station_peers import Cell, Found, table  # noqa: E402
+from memory_speed import copy_and_compare_ns
+from station_peers import Cell, Found, table
 
 pytestmark = pytest.mark.long
 

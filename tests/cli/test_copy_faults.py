@@ -64,34 +64,6 @@ def test_trusted_certificates_apply_only_to_services_with_tls(
         assert refused.code == 2 and f"--trust: {none} to check" in refused.err
 
 
-def test_a_missing_share_is_named(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    with Served(engine, "smb", root) as (url, trust):
-        said = copied(lanlab, url.rpartition("/")[0] + "/elsewhere", trust)
-    assert "elsewhere" in said
-    assert "hint: see whether the share, bucket or directory is there" in said
-
-
-def test_a_file_name_that_the_service_cannot_store_is_named(
-    lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path
-) -> None:
-    (tmp_path / "mine").mkdir()
-    (tmp_path / "mine/10:30.txt").write_text("x")
-    with Served(engine, "smb", root) as (url, trust):
-        said = copied(lanlab, url, trust, files=str(tmp_path / "mine"))
-    assert "`10:30.txt`" in said
-    assert "hint: rename the file" in said
-    assert [path.name for path in root.iterdir()] == ["letter"]
-
-
-def test_an_ipv6_literal_works_in_a_url(lanlab: Lanlab, engine: Engine, root: Path) -> None:
-    if not Path("/proc/net/if_inet6").exists():
-        pytest.skip("no IPv6 on this machine")
-    with Served(engine, "smb", root, "::1") as (url, _):
-        said = lanlab("copy", "2x1kB", url, "--trials", "1")
-    assert said.code == 0, said.err
-    assert "every byte compared" in said.out
-
-
 def test_a_cut_connection_is_retried_and_finally_given_up(
     lanlab: Lanlab, engine: Engine, root: Path
 ) -> None:

@@ -8,7 +8,6 @@ import pytest
 from flaky import flaky_tests
 
 ROOT = Path(__file__).parents[2]
-sys.path.insert(0, str(ROOT / "tools"))
 budgets = pytest.importorskip("check_budgets", reason="the tools are not part of what is installed")
 
 SLOW_FILES = (ROOT / "tests/slow_files.txt").read_text(encoding="utf-8")

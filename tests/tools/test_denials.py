@@ -4,11 +4,11 @@ commands and the tables of what there is. So is a summary against the table belo
 """
 
 import re
-import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import get_args
 
+import manual
 import pytest
 
 from lanlab.services import CARRIERS, SERVICES
@@ -16,12 +16,6 @@ from lanlab.studies import known_studies, load_study
 from lanlab.testbeds.link import JoinedBy
 
 ROOT = Path(__file__).parents[2]
-
-if not (ROOT / "tools").is_dir() or not (ROOT / "docs").is_dir():
-    pytest.skip("tools and pages are not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(ROOT / "tools"))
-
-import manual  # noqa: E402
 
 
 def help_text() -> str:

@@ -4,17 +4,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import licences
 import pytest
+from licence_sources import Part, Unstated, packages
+from spdx import used
 
 TOOLS = Path(__file__).parents[2] / "tools"
-
-if not TOOLS.is_dir():
-    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(TOOLS))
-
-import licences  # noqa: E402
-from licence_sources import Part, Unstated, packages  # noqa: E402
-from spdx import used  # noqa: E402
 
 pytestmark = pytest.mark.long
 

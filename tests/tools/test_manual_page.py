@@ -4,22 +4,14 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
+import manual
 import pytest
 from missing import missing
 from shown_options import shown_options
 
 from lanlab.cli.app import COMMANDS
-
-TOOLS = Path(__file__).parents[2] / "tools"
-
-if not TOOLS.is_dir():
-    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(TOOLS))
-
-import manual  # noqa: E402
 
 
 def section_of(name: str) -> str:
@@ -35,12 +27,6 @@ def test_every_option_of_a_command_stands_in_its_section(name: str) -> None:
 
     assert shown_options(name) <= named
     assert f"lanlab {name}" in section
-
-
-def test_the_page_has_no_date() -> None:
-    title = next(line for line in manual.page().splitlines() if line.startswith(".TH"))
-
-    assert title.split()[3] == '""'
 
 
 @pytest.mark.parametrize(

@@ -6,9 +6,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-sys.path.insert(0, str(Path(__file__).parents[2] / "tools"))
-
 from mutants_engine import _TESTS, outlasts
 from mutants_rust import _is_alike
 from mutants_together import with_faults

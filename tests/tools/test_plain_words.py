@@ -1,17 +1,11 @@
 """Words that product code and pages do not use."""
 
-import sys
 from pathlib import Path
 
 import pytest
+from plain_words import LEFT, WORDS, files, places
 
 ROOT = Path(__file__).parents[2]
-TOOLS = ROOT / "tools"
-if not (TOOLS / "plain_words.py").is_file():
-    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(TOOLS))
-
-from plain_words import LEFT, WORDS, files, places  # noqa: E402
 
 pytestmark = pytest.mark.long
 

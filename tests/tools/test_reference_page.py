@@ -1,21 +1,10 @@
 """`docs/reference.md` says what the tables of parameters, metrics and services say."""
 
-import sys
-from pathlib import Path
+import reference
 
-import pytest
-
-TOOLS = Path(__file__).parents[2] / "tools"
-
-if not TOOLS.is_dir():
-    pytest.skip("the tools are not part of what is installed", allow_module_level=True)
-sys.path.insert(0, str(TOOLS))
-
-import reference  # noqa: E402
-
-from lanlab.workloads import WORKLOADS  # noqa: E402
-from lanlab.workloads.definitions import definitions  # noqa: E402
-from lanlab.workloads.metrics import REVERSE_STREAM  # noqa: E402
+from lanlab.workloads import WORKLOADS
+from lanlab.workloads.definitions import definitions
+from lanlab.workloads.metrics import REVERSE_STREAM
 
 
 def test_the_reference_is_current() -> None:

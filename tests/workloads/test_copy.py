@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from copying import copy, metrics_of, working_directories
-from file_servers import EMBEDDED, SECRET, Relay, Served, closed_port
+from file_servers import EMBEDDED, SECRET, Served
 from pydantic import ValidationError
 from trial_running import Pair, opened_pair
 
@@ -213,60 +213,12 @@ perform_between(kind, kind.Parameters.model_validate(asked), host, host, 0.05)
 """
 
 
-@pytest.mark.parametrize(
-    ("change", "code"),
-    [
-        ({"port": 1}, "service.refused"),
-        ({"secret": "wrong"}, "service.login"),
-        ({"trust": "sha256:" + 64 * "0"}, "service.certificate"),
-    ],
-)
-def test_server_faults_are_reported(
-    pair: Pair, tmp_path: Path, change: dict[str, Any], code: str
-) -> None:
-    with Served(pair.engines[1], "ftps", tmp_path) as (url, trust):
-        if "port" in change:
-            url = f"ftps://me@127.0.0.1:{closed_port()}/"
-        asked = {"trust": trust, **{key: change[key] for key in change if key != "port"}}
-        error = copy(pair.engines, server=url, **asked).error
-    assert isinstance(error, EngineError)
-    assert error.code == code
-    assert error.hint
-    assert SECRET not in error.message and "wrong" not in error.message
-
-
-def test_a_missing_share_is_reported(pair: Pair, tmp_path: Path) -> None:
-    with Served(pair.engines[1], "smb", tmp_path) as (url, _):
-        url = url.rpartition("/")[0] + "/nowhere"
-        error = copy(pair.engines, server=url).error
-    assert isinstance(error, EngineError)
-    assert error.code == "service.missing"
-
-
 def test_a_silent_server_times_out(pair: Pair) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"ftp://me@127.0.0.1:{listener.getsockname()[1]}/"
         error = copy(pair.engines, server=url, timeout_s=0.3).error
     assert isinstance(error, EngineError)
     assert error.code == "service.timed_out"
-
-
-def test_a_connection_cut_in_mid_file_is_tried_again_and_counted(
-    pair: Pair, tmp_path: Path
-) -> None:
-    with Served(pair.engines[1], "webdav", tmp_path) as (url, _), Relay(url) as relay:
-        relay.cut_once(400_000, "there")
-        exchange = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=2)
-        metrics = metrics_of(exchange)
-        assert metrics["retries"] == 1
-        assert metrics["faults"] == 1
-        assert exchange.setup["checked"]["verified"]["bytes"] == 1_000_000
-
-        relay.cut_once(400_000, "there")
-        error = copy(pair.engines, server=relay.url, dataset="1x1MB", retries=0).error
-        assert isinstance(error, EngineError)
-        assert error.code == "service.reset"
-    assert not working_directories(tmp_path)
 
 
 def test_inconsistent_parameters_are_refused() -> None:

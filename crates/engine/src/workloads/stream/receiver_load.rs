@@ -194,21 +194,16 @@ mod tests {
     }
 
     #[test]
-    fn without_a_message_there_is_no_work() {
-        let mut applied_load =
-            applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
-        applied_load.after(0);
-        assert_eq!(applied_load.worked_ns(), 0);
-        applied_load.after(1);
-        applied_load.after(2);
-        assert!(applied_load.worked_ns() >= 3_000_000);
-    }
-
-    #[test]
-    fn without_a_load_a_message_costs_nothing() {
-        let mut applied_load = applied_load(ReceiverLoad::default());
-        applied_load.after(5);
-        assert_eq!(applied_load.worked_ns(), 0);
+    fn work_is_done_for_each_message_and_only_under_load() {
+        let mut loaded = applied_load(ReceiverLoad { work_ns: 1_000_000, ..Default::default() });
+        loaded.after(0);
+        assert_eq!(loaded.worked_ns(), 0);
+        loaded.after(1);
+        loaded.after(2);
+        assert!(loaded.worked_ns() >= 3_000_000);
+        let mut unloaded = applied_load(ReceiverLoad::default());
+        unloaded.after(5);
+        assert_eq!(unloaded.worked_ns(), 0);
     }
 
     #[test]
