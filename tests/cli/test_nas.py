@@ -30,7 +30,7 @@ def test_two_services_get_an_answer_and_a_refusal_its_reason(
         said = lanlab("nas", HOST, ftp, webdav, refused, "--quick", "--yes", "--json")
     assert said.code == 0, said.err
     found = said.json()
-    assert len(found["purposes"]) == 8
+    assert len(found["purposes"]) == 10
     assert all(one["is_tested"] for one in found["purposes"])
     assert list(found["left_out"]) == [refused]
     assert f"{refused}: left out: " in said.err

@@ -57,8 +57,9 @@ def nas(
     """Find the fastest protocol of a file server, and for what.
 
     Looks at the usual ports of SMB, NFS, SFTP, FTP and WebDAV on HOST, and at nothing else. Then it
-    copies one large file and many small files, up and down, by 1 and 8 users, over each service in
-    random order. Every byte is compared, and every file that lanlab wrote is removed.
+    copies one large file and many small files, up and down, and creates, renames and removes empty
+    files, by 1 and 8 users, over each service in random order. Every byte and name is compared, and
+    every file that lanlab wrote is removed.
 
     Name a URL for a service at another port, for S3, or for a folder: `s3://KEY@nas:9000/BUCKET`.
 

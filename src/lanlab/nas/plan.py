@@ -1,6 +1,6 @@
 """
-What `lanlab nas` measures: one large file and many small files, up and down, by one user and by
-eight, sized so that the whole run keeps its time.
+What `lanlab nas` measures: one large file and many small files, up and down, and metadata, by one
+user and by eight, sized so that the whole run keeps its time.
 """
 
 from __future__ import annotations
@@ -16,12 +16,19 @@ CHECKS: Mapping[str, str] = {"goodput_bps": "1x2MB", "files_per_s": "20x16kB"}
 #: Time that a server has to answer a check, s.
 _CHECK_TIMEOUT_S = 10
 _SMALL_BYTES = 16_000
-FILES: Mapping[str, str] = {"large": "large files", "small": "many small files"}
+#: Purposes, in the order of the answer.
+FILES: Mapping[str, str] = {
+    "large": "large files",
+    "small": "many small files",
+    "metadata": "creating and removing files",
+}
 USERS = (1, 8)
 _LARGE_BYTES = (256_000, 1_000_000_000)
 _SMALL_FILES = (16, 4_000)
 #: Part of a trial's time that is copying: the rest is setting up, comparing and cleaning up.
 _COPYING_RATIO = 0.4
+#: Operations of metadata on each file and their checks, counted in copies of a small file.
+_METADATA_COPIES = 5
 
 
 @dataclass(frozen=True)
@@ -46,21 +53,14 @@ class Task:
     id: str
     #: For people, as in "one large file, up, 1 user".
     title: str
-    dataset: str
-    direction: str
-    users: int
+    workload: str
+    metric: str
+    parameters: Mapping[str, Any]
 
     def experiment(self, targets: Sequence[str], common: Mapping[str, Any]) -> dict[str, Any]:
         """As a study file has it: targets in random order in each block."""
-        files = self.id.partition("-")[0]
-        parameters = {
-            "dataset": self.dataset,
-            "direction": self.direction,
-            "parallel_files": self.users,
-            **common,
-        }
-        metric = "goodput_bps" if files == "large" else "files_per_s"
-        return _experiment(self.id, self.title, metric, parameters, targets)
+        parameters = {**self.parameters, **common}
+        return _experiment(self.id, self.title, self.workload, self.metric, parameters, targets)
 
 
 def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
@@ -71,33 +71,49 @@ def tasks(scale: Scale, slowest: Speed, targets: int) -> tuple[Task, ...]:
         slowest: The slowest goodput and the slowest files per second of any target.
         targets: How many targets are measured.
     """
-    count = 2 * 2 * len(USERS)
+    count = (2 * 2 + 1) * len(USERS)
     copying_s = _COPYING_RATIO * scale.budget_s / (scale.trials * count * targets)
     large_bytes = _within(slowest.goodput_bps / 8 * copying_s, *_LARGE_BYTES)
     small_files = _within(slowest.files_per_s * copying_s, *_SMALL_FILES)
+    empty_files = _within(small_files / _METADATA_COPIES, *_SMALL_FILES)
     found = []
-    for users in USERS:
-        # Each user has a file.
-        large = f"{users}x{_round(large_bytes / users)}B"
-        small = f"{_round(small_files)}x{_SMALL_BYTES // 1000}kB"
-        for files, dataset in (("large", large), ("small", small)):
-            for direction in ("upload", "download"):
-                found.append(
-                    Task(
-                        f"{files}-{direction}-{users}",
-                        f"{_files(files, users)}, {direction}, {_users(users)}",
-                        dataset,
-                        direction,
-                        users,
-                    )
-                )
-    return tuple(sorted(found, key=lambda one: (one.id.partition("-")[0], one.users)))
+    for kind in ("large", "small"):
+        for users in USERS:
+            # Each user has a file.
+            dataset = f"{_round(small_files)}x{_SMALL_BYTES // 1000}kB"
+            if kind == "large":
+                dataset = f"{users}x{_round(large_bytes / users)}B"
+            found += [_copy(kind, users, dataset, way) for way in ("upload", "download")]
+    found += [_metadata(users, round(empty_files / users) * users) for users in USERS]
+    return tuple(found)
+
+
+def _copy(kind: str, users: int, dataset: str, direction: str) -> Task:
+    return Task(
+        f"{kind}-{direction}-{users}",
+        f"{_files(kind, users)}, {direction}, {_users(users)}",
+        "copy",
+        "goodput_bps" if kind == "large" else "files_per_s",
+        {"dataset": dataset, "direction": direction, "parallel_files": users},
+    )
+
+
+def _metadata(users: int, files: int) -> Task:
+    return Task(
+        f"metadata-{users}",
+        f"{FILES['metadata']}, {_users(users)}",
+        "metadata",
+        "files_created_and_removed_per_s",
+        {"files": files, "client_count": users},
+    )
 
 
 def bytes_needed(found: Sequence[Task]) -> int:
     from lanlab.workloads.copy_datasets import mean_bytes
 
-    return int(max(mean_bytes(task.dataset) for task in found))
+    return int(
+        max(mean_bytes(task.parameters["dataset"]) for task in found if task.workload == "copy")
+    )
 
 
 def study(
@@ -124,18 +140,23 @@ def check_study(
 ) -> dict[str, Any]:
     """One small copy to each target: whether it lets us in, and about how fast it is."""
     parameters = {"dataset": dataset, "retries": 0, "timeout_s": _CHECK_TIMEOUT_S, **common}
-    experiment = _experiment("check", dataset, "goodput_bps", parameters, targets)
+    experiment = _experiment("check", dataset, "copy", "goodput_bps", parameters, targets)
     policy = {"min": 1, "max": 1, "retry_failed": 0}
     return _study("nas-check", f"Whether lanlab may copy to {host}", [experiment], policy)
 
 
 def _experiment(
-    name: str, title: str, metric: str, parameters: Mapping[str, Any], targets: Sequence[str]
+    name: str,
+    title: str,
+    workload: str,
+    metric: str,
+    parameters: Mapping[str, Any],
+    targets: Sequence[str],
 ) -> dict[str, Any]:
     return {
         "id": name,
         "title": title,
-        "workload": "copy",
+        "workload": workload,
         "metrics": [metric],
         "parameters": dict(parameters),
         "factors": {"server": list(targets)},
@@ -156,11 +177,13 @@ def _study(
 
 
 def in_words(found: Sequence[Task]) -> str:
-    sizes: Mapping[str, str] = {task.id: task.dataset for task in found}
-    large = format_size(int(sizes["large-upload-1"].partition("x")[2].removesuffix("B")))
+    of = {task.id: task.parameters for task in found}
+    large = format_size(int(of["large-upload-1"]["dataset"].partition("x")[2].removesuffix("B")))
+    small = of["small-upload-1"]["dataset"].partition("x")[0]
     return (
-        f"one file of {large} and {sizes['small-upload-1'].partition('x')[0]} files of "
-        f"{_SMALL_BYTES // 1000} kB, up and down, by {USERS[0]} and {USERS[1]} users"
+        f"one file of {large} and {small} files of {_SMALL_BYTES // 1000} kB, up and down, and "
+        f"{of['metadata-1']['files']} empty files created and removed, by {USERS[0]} and "
+        f"{USERS[1]} users"
     )
 
 

@@ -49,6 +49,17 @@ fn nothing(command: u8, words: &[u16], octets: &[u8]) -> (Done, Asked) {
     (Done::Nothing, (command, words.to_vec(), octets.to_vec()))
 }
 
+/// Ask for the facts of `a/File.txt`, of 3 octets, and of its directory.
+fn check_stat(both: &mut Both, path: &[u8], directory: &[u8]) {
+    for (of, bytes, size_bytes, is_directory) in
+        [("a/File.txt", path, 3, false), ("a", directory, 0, true)]
+    {
+        let found = Done::Found { size_bytes, is_directory };
+        let asked = (c::QUERY_INFORMATION, vec![], bytes.to_vec());
+        assert_eq!(both.one(Call::Stat { path: of }), (found, asked));
+    }
+}
+
 /// Reads, writes and what else there is of a file of 3 octets, opened as `fid` by LAN Manager or the core dialect.
 #[test]
 fn requests_in_old_dialects_match_the_specification() {
@@ -114,6 +125,7 @@ fn requests_in_old_dialects_match_the_specification() {
         assert_eq!(checking, nothing(c::CHECK_DIRECTORY, &[], directory));
         let to = if dialect < Dialect::LanMan2 { "B" } else { "b" };
         let new = &format!("\\{to}\0").into_bytes()[..];
+        check_stat(&mut both, path, directory);
         let renaming = both.one(Call::Rename { from: "a/File.txt", to });
         let names = [path, b"\x04", new].concat();
         assert_eq!(renaming, nothing(c::RENAME, &[0x16], &names));
