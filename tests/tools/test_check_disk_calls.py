@@ -1,9 +1,13 @@
 """Only one module of the product makes, replaces and removes names on disk."""
 
 import pytest
-from check_disk_calls import ALLOWED, ROOT, places
+from check_disk_calls import ALLOWED, ROOT, main, places
 
 pytestmark = pytest.mark.long
+
+
+def test_no_other_module_removes_or_replaces() -> None:
+    assert main() == 0
 
 
 @pytest.mark.parametrize(
