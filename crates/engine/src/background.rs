@@ -1,4 +1,4 @@
-//! A background thread of a piece of work: it starts with the work and ends with it.
+//! A background thread that starts and ends with a piece of work.
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, Thread};
@@ -13,7 +13,7 @@ impl Work {
         self.is_over.load(Ordering::Acquire)
     }
 
-    /// Let the background thread rest for `ns`, or less if the work ends.
+    /// Sleep for `ns`, or less if the work ends.
     pub fn rest(&self, ns: u64) {
         if !self.is_over() {
             thread::park_timeout(Duration::from_nanos(ns));
@@ -21,9 +21,8 @@ impl Work {
     }
 }
 
-/// Do `work`, and `background` on a thread of its own, which has to return once the work is over.
-/// Gives what both give; `Err` for a `background` that panicked. If `work` panics, `background` ends
-/// first.
+/// Run `work`, and `background` on a thread, which must return once the work is over. Returns both results; `Err`
+/// if `background` panicked. If `work` panics, `background` ends first.
 pub fn with_background<T, B: Send>(
     background: impl FnOnce(&Work) -> B + Send,
     work: impl FnOnce() -> T,

@@ -1,21 +1,20 @@
-//! What a request may take of the host: known before it is begun, and bounded for all together.
+//! Resources that a request needs, known before it starts and bounded over all requests.
 
 use crate::messages::Failure;
 
-/// Memory that all running measurements may have for buffers and counts together.
+/// Memory limit of all running measurements together, for buffers and counters.
 pub const MOST_MEMORY_BYTES: u64 = 1 << 30;
-/// Threads that they may have together.
+/// Thread limit of all running measurements together.
 pub const MOST_THREADS: u64 = 1024;
 
 /// Memory of a thread's meters: histograms, interval series and the like.
 pub const METERS_BYTES: u64 = 1 << 20;
-/// Memory of a flow: what is remembered of its sequence numbers, and its state.
+/// Memory of a flow: its sequence-number window and its state.
 pub const FLOW_BYTES: u64 = 16 << 10;
-/// Threads of a request that are no flow's: its own, one that tells the driver how far it is, one
-/// that keeps the session.
+/// Threads of a request besides its flows': its own, one for progress, one for the session.
 pub const OWN_THREADS: u64 = 3;
 
-/// An upper bound of what a measurement takes. Sockets' buffers are the system's to bound.
+/// An upper bound of a measurement's resources. The system bounds socket buffers.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cost {
     pub memory_bytes: u64,

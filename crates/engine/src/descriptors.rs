@@ -1,5 +1,4 @@
-//! Whether this process may have as many files and sockets open as a measurement needs, seen before it
-//! begins.
+//! Checks before a measurement starts that this process may open enough files and sockets.
 
 use lanlab_os as os;
 
@@ -7,10 +6,9 @@ use crate::messages::Failure;
 
 const OWN: u64 = 64;
 
-/// Raise the limit as far as needed and allowed; refuse a need above it.
+/// Raise the limit of open files as needed.
 ///
-/// # Errors
-/// Fewer are allowed than `needed` and this process's own.
+/// # Errors The hard limit is below `needed` plus this process's own files.
 pub fn provide(needed: u64, whose: &str) -> Result<(), Failure> {
     os::raise_descriptor_limit_to(OWN + needed);
     os::descriptor_limit().map_or(Ok(()), |limit| check(OWN + needed, whose, limit))
@@ -20,7 +18,7 @@ fn check(needed: u64, whose: &str, limit: u64) -> Result<(), Failure> {
     if needed <= limit {
         return Ok(());
     }
-    // Where nothing else is asked for, it is the engine's own that there is no room for.
+    // Without further needs, it is the engine's own that do not fit.
     let (whose, instead) = if needed > OWN {
         (format!("{whose} take"), ", or ask for fewer")
     } else {

@@ -1,4 +1,4 @@
-//! The conversation with the driver: lines in, replies out, a thread for each measurement.
+//! The dialogue with the driver: JSON lines in, replies out, a thread per measurement.
 
 use std::collections::HashMap;
 use std::io::{BufRead, Read};
@@ -30,7 +30,7 @@ use crate::virtual_hosts;
 use crate::workloads::{copy, dataset, metadata, serve, stations};
 use crate::workloads::{echo, medium_load, path_mtu, simulate, stream};
 
-/// Measurements at once at most, so that a driver gone mad cannot exhaust the host.
+/// Most concurrent measurements, so that a faulty driver cannot exhaust the host.
 const MAX_RUNNING: usize = 16;
 
 const MAX_MESSAGE_CHARACTERS: usize = 4096;
@@ -67,7 +67,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
     }
 }
 
-/// The driver is gone: what measures is of no use to anyone, but what it made on this host is removed.
+/// The driver is gone: stop measurements, and remove everything they made on this host.
 fn end(measurements: &Measurements) {
     let open = || measurements.lock().unwrap_or_else(PoisonError::into_inner);
     for (running, _) in open().values() {
@@ -75,7 +75,7 @@ fn end(measurements: &Measurements) {
     }
     let until = os::monotonic().plus_nanos(END_NS);
     while !open().is_empty() && os::monotonic() < until {
-        // Requests remove themselves from the map, without a signal.
+        // Requests remove themselves from the map without a signal.
         thread::sleep(END_LOOK);
     }
     #[cfg(feature = "services")]
@@ -88,7 +88,7 @@ pub enum Line {
     End,
 }
 
-/// Read up to the next line feed into `line`; of a line that is too long only its end is looked for.
+/// Read up to the next line feed into `line`; a line that is too long is skipped to its end.
 pub fn read_line(input: &mut impl BufRead, line: &mut Vec<u8>) -> std::io::Result<Line> {
     line.clear();
     let limit = MAX_LINE_BYTES as u64;
@@ -133,7 +133,7 @@ pub enum Wanted {
     Task(Task),
 }
 
-/// Read a line and check its request. An error comes with the id, if that can be read.
+/// Parse and check a request line. An error includes the id, if readable.
 pub fn understand(line: &[u8]) -> Result<(u64, Wanted), (Option<u64>, Failure)> {
     #[derive(serde::Deserialize)]
     struct Named {
@@ -141,7 +141,7 @@ pub fn understand(line: &[u8]) -> Result<(u64, Wanted), (Option<u64>, Failure)> 
     }
     let command: Command = serde_json::from_slice(line).map_err(|error| {
         let id = serde_json::from_slice::<Named>(line).ok().map(|named| named.id);
-        // It may repeat what was found.
+        // It may quote the input.
         let message: String = error.to_string().chars().take(MAX_MESSAGE_CHARACTERS).collect();
         let failure = Failure::new("request.malformed", message)
             .hint("`lanlab-engine schema` prints what is understood");
@@ -156,7 +156,7 @@ pub fn understand(line: &[u8]) -> Result<(u64, Wanted), (Option<u64>, Failure)> 
     Ok((id, wanted))
 }
 
-/// Check all of a request that can be checked without a socket or file.
+/// Check everything in a request that needs no socket or file.
 fn check(request: Request) -> Result<Wanted, Failure> {
     let task = match request {
         Request::Describe {} => {
@@ -280,7 +280,7 @@ fn measure(
     let (open, output) = (Arc::clone(measurements), output.clone());
     let started = thread::Builder::new().spawn(move || {
         let measured = catch_unwind(AssertUnwindSafe(|| work(&running)));
-        // Only now may the id be used again.
+        // Only now may the id be reused.
         open.lock().unwrap_or_else(PoisonError::into_inner).remove(&id);
         match measured {
             Ok(Ok(outcome)) => output.result(id, outcome),

@@ -1,4 +1,4 @@
-//! Facts of this host. What the system does not report is left out, never guessed.
+//! Facts about this host. Values that the system does not report are omitted, never guessed.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -81,14 +81,13 @@ pub fn processors_online(stat: &str) -> Option<u64> {
     (count > 0).then_some(count)
 }
 
-/// Names of the network devices in a table as `/proc/net/dev`: two lines of headings, then a line
-/// `name: counters` for each.
+/// Names of network devices in the format of `/proc/net/dev`: two heading lines, then `name: counters` per device.
 pub fn devices(table: &str) -> impl Iterator<Item = &str> {
     table.lines().skip(2).filter_map(|line| line.split_once(':')).map(|(name, _)| name.trim())
 }
 
-/// Offloads of the devices of this process's network namespace. `/sys/class/net` is not asked: it
-/// shows the namespace in which it was mounted.
+/// Offloads of the devices in this process's network namespace. `/sys/class/net` would show the namespace in which
+/// it was mounted.
 #[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
@@ -107,7 +106,7 @@ fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     BTreeMap::new()
 }
 
-/// Columns of `/proc/net/dev` (net/core/net-procfs.c in Linux) that are reported, by position.
+/// Reported columns of `/proc/net/dev` by position (net/core/net-procfs.c in Linux).
 const COUNTERS: [(&str, usize); 8] = [
     ("rx_bytes", 0),
     ("rx_packets", 1),
@@ -119,7 +118,7 @@ const COUNTERS: [(&str, usize); 8] = [
     ("tx_drops", 11),
 ];
 
-/// The counters of a device in a table as `/proc/net/dev`; empty if it is not listed.
+/// The counters of a device in the format of `/proc/net/dev`; empty if it is not listed.
 pub fn counters(table: &str, device: &str) -> BTreeMap<String, u64> {
     let line = table.lines().skip(2).filter_map(|line| line.split_once(':'));
     let Some((_, values)) = line.into_iter().find(|(name, _)| name.trim() == device) else {
@@ -151,7 +150,7 @@ fn interfaces() -> BTreeMap<String, InterfaceFacts> {
     found.into_iter().map(|of| (of.name.clone(), facts(of))).collect()
 }
 
-/// Programs that synchronise clocks, by their names in `/proc`, of 15 characters at most.
+/// Time synchronisation daemons by their process names, of at most 15 characters.
 const CLOCK_KEEPERS: [(&str, &str); 6] = [
     ("chronyd", "chronyd"),
     ("ntpd", "ntpd"),
@@ -161,7 +160,7 @@ const CLOCK_KEEPERS: [(&str, &str); 6] = [
     ("timemaster", "timemaster"),
 ];
 
-/// Those of them that run. This looks at every process, too slow for the time of a trial.
+/// Those that are running. This scans every process, which is too slow during a trial.
 static KEEPERS_RUNNING: LazyLock<Vec<String>> = LazyLock::new(|| {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let names: Vec<String> = processes

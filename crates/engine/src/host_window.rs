@@ -1,4 +1,4 @@
-//! What the whole host did in a stretch of time, from counters read at its two ends.
+//! Activity of the whole host over a period, from counters at both ends.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -23,11 +23,11 @@ pub struct HostSnapshot {
 }
 
 impl HostSnapshot {
-    /// The counters now; `None` where the system has none of them.
+    /// The current counters; `None` if the system has none of them.
     pub fn take() -> Option<Self> {
         let processors = processor_times(&fs::read_to_string("/proc/stat").ok()?)?;
-        // The calendar clock between two readings of the other, so that a thread that is held up
-        // between them is not taken for a step of the clock.
+        // Read the calendar clock between two readings of the monotonic one, so that a delay of this thread is not
+        // mistaken for a clock step.
         let (at, realtime_ns) = (0..4)
             .map(|_| {
                 let before = os::monotonic();
@@ -61,7 +61,7 @@ impl HostSnapshot {
                 interrupt_ns: to.interrupt_ns.saturating_sub(from.interrupt_ns),
                 soft_interrupt_ns: to.soft_interrupt_ns.saturating_sub(from.soft_interrupt_ns),
                 steal_ns: to.steal_ns.saturating_sub(from.steal_ns),
-                // What a processor waits for a disk is known to fall now and then (proc(5)).
+                // The iowait counter is known to decrease occasionally (proc(5)).
                 idle_ns: to.idle_ns.saturating_sub(from.idle_ns),
             },
             engine_cpu_ns: later.engine_cpu_ns.saturating_sub(self.engine_cpu_ns),

@@ -1,11 +1,9 @@
 //! `lanlab-engine`: the part of lanlab that touches packets, clocks and load.
 //!
-//! One process for each host, driven by JSON lines on its standard input and output. Only users who can
-//! start a process on a host can measure there, because it opens no control port. It ends when its
-//! standard input closes.
+//! One process for each host, driven by JSON lines on its standard input and output. Only users who can start a
+//! process on a host can measure there, because it opens no control port. It ends when its standard input closes.
 //!
-//! A library only so that the binary, the fuzz targets and the tests have one code: nothing else is
-//! meant to use it.
+//! It is a library only for the binary, the fuzz targets and the tests to share.
 
 mod background;
 mod cost;
@@ -64,7 +62,7 @@ Usage:
   lanlab-engine --version
 ";
 
-/// Do what the arguments of the command line say, the program's own name left out.
+/// Execute the command line arguments, without the program's name.
 pub fn run(arguments: &[String]) -> ExitCode {
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     match arguments.as_slice() {
@@ -82,7 +80,7 @@ pub fn run(arguments: &[String]) -> ExitCode {
         ["offloads", "--device", device] => offloads(device, None),
         ["offloads", "--device", device, "--set", "off"] => offloads(device, Some(false)),
         ["offloads", "--device", device, "--set", "on"] => offloads(device, Some(true)),
-        // Memory made ready is used by a process of its own.
+        // Reserving memory runs in a separate process.
         #[cfg(feature = "services")]
         ["touch-memory", size] => storage::touch_memory(size, None),
         #[cfg(feature = "services")]
@@ -117,7 +115,7 @@ fn serve(longest_silence: Option<Duration>) -> ExitCode {
 
 fn hold(longest_silence: Duration) -> ExitCode {
     let mut input = BufReader::with_capacity(INPUT_BYTES, Input::new(Some(longest_silence)));
-    // What is wrong with the input is its end.
+    // Invalid input ends the engine.
     let _ = io::copy(&mut input, &mut io::sink());
     ExitCode::SUCCESS
 }
@@ -130,7 +128,7 @@ fn with_silence(seconds: &str, then: impl FnOnce(Duration) -> ExitCode) -> ExitC
     ExitCode::from(2)
 }
 
-/// Print a line; a reader that has gone away is no error of ours.
+/// Print a line; a closed output is not our error.
 fn print(text: &str) -> ExitCode {
     let _ = writeln!(stdout(), "{text}");
     ExitCode::SUCCESS

@@ -1,4 +1,4 @@
-//! `listen`: frames of a segment are received, and never sent, until enough were heard.
+//! `listen`: receives frames on a segment without sending any, until enough were heard.
 
 use std::time::Duration;
 
@@ -18,15 +18,15 @@ use crate::task::Task;
 
 const TIMES_NS: std::ops::RangeInclusive<u64> = 1_000_000..=86_400_000_000_000;
 const FRAMES: std::ops::RangeInclusive<u64> = 1..=1_000_000_000;
-/// Longest frame that is read whole; no interface that is Ethernet has a longer one.
+/// Longest frame read; no Ethernet-like interface has longer ones.
 const LONGEST_FRAME_BYTES: usize = 65_536 + 18;
-/// Longest wait until it looks whether it is cancelled.
+/// Longest interval between checks for cancellation.
 const LOOK_NS: u64 = 50_000_000;
-/// Most frames read before it looks whether it is to end.
+/// Most frames read between checks for the end.
 const TURN_FRAMES: u64 = 1000;
 const TELL_NS: u64 = 250_000_000;
 
-/// Listen until the time is over, enough frames were heard, or the driver cancels.
+/// Listen until the time is over, enough frames arrived, or the driver cancels.
 pub fn listen(request: Listen) -> Result<Task, Failure> {
     if !TIMES_NS.contains(&request.longest_ns) {
         return Err(Failure::value("longest_ns", request.longest_ns, "1 ms to 1 day"));
@@ -46,7 +46,7 @@ pub fn place_of(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
             check_interface(name)?;
             Ok(RawLinkPlace::Interface(name.clone()))
         }
-        // Those below are the engine's own conversation.
+        // Lower descriptors belong to the engine's dialogue with its driver.
         LinkPlace::Descriptor(number @ 3..) => Ok(RawLinkPlace::Descriptor(*number)),
         LinkPlace::Recorded { .. } => {
             Err(Failure::value("link", "`recorded`", "`interface` or `descriptor`"))
@@ -71,7 +71,7 @@ pub fn link_failure(place: &RawLinkPlace, error: &std::io::Error) -> Failure {
 }
 
 fn run(request: &Listen, place: &RawLinkPlace, running: &Running) -> Measured {
-    // First, so that nothing is received that cannot be written.
+    // First, so that an unwritable file is reported before anything is received.
     let mut recorder = request.pcap.as_deref().map(Recorder::create).transpose()?;
     let link = RawLink::open(place, RawFrames::All).map_err(|error| link_failure(place, &error))?;
     running.ready(Vec::new(), None);

@@ -1,4 +1,4 @@
-//! `lanlab-engine`: see the library.
+//! `lanlab-engine`; see the library.
 
 use std::process::ExitCode;
 

@@ -1,6 +1,4 @@
-//! The address of a host by its `NetBIOS` name: all hosts of this host's networks are asked, and the one
-//! that has the name answers; or a name server (`WINS`) is asked, which knows the names that hosts have
-//! registered.
+//! `NetBIOS` name resolution, by broadcast on this host's networks or through a name server (`WINS`).
 //!
 //! Source: RFC 1002, sections 4.2.12 to 4.2.14, 5.1.1.4 and 5.1.2.2.
 
@@ -20,9 +18,9 @@ struct Retries {
 
 /// `BCAST_REQ_RETRY_COUNT` and `BCAST_REQ_RETRY_TIMEOUT` of RFC 1002, section 6.
 const OF_ALL: Retries = Retries { queries: 3, patience: Duration::from_millis(250) };
-/// Three as there, and 1.5 s as Windows waits (`NameSrvQueryTimeout`), where RFC 1002 has 5 s.
+/// Three queries as in the RFC, and 1.5 s as in Windows (`NameSrvQueryTimeout`), where the RFC has 5 s.
 const OF_SERVER: Retries = Retries { queries: 3, patience: Duration::from_millis(1500) };
-/// Datagrams that are looked at for each query, so that others cannot keep this up.
+/// Most datagrams examined per query, so that foreign ones cannot prolong it.
 const MAX_DATAGRAMS: u32 = 256;
 
 impl Display for Retries {
@@ -31,8 +29,7 @@ impl Display for Retries {
     }
 }
 
-/// The address of the file server of a name, within 750 ms, from the host that has the name. Why not, in
-/// words that follow the name.
+/// Resolve a name to its file server's address by broadcast, within 750 ms. Errors are worded to follow the name.
 pub fn look_up(name: &str) -> Result<Ipv4Addr, String> {
     let networks = lanlab_os::broadcast_addresses();
     let networks = networks.map_err(|error| format!("the networks of this host: {error}"))?;
@@ -40,7 +37,7 @@ pub fn look_up(name: &str) -> Result<Ipv4Addr, String> {
     ask_all(name, &places.collect::<Vec<_>>())
 }
 
-/// The same from a name server, within 4.5 s.
+/// The same through a name server, within 4.5 s.
 pub fn look_up_at(name: &str, server: Ipv4Addr) -> Result<Ipv4Addr, String> {
     ask_server(name, SocketAddrV4::new(server, nbns::PORT), OF_SERVER)
 }
@@ -61,7 +58,7 @@ fn ask_all(name: &str, places: &[SocketAddrV4]) -> Result<Ipv4Addr, String> {
                 Err(error) => Err(format!("to {place}: {error}")),
             })
             .collect();
-        // One network may be down where another is not.
+        // One network may be down while another works.
         if sent.contains(&Ok(())) { Ok(()) } else { sent.into_iter().collect() }
     };
     match asking.ask(OF_ALL, send)? {
@@ -74,7 +71,7 @@ fn ask_server(name: &str, server: SocketAddrV4, retries: Retries) -> Result<Ipv4
     let wanted = named(name)?;
     let of_server = |error: io::Error| format!("WINS server {}: {error}", server.ip());
     let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).map_err(failed)?;
-    // Connected, so that only its answers are received, and a port where nothing listens is an error.
+    // Connected, so that only its replies are received, and a closed port is an error.
     socket.connect(server).map_err(of_server)?;
     let asking = Asking { socket, id: random_id()?, wanted, is_broadcast: false };
     match asking
@@ -148,7 +145,7 @@ impl Asking {
             self.socket.set_read_timeout(Some(left)).map_err(failed)?;
             let (len, from) = match self.socket.recv_from(&mut datagram) {
                 Ok(received) => received,
-                // A host that has no such service may say so; others may have it.
+                // A host may report that it lacks the service; others may have it.
                 Err(error) if error.kind() == ErrorKind::ConnectionRefused && self.is_broadcast => {
                     continue;
                 }
@@ -167,7 +164,7 @@ impl Asking {
                 Err(error) => return Err(failed(error)),
             };
             match answer(&datagram[..len], from, self.id, self.wanted) {
-                // A host that lacks the name does not speak for the others.
+                // A negative reply of one host does not speak for the others.
                 Some(Said::Unknown(_)) if self.is_broadcast => {}
                 Some(said) => return Ok(Some(said)),
                 None => {}
@@ -177,8 +174,8 @@ impl Asking {
     }
 }
 
-/// What an answer to this query says. A host may have several addresses: the one that it answers from
-/// can be reached.
+/// The result of a reply to this query. If a host has several addresses, use the one it replied from, which is
+/// reachable.
 fn answer(datagram: &[u8], from: SocketAddr, id: u16, wanted: Name) -> Option<Said> {
     let response = Response::parse(datagram).ok()?;
     if response.id != id || response.name != wanted || from.port() == 0 {

@@ -5,7 +5,7 @@ use crate::messages::{
     Failed, Failure, Finished, MAX_REPLY_BYTES, Outcome, PROGRESS_INTERVAL_NS, Reply,
 };
 
-/// Where replies go. The engine ends when its driver no longer reads: the results would be lost.
+/// Destination of replies. The engine ends when its driver stops reading: the results would be lost.
 #[derive(Clone)]
 pub struct Output {
     writer: Arc<Mutex<Box<dyn Write + Send>>>,

@@ -1,4 +1,4 @@
-//! Paths of this host: what a request may name, and what the system says of them.
+//! Paths of this host: which a request may name, and errors about them.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -1,4 +1,4 @@
-//! `resolve`: the address of a name, as this host sees it.
+//! `resolve`: the address of a name as this host sees it.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, TcpStream, ToSocketAddrs};
@@ -13,7 +13,7 @@ use crate::task::Task;
 /// Longest name of a host (RFC 1035, section 2.3.4).
 const LONGEST_NAME: usize = 255;
 
-/// Addresses of a name that are tried, and how long one may take to answer.
+/// Most addresses of a name tried, and the time-out of each.
 const MOST_TRIED: usize = 8;
 const ANSWERS_WITHIN: Duration = Duration::from_secs(3);
 
@@ -35,7 +35,7 @@ fn look_up(request: &Resolve) -> Measured {
         let message = format!("`{}` has no {version} address{why}", request.name);
         Failure::new("service.name", message)
     };
-    // The given name server is asked first, as another one may answer differently.
+    // A given name server goes first, as others may answer differently.
     let at_server = match (request.wins, request.family) {
         (Some(server), AddressFamily::Ipv4) => {
             match netbios_names::look_up_at(&request.name, server) {
@@ -67,7 +67,7 @@ fn look_up(request: &Resolve) -> Measured {
     }
 }
 
-/// The first of several addresses at which something takes connections at a port, else the first.
+/// The first address that accepts connections at the port, or else the first.
 fn answering(addresses: &[IpAddr], port: Option<u16>) -> Option<IpAddr> {
     let first = addresses.first().copied();
     let Some(port) = port.filter(|_| addresses.len() > 1) else { return first };
@@ -82,8 +82,8 @@ fn lookup(name: &str, _family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
     Ok((name, 0).to_socket_addrs()?.collect())
 }
 
-/// An engine that is linked to no library has not what this host's C library asks name services
-/// with (nsswitch.conf(5)): the host's own program does. Without it, files and DNS are asked.
+/// A statically linked engine lacks the name services of this host's C library (nsswitch.conf(5)); the host's own
+/// program has them. Without it, files and DNS are used.
 #[cfg(target_feature = "crt-static")]
 fn lookup(name: &str, family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
     let database = match family {
@@ -101,7 +101,7 @@ fn lookup(name: &str, family: AddressFamily) -> io::Result<Vec<SocketAddr>> {
         Ok(said) => said,
         Err(_) => return Ok((name, 0).to_socket_addrs()?.collect()),
     };
-    // A line is `ADDRESS STREAM NAME`. Of IPv4 addresses `ahostsv6` gives mapped ones.
+    // A line is `ADDRESS STREAM NAME`. `ahostsv6` maps IPv4 addresses.
     let text = String::from_utf8_lossy(&said.stdout);
     let words = text.lines().filter_map(|line| line.split_whitespace().next());
     let found: Vec<_> = words

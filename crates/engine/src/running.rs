@@ -1,4 +1,4 @@
-//! A measurement while it runs: its start, its end at the driver's wish, its progress.
+//! A running measurement: start, cancellation and progress.
 
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -22,22 +22,21 @@ use crate::output::Output;
 use crate::tcp_sampler::{MOST_WATCHED, TcpSampler};
 use crate::waiting::Waiter;
 
-/// A request that is ready and not armed ends after this time: on a path of 10 s each flow of the others
-/// takes 40 s to be set up.
+/// A request that is ready but not armed times out after this: on a path of 10 s, set-up takes 40 s per flow.
 const ARM_TIMEOUT_NS: u64 = 900_000_000_000;
 const MAX_ROUND_TRIP_NS: u64 = 600_000_000_000;
-/// A start is given at most so far ahead.
+/// A start may be at most this far ahead.
 const MAX_AHEAD_NS: u64 = 600_000_000_000;
 const NEAR_NS: u64 = 5_000_000;
 
-/// A measurement that failed, with what it had measured until then.
+/// A failed measurement, with its results so far.
 #[derive(Debug)]
 pub struct Failed {
     pub failure: Failure,
     pub outcome: Option<Outcome>,
 }
 
-/// Without an outcome, so that `?` passes on any failure of a part.
+/// Without results, so that `?` passes on any partial failure.
 impl From<Failure> for Box<Failed> {
     fn from(failure: Failure) -> Self {
         Self::new(Failed { failure, outcome: None })
@@ -107,7 +106,7 @@ impl Running {
         self.id
     }
 
-    /// Tell of a client of a server for peers that has ended.
+    /// Report a finished client of a peer server.
     pub fn tell_client(&self, client: PeerClient) {
         self.output.send(&Reply::PeerClient(Box::new(client)));
     }
@@ -117,8 +116,8 @@ impl Running {
         self.tell_ready(Ready { directory: Some(directory), ..Ready::default() });
     }
 
-    /// Say that from now on something of the request can be at its server: an error before this line is
-    /// one of connecting. It has no start.
+    /// Report that the request may write at its server from now on: errors before this line concern connecting. It
+    /// has no start.
     #[cfg(feature = "services")]
     pub fn writing(&self) {
         self.tell_ready(Ready::default());
@@ -129,8 +128,7 @@ impl Running {
         self.wrote_nothing.store(is_refused, Ordering::Relaxed);
     }
 
-    /// The end of a request that writes at a server: a failure before anything was written has the
-    /// outcome of nothing.
+    /// The end of a request that writes at a server: a failure before the first write has an empty outcome.
     #[cfg(feature = "services")]
     pub fn or_nothing(
         &self,
@@ -165,10 +163,9 @@ impl Running {
         *self.answerer.lock().unwrap_or_else(PoisonError::into_inner) = Some(answerer);
     }
 
-    /// Ask what can be asked of this request while it runs.
+    /// Query intermediate results of this request.
     ///
-    /// # Errors
-    /// `request.nothing_to_read` of a request that answers none, else the error of its answer.
+    /// # Errors `request.nothing_to_read` if the request has none, or the error of the answer.
     pub fn ask(&self) -> Result<Outcome, Failure> {
         let answerer = self.answerer.lock().unwrap_or_else(PoisonError::into_inner);
         answerer.as_ref().map_or_else(
@@ -211,10 +208,9 @@ impl Running {
         self.output.send(&Reply::StationSlices(StationSlices { id, slices, octets }));
     }
 
-    /// Give the request its start, and the round trip of its path.
+    /// Set the start of the request, and the round-trip time of its path.
     ///
-    /// # Errors
-    /// `arm.late` if the start has passed, `arm.not_ready`, `arm.again`, `request.value`.
+    /// # Errors `arm.late` if the start has passed, `arm.not_ready`, `arm.again`, `request.value`.
     pub fn arm(&self, at: Instant, now: Instant, round_trip_ns: u64) -> Result<u64, Failure> {
         if !self.ready.load(Ordering::Acquire) {
             return Err(Failure::new("arm.not_ready", format!("request {} is not ready", self.id))
@@ -265,10 +261,9 @@ impl Running {
         self.round_trip_ns.load(Ordering::Acquire)
     }
 
-    /// Wait until armed. `while_waiting` is called some fifty times a second.
+    /// Wait until armed, calling `while_waiting` about fifty times a second.
     ///
-    /// # Errors
-    /// `cancelled`, `arm.timeout`, or what `while_waiting` says.
+    /// # Errors `cancelled`, `arm.timeout`, or the error of `while_waiting`.
     pub fn wait_for_start(
         &self,
         mut while_waiting: impl FnMut() -> Result<(), Failure>,
@@ -292,7 +287,7 @@ impl Running {
         }
     }
 
-    /// Wait until the start, and give the time then; `None` if the driver cancels before.
+    /// Wait until the start, and return the time then; `None` if cancelled before.
     pub fn wait_to_begin(&self, start: Instant) -> Option<Instant> {
         loop {
             let left_ns = start.nanos_since(os::monotonic());
@@ -314,15 +309,15 @@ impl Running {
         self.progress.count(messages, bytes);
     }
 
-    /// Look at these TCP connections, in the order of their flows, while the next work is done. Of
-    /// many only the first are looked at. The system may have no descriptor to spare: then fewer.
+    /// Sample these TCP connections, in flow order, during the next work. Only the first of many are sampled, and
+    /// fewer if descriptors are scarce.
     pub fn watch_connections<'a>(&self, streams: impl Iterator<Item = &'a TcpStream>) {
         let watched = streams.take(MOST_WATCHED).map_while(|stream| stream.try_clone().ok());
         *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = watched.collect();
     }
 
-    /// Do `work`, and tell the driver meanwhile how far it is. Gives also what the whole host did
-    /// from `measured_from` until `work` had ended, where the system tells.
+    /// Run `work` and report progress meanwhile. Also returns the host's activity from `measured_from` to the end
+    /// of `work`, if the system provides it.
     pub fn with_progress<T>(
         &self,
         start: Instant,
@@ -338,8 +333,8 @@ impl Running {
         (result, first.zip(last).map(|(first, last)| first.until(&last)))
     }
 
-    /// Report until `work` is over; gives the host's counters as they were at `measured_from`, and
-    /// what the kernel knew of connections meanwhile.
+    /// Report progress until `work` is over; returns the host's counters at `measured_from`, and the kernel's
+    /// samples of connections.
     fn report_progress(
         &self,
         start: Instant,

@@ -1,4 +1,4 @@
-//! What a station of the engine's own TCP counted, as results say it.
+//! Counters of a station with the engine's own TCP, as results.
 
 use lanlab_stack::ip::small::{Facts, MSS};
 

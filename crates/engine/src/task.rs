@@ -1,11 +1,11 @@
-//! A request that has been checked: what it may take of the host, and what carries it out.
+//! A checked request: its cost, and the work that executes it.
 
 use crate::cost::Cost;
 use crate::running::{Measured, Running};
 
 pub type Work = Box<dyn FnOnce(&Running) -> Measured + Send>;
 
-/// A checked request. What the check has found is in its work, so that nothing is checked twice.
+/// A checked request. Its work contains the results of the check, so that nothing is checked twice.
 pub struct Task {
     pub cost: Cost,
     pub work: Work,

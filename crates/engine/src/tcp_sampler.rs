@@ -1,7 +1,6 @@
-//! What the kernel knows of TCP connections, looked at while they are measured.
+//! Samples of the kernel's TCP state during a measurement.
 //!
-//! The samples stay in memory until the measurement is over, so that nothing of them is on a network
-//! that may be the measured one.
+//! The samples stay in memory until the measurement is over, so that they cause no traffic on the measured network.
 
 use std::net::TcpStream;
 
@@ -11,12 +10,12 @@ use lanlab_units::Instant;
 use crate::messages::{Reply, TcpNow, TcpSamples};
 use crate::output::Output;
 
-/// Connections that are looked at; a call for each takes about 1 µs.
+/// Most connections sampled; each call takes about 1 µs.
 pub const MOST_WATCHED: usize = 8;
-/// Time between two looks: 66 a second.
+/// Sampling interval: 66 a second.
 const LOOK_NS: u64 = 15_000_000;
-/// Samples of all connections after which the time between two looks doubles, each time: one
-/// connection is looked at 66 times a second for 25 minutes.
+/// Samples of all connections after which the interval doubles, each time: one connection is sampled 66 times a
+/// second for 25 minutes.
 const SAMPLES_PER_PACE: usize = 100_000;
 const SAMPLES_PER_LINE: usize = 1_000;
 
@@ -46,7 +45,7 @@ impl TcpSampler {
         }
     }
 
-    /// When the next look is due; `None`: there is nothing to look at.
+    /// When the next sample is due; `None` if there is nothing to sample.
     pub fn next_look(&self) -> Option<Instant> {
         (!self.streams.is_empty()).then_some(self.next_look)
     }
@@ -71,7 +70,7 @@ impl TcpSampler {
             seen.round_trip_ns += info.round_trip_ns;
         }
         if seen.connections == 0 {
-            // Another system.
+            // This system has no such call.
             self.streams.clear();
             return;
         }
@@ -82,7 +81,7 @@ impl TcpSampler {
             self.left_at_this_pace = SAMPLES_PER_PACE;
             self.look_ns *= 2;
         }
-        // Looks that were missed are not made up for.
+        // Missed samples are not made up for.
         self.next_look = self.next_look.plus_nanos(self.look_ns).max(now);
     }
 

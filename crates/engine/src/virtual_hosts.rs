@@ -1,5 +1,5 @@
-//! The hosts of a virtual LAN: their settings and the counters of their interfaces. One process does it
-//! for all hosts, as a process for each takes seconds with hundreds of hosts.
+//! Settings and interface counters of a virtual LAN's hosts. One process serves all hosts, as one per host would
+//! take seconds with hundreds of them.
 
 use lanlab_os as os;
 
@@ -10,7 +10,7 @@ use crate::messages::{
 };
 use crate::task::Task;
 
-/// Memory of the requests for a host's neighbours and of the answers, at most.
+/// Most memory for a host's neighbour requests and replies.
 const MEMORY_BYTES: u64 = 1 << 20;
 
 fn cost(hosts: usize, most: usize) -> Result<Cost, Failure> {
@@ -47,7 +47,7 @@ fn plan(host: &VirtualHost) -> Result<os::HostPlan, Failure> {
 }
 
 pub fn read(request: ReadHosts) -> Result<Task, Failure> {
-    // One more than the hosts: their switch.
+    // The hosts and their switch.
     Ok(Task::new(cost(request.namespace_pids.len(), MOST_PORTS + 1)?, move |_| {
         let found = os::read_hosts(&request.namespace_pids).map_err(|error| {
             let message = format!("the interfaces of a host cannot be read: {error}");

@@ -1,24 +1,24 @@
-//! Waiting for a moment, as exactly as the system allows: sleep to shortly before, then spin.
+//! Precise waiting: sleep until shortly before the time, then spin.
 
 use lanlab_os as os;
 use lanlab_units::Instant;
 
-/// How early a thread asks to be woken until it has learnt how late the system wakes it.
+/// Initial margin of wake-ups, until the system's delay is measured.
 const FIRST_MARGIN_NS: u64 = 60_000;
 const LEAST_MARGIN_NS: u64 = 2_000;
 const MOST_MARGIN_NS: u64 = 150_000;
-/// A thread that waits long can afford to be woken earlier: a sixth of the wait is spent spinning.
+/// A long wait can afford an earlier wake-up: up to a sixth of it is spent spinning.
 const AFFORDED_SHARE: u64 = 6;
-/// A wake-up that comes too late widens the margin by an eighth, one in time narrows it by a 1024th:
-/// at rest one wake-up in 120 is too late, so that 99 of 100 waits end on time.
+/// A late wake-up widens the margin by an eighth, an early one narrows it by a 1024th: in equilibrium one wake-up
+/// in 120 is late, so 99 of 100 waits end on time.
 const WIDEN_BY: u64 = 8;
 const NARROW_BY: u64 = 1024;
-/// A wait longer than that and within the margin is spun whole, and narrows it too: else a margin
-/// that some late wake-ups have widened beyond all waits would stay, and so would the spinning.
+/// A longer wait within the margin is spun entirely, and narrows it, too: otherwise a margin that late wake-ups
+/// widened beyond all waits would stay, and so would the spinning.
 const LEAST_SLEEP_NS: u64 = 50_000;
 
-/// How much earlier than wanted a thread asks to be woken. Spinning longer costs processor time,
-/// shorter precision; how much is needed differs between systems by a factor of ten, so it is learnt.
+/// How much earlier than wanted a thread asks to be woken. More costs processor time, less costs precision; the
+/// right value differs between systems by a factor of ten, so it is measured.
 #[derive(Debug)]
 pub struct Margin {
     ns: u64,
@@ -37,7 +37,7 @@ impl Margin {
         self.ns.max((left_ns / AFFORDED_SHARE).min(MOST_MARGIN_NS))
     }
 
-    /// A wake-up came so late after the time that was asked for.
+    /// Adjust to a wake-up that came this late.
     pub fn learn(&mut self, late_ns: u64) {
         let margin_ns = if late_ns > self.ns {
             self.ns + self.ns / WIDEN_BY
@@ -64,7 +64,7 @@ impl Waiter {
         Self { margin: Margin::new() }
     }
 
-    /// Wait until `deadline`, and give the time then.
+    /// Wait until `deadline`, and return the time then.
     pub fn wait_until(&mut self, deadline: Instant) -> Instant {
         let mut now = os::monotonic();
         let left_ns = deadline.nanos_since(now);

@@ -1,10 +1,9 @@
-//! The sending side of a host's adapter: frames that wait for the medium, and the rate at which the host
-//! may send more.
+//! The sending side of a host's adapter: its queue, and the rate limit of the host.
 //!
-//! A virtual interface accepts every frame and drops those that do not fit; the sender does not notice.
-//! A real adapter makes the sender wait. So a token bucket stands before the interface. Frames that wait
-//! there still count against the sender's socket buffer. Its rate depends on the length of the queue
-//! here: while that is short, the link's rate; while it is long, less than the medium took recently.
+//! A virtual interface accepts every frame and drops those that do not fit; the sender does not notice. A real
+//! adapter makes the sender wait. So a token bucket precedes the interface, where waiting frames still count
+//! against the sender's socket buffer. Its rate depends on the queue here: the link's rate while it is short, and
+//! less than the medium's recent rate while it is long.
 
 use std::collections::VecDeque;
 
@@ -12,14 +11,14 @@ use lanlab_units::Instant;
 
 use super::FULL_FRAME_BYTES;
 
-/// Faster than the link by this factor, so that the queue of a busy sender is never empty.
+/// Above the link's rate by this factor, so that a busy sender's queue never runs empty.
 const FULL_RATE_RATIO: f64 = 1.002;
-/// Slower than the medium takes frames, so that the queue becomes shorter.
+/// Below the medium's rate by this factor, so that the queue shrinks.
 const HELD_RATE_RATIO: f64 = 0.9;
-/// No slower than this share of the link: the bucket notices a new rate only with its next frame.
+/// At least this fraction of the link's rate, as the bucket applies a new rate only with its next frame.
 const LEAST_RATE_RATIO: f64 = 1.0 / 64.0;
-/// Time over which the rate of the medium is measured, and between two steps down. It is longer on a
-/// shared medium, where a host sends at irregular times.
+/// Period over which the medium's rate is measured, and between two reductions. Longer on a shared medium, where a
+/// host sends irregularly.
 const PERIOD_NS: u64 = 5_000_000;
 const SHARED_PERIOD_NS: u64 = 100_000_000;
 const LATEST_SHARE: f64 = 0.5;
@@ -28,7 +27,7 @@ pub struct Adapter {
     waiting: VecDeque<u32>,
     waiting_bytes: u64,
     served_bytes: u64,
-    /// `None` where the medium takes no time.
+    /// `None` if frames take no time.
     steering: Option<Steering>,
 }
 
@@ -44,8 +43,8 @@ struct Steering {
 }
 
 impl Adapter {
-    /// The adapter of a medium with this rate. On a shared medium a host sends at irregular times, so
-    /// the queue is longer: it must not be empty when the host may send.
+    /// The adapter of a medium with this rate. On a shared medium the queue is longer: hosts send irregularly, and
+    /// it must not be empty when the host may send.
     pub fn new(rate_bps: Option<u64>, shared: bool) -> Self {
         let steering = rate_bps.map(|rate_bps| {
             let in_a_millisecond = rate_bps / 8 / 1000;
@@ -92,7 +91,7 @@ impl Adapter {
         self.served_bytes += u64::from(wire_bytes);
     }
 
-    /// The rate at which the host may send from now on, if it changes.
+    /// The host's new rate limit, if it changes.
     pub fn steer(&mut self, now: Instant) -> Option<u64> {
         let steering = self.steering.as_mut()?;
         let period_ns = now.nanos_since(steering.since);

@@ -19,9 +19,9 @@ const PORT: u16 = 5201;
 const BUFFER_BYTES: usize = 8192;
 const OPENING_NS: u64 = 300_000_000;
 const MEASURED_NS: u64 = 700_000_000;
-/// Frames that the adapter takes, the one on the wire not counted: more than a window.
+/// Frames that the adapter holds besides the one being sent: more than a window.
 const ADAPTER_FRAMES: u64 = 8;
-/// The wire falls idle if the processor is away for longer than three segments take, 3.7 ms.
+/// The wire idles if the processor is away for longer than three segments take, 3.7 ms.
 const LONGEST_GAP_NS: u64 = 2_000_000;
 const MOST_ATTEMPTS: usize = 20;
 const CLIENT: Port = 0;
@@ -46,7 +46,7 @@ fn interface(port: Port) -> Interface {
     })
 }
 
-/// Goodput of a bulk transfer, Mbit/s. `wait` gives the time when at least `until` has come.
+/// Goodput of a bulk transfer, Mbit/s. `wait` returns once at least `until` has come.
 fn bulk_mbps(mut wait: impl FnMut(Instant) -> Instant) -> f64 {
     let plan = Plan {
         topology: Topology::Cable,

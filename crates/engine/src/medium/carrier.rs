@@ -1,5 +1,5 @@
-//! Frames between hosts and medium: what each adapter holds, where a frame goes, when it is handed
-//! over. It knows no clock but the times that it is given, so that tests run it on virtual time.
+//! Frames between hosts and medium: adapter queues, destinations, delivery times. It has no clock of its own, so
+//! tests run it on virtual time.
 
 use std::io;
 
@@ -16,7 +16,7 @@ const FRAME_BYTES: usize = 1518;
 const PREAMBLE_BYTES: usize = 8;
 const CHECK_SEQUENCE_BYTES: usize = 4;
 const ADDRESS_BYTES: usize = 6;
-/// Most frames under way at once; more wait in the hosts.
+/// Most frames in transit; more wait in the hosts.
 const MOST_FRAMES: usize = 32_768;
 pub const MEMORY_BYTES: u64 = (MOST_FRAMES * (FRAME_BYTES + 64)) as u64;
 
@@ -73,7 +73,7 @@ impl Carrier {
             && (self.frames.len() < MOST_FRAMES || !self.free_frames.is_empty())
     }
 
-    /// Take a frame that a host has sent, if `read` gives one. It waits until [`Self::offer_waiting`].
+    /// Take a frame sent by a host, if `read` returns one. It waits until [`Self::offer_waiting`].
     pub fn take(
         &mut self,
         port: Port,
@@ -115,7 +115,7 @@ impl Carrier {
         frame.destination = match known {
             _ if is_group => Destination::All,
             Some(to) => Destination::Port(to),
-            // No host has this address. The medium takes the sender's own port to mean that.
+            // No host has this address; the medium expects the sender's own port then.
             None => Destination::Port(port),
         };
         self.extra_counts[usize::from(port)].unknown_destination_frames +=
@@ -128,8 +128,8 @@ impl Carrier {
         self.medium.poll_timeout()
     }
 
-    /// Handle all events until `now`, each at its own exact time. `deliver` hands a frame to a host; it
-    /// returns the time after that, and whether the host took the frame.
+    /// Handle all events until `now`, each at its exact time. `deliver` hands a frame to a host; it returns the
+    /// time afterwards, and whether the host accepted the frame.
     pub fn advance(
         &mut self,
         now: Instant,
@@ -141,7 +141,7 @@ impl Carrier {
         }
     }
 
-    /// Offer frames that wait at free ports to the medium. All events before `now` must be handled.
+    /// Offer waiting frames of free ports to the medium. All events before `now` must be handled.
     pub fn offer_waiting(
         &mut self,
         now: Instant,
@@ -167,7 +167,7 @@ impl Carrier {
             match event {
                 Event::Free(port) => self.offer_first(port, at),
                 Event::Delivered { port, ticket } => self.hand_over(at, port, ticket, deliver),
-                // The frame was on the wire, even if its receiver missed it.
+                // The frame was on the wire, even if its receiver lost it.
                 Event::Lost { ticket, loss: Loss::Chance, .. } => self.record(at, ticket),
                 Event::Lost { .. } => {}
                 Event::Done { ticket } => self.free_frames.push(ticket),
@@ -201,7 +201,7 @@ impl Carrier {
         }
     }
 
-    /// Do the periodic work: change the rates of hosts (by `pace`), write pieces of the recording.
+    /// Periodic work: adjust the rates of hosts (with `pace`), and write pieces of the recording.
     pub fn tick(&mut self, now: Instant, mut pace: impl FnMut(Port, u64)) {
         for (adapter, port) in self.adapters.iter_mut().zip(0..) {
             if let Some(rate_bps) = adapter.steer(now) {
@@ -221,12 +221,12 @@ impl Carrier {
         self.recorder.as_mut()
     }
 
-    /// Count frames of a host that were dropped before they reached its adapter, for want of room.
+    /// Count frames of a host dropped before its adapter for lack of room.
     pub fn count_dropped_before_adapter(&mut self, port: Port, frames: u64) {
         self.extra_counts[usize::from(port)].lost_adapter_queue_frames += frames;
     }
 
-    /// Counts since the start, and lateness since the last reading. The thread adds its own counts.
+    /// Counters since the start, and lateness since the last reading. The thread adds its own counters.
     pub fn read(&mut self) -> MediumCounts {
         let counts = self.medium.counts();
         let ports = counts.ports.iter().enumerate().map(|(number, port)| MediumPortCounts {

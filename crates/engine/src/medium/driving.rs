@@ -16,20 +16,20 @@ use super::{FULL_FRAME_BYTES, kind};
 use crate::messages::{CarryFrames, Failure, MediumCounts, MediumTopology, Outcome};
 use crate::running::{Measured, Running, conclude};
 
-/// Preamble, check sequence and gap: what a frame takes on the wire beyond header and payload.
+/// Preamble, check sequence and gap: bytes per frame besides header and payload.
 const OVERHEAD_BYTES: u16 = 8 + 4 + 12;
 const MINIMUM_WIRE_BYTES: u16 = 84;
-/// After a pause the token bucket lets frames of this time through at once, as kernel timers are late.
+/// After a pause the token bucket passes frames worth this time at once, as kernel timers are late.
 const BURST_NS: u64 = 2_000_000;
 const LEAST_BURST_BYTES: u64 = 2 * FULL_FRAME_BYTES;
 
 /// Most frames read from one host before the next host is read.
 const TURN_FRAMES: usize = 64;
-/// Interval of looking for frames while the thread waits for a deadline without sleeping. A look is a
-/// system call, and a frame that came meanwhile is this much late at most.
+/// Polling interval while the thread waits for a deadline without sleeping. Each poll is a system call, and delays
+/// frames by at most this.
 const LOOK_NS: u64 = 4_000;
 const LONGEST_WAIT_NS: u64 = 50_000_000;
-/// Interval of rate changes and of writing the recording while nothing else wakes the thread.
+/// Interval of rate changes and recording while nothing else wakes the thread.
 const TICK_NS: u64 = 5_000_000;
 const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// Nice value of the thread, where the system permits it (as root).
@@ -108,8 +108,8 @@ fn prepare(
     }));
     let (rates, wanted) = channel::<(Port, u64)>();
     let queue_bytes = request.queue_bytes;
-    // The kernel changes a rate under a lock that it also holds while interfaces are made elsewhere:
-    // waiting for it must not delay a frame.
+    // The kernel changes a rate under a lock that it also holds while creating interfaces: waiting for it must not
+    // delay a frame.
     std::thread::Builder::new()
         .spawn(move || hold_back(&mut queues, &wanted, queue_bytes))
         .map_err(|error| Failure::system("a thread that holds hosts back", &error))?;
@@ -130,10 +130,10 @@ fn prepare(
     })
 }
 
-/// Set rates as they are requested, until the sender of requests is gone.
+/// Apply requested rates until the requester is gone.
 fn hold_back(queues: &mut [PortQueue], wanted: &Receiver<(Port, u64)>, queue_bytes: u32) {
     for (port, rate_bps) in wanted {
-        // An interface that is gone ends the medium by its own error.
+        // A missing interface ends the medium with its own error.
         let _ = pace(&mut queues[usize::from(port)], rate_bps, queue_bytes);
     }
 }
@@ -215,7 +215,7 @@ impl Driving {
         let interfaces = &self.ports;
         let mut deliver = |port: Port, frame: &[u8]| {
             let now = os::monotonic();
-            // A host that is gone is noticed when its interface is read.
+            // A missing host is noticed when its interface is read.
             (now, interfaces[usize::from(port)].send(frame).unwrap_or(false))
         };
         let now = os::monotonic();
@@ -226,7 +226,7 @@ impl Driving {
 
     fn tick(&mut self, now: Instant) -> Result<(), Failure> {
         let rates = &self.rates;
-        // That thread runs as long as this one.
+        // The rate thread runs as long as this one.
         self.carrier.tick(now, |port, rate_bps| {
             let _ = rates.send((port, rate_bps));
         });
@@ -257,7 +257,7 @@ impl Driving {
         if !ready.is_empty() || woken >= next || sleep_ns == LONGEST_WAIT_NS {
             return Ok(());
         }
-        // Other threads may get the processor meanwhile; that time does not count as spun.
+        // Other threads may run meanwhile; that time does not count as spinning.
         let (cpu_ns, mut looked) = (os::thread_cpu_ns(), woken);
         while ready.is_empty() {
             let now = os::monotonic();
@@ -284,7 +284,7 @@ impl Driving {
     fn answer(&mut self) {
         self.wake.reset();
         while let Ok(question) = self.questions.try_recv() {
-            // The asking thread may have given up.
+            // The requesting thread may have given up.
             let _ = question.send(self.read());
         }
     }

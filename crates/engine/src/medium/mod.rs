@@ -1,8 +1,8 @@
-//! The medium between the hosts of a virtual LAN, in real time: one thread that takes frames from the
-//! hosts' interfaces and delivers them when a real wire would.
+//! The real-time medium of a virtual LAN: one thread takes frames from the hosts' interfaces and delivers them when
+//! a real wire would.
 //!
-//! All that happens on the medium happens at exact times of a schedule that is tied to the monotonic
-//! clock. A thread that is late hands a frame over late, and counts it; the schedule does not shift.
+//! All events have exact scheduled times on the monotonic clock. A late thread delivers a frame late and counts it;
+//! the schedule does not shift.
 
 mod adapter;
 #[cfg(test)]
@@ -32,7 +32,7 @@ const NAME_BYTES: std::ops::RangeInclusive<usize> = 1..=15;
 pub fn carry_frames(request: CarryFrames) -> Result<Task, Failure> {
     let (medium, ports) = (medium(&request)?, ports(&request)?);
     let recorder = request.pcap.as_ref().map_or(0, |_| recorder::MEMORY_BYTES);
-    // One more thread sets the rates of hosts, one records.
+    // One more thread sets host rates, and one records.
     let threads = OWN_THREADS + 2;
     let cost = Cost { memory_bytes: carrier::MEMORY_BYTES + recorder + METERS_BYTES, threads };
     Ok(Task::new(cost, move |running| driving::carry(&request, medium, &ports, running)))
@@ -78,7 +78,7 @@ fn medium(request: &CarryFrames) -> Result<Medium, Failure> {
         loss,
         switch_queue_bytes: request.switch_queue_bytes,
     };
-    // The error names the value and what is allowed.
+    // The error names the value and the allowed range.
     Medium::new(&plan, request.seed).map_err(|bad| Failure::new("request.value", bad.to_string()))
 }
 
@@ -115,7 +115,7 @@ pub fn host_mac(text: &str) -> Result<[u8; 6], Failure> {
     parse_mac(text).ok_or_else(|| Failure::value("mac", format!("`{text}`"), allowed))
 }
 
-/// Six octets in hexadecimal; `None` for a group address, too.
+/// Six bytes in hexadecimal; `None` also for a group address.
 fn parse_mac(text: &str) -> Option<[u8; 6]> {
     let mut parts = text.split(':');
     let mut mac = [0; 6];

@@ -1,4 +1,4 @@
-//! Frames on their way into a file, written by a thread of its own: a disk never delays a frame.
+//! Recording of frames into a file by a separate thread, so that a disk never delays a frame.
 
 use std::fs::OpenOptions;
 use std::io::Write;
@@ -13,12 +13,12 @@ use lanlab_wire::pcap;
 
 use crate::messages::Failure;
 
-/// Frames are handed to the thread in pieces of this size.
+/// Frames are passed to the thread in pieces of this size.
 const PIECE_BYTES: usize = 64 << 10;
-/// Most pieces that wait for the disk; more frames are left out, and counted.
+/// Most pieces queued for the disk; further frames are omitted and counted.
 const WAITING_PIECES: usize = 256;
 pub const MEMORY_BYTES: u64 = (PIECE_BYTES * (WAITING_PIECES + 2)) as u64;
-/// Longest time until a piece is handed on.
+/// Longest delay before a piece is passed on.
 const HAND_ON_NS: u64 = 100_000_000;
 
 #[derive(Debug)]
@@ -27,7 +27,7 @@ struct Piece {
     frames: u64,
 }
 
-/// A file to which pieces are written whole or not at all.
+/// A file to which pieces are written entirely or not at all.
 trait Disk: Write {
     fn truncate(&mut self, octets: u64) -> std::io::Result<()>;
 }
@@ -112,20 +112,17 @@ impl Recorder {
         }
     }
 
-    /// Number of frames in the file, those that wait for the disk included, and of those that it
-    /// lacks.
+    /// Number of frames in the file, including queued ones, and of omitted ones.
     pub fn counts(&self) -> (u64, u64) {
         let unwritten = self.unwritten.load(Ordering::Acquire);
         (self.recorded + self.frames_in_piece - unwritten, self.unrecorded + unwritten)
     }
 
-    /// Write the rest; then the counts are those of the file.
+    /// Write everything queued; the counts are final afterwards.
     ///
-    /// # Errors
-    /// `recording.failed` if a write failed. Frames that were left out because the disk was slow are
-    /// no error.
+    /// # Errors `recording.failed` if a write failed. Frames omitted because of a slow disk are not an error.
     pub fn end(&mut self) -> Result<(), Failure> {
-        // Waiting for the disk is fine here: no more frames are carried.
+        // Blocking is fine here: no more frames are carried.
         let octets = std::mem::take(&mut self.piece);
         if let Some(pieces) = self.pieces.take() {
             let frames = std::mem::take(&mut self.frames_in_piece);
@@ -144,8 +141,8 @@ impl Recorder {
     }
 }
 
-/// Write pieces until there are no more. After an error nothing more is written and all are counted:
-/// the file ends with the last record that was written whole.
+/// Write pieces until there are no more. After an error the remaining ones are only counted: the file ends with the
+/// last complete record.
 fn write(
     pieces: &Receiver<Piece>,
     file: &mut impl Disk,
@@ -158,7 +155,7 @@ fn write(
             written = file.write_all(&piece.octets);
             match &written {
                 Ok(()) => written_octets += piece.octets.len() as u64,
-                // That the rest of a record stays is then the smaller trouble.
+                // A partial record at the end is then the lesser problem.
                 Err(_) => drop(file.truncate(written_octets)),
             }
         }

@@ -1,21 +1,21 @@
-//! How long before a deadline the thread of the medium asks to be woken.
+//! How long before a deadline the medium's thread requests its wake-up.
 //!
-//! A system wakes a thread late. The delay differs between systems by a factor of ten, so it is learnt.
-//! A thread that wakes early spins until the deadline.
+//! A system wakes a thread late. The delay differs between systems by a factor of ten, so it is measured. A thread
+//! that wakes early spins until the deadline.
 
 use lanlab_units::Instant;
 
 use crate::waiting::Margin;
 
-/// With `precise` the thread spins through waits shorter than this.
+/// With `precise`, shorter waits are spun entirely.
 const PRECISE_LEAST_SLEEP_NS: u64 = 200_000;
-/// Without `precise` it spins for two fifths of its time at most.
+/// Without `precise`, at most this fraction of the time is spent spinning.
 const SPIN_RATIO: f64 = 0.4;
 const MOST_CREDIT_NS: u64 = 20_000_000;
-/// With a spin budget of this many margins it wakes early enough for 99 of 100 wake-ups to be in time.
+/// With a spin budget of this many margins, wake-ups are early enough for 99 of 100 to be on time.
 const AMPLE: u64 = 4;
-/// With a smaller budget it wakes early enough for three of four: a late wake-up adds three times the time
-/// that one in time takes away.
+/// With a smaller budget, early enough for three of four: a late wake-up adds three times what an on-time one
+/// subtracts.
 const MOST_LEAD_NS: u64 = 100_000;
 const LESS_NS: u64 = 250;
 const MORE_NS: u64 = 3 * LESS_NS;

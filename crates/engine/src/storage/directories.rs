@@ -1,8 +1,7 @@
-//! Directories that trials need on this host, on disk or in memory, for this user alone.
+//! Directories for trials on this host, on disk or in memory, private to this user.
 //!
-//! Next to each directory is a file that its engine keeps locked for as long as it lives. A file whose
-//! lock is free belongs to an engine that is gone, however it ended, and the next trial of the same user
-//! removes its directory.
+//! The engine holds a lock file next to each directory while it runs. An unlocked file belongs to a dead engine,
+//! and the next trial of the same user removes its directory.
 
 use std::collections::BTreeSet;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -17,7 +16,7 @@ use crate::messages::{Failure, Medium};
 use crate::paths::of_file;
 
 const SHARED_MEMORY: &str = "/dev/shm";
-/// A directory on disk that every user can reach. Where `/tmp` is in memory, this is not (hier(7)).
+/// A directory on disk for every user; `/tmp` may be in memory, this is not (hier(7)).
 const DISK_FOR_ALL: &str = "/var/tmp";
 const PREFIX: &str = "lanlab-copy-";
 const LOCK: &str = "lock";
@@ -25,7 +24,7 @@ const LOCK: &str = "lock";
 const ABOUT_TO_BE_MADE: Duration = Duration::from_mins(1);
 const HINT: &str = "name another place by LANLAB_CACHE";
 
-/// Locks of this process: not every file system refuses a process what it has locked itself.
+/// Locks of this process: not every file system refuses a process its own lock.
 static OWN: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
 static IN_MEMORY: Mutex<Option<Directory>> = Mutex::new(None);
 
@@ -59,7 +58,7 @@ impl Places {
         })
     }
 
-    /// The directory of a medium into which only its owner may look.
+    /// The directory of a medium, private to its owner.
     fn own(&self, medium: Medium) -> Result<&Path, Failure> {
         let found = match medium {
             Medium::Disk => &self.disk,
@@ -79,7 +78,7 @@ impl Places {
             }
             _ => {}
         }
-        // Everyone may write to /dev/shm: somebody may have been there first.
+        // Everyone may write to /dev/shm, so another user may have created the name first.
         let facts = fs::symlink_metadata(found).map_err(failed)?;
         if !facts.is_dir() || !os::is_own(&facts) {
             let message = format!("{} belongs to another user", found.display());
@@ -105,14 +104,14 @@ impl Places {
     }
 }
 
-/// This user's number outside of a user namespace: in one, several users of the system have the same.
+/// This user's ID outside any user namespace: within one, several users of the system share an ID.
 fn user_number() -> u32 {
     let user = os::user_and_group().map_or(0, |(user, _)| user);
     let map = fs::read_to_string("/proc/self/uid_map").unwrap_or_default();
     mapped(user, &map).unwrap_or(user)
 }
 
-/// A user's number in the namespace above, by this one's map (`user_namespaces(7)`).
+/// A user's ID in the parent namespace, by this one's map (`user_namespaces(7)`).
 fn mapped(user: u32, map: &str) -> Option<u32> {
     map.lines().find_map(|line| {
         let mut numbers = line.split_whitespace().map_while(|number| number.parse::<u32>().ok());
@@ -140,10 +139,10 @@ impl Directory {
     fn make(parent: &Path) -> Result<Self, Failure> {
         let failed = |error: io::Error| of_file("make a directory in", parent, &error);
         let number = getrandom::u64().map_err(|error| failed(io::Error::other(error)))?;
-        // 48 bits of it, as twelve digits.
+        // 48 random bits as twelve digits.
         let path = parent.join(format!("{PREFIX}{:012x}", number >> 16));
         let lock = path.with_extension(LOCK);
-        // Before the directory, so that there is never one without.
+        // The lock comes first, so that no directory exists without one.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
         #[cfg(unix)]
@@ -153,8 +152,8 @@ impl Directory {
             own().remove(&lock);
             failed(error)
         })?;
-        // Another engine that tests the lock holds it for a moment. On a file system without locks no
-        // test succeeds, so nothing is removed as left over.
+        // Another engine testing the lock holds it for a moment. On a file system without locks, no test succeeds,
+        // so nothing is removed as left over.
         let _ = file.lock();
         let made = Self { path, lock, _file: file };
         for_owner().create(&made.path).map_err(failed)?;
@@ -165,7 +164,7 @@ impl Directory {
         &self.path
     }
 
-    /// Remove it with all that is in it. Gives whether all of it is gone.
+    /// Remove it with its contents. Returns whether everything is gone.
     pub fn remove(self) -> bool {
         let path = self.path.clone();
         drop(self);
@@ -188,8 +187,8 @@ fn in_memory() -> std::sync::MutexGuard<'static, Option<Directory>> {
     IN_MEMORY.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Remove the directory of a lock, and the lock once that is gone. What a server that has not yet ended
-/// still writes, the next trial removes.
+/// Remove the directory of a lock, and then the lock. Files written by a server that has not ended yet are removed
+/// by the next trial.
 fn remove_with(lock: &Path) {
     let made = lock.with_extension("");
     let _ = fs::remove_dir_all(&made);
@@ -221,8 +220,7 @@ fn remove_left_in(parent: &Path) {
 
 /// Make a directory for a trial.
 ///
-/// # Errors
-/// It cannot be made, there is no file system in memory, or its place belongs to another user.
+/// # Errors It cannot be made, there is no file system in memory, or another user owns its place.
 pub fn make(medium: Medium, for_server: bool) -> Result<Directory, Failure> {
     Places::of_this_user()?.make(medium, for_server)
 }
@@ -233,10 +231,9 @@ pub fn remove_left() {
     }
 }
 
-/// Where datasets of a medium lie: on disk from run to run, in memory until this engine ends.
+/// Directory for datasets of a medium: kept between runs on disk, and until this engine ends in memory.
 ///
-/// # Errors
-/// As `make`.
+/// # Errors As `make`.
 pub fn for_datasets(medium: Medium) -> Result<PathBuf, Failure> {
     let places = Places::of_this_user()?;
     if medium == Medium::Disk {

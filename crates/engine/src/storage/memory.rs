@@ -1,11 +1,10 @@
-//! Memory that a copy will fill, made ready before it is timed.
+//! Reserves memory for a copy before it is timed.
 //!
-//! A virtual machine tells its host which memory is free (free page reporting, virtio-balloon), and the
-//! host takes it back: the next program that uses it waits until it is there again. A copy into such memory took
-//! two to four times as long as the next one, which got what the first had freed. So as much as the
-//! copy will fill is used and freed right before each trial, with every service. A file system in memory
-//! takes other pages than a program does (smaller ones, of other lists): where a copy goes to one, a file
-//! of that size is written there and removed.
+//! A virtual machine reports free memory to its host (free page reporting, virtio-balloon), which takes it back, so
+//! the next program that uses it has to wait. A copy into such memory took two to four times as long as the next
+//! one, which reused the first one's pages. So the memory that a copy will fill is used and freed right before each
+//! trial, with every service. A file system in memory uses other pages than a program (smaller ones, from other
+//! lists): for a copy into one, a file of that size is written there and removed.
 
 use std::fs::{self, File};
 use std::io::{self, Write};
@@ -17,21 +16,20 @@ use lanlab_os as os;
 
 use crate::running::Running;
 
-/// Less than that costs more to make ready than it saves.
+/// A smaller amount costs more to reserve than it saves.
 const LEAST_BYTES: u64 = 1 << 20;
 const WITHIN: Duration = Duration::from_mins(2);
 const LOOK: Duration = Duration::from_millis(2);
 const BLOCK_BYTES: usize = 1 << 20;
 
-/// Have the system hold free memory, for files that come to a directory if one is named.
+/// Reserve free memory, for files in a directory if one is named.
 ///
-/// # Errors
-/// Why none was made ready, in words for the record.
+/// # Errors Why none was reserved, worded for the record.
 pub fn make_ready(wanted: u64, directory: Option<&Path>, running: &Running) -> Result<u64, String> {
     let free = free_bytes(Path::new("/proc/meminfo"))
         .ok_or("this system does not say how much memory is free")?;
     let in_memory = directory.filter(|directory| os::file_in_memory(directory).is_ok());
-    // A file system in memory may be bounded to less.
+    // A file system in memory may have a lower limit.
     let room = in_memory.and_then(|directory| os::free_bytes(directory).ok());
     let size = size_of(wanted, free.min(room.unwrap_or(u64::MAX)))?;
     in_a_process(size, in_memory, running)?;
@@ -67,20 +65,20 @@ fn in_a_process(size: u64, directory: Option<&Path>, running: &Running) -> Resul
                 let _ = child.wait();
                 return Err(format!("it failed: not done within {} s", WITHIN.as_secs()));
             }
-            // The standard library cannot wait for a process with a limit.
+            // The standard library cannot wait for a process with a time-out.
             None => std::thread::sleep(LOOK),
         }
     }
 }
 
-/// What that process does: write to each page once, of its own memory or of a file without a name in a
-/// directory that is in memory.
+/// The work of that process: write to every page once, of its own memory or of an unnamed file in a directory in
+/// memory.
 pub fn run(size: &str, directory: Option<&str>) -> ExitCode {
     let Some(size) = size.parse().ok().filter(|size| *size > 0) else {
         eprintln!("error: touch-memory: found `{size}`; allowed: a number of bytes above 0");
         return ExitCode::from(2);
     };
-    // Where there is no such file, the system chooses whom it ends.
+    // Without this file, the system chooses which process to kill.
     let _ = fs::write("/proc/self/oom_score_adj", "1000");
     if let Some(directory) = directory {
         let filled = os::file_in_memory(Path::new(directory)).and_then(|file| fill(file, size));
@@ -112,7 +110,7 @@ fn fill(mut file: File, size: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Memory that nothing uses; files that the system keeps count as used (proc(5)).
+/// Unused memory; cached files count as used (proc(5)).
 fn free_bytes(facts: &Path) -> Option<u64> {
     let facts = fs::read_to_string(facts).ok()?;
     let line = facts.lines().find_map(|line| line.strip_prefix("MemFree:"))?;

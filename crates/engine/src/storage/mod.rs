@@ -1,5 +1,4 @@
-//! What trials need of this host's disk and memory, asked for by the driver: so a host need not be the
-//! machine that the driver runs on.
+//! Disk and memory for trials on this host, requested by the driver, which may run on another machine.
 
 mod directories;
 mod memory;
@@ -23,7 +22,7 @@ pub use memory::run as touch_memory;
 
 const LONGEST_KEY: usize = 64;
 
-/// What a request takes that only looks or waits.
+/// Cost of requests that only look or wait.
 const SMALL: Cost = Cost { memory_bytes: 0, threads: OWN_THREADS };
 
 pub fn check_place(place: &DatasetPlace) -> Result<(), Failure> {
@@ -41,7 +40,7 @@ pub fn check_place(place: &DatasetPlace) -> Result<(), Failure> {
     }
 }
 
-/// Where a dataset lies: on disk from run to run, in memory until this engine ends.
+/// The directory of a dataset: kept between runs on disk, and until this engine ends in memory.
 pub fn dataset_directory(place: &DatasetPlace) -> Result<PathBuf, Failure> {
     match place {
         DatasetPlace::Directory(directory) => absolute(directory),
@@ -51,7 +50,7 @@ pub fn dataset_directory(place: &DatasetPlace) -> Result<PathBuf, Failure> {
     }
 }
 
-/// Make a directory for a trial, and hold it until the driver cancels.
+/// Make a directory for a trial, and keep it until the driver cancels.
 pub fn hold_directory(&TrialDirectory { medium, for_server }: &TrialDirectory) -> Task {
     Task::new(SMALL, move |running| {
         directories::remove_left();
@@ -80,10 +79,9 @@ fn free_bytes(directory: &Path) -> Result<Option<u64>, Failure> {
     }
 }
 
-/// Have the system hold free memory.
+/// Reserve free memory.
 ///
-/// # Errors
-/// Of a directory that is not named from the root on.
+/// # Errors The directory is not an absolute path.
 pub fn ready_memory(request: &ReadyMemory) -> Result<Task, Failure> {
     let directory = request.directory.as_deref().map(absolute).transpose()?;
     let bytes = request.bytes;

@@ -13,10 +13,10 @@ use crate::running::{Measured, Running, conclude};
 use crate::task::Task;
 use crate::workloads::pcap_file::PcapFile;
 
-/// Most work of a request: bits of virtual time for each station, times the load if that is above 1. Some
-/// minutes of a processor's time.
+/// Most work of a request: virtual bit times per station, times the load if above 1. Takes some minutes of a
+/// processor.
 const MOST_STATION_BITS: f64 = 1e12;
-/// Most bits that a file of frames may have to hold: 1.25 GB.
+/// Most bits in a capture file: 1.25 GB.
 const MOST_RECORDED_BITS: f64 = 1e10;
 const SLICE_BITS: u64 = 10_000_000;
 const FULL_FRAME_BYTES: usize = 1518;
@@ -26,7 +26,7 @@ const EXPERIMENTAL_ETHER_TYPE: [u8; 2] = [0x88, 0xb5];
 const MOST_PROPAGATION_NS: u64 = 1_000_000;
 const MOST_QUEUE_FRAMES: u64 = 10_000;
 const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
-/// Upper bound of the memory of a frame in a queue and on the medium.
+/// Upper bound of a frame's memory in a queue and on the medium.
 const FRAME_MEMORY_BYTES: u64 = 128;
 
 pub fn compute(request: MediumLoad) -> Result<Task, Failure> {
@@ -90,7 +90,7 @@ fn record(file: &mut PcapFile, delivered: Delivered) {
     file.add(delivered.at.as_nanos(), &frame[..length]);
 }
 
-/// The hardware address of a station, as the hosts of a virtual LAN have it.
+/// Hardware address of a station, as in a virtual LAN.
 fn address(station: Port) -> [u8; 6] {
     let [high, low] = (station + 1).to_be_bytes();
     [2, 0x77, 0, 0, high, low]
@@ -130,7 +130,7 @@ fn at_most(key: &str, found: u64, most: u64) -> Result<(), Failure> {
     Err(Failure::value(key, found, format!("up to {most}")))
 }
 
-/// Memory of frames in adapters, in the switch and under way, and of the histogram of delays.
+/// Memory of frames in adapters, switch and transit, and of the delay histogram.
 fn memory_bytes(request: &MediumLoad) -> u64 {
     const SHORTEST_BITS: u128 = 84 * 8;
     let bits = u128::from(request.rate_bps) * u128::from(request.propagation_ns) / 1_000_000_000;

@@ -1,4 +1,4 @@
-//! What a trial does: one folder for each workload.
+//! Workloads: one folder each.
 
 #[cfg(feature = "services")]
 pub mod copy;
@@ -24,8 +24,8 @@ pub mod stream;
 
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 
-/// Octets to fill messages with, in an order that has every value once in 256: no run of one octet
-/// that a device could treat differently.
+/// Bytes to fill messages with, in an order that contains every value once in 256: no runs of equal bytes that a
+/// device could treat differently.
 fn padding() -> impl FnMut() -> u8 {
     let mut octet = 0_u8;
     move || {
@@ -34,8 +34,8 @@ fn padding() -> impl FnMut() -> u8 {
     }
 }
 
-/// A message of these octets, which all who send one as long at the same time share: those of many clients do not
-/// stay in a processor's cache.
+/// A message of these bytes, shared by all senders of that length: separate ones of many clients would not stay in
+/// a processor's cache.
 fn shared_message(bytes: usize) -> Arc<[u8]> {
     static LAST: Mutex<Option<Weak<[u8]>>> = Mutex::new(None);
     let mut last = LAST.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! A file of frames in virtual time.
+//! A capture file with virtual times.
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -16,10 +16,9 @@ pub struct PcapFile {
 }
 
 impl PcapFile {
-    /// Begin a file.
+    /// Create a capture file.
     ///
-    /// # Errors
-    /// If it exists, or cannot be made.
+    /// # Errors The file exists, or cannot be created.
     pub fn create(path: &str) -> Result<Self, Failure> {
         let file =
             File::create_new(path).map_err(|error| Failure::system(format!("`{path}`"), &error))?;
@@ -36,7 +35,7 @@ impl PcapFile {
         })
     }
 
-    /// Add a frame that was delivered at `at_ns`. After an error nothing more is written.
+    /// Add a frame delivered at `at_ns`. After an error nothing more is written.
     pub fn add(&mut self, at_ns: u64, frame: &[u8]) {
         if self.written.is_err() {
             return;

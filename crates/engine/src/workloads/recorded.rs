@@ -1,4 +1,4 @@
-//! The frames of this host's station, recorded into a file for as long as the engine lasts.
+//! Recording of this host's station for the life of the engine.
 
 use lanlab_clients::wired::{self, FrameSink};
 use lanlab_files::LinkPlace;
@@ -23,15 +23,14 @@ impl FrameSink for Recorder {
     }
 
     fn end(&mut self) {
-        // A disk that is full shows as frames left out.
+        // A full disk shows as omitted frames.
         let _ = self.end();
     }
 }
 
-/// The place of a link. Where its frames are to be recorded, begin to.
+/// Parse the place of a link, and start recording its frames if requested.
 ///
-/// # Errors
-/// The place is none, or the file is there already or cannot be made.
+/// # Errors The place is invalid, or the file exists or cannot be created.
 pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     let LinkPlace::Recorded { descriptor, pcap } = link else { return place_of(link) };
     let place = place_of(&LinkPlace::Descriptor(*descriptor))?;
@@ -41,7 +40,7 @@ pub fn begin(link: &LinkPlace) -> Result<RawLinkPlace, Failure> {
     Ok(place)
 }
 
-/// The same of a link that may be absent.
+/// The same for an optional link.
 pub fn begin_any(link: Option<&LinkPlace>) -> Result<(), Failure> {
     link.map_or(Ok(()), |link| begin(link).map(drop))
 }

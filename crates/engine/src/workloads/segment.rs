@@ -1,4 +1,4 @@
-//! What a station is, in requests: the segment of IPX that it is on, the system of the time that it is of.
+//! Station settings in requests: its IPX segment and its period system.
 
 use lanlab_files::{Carrier, IpxSegment, SystemProfile};
 
@@ -12,7 +12,7 @@ pub fn check_segment(segment: IpxSegment, carrier: Carrier) -> Result<(), Failur
     Err(Failure::value("ipx", found, "none, or a carrier on IPX"))
 }
 
-/// Refuse a system of the time over a carrier that it does not go over.
+/// Refuse a period system on a carrier that it does not use.
 pub fn check_profile(profile: Option<SystemProfile>, carrier: Carrier) -> Result<(), Failure> {
     let Some(asked) = profile else { return Ok(()) };
     if carrier == Carrier::Frames(asked.carrier()) {

@@ -51,7 +51,7 @@ impl<S: System> Dialogue<S> {
         }
     }
 
-    /// The client listens: only at its own address, so that nobody can make us connect elsewhere.
+    /// The client listens: only at its own address, so that no client can make us connect elsewhere.
     pub(super) fn connect_later(&mut self, verb: &str, argument: &str) -> Answer {
         if self.only_epsv {
             return say(503, "EPSV ALL was agreed on");

@@ -46,7 +46,7 @@ impl Sharing {
             _ => return None,
         };
         let (lets_read, lets_write) = match mode >> 4 & 7 {
-            // In compatibility mode a reader allows other readers, and a writer allows nobody.
+            // In compatibility mode a reader allows other readers, and a writer excludes all others.
             0 => (!writes, false),
             1 => (false, false),
             2 => (true, false),

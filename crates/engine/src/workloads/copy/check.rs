@@ -1,4 +1,4 @@
-//! Seeing that what was uploaded is at the service: read back over a new connection.
+//! Verifies an upload by reading it back over a new connection.
 
 use std::collections::HashMap;
 
@@ -66,8 +66,8 @@ async fn compare(
     Ok(verified)
 }
 
-/// What a wrong copy comes of: the server holds one file for two names that differ in case alone, or
-/// that is not so, and it is as it was found.
+/// The cause of a wrong copy: either the server stores one file for two names that differ only in case, or the
+/// original fault stands.
 async fn unless_replaced(
     spec: &CopySpec,
     files: &Files,
@@ -86,7 +86,7 @@ async fn unless_replaced(
     Failure::new("service.exists", message).hint("give one of them another name").into()
 }
 
-/// Whether the server lists both of two names of one directory; `None` if it lists nothing.
+/// Whether the server lists both of two names in a directory; `None` if it lists nothing.
 async fn holds_both(spec: &CopySpec, one: &ServicePath, other: &ServicePath) -> Option<bool> {
     let whole = remote_path(&spec.working_name, one).ok()?;
     let (directory, _) = whole.as_str().rsplit_once('/')?;
@@ -99,7 +99,7 @@ async fn holds_both(spec: &CopySpec, one: &ServicePath, other: &ServicePath) -> 
     Some(is_listed(one) && is_listed(other))
 }
 
-/// A copy that is there, but too short or too long, is wrong.
+/// A copy that exists but is too short or too long is wrong.
 pub fn short_is_wrong(trouble: CopyError, path: &ServicePath, bytes: u64) -> CopyError {
     match trouble {
         CopyError::Service(fault) if fault.class == lanlab_files::Class::Length => {

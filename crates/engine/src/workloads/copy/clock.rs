@@ -1,4 +1,4 @@
-//! The clock of a copy: the host's, waited for by the runtime.
+//! The clock of a copy: the host's, with waits in the runtime.
 
 use std::time::Duration;
 
@@ -29,7 +29,7 @@ impl Clock for RuntimeClock {
     }
 }
 
-/// The guard of a request that ends when the driver cancels it.
+/// A guard that ends the work when the driver cancels the request.
 pub fn guard(running: &Running) -> Guard<'_, RuntimeClock> {
     Guard::new(RuntimeClock, &running.progress)
 }

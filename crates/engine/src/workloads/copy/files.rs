@@ -1,4 +1,4 @@
-//! Which files a trial copies, and what is in them.
+//! The files that a trial copies, and their content.
 
 use std::fs::File;
 use std::hash::Hasher;
@@ -19,13 +19,13 @@ use crate::paths::{absolute, of_file};
 use crate::running::Running;
 use crate::workloads::dataset::{self, MOST_FILES, first_difference, stop_if_cancelled};
 
-/// Directories below each other at most.
+/// Deepest nesting of directories.
 const MOST_DEPTH: usize = 64;
 
 #[derive(Debug)]
 pub struct Files {
     pub entries: Vec<Entry>,
-    /// Directories that must be there for them, outermost first.
+    /// Directories that the files need, outermost first.
     pub directories: Vec<ServicePath>,
     pub left_out: LeftOut,
     origin: Origin,
@@ -35,7 +35,7 @@ pub struct Files {
 pub struct Entry {
     pub path: ServicePath,
     pub bytes: u64,
-    /// Of a file that could change; `None` of one whose content is known.
+    /// Modification time of a file that could change; `None` if its content is known.
     modified: Option<SystemTime>,
 }
 
@@ -103,7 +103,7 @@ impl Files {
             listed.push((name, found));
             check_count([listed.len(), self.entries.len(), self.directories.len()])?;
         }
-        // The same order wherever it is run.
+        // The same order on every system.
         listed.sort_by(|(left, _), (right, _)| left.cmp(right));
         for (name, found) in listed {
             let path = || match directory {
@@ -155,8 +155,8 @@ impl Files {
         format!("{:016x}", hasher.finish())
     }
 
-    /// See that they are those that the trial was prepared for: what is new would be left at the
-    /// service, and what is gone would not be compared.
+    /// Check that these are the files that the trial was prepared for: new ones would be left at the service, and
+    /// missing ones would not be compared.
     pub fn check_same(&self, digest: Option<&str>) -> Result<(), Failure> {
         let Origin::Tree(tree) = &self.origin else { return Ok(()) };
         if digest.is_none_or(|digest| digest == self.digest()) {
@@ -167,7 +167,7 @@ impl Files {
         Err(Failure::new("copy.changed", message).hint("copy files that nobody writes to"))
     }
 
-    /// See that no file of a tree has changed since it was looked through.
+    /// Check that no file of a tree has changed since it was scanned.
     pub fn check_unchanged(&self) -> Result<(), Failure> {
         let Origin::Tree(tree) = &self.origin else { return Ok(()) };
         for entry in &self.entries {
@@ -184,8 +184,7 @@ impl Files {
     }
 }
 
-/// The directory that files are sent from, held open: a link that somebody puts in the place of a
-/// file or directory in it is not followed.
+/// Open the source directory of an upload: links that replace files or directories in it later are not followed.
 pub fn open_source(directory: &Path) -> Result<Arc<ConfinedDirectory>, Failure> {
     ConfinedDirectory::shared(directory).map_err(|error| of_file("open", directory, &error))
 }
@@ -198,7 +197,7 @@ fn check_count(names: [usize; 3]) -> Result<(), Failure> {
     Err(Failure::new("copy.too_many", message))
 }
 
-/// A file is no longer what it was when the trial began.
+/// The error for a file that changed since the trial began.
 pub fn changed(path: &Path) -> Failure {
     Failure::new("copy.changed", format!("{}: it changed while it was copied", path.display()))
         .hint("copy files that nobody writes to")
@@ -220,7 +219,7 @@ impl Truth {
     pub fn open(below: &ConfinedDirectory, file: &ServicePath) -> Result<Self, Failure> {
         let path = below.place(Some(file));
         let file = below.file(file, Access::Read).map_err(|error| match error.kind() {
-            // It was a file, in directories.
+            // A parent is no longer a directory.
             ErrorKind::NotADirectory | ErrorKind::NotFound => changed(&path),
             _ => of_file("open", &path, &error),
         })?;
@@ -228,8 +227,7 @@ impl Truth {
         Ok(Self::File { file, path })
     }
 
-    /// The first octet of `data`, which lies from `offset` on, that is not as it should be.
-    /// `scratch` is as long as `data`, or longer.
+    /// Index of the first wrong byte of `data`, which starts at `offset`. `scratch` is at least as long as `data`.
     pub fn first_difference(
         &self,
         offset: u64,
@@ -257,7 +255,7 @@ impl Source for Truth {
     }
 }
 
-/// Read what must be there: a file that is shorter now has changed.
+/// Read exactly this range: a file that is shorter now has changed.
 pub fn read_all(file: &File, path: &Path, offset: u64, buffer: &mut [u8]) -> Result<(), Failure> {
     read_whole(path, offset, buffer, |part, from| read_at(file, part, from))
 }

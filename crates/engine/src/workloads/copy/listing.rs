@@ -1,29 +1,26 @@
-//! Directories that are seen to be directories before anything in them is removed.
+//! Verifies directories by listing before anything in them is removed.
 //!
-//! Somebody may have put a link where the trial had made a directory, or a directory where it had
-//! written a file: what lies behind is not the trial's. Services differ in what they follow, and one
-//! (`WebDAV`) removes a directory with all that is in it by the same word as a file; their listings
-//! tell.
+//! Another program may have replaced a directory of the trial with a link, or a file with a directory, whose
+//! contents are not the trial's. Services differ in what they follow, and one (`WebDAV`) removes a file and a
+//! directory tree by the same request; only listings show the difference.
 
 use std::collections::{HashMap, HashSet};
 
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
-/// The directories of a trial at the service, each with the names in it and which are directories.
+/// The directories of a trial at the service, each with its names and which of them are directories.
 pub struct Listing {
     directories: HashMap<ServicePath, HashMap<String, bool>>,
-    /// Those that the service does not list, or not so that it is understood. What the trial wrote in
-    /// them is removed by its names.
+    /// Directories with no or a malformed listing. The trial's files in them are removed by name.
     unlisted: HashSet<ServicePath>,
     pub not_listed: Option<Fault>,
 }
 
 impl Listing {
-    /// What is in the directory of a trial and in those below it, each after the one that it is in.
+    /// List the trial's directory and those below it, parents first.
     ///
-    /// # Errors
-    /// The connection has failed; or the service does not list a directory and `by_names` is false,
-    /// as where a file and a directory with all that is in it are removed by the same word.
+    /// # Errors The connection failed, or a directory cannot be listed and `by_names` is false, as for services
+    /// that remove files and directory trees by the same request.
     pub async fn in_these(
         session: &impl Session,
         working: &ServicePath,
@@ -61,8 +58,8 @@ impl Listing {
         Ok(())
     }
 
-    /// Whether a name is that of a directory, if it is there. Some servers change the case of names, as Samba
-    /// by `preserve case = no`: what is removed is removed by the name that was written.
+    /// Whether an existing name is a directory. Some servers change the case of names, like Samba with `preserve
+    /// case = no`, but removal uses the name as written.
     fn kind_in(&self, directory: &ServicePath, name: &str) -> Option<bool> {
         let names = self.directories.get(directory)?;
         let other_case = || {
@@ -80,7 +77,7 @@ impl Listing {
         self.directories.contains_key(path) || self.unlisted.contains(path)
     }
 
-    /// Whether a file can be there: it lies in a directory that was seen, and is none itself.
+    /// Whether a file can exist: its directory was listed, and it is not itself a directory.
     pub fn may_hold(&self, file: &ServicePath) -> bool {
         file.parent().is_some_and(|parent| {
             self.is_directory(&parent) && !self.is_directory_in(&parent, file.name())

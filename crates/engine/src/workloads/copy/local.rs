@@ -1,4 +1,4 @@
-//! This host's side of a download: where octets go, and how it is seen that they are right.
+//! This host's side of a download: storing and verifying bytes.
 
 use std::cell::RefCell;
 use std::fs::File;
@@ -21,7 +21,7 @@ use crate::workloads::dataset::stop_if_cancelled;
 
 #[derive(Debug)]
 pub enum Sink {
-    /// Nowhere; the hash of each block is kept, to be compared once the copy is timed.
+    /// Nowhere; block hashes are kept, and compared after the timed part.
     Hashes {
         block_bytes: u32,
         hashes: RefCell<Vec<u64>>,
@@ -93,8 +93,7 @@ pub fn wrong_size(name: &str, found: u64, expected: u64) -> Failure {
     Failure::new("copy.wrong", message)
 }
 
-/// Where the files of a download lie at this host, and how they are made and removed: in a directory
-/// of the trial's name, even if another program replaces its path meanwhile.
+/// The local directory of a download, opened so that replacing its path has no effect, with its files.
 #[derive(Debug)]
 pub struct Place {
     below: ConfinedDirectory,
@@ -102,7 +101,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// In this directory, which must be there.
+    /// In this existing directory.
     pub fn new(directory: &Path, working: ServicePath) -> Result<Self, Failure> {
         let below = ConfinedDirectory::open(directory)
             .map_err(|error| of_file("open", directory, &error))?;
@@ -119,7 +118,7 @@ impl Place {
         of_file(what, &self.below.place(Some(path)), error)
     }
 
-    /// Make the directory, which must not be there, and those below it.
+    /// Make the directory, which must not exist, and its subdirectories.
     pub fn make(&self, files: &Files) -> Result<(), Failure> {
         let make = |path: &ServicePath| {
             let made = self.below.make_directory(path);
@@ -129,7 +128,7 @@ impl Place {
         files.directories.iter().try_for_each(|path| make(&self.at(path)?))
     }
 
-    /// A new file; `is_again` of one that an attempt before has left in part.
+    /// Create a file; `is_again` if an earlier attempt left a part of it.
     pub fn create(&self, entry: &Entry, is_again: bool) -> Result<Sink, Failure> {
         let path = self.at(&entry.path)?;
         if is_again {
@@ -186,8 +185,7 @@ impl Place {
         Err(wrong_size(entry.path.as_str(), found.bytes, entry.bytes))
     }
 
-    /// Remove the files that the trial wrote, and the directories if nothing else is in them; gives
-    /// what is left of them.
+    /// Remove the files that the trial wrote, and directories that become empty; returns what is left.
     pub fn remove(&self, written: &Written) -> Result<Vec<PathBuf>, Failure> {
         for path in &written.files {
             let path = self.at(path)?;
@@ -206,12 +204,12 @@ impl Place {
         Ok(left)
     }
 
-    /// Whether every directory on the way to a path is one, and no link that somebody has put there.
+    /// Whether every directory in a path is a real one, not a link.
     fn is_reached(&self, path: &ServicePath) -> bool {
         !self.below.look(path).is_err_and(|error| error.kind() == ErrorKind::NotADirectory)
     }
 
-    /// Whether a directory is gone: one with something in it is left, and so is what is none.
+    /// Whether a directory is gone; non-empty ones and non-directories are left.
     fn removed_directory(&self, path: &ServicePath) -> Result<bool, Failure> {
         match self.below.remove_directory(path) {
             Ok(()) => Ok(true),
@@ -224,7 +222,7 @@ impl Place {
     }
 }
 
-/// Compare the hashes of a file's blocks with those of what it should be; gives its octets.
+/// Compare a file's block hashes with the expected ones; returns its length.
 pub fn compare_hashes(
     entry: &Entry,
     truth: &Truth,

@@ -39,17 +39,17 @@ pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
 pub use workers::{CONNECT_AT_ONCE, copy, runtime};
 
-/// Memory of the services' own buffers for each connection, in addition to that.
+/// Memory of the services' own buffers per connection, in addition.
 const TRANSPORT_BYTES: u64 = 1 << 20;
 const NAMES_BYTES: u64 = 32 << 20;
-/// Hashes of blocks that are kept until they are compared.
+/// Most memory for block hashes kept until compared.
 const HASHES_BYTES: u64 = 64 << 20;
 
 pub fn task(spec: CopySpec, step: fn(&CopySpec, &Running) -> Measured) -> Result<Task, Failure> {
     Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
 }
 
-/// Check all that can be checked without a file or socket, and say what it may take.
+/// Check everything that needs no file or socket, and return the cost.
 pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     check_range("parallel_files", spec.parallel_files.into(), 1, 64)?;
     check_range("retries", spec.retries.into(), 0, 100)?;
@@ -97,7 +97,7 @@ pub fn check(spec: &CopySpec) -> Result<Cost, Failure> {
     })
 }
 
-/// Check the name of a trial's directory, and what stands in its mark.
+/// Check the name of a trial's directory, and the token in its mark.
 pub fn check_words(name: &str, token: &str) -> Result<(), Failure> {
     let is_long = name.strip_prefix("lanlab-").is_some_and(|rest| {
         (1..=80).contains(&rest.len())

@@ -1,4 +1,4 @@
-//! What of a trial could not be removed: what it is, and what the server said to it.
+//! What of a trial could not be removed, and the server's error.
 
 use lanlab_files::{Class, Fault, ServicePath, Session};
 
@@ -15,8 +15,7 @@ pub struct NotRemoved {
 }
 
 impl NotRemoved {
-    /// A directory was not listed, or not so that it was understood: what was in it was removed by its
-    /// names.
+    /// A directory was not listed, or malformed: its contents were removed by name.
     pub fn not_listed(&mut self, fault: Option<&Fault>) {
         self.not_listed = fault.map(|fault| fault.message.clone());
     }
@@ -60,13 +59,13 @@ impl NotRemoved {
     }
 }
 
-/// Whether it is the directory itself that the server does not remove. What is left in one that only
-/// looks empty is not ours.
+/// Whether the server refuses to remove the directory itself. Unlisted contents of an apparently empty one are not
+/// ours.
 pub fn is_refused_itself(is_empty: bool, class: Class) -> bool {
     is_empty && class != Class::Exists
 }
 
-/// Remove a directory; gives what the server says if it is still there, in its many ways.
+/// Remove a directory; returns the server's error if it still exists.
 pub async fn removed_directory(
     session: &impl Session,
     path: &ServicePath,
@@ -82,13 +81,13 @@ pub async fn removed_directory(
 async fn is_listed(session: &impl Session, directory: &ServicePath) -> Result<bool, Fault> {
     match session.list(None).await {
         Err(fault) if fault.class.is_passing() => Err(fault),
-        // Who may not list knows nothing.
+        // Without permission to list, nothing is known.
         Err(_) => Ok(true),
         Ok(entries) => Ok(entries.iter().any(|entry| entry.name == directory.name())),
     }
 }
 
-/// Remove the directory of a trial in which there is nothing of it but, at most, its mark.
+/// Remove a trial's directory that contains at most its mark.
 pub async fn remove_working(
     session: &impl Session,
     working: &ServicePath,
@@ -106,7 +105,7 @@ pub async fn remove_working(
     let Some(fault) = removed_directory(session, working).await? else { return Ok(()) };
     let entries = match session.list(Some(working)).await {
         Err(listing) if listing.class.is_passing() => return Err(listing),
-        // Where nothing may be changed, a server refuses before it looks whether it is there.
+        // A read-only server refuses before it checks whether the directory exists.
         Err(listing) if listing.class == Class::Missing => return Ok(()),
         listed => listed.unwrap_or_default(),
     };

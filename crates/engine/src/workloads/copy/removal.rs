@@ -1,5 +1,5 @@
-//! Removes what a trial has written at the service, with as many attempts as it takes. The mark goes
-//! last: without it the files could not be recognized as lanlab's later.
+//! Removes a trial's files at the service, with retries. The mark is removed last: it identifies the files as
+//! lanlab's.
 
 use std::collections::{HashMap, HashSet};
 use std::time::Duration;
@@ -13,8 +13,8 @@ use super::service_paths::{files_path, path, remote_path};
 use crate::messages::Failure;
 use lanlab_workloads::copy::CopyError;
 
-/// How long removal of a file is retried. A server may hold it open until it knows that its client is
-/// gone, within a round trip and a turn of its processor, and refuse or delay removal (SMB).
+/// How long removal of a file is retried. A server may hold it open, and refuse or delay removal, until it notices
+/// that its client is gone (SMB).
 pub const HELD_WITHIN_NS: u64 = 1_500_000_000;
 pub const HELD_LOOK: Duration = Duration::from_millis(100);
 
@@ -24,12 +24,10 @@ pub struct Written {
     pub directories: Vec<ServicePath>,
 }
 
-/// Remove the files and directories that the trial wrote, except its mark; returns the number of files.
-/// What is left is noted in `not_removed`.
+/// Remove the files and directories that the trial wrote, except its mark; returns the number of files. Remaining
+/// ones are noted in `not_removed`.
 ///
-/// # Errors
-/// A file of ours is still there when it has been asked for long enough, though the server says that
-/// it has removed it.
+/// # Errors A file of ours still exists after all retries, although the server reports its removal.
 pub async fn remove_written(
     session: &impl Session,
     (service, working_name): (ServiceKind, &str),
@@ -43,7 +41,7 @@ pub async fn remove_written(
     let mut directories = vec![files_path(working_name)?];
     directories.extend(below(&written.directories)?);
     let working = path(working_name.to_owned())?;
-    // There the same request removes a file, and a directory that has taken its place with all in it.
+    // `WebDAV` removes a file and a directory tree that replaced it by the same request.
     let by_names = !matches!(service, ServiceKind::Webdav | ServiceKind::Webdavs);
     let mut seen = match Listing::in_these(session, &working, &directories, by_names).await {
         Err(fault) if !fault.class.is_passing() => {
@@ -57,8 +55,8 @@ pub async fn remove_written(
     let mut removed = HashSet::new();
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
     loop {
-        // What the server says of those that it does not remove. That there is none, it may say of
-        // one that the user may not remove, too (FTP).
+        // The server's errors for files it does not remove. "Not found" is also reported for files that the user
+        // may not remove (FTP).
         let mut said: HashMap<&ServicePath, Fault> = HashMap::new();
         for file in &left {
             match session.remove(file).await {
@@ -84,7 +82,7 @@ pub async fn remove_written(
         let held = left.iter().find(|file| !said.contains_key(**file));
         match held {
             Some(file) if is_late => return Err(held_open(file.as_str()).into()),
-            // A directory is held by something that its listing does not show, or by nothing of ours.
+            // A directory is held by something unlisted, or by nothing of ours.
             None if is_late
                 || (left.is_empty() && !directories.iter().any(|path| seen.is_empty(path))) =>
             {
@@ -101,7 +99,7 @@ pub async fn remove_written(
     }
 }
 
-/// Whether the server has refused to remove a file, so that it may be there though no listing shows it.
+/// Whether the server refused to remove a file, so that it may exist although no listing shows it.
 pub fn is_refusal(fault: &Fault) -> bool {
     !matches!(fault.class, Class::Missing | Class::Name)
 }

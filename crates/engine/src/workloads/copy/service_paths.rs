@@ -1,11 +1,11 @@
-//! Where the files of a trial are at the service.
+//! Paths of a trial's files at the service.
 
 use lanlab_files::ServicePath;
 
 use crate::messages::Failure;
 
 const MARK_NAME: &str = "lanlab-mark";
-/// The same where names have 8 characters, a dot and 3 characters.
+/// The same for services with 8.3 names.
 const SHORT_MARK_NAME: &str = "mark.lab";
 pub const SHORT: &str = ".lab";
 

@@ -1,5 +1,4 @@
-//! The directory of a trial at the service: made, marked as ours, and emptied again. Nothing outside
-//! of it is touched, nor anything in it that the trial did not write.
+//! The directory of a trial at the service: created, marked as ours, and emptied. Nothing else is touched.
 
 use lanlab_clients::connect;
 use lanlab_files::{Access, Class, ServiceKind, ServicePath, Session};
@@ -23,12 +22,12 @@ use lanlab_workloads::copy::{
 };
 
 pub const MARK_LINE: &str = "made by lanlab, which removes it: ";
-/// Longest mark: the names of a tree's files stand in it.
+/// Longest mark, which lists the files of a tree.
 const MOST_MARK_BYTES: usize = 16 << 20;
 /// Size of the pieces in which a mark is read, bytes.
 const PIECE_BYTES: usize = 1 << 16;
 
-/// Make the directory of a trial and, of a download, put its files there.
+/// Make the directory of a trial and, for a download, upload its files.
 pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
     let start = os::monotonic();
     let work = || -> Result<CopyPrepared, Failure> {
@@ -51,8 +50,8 @@ pub fn prepare(spec: &CopySpec, running: &Running) -> Measured {
     })
 }
 
-/// What stands in the mark: whose it is and, of a tree, which files and directories are written,
-/// as the tree may be another when they are removed.
+/// Content of the mark: the trial's token and, for a tree, the files and directories written, as the tree may
+/// change before they are removed.
 fn mark(spec: &CopySpec, files: &Files) -> Result<Vec<u8>, Failure> {
     let mut text = format!("{MARK_LINE}{}\n", spec.token);
     if matches!(spec.files, CopiedFiles::Tree(_)) {
@@ -83,7 +82,7 @@ async fn make(
     running: &Running,
 ) -> Result<(), CopyError> {
     let (session, _) = connect_patiently(guard, SINGLE_ATTEMPTS, || connect(&spec.service)).await?;
-    // Of either direction: what is downloaded is uploaded first.
+    // In either direction: downloads are uploaded first.
     if let Some(largest) = files.entries.iter().max_by_key(|entry| entry.bytes) {
         check_size(&session, largest.path.as_str(), largest.bytes)?;
     }
@@ -104,13 +103,13 @@ async fn make(
             transfer.upload(&session, &path, entry.bytes, &truth).await?;
             guard.progress.count(1, 0);
         }
-        // They are of no trial.
+        // They belong to no trial.
         transfer.meters.replace(Meters::new());
     }
     Ok(session.end().await?)
 }
 
-/// Refuse a file that the service cannot hold, before anything is written.
+/// Refuse a file too large for the service, before anything is written.
 pub fn check_size(session: &impl Session, name: &str, bytes: u64) -> Result<(), Failure> {
     let largest = session.largest_file_bytes();
     if bytes <= largest {
@@ -124,7 +123,7 @@ pub fn check_size(session: &impl Session, name: &str, bytes: u64) -> Result<(), 
     ))
 }
 
-/// Make the directory of a trial, and mark it. Nothing is at a service that refuses the directory.
+/// Make the directory of a trial, and mark it. If the service refuses the directory, nothing is left there.
 pub async fn make_marked(
     session: &impl Session,
     working_name: &str,
@@ -143,7 +142,7 @@ pub async fn make_marked(
     Ok(session.close(file).await?)
 }
 
-/// Remove what the trial wrote, at the service and at this host.
+/// Remove the trial's files at the service and on this host.
 pub fn empty(spec: &CopySpec, running: &Running) -> Measured {
     let work = || -> Result<CopyEmptied, Failure> {
         let guard = guard(running);
@@ -163,7 +162,7 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
     let mut not_removed = NotRemoved::default();
     let (written, mark) = match read_mark(&session, &mark_path).await {
         Ok(mark) => (written(spec, &mark)?, Some(&mark_path)),
-        // It was not yet written, or is gone: then there is nothing in the directory either.
+        // The mark was not written, or is gone: then the directory is empty, too.
         Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
             (of_dataset(spec)?, None)
         }
@@ -174,7 +173,7 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
         let place = (spec.service.service, spec.working_name.as_str());
         removed_files = remove_written(&session, place, &written, &mut not_removed).await?;
     }
-    // Before the mark, by which it is known what was written: what is still there is removed by it.
+    // Before the mark, which lists what was written, so that a later attempt can continue.
     if let Some(place) = local_place(spec)? {
         for place in place.remove(&written)? {
             not_removed.kept(&place.display());
@@ -183,7 +182,7 @@ pub async fn remove(spec: &CopySpec, session: impl Session) -> Result<CopyEmptie
     remove_marked(session, (&working, mark), removed_files, not_removed).await
 }
 
-/// Remove the directory of a trial whose files have been removed, unless the server refused some.
+/// Remove the directory of a trial whose files are removed, unless the server refused some.
 async fn remove_marked(
     session: impl Session,
     (working, mark): (&ServicePath, Option<&ServicePath>),
@@ -192,7 +191,7 @@ async fn remove_marked(
 ) -> Result<CopyEmptied, CopyError> {
     match mark {
         Some(mark) if not_removed.has_refusal() => {
-            // By its mark it can be removed another time.
+            // The mark allows another attempt later.
             not_removed.kept(mark);
             not_removed.kept(working);
         }
@@ -203,7 +202,7 @@ async fn remove_marked(
     Ok(CopyEmptied { removed_files, is_gone, not_listed, left: not_removed.described() })
 }
 
-/// Remove a trial that needs no list of its names in the mark.
+/// Remove a trial whose mark needs no list of names.
 pub async fn remove_known(
     session: impl Session,
     place: (ServiceKind, &str),
@@ -214,7 +213,7 @@ pub async fn remove_known(
     let mut not_removed = NotRemoved::default();
     let whose = format!("{MARK_LINE}{token}\n");
     let (mark, removed_files) = match read_mark(&session, &mark_path).await {
-        // A trial that ended while it wrote its mark had not yet written anything else.
+        // A trial that ended while writing its mark had written nothing else yet.
         Ok(mark) if is_of(&mark, token) || whose.starts_with(&mark) => {
             let removed = remove_written(&session, place, written, &mut not_removed).await?;
             (Some(&mark_path), removed)
@@ -255,14 +254,14 @@ pub fn is_of(mark: &str, token: &str) -> bool {
 fn written(spec: &CopySpec, mark: &str) -> Result<Written, Failure> {
     let whose = format!("{MARK_LINE}{}\n", spec.token);
     let Some(names) = mark.strip_prefix(&whose) else {
-        // Of a trial that ended while it wrote its mark: it had not yet written anything else.
+        // A trial that ended while writing its mark had written nothing else yet.
         if whose.starts_with(mark) {
             return Ok(Written::default());
         }
         return Err(not_ours(&mark_path(&spec.working_name)?));
     };
     let mut written = of_dataset(spec)?;
-    // The same: a line without its end is none.
+    // Likewise: an incomplete line does not count.
     for line in names.split_inclusive('\n').filter_map(|line| line.strip_suffix('\n')) {
         match line.split_once(' ') {
             Some(("f", name)) => written.files.push(path(name.to_owned())?),

@@ -1,4 +1,4 @@
-//! The worker threads of a copy: each with a connection of its own, all from one queue of files.
+//! The worker threads of a copy, each with its own connection and a shared queue of files.
 
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, mpsc};
@@ -29,8 +29,8 @@ use crate::running::Measured;
 use crate::running::Running;
 use crate::running::conclude;
 
-/// Connections that are made at once: OpenSSH as installed refuses some where more than ten have not logged
-/// in yet (`MaxStartups` 10:30:100).
+/// Most connections made at once: OpenSSH by default refuses some if more than ten are not logged in (`MaxStartups`
+/// 10:30:100).
 pub const CONNECT_AT_ONCE: usize = 8;
 
 pub fn runtime() -> Result<Runtime, Failure> {
@@ -40,7 +40,7 @@ pub fn runtime() -> Result<Runtime, Failure> {
         .map_err(|error| Failure::system("a runtime", &error))
 }
 
-/// Where the files of a download go at this host, unless that is nowhere.
+/// Local destination of a download, unless it is discarded.
 pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
     match &spec.client {
         ClientSide::Directory(directory) if spec.direction == Direction::Download => {
@@ -50,7 +50,7 @@ pub fn local_place(spec: &CopySpec) -> Result<Option<Place>, Failure> {
     }
 }
 
-/// Where the files of an upload are at this host, unless they are made as they are sent.
+/// Local source of an upload, unless it is generated.
 pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<ConfinedDirectory>>, Failure> {
     match &spec.client {
         ClientSide::Directory(directory) if spec.direction == Direction::Upload => {
@@ -99,7 +99,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
 struct Job<'a> {
     spec: &'a CopySpec,
     files: &'a Files,
-    /// Where files are sent from at this host, unless they are made as they are sent.
+    /// Local source of files, unless they are generated.
     source: Option<&'a ConfinedDirectory>,
     place: Option<&'a Place>,
     next: AtomicUsize,
@@ -129,7 +129,7 @@ impl Job<'_> {
                         .map_err(|error| Failure::system("a thread for a connection", &error))
                 })
                 .collect::<Result<_, _>>()
-                // The workers that exist end because they get no start.
+                // Existing workers end because they get no start.
                 .inspect_err(|_| self.guard.stop())?;
             drop(tell);
             let connected = || -> Result<Instant, Failure> {
@@ -142,7 +142,7 @@ impl Job<'_> {
             let start = connected().inspect_err(|_| self.guard.stop())?;
             let (done, host) = self.running.with_progress(start, start, || {
                 let (begins, threads): (Vec<_>, Vec<_>) = workers.into_iter().unzip();
-                // A thread that has failed meanwhile does not listen any more.
+                // A failed thread no longer listens.
                 for begin in begins {
                     let _ = begin.send(start);
                 }
@@ -199,7 +199,7 @@ impl CopyEndpoints for Job<'_> {
     type Sink = Sink;
 
     async fn connect(&self) -> lanlab_files::Result<AnySession> {
-        // It is never closed.
+        // The semaphore is never closed.
         let _turn = self.connecting.acquire().await;
         lanlab_clients::connect(&self.spec.service).await
     }
@@ -237,8 +237,8 @@ fn thread_is_gone() -> Failure {
         .hint("its standard error shows where; please report this")
 }
 
-/// See at this host that what was copied is right: that no file has changed and, of a download, that
-/// what came is what was to come. Nothing is asked of the server.
+/// Verify on this host that the copy is right: no source file changed and, for a download, the received data is
+/// correct. Sends nothing to the server.
 fn verify(
     job: &Job<'_>,
     hashes: Hashes,
@@ -253,7 +253,7 @@ fn verify(
     verified.how = job.spec.verify;
     let entries = &job.files.entries;
     if job.spec.verify == CopyVerify::Size {
-        // Without a place every octet was counted as it came.
+        // Without a place, every byte was counted on arrival.
         if let Some(place) = job.place {
             entries.iter().try_for_each(|entry| place.compare_size(entry))?;
         }

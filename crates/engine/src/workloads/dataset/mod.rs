@@ -1,4 +1,4 @@
-//! Datasets: files that are the same wherever they are made, checked before they are used.
+//! Datasets: reproducible files, checked before use.
 
 use std::fs::{self, File, OpenOptions};
 use std::hash::Hasher;
@@ -82,7 +82,7 @@ fn is_right(
     buffer: &mut [u8],
     running: &Running,
 ) -> Result<bool, Failure> {
-    // A link could lead to a file of somebody's, which would then be written to.
+    // A link could lead to a foreign file, which would then be overwritten.
     match fs::symlink_metadata(path) {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
         Err(error) => return Err(of_file("look at", path, &error)),
@@ -141,8 +141,8 @@ pub fn stop_if_cancelled(running: &Running) -> Result<(), Failure> {
     if running.is_cancelled() { Err(Failure::cancelled()) } else { Ok(()) }
 }
 
-/// Have the system forget what it keeps of files in memory: of all if it lets us, else of those in
-/// the directory, else of none; and say which.
+/// Drop the system's file caches: all if permitted, otherwise those of files in the directory, otherwise none;
+/// reports which.
 pub fn drop_caches(request: &DropCaches) -> Result<Task, Failure> {
     let directory = absolute(&request.directory)?;
     Ok(Task::new(Cost { memory_bytes: 0, threads: 1 }, move |running| {
@@ -156,7 +156,7 @@ fn forget_all(directory: &Path, running: &Running) -> Result<CachesDropped, Fail
     forgotten(os::drop_all_caches(), of_files, running)
 }
 
-/// What was forgotten: everything, unless that was refused; else files, unless they are refused, too.
+/// What was dropped: everything, unless refused; otherwise files, unless refused, too.
 fn forgotten(
     everything: io::Result<()>,
     of_files: impl FnOnce() -> Result<(), Failure>,

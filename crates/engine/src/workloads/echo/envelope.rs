@@ -1,4 +1,4 @@
-//! What an echo's datagrams travel in: UDP, of which the system makes the header, or ICMP.
+//! Protocol of an echo's datagrams: UDP, with headers from the system, or ICMP.
 
 use lanlab_wire::icmp::{Echo, HEADER_LEN, Version};
 
@@ -10,7 +10,7 @@ pub enum Envelope {
     Udp,
     Icmp {
         version: Version,
-        /// By which replies are ours; `None`: the system chooses it, and gives no others.
+        /// Identifies our replies; `None` if the system assigns it and filters replies.
         identifier: Option<u16>,
     },
 }
@@ -30,7 +30,7 @@ impl Envelope {
         }
     }
 
-    /// Make what is sent of a message that stands behind room for the header.
+    /// Complete a message, which stands after room for the header.
     pub fn seal(self, sequence: u64, datagram: &mut [u8]) {
         if let Self::Icmp { version, identifier } = self {
             let echo = Echo { identifier: identifier.unwrap_or(0), sequence: sequence as u16 };
@@ -45,10 +45,10 @@ impl Envelope {
         self.seal(sequence, datagram);
     }
 
-    /// The message in what was received; `None` if it is no reply to this program.
+    /// The message of a received datagram; `None` if it is not a reply to this program.
     pub fn open(self, datagram: &[u8]) -> Option<&[u8]> {
         let Self::Icmp { version, identifier } = self else { return Some(datagram) };
-        // No message of ICMP that is looked for begins with what begins a header of IPv4.
+        // Replies we expect never begin like an IPv4 header.
         let header_bytes = match datagram.first() {
             Some(first) if version == Version::V4 && first >> 4 == 4 => usize::from(first & 15) * 4,
             _ => 0,

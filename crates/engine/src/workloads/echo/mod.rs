@@ -60,7 +60,7 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
         }
     }
     outstanding::check(spec)?;
-    // Neither a slow rate nor a time-out is silence.
+    // Slow rates and time-outs are not silence.
     let longest_pause_ns = pace.map_or(0, |pace| 3 * pace.period_ns()).max(3 * spec.timeout_ns);
     Ok(Plan {
         transport: spec.transport,
@@ -68,7 +68,7 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
         amount: spec.amount,
         pace,
         outstanding_requests: spec.outstanding_requests as usize,
-        // A closed loop waits for each reply. By default it blocks, as a plain program does.
+        // A closed loop waits for each reply; by default it blocks, as a plain program does.
         receive: if spec.receive == Receive::Auto { Receive::Block } else { spec.receive },
         timestamps: spec.timestamps,
         timeout_ns: spec.timeout_ns,
@@ -79,12 +79,12 @@ pub(crate) fn plan(spec: &EchoSpec) -> Result<Plan, Failure> {
     })
 }
 
-/// Memory and threads of either end: a message to send, one to receive, and meters.
+/// Memory and threads of either end: send and receive buffer, and meters.
 fn cost(plan: &Plan) -> Cost {
     let outstanding_bytes = plan.outstanding_requests as u64 * REQUEST_BYTES;
     let memory_bytes =
         2 * plan.message_bytes as u64 + outstanding_bytes + METERS_BYTES + FLOW_BYTES;
-    // Requests on a schedule are sent by a thread of their own.
+    // A separate thread sends scheduled requests.
     Cost { memory_bytes, threads: 1 + OWN_THREADS }
 }
 

@@ -1,14 +1,14 @@
-//! How many requests a closed loop may have on their way.
+//! Limits on requests in flight in a closed loop.
 
 use crate::messages::{EchoSpec, Failure, Timestamps, Transport};
 use crate::workloads::setup::check_range;
 
 pub const REQUEST_BYTES: u64 = 32;
-/// A quarter of the sequence numbers that are remembered, so that a repeated reply differs from a late one.
+/// A quarter of the remembered sequence numbers, so that duplicate replies can be distinguished from late ones.
 const MOST_REQUESTS: u64 = 16_384;
 const MOST_TINY_REQUESTS: u64 = 64;
-/// What the buffers of a connection hold on every system. The requester does not read while it writes:
-/// with more bytes on their way, both ends could wait for room for ever.
+/// Capacity of a connection's buffers on every system. The requester does not read while it writes: with more bytes
+/// in flight, both ends could wait for room forever.
 const MOST_TCP_BYTES: u64 = 65_536;
 
 pub fn check(spec: &EchoSpec) -> Result<(), Failure> {
@@ -22,7 +22,7 @@ pub fn check(spec: &EchoSpec) -> Result<(), Failure> {
         return Err(Failure::value("outstanding_requests", requests, "1 with a rate"));
     }
     if spec.timestamps == Timestamps::Kernel {
-        // The stamp of the last request sent is not that of the request which was answered.
+        // The timestamp of the last request sent may not belong to the answered request.
         return Err(Failure::value("timestamps", "kernel", "program with several requests"));
     }
     let given = [spec.socket.send_buffer_bytes, spec.socket.receive_buffer_bytes];

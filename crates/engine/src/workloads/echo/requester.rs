@@ -1,5 +1,5 @@
-//! Sends requests and receives replies in real time, over UDP or TCP. `lanlab_workloads::echo` decides
-//! when a request leaves and what a reply means.
+//! Sends requests and receives replies in real time, over UDP or TCP. `lanlab_workloads::echo` decides when to send
+//! and how replies count.
 
 use lanlab_os as os;
 use lanlab_os::Usage;
@@ -15,26 +15,26 @@ use crate::running::Running;
 use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
-/// Where requests go.
+/// Destination of requests.
 pub trait Requests: Send {
     fn send(&mut self, sequence: u64, now: Instant) -> Result<Handed, Failure>;
-    /// When the last request left that was asked for at `asked`: later, if it took preparing.
+    /// When the request wanted at `asked` was sent: later, if preparing it took time.
     fn left_at(&self, asked: Instant) -> Instant {
         asked
     }
     /// Send the responder a keep-alive message.
     fn say_alive(&mut self) {}
-    /// The kernel's stamp of the last request sent, if there is one: calendar clock, nanoseconds.
+    /// Kernel timestamp of the last request, if any: calendar clock, nanoseconds.
     fn kernel_sent_ns(&mut self) -> Option<u64> {
         None
     }
 }
 
-/// Where replies come from.
+/// Source of replies.
 pub trait Replies {
-    /// Wait some milliseconds at most.
+    /// Wait a few milliseconds at most.
     fn next(&mut self) -> Result<Heard, Failure>;
-    /// The kernel's stamp of the last reply, likewise.
+    /// Kernel timestamp of the last reply.
     fn kernel_arrived_ns(&self) -> Option<u64> {
         None
     }
@@ -51,7 +51,7 @@ pub fn run(
     // Cancelled before the start: nothing is measured.
     let began = running.wait_to_begin(start).unwrap_or(start);
     let work = || {
-        // The thread of a schedule is started from this one, and bound with it.
+        // The schedule's thread inherits the processor binding of this one.
         bind(processor)?;
         match plan.pace {
             None => closed_loop(plan, requests, replies, running, start),
@@ -64,7 +64,7 @@ pub fn run(
     Ok(EchoRequested { host, ..outcome(plan, start_skew_ns, ended_by, &counts, cpu_time(usage)) })
 }
 
-/// The counts of a requester as its outcome, without what belongs to the host and to TCP.
+/// The requester's counters as its outcome, without those of the host and TCP.
 pub(crate) fn outcome(
     plan: &Plan,
     start_skew_ns: i64,
@@ -121,7 +121,7 @@ fn closed_loop(
                 let handed = requests.send(sequence, now)?;
                 requester.handed(handed, requests.left_at(now));
             }
-            // No look takes longer than the time-out.
+            // No receive waits longer than the time-out.
             Step::Listen(_) => {
                 let heard = replies.next()?;
                 now = os::monotonic();
@@ -129,7 +129,7 @@ fn closed_loop(
                 if !matches!(heard, Heard::Reply(_)) {
                     continue;
                 }
-                // In the warm-up too: stamps that are not taken fill the buffer of a raw socket.
+                // Also during warm-up: unread timestamps would fill the buffer of a raw socket.
                 if let Some(arrived_ns) = replies.kernel_arrived_ns()
                     && let Some(sent_ns) = requests.kernel_sent_ns()
                     && is_measured
@@ -137,7 +137,7 @@ fn closed_loop(
                     let round_trip_ns = arrived_ns.wrapping_sub(sent_ns).cast_signed();
                     requester.counts.kernel_round_trip.record(round_trip_ns);
                 }
-                // The time spent on the reply is not part of the next round trip.
+                // Time spent on a reply is not part of the next round trip.
                 now = os::monotonic();
             }
             Step::Wait(until) => {
@@ -152,7 +152,7 @@ fn closed_loop(
     }
 }
 
-/// Requests leave on schedule from a thread of their own. They do not wait for replies.
+/// A separate thread sends requests on schedule, without waiting for replies.
 fn on_schedule(
     plan: &Plan,
     pace: Pace,

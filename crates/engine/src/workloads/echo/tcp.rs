@@ -1,4 +1,4 @@
-//! Echo over TCP: a message is a set number of octets, and replies come in the order of requests.
+//! Echo over TCP: messages have a fixed length, and replies arrive in the order of requests.
 
 use std::io::{self, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -76,8 +76,8 @@ fn answer(stream: &TcpStream, plan: &Plan, running: &Running) -> Result<EchoResp
     })
 }
 
-/// Read one whole message. `Some` if none will come: a connection closed between two messages is
-/// how a requester ends.
+/// Read one whole message. `Some` if none will come: a requester ends by closing the connection between two
+/// messages.
 fn read_message(
     mut stream: &TcpStream,
     message: &mut [u8],
@@ -114,7 +114,7 @@ fn read_message(
     Ok(None)
 }
 
-/// Write one whole message. `Some` if the peer does not take it any more.
+/// Write one whole message. `Some` if the peer no longer accepts it.
 fn write_message(
     mut stream: &TcpStream,
     message: &[u8],
@@ -171,7 +171,7 @@ pub fn request(
     exchange(plan, request.processor, &stream, None, running, start)
 }
 
-/// No wait is longer than the time-out, so that what is overdue is noticed.
+/// No wait exceeds the time-out, so that late replies are noticed.
 pub(super) fn set_timeouts(stream: &TcpStream, plan: &Plan) -> Result<(), Failure> {
     let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
     stream
@@ -180,8 +180,8 @@ pub(super) fn set_timeouts(stream: &TcpStream, plan: &Plan) -> Result<(), Failur
         .map_err(|error| Failure::system("socket options", &error))
 }
 
-/// Send requests on a connection whose time-outs are set, and time their replies; with `content`, to a peer
-/// that is no engine.
+/// Send requests on a connection with time-outs set, and time their replies; with `content`, to a peer that is not
+/// an engine.
 pub(super) fn exchange(
     plan: &Plan,
     processor: Option<u16>,
@@ -246,7 +246,7 @@ struct StreamReplies<'a> {
     stream: &'a TcpStream,
     message_bytes: usize,
     buffer: Vec<u8>,
-    /// What replies must be, where the other end is no engine.
+    /// Expected content of replies from peers that are not engines.
     content: Option<&'a Content>,
     received: usize,
     replied: u64,
@@ -267,7 +267,7 @@ impl StreamReplies<'_> {
 impl Replies for StreamReplies<'_> {
     fn next(&mut self) -> Result<Heard, Failure> {
         while self.received < self.message_bytes {
-            // No more than this reply: what follows is left for its own time.
+            // No more than this reply: later data is read in its own time.
             let wanted = (self.message_bytes - self.received).min(self.buffer.len());
             let place = &mut self.buffer[..wanted];
             let outcome = if self.plan.waits_in_call() {

@@ -64,7 +64,7 @@ fn answer(
     let mut batch = ReceiveBatch::plain(buffer_bytes(plan));
     let before = os::thread_usage();
     let say = |kind| {
-        // What is lost is asked for again.
+        // Lost messages are requested again.
         let _ = socket.send_one(&Message { token, flow: 0, kind }.emit(), false);
     };
     let ended_by = loop {
@@ -91,7 +91,7 @@ fn answer(
         }
         let Some(received) = batch.received().next() else { continue };
         match responder.take(received.bytes, now) {
-            // The reply is dropped without room: the responder waits for no requester.
+            // Without room the reply is dropped: the responder waits for no requester.
             Asked::Echo => {
                 let sent = socket.send_one(received.bytes, false);
                 responder.handed(handed(sent, false, "answer")?);
@@ -126,7 +126,7 @@ fn there(received: io::Result<usize>, what: &str) -> Result<There, Failure> {
     }
 }
 
-/// What came of sending, which is `what`. Who has not `waited` for room is refused without it.
+/// The outcome of sending `what`. Without having `waited`, a full buffer is a refusal.
 fn handed(sent: io::Result<()>, waited: bool, what: &str) -> Result<Handed, Failure> {
     match sent {
         Ok(()) => Ok(Handed::Sent),
@@ -137,7 +137,7 @@ fn handed(sent: io::Result<()>, waited: bool, what: &str) -> Result<Handed, Fail
     }
 }
 
-/// A buffer takes a message of the condition and of the session, and shows one that is too long.
+/// A buffer holds a message of the condition or the session, and one byte more to detect an oversized one.
 fn buffer_bytes(plan: &Plan) -> usize {
     plan.message_bytes.max(QUESTION_LEN) + 1
 }
@@ -150,7 +150,7 @@ pub(super) fn prepare(socket: &DatagramSocket, plan: &Plan) -> Result<(), Failur
     }
     socket
         .enable_local_drop_reports()
-        // No wait is longer than the time-out, so that what is overdue is noticed.
+        // No wait exceeds the time-out, so that late replies are noticed.
         .and_then(|()| {
             let timeout = Duration::from_nanos(plan.timeout_ns).min(TICK);
             socket.set_receive_timeout(Some(timeout))
@@ -188,8 +188,8 @@ pub fn request(
     Ok(requested)
 }
 
-/// Send requests from a socket that is connected and prepared, and time their replies; with `content`, to
-/// a peer that is no engine.
+/// Send requests on a connected and prepared socket, and time their replies; with `content`, to a peer that is not
+/// an engine.
 pub(super) fn exchange(
     plan: &Plan,
     processor: Option<u16>,
@@ -224,8 +224,8 @@ pub(super) fn exchange(
     requester::run(plan, processor, &mut requests, &mut replies, running, start)
 }
 
-/// Agree with the responder on the end. Its answer is not needed for the result: a responder that does
-/// not answer ends by its own time-out.
+/// Agree with the responder on the end. The result does not need its answer: a silent responder times out by
+/// itself.
 fn agree_on_end(
     socket: &DatagramSocket,
     token: Token,
@@ -239,7 +239,7 @@ fn agree_on_end(
         let now = os::monotonic();
         match closing.next(now) {
             ClosingStep::Say => {
-                // A message that is lost is sent again.
+                // A lost message is resent.
                 let _ = socket.plain().send(&finish);
                 continue;
             }
@@ -276,7 +276,7 @@ fn answer_to_end(received: io::Result<&[u8]>, token: Token) -> EndAnswer {
             _ => EndAnswer::None,
         },
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => EndAnswer::ClosedPort,
-        // Replies that come late, and are too long for this buffer, are errors on Windows.
+        // On Windows, late replies that are too long for this buffer are errors.
         Err(_) => EndAnswer::None,
     }
 }
@@ -308,7 +308,7 @@ impl Requests for DatagramRequests<'_> {
     }
 
     fn kernel_sent_ns(&mut self) -> Option<u64> {
-        // Those of earlier requests, whose replies never came, are passed over.
+        // Timestamps of earlier requests without replies are skipped.
         while let Ok(Some((number, at_ns))) = self.socket.sent_stamp() {
             if number == self.sent.wrapping_sub(1) {
                 return Some(at_ns);
@@ -318,7 +318,7 @@ impl Requests for DatagramRequests<'_> {
     }
 }
 
-/// Whether the padding of a reply is not what was sent. Its header has been read, but for the time.
+/// Whether a reply's padding differs from the request's. Its header has been checked, except for the time.
 fn is_other(content: &Content, sequence: u64, reply: &[u8]) -> bool {
     let padding = reply.get(FULL_HEADER_LEN..).unwrap_or_default();
     content.difference(sequence, FULL_HEADER_LEN, padding).is_some()
@@ -329,7 +329,7 @@ struct DatagramReplies<'a> {
     socket: &'a DatagramSocket,
     envelope: Envelope,
     reader: ReplyReader,
-    /// What replies must be, where the other end is no engine.
+    /// Expected content of replies from peers that are not engines.
     content: Option<&'a Content>,
     batch: ReceiveBatch,
     kernel_arrived_ns: Option<u64>,
@@ -342,7 +342,7 @@ impl Replies for DatagramReplies<'_> {
             There::Datagram => {
                 let Some(received) = self.batch.received().next() else { return Ok(Heard::Idle) };
                 self.kernel_arrived_ns = received.kernel_realtime_ns;
-                // Of a raw socket: what other programs ask and hear.
+                // A raw socket also receives packets of other programs.
                 let Some(reply) = self.envelope.open(received.bytes) else {
                     return Ok(Heard::Idle);
                 };

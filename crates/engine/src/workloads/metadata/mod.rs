@@ -35,7 +35,7 @@ const MOST_FILES: u64 = 1_000_000;
 const MOST_DIRECTORIES: u64 = 10_000;
 /// Memory of a connection, its thread and its meters.
 const CLIENT_BYTES: u64 = (1 << 20) + METERS_BYTES;
-/// Of a name in a tree, its listing and its comparison.
+/// Memory of a name in a tree, its listing and its comparison.
 const NAME_BYTES: u64 = 400;
 
 pub fn task(
@@ -45,7 +45,7 @@ pub fn task(
     Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
 }
 
-/// Check all that can be checked without a file or socket, and say what it may take.
+/// Check everything that needs no file or socket, and return the cost.
 fn check(spec: &MetadataSpec) -> Result<Cost, Failure> {
     check_range("clients", spec.clients.into(), 1, 64)?;
     check_range("width", spec.width.into(), 1, 1_000)?;
@@ -96,7 +96,7 @@ pub fn prepare(spec: &MetadataSpec, running: &Running) -> Measured {
     running.or_nothing(prepared.map(|()| outcome()), outcome)
 }
 
-/// Remove what is left of a trial: of one that ended well its directory alone.
+/// Remove what is left of a trial; after a successful one, only its directory.
 pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
     let written = written(spec).map_err(bad_name)?;
     let guard = guard(running);
@@ -110,7 +110,7 @@ pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
     Ok(Outcome::MetadataEmptied(emptied))
 }
 
-/// All names that a trial can have written, from the directory of its files.
+/// All names that a trial may have written, starting with the directory of its files.
 fn written(spec: &MetadataSpec) -> Result<Written, BadPath> {
     let above = format!("{}/files/", spec.working_name);
     let below = |path: &ServicePath| {

@@ -1,4 +1,4 @@
-//! The clients of a trial, each on a thread of its own. All get the next order at once.
+//! The clients of a trial, each on its own thread. All get each order at the same time.
 
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
@@ -22,9 +22,9 @@ use crate::messages::{
 use crate::running::{Measured, Running};
 use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, runtime};
 
-/// Attempts of many clients that connect at once.
+/// Connection attempts, as many clients connect at once.
 const CONNECT_ATTEMPTS: u32 = 7;
-/// Time in which all threads have heard of the next start.
+/// Lead time for all threads to learn of the next start.
 const LEAD_NS: u64 = 1_000_000;
 
 pub fn measure(spec: &MetadataSpec, running: &Running) -> Measured {
@@ -72,7 +72,7 @@ impl Trial<'_> {
                 thread::Builder::new()
                     .spawn_scoped(scope, move || self.work(client, &report, &given))
                     .map_err(|error| Failure::system("a thread for a client", &error))
-                    // The clients that exist end because they get no order.
+                    // Existing clients end because they get no order.
                     .inspect_err(|_| self.guard.stop())?;
                 orders.push(order);
             }
@@ -130,7 +130,7 @@ impl Trial<'_> {
         let tree = Tree::new(self.spec, client).map_err(bad_name)?;
         let runtime = runtime()?;
         let connect = async || {
-            // It is never closed.
+            // The semaphore is never closed.
             let _turn = self.connecting.acquire().await;
             lanlab_clients::connect(&self.spec.service).await
         };
@@ -141,7 +141,7 @@ impl Trial<'_> {
         while let Ok(order) = orders.recv() {
             let _ = report.send(Ok(self.obey(order, &runtime, &session, &tree)?));
         }
-        // All names have been compared: how the server takes its leave changes nothing.
+        // All names have been compared: a failed logout does not affect them.
         let ending = self.guard.unless_stopped(async { Ok(session.end().await?) });
         let _ = runtime.block_on(ending);
         Ok(())
@@ -180,13 +180,13 @@ struct Clients {
 impl Clients {
     fn all(&self, order: Order) -> Result<Vec<Report>, Failure> {
         for client in &self.orders {
-            // One that has failed meanwhile does not listen any more.
+            // A failed client no longer listens.
             let _ = client.send(order);
         }
         self.answers()
     }
 
-    /// An answer of each client, or the first failure that is no mere stopping.
+    /// A reply of each client, or the first failure that is not merely a consequence of stopping.
     fn answers(&self) -> Result<Vec<Report>, Failure> {
         let (mut answers, mut failure) = (Vec::new(), None::<Failure>);
         for _ in &self.orders {
@@ -235,7 +235,7 @@ impl Totals {
         Ok(())
     }
 
-    /// Add what all clients did in one phase; whether the service has the operation.
+    /// Add up all clients' results of one phase; returns whether the service has the operation.
     fn add(&mut self, operation: Operation, answers: Vec<Report>) -> bool {
         let (mut began, mut ended) = (Vec::new(), Vec::new());
         let mut times = DistributionMeter::new();

@@ -1,9 +1,8 @@
-//! The largest packets of a path. One end sends datagrams of several sizes. The other answers each twice:
-//! with a short one, which shows that the size passed there, and with one as large, which shows that it
-//! passes back.
+//! Path MTU of both directions. One end sends datagrams of several sizes. The other answers each twice: with a
+//! short one, which shows that the size arrived, and with one as large, which tests the way back.
 //!
-//! A datagram begins with the session's token, which only the driver's engines know. The short answer
-//! carries the length of the datagram that came.
+//! A datagram begins with the session's token, which only the driver's engines know. The short answer carries the
+//! length of the received datagram.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr};
@@ -30,12 +29,12 @@ use crate::task::Task;
 const LONGEST: usize = 65_536;
 const TOKEN_LEN: usize = 16;
 const SHORT_LEN: usize = TOKEN_LEN + 2;
-/// The answering end ends after this time if the driver does not end it.
+/// Time-out of the answering end if the driver does not end it.
 const ANSWER_NS: u64 = 30_000_000_000;
 const LEAST_WAIT: Duration = Duration::from_millis(1);
 
-/// Octets of the IP and UDP headers (RFC 791, RFC 8200, RFC 768), and of a packet that every path
-/// carries (RFC 791, section 3.2; RFC 8200, section 5).
+/// Bytes of the IP and UDP headers (RFC 791, RFC 8200, RFC 768), and of a packet that every path carries (RFC 791,
+/// section 3.2; RFC 8200, section 5).
 fn sizes_of(address: IpAddr) -> (u32, u32) {
     if address.is_ipv4() { (20 + 8, 576) } else { (40 + 8, 1280) }
 }
@@ -91,7 +90,7 @@ fn answer_all(
         if os::monotonic() >= deadline {
             return Ok(not_ended());
         }
-        // An answer that is too long does not arrive; the other end notices that.
+        // An answer that is too long does not arrive, which the other end notices.
         let Ok((length, from)) = socket.plain().recv_from(&mut buffer) else { continue };
         if from.ip() == request.peer.ip() && is_of(token, &buffer[..length]) {
             *datagrams += 1;
@@ -116,7 +115,7 @@ fn reply(socket: &DatagramSocket, datagram: &mut [u8], from: SocketAddr) {
     short[..TOKEN_LEN].copy_from_slice(&datagram[..TOKEN_LEN]);
     let length = u16::try_from(datagram.len()).unwrap_or(u16::MAX);
     short[TOKEN_LEN..].copy_from_slice(&length.to_be_bytes());
-    // Either may be lost or too long for the device; the other end notices that it is missing.
+    // Either may be lost or too long for the device; the other end notices.
     let _ = socket.plain().send_to(&short, from);
     let _ = socket.plain().send_to(datagram, from);
 }
@@ -188,10 +187,10 @@ fn search(
 
 #[derive(Debug, PartialEq, Eq)]
 enum ReceiveError {
-    /// A router has reported that a datagram was too long for its next link.
+    /// A router reported that a datagram was too long for its next link.
     TooLong,
     Nothing,
-    /// The port is not open, or a router has no route. Later datagrams may still be answered.
+    /// The port is closed, or a router has no route. Later datagrams may still be answered.
     NotThere,
 }
 
@@ -205,9 +204,8 @@ fn receive_error(error: &io::Error) -> ReceiveError {
     }
 }
 
-/// Send a datagram. The error that it is too long may be about an earlier one, from a router, and is
-/// then reported once: try again, and give whether that succeeded. A datagram that is not sent gets no
-/// answer.
+/// Send a datagram. A router's error about an earlier, oversized one is reported once by a later call: retry, and
+/// return whether that succeeded. An unsent datagram gets no answer.
 fn is_told_of_another(mut send: impl FnMut() -> io::Result<usize>) -> bool {
     send().is_err_and(|error| DatagramSocket::is_too_long(&error)) && send().is_ok()
 }

@@ -27,18 +27,17 @@ use crate::running::conclude;
 use crate::stack_facts::stack_facts;
 use crate::task::Task;
 
-/// Threads that serve: as many processors, but no more than a small server has.
+/// Most serving threads: one per processor, up to what a small server needs.
 const MOST_THREADS: usize = 4;
-/// Threads that read and write files for them. Without a bound there is one for each call that is under
-/// way, up to 512: on few processors most of them wait for their turn with a call in their hands, whose
-/// stations stand still while those of the others go on.
+/// Threads for file calls. Without a limit there is one per call in progress, up to 512: on few processors most of
+/// them wait with a call in hand, and their stations stall while others continue.
 const FILE_THREADS: usize = 8;
 const MEMORY_BYTES: u64 = 256 << 20;
-/// What no name of a server or share has ([MS-FSCC] 2.1.6).
+/// Characters forbidden in server and share names ([MS-FSCC] 2.1.6).
 const FORBIDDEN: &[u8] = b"\"/\\[]:|<>+=;,?*";
 const TICK: Duration = Duration::from_millis(20);
 
-/// Serve until cancelled. Nothing of it is left then: no connection, no task, and its port is free.
+/// Serve until cancelled. Afterwards no connection or task is left, and its port is free.
 pub fn serve(request: Serve) -> Result<Task, Failure> {
     let root = absolute(&request.root)?;
     check_segment(request.ipx, request.carrier)?;
@@ -79,9 +78,9 @@ fn check_names(request: &Serve) -> Result<(), Failure> {
 
 fn descriptors(service: ServiceKind, connections: u64) -> u64 {
     match service {
-        // Its clients open nothing; the server keeps at most 256 files open for all of them.
+        // NFS clients open nothing; the server keeps at most 256 files open for all of them.
         ServiceKind::Nfs => connections + connections.min(256),
-        // Itself, a second one for data, and a file.
+        // Control connection, data connection, and a file.
         ServiceKind::Ftp | ServiceKind::Ftps => 3 * connections,
         _ => 2 * connections,
     }
@@ -125,7 +124,7 @@ fn station_of(request: &Serve) -> Result<Option<StationOffer>, Failure> {
     }
 }
 
-/// See that a port that was asked for is free, so that the error names what has it.
+/// Check that a requested port is free, so that the error names its holder.
 fn check_port(request: &Serve) -> Result<(), Failure> {
     let only = (request.port, request.port);
     let mut ports = Ports::new(Transport::Tcp, request.bind, only, 1);
@@ -188,7 +187,7 @@ fn run(
         let elapsed_ns = os::monotonic().nanos_since(start);
         Ok(ServeEnded { accepted, carrier, stack, elapsed_ns, engine_cpu_ns })
     });
-    // A task that keeps a thread in a system's call does not keep us.
+    // Do not wait for a task that blocks in a system call.
     runtime.shutdown_timeout(Duration::from_secs(1));
     ended
 }

@@ -8,10 +8,9 @@ use lanlab_stack::ip::small::BadValue;
 use crate::listen::place_of;
 use crate::messages::{Failure, Serve};
 
-/// The station that serves; `None` over the system's TCP.
+/// The serving station; `None` for the system's TCP.
 ///
-/// # Errors
-/// It cannot be, or has too little memory for the connections of one client.
+/// # Errors Its settings are invalid, or too small for the connections of one client.
 pub fn plan_of(request: &Serve) -> Result<Option<SmallPlan>, Failure> {
     let Some(stack) = &request.stack else { return Ok(None) };
     if request.service != ServiceKind::Ftp {

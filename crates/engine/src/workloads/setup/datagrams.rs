@@ -1,4 +1,4 @@
-//! The session of a flow over UDP: its sockets, and the proof that both ends receive where they say.
+//! The session of a flow over UDP: sockets, and proof of both ends' addresses.
 
 use std::io;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -49,8 +49,8 @@ pub fn local_port(socket: &DatagramSocket) -> Result<u16, Failure> {
     address.map(|address| address.port()).map_err(|error| Failure::system("local port", &error))
 }
 
-/// Whether a receive failed because of a datagram that can be ignored. On Windows one that is longer
-/// than its buffer is an error, and so is the answer to one that was sent before to a port now closed.
+/// Whether a receive failed because of a datagram that can be ignored. On Windows an oversized datagram is an
+/// error, and so is the ICMP reply to one sent earlier to a closed port.
 fn is_of_a_datagram(error: &io::Error) -> bool {
     #[cfg(windows)]
     const MESSAGE_TOO_LONG: Option<i32> = Some(10_040);
@@ -65,7 +65,7 @@ pub struct Connected {
     pub round_trip_ns: u64,
 }
 
-/// Open a flow to a receiver over UDP, whose silence is borne for `silence_ns`.
+/// Open a flow to a UDP receiver; silence of up to `silence_ns` is tolerated.
 pub fn connect_datagram(
     (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
@@ -118,8 +118,7 @@ pub fn connect_datagram(
     }
 }
 
-/// How long to wait after a receive that gave nothing. That the port is not open comes at once: the peer
-/// may be about to open it.
+/// How long to wait after a failed receive. A closed port is reported at once: the peer may be about to open it.
 fn pause_ns_after(error: io::Error) -> io::Result<u64> {
     match error.kind() {
         io::ErrorKind::ConnectionRefused => Ok(1_000_000),
@@ -132,7 +131,7 @@ fn unless_idle(error: io::Error) -> io::Result<()> {
     if is_idle(&error) || is_of_a_datagram(&error) { Ok(()) } else { Err(error) }
 }
 
-/// What sending to a port came to that may not be open yet: it is asked again in time.
+/// The result of sending to a port that may not be open yet: it is retried in time.
 fn unless_refused(sent: io::Result<usize>) -> io::Result<()> {
     match sent {
         Err(error) if error.kind() != io::ErrorKind::ConnectionRefused => Err(error),
@@ -151,8 +150,8 @@ pub struct Accepted {
     pub acceptor: Acceptor,
 }
 
-/// Wait for the sender of a flow over UDP to prove its address, and connect to it. `while_waiting`
-/// is called some fifty times a second.
+/// Wait for the sender of a UDP flow to prove its address, and connect to it, calling `while_waiting` about fifty
+/// times a second.
 pub fn accept_datagram(
     socket: DatagramSocket,
     peer: IpAddr,
@@ -169,7 +168,7 @@ pub fn accept_datagram(
     let mut next_turn = Instant::ZERO;
     let reply = loop {
         check_waiting(running, began, longest_ns)?;
-        // However much comes, the others have their turn.
+        // Others get their turn however much arrives.
         let now = os::monotonic();
         if now >= next_turn {
             next_turn = now + TICK;
@@ -184,8 +183,8 @@ pub fn accept_datagram(
                     break reply;
                 }
                 if let Some(reply) = reply {
-                    // The peer asks again if the reply is lost. A reply for which there is no room
-                    // is dropped: a peer that asks too often must not make this end wait.
+                    // The peer repeats its question if the reply is lost. Without room the reply is dropped: a
+                    // flood of questions must not block this end.
                     let _ = socket.plain().send_to(&reply.emit(), from);
                 }
             }
@@ -198,8 +197,7 @@ pub fn accept_datagram(
         socket.plain().connect(from).map_err(|error| system(&error))?;
     }
     let mut accepted = Accepted { socket: Arc::new(socket), acceptor };
-    // What came before the socket was connected may be anybody's: none of it is of the stream, which
-    // begins at its start.
+    // Earlier datagrams may be from anybody; none belongs to the stream, which begins at its start.
     accepted.discard(running, began, longest_ns)?;
     if let Some(reply) = reply {
         let _ = accepted.socket.plain().send(&reply.emit());
@@ -207,12 +205,11 @@ pub fn accept_datagram(
     Ok(accepted)
 }
 
-/// Datagrams that are taken in one look while waiting, so that a flood does not keep a receiver from
-/// anything else.
+/// Most datagrams read per check while waiting, so that a flood does not block the receiver.
 const LOOKED_AT: usize = 1_000;
 
 impl Accepted {
-    /// While waiting for the start: the sender may not have heard that it was accepted.
+    /// While waiting for the start: the sender may have missed its acceptance.
     pub fn answer_again(&mut self) -> Result<(), Failure> {
         for _ in 0..LOOKED_AT {
             if !self.take_one(true)? {

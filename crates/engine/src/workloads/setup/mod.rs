@@ -1,4 +1,4 @@
-//! Setting up a session between two engines: what is checked before, and what both transports need.
+//! Session set-up between two engines: checks, and parts common to both transports.
 
 mod datagrams;
 mod ports;
@@ -29,12 +29,12 @@ pub use streams::{
 /// Largest UDP payload over IPv4: 65,535 octets less the IP and UDP headers.
 const MAX_UDP_BYTES: u32 = 65_507;
 const MAX_TCP_BYTES: u32 = 16 * 1024 * 1024;
-/// Time between two checks of a waiting end whether the driver has cancelled.
+/// Interval at which a waiting end checks for cancellation.
 pub const TICK: Duration = Duration::from_millis(20);
-/// A listener waits this long for each flow of the other end, unless it bears a longer silence.
+/// How long a listener waits for each flow, unless a longer silence is tolerated.
 const ACCEPT_TIMEOUT_NS: u64 = 30_000_000_000;
 
-/// How long a listener waits for each flow of an end whose silence it bears for `silence_ns`.
+/// How long a listener waits for each flow of a peer whose silence of up to `silence_ns` is tolerated.
 fn accept_timeout_ns(silence_ns: u64) -> u64 {
     ACCEPT_TIMEOUT_NS.max(2 * silence_ns)
 }
@@ -71,7 +71,7 @@ pub fn check_common(
     Ok(())
 }
 
-/// Check that a value lies between two others, which are allowed themselves.
+/// Check that a value lies in an inclusive range.
 pub fn check_range(key: &str, value: u64, least: u64, most: u64) -> Result<(), Failure> {
     if (least..=most).contains(&value) {
         return Ok(());
@@ -93,9 +93,9 @@ pub fn check_kernel_timestamps(transport: Transport) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Check that threads of this process may be bound to a processor, before anything is set up.
+/// Check that this process may bind threads to a processor.
 pub fn check_processor(processor: Option<u16>) -> Result<(), Failure> {
-    // On a thread of its own, as this one shall stay free.
+    // On a separate thread, so that this one stays unbound.
     let tried = std::thread::spawn(move || bind(processor)).join();
     tried.unwrap_or_else(|_| Err(Failure::new("engine.defect", "binding a thread panicked")))
 }
@@ -110,7 +110,7 @@ pub fn bind(processor: Option<u16>) -> Result<(), Failure> {
 
 pub fn parse_token(text: &str) -> Result<Token, Failure> {
     let wrong = || Failure::value("session", "another text", "32 hexadecimal digits");
-    // A sign is no digit, though an integer parser would take it.
+    // A sign is not a digit, though an integer parser accepts it.
     if text.len() != 32 || !text.bytes().all(|octet| octet.is_ascii_hexdigit()) {
         return Err(wrong());
     }
@@ -127,7 +127,7 @@ pub fn socket_address(address: HostAddress, port: u16) -> Result<SocketAddr, Fai
         .map_err(|error| Failure::new("bind.no_address", format!("address `{address}`: {error}")))
 }
 
-/// Refuse addresses that a measurement must not go to, or that do not go together.
+/// Refuse addresses that a measurement must not use, or that do not match.
 pub fn check_addresses(bind: Option<HostAddress>, peer: HostAddress) -> Result<(), Failure> {
     let (bind, peer) = (bind.map(|address| address.ip()), peer.ip());
     let broadcast = peer == IpAddr::V4(Ipv4Addr::BROADCAST);

@@ -1,4 +1,4 @@
-//! The port of a listener: the first free one of a range; and the processes that hold the others.
+//! The listening port, the first free one of a range, and the processes that hold others.
 
 use std::fs;
 use std::path::Path;
@@ -9,18 +9,18 @@ use crate::messages::{Failure, Transport};
 
 const MOST_NAMED: usize = 3;
 
-/// The ports that a listener may have; its sockets take the free ones in turn.
+/// Range of ports for a listener; its sockets take the free ones in turn.
 pub struct Ports {
     transport: Transport,
     address: HostAddress,
     first: u16,
     last: u16,
-    /// The next to be tried; above `last` if all have been.
+    /// The next port to try; above `last` after all have been tried.
     next: u32,
 }
 
 impl Ports {
-    /// From the first to the last, or as many as `sockets` if that is 0.
+    /// From the first to the last port, or `sockets` ports if that is 0.
     pub fn new(
         transport: Transport,
         address: HostAddress,
@@ -80,7 +80,7 @@ impl Ports {
     }
 }
 
-/// The processes that hold these ports, as in `iperf3, process 12`, if this user may see them.
+/// Processes that hold these ports, as `iperf3, process 12`, if this user may see them.
 fn holders(transport: Transport, ports: std::ops::RangeInclusive<u16>) -> Vec<String> {
     let tables = match transport {
         Transport::Udp => ["udp", "udp6"],
@@ -118,14 +118,14 @@ fn is_one_of(target: &Path, sockets: &[String]) -> bool {
     sockets.iter().any(|socket| target == Path::new(socket))
 }
 
-/// The inodes of sockets whose local port is one of these, in a table as `/proc/net/udp`: a line of
-/// headings, then a line a socket, whose second column ends in the port and whose tenth is the inode.
+/// Inodes of sockets with these local ports, from a table in the format of `/proc/net/udp`: headings, then one
+/// socket per line, with the port at the end of the second column and the inode in the tenth.
 fn inodes_of(table: &str, ports: &std::ops::RangeInclusive<u16>) -> Vec<String> {
     let inode_of = |line: &str| {
         let columns: Vec<&str> = line.split_whitespace().collect();
         let (_, port) = columns.get(1)?.rsplit_once(':')?;
         let port = u16::from_str_radix(port, 16).ok()?;
-        // One without a process, as of a connection that has been closed, has the inode 0.
+        // A socket without a process, as of a closed connection, has inode 0.
         let inode = columns.get(9).filter(|inode| **inode != "0")?;
         ports.contains(&port).then(|| (*inode).to_owned())
     };

@@ -1,4 +1,4 @@
-//! The session of flows over TCP, whose handshake proves both addresses: who opens with the token.
+//! The session of TCP flows, opened with the token; the TCP handshake proves both addresses.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -25,7 +25,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
         if address.is_ipv6() {
             socket.set_only_v6(true)?;
         }
-        // Before listening or connecting: the window scale is agreed on in the handshake.
+        // Before listening or connecting, as the handshake fixes the window scale.
         apply_buffers(
             &socket,
             options.send_buffer_bytes.map(|bytes| bytes as usize),
@@ -47,7 +47,7 @@ fn tcp_socket(address: SocketAddr, options: &SocketOptions, flow: u16) -> Result
     Ok(socket)
 }
 
-/// The congestion control of a flow: each has the next name, and after the last the first again.
+/// The congestion control of a flow: the names are used in turn.
 fn congestion_control_of(names: &[String], flow: u16) -> Option<&String> {
     names.get(flow as usize % names.len().max(1))
 }
@@ -62,7 +62,7 @@ pub fn listen(
     let address = socket_address(address, port)?;
     let socket = tcp_socket(address, options, 0)?;
     let start = || -> io::Result<TcpListener> {
-        // A port just used may be bound again; what still listens there is an error all the same.
+        // A port just used may be bound again; a listening one is still an error.
         #[cfg(unix)]
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
@@ -73,13 +73,13 @@ pub fn listen(
     start().map_err(|error| Failure::system(format!("TCP port {port} on {}", address.ip()), &error))
 }
 
-/// Connections that are being opened at once, and the least time each has: a question that is lost is sent
-/// again after a time that follows the path, and so the silence that is borne. When one more comes, the oldest
-/// is closed: silent connections cannot keep others out.
+/// Most connections being opened, and the minimum time for each: lost questions are resent after a path-dependent
+/// time, like the tolerated silence. Above the limit the oldest is closed, so silent connections cannot block
+/// others.
 const MAX_OPENING: usize = 64;
 const OPENING_NS: u64 = 1_000_000_000;
 
-/// A connection of which it is not known yet whether it belongs to the session.
+/// A connection not yet known to belong to the session.
 struct Opening {
     stream: TcpStream,
     octets: [u8; QUESTION_LEN],
@@ -124,7 +124,7 @@ impl Opening {
         };
         self.stream.set_nonblocking(false)?;
         self.stream.set_nodelay(options.nodelay)?;
-        // A socket that has just been connected has room for this.
+        // A newly connected socket has room for this.
         self.stream.set_write_timeout(Some(TICK))?;
         let answer = Message { kind: Kind::Accept { nonce }, ..*message };
         (&mut &self.stream).write_all(&answer.emit())?;
@@ -137,7 +137,7 @@ fn not_read(error: &io::Error, is_late: bool) -> Opened {
     if is_idle(error) && !is_late { Opened::Not } else { Opened::Foreign }
 }
 
-/// Accept the `flows` connections of a session: from the peer, and with its token.
+/// Accept the session's `flows` connections: from the peer, and with its token.
 pub fn accept_streams(
     listener: &TcpListener,
     peer: IpAddr,
@@ -155,7 +155,7 @@ pub fn accept_streams(
         match listener.accept() {
             Ok((stream, from)) => {
                 idle = false;
-                // Only connections of the peer are read.
+                // Only the peer's connections are read.
                 let one = Opening::new(stream, OPENING_NS.max(silence_ns));
                 if let Some(one) = one.ok().filter(|_| from.ip() == peer) {
                     opening.push_back(one);
@@ -186,7 +186,7 @@ pub fn accept_streams(
     Ok(streams.into_iter().flatten().collect())
 }
 
-/// Ignore that no connection is there, or that it was gone before it was accepted (accept(2)).
+/// Ignore that no connection is waiting, or that it was gone before being accepted (accept(2)).
 fn unless_gone(error: &io::Error) -> Result<(), Failure> {
     if is_idle(error) || is_closed(error) {
         return Ok(());
@@ -200,7 +200,7 @@ fn make_room<T>(opening: &mut VecDeque<T>) {
     }
 }
 
-/// Open a flow to a receiver over TCP, whose silence is borne for `silence_ns` and which proves both addresses by its own handshake.
+/// Open a TCP flow to a receiver; silence of up to `silence_ns` is tolerated.
 pub fn connect_stream(
     (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
@@ -227,7 +227,7 @@ pub fn connect_stream(
         if running.is_cancelled() {
             return Failure::cancelled();
         }
-        // An unreachable host may be a firewall that says so; an unreachable network is not.
+        // An unreachable host may be a firewall's answer; an unreachable network is not.
         if matches!(
             error.kind(),
             io::ErrorKind::AddrNotAvailable | io::ErrorKind::NetworkUnreachable
@@ -242,7 +242,7 @@ pub fn connect_stream(
     })
 }
 
-/// What opens a connection; its failures are left to be worded by what is at the other end.
+/// Opens a connection; the caller words the error.
 fn opener(
     (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
@@ -264,8 +264,8 @@ fn opener(
     })
 }
 
-/// A socket for a connection to a peer that is no engine, which does not wait, and resets the connection
-/// when it is closed: a peer that is asked often keeps nothing of it, and this host has its port back.
+/// A non-blocking socket to a peer that is not an engine, which resets the connection on close: after many
+/// connections, the peer keeps no state, and this host has its port back.
 pub fn fleeting_socket(
     (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
@@ -283,7 +283,7 @@ pub fn fleeting_socket(
     Ok(socket)
 }
 
-/// Open a connection to a peer that is no engine, and give the time that its handshake took.
+/// Open a connection to a peer that is not an engine, and return its handshake time.
 pub fn connect_to_peer(
     (bind, peer): (Option<HostAddress>, SocketAddr),
     options: &SocketOptions,
@@ -315,7 +315,7 @@ fn is_acceptance(octets: &[u8], nonce: u64, token: Token) -> bool {
         .is_ok_and(|reply| reply.kind == Kind::Accept { nonce } && reply.token.matches(&token))
 }
 
-/// Read all of `octets` before `deadline`, unless the driver cancels.
+/// Read all of `octets` before `deadline`, unless cancelled.
 fn read_answer(
     mut stream: &TcpStream,
     octets: &mut [u8],

@@ -17,7 +17,7 @@ use crate::ncp::keyed;
 
 const USER: u32 = 0x0001_0001;
 const SERVER: u32 = 0x0001_0002;
-/// Objects can be read by logged-in users and changed by nobody.
+/// Objects can be read by logged-in users and never changed.
 const SECURITY: u8 = 0x31;
 const USER_ACCESS: u8 = 0x22;
 const FULL_NAME: &[u8] = b"IDENTIFICATION";

@@ -138,7 +138,7 @@ impl State {
         let opened = match self.open_files.open(found.number, sharing, path) {
             Ok(opened) => opened,
             Err(refusal) => {
-                // Nobody is left to report an error to.
+                // There is no client left to report an error to.
                 let _ = self.ask(FileCall::Close { handle }).await;
                 return Err(of_open(refusal));
             }

@@ -176,7 +176,7 @@ impl State {
     pub async fn close_all(&mut self) {
         self.logged.clear();
         while let Some((_, open)) = self.opens.pop_first() {
-            // Nobody is left to report an error to.
+            // There is no client left to report an error to.
             let _ = self.ask(FileCall::Close { handle: open.handle }).await;
         }
     }

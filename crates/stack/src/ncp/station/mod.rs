@@ -171,7 +171,7 @@ impl Carrier for Station {
     }
 
     fn leave(&mut self) {
-        // Before the first announcement nobody looks for it.
+        // Before the first announcement no client looks for it.
         if self.announces_at.is_some() {
             self.common.interface.announce(true);
         }

@@ -75,7 +75,7 @@ impl State {
     pub async fn close_all(&mut self, is_meant: impl Fn(&Open) -> bool) {
         let meant = self.opens.iter().filter(|(_, open)| is_meant(open));
         for fid in meant.map(|(fid, _)| *fid).collect::<Vec<_>>() {
-            // Nobody is left to report an error to.
+            // There is no client left to report an error to.
             let _ = self.end_open(fid).await;
         }
     }

@@ -148,7 +148,7 @@ impl State {
 
     async fn end_handle(&mut self, handle: Option<Handle>) {
         if let Some(handle) = handle {
-            // The error was already reported, or concerns nobody any more.
+            // The error was already reported, or no longer concerns any client.
             let _ = self.ask(FileCall::Close { handle }).await;
         }
     }

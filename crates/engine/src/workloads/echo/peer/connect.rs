@@ -1,5 +1,4 @@
-//! The time that it takes to open a TCP connection: from the call to the system's word that it is open. Each
-//! connection is reset then.
+//! Measures the time to open a TCP connection. Each connection is then reset.
 
 use std::collections::VecDeque;
 use std::io;
@@ -20,10 +19,9 @@ use crate::messages::{EchoRequested, Failure, PeerEcho};
 use crate::running::Running;
 use crate::workloads::setup::{TICK, connect_to_peer, fleeting_socket, is_closed, socket_address};
 
-/// Connections that are being opened at once, at most. On a schedule an older one makes room: its reply is
-/// overdue by far.
+/// Most connections being opened at once. On a schedule an older one is evicted, whose reply is long overdue.
 pub const MOST_AT_ONCE: usize = 100;
-/// Stands for the number of a request that is none, by which a silent peer is looked for.
+/// Placeholder request number of a keep-alive, which probes a silent peer.
 const WORD: u64 = u64::MAX;
 
 pub fn request(
@@ -62,10 +60,10 @@ pub fn request(
     requester::run(plan, request.processor, &mut requests, &mut replies, running, start)
 }
 
-/// Connections that are being opened, each at a place that its number gives, and those that are open.
+/// Connections being opened, indexed by their number, and open ones.
 struct Opening {
     places: [Option<(u64, Socket)>; MOST_AT_ONCE],
-    /// Closed when the next one is opened: not within the time of a round trip.
+    /// Closed when the next one is opened, outside the timed round trip.
     open: Vec<Socket>,
 }
 
@@ -96,7 +94,7 @@ impl Connects<'_> {
         drop(std::mem::take(&mut lock(self.opening).open));
         let socket = fleeting_socket((self.request.bind, self.peer), &self.request.spec.socket)?;
         let place = (number % MOST_AT_ONCE as u64) as usize;
-        // Held until it is watched, so that it is known to who hears of it.
+        // Locked until the socket is watched, so that the receiving thread knows it.
         let mut opening = lock(self.opening);
         self.left_at = os::monotonic();
         match begin_to_connect(&socket, self.peer) {
@@ -122,7 +120,7 @@ impl Requests for Connects<'_> {
     }
 
     fn say_alive(&mut self) {
-        // That it failed is seen by the next request.
+        // The next request notices a failure.
         let _ = self.begin(WORD);
     }
 }
@@ -144,7 +142,7 @@ impl Opened<'_> {
         let error = match (socket.take_error(), socket.peer_addr()) {
             (Ok(None), Ok(_)) => None,
             (Ok(None), Err(_)) => {
-                // Not yet: where the system does not say which is ready.
+                // Not connected yet, if the system does not report which is ready.
                 let watched = self.readiness.change(socket, place, Interest::Write);
                 return watched.map(|()| None).map_err(|error| failed(self.peer, &error));
             }

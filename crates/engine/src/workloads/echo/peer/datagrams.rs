@@ -1,4 +1,4 @@
-//! Echo over UDP with a service that sends back what it gets (RFC 862), and by ICMP (RFC 792, RFC 4443).
+//! Echo over UDP with an echo service (RFC 862), and by ICMP (RFC 792, RFC 4443).
 
 use std::io;
 use std::iter::repeat_with;
@@ -21,10 +21,10 @@ use crate::workloads::setup::{
     socket_address,
 };
 
-/// Time after which a first question that has no answer is asked again; it doubles.
+/// Initial time-out of the first probe, doubled for each retry.
 const ASK_AGAIN_NS: u64 = 1_000_000_000;
 
-/// Ask once, wait for the start, send requests and time their replies.
+/// Probe once, wait for the start, send requests and time their replies.
 pub fn request(
     request: &PeerEcho,
     plan: &Plan,
@@ -80,7 +80,7 @@ fn not_allowed(error: &io::Error) -> Failure {
     )
 }
 
-/// The round trip of a first question, which is asked until it is answered.
+/// Round-trip time of a first probe, repeated until answered.
 fn first_round_trip(
     request: &PeerEcho,
     plan: &Plan,

@@ -1,5 +1,5 @@
-//! Round trips to a peer that is no engine: a service that sends back what it gets, the opening of
-//! connections, and ICMP. This end counts and times all; nothing is agreed on with the peer.
+//! Round trips to peers that are not engines: echo services, opening of connections, and ICMP. This end counts and
+//! times everything, without any agreement with the peer.
 
 mod connect;
 mod datagrams;
@@ -31,7 +31,7 @@ pub fn with_peer(request: PeerEcho) -> Result<Task, Failure> {
     if request.protocol == PeerEchoProtocol::Connect {
         let outstanding = u64::from(request.spec.outstanding_requests);
         check_range("outstanding_requests", outstanding, 1, connect::MOST_AT_ONCE as u64)?;
-        // On a schedule no more of them go to a peer that is silent, as of datagrams.
+        // As with datagrams, schedules pause while the peer is silent.
         plan.transport = Transport::Udp;
     }
     Ok(Task::new(cost(&plan), move |running| {

@@ -1,4 +1,4 @@
-//! Echo over TCP with a service that sends back what it gets (RFC 862).
+//! Echo over TCP with an echo service (RFC 862).
 
 use std::iter::repeat_with;
 
