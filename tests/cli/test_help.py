@@ -55,7 +55,7 @@ def test_every_command_is_listed(lanlab: Lanlab) -> None:
     said = lanlab("--help")
 
     assert said.code == 0
-    assert len(COMMANDS) == 21
+    assert len(COMMANDS) == 22
     assert all(f"  {name} " in said.out for name in COMMANDS)
     assert "`lanlab tour`" in said.out
 
@@ -184,11 +184,11 @@ def test_no_command_gives_help(lanlab: Lanlab) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "loaded"),
-    # Of the options of a command, typer itself makes models.
     [
         ("'--help'", []),
         ("'--version'", []),
-        ("'run', '--help'", ["pydantic"]),
+        ("'run', '--help'", []),
+        ("'runs', '--store', 'none.sqlite'", ["sqlite3"]),
         # The statistics come with the verdicts.
         ("'show', 'schomer-claason', '--only', 'tables'", ["pydantic"]),
     ],
@@ -203,8 +203,8 @@ def test_help_loads_no_slow_module(arguments: str, loaded: list[str], tmp_path: 
         check=True,
     )
 
-    assert done.stdout
-    assert done.stderr.split() == loaded
+    assert done.stdout or done.stderr
+    assert done.stderr.splitlines()[-1:] == [" ".join(loaded)]
 
 
 @pytest.mark.parametrize(

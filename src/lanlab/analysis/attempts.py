@@ -43,3 +43,7 @@ def place_of(trial: TrialRecord) -> Place:
     """The position of a trial in its run, which its repeats and retries share."""
     levels = tuple(sorted(trial.factors.items()))
     return trial.experiment, trial.purpose, levels, trial.block
+
+
+def condition_key(factors: dict[str, Level]) -> str:
+    return repr(sorted(factors.items()))

@@ -7,8 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.summary import Summary, condition_key, summarise
+from lanlab.analysis.attempts import condition_key, counting
+from lanlab.analysis.summary import Summary, summarise
 from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
 from lanlab.store import Level, RunRecord, TrialRecord

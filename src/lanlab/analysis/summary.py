@@ -10,16 +10,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
-from lanlab.analysis.attempts import counting
+from lanlab.analysis.attempts import condition_key, counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.limits import wire_bytes
 from lanlab.analysis.wires import Wire, wire_at
 from lanlab.frozen import dataclass
-from lanlab.plan import Condition, expand
 from lanlab.services import CARRIERS, SERVICES
 from lanlab.store import Level, RunRecord, TrialRecord
-from lanlab.studies import Study
+
+if TYPE_CHECKING:
+    from lanlab.plan import Condition
 
 #: With fewer trials the values are shown: two give an interval of 13 standard errors, which says
 #: less than both of them.
@@ -148,6 +150,9 @@ def summarise(
             here: see `lanlab.analysis.saturation`.
         metric: Key of a trial's results.
     """
+    from lanlab.plan import expand
+    from lanlab.studies import Study
+
     study = Study.model_validate(run.study)
     by_condition: dict[str, list[TrialRecord]] = {}
     for trial in trials:
@@ -191,7 +196,3 @@ def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> fl
     transport = str(parameters.get("transport", "tcp"))
     size = int(parameters["message_size_bytes"]) if transport == "udp" else None
     return link.goodput_limit_bps(transport, int(parameters.get("ip_version", 4)), size)
-
-
-def condition_key(factors: dict[str, Level]) -> str:
-    return repr(sorted(factors.items()))

@@ -35,6 +35,9 @@ _NUMBERS: Mapping[type, tuple[re.Pattern[str], str]] = {
 }
 
 
+#: Types whose values need no conversion.
+_PLAIN = (str, bool, str | None, bool | None)
+
 _DIGITS = re.compile(r"[0-9]+(?:\.[0-9]+)?")
 _UNIT = re.compile(r"(?i:[kmgt]?i?b(?:it)?(?:/s|ps)?|%|[mun]?s(?:ec(?:onds?)?)?|min(?:utes?)?)")
 _HOST = re.compile(r"(?:[\w.+-]+@)?[A-Za-z0-9][\w.-]*(?::[0-9]+)?")
@@ -51,6 +54,11 @@ class Commands(TyperGroup):
     def get_help(self, ctx: Any) -> str:
         with whole_words():
             return super().get_help(ctx)
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for param in self.get_params(ctx):
+            _take_plain_as_it_is(param, None)
+        return super().parse_args(ctx, args)
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         hint = None if args[0] in self.commands else own_command(args[0])
@@ -73,8 +81,9 @@ class Command(TyperCommand):
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         params = self.get_params(ctx)
         args = without_topic(ctx, args, self._options(ctx))
+        hints = get_type_hints(self.callback) if self.callback is not None else {}
         for param in params:
-            _take_none_as_it_is(param)
+            _take_plain_as_it_is(param, hints.get(param.name or ""))
         if args and not ctx.resilient_parsing:
             known = {name for param in params for name in param.opts}
             try:
@@ -88,7 +97,7 @@ class Command(TyperCommand):
                 raise UsageError(f"no such option: {option}", hint=hint) from None
             _refuse_loose_unit(rest, args)
             _refuse_bare_host(rest, known)
-            self._check(ctx, given, args)
+            self._check(given, args, params, hints)
         return super().parse_args(ctx, args)
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
@@ -107,9 +116,10 @@ class Command(TyperCommand):
     def _options(self, ctx: Any) -> list[str]:
         return [str(one.name) for one in self.get_params(ctx) if one.opts[0].startswith("-")]
 
-    def _check(self, ctx: Any, given: Mapping[str, Any], args: Sequence[str]) -> None:
-        params = self.get_params(ctx)
-        hints = get_type_hints(self.callback) if self.callback is not None else {}
+    @staticmethod
+    def _check(
+        given: Mapping[str, Any], args: Sequence[str], params: Sequence[Any], hints: dict[str, Any]
+    ) -> None:
         known = {name for param in params for name in param.opts if name.startswith("-")}
         for param in params:
             value = given.get(param.name or "")
@@ -119,18 +129,23 @@ class Command(TyperCommand):
                 _check_range(param, value)
 
 
-def _take_none_as_it_is(param: Any) -> None:
-    """Give an omitted option no value, as always, but without building its parser: typer builds a
-    model for each of a command's dozens of options.
+class _AsItIs:
+    @staticmethod
+    def coerce(value: Any, **_: Any) -> Any:
+        return value
+
+
+def _take_plain_as_it_is(param: Any, hint: Any) -> None:
+    """Take an omitted option, a text or a flag as it is, as typer would, but without its parser:
+    typer imports pydantic, and builds a model for each of a command's dozens of options.
     """
-    if param.required or param.multiple or param.nargs != 1 or param.callback is not None:
+    if param.multiple or param.nargs == -1:
         return
-    process = param.process_value
-
-    def process_given(ctx: Any, value: Any) -> Any:
-        return None if value is None else process(ctx, value)
-
-    param.process_value = process_given
+    if hint in _PLAIN or getattr(param, "is_flag", False):
+        param.get_runtime_param = _AsItIs
+    elif not param.required and param.callback is None:
+        process = param.process_value
+        param.process_value = lambda ctx, value: None if value is None else process(ctx, value)
 
 
 def _short(unit: str) -> str:

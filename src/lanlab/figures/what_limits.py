@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from lanlab.analysis.attempts import condition_key
 from lanlab.analysis.limiting import cause_of
-from lanlab.analysis.summary import Summary, condition_key
+from lanlab.analysis.summary import Summary
 from lanlab.figures.chart import Chart, Point, Series
 from lanlab.figures.gather import FigureData, axis, caption, far_apart, in_series, points_of
 from lanlab.figures.number_text import plain

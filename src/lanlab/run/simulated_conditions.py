@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict
 from typing import Any
 
-from lanlab.analysis.summary import condition_key
+from lanlab.analysis.attempts import condition_key
 from lanlab.performers import SimulatedTrial, trial_seed
 from lanlab.performers.simulated import SimulatedPerformer, simulate_request
 from lanlab.plan import Condition, expand

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from lanlab.analysis.summary import condition_key
+from lanlab.analysis.attempts import condition_key
 from lanlab.report.simulation.prediction_table import (
     Predicted,
     intervals_sentence,

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from planned_runs import PlannedRun, planned_run
 
-from lanlab.analysis.summary import condition_key
+from lanlab.analysis.attempts import condition_key
 from lanlab.report.simulation.prediction_table import (
     Predicted,
     prediction_sentence,

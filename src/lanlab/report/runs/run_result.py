@@ -6,8 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from lanlab.analysis.attempts import counting
-from lanlab.analysis.summary import condition_key
+from lanlab.analysis.attempts import condition_key, counting
 from lanlab.errors import LabError
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity

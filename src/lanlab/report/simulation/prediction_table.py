@@ -6,9 +6,10 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
+from lanlab.analysis.attempts import condition_key
 from lanlab.analysis.limiting import cause_of
 from lanlab.analysis.model_error import widened
-from lanlab.analysis.summary import Summary, condition_key, summarise
+from lanlab.analysis.summary import Summary, summarise
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import condition_text, quantity
 from lanlab.frozen import dataclass
