@@ -1,4 +1,4 @@
-//! What a world may be, checked before anything is made.
+//! Checks of a simulated world before anything is created.
 
 #[cfg(feature = "services")]
 use lanlab_files::ServiceKind;
@@ -24,10 +24,10 @@ const MOST_MACHINES: u64 = 256;
 const MOST_PROPAGATION_NS: u64 = 1_000_000;
 const MOST_DELAY_NS: u64 = 10_000_000_000;
 const MOST_SWITCH_QUEUE_BYTES: u64 = 1 << 24;
-/// Memory of a file of a copy, bytes: its names, its place, its times, and what a cache knows of it.
+/// Memory per copied file, bytes: names, position, times, and cache entries.
 #[cfg(feature = "services")]
 const BYTES_PER_FILE: u64 = 2048;
-/// Connections that may have ended in the time for which one is kept, ten seconds: more are hardly made.
+/// Most connections that may have ended within the ten seconds for which one is kept.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
 const MOST_FREEZE_NS: u64 = 3_600_000_000_000;
@@ -35,11 +35,10 @@ const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
 const MOST_WINDOW_BYTES: u64 = 1 << 20;
 const MOST_ACK_DELAY_NS: u64 = 500_000_000;
-/// When work with files that has not come to its end is given up: after 30 days, if the bound of events does
-/// not come before.
+/// Virtual time after which unfinished file work is given up: 30 days, unless the event limit comes first.
 #[cfg(feature = "services")]
 const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
-/// Silence that ends no program: in a world nothing is lost in silence, and its bounds end it.
+/// Silence that ends no program: worlds lose nothing silently, and their limits end them.
 const SILENCE_NS: u64 = 600_000_000_000;
 
 #[derive(Debug)]
@@ -56,7 +55,7 @@ pub enum Work {
     Echo(echo::Plan),
     #[cfg(feature = "services")]
     Copy(DatasetSpec, Vec<u64>),
-    /// What all stations take of the host's memory, bytes.
+    /// Memory of the host for all stations, bytes.
     #[cfg(feature = "services")]
     Stations(u64),
 }
@@ -234,8 +233,8 @@ fn check_size(
     check_range(key, size_bytes.into(), 1, MOST_BUFFER_BYTES)
 }
 
-/// A requester does not read while it writes: with more bytes on their way than the machines hold, both
-/// ends could wait for room for ever.
+/// A requester does not read while it writes: with more bytes in flight than the machines hold, both ends could
+/// wait for room forever.
 fn check_outstanding(
     echo: &SimulatedEcho,
     reply_bytes: u32,
@@ -296,7 +295,7 @@ fn echo_spec(echo: &SimulatedEcho) -> EchoSpec {
     }
 }
 
-/// An upper bound of the memory of a world: that of hosts and frames, and what nodes and programs keep.
+/// Upper bound of a world's memory: hosts, frames, nodes and programs.
 fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_bytes: u32) -> u64 {
     let outstanding = match &request.work {
         SimulatedWork::Stream(_) => 0,
@@ -327,7 +326,7 @@ fn memory_bytes(request: &Simulate, medium: MediumPlan, work: &Work, message_byt
     world_plan(request, medium).memory_bytes().saturating_add(nodes).saturating_add(files)
 }
 
-/// Buffers of connections that ended some seconds ago: FTP has one for each file.
+/// Buffers of recently ended connections: FTP has one per file.
 #[cfg(feature = "services")]
 fn held_bytes(request: &Simulate, files: u64) -> u64 {
     let is_ftp = |copy: &SimulatedCopy| copy.spec.service.service == ServiceKind::Ftp;

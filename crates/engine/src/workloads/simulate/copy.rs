@@ -1,4 +1,4 @@
-//! A copy in a world: a file server with what it stores, and a client that copies.
+//! A copy in a simulated world: a file server with its files, and a client.
 
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
@@ -48,10 +48,9 @@ struct SimulatedEndpoints<C> {
     sent: Sent,
 }
 
-/// What can be copied in a world: a dataset and its sizes.
+/// The dataset of a simulated copy, and its sizes.
 ///
-/// # Errors
-/// What cannot, with what can.
+/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check(asked: &SimulatedCopy) -> Result<(DatasetSpec, Vec<u64>), Failure> {
     let spec = &asked.spec;
     real_copy::check(spec)?;
@@ -73,8 +72,7 @@ fn expected(dataset: &DatasetSpec, files: usize) -> Expected {
 
 /// Start a server and its client.
 ///
-/// # Errors
-/// A machine cannot be as asked for, or the server has no room for the files.
+/// # Errors A machine is impossible, or the server has no room for the files.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],
@@ -141,15 +139,14 @@ fn path(name: String) -> Result<ServicePath, Failure> {
 }
 
 impl Copying {
-    /// What it came to, with what was compared. The times of files are said before.
+    /// The result and the comparison. File times are reported before.
     ///
-    /// # Errors
-    /// That of the copy; what is stored is not what was to be copied.
+    /// # Errors The failure of the copy, or stored content that differs from the source.
     pub fn take(&self, running: &Running, cpu: CpuTime) -> Result<Copied, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (totals, start) = self.task.take().ok_or_else(defect)??;
         let Totals { copied, meters, failure, .. } = totals;
-        // What a copy that failed has left is not what was to be copied: why it failed is what counts.
+        // A failed copy is incomplete anyway: its failure is what counts.
         if let Some(failure) = failure {
             return Err(failure);
         }
@@ -157,7 +154,7 @@ impl Copying {
         for line in meters.file_lines(start) {
             running.tell_files(line);
         }
-        // The timers that a stall is named after are those of systems of today.
+        // Stalls are named after timers of today's systems.
         Ok(Copied { verified, cpu, stalls: Vec::new(), ..copied })
     }
 
@@ -168,7 +165,7 @@ impl Copying {
             return Ok(verified);
         }
         verified.files = self.files.len() as u64;
-        // What is received was compared as it came.
+        // Downloaded content was compared on arrival.
         verified.bytes = if how == CopyVerify::Content {
             self.files.iter().map(|(_, bytes)| bytes).sum()
         } else {

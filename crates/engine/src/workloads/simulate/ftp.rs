@@ -1,4 +1,4 @@
-//! FTP in a world: the client and the server of real hosts, over the simulator's TCP and files.
+//! FTP in a simulated world: the real client and server code over the simulator's TCP and files.
 
 use std::fmt;
 use std::future::Future;
@@ -23,12 +23,12 @@ use tokio::sync::Mutex;
 
 /// Port of control connections (RFC 959).
 pub const CONTROL_PORT: u16 = 21;
-/// Port of the data connections of the first session; each has its own.
+/// Port of the first session's data connections; each session has its own.
 const FIRST_DATA_PORT: u16 = 20_000;
 const LISTED: u32 = 256;
-/// A data connection must be made, and go on, within this time, as of a server of this host.
+/// Time-out for data connections and progress, as of the real server.
 const PATIENCE: Duration = Duration::from_mins(5);
-/// Permissions of files and directories, which modelled machines do not have.
+/// Permissions of files and directories, which simulated machines lack.
 const FILE_MODE: u32 = 0o644;
 const DIRECTORY_MODE: u32 = 0o755;
 
@@ -84,8 +84,7 @@ impl fmt::Debug for Machine {
 
 /// Connect a client's machine to a server's, and log in.
 ///
-/// # Errors
-/// The server cannot be reached, or refuses.
+/// # Errors The server cannot be reached, or refuses the login.
 pub async fn connect(
     host: &Host<HostNode>,
     service: &Target,
@@ -154,7 +153,7 @@ pub fn serve(host: &Host<HostNode>, files: &Served) {
                     return;
                 }
                 let client = SocketAddr::new(addresses_of(0)[0], 0);
-                // An error here is the client's, which is gone then.
+                // An error means that the client disconnected.
                 let _ = Dialogue::new(server, wire, client).run().await;
             });
         }
@@ -230,7 +229,7 @@ impl System for Server {
 
     fn turn_away(&self, (): &()) {}
 
-    /// A session has a port of its own, to which no other client connects.
+    /// Each session has its own port, to which no other client connects.
     async fn accept(&self, (): &(), _: IpAddr, _: Way) -> io::Result<Stream> {
         self.patiently(async { Ok(ByteStream::accept(&self.host, self.data_port).await) })
             .await

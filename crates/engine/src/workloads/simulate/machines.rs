@@ -1,4 +1,4 @@
-//! The machines of a request as the simulator takes them.
+//! Conversion of requested machines for the simulator.
 
 #[cfg(feature = "services")]
 use lanlab_sim::file_service::{DiskPlan, Order, StorePlan};

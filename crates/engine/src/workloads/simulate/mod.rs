@@ -1,4 +1,4 @@
-//! `simulate`: a workload between modelled machines, in virtual time.
+//! `simulate`: a workload between simulated machines, in virtual time.
 
 mod check;
 #[cfg(feature = "services")]

@@ -1,4 +1,4 @@
-//! What programs and their world came to, as messages.
+//! Results of programs and their world, as messages.
 
 use lanlab_sim::programs::echo::{Answered, Requested};
 use lanlab_sim::programs::stream::{StreamReceived as Received, StreamSent as Sent};
@@ -109,7 +109,7 @@ pub fn received(
     }
 }
 
-/// Processor time of a host from the world's start to its end.
+/// Processor time of a host over the whole run.
 pub fn cpu(host: &Host<HostNode>) -> CpuTime {
     let cpu = host.cpu();
     let system_ns = cpu.interrupt_ns + cpu.protocol_ns;

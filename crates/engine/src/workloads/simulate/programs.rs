@@ -1,4 +1,4 @@
-//! The programs of a world: started, looked at while they run, and summed up.
+//! The programs of a world: started, observed and summarised.
 
 use std::cell::Cell;
 use std::net::SocketAddr;
@@ -56,10 +56,9 @@ fn address(host: u16, ip_version: u8) -> SocketAddr {
 }
 
 impl Programs {
-    /// Have them begin when time does.
+    /// Start them at the beginning of virtual time.
     ///
-    /// # Errors
-    /// A machine cannot be as asked for.
+    /// # Errors A machine is impossible.
     pub fn start(
         asked: &Simulate,
         checked: &Checked,
@@ -100,7 +99,7 @@ impl Programs {
                 let echo = |machine| Echo {
                     plan: Rc::new(plan.clone()),
                     reply_bytes: spec.reply_size_bytes.unwrap_or(spec.message_size_bytes) as usize,
-                    // Each has its own: a requester that is over cancels what belongs to it.
+                    // Separate for each: a finished requester cancels what belongs to it.
                     progress: Rc::default(),
                     to: address(last, spec.ip_version),
                     buffers: buffers(machine),
@@ -133,7 +132,7 @@ impl Programs {
             (SimulatedWork::Stations(stations), Work::Stations(_)) => {
                 super::stations::start(world, machines, &stations.spec).map(Self::Stations)
             }
-            // The check makes the plan of a workload from its own specification.
+            // The check derives the plan from the workload's own specification.
             _ => unreachable!("the plan is that of another workload"),
         }
     }
@@ -152,10 +151,9 @@ impl Programs {
         running.count(messages - before.0, bytes - before.1);
     }
 
-    /// What they came to.
+    /// Their results.
     ///
-    /// # Errors
-    /// If one of them could not do its work.
+    /// # Errors A program failed.
     #[cfg_attr(
         not(feature = "services"),
         expect(unused_variables, reason = "work with files says of them")

@@ -1,4 +1,4 @@
-//! File services in a world: a server with what it stores on the last machine, clients on the others.
+//! File services in a simulated world: the server and its files on the last machine, clients on the others.
 
 use std::cell::RefCell;
 use std::net::SocketAddr;
@@ -33,16 +33,15 @@ use crate::workloads::setup::check_range;
 
 pub const START_NS: u64 = 10_000_000;
 const MEMORY_BYTES: u64 = 1 << 40;
-/// What `NetWare` is on simulated machines: packets of 1 KB, as machines of the time of study `poo-tan` had them.
+/// Simulated `NetWare`: packets of 1 KB, as in study `poo-tan`.
 const NETWARE: NetWare = NETWARE_2;
-/// The server's `NetBIOS` name, and that of its share.
+/// `NetBIOS` name of the server, and name of its share.
 pub const SERVER: &str = "SERVER";
 const SHARE: &str = "LANLAB";
 
-/// What machines can serve, over what, and whose timers they have.
+/// The service, carrier and timer profile of simulated machines.
 ///
-/// # Errors
-/// What they cannot, with what they can.
+/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Failure> {
     if !matches!(service.service, ServiceKind::Smb1 | ServiceKind::Ftp | ServiceKind::Ncp) {
         let found = format!("{:?}", service.service).to_lowercase();
@@ -101,7 +100,7 @@ pub fn check_store(store: &SimulatedStore) -> Result<(), Failure> {
     store_plan(store).check().map_err(refused)
 }
 
-/// The station of a machine, by its number, on a carrier of frames.
+/// The station of a machine, by its number, on an Ethernet carrier.
 pub fn station(
     service: &Target,
     profile: Option<&str>,
@@ -132,10 +131,9 @@ pub struct FileMachines {
 }
 
 impl FileMachines {
-    /// Begin to serve `contents` on the last machine.
+    /// Serve `contents` on the last machine.
     ///
-    /// # Errors
-    /// A machine cannot be as asked for.
+    /// # Errors A machine is impossible.
     pub fn serve(
         world: &World<HostNode>,
         machines: &[SimulatedMachine],
@@ -189,7 +187,7 @@ impl FileMachines {
     }
 }
 
-/// A server that takes messages as long as its machine says, or its system, or its carrier.
+/// A server with the shortest message limit of its machine, its system and its carrier.
 fn smb1_server(service: &Target, longest_message: Option<u32>) -> Server {
     let server = Server::new(server::Offer {
         name: SERVER.into(),
@@ -217,15 +215,13 @@ fn ncp_server() -> ncp::server::Server {
     })
 }
 
-/// How the clients of a service come to their sessions.
+/// Provides sessions to the clients of a service.
 pub trait Connects: Clone + 'static {
-    /// What they have then.
     type Session: Session<File: 'static> + 'static;
 
     /// Connect a client's machine to the server, the last.
     ///
-    /// # Errors
-    /// The server cannot be reached, or refuses.
+    /// # Errors The server cannot be reached, or refuses the login.
     fn connect(
         &self,
         host: &Host<HostNode>,
@@ -250,7 +246,6 @@ impl Connects for Ftp {
     }
 }
 
-/// Clients of SMB 1.
 #[derive(Clone)]
 pub struct Smb1;
 
@@ -303,7 +298,7 @@ impl Connects for Ncp {
             user: None,
             code_page: CodePage::Cp850,
             most_data_bytes: NETWARE.most_data_bytes.value,
-            // The server that is simulated is older than they are.
+            // The simulated server predates them.
             large_packets: false,
             burst_packets: None,
             carrier: port.facts(),

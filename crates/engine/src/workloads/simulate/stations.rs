@@ -1,4 +1,4 @@
-//! Stations in a world: each on a machine of its own, and a server with their files on the last.
+//! Stations in a simulated world, each on its own machine, with the file server on the last.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -46,10 +46,9 @@ impl<C: Connects> Connector for MachineConnector<C> {
     }
 }
 
-/// What stations can do in a world: gives what they take of the host's memory, their files included, bytes.
+/// Check a simulated trial; returns the host memory it needs, including files, bytes.
 ///
-/// # Errors
-/// What they cannot, with what they can.
+/// # Errors The request is unsupported; the error lists alternatives.
 pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure> {
     let spec = &asked.spec;
     check_service(&spec.service, asked.profile.as_deref())?;
@@ -68,8 +67,7 @@ pub fn check(asked: &SimulatedStations, machines: usize) -> Result<u64, Failure>
 
 /// Start a server with the files of all stations, and the stations.
 ///
-/// # Errors
-/// A machine cannot be as asked for, or the server has no room for the files.
+/// # Errors A machine is impossible, or the server has no room for the files.
 pub fn start(
     world: &World<HostNode>,
     machines: &[SimulatedMachine],
@@ -131,10 +129,9 @@ impl Stationing {
         (operations, bytes)
     }
 
-    /// What they came to; readings are reported before.
+    /// The result; readings are reported before.
     ///
-    /// # Errors
-    /// They could not connect, or none was left.
+    /// # Errors Stations could not connect, or all of them ended early.
     pub fn take(&self, running: &Running, world: &World<HostNode>) -> Result<Stationed, Failure> {
         let defect = || Failure::new("engine.defect", "a program ended without a result");
         let (mut stationed, kept) = self.task.take().ok_or_else(defect)??;

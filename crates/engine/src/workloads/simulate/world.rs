@@ -1,4 +1,4 @@
-//! A world from its request to its end.
+//! Execution of a simulated world.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -20,7 +20,7 @@ use crate::messages::{
 use crate::running::{Failed, Measured, Running};
 use crate::workloads::pcap_file::PcapFile;
 
-/// Events between two checks whether the driver has cancelled: some hundredths of a second.
+/// Events between two checks for cancellation: some hundredths of a second.
 const SLICE_EVENTS: u64 = 100_000;
 const MOST_PCAP_BYTES: u64 = 2 << 30;
 const MOST_NAMED: usize = 8;
@@ -51,7 +51,7 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     let (end, failure) = run_slices(request, checked, &world, &programs, running, file.as_deref());
     let facts = outcomes::facts(&world, hosts, &programs.stores(), programs.timed(), end);
     let done = failure.is_none();
-    // Programs that have not ended have no result.
+    // Unfinished programs have no result.
     let ended =
         if done { programs.outcomes(request, checked, &world, running) } else { Ok(Vec::new()) };
     drop(world);
@@ -64,7 +64,7 @@ pub fn run(request: &Simulate, checked: &Checked, running: &Running) -> Measured
     }
 }
 
-/// Let time pass to the end; gives it, and the failure if the programs have not ended.
+/// Run to the end; returns its time, and the failure if programs have not ended.
 fn run_slices(
     request: &Simulate,
     checked: &Checked,

@@ -1,5 +1,5 @@
-//! The clock of the stations of one thread: the host's, waited for to some microseconds, by a thread
-//! that has nothing else to do or by many stations that share it.
+//! The clock of one thread's stations: the host's, with waits precise to microseconds, in a thread with one station
+//! or shared by many.
 
 use std::cell::RefCell;
 use std::rc::Rc;
@@ -39,8 +39,7 @@ impl Clock for ThreadClock {
         }
     }
 
-    /// Let others go on now and then, where a service answers at once; after the first operation in
-    /// any case.
+    /// Yield occasionally, as a service may answer at once; always after the first operation.
     async fn yield_now(&self, is_first: bool) {
         match self.way(is_first) {
             Way::Task => tokio::task::yield_now().await,
@@ -64,8 +63,8 @@ impl ThreadClock {
         match (self, is_first) {
             (Self::Shared(_), true) => Way::Task,
             (Self::Shared(_), false) => Way::SpentTask,
-            // Of more threads than processors each would have its share of one, some milliseconds,
-            // before the last of them had begun.
+            // With more threads than processors, each would spin for its time slice of some milliseconds before the
+            // last had begun.
             (Self::Alone(_), true) => Way::Thread,
             (Self::Alone(_), false) => Way::None,
         }

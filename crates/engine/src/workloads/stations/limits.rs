@@ -1,4 +1,4 @@
-//! Checks before any station connects whether this host can run all stations at once.
+//! Checks before any station connects that this host can run all of them at once.
 
 use std::fs;
 
@@ -7,10 +7,10 @@ use lanlab_files::{ServiceKind, Target};
 use crate::descriptors;
 use crate::messages::Failure;
 
-/// Where Linux tells which ports it gives to those who ask for any (ip(7)).
+/// Linux's range of local ports (ip(7)).
 const PORT_RANGE: &str = "/proc/sys/net/ipv4/ip_local_port_range";
 
-/// Refuse more stations than this process may have descriptors, and this host ports, for.
+/// Refuse more stations than this process has descriptors, or this host ports.
 pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
     if target.stack.is_some() {
         return Err(Failure::value("service.stack", "one", "none for stations"));
@@ -25,7 +25,7 @@ pub fn check(target: &Target, stations: u32) -> Result<(), Failure> {
     Ok(())
 }
 
-/// All connections go to one port of one address, so that each needs a port of its own here.
+/// All connections go to one port of one address, so each needs its own local port.
 fn check_ports(stations: u32, ports: u64) -> Result<(), Failure> {
     if u64::from(stations) <= ports {
         return Ok(());
@@ -45,7 +45,7 @@ fn descriptors_each(target: &Target) -> u64 {
         ServiceKind::Memory => 0,
         // A second connection for data.
         ServiceKind::Ftp | ServiceKind::Ftps => 2,
-        // One to who mounts, which is another unless both are at the port that was named.
+        // One to the mount service, which is separate unless both use the given port.
         ServiceKind::Nfs if target.port.is_none() => 2,
         _ => 1,
     }

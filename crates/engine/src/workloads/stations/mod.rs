@@ -1,8 +1,8 @@
-//! `stations`: many clients of a file service, each with its own connection, user and file, that read
-//! or write a block, wait for it, and go on; in a closed loop or whenever an operation is due.
+//! `stations`: many clients of a file service, each with its own connection, user and file, that read or write
+//! blocks in a closed loop or on a schedule.
 //!
-//! A trial is three requests: `stations_prepare`, `stations` and `stations_empty`. Only `stations` is
-//! timed. Every attempt at an operation is a reading; an error is a result, not an end.
+//! A trial is three requests: `stations_prepare`, `stations` and `stations_empty`. Only `stations` is timed. Every
+//! attempt at an operation is a reading; an error is a result, not an end.
 #![allow(
     clippy::large_futures,
     reason = "a future is as large as the largest service's; boxed, each call would allocate"
@@ -32,10 +32,10 @@ use crate::task::Task;
 pub use preparation::{empty, prepare};
 pub use trial::{failure, tell, work};
 
-/// Stations of a trial at most.
+/// Most stations of a trial.
 const MOST_STATIONS: u32 = 10_000;
 const MOST_ALONE: u32 = 1_000;
-/// Memory of a connection, its tasks and buffers in addition to the message.
+/// Memory of a connection, its tasks and buffers, besides the message.
 const SESSION_BYTES: u64 = 48 << 10;
 const THREAD_BYTES: u64 = 64 << 10;
 
@@ -46,7 +46,7 @@ pub fn task(
     Ok(Task::new(check(&spec)?, move |running| step(&spec, running)))
 }
 
-/// Check all that can be checked without a file or socket, and say what it may take.
+/// Check everything that needs no file or socket, and return the cost.
 pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     let stations = u64::from(spec.stations);
     check_range("stations", stations, 1, MOST_STATIONS.into())?;
@@ -88,7 +88,7 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     } else {
         0
     };
-    // How often each block was written.
+    // Generation counts of all blocks.
     let counts = if spec.operation == StationOperation::Read { 0 } else { 4 * blocks };
     let sums = if may_be_thinned(spec) { slices::STATION_BYTES } else { 0 };
     let each = message + counts + sums + if alone { THREAD_BYTES } else { SESSION_BYTES };
@@ -101,7 +101,7 @@ pub fn check(spec: &StationsSpec) -> Result<Cost, Failure> {
     Ok(Cost { memory_bytes, threads: OWN_THREADS + threads(spec) })
 }
 
-/// Refuse what one trial alone has no room for, by what takes the most of it.
+/// Refuse a trial that exceeds the memory limit, naming its largest part.
 fn check_memory(spec: &StationsSpec, all: u64, files: u64, readings: u64) -> Result<(), Failure> {
     const MIB: u64 = 1 << 20;
     if all <= MOST_MEMORY_BYTES {
@@ -163,8 +163,8 @@ fn threads(spec: &StationsSpec) -> u64 {
         .min(own)
 }
 
-/// One for each processor; where a call costs its client little (NFS, SMB, SMB 1, NCP), for every second. A thread
-/// polls hundreds of such stations, and two that share two processors with a server poll theirs unevenly.
+/// One thread per processor; one per two processors where calls cost the client little (NFS, SMB, SMB 1, NCP). A
+/// thread polls hundreds of such stations, and two that share two processors with a server poll unevenly.
 fn usual_threads(service: ServiceKind, processors: u64) -> u64 {
     use ServiceKind::{Ncp, Nfs, Smb, Smb1};
     let is_light = matches!(service, Nfs | Smb | Smb1 | Ncp);

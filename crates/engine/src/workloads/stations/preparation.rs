@@ -1,5 +1,4 @@
-//! The directory of a trial at the service and the files of its stations: made, marked as ours, and
-//! removed again.
+//! The directory of a trial at the service and its stations' files: created, marked as ours, and removed.
 
 use std::cell::{Cell, RefCell};
 use std::collections::{HashMap, HashSet};
@@ -28,7 +27,7 @@ use crate::workloads::copy::{
 };
 
 const HANDS: u32 = 8;
-/// Octets that are written at once at most, if a message has no more.
+/// Most bytes written at once, unless a message is longer.
 const MOST_PIECE_BYTES: usize = 1 << 20;
 
 /// Make the directory of a trial, and write the files of all stations.
@@ -80,7 +79,7 @@ async fn make(
     Ok((files.get(), bytes.get()))
 }
 
-/// A service that moves whole files has no operation that brings one to its disk.
+/// A service that moves whole files has no sync operation.
 fn check_sync(sync: StationSync, in_order: bool) -> Result<(), Failure> {
     if sync == StationSync::Each && in_order {
         let allowed = "`none`, as this service has no word for that";
@@ -94,7 +93,7 @@ fn blocks_at_once(service_block_bytes: u32, message: usize) -> u32 {
     blocks.max(1) as u32
 }
 
-/// Write one file: all blocks of a station from the first on or, of whole files, one of them.
+/// Write one file: all blocks of a station, or a single one on a whole-file service.
 async fn write<S: Session>(
     spec: &StationsSpec,
     session: &S,
@@ -137,7 +136,7 @@ fn file_paths(
     paths(spec, station, whole_files, blocks(spec, whole_files))
 }
 
-/// A server that accepts no more sessions has the work done by fewer.
+/// If the server accepts no more sessions, fewer do the work.
 async fn by_hands(
     spec: &StationsSpec,
     first: AnySession,
@@ -159,7 +158,7 @@ async fn by_hands(
     lanes::all((0..HANDS.min(spec.stations)).map(|_| one()).collect()).await
 }
 
-/// Connect to a server that may still count the sessions of this trial that have just ended.
+/// Connect to a server that may still count this trial's recently ended sessions.
 async fn connect_again(spec: &StationsSpec) -> Result<AnySession, Fault> {
     let service = of_station(&spec.service, 0);
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);
@@ -194,7 +193,7 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     match read_mark(&session, &mark_path).await {
         Ok(mark) if trial_directory::is_of(&mark, &spec.token) => {}
         Ok(_) => return Err(not_ours(&mark_path).into()),
-        // It was not yet written, or is gone: then there is nothing in the directory either.
+        // The mark was not written, or is gone: then the directory is empty, too.
         Err(CopyError::Service(fault)) if fault.class == Class::Missing => {
             remove_working(&session, &working, None, &mut not_removed).await?;
             session.end().await?;
@@ -223,7 +222,7 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     let session = connect_again(spec).await?;
     remove_files(spec, &session, &said.into_inner(), &mut not_removed).await?;
     if not_removed.has_refusal() {
-        // By its mark it can be removed another time.
+        // The mark allows another attempt later.
         not_removed.kept(&mark_path);
         not_removed.kept(&working);
     } else {
@@ -233,14 +232,13 @@ async fn remove(spec: &StationsSpec) -> Result<StationsEmptied, CopyError> {
     Ok(emptied(removed.get(), not_removed))
 }
 
-/// What a server has said of a file, unless it may say something else when it is asked again.
+/// The server's error about a file, if a retry cannot change it.
 fn lasting(fault: Fault) -> Result<Fault, Fault> {
     if fault.class.is_passing() { Err(fault) } else { Ok(fault) }
 }
 
-/// Remove the directory of the files, which are removed but for those of which the server has `said`
-/// something. A server may put that off for a file that it holds open until it knows that its client
-/// is gone: then the mark is needed for another time.
+/// Remove the directory of the files; those in `said` were refused by the server. A server may delay the removal of
+/// open files until it notices that their client is gone; the mark is then kept for another attempt.
 async fn remove_files(
     spec: &StationsSpec,
     session: &AnySession,
@@ -252,7 +250,7 @@ async fn remove_files(
     let mut ours = HashSet::new();
     loop {
         let Some(fault) = removed_directory(session, &directory).await? else {
-            // Where there are no directories, its files may be there all the same.
+            // Even without directories, files may exist.
             for (name, fault) in said.iter().filter(|(_, fault)| is_refusal(fault)) {
                 not_removed.refused(&path(format!("{directory}/{name}"))?, fault);
             }
@@ -265,7 +263,7 @@ async fn remove_files(
             }
         }
         let entries = match session.list(Some(&directory)).await {
-            // What was written is removed by its names; what the listing would say is not known.
+            // Files are removed by name without a listing.
             Err(listing) if !listing.class.is_passing() => {
                 not_removed.stays(&directory, false, &fault);
                 return Ok(());
@@ -290,7 +288,7 @@ async fn remove_files(
     }
 }
 
-/// The first of our files that is there though the server has said nothing of it.
+/// The first of our files that exists although the server reported no error about it.
 fn first_held<'a>(
     entries: &'a [Entry],
     ours: &HashSet<String>,

@@ -1,6 +1,5 @@
-//! Timers of many stations on one thread. The runtime's own timers have a resolution of a millisecond,
-//! which is more than most operations take. So one alarm of the system wakes the thread a little before
-//! the first of them is due, and it polls the clock until then, in turn with the other tasks.
+//! Timers of many stations on one thread. The runtime's timers resolve a millisecond, longer than most operations.
+//! So one system alarm wakes the thread slightly early, and it polls the clock in turn with other tasks.
 
 use std::cell::RefCell;
 use std::cmp::Ordering;
@@ -67,7 +66,7 @@ impl Timers {
                 at.minus_nanos(self.margin.borrow().of(at.nanos_since(now)))
             });
             if now >= wake_at {
-                // As good as due: asked again as soon as the others have been.
+                // Almost due: poll again after the other tasks.
                 context.waker().wake_by_ref();
             } else if !is_noted {
                 self.note(Sleeper { wake_at, waker: context.waker().clone() });
@@ -85,7 +84,7 @@ impl Timers {
         sleepers.push(sleeper);
     }
 
-    /// Wake the sleepers that are due, without end. To be run concurrently with the stations.
+    /// Wake due sleepers, forever. Run it concurrently with the stations.
     pub async fn run(self: Rc<Self>) {
         loop {
             self.alarm.rings().await;
@@ -117,7 +116,7 @@ impl Timers {
     }
 }
 
-/// Whether one that is to be woken then is before all that wait, so that the alarm is set anew.
+/// Whether a new deadline precedes all others, so that the alarm must be reset.
 fn is_first(sleepers: &BinaryHeap<Sleeper>, wake_at: Instant) -> bool {
     sleepers.peek().is_none_or(|first| wake_at < first.wake_at)
 }
@@ -146,7 +145,7 @@ mod alarm {
 
         pub async fn rings(&self) {
             if let Ok(mut ready) = self.0.readable().await {
-                // That it has been set anew meanwhile is no error.
+                // It may have been reset meanwhile, which is not an error.
                 let _ = self.0.get_ref().quiet();
                 ready.clear_ready();
             }
@@ -164,7 +163,7 @@ mod alarm {
     use lanlab_units::Instant;
     use tokio::sync::Notify;
 
-    /// The runtime's timers have a resolution of a millisecond: the alarm rings this time early.
+    /// The alarm rings early by this time, as runtime timers resolve a millisecond.
     const COARSE_NS: u64 = 2_000_000;
 
     pub struct Alarm {

@@ -1,4 +1,4 @@
-//! A trial of stations from the outside: threads begun, started together, watched, and joined.
+//! Control of a trial: threads are started together, watched and joined.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::running::{Measured, Running};
 
 const LOOK: Duration = Duration::from_nanos(Watch::LOOK_NS);
 const STATION: &str = "{station}";
-/// Stack of a thread of one station: there are up to a thousand.
+/// Stack of a single-station thread: there are up to a thousand.
 const STACK_BYTES: usize = 1 << 20;
 
 #[derive(Debug, Clone)]
@@ -145,7 +145,7 @@ fn run<C: Connector + Clone + Send>(
             let worker = builder
                 .spawn_scoped(scope, work)
                 .map_err(|error| Failure::system("a thread for stations", &error))
-                // The threads that exist end because they get no start.
+                // Existing threads end because they get no start.
                 .inspect_err(|_| job.stop(StationsEnd::Cancelled))?;
             starts.push(start);
             leaves.push(leave);
@@ -160,7 +160,7 @@ fn run<C: Connector + Clone + Send>(
         let (elapsed_ns, host): (u64, Option<HostWindow>) =
             running.with_progress(start, start, || {
                 for begin in &starts {
-                    // A thread that has failed meanwhile does not listen any more.
+                    // A failed thread no longer listens.
                     let _ = begin.send(start);
                 }
                 look_on(job, running, &totals, &overs, count);
@@ -185,7 +185,7 @@ fn run<C: Connector + Clone + Send>(
     })
 }
 
-/// Connections that each of `threads` threads may be making at once.
+/// Connections that each of `threads` threads may open at the same time.
 fn connects_each(connects_at_once: u16, threads: usize) -> usize {
     (usize::from(connects_at_once) / threads).max(1)
 }
@@ -194,7 +194,7 @@ fn is_crowded(threads: usize, processors: usize) -> bool {
     threads > processors
 }
 
-/// Wait until all threads are connected, then for the start; gives when they were, too.
+/// Wait until all threads are connected, then for the start; also returns when they were connected.
 fn all_connected(
     job: &Job,
     running: &Running,
@@ -221,7 +221,7 @@ fn all_connected(
     Ok((running.wait_for_start(|| Ok(()))?, connected_ns))
 }
 
-/// Look on until all threads are over: tell how far they are, see when it is enough.
+/// Watch until all threads are over: report progress, and apply the stopping rule.
 fn look_on(
     job: &Job,
     running: &Running,
@@ -237,7 +237,7 @@ fn look_on(
                 left -= 1;
                 continue;
             }
-            // All that are left have stopped by a defect, which joining them tells.
+            // All remaining threads stopped because of a defect, which joining reports.
             Err(RecvTimeoutError::Disconnected) => return,
             Err(RecvTimeoutError::Timeout) => {}
         }

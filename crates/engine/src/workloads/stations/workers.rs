@@ -1,5 +1,4 @@
-//! The worker threads that stations are spread over: connected, started together, and taken leave of when
-//! none of them measures any more.
+//! The worker threads of stations: connected, started together, and logged out after all have finished measuring.
 
 use std::future::Future;
 use std::pin::pin;
@@ -57,7 +56,7 @@ impl Worker {
         let _ = self.connected.send(Ok(()));
         let start = self.begun(&context)?;
         if self.is_crowded {
-            // To spin would only keep the others from their own start.
+            // Spinning would only delay the start of others.
             os::sleep_until(start);
         } else {
             Waiter::new().wait_until(start);
@@ -114,7 +113,7 @@ impl Worker {
             drop(stations);
         }
         bell.abort();
-        // What is still under way has the context, too.
+        // Operations in progress also hold the context.
         drop(local);
         drop(runtime);
         let context = Rc::try_unwrap(context)
@@ -174,7 +173,7 @@ impl Worker {
         Ok(stations)
     }
 
-    /// The stations that have ended, all of them unless what is under way is dropped.
+    /// The stations that have ended: all of them, unless operations in progress are dropped.
     async fn unless_dropped<C: Connector>(
         &self,
         mut working: JoinSet<Station<C>>,
@@ -228,7 +227,7 @@ pub fn station_is_gone() -> Failure {
         .hint("its standard error shows where; please report this")
 }
 
-/// Run to its end what never waits for anybody but the system.
+/// Run to completion work that never waits, except in system calls.
 fn at_once<T>(work: impl Future<Output = T>) -> T {
     let mut work = pin!(work);
     loop {

@@ -1,4 +1,4 @@
-//! How a sender over TCP learns that all has arrived, and what it counts where its peer counts nothing.
+//! How a TCP sender learns that everything has arrived, and counts for peers that do not count.
 
 use std::net::TcpStream;
 
@@ -12,7 +12,7 @@ use crate::messages::{Acknowledged, AcknowledgedFlow, Failure, StreamSent};
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Confirmation {
     ByClosing,
-    /// The peer's TCP has acknowledged all; `closes`: whether this end is closed before that.
+    /// The peer's TCP acknowledged everything; `closes`: whether this end closes before that.
     ByAcknowledgement {
         closes: bool,
     },
@@ -34,7 +34,7 @@ pub enum Drained {
 
 pub struct Acknowledgements {
     confirmation: Confirmation,
-    /// `None`: not counted, or the system does not tell.
+    /// `None`: not counted, or not supported by the system.
     counter: Option<AcknowledgedCounter>,
     written_bytes: u64,
 }
@@ -57,7 +57,7 @@ impl Acknowledgements {
         }
     }
 
-    /// Take in what the system knows of `stream`, over which `written_bytes` were written.
+    /// Sample the system's state of `stream`, to which `written_bytes` were written.
     pub fn look(
         &mut self,
         stream: &TcpStream,
@@ -93,17 +93,17 @@ impl Acknowledgements {
         if self.confirmation == Confirmation::ByClosing {
             return Drained::ByClosing;
         }
-        // Where the system tells nothing, all is handed over and no more can be known.
+        // Without support, everything is handed over and nothing more is known.
         let Some(counter) = &self.counter else { return Drained::All };
         if counter.total_bytes() >= self.written_bytes {
             return Drained::All;
         }
-        // A connection that was reset has nothing on its way any more.
+        // A reset connection has nothing in flight.
         match os::tcp_info(stream) {
             Ok(info) if info.unacknowledged_segments > 0 || info.unsent_bytes > 0 => {
                 Drained::NotYet
             }
-            // Acknowledged since the last look, or gone: the next look tells.
+            // Acknowledged since the last sample, or gone: the next sample tells.
             Ok(info) if info.state == os::TcpState::Open => Drained::NotYet,
             _ => Drained::Gone,
         }
@@ -114,7 +114,7 @@ impl Acknowledgements {
     }
 }
 
-/// All flows together; `None` if one was not counted.
+/// Sum of all flows; `None` if one was not counted.
 pub fn sum_up(
     flows: Vec<Option<AcknowledgedFlow>>,
     intervals: Vec<IntervalMeter>,

@@ -1,7 +1,7 @@
-//! What a receiver of datagrams says to its sender, and that it goes on saying that it is there.
+//! Messages of a datagram receiver to its sender, and its keep-alives.
 //!
-//! A sender that hears nothing pauses, so that a receiver that is gone is not sent to. The word
-//! therefore comes from a thread that does nothing else: a receiver that is slow is not gone.
+//! A sender pauses when its receiver is silent. Keep-alives come from a separate thread, so that a slow receiver
+//! does not appear to be gone.
 
 use std::panic::resume_unwind;
 use std::sync::Arc;
@@ -35,8 +35,8 @@ impl Word {
 
     pub fn say(&self, kind: Kind) {
         let message = Message { token: self.token, flow: self.flow, kind };
-        // A lost message is sent again when the peer asks again. The call never blocks: a sender that
-        // is silent must not hold up its receiver.
+        // A lost message is resent when the peer asks again. The call never blocks: a silent sender must not delay
+        // its receiver.
         let _ = self.socket.send_one(&message.emit(), false);
     }
 
@@ -56,7 +56,7 @@ impl Word {
     }
 }
 
-/// Say that every flow is alive from `start` on, once in `interval_ns`, for as long as `work` takes.
+/// Send keep-alives for every flow from `start` on, once per `interval_ns`, while `work` runs.
 pub fn say_alive_during<T>(
     words: &[Arc<Word>],
     interval_ns: u64,

@@ -1,5 +1,4 @@
-//! Which flow of a thread has its turn, and how the thread waits for it: no socket here, and time is
-//! an argument.
+//! Scheduling of a thread's flows: no socket here, and time is an argument.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -8,24 +7,24 @@ use lanlab_units::Instant;
 
 use crate::messages::Receive;
 
-/// A flow with nothing to read or write has its turn this often, to see whether it shall stop.
+/// Interval at which an idle flow gets a turn, to check for a stop.
 const CHECK_NS: u64 = 10_000_000;
-/// With many flows less often: looking must not be what costs.
+/// Longer with many flows: checks must not dominate the cost.
 const CHECK_PER_FLOW_NS: u64 = 500_000;
 const LONGEST_CHECK_NS: u64 = 100_000_000;
-/// Up to this many flows it is cheaper to ask each than to ask which are ready.
+/// Up to this many flows, polling each is cheaper than asking which are ready.
 const FEW_FLOWS: usize = 4;
 
 fn check_interval_ns(flows: usize) -> u64 {
     (flows as u64 * CHECK_PER_FLOW_NS).clamp(CHECK_NS, LONGEST_CHECK_NS)
 }
 
-/// Whether a receiving thread has one flow alone, which may wait in the system's call.
+/// Whether a receiving thread has a single flow, which may block in the system call.
 pub fn is_alone(flows: usize, receive: Receive) -> bool {
     flows == 1 && receive == Receive::Block
 }
 
-/// Whether a sending thread has one flow alone, which may wait for room in the system's call.
+/// Whether a sending thread has a single flow, which may block in the system call.
 pub fn waits_for_room(flows: usize) -> bool {
     flows == 1
 }
@@ -34,12 +33,11 @@ pub fn waits_for_room(flows: usize) -> bool {
 pub enum Pause {
     None,
     Until(Instant),
-    /// For room to write, at most this many nanoseconds.
+    /// Wait for room to write, at most this many nanoseconds.
     ForRoom(u64),
 }
 
-/// The flows of a sending thread: each is queued with the time of its next turn, or waits for room,
-/// or has ended.
+/// The flows of a sending thread: queued by the time of their next turn, waiting for room, or ended.
 #[derive(Debug)]
 pub struct Agenda {
     queue: BinaryHeap<Reverse<(Instant, usize)>>,
@@ -85,7 +83,7 @@ impl Agenda {
         }
     }
 
-    /// Now and then all flows that wait are due, to see whether they shall stop.
+    /// Make all waiting flows due now and then, to check for a stop.
     pub fn check(&mut self, now: Instant) {
         if now >= self.next_check {
             self.next_check = now.plus_nanos(self.check_ns);
@@ -95,7 +93,7 @@ impl Agenda {
         }
     }
 
-    /// The flow whose turn it is at `now`. What becomes of it is to be said by one of the following.
+    /// The flow whose turn it is at `now`. Report the outcome with one of the following methods.
     pub fn due(&mut self, now: Instant) -> Option<usize> {
         let (due, flow) = self.queue.peek()?.0;
         if due > now {

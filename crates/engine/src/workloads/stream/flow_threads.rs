@@ -1,7 +1,7 @@
 //! The threads of an end and the flows that each of them drives.
 //!
-//! A thread with one flow may wait in the system's own call. One with several asks which of them
-//! are ready; what a flow does when its turn comes is the same.
+//! A thread with one flow may block in the system call. One with several waits for ready flows; the turns of a flow
+//! are the same.
 
 use std::io;
 use std::thread;
@@ -20,7 +20,7 @@ use crate::waiting::Waiter;
 use crate::workloads::setup::bind;
 
 const POLL_NS: u64 = 200_000;
-/// Turns that a flow has in a row at most, so that others have theirs.
+/// Most consecutive turns of a flow, so that others get theirs.
 const TURNS_IN_A_ROW: usize = 16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -33,20 +33,20 @@ pub enum Turn {
 
 /// One flow on its thread.
 pub trait Flow {
-    /// What the flows of a thread have in common: buffers and meters.
+    /// Shared by the flows of a thread: buffers and meters.
     type Shared;
 
-    /// Do what is to be done at `now`. A flow that has ended is not asked again.
+    /// Take a turn at `now`. A flow that has ended gets no more turns.
     fn turn(&mut self, now: Instant, shared: &mut Self::Shared) -> Result<Turn, Failure>;
 
     /// Have `readiness` watch the flow's socket under `key`.
     fn watch(&self, readiness: &Readiness, key: usize) -> io::Result<()>;
 
-    /// The flow has ended: no more of it.
+    /// The flow has ended: stop watching it.
     fn forget(&self, readiness: &Readiness) -> io::Result<()>;
 }
 
-/// CPU time of a thread from the first of its flows that is measured to the last.
+/// CPU time of a thread from the first measured flow to the last.
 #[derive(Debug, Default)]
 pub struct ThreadUsage {
     begun: Option<Usage>,
@@ -81,11 +81,10 @@ pub fn thread_count(plan: &Plan) -> usize {
     threads.clamp(1, plan.flows.into())
 }
 
-/// Spread `sockets`, one for each flow, over threads, run `work` on each from the start on, and tell
-/// the driver how far they are. Gives what each thread came to, and what the host did meanwhile.
+/// Spread `sockets`, one for each flow, over threads, run `work` on each from the start on, and report progress.
+/// Returns the result of each thread, and the host's activity meanwhile.
 ///
-/// `work` has the flows of a thread with their numbers; flow n is on thread n modulo the number of
-/// threads.
+/// `work` receives a thread's flows with their numbers; flow n is on thread n modulo the number of threads.
 pub fn run<S: Send, R: Send>(
     plan: &Plan,
     processor: Option<u16>,
@@ -130,7 +129,7 @@ pub struct Driven<F, M> {
     pub failure: Option<Failure>,
 }
 
-/// What all threads came to: the flows in their order, each thread's meters, the first failure.
+/// Combine all threads: flows in order, each thread's meters, the first failure.
 pub fn gather<F, M>(threads: Vec<Driven<F, M>>) -> (Vec<F>, Vec<M>, Option<Failure>) {
     let (mut flows, mut meters, mut failure) = (Vec::new(), Vec::new(), None);
     for thread in threads {
@@ -157,7 +156,7 @@ fn readiness_failure(error: &io::Error) -> Failure {
     Failure::system("waiting for sockets", error)
 }
 
-/// Drive one flow that waits by itself until it has ended.
+/// Drive one self-waiting flow to its end.
 fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Failure> {
     let mut waiter = Waiter::new();
     let mut now = os::monotonic();
@@ -175,8 +174,8 @@ fn drive_alone<F: Flow>(flow: &mut F, shared: &mut F::Shared) -> Result<(), Fail
     }
 }
 
-/// Wait for the start, then drive the flows of one sending thread. Gives what has ended the flows
-/// that are not over then, and the failure that it was, if the system's.
+/// Wait for the start, then drive the flows of one sending thread. Returns what ended the unfinished flows, and a
+/// system failure if that was the cause.
 pub fn send_from<F: Flow>(
     start: Instant,
     flows: &mut [F],
@@ -189,7 +188,7 @@ pub fn send_from<F: Flow>(
     }
 }
 
-/// Drive the flows of one sending thread until all have ended: whichever is due first, first.
+/// Drive the flows of one sending thread until all have ended, the earliest due first.
 fn drive_senders<F: Flow>(flows: &mut [F], shared: &mut F::Shared) -> Result<(), Failure> {
     if let [flow] = flows {
         return drive_alone(flow, shared);
@@ -288,7 +287,7 @@ enum Took {
     Over,
 }
 
-/// Let a flow read what is there, up to its turns in a row.
+/// Let a flow read what is available, up to its limit of turns.
 fn take_turns<F: Flow>(
     flow: &mut F,
     now: &mut Instant,

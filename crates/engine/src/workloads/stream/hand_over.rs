@@ -1,4 +1,4 @@
-//! How messages are handed to the system over UDP.
+//! Sending of messages to the system over UDP.
 
 use std::io;
 
@@ -13,8 +13,7 @@ enum Call {
     Segments,
 }
 
-/// The call for `count` messages with `io`. One message needs no cutting up, and may be larger than a
-/// packet.
+/// The call for `count` messages with `io`. A single message is not split, and may exceed a packet.
 fn call_for(io: Io, count: usize) -> Call {
     match io {
         Io::Segment if count > 1 => Call::Segments,
@@ -23,11 +22,10 @@ fn call_for(io: Io, count: usize) -> Call {
     }
 }
 
-/// Hand over the first `count` messages of `batch`, or as many as one call takes; with `wait` until
-/// there is room. Gives how many the system took.
+/// Send the first `count` messages of `batch`, or as many as one call accepts; `wait` blocks until there is room.
+/// Returns the number accepted.
 ///
-/// # Errors
-/// The system's own: none was taken then.
+/// # Errors A system error: none was sent.
 #[inline]
 pub fn hand_over(
     socket: &DatagramSocket,

@@ -1,10 +1,10 @@
-//! I/O modes that `auto` stands for, by a rule of transport, rate and buffer.
+//! The rule by which `auto` chooses I/O modes from transport, rate and buffer.
 
 use lanlab_workloads::stream::Plan;
 
 use crate::messages::{Choice, Io, Receive, StreamSpec, Transport};
 
-/// Up to this rate of all flows, a wake-up for each message costs little.
+/// Up to this total rate, a wake-up per message costs little.
 const SLOW_MESSAGES_PER_S: f64 = 20_000.0;
 /// A smaller UDP buffer overflows between two polls.
 const LEAST_POLLED_BUFFER_BYTES: u32 = 65_536;
@@ -20,7 +20,7 @@ pub fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
     } else if plan.pace.is_some() {
         (Io::Batch, "no system call a message keeps up with this rate")
     } else {
-        // Never segments: each message stays a packet of its own on any link.
+        // Never segmentation: each message stays a packet of its own on any link.
         (Io::Batch, "without a rate, a system call sends many messages")
     };
     if io == Io::Single {
@@ -32,7 +32,7 @@ pub fn choose_sending(plan: &mut Plan, spec: &StreamSpec) {
 pub fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
     let udp = spec.transport == Transport::Udp;
     if plan.io == Io::Auto {
-        // All that has arrived is taken at once.
+        // All waiting messages are read at once.
         let batch = udp && lanlab_os::capabilities().batch;
         plan.io = if batch { Io::Batch } else { Io::Single };
     }

@@ -1,4 +1,4 @@
-//! Reception of datagrams that the kernel has joined.
+//! Reception of datagrams joined by the kernel.
 
 use std::io;
 
@@ -6,20 +6,18 @@ use lanlab_os::{BATCH_MESSAGES, DatagramSocket};
 
 /// Largest joined datagram of the kernel, bytes.
 pub const JOINED_BYTES: usize = 65_536;
-/// A joined datagram counts whole against the socket's buffer: Linux's usual 208 KiB holds three of
-/// them, and those that come while the receiver is not on a processor are lost. So there is room for
-/// as many as one call takes.
+/// A joined datagram counts in full against the socket's buffer: Linux's usual 208 KiB holds three, and those that
+/// arrive while the receiver is not running are lost. So the buffer fits as many as one call takes.
 const ROOM_BYTES: usize = BATCH_MESSAGES * JOINED_BYTES;
 
-/// Have datagrams joined, and make room for them as far as the system grants it, unless another size
-/// was asked for. How much it is stands in the result.
+/// Enable joining, and enlarge the buffer as far as the system permits, unless a size was requested. The result
+/// contains the actual size.
 ///
-/// # Errors
-/// The system's own, if it cannot join datagrams.
+/// # Errors The system cannot join datagrams.
 pub fn enable(socket: &DatagramSocket, asked_bytes: Option<u32>) -> io::Result<()> {
     socket.enable_segment_receive()?;
     if asked_bytes.is_none() {
-        // Linux grants what `net.core.rmem_max` allows, without a word.
+        // Linux silently limits it to `net.core.rmem_max`.
         let _ = socket2::SockRef::from(socket.plain()).set_recv_buffer_size(ROOM_BYTES);
     }
     Ok(())

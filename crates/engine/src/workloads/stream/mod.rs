@@ -44,9 +44,9 @@ const MOST_BYTES: u64 = 1 << 50;
 const LEAST_RATE: f64 = 0.001;
 const MOST_RATE: f64 = 100_000_000.0;
 const MAX_READ_BYTES: u64 = 16 * 1024 * 1024;
-/// Above this rate of one flow, messages are paced in groups: one system call carries as many.
+/// Above this rate per flow, messages are paced in groups of one system call.
 const GROUP_FROM_MESSAGES_PER_S: f64 = 50_000.0;
-/// Longest buffer that is cut up for segmentation offload, octets.
+/// Longest buffer split by segmentation offload, bytes.
 const MAX_SEGMENT_BUFFER_BYTES: usize = 65_000;
 
 pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
@@ -120,7 +120,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
         group,
         warmup_ns: spec.warmup_ns,
         interval_ns: spec.interval_ns,
-        // A slow rate is no silence.
+        // A slow rate is not silence.
         silence_ns: pace.map_or(0, |pace| 3 * pace.period_ns()).max(spec.silence_ns),
         round_trip_ns: 0,
     })
@@ -135,22 +135,22 @@ fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
     }
 }
 
-/// Check how messages pass between program and system, and find how many at once. What is left to
-/// the engine stays `auto` here.
+/// Check how messages pass between program and system, and determine how many at once. Automatic choices stay
+/// `auto` here.
 fn check_io(
     spec: &StreamSpec,
     pace: Option<Pace>,
     capabilities: Capabilities,
 ) -> Result<(Io, usize), Failure> {
     let udp = spec.transport == Transport::Udp;
-    // A paced sender groups no more messages than it must.
+    // A paced sender groups no more messages than necessary.
     let paced_group = pace.map(|pace| {
         let needed = (pace.messages_per_s() / GROUP_FROM_MESSAGES_PER_S).ceil() as usize;
         needed.clamp(1, lanlab_os::BATCH_MESSAGES)
     });
     let size = spec.message_size_bytes as usize;
     let largest_group = match spec.io {
-        // A TCP message is a write: to join several is the receiver's matter and TCP's, not ours.
+        // A TCP message is one write: joining several is up to the receiver and TCP.
         Io::Auto if udp && capabilities.batch => lanlab_os::BATCH_MESSAGES,
         Io::Single | Io::Auto => 1,
         Io::Batch if udp && !capabilities.batch => {
@@ -251,7 +251,7 @@ pub fn send(request: StreamSend) -> Result<Task, Failure> {
 const AFTER_SILENCE: &str = "check that its engine still runs and the link is up; \
                              if the path is only interrupted, allow more by `--idle-timeout`";
 
-/// The worst of several flows' ends, and the failure that it is, if it is one.
+/// The worst end of several flows, and its failure, if any.
 fn worst_end(ends: impl Iterator<Item = EndedBy>) -> (EndedBy, Option<Failure>) {
     let rank = |ended: EndedBy| match ended {
         EndedBy::Finished => 0,

@@ -1,4 +1,4 @@
-//! What slows a receiver down on purpose, to see what happens then.
+//! Deliberate load that slows a receiver down.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -10,8 +10,7 @@ use lanlab_units::Instant;
 use crate::messages::{Failure, ReceiverLoad};
 use crate::workloads::setup::{bind, check_range};
 
-/// Stretch of time in which a quota is counted. The kernel's own quota takes 100 ms by default
-/// (`cpu.cfs_period_us`), which would be most of a short trial.
+/// Period of a quota. The kernel's default of 100 ms (`cpu.cfs_period_us`) would be most of a short trial.
 const PERIOD_NS: u64 = 10_000_000;
 const MOST_WORK_NS: u64 = 1_000_000_000;
 const MOST_RIVALS: u64 = 16;
@@ -53,7 +52,7 @@ impl AppliedLoad {
         for _ in 0..self.load.rivals {
             let over = Arc::clone(&self.over);
             let rival = thread::Builder::new().spawn(move || {
-                // The receiver was bound to it before: that it can be done is known.
+                // The receiver was bound to it before, so binding is known to work.
                 let _ = bind(processor);
                 while !over.load(Ordering::Relaxed) {
                     std::hint::spin_loop();
@@ -64,12 +63,12 @@ impl AppliedLoad {
         Ok(())
     }
 
-    /// Work on each of the messages taken, then rest if the quota is used up.
+    /// Work on each of the messages read, then rest if the quota is used up.
     pub fn after(&mut self, messages: u64) {
         if self.load.work_ns > 0 && messages > 0 {
             let from_ns = os::thread_cpu_ns();
             let until_ns = from_ns + messages * self.load.work_ns;
-            // By CPU time: what others take from the thread is not work.
+            // By CPU time: time taken by other threads is not work.
             while os::thread_cpu_ns() < until_ns {
                 std::hint::spin_loop();
             }
@@ -87,8 +86,7 @@ impl AppliedLoad {
         }
     }
 
-    /// The end of the present stretch, if its quota is used up at `now`, when the thread has used
-    /// `used_ns` of CPU time.
+    /// End of the current period if its quota is used up at `now`, when the thread has used `used_ns` of CPU time.
     fn rest_until(&mut self, ratio: f64, now: Instant, used_ns: u64) -> Option<Instant> {
         let (began, used_then_ns) = *self.period.get_or_insert((now, used_ns));
         let end = began.plus_nanos(PERIOD_NS);

@@ -1,4 +1,4 @@
-//! All flows of a sender together.
+//! Combined results of a sender's flows.
 
 use lanlab_os::Usage;
 use lanlab_workloads::measure::DistributionMeter;
@@ -13,7 +13,7 @@ pub fn cpu_of(threads: &[SharedMeters<ThreadUsage>]) -> CpuTime {
     cpu_time(threads.iter().fold(Usage::default(), |all, thread| all.plus(thread.usage.used())))
 }
 
-/// All flows of a sender together, and the failure that their end is, if it is one.
+/// Combined results of all flows, and the failure behind their end, if any.
 pub fn sum_up<U>(
     plan: &Plan,
     flows: Vec<Sent>,
@@ -64,7 +64,7 @@ pub fn sum_up<U>(
     (sent, failure)
 }
 
-/// The gaps of all flows; `None` where nothing was paced.
+/// The gaps of all flows; `None` if nothing was paced.
 fn gaps<U>(threads: &[SharedMeters<U>]) -> Option<Distribution> {
     let mut all = DistributionMeter::new();
     for thread in threads {

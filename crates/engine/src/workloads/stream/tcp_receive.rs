@@ -1,4 +1,4 @@
-//! The receiver over TCP: it counts octets as it reads them.
+//! The TCP receiver, which counts bytes as it reads them.
 
 use std::io::{self, Read};
 use std::net::{Shutdown, TcpStream};
@@ -37,7 +37,7 @@ pub fn receive(
         accept_streams(&listener, request.peer.ip(), flows, options, plan.silence_ns, running)?;
     drop(listener);
     for stream in &streams {
-        // The session's question and answer are no part of what is measured.
+        // The session's set-up messages are not part of the measurement.
         os::acknowledge_at_once(stream)
             .map_err(|error| Failure::system("quick acknowledgements", &error))?;
     }
@@ -51,7 +51,7 @@ pub fn receive(
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ends {
     ByTheSender,
-    /// This end, once the amount has come: the sender may have no end.
+    /// This end, once the amount has arrived: the sender may never end.
     ByTheAmount,
     WhenCancelled,
 }
@@ -169,7 +169,7 @@ struct Shared {
 struct Receiver<'a> {
     plan: &'a Plan,
     stream: TcpStream,
-    /// Whether the thread has no other flow, and may wait in the system's call.
+    /// Whether the thread has a single flow, and may block in the system call.
     alone: bool,
     ends: Ends,
     running: &'a Running,
@@ -188,7 +188,7 @@ impl Flow for Receiver<'_> {
             os::receive_now(&self.stream, &mut shared.buffer)
         };
         let ended_by = match outcome {
-            // The time now: the call may have waited.
+            // Read the clock again: the call may have blocked.
             Ok(0) if self.ends == Ends::ByTheAmount => {
                 Some(self.counter.end_of_peer(os::monotonic()))
             }
@@ -254,12 +254,12 @@ impl<'a> Receiver<'a> {
             running,
             counter: ByteCounter::new(plan, start),
             latest_end: plan.latest_end(start),
-            // Until it ends otherwise.
+            // Unless it ends otherwise.
             ended_by: EndedBy::Failed,
         }
     }
 
-    /// A peer without a dialogue sends from when it is connected. With one, its own count is of all.
+    /// A peer without a dialogue sends as soon as it is connected. With one, its own count covers everything.
     fn begin(&mut self) -> Result<(), Failure> {
         if self.ends != Ends::ByTheAmount {
             return Ok(());
@@ -286,8 +286,8 @@ impl<'a> Receiver<'a> {
         let window_bytes = self.counter.window_bytes();
         let receive_buffer = socket2::SockRef::from(&self.stream).recv_buffer_size();
         let tcp = tcp_facts(&self.stream);
-        // The sender waits for the end of its connection. To drop the stream is not enough, as the
-        // sampler has it, too.
+        // The sender waits for the end of its connection. Dropping the stream is not enough, as the sampler has a
+        // copy.
         if self.ends != Ends::WhenCancelled {
             let _ = self.stream.shutdown(Shutdown::Both);
         }

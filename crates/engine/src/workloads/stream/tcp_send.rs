@@ -1,4 +1,4 @@
-//! The sender over TCP: one message is one write, unless the condition joins them.
+//! The TCP sender: one message is one write, unless the condition joins them.
 
 use std::io::{self, IoSlice, Write};
 use std::net::{Shutdown, TcpStream};
@@ -23,12 +23,12 @@ use crate::workloads::shared_message;
 use lanlab_workloads::measure::IntervalMeter;
 use lanlab_workloads::stream::{Schedule, Sent, SharedMeters, Step};
 
-/// A blocked write comes back so often, to look whether the peer is still there.
+/// Time-out of a blocked write, to check whether the peer is still there.
 pub const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
 const END_LOOK_NS: u64 = 500_000;
 
-/// Connect, wait for the start, send, and wait until all has arrived.
+/// Connect, wait for the start, send, and wait until everything has arrived.
 pub fn send(
     request: &StreamSend,
     session: &Session,
@@ -58,7 +58,7 @@ pub fn send(
     Ok((over.sent, over.failure))
 }
 
-/// Send over connections from `start` on, until the receiver has confirmed the end in its way.
+/// Send over connections from `start` on, until the receiver has confirmed the end.
 pub fn send_over(
     plan: &Plan,
     processor: Option<u16>,
@@ -113,12 +113,12 @@ enum Phase {
 struct Sender<'a> {
     plan: &'a Plan,
     stream: TcpStream,
-    /// Whether the thread has no other flow, and may wait in the system's call.
+    /// Whether the thread has a single flow, and may block in the system call.
     alone: bool,
     running: &'a Running,
     schedule: Schedule<'a>,
     phase: Phase,
-    /// Messages whose turn it was, when that was, and octets of them that are not written yet.
+    /// Messages in progress, when their turn was, and their unwritten bytes.
     writing: Option<(u64, Instant, usize)>,
     next_check: Instant,
     last_progress: Instant,
@@ -234,7 +234,7 @@ impl<'a> Sender<'a> {
                 if self.plan.end(now).is_some() {
                     self.confirmed.end();
                 }
-                // This is all: the receiver shall take it and close its end.
+                // End of data: the receiver reads it and closes its end.
                 if self.confirmed.closes() && self.stream.shutdown(Shutdown::Write).is_err() {
                     return Ok(self.over(EndedBy::PeerClosed));
                 }
@@ -255,8 +255,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Write messages one after the other, each in a call of its own, until one goes only in part
-    /// or it is time to read the clock.
+    /// Write messages one per call, until one is written partially or the clock must be read.
     fn write_run(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         self.last_progress = now;
         let size = shared.message.len();
@@ -276,12 +275,11 @@ impl<'a> Sender<'a> {
         self.take(part, now, shared)
     }
 
-    /// Write what is left of the messages whose turn it is: one in one call, or several in one
-    /// vector.
+    /// Write the rest of the current messages: one in one call, or several in one vector.
     fn write(&mut self, now: Instant, shared: &mut Shared) -> Result<Turn, Failure> {
         let Some((messages, _, left)) = self.writing else { return Ok(Turn::Again) };
         let size = shared.message.len();
-        // What is left of a message that went only in part, then the whole ones.
+        // The rest of a partially written message, then whole ones.
         let part = left % size;
         let rest = &shared.message[if part == 0 { 0 } else { size - part }..];
         let written = if messages > 1 && self.alone {
@@ -347,7 +345,7 @@ impl<'a> Sender<'a> {
         now.nanos_since(self.last_progress) > self.plan.tcp_silence_ns()
     }
 
-    /// Wait until the receiver has taken all and closed its end, or its TCP has acknowledged all.
+    /// Wait until the receiver has read everything and closed its end, or its TCP has acknowledged everything.
     fn drain(&mut self, now: Instant) -> Turn {
         match self.confirmed.drained(&self.stream) {
             Drained::ByClosing => {}
@@ -366,7 +364,7 @@ impl<'a> Sender<'a> {
         }
         match os::receive_now(&self.stream, &mut [0; 64]) {
             Ok(0) => self.over(EndedBy::Finished),
-            // A receiver has nothing to say: this is none of ours.
+            // A receiver has nothing to send: this is not one of ours.
             Ok(_) => self.over(EndedBy::Unconfirmed),
             Err(error) if is_idle(&error) => {
                 if self.running.is_cancelled() {

@@ -1,4 +1,4 @@
-//! The receiver over UDP: what it counts is what the instrument says.
+//! The UDP receiver, whose counts are the measured result.
 
 use std::io;
 use std::sync::Arc;
@@ -26,7 +26,7 @@ use crate::workloads::setup::{Accepted, accept_datagram, bind_datagram, is_idle,
 use lanlab_workloads::stream::{Arrival, Counts, CpuMeter, Heard, Incoming, Meters};
 
 const CHECK_NS: u64 = 10_000_000;
-/// Wait for the sender, then count until it says that it has sent all.
+/// Wait for the sender, then count until it reports that everything is sent.
 pub fn receive(
     request: &StreamReceive,
     session: &Session,
@@ -48,7 +48,7 @@ pub fn receive(
     running.ready(ports, None);
     let mut accepted = Vec::with_capacity(sockets.len());
     for (socket, flow) in sockets.into_iter().zip(0..) {
-        // The sender may not have heard yet that an earlier flow was accepted.
+        // The sender may have missed the acceptance of an earlier flow.
         let peer = request.peer.ip();
         let one = accept_datagram(socket, peer, (token, flow), plan.silence_ns, running, || {
             answer_all_again(&mut accepted)
@@ -115,7 +115,7 @@ fn answer_all_again(accepted: &mut [Accepted]) -> Result<(), Failure> {
     accepted.iter_mut().try_for_each(Accepted::answer_again)
 }
 
-/// A buffer takes any message of the condition and of the session, and shows one that is too long.
+/// A buffer holds any message of the condition or the session, and one byte more to detect an oversized one.
 pub fn buffer_bytes(plan: &Plan) -> usize {
     plan.message_bytes.max(QUESTION_LEN) + 1
 }
@@ -211,7 +211,7 @@ struct Receiver<'a> {
     plan: &'a Plan,
     word: Arc<Word>,
     incoming: Incoming<'a>,
-    /// Whether the thread has no other flow, and may wait in the system's call.
+    /// Whether the thread has a single flow, and may block in the system call.
     alone: bool,
     running: &'a Running,
     window_start: Instant,
@@ -259,7 +259,7 @@ impl<'a> Receiver<'a> {
             alone,
             running,
             window_start: plan.warmup_end(plan.arrivals_from(start)),
-            // The driver may change its mind before the start.
+            // The driver may cancel before the start.
             next_check: Instant::ZERO,
             is_over: false,
             ended_by: EndedBy::Silence,
@@ -278,7 +278,7 @@ impl<'a> Receiver<'a> {
                 Ok(Turn::Again)
             }
             Err(error) if is_idle(&error) => Ok(Turn::Blocked),
-            // Only the sender's own port can answer so: it has closed it.
+            // Only the sender's own closed port can cause this.
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
                 let Some(ended_by) = self.incoming.closed() else { return Ok(Turn::Blocked) };
                 self.stop(ended_by, now, &mut shared.meters);
@@ -303,7 +303,7 @@ impl<'a> Receiver<'a> {
         let expected_before = self.incoming.counter.expected();
         let mut datagrams = 0;
         for received in batch.received() {
-            // The calendar clock's reading, on the monotonic clock.
+            // Convert the calendar clock's timestamp to the monotonic clock.
             let stamped = kernel_shift_ns
                 .zip(received.kernel_realtime_ns)
                 .map(|(shift_ns, stamp_ns)| Instant::from_nanos(stamp_ns.wrapping_sub(shift_ns)));
@@ -318,7 +318,7 @@ impl<'a> Receiver<'a> {
                     }
                     Heard::SentAll(answer) => {
                         self.word.end();
-                        // What it waits for stragglers is not what messages cost.
+                        // Waiting for late messages is not part of the messages' cost.
                         meters.usage.end();
                         self.word.say(answer);
                     }

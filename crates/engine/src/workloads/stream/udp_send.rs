@@ -19,7 +19,7 @@ use crate::workloads::padding;
 use crate::workloads::setup::{connect_datagram, is_idle, is_no_room, local_port, socket_address};
 use lanlab_workloads::stream::{Action, Outgoing, Sent, SharedMeters};
 
-/// Waiting for room comes back so often, to look whether the peer is still there.
+/// Time-out of waiting for room, to check whether the peer is still there.
 const BLOCKED: Duration = Duration::from_millis(50);
 pub fn send(
     request: &StreamSend,
@@ -132,7 +132,7 @@ impl<'a> Sender<'a> {
         for index in 0..count {
             self.outgoing.write(index as u64, now, shared.batch.message(index));
         }
-        // Never in the system's call: how long there was no room is a result.
+        // Never wait in the system call: time without room is a result.
         let taken = hand_over(self.socket, &mut shared.batch, (self.plan.io, count), false);
         self.take(taken, now, shared)
     }
@@ -196,7 +196,7 @@ impl<'a> Sender<'a> {
         }
     }
 
-    /// Take in what came of listening; whether there may be more.
+    /// Handle a received control message; returns whether there may be more.
     fn take_word(
         &mut self,
         word: io::Result<Option<&[u8]>>,
@@ -223,9 +223,9 @@ impl<'a> Sender<'a> {
 fn said(sent: io::Result<usize>) -> Result<(), Failure> {
     match sent {
         Ok(_) => Ok(()),
-        // Said again in time.
+        // It is resent in time.
         Err(error) if is_idle(&error) || is_no_room(&error) => Ok(()),
-        // Noticed by the next receive.
+        // The next receive reports it.
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => Ok(()),
         Err(error) => Err(Failure::system("session", &error)),
     }

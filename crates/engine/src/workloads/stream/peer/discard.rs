@@ -1,5 +1,5 @@
-//! Reads what a peer sends back while a stream goes to it, and discards it: a peer that repeats all it gets
-//! reads nothing more once its own answers are not read.
+//! Reads and discards what a peer sends back during a stream: an echoing peer stops reading if its replies are not
+//! read.
 
 use std::net::TcpStream;
 use std::time::Duration;
@@ -12,15 +12,15 @@ use crate::messages::Failure;
 use crate::workloads::setup::is_idle;
 
 pub const BUFFER_BYTES: usize = 256 * 1024;
-/// Reads of a connection in a row, so that others have their turn.
+/// Most consecutive reads of a connection, so that others get their turn.
 const READS_IN_A_ROW: usize = 16;
 const LOOK: Duration = Duration::from_millis(5);
-/// What comes back after the work is waited for until this time has brought nothing.
+/// After the work, wait until nothing has arrived for this time.
 const LAST_WORDS_NS: u64 = 200_000_000;
-/// The same in all: a peer that never stops is not waited for.
+/// Limit of that wait: a peer that never stops is not waited for.
 const MOST_LAST_WORDS_NS: u64 = 2_000_000_000;
 
-/// Do `work`, which sends over `streams`, and give with its result the octets that came back.
+/// Run `work`, which sends over `streams`, and return its result with the number of bytes that came back.
 pub fn discarding<T>(streams: &[TcpStream], work: impl FnOnce() -> T) -> Result<(T, u64), Failure> {
     let failed = |error| Failure::system("reading what the peer sends back", &error);
     let readiness = Readiness::new(streams.len()).map_err(failed)?;
@@ -31,7 +31,7 @@ pub fn discarding<T>(streams: &[TcpStream], work: impl FnOnce() -> T) -> Result<
     Ok((result, read.unwrap_or_default()))
 }
 
-/// Read until the work is over and nothing more comes; gives the octets.
+/// Read until the work is over and nothing more arrives; returns the number of bytes.
 fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u64 {
     let mut buffer = vec![0; BUFFER_BYTES];
     let (mut total, mut open) = (0, streams.len());
@@ -46,7 +46,7 @@ fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u6
                 break;
             }
         }
-        // A wait that fails is one that brings nothing.
+        // A failed wait counts as an empty one.
         let ready: Vec<_> = readiness.wait(LOOK).map(Iterator::collect).unwrap_or_default();
         for key in ready {
             let (octets, is_open) = read_some(&streams[key], &mut buffer);
@@ -56,7 +56,7 @@ fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u6
             }
             if !is_open {
                 open -= 1;
-                // What cannot be forgotten is reported again, and read again to no effect.
+                // A stream that stays watched is only read again without effect.
                 let _ = readiness.forget(&streams[key]);
             }
         }
@@ -64,7 +64,7 @@ fn read_back(streams: &[TcpStream], mut readiness: Readiness, work: &Work) -> u6
     total
 }
 
-/// Read what is there; gives the octets, and whether there may be more later.
+/// Read available data; returns its length, and whether there may be more later.
 fn read_some(stream: &TcpStream, buffer: &mut [u8]) -> (u64, bool) {
     let mut total = 0;
     for _ in 0..READS_IN_A_ROW {

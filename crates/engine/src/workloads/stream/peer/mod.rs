@@ -1,4 +1,4 @@
-//! Streams whose other end is no engine: a program that reads or writes, and what only this end knows.
+//! Streams to or from peers that are not engines, measured at this end only.
 
 mod discard;
 mod iperf3;
@@ -17,10 +17,10 @@ use crate::workloads::setup::{check_addresses, check_processor, check_range};
 
 pub use serve::serve as serve_peers;
 
-/// Most flows to a peer: each is a connection that its program must take.
+/// Most flows to a peer, each a connection that its program must accept.
 const MOST_FLOWS: u64 = 128;
 
-/// Send a stream to a peer that is no engine, or receive one from it.
+/// Send a stream to a peer that is not an engine, or receive one from it.
 pub fn with_peer(request: PeerStream) -> Result<Task, Failure> {
     check_addresses(request.bind, request.peer)?;
     check_range("port", request.port.into(), 1, u16::MAX.into())?;

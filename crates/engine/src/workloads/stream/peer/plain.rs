@@ -1,4 +1,4 @@
-//! A stream over TCP and nothing else, to or from any program at the other end.
+//! A plain TCP stream, to or from any program.
 
 use std::net::TcpStream;
 
@@ -46,7 +46,7 @@ pub fn run(
     Ok((streamed, failure))
 }
 
-/// A connection for each flow of the request, and the shortest time that a handshake took.
+/// Connect each flow of the request; also returns the shortest handshake time.
 pub fn connect_all(request: &PeerStream, plan: &Plan) -> Result<(Vec<TcpStream>, u64), Failure> {
     let ends = (request.bind, socket_address(request.peer, request.port)?);
     let mut streams = Vec::with_capacity(plan.flows.into());
@@ -68,7 +68,7 @@ pub fn another_of_each(streams: &[TcpStream]) -> Result<Vec<TcpStream>, Failure>
     each.map_err(|error| Failure::system("another descriptor of a connection", &error))
 }
 
-/// A failure of this end's system: what is said of an engine at the other end is not of this peer.
+/// A failure of this end's system: hints about engines do not apply to this peer.
 pub fn by_the_system(failure: Option<Failure>) -> Option<Failure> {
     failure.filter(|failure| failure.code != "peer.gone")
 }

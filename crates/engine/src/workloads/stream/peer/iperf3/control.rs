@@ -1,4 +1,4 @@
-//! The control connection of a test, as its client has it.
+//! The control connection of a test at the client.
 
 use std::io;
 use std::io::{Read, Write};
@@ -16,11 +16,11 @@ use crate::workloads::setup::{is_closed, is_idle};
 
 const READ_BYTES: usize = 16 * 1024;
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
-/// Answers of a server that is not busy take a round trip; one that serves many flows a few.
+/// Replies of an idle server take one round trip; with many flows, a few.
 const ANSWER_NS: u64 = 10_000_000_000;
 
-/// How long an answer is waited for. The server opens its flows within it: a question, its answer, and over
-/// TCP one of them sent again.
+/// Time-out for a reply. It covers the opening of flows by the server: a question, its answer, and over TCP one
+/// resend.
 pub fn answer_ns(round_trip_ns: u64) -> u64 {
     ANSWER_NS.saturating_add(2 * ROUND_TRIPS_OF_SILENCE * round_trip_ns)
 }
@@ -34,7 +34,7 @@ pub struct Control<'a> {
 }
 
 impl<'a> Control<'a> {
-    /// Over a connection that is open, whose reads come back after a tick, and the round trip of its path.
+    /// Over an open connection whose reads return after a tick, and the round-trip time of its path.
     pub fn new(
         (stream, round_trip_ns): (TcpStream, u64),
         client: Client,
@@ -48,7 +48,7 @@ impl<'a> Control<'a> {
         Ok(Self { stream, client, patience_ns, has_ended: false, running })
     }
 
-    /// Wait for an event, which is the next one of a server that keeps to the protocol.
+    /// Wait for this event, the next one of a conforming server.
     pub fn expect(&mut self, expected: &Event) -> Result<(), Failure> {
         let event = self.next()?;
         if event == *expected {
@@ -57,8 +57,7 @@ impl<'a> Control<'a> {
         Err(unexpected(&event, &format!("{expected:?}")))
     }
 
-    /// The results of the server, in exchange for ours, and the end of the dialogue. `ours` is asked once
-    /// the server waits for them.
+    /// Exchange results with the server, and end the dialogue. `ours` is called once the server waits for them.
     pub fn exchange(&mut self, ours: impl FnOnce() -> PeerReport) -> Result<PeerReport, Failure> {
         self.client.end();
         self.expect(&Event::WantResults)?;
@@ -71,7 +70,7 @@ impl<'a> Control<'a> {
         Ok(*report)
     }
 
-    /// See whether the server has ended the test while messages go: nothing else is said then.
+    /// Check whether the server has ended the test during transfer, when it sends nothing else.
     pub fn watch(&mut self) -> Result<(), Failure> {
         let mut buffer = [0; 64];
         loop {
@@ -101,7 +100,7 @@ impl<'a> Control<'a> {
         }
     }
 
-    /// End a test that cannot go on. A server that is gone does not hear it.
+    /// Abort a test. A server that is gone does not notice.
     pub fn give_up(&mut self) {
         self.client.give_up();
         let _ = self.flush();

@@ -1,5 +1,4 @@
-//! A test under way: its flows, and the dialogue that ends it, in which both ends exchange what they
-//! counted.
+//! A running test: its flows, and the final dialogue that exchanges results.
 
 use std::cell::Cell;
 use std::sync::OnceLock;
@@ -19,25 +18,25 @@ use crate::workloads::stream::peer::plain::by_the_system;
 
 const LOOK_NS: u64 = 1_000_000;
 const READ_NS: u64 = 100_000_000;
-/// All has come that was on its way when nothing more has come for this time, or after this time in all.
+/// Data in flight counts as complete after this silence, or after the second time in all.
 const SETTLED_NS: u64 = 50_000_000;
 const MOST_SETTLING_NS: u64 = 3_000_000_000;
-/// After the dialogue the server closes its connections within this time.
+/// The server closes its connections within this time after the dialogue.
 const CLOSES_NS: u64 = 500_000_000;
 
 pub type Sending = Result<Over, Failure>;
 pub type Receiving = Result<(StreamReceived, Option<Failure>), Failure>;
 
 pub struct Flows<'a, S, R> {
-    /// Sends until the amount is reached; `None`: nothing is to be sent.
+    /// Sends until the amount is reached; `None`: nothing to send.
     pub send: Option<S>,
-    /// Receives until `close` is called, or the server ends; `None`: nothing is to be received.
+    /// Receives until `close` is called or the server ends; `None`: nothing to receive.
     pub receive: Option<R>,
     pub received: &'a dyn Fn() -> Vec<PeerReportFlow>,
     pub close: &'a dyn Fn(),
 }
 
-/// Move messages until the amount is reached in all directions, then exchange results.
+/// Transfer until the amount is reached in all directions, then exchange results.
 pub fn run<S, R>(
     control: &mut Control,
     (plan, start): (&Plan, Instant),
@@ -77,7 +76,7 @@ where
         Ok(report) => (Some(report), None),
         Err(failure) => (None, Some(failure)),
     };
-    // What the server says of its end is why the flows end.
+    // The server's reason explains why the flows ended.
     let said = failure.clone().filter(|_| control.has_ended);
     let mut streamed = PeerStreamed { report, waited_ns, ..PeerStreamed::default() };
     if let Some(sent) = sent {
@@ -99,7 +98,7 @@ struct Test<'a> {
     sent: &'a OnceLock<Sending>,
     taken: &'a OnceLock<Receiving>,
     received: &'a dyn Fn() -> Vec<PeerReportFlow>,
-    /// How long was waited once all was sent, ns.
+    /// Time waited after everything was sent, ns.
     waited: &'a Cell<u64>,
 }
 
@@ -129,7 +128,7 @@ impl Test<'_> {
                 sent_flows(over, self.plan)
             }
             Some(Ok(_)) => {
-                // Why, the server may say.
+                // The server may report why.
                 control.watch()?;
                 return Err(closed());
             }

@@ -21,14 +21,14 @@ use crate::running::Running;
 use crate::workloads::setup::{connect_to_peer, random_bytes, socket_address};
 use crate::workloads::stream::Plan;
 
-/// The server's own limit of the time: the client ends the test before, once its amount is reached.
+/// Margin of the server's own time limit: the client ends the test before, once its amount is reached.
 const BEYOND_S: u64 = 30;
 const LONGEST_S: u64 = 86_400;
 const SECOND_NS: u64 = 1_000_000_000;
-/// From the server's word that messages may go to the start of the first.
+/// From the server's permission to the start of the first message.
 const START_NS: u64 = 500_000;
 
-/// Agree on a test, wait for the start, run it and exchange results.
+/// Negotiate a test, wait for the start, run it and exchange results.
 pub fn run(
     request: &PeerStream,
     plan: &Plan,
@@ -69,7 +69,7 @@ pub fn run(
     if streamed.report.is_none() {
         control.give_up();
     }
-    // What ended the flows says more than what the dialogue made of it.
+    // The cause of the flows' end is more specific than the dialogue's error.
     Ok((streamed, sent.or(received).or(failure)))
 }
 

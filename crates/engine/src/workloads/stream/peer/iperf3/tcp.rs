@@ -1,4 +1,4 @@
-//! The flows of a test over TCP: connections that open with the test's cookie.
+//! TCP flows of a test, opened with the test's cookie.
 
 use std::io::Write;
 use std::net::{Shutdown, TcpStream};
@@ -18,7 +18,7 @@ use crate::workloads::stream::peer::plain::{another_of_each, connect_all};
 use crate::workloads::stream::tcp_receive::{Ends, receive_over};
 use crate::workloads::stream::tcp_send::send_over;
 
-/// Open the connections of all flows; in both directions those that send to the server are first.
+/// Open the connections of all flows; in bidirectional tests those that send to the server come first.
 pub fn open(
     request: &PeerStream,
     plan: &Plan,
@@ -42,7 +42,7 @@ pub fn stream(
     start: Instant,
 ) -> Result<(PeerStreamed, Option<Failure>), Failure> {
     let (running, processor) = (control.running, request.processor);
-    // A connection that is closed before the dialogue is over is a fault to the server.
+    // Closing a connection before the dialogue is over would be an error to the server.
     let kept = another_of_each(&streams)?;
     let receives_only = request.direction == PeerDirection::Receive;
     let sent_first = if receives_only { 0 } else { usize::from(plan.flows) };
@@ -58,7 +58,7 @@ pub fn stream(
         received: &|| from_server.iter().map(received).collect(),
         close: &|| {
             for stream in &kept {
-                // One that is closed already stays so.
+                // An already closed connection stays closed.
                 let _ = stream.shutdown(Shutdown::Both);
             }
         },

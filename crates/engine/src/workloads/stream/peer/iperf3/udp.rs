@@ -1,4 +1,4 @@
-//! The flows of a test over UDP: each opens with a datagram that the server answers.
+//! UDP flows of a test, each opened with a datagram that the server answers.
 
 use std::io;
 use std::io::ErrorKind;
@@ -20,18 +20,18 @@ use crate::messages::{Failure, PeerDirection, PeerReportFlow, PeerStream, PeerSt
 use crate::workloads::setup::{is_idle, socket_address};
 use crate::workloads::stream::Plan;
 
-/// To answer the datagram that opens a flow, besides the time of the path. It is sent again once, after half
-/// of it: a server that takes it twice counts the second as a message.
+/// Time-out of the opening datagram, besides the path's time. It is resent once, after half of it: a server that
+/// receives it twice counts the second as a message.
 const ANSWER_NS: u64 = 5_000_000_000;
 const QUESTIONS: u64 = 2;
-/// Until one that was refused, so that nothing has taken it, is sent again. riperf3 0.8.0 opens its port anew for
-/// each flow.
+/// Delay before a refused datagram, which nothing received, is resent. riperf3 0.8.0 reopens its port for each
+/// flow.
 const REFUSED_NS: u64 = 20_000_000;
 
-/// Whether numbers have 64 bits, as the client asks for.
+/// Whether numbers have 64 bits, as the client requests.
 const IS_WIDE: bool = true;
 
-/// Open all flows, one after the other; in both directions those that send to the server are first.
+/// Open all flows one after the other; in bidirectional tests those that send to the server come first.
 pub fn open(request: &PeerStream, plan: &Plan) -> Result<Vec<DatagramSocket>, Failure> {
     let least = Head::octets(IS_WIDE);
     if plan.message_bytes < least {
@@ -79,7 +79,7 @@ fn open_one(
         .hint("check that no firewall blocks UDP to that port"))
 }
 
-/// Ask for a flow until the server answers or the deadline has come; gives whether it did.
+/// Request a flow until the server answers or the deadline passes; returns whether it answered.
 fn is_taken(socket: &UdpSocket, deadline: Instant) -> io::Result<bool> {
     loop {
         let asked = socket.send(&HELLO).and_then(|_| is_answered(socket, deadline));

@@ -1,4 +1,4 @@
-//! A flow over UDP whose datagrams an iperf3 server numbers, counted as those of an engine are.
+//! UDP flows numbered by an iperf3 server, counted like those of an engine.
 
 use std::io;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -20,10 +20,10 @@ use crate::workloads::stream::flow_threads::{self, Driven, Flow, ThreadUsage, Tu
 use crate::workloads::stream::udp_receive::{buffer_bytes, sum_up};
 use crate::workloads::stream::{Plan, worst_end};
 
-/// Time between two looks of a flow whether it is to stop.
+/// Interval at which a flow checks whether to stop.
 const CHECK_NS: u64 = 10_000_000;
 
-/// No flow has as many messages; numbers below can be added up.
+/// No flow has as many messages; smaller numbers cannot overflow sums.
 const MOST_MESSAGES: u64 = 1 << 62;
 
 #[derive(Default)]
@@ -116,7 +116,7 @@ struct Shared {
 struct Receiver<'a> {
     plan: &'a Plan,
     socket: &'a DatagramSocket,
-    /// Whether the thread has no other flow, and may wait in the system's call.
+    /// Whether the thread has a single flow, and may block in the system call.
     alone: bool,
     is_wide: bool,
     watched: &'a Watched,
@@ -146,7 +146,7 @@ impl Flow for Receiver<'_> {
                 self.take(shared);
                 Ok(Turn::Again)
             }
-            // That a port is closed the control connection tells.
+            // The control connection reports a closed port.
             Err(error) if is_idle(&error) || error.kind() == io::ErrorKind::ConnectionRefused => {
                 Ok(Turn::Blocked)
             }

@@ -1,4 +1,4 @@
-//! A flow over UDP whose datagrams are numbered as iperf3 numbers them.
+//! UDP flows numbered as iperf3 does.
 
 use std::io;
 use std::time::Duration;
@@ -20,10 +20,10 @@ use crate::workloads::stream::flow_threads::{self, Driven, Flow, ThreadUsage, Tu
 use crate::workloads::stream::hand_over::hand_over;
 use crate::workloads::stream::sent::{cpu_of, sum_up};
 
-/// Longest wait for room, after which it is looked whether to stop.
+/// Longest wait for room between checks for a stop.
 const BLOCKED: Duration = Duration::from_millis(50);
 const CHECK_NS: u64 = 10_000_000;
-/// A queue of this host that is full has room again.
+/// Delay before retrying on a full local queue.
 const NO_ROOM_NS: u64 = 100_000;
 
 /// Send over connected sockets from `start` on, until the amount is reached.

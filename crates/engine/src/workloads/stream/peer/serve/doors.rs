@@ -1,8 +1,8 @@
-//! Flows over UDP: each opens with a datagram to the server's port, and has a socket of its own there.
+//! UDP flows, each opened by a datagram to the server's port, with its own socket.
 //!
-//! A datagram is answered only if it came from the address of a client whose control connection is open and
-//! which was asked to open its flows just now: who sends from there has shown by the handshake of TCP that it
-//! receives there. The answer is as long as the question. Nothing else goes to anybody.
+//! A datagram is answered only if it comes from a client that has an open control connection and is currently
+//! opening flows: its TCP handshake has proved its address. The answer is as long as the question. Nothing else is
+//! sent.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -10,7 +10,7 @@ use std::net::{SocketAddr, UdpSocket};
 use lanlab_os::{DatagramOptions, DatagramSocket};
 use lanlab_wire::iperf3::{HELLO_ANSWER, HELLO_BYTES};
 
-/// Datagrams taken in a row, so that others have their turn.
+/// Most datagrams read in a row, so that others get their turn.
 const TAKES_IN_A_ROW: usize = 256;
 
 pub struct Door {
@@ -30,7 +30,7 @@ impl Door {
         askers(self.socket.plain())
     }
 
-    /// A socket of the same port for what `peer` alone sends, and who else asked there before it was so.
+    /// A socket of the same port for what `peer` alone sends, and other senders' datagrams that arrived before.
     pub fn connect(
         &self,
         peer: SocketAddr,
@@ -46,7 +46,7 @@ impl Door {
         Ok((socket, others))
     }
 
-    /// A flow is about to begin: what its socket has until now is none of its messages.
+    /// A flow is about to begin: earlier datagrams are not messages of it.
     pub fn hand_over(socket: &DatagramSocket) -> io::Result<()> {
         askers(socket.plain());
         socket.enable_local_drop_reports()?;
@@ -56,11 +56,11 @@ impl Door {
 
 fn askers(socket: &UdpSocket) -> Vec<SocketAddr> {
     let mut found = Vec::new();
-    // One more octet than a question has shows what is longer.
+    // One byte more than a question has, to detect longer ones.
     let mut octets = [0; HELLO_BYTES + 1];
     for _ in 0..TAKES_IN_A_ROW {
         match socket.recv_from(&mut octets) {
-            // Versions and processors differ in what they ask with: that it is so short is enough.
+            // Versions and architectures differ in the content: the length suffices.
             Ok((HELLO_BYTES, from)) => found.push(from),
             Ok(_) => {}
             Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {}

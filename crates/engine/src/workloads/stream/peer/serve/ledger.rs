@@ -1,4 +1,4 @@
-//! Who was served at once, and which share of what the server moved was whose.
+//! Which clients were served at the same time, and their shares of the server's traffic.
 
 use std::net::{IpAddr, Shutdown, TcpStream};
 use std::sync::Arc;
@@ -11,7 +11,7 @@ use crate::messages::{PeerClient, PeersTogether};
 use crate::output::Output;
 use crate::running::Running;
 
-/// A client that is served has moved as much, and goes on within this time.
+/// A served client has moved this much, and continues within this time.
 const SERVED_BYTES: u64 = 64 << 10;
 const SERVED_SENT_BYTES: u64 = 8 << 20;
 const IDLE_NS: u64 = 500_000_000;
@@ -25,7 +25,7 @@ pub struct Moving {
 
 impl Moving {
     pub fn new(number: u64) -> Self {
-        // Read by the ledger alone: how far they are.
+        // Progress known only to the ledger.
         let silent = || Running::new(number, Output::new(std::io::sink()));
         Self {
             sending: silent(),
@@ -35,7 +35,7 @@ impl Moving {
         }
     }
 
-    /// Buffers take what is sent to a client that does not read.
+    /// Buffers accept data for a client that does not read.
     fn is_served(&self) -> bool {
         self.receiving.progress.counted().1 >= SERVED_BYTES
             || self.sending.progress.counted().1 >= SERVED_SENT_BYTES
@@ -55,7 +55,7 @@ struct Entry {
     at_once: u64,
     goes: bool,
     moved_at: Option<Instant>,
-    /// The only connection of one that can be ended for another client.
+    /// The only connection of a client that can be ended for another.
     stream: Option<Arc<TcpStream>>,
 }
 
@@ -63,7 +63,7 @@ struct Entry {
 pub struct Ledger {
     entries: Vec<Entry>,
     pub moved_bytes: u64,
-    /// The numbers of those that go now, what was moved for each since they are the same, and since when.
+    /// Active clients, the traffic of each since this set last changed, and when that was.
     going: Vec<(u64, u64)>,
     since: Option<Instant>,
     together: Option<PeersTogether>,
@@ -141,7 +141,7 @@ impl Ledger {
         for place in least_useful(&standings, GRACE_NS).into_iter().take(missing) {
             let Entry { moving, stream, .. } = &self.entries[place];
             moving.is_crowded_out.store(true, Ordering::Release);
-            // One that is closed already ends by itself.
+            // An already closed connection ends by itself.
             let _ = stream.as_ref().map(|stream| stream.shutdown(Shutdown::Both));
         }
     }
@@ -158,7 +158,7 @@ impl Ledger {
         }
     }
 
-    /// A client has ended: what is known of its share is put into its result.
+    /// A client has ended: add its share to its result.
     pub fn end(&mut self, client: &mut PeerClient) {
         if let Some(place) = self.entries.iter().position(|entry| entry.number == client.number) {
             let entry = self.entries.remove(place);

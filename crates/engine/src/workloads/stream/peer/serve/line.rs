@@ -1,4 +1,4 @@
-//! The control connection of a client, as its server has it.
+//! The control connection of a client at the server.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -11,10 +11,10 @@ use crate::workloads::setup::{is_closed, is_idle};
 
 const READ_BYTES: usize = 16 * 1024;
 const WRITE_WITHIN: Duration = Duration::from_secs(2);
-/// After this time a read of a test under way returns, to look whether the server ends and whether bytes of the
-/// client still arrive: it is the precision to which the end of its window is known.
+/// Read time-out during a test, to check whether the server ends and whether data still arrives: the precision of
+/// the window's end.
 const LOOK: Duration = Duration::from_millis(10);
-/// The sentence of stock clients for a control connection that is closed, which it does not reach.
+/// iperf3's error for a closed control connection, which the client never receives.
 const CLOSED: i32 = 109;
 
 pub struct Line {
@@ -23,7 +23,7 @@ pub struct Line {
 }
 
 impl Line {
-    /// A connection that was opened with a cookie, and whose reads do not wait.
+    /// A connection opened with a cookie, with non-blocking reads.
     pub fn new(stream: TcpStream, server: Server) -> Self {
         Self { stream, server }
     }
@@ -37,7 +37,7 @@ impl Line {
             .map_err(|error| Failure::system("socket options", &error))
     }
 
-    /// What has happened; `None`: nothing for as long as a read waits.
+    /// The next event; `None` after a read time-out.
     pub fn poll(&mut self) -> Result<Option<Served>, Refused> {
         let mut buffer = [0; READ_BYTES];
         loop {
@@ -58,7 +58,7 @@ impl Line {
         self.stream.write_all(&octets).map_err(|error| gone(&error))
     }
 
-    /// End a test with a sentence that the client prints. One that is gone does not hear it.
+    /// End a test with an error that the client prints. One that is gone does not notice.
     pub fn refuse(&mut self, number: i32) {
         self.server.refuse(number);
         let _ = self.flush();

@@ -1,7 +1,7 @@
-//! A server for clients that are no engines, many at once, until the driver ends it.
+//! A server for many clients that are not engines, until the driver ends it.
 //!
-//! One thread hears of new clients and asks them what they want; each client whose flows are open has threads
-//! of its own, so that the system shares the processors between them.
+//! One thread accepts clients and their requests; each client with open flows has its own threads, so that the
+//! system shares the processors fairly.
 
 mod doors;
 mod ledger;
@@ -39,21 +39,21 @@ use crate::running::{Running, conclude};
 use crate::task::Task;
 use crate::workloads::setup::{Ports, check_range, listen, socket_address};
 
-/// Clients at once at most.
+/// Most concurrent clients.
 const MOST_CLIENTS: u64 = 100;
 const LONGEST_NS: u64 = 86_400_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
 const MOST_RATE_BPS: u64 = 400_000_000_000;
-/// The sentence of stock clients for a server that is busy.
+/// iperf3's error for a busy server.
 const NO_ROOM: i32 = 121;
 const MOST_ATTEMPTS: u32 = 16;
 const MOST_SOCKETS: usize = 2048;
-/// Memory of a client: buffers of 64 of the longest datagrams in both directions, and meters.
+/// Memory of a client: buffers of 64 longest datagrams in both directions, and meters.
 const CLIENT_BYTES: u64 = 2 * (64 * 65_536 + METERS_BYTES);
-/// Threads of a client: its own, and for each direction one that sends or receives, one that waits for it,
-/// one that looks how far it is.
+/// Threads of a client: its own, and per direction one that transfers, one that waits, and one that reports
+/// progress.
 const CLIENT_THREADS: u64 = 7;
-/// Time between two looks at clients that open their flows, and else.
+/// Polling interval while clients open their flows, and otherwise.
 const BUSY: Duration = Duration::from_millis(1);
 const IDLE: Duration = Duration::from_millis(20);
 
@@ -83,7 +83,7 @@ pub fn serve(request: PeerServe) -> Result<Task, Failure> {
 }
 
 fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnded, Failure> {
-    // A connection has two descriptors, as threads that read and write it must not close it.
+    // Two descriptors per connection, as threads that read and write must not close it.
     let needed = 2 * (MOST_SOCKETS as u64 + u64::from(request.clients));
     descriptors::provide(needed, "flows of clients")?;
     let (listener, door, port) = open(request)?;
@@ -94,15 +94,15 @@ fn run<'a>(request: &'a PeerServe, running: &'a Running) -> Result<PeerServeEnde
             Some(door) => Hall::new(request, &mut roll).serve(&listener, door, scope),
             None => plain::serve(request, &listener, &mut roll, scope),
         };
-        // So that tests under way end, too.
+        // Ends running tests, too.
         running.cancel();
         let ended = roll.finish(IDLE);
         served.map(|()| ended)
     })
 }
 
-/// The port over TCP, and what is served over UDP too has the same there. One that the system chose for the
-/// first may be taken for the second: then it chooses another.
+/// Listen on TCP and, if served, on the same UDP port. A port chosen by the system for one may be in use for the
+/// other: then another is chosen.
 fn open(request: &PeerServe) -> Result<(TcpListener, Option<Door>, u16), Failure> {
     let only = (request.port, request.port);
     for _ in 0..MOST_ATTEMPTS {
@@ -125,7 +125,7 @@ fn open(request: &PeerServe) -> Result<(TcpListener, Option<Door>, u16), Failure
     Err(Failure::new("bind.in_use", "no port is free over TCP and UDP"))
 }
 
-/// Clients of iperf3 before their messages go.
+/// iperf3 clients before their messages start.
 struct Hall<'a, 'b> {
     bounds: Bounds,
     most_clients: usize,
@@ -189,7 +189,7 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
         if !self.has_room() {
             self.roll.refused += 1;
-            // One octet: a connection that was just opened has room for it.
+            // One byte: a new connection has room for it.
             let _ = std::io::Write::write(&mut &opened.stream, &[State::AccessDenied as u8]);
             return;
         }
@@ -197,7 +197,7 @@ impl<'a, 'b> Hall<'a, 'b> {
         self.visitors.push(Visitor::new(self.roll.clients, opened, self.bounds));
     }
 
-    /// Have room for one more client: of one that has begun and does not go on, if need be.
+    /// Make room for one more client, if necessary by dropping one that began but does not continue.
     fn has_room(&mut self) -> bool {
         if self.visitors.len() + self.roll.len() < self.most_clients {
             return true;
@@ -231,7 +231,7 @@ impl<'a, 'b> Hall<'a, 'b> {
         }
     }
 
-    /// Ask clients for their flows: over UDP one of an address at a time.
+    /// Ask clients to open flows; over UDP one client per address at a time.
     fn ask_to_open(&mut self) {
         let mut busy: Vec<_> = self
             .visitors

@@ -1,4 +1,4 @@
-//! Connections of which it is not known yet whether they are a client or a flow: their cookie says it.
+//! Connections whose cookie will tell whether they are a new client or a flow.
 
 use std::collections::VecDeque;
 use std::io::Read;
@@ -10,12 +10,11 @@ use lanlab_wire::iperf3::COOKIE_BYTES;
 
 use crate::workloads::setup::is_idle;
 
-/// Connections that are being opened at once. When one more comes, the oldest is closed: silent ones cannot
-/// keep others out.
+/// Most connections being opened. Above it the oldest is closed: silent ones cannot block others.
 pub const MOST_OPENING: usize = 512;
-/// A cookie follows its connection at once; it may be lost on the way, and be sent again.
+/// Time-out of a connection's cookie, which may be lost and resent.
 const COOKIE_NS: u64 = 10_000_000_000;
-/// Accepted in a row, so that others have their turn.
+/// Most accepts in a row, so that others get their turn.
 const ACCEPTS_IN_A_ROW: usize = 64;
 
 pub type Cookie = [u8; COOKIE_BYTES];
@@ -42,8 +41,8 @@ impl Openings {
 
     pub fn accept(&mut self, listener: &TcpListener) {
         for _ in 0..ACCEPTS_IN_A_ROW {
-            // One that was gone before it was accepted is none, and what the system refuses now, as for want
-            // of descriptors, it may give later.
+            // A connection gone before being accepted is ignored; a system refusal, as for lack of descriptors, may
+            // be temporary.
             let Ok((stream, address)) = listener.accept() else { return };
             if stream.set_nonblocking(true).is_err() {
                 continue;

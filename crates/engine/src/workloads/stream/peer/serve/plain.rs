@@ -1,6 +1,6 @@
-//! Services over TCP and nothing else: echo (RFC 862), discard (RFC 863), character generator (RFC 864).
+//! Plain TCP services: echo (RFC 862), discard (RFC 863), character generator (RFC 864).
 //!
-//! Over TCP alone: over UDP each of them sends to the address that a datagram names as its sender.
+//! Not over UDP, where they would answer forged sender addresses.
 
 use std::collections::VecDeque;
 use std::io::{self, Read, Write};
@@ -26,9 +26,9 @@ use crate::workloads::setup::{is_closed, is_idle};
 
 const LISTENER: usize = 0;
 const BUFFER_BYTES: usize = 128 << 10;
-/// After this time a read or write returns, to look whether it is to end.
+/// Time-out of a read or write, to check for the end.
 const LOOK: Duration = Duration::from_millis(50);
-/// Of RFC 864: lines of 72 characters of the 95 that can be printed, each begun one further.
+/// Of RFC 864: lines of 72 of the 95 printable characters, each starting one further.
 const CHARACTERS: usize = 95;
 const LINE_CHARACTERS: usize = 72;
 const FIRST_CHARACTER: u8 = b' ';
@@ -46,7 +46,7 @@ pub fn serve<'a: 'scope, 'scope>(
         while !arrivals.spoken.is_empty()
             && roll.has_room(request.clients.into(), arrivals.spoken.len())
         {
-            // The last: those before it may be of a crowd.
+            // The newest: earlier ones may be part of a crowd.
             let Some(stream) = arrivals.spoken.pop_back().map(Arc::new) else { break };
             roll.clients += 1;
             let entered = roll.enter(roll.clients, 1, Some(Arc::clone(&stream)));
@@ -59,7 +59,7 @@ pub fn serve<'a: 'scope, 'scope>(
     Ok(())
 }
 
-/// Connections that have no place yet: where a client speaks first, it has one once it has spoken.
+/// Connections without a place yet: where clients send first, they get one once they have sent something.
 struct Arrivals {
     readiness: Readiness,
     client_speaks: bool,
@@ -77,11 +77,11 @@ impl Arrivals {
         Ok(Self { readiness, client_speaks, last_key: LISTENER, silent, spoken })
     }
 
-    /// Wait a moment for connections, and for the first octet on those that are there.
+    /// Wait briefly for connections, and for the first byte on existing ones.
     fn wait(&mut self, listener: &TcpListener, roll: &mut Roll<'_>) -> io::Result<()> {
         let ready: Vec<usize> = self.readiness.wait(IDLE)?.collect();
         for key in ready {
-            // Keys grow from connection to connection.
+            // Keys increase from connection to connection.
             let place = self.silent.binary_search_by_key(&key, |(known, _)| *known).ok();
             let Some((_, stream)) = place.and_then(|place| self.silent.remove(place)) else {
                 continue;
@@ -94,7 +94,7 @@ impl Arrivals {
             }
         }
         for _ in 0..MOST_OPENING {
-            // One that was gone before it was accepted is none.
+            // A connection gone before being accepted is ignored.
             let Ok((stream, _)) = listener.accept() else { break };
             if self.client_speaks && stream.set_nonblocking(true).is_ok() {
                 self.last_key += 1;
@@ -140,10 +140,10 @@ fn talk(
     });
     client.elapsed_ns = os::monotonic().nanos_since(began);
     entered.moving.is_going.store(false, Ordering::Release);
-    // What the client's TCP has acknowledged by now is what is known to have been received there.
+    // What the client's TCP has acknowledged by now is known to be received.
     let handed_over = entered.moving.sending.progress.counted().1;
     let is_crowded_out = entered.moving.is_crowded_out.load(Ordering::Acquire);
-    // Another client waits for the place of one that was crowded out.
+    // Another client waits for the place of an evicted one.
     let within_ns = if is_crowded_out { 0 } else { ACKNOWLEDGES_WITHIN_NS };
     let acknowledged = before.settled(std::slice::from_ref(stream), within_ns);
     let acknowledged = acknowledged.first().copied().flatten();
@@ -153,9 +153,9 @@ fn talk(
     if let Err(Failure { code, message, .. }) = ended {
         client.error = Some(PeerError { code: code.into(), message });
     }
-    // One that is closed already stays so.
+    // An already closed connection stays closed.
     if is_crowded_out {
-        // What it does not read would keep memory of the system; it is reset instead.
+        // Unread data would keep system memory, so the connection is reset instead.
         let _ = SockRef::from(stream).set_linger(Some(Duration::ZERO));
     } else {
         let _ = stream.shutdown(Shutdown::Both);
@@ -200,7 +200,7 @@ impl Conversation<'_> {
         }
     }
 
-    /// Write characters until the client closes its end; what it sends is discarded.
+    /// Send characters until the client closes its end; discard its input.
     fn generate(&self) -> Result<(), Failure> {
         let pattern = characters();
         let mut discarded = vec![0; BUFFER_BYTES];
@@ -219,7 +219,7 @@ impl Conversation<'_> {
                     self.keep_the_rate(&self.moving.sending);
                 }
                 Err(error) if is_idle(&error) => {}
-                // To close it is how a client ends this service.
+                // Clients end this service by closing.
                 Err(error) if is_closed(&error) => return Ok(()),
                 Err(error) => return ended_by(&error),
             }
@@ -276,7 +276,7 @@ fn characters() -> Vec<u8> {
     let line = |first: usize| {
         (first..first + LINE_CHARACTERS).map(character).chain(*b"\r\n").collect::<Vec<_>>()
     };
-    // Whole rounds, so that the last line is followed by the first; several, as a write costs a call.
+    // Whole cycles, so that the last line is followed by the first; several, as each write costs a call.
     (0..16 * CHARACTERS).flat_map(line).collect()
 }
 

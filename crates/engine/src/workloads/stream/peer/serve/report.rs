@@ -1,4 +1,4 @@
-//! What the server counted, in the words of the protocol.
+//! The server's results in iperf3's format.
 
 use std::net::TcpStream;
 use std::sync::atomic::Ordering;
@@ -10,7 +10,7 @@ use crate::messages::{CpuTime, PeerReport, PeerReportFlow, StreamReceived};
 use crate::workloads::stream::acknowledged::Over;
 use crate::workloads::stream::peer::iperf3::udp_receive::{Watched, WatchedFlow};
 
-/// A client's TCP acknowledges all that was sent within this time, or its program does not read.
+/// A client's TCP acknowledges everything within this time, or its program does not read.
 pub const ACKNOWLEDGES_WITHIN_NS: u64 = 1_000_000_000;
 const LOOK_NS: u64 = 1_000_000;
 
@@ -28,7 +28,7 @@ impl Counted<'_> {
     }
 }
 
-/// What the clients' TCP had acknowledged before a test; `None` where the system does not tell.
+/// Bytes acknowledged by the clients' TCP before a test; `None` without system support.
 pub struct TcpBefore(Vec<Option<u64>>);
 
 impl TcpBefore {
@@ -37,7 +37,7 @@ impl TcpBefore {
         Self(streams.iter().map(known).collect())
     }
 
-    /// What was acknowledged of each connection since, once nothing is on its way any more, or after this time.
+    /// Bytes acknowledged per connection since then, once nothing is in flight, or after this time.
     pub fn settled(&self, streams: &[TcpStream], within_ns: u64) -> Vec<Option<u64>> {
         let deadline = os::monotonic().plus_nanos(within_ns);
         let settled = |(before, stream): (&Option<u64>, &TcpStream)| {
@@ -55,7 +55,7 @@ impl TcpBefore {
     }
 }
 
-/// What this end counted of the measured part; `acknowledged` is of its own flows over TCP.
+/// This end's counts of the measured part; `acknowledged` refers to its own TCP flows.
 pub fn report(counted: &Counted, acknowledged: &[Option<u64>]) -> PeerReport {
     let mut flows = received(counted);
     flows.extend(sent(counted, acknowledged));
@@ -88,7 +88,7 @@ fn received(counted: &Counted) -> Vec<PeerReportFlow> {
     let Some(taken) = &counted.taken else { return Vec::new() };
     let size = counted.asked.test.message_bytes as u64;
     let end_time = counted.elapsed_ns as f64 / 1e9;
-    // Packets and errors are those of the whole test, of which those left out are given again.
+    // Packets and errors cover the whole test; the omitted ones are listed again.
     let over_udp = |flow: &WatchedFlow, measured: u64| {
         let total = flow.messages.load(Ordering::Acquire);
         let expected = flow.expected.load(Ordering::Acquire);
@@ -123,7 +123,7 @@ fn sent(counted: &Counted, acknowledged: &[Option<u64>]) -> Vec<PeerReportFlow> 
     let Some(over) = &counted.sent else { return Vec::new() };
     let size = counted.asked.test.message_bytes as u64;
     let flows = over.sent.flows.iter().enumerate().map(|(place, flow)| {
-        // What was acknowledged before the measured part does not count.
+        // Bytes acknowledged before the measured part do not count.
         let omitted = over.acknowledged.as_ref().map_or(0, |all| {
             let flow = &all.flows[place];
             flow.total_bytes.saturating_sub(flow.window_bytes)
@@ -137,7 +137,7 @@ fn sent(counted: &Counted, acknowledged: &[Option<u64>]) -> Vec<PeerReportFlow> 
             packets: packets(flow.first_measured + flow.sent_messages),
             omitted_packets: packets(flow.first_measured),
             retransmits: retransmits.map_or(-1, u64::cast_signed),
-            // It stops a little after the client's word.
+            // It stops slightly after the client's message.
             end_time: over.sent.elapsed_ns as f64 / 1e9,
             ..PeerReportFlow::default()
         }

@@ -1,4 +1,4 @@
-//! Clients of a server: who is there, what became of each, and what the server did in all.
+//! Clients of a server, their outcomes, and the server's totals.
 
 use std::net::TcpStream;
 use std::sync::Arc;
@@ -20,7 +20,7 @@ pub struct Entered {
 
 impl Entered {
     pub fn end(self, client: PeerClient) {
-        // Who waits for it is there until all have ended.
+        // The receiver exists until all have ended.
         let _ = self.results.send(client);
     }
 }
@@ -75,7 +75,7 @@ impl<'a> Roll<'a> {
         Entered { number, moving, results: self.results.clone() }
     }
 
-    /// Have room for one more of at most `clients`, or end some that move nothing, so that those who wait soon have it.
+    /// Make room for one more of at most `clients`, or end idle ones, so that waiting clients soon have it.
     pub fn has_room(&mut self, clients: usize, waiting: usize) -> bool {
         if self.len() < clients {
             return true;
@@ -89,7 +89,7 @@ impl<'a> Roll<'a> {
         PeerClient::new(self.running.id(), number, address, cookie, began_ns)
     }
 
-    /// Report clients that have ended to the driver; they are waited for this long.
+    /// Report ended clients to the driver, waiting this long for them.
     pub fn take_results(&mut self, wait: Duration) {
         self.ledger.look(os::monotonic());
         let mut next = self.ended.recv_timeout(wait).ok();

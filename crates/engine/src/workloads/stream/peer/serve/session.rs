@@ -1,5 +1,4 @@
-//! A client whose flows are open: its messages go until it says that the test is over, then both ends
-//! exchange what they counted.
+//! A client with open flows: data is transferred until the client ends the test, then both ends exchange results.
 
 use std::net::{Shutdown, TcpStream};
 use std::sync::Arc;
@@ -27,16 +26,16 @@ use crate::workloads::stream::peer::plain::another_of_each;
 use crate::workloads::stream::tcp_receive::{Ends, receive_over};
 use crate::workloads::stream::tcp_send::{BLOCKED, send_over};
 
-/// From the word that messages may go to the start of those that this end sends.
+/// From permission to send until this end's first message.
 const START_NS: u64 = 200_000;
 const SETTLED_NS: u64 = 50_000_000;
-/// The same where it is known that something is missing: TCP sends it again, each time after twice the time.
+/// The same if data is known to be missing: TCP resends it, with doubling time-outs.
 const RESENT_NS: u64 = 3_000_000_000;
 const MOST_SETTLING_NS: u64 = 30_000_000_000;
 const LOOK_NS: u64 = 2_000_000;
 const ANSWERS_WITHIN_NS: u64 = 10_000_000_000;
 const SECOND_NS: u64 = 1_000_000_000;
-/// Sentences of stock clients: this end failed, the server has ended, results did not come.
+/// iperf3's errors: this end failed, the server has ended, results did not arrive.
 const FAILED: i32 = 100;
 const ENDED: i32 = 120;
 const SILENT: i32 = 117;
@@ -47,11 +46,11 @@ pub struct Session {
     pub moving: Arc<Moving>,
 }
 
-/// Sockets by what this end does with them; those that it receives with were opened first.
+/// Sockets by their use; receiving ones were opened first.
 struct Flows {
     receiving: (Vec<TcpStream>, Vec<DatagramSocket>),
     sending: (Vec<TcpStream>, Vec<DatagramSocket>),
-    /// A connection that is closed before the dialogue is over is a fault to the client.
+    /// Closing a connection before the dialogue is over would be an error to the client.
     kept: Vec<TcpStream>,
 }
 
@@ -97,7 +96,7 @@ impl Session {
         Ok(Flows { receiving: (streams, sockets), sending, kept })
     }
 
-    /// Let the messages go until the client says that the test is over, and exchange results.
+    /// Transfer until the client ends the test, and exchange results.
     fn measure(
         &mut self,
         flows: Flows,
@@ -112,7 +111,7 @@ impl Session {
         let watched = Watched::of(receiving.1.len());
         let moving = &*self.moving;
         self.line.server.start();
-        // A client may send as soon as it has the word, before this end has written the time down.
+        // A client may send as soon as it has permission, before this end has noted the time.
         let earliest = os::monotonic();
         self.line.flush()?;
         let start = os::monotonic().plus_nanos(START_NS);
@@ -133,7 +132,7 @@ impl Session {
                 scope.spawn(move || take(of, streams, &sockets, watched, moving, earliest))
             });
             let ended = wait_for_end(line, server, deadline, most_s, &moving.receiving);
-            // Some clients say that it is over some time after their last byte. What was asked for counts whole.
+            // Some clients report the end some time after their last byte. The requested amount counts in full.
             let asked_ns = (asked.omit_s + asked.test.time_s) * SECOND_NS;
             let ended_at = match &ended {
                 Ok(moved_at) if !asked.test.directions.0 => {
@@ -145,8 +144,8 @@ impl Session {
             moving.sending.cancel();
             let sent = sending.map(joined);
             let acknowledged = before.settled(&kept[received..], ACKNOWLEDGES_WITHIN_NS);
-            // A client reads what this end sent to its end before it answers, by whole messages: of the last of
-            // them only a part may have been sent.
+            // A client reads everything this end sent before it answers, in whole messages, and the last may have
+            // been sent partially.
             for stream in &kept[received..] {
                 let _ = stream.shutdown(Shutdown::Write);
             }
@@ -154,7 +153,7 @@ impl Session {
             if let (Ok(theirs), true) = (&theirs, taking.is_some()) {
                 let flows = theirs.streams.iter().take(asked.test.flows.into());
                 let is_exact = !asked.test.is_udp && asked.omit_s == 0;
-                // Its numbers may be any.
+                // Its numbers may be arbitrary.
                 let all = || flows.fold(0, |all: u64, flow| all.saturating_add(flow.bytes));
                 settle(&moving.receiving, is_exact.then(all));
             }
@@ -180,14 +179,14 @@ impl Session {
         client.counted.report = Some(theirs?);
         give_results(line, &ours, server)?;
         for stream in &kept {
-            // One that is closed already stays so.
+            // An already closed connection stays closed.
             let _ = stream.shutdown(Shutdown::Both);
         }
         Ok(())
     }
 }
 
-/// Wait until the client says that its test is over; gives when the last bytes of it were seen.
+/// Wait until the client ends its test; returns when its last bytes were seen.
 fn wait_for_end(
     line: &mut Line,
     server: &Running,
@@ -218,8 +217,8 @@ fn server_ended() -> Failure {
     Failure::new("cancelled", "the server was ended before the test")
 }
 
-/// Wait until all has come that the client says it has sent, or nothing more comes; `None`: that is all there is
-/// to go by. What it sent over TCP may wait in its system for what was lost before.
+/// Wait until everything the client reports to have sent has arrived, or nothing more arrives; `None`: no report to
+/// go by. Its TCP may still be resending lost data.
 fn settle(receiving: &Running, wanted_bytes: Option<u64>) {
     let patience_ns = if wanted_bytes.is_some() { RESENT_NS } else { SETTLED_NS };
     let began = os::monotonic();
@@ -246,7 +245,7 @@ fn results_of(line: &mut Line, server: &Running) -> Result<PeerReport, Refused> 
     wait_for(line, server, is_report)
 }
 
-/// Give it what this end counted. A client that has that may close without a further word.
+/// Send this end's results. The client may then close without a reply.
 fn give_results(line: &mut Line, ours: &PeerReport, server: &Running) -> Result<(), Refused> {
     line.server.give_results(ours);
     line.flush()?;

@@ -17,14 +17,14 @@ use crate::messages::{
 use crate::workloads::stream::{Plan, choose_sending, plan};
 
 const OPENS_WITHIN_NS: u64 = 15_000_000_000;
-/// A client ends its test itself; one that does not within this time after its own is ended.
+/// A client ends its test itself; if it has not within this time after its deadline, the server ends it.
 pub const GRACE_S: u64 = 10;
 const LONGEST_S: u64 = 86_400;
 const SECOND_NS: u64 = 1_000_000_000;
 const READ_BYTES: u32 = 256 << 10;
 const INTERVAL_NS: u64 = 1_000_000_000;
 const SILENCE_NS: u64 = 600_000_000_000;
-/// A receiver of more messages a second takes those of 200 µs at once.
+/// Above this rate, a receiver reads all messages of 200 µs at once.
 const BLOCKS_TO_PER_S: u64 = 20_000;
 const NOT_POSSIBLE: i32 = 13;
 const NO_CONNECTION: i32 = 104;
@@ -97,7 +97,7 @@ impl Visitor {
         self.cookie[..self.cookie.len() - 1].iter().map(shown).collect()
     }
 
-    /// Go on with the dialogue as far as it goes without waiting.
+    /// Continue the dialogue as far as possible without waiting.
     pub fn converse(&mut self, now: Instant, sockets_left: usize) -> Result<(), Refused> {
         self.line.flush()?;
         if now > self.deadline {
@@ -120,8 +120,8 @@ impl Visitor {
         }
     }
 
-    /// Whether it waits to be asked for flows over UDP: of clients of one address one at a time opens them,
-    /// as their datagrams do not say whose they are.
+    /// Whether it must wait before opening UDP flows: of clients with one address, one at a time opens them, as
+    /// datagrams do not identify their client.
     pub fn waits_to_open(&self) -> bool {
         self.test.is_some() && !self.is_asked_to_open
     }
@@ -226,7 +226,7 @@ fn spec(asked: &Asked) -> StreamSpec {
         rate: (test.rate_bps > 0).then(|| Rate::Bps(test.rate_bps * flows)),
         flows: test.flows,
         threads: Some(1),
-        // What a rate needs is chosen without a trial.
+        // I/O modes follow from the rate, without trials.
         io: match (batches, test.rate_bps) {
             (true, 0) => Io::Batch,
             (true, _) => Io::Auto,

@@ -1,4 +1,4 @@
-//! A station at its raw link: frames in and out, and what it holds.
+//! A station at its raw link: frames in and out, and memory in use.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ use crate::running::Running;
 use crate::stack_facts::stack_facts;
 use crate::workloads::setup::random_bytes;
 
-/// Frames taken in one turn, so that flows have theirs.
+/// Most frames read per turn, so that flows get theirs.
 const TURN_FRAMES: usize = 64;
 
 pub struct AtLink {
@@ -26,13 +26,13 @@ pub struct AtLink {
 }
 
 impl AtLink {
-    /// What it never holds more than with as many flows.
+    /// Upper bound of its memory with this many flows.
     pub fn most_bytes(profile: &TcpProfile, flows: usize) -> u64 {
         (Station::most_bytes(profile, flows, READ_BYTES) + size_of::<Self>() - size_of::<Station>())
             as u64
     }
 
-    /// Open the link, see that no other station has the address, and find the peer.
+    /// Open the link, check that no other station has the address, and find the peer.
     pub fn open(
         request: &PeerStream,
         stack: &OwnStack,
@@ -41,7 +41,7 @@ impl AtLink {
     ) -> Result<Self, Failure> {
         let peer = peer_address(request)?;
         let place = place_of(&stack.link)?;
-        // The station of copies before.
+        // Close the station left by earlier copies.
         #[cfg(feature = "services")]
         lanlab_clients::small::make_way(&place).map_err(|error| link_failure(&place, &error))?;
         let link = RawLink::open(&place, RawFrames::ToAddress(stack.address))
@@ -98,7 +98,7 @@ impl AtLink {
         }
     }
 
-    /// Take what has come, and send what is due. Gives whether there may be more to do at once.
+    /// Read arrived frames, and send due ones. Returns whether there may be more to do at once.
     pub fn turn(&mut self, now: Instant) -> Result<bool, Failure> {
         let gone = |error: std::io::Error| {
             Failure::system("the interface", &error).hint("it was taken down or removed")
@@ -123,7 +123,7 @@ impl AtLink {
         self.framed.send(now, |frame| self.link.send(frame))
     }
 
-    /// Wait for a frame, for a timer of the station, or until `until`, but not longer than a moment.
+    /// Wait for a frame, a timer of the station, or `until`, but only briefly.
     pub fn wait(&mut self, now: Instant, until: Instant) -> Result<(), Failure> {
         let mut until = until.min(now.plus_nanos(LOOK_NS));
         if let Some(at) = self.framed.station.poll_timeout() {

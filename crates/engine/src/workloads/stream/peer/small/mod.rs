@@ -20,7 +20,7 @@ use crate::workloads::stream::Plan;
 use crate::workloads::stream::flow_threads;
 use at_link::AtLink;
 
-/// A turn at the link waits no longer than this, to look whether the driver cancels.
+/// Longest wait per turn at the link, to check for cancellation.
 const LOOK_NS: u64 = 10_000_000;
 const CLOSING_NS: u64 = 500_000_000;
 
@@ -77,7 +77,7 @@ pub fn run(
     let round_trip_ns = os::monotonic().nanos_since(began);
     running.ready(Vec::new(), Some(round_trip_ns));
     let start = running.wait_for_start(|| at_link.turn(os::monotonic()).map(drop))?;
-    // One thread has the link, and all flows.
+    // One thread has the link and all flows.
     let plan = &Plan { round_trip_ns: running.round_trip_ns(), threads: Some(1), ..plan.clone() };
     let direction = request.direction;
     let ended = |ended_by| failure_of(ended_by, direction, plan.tcp_silence_ns());
@@ -156,7 +156,7 @@ fn finish(at_link: &mut AtLink, connections: &[ConnectionId]) -> Result<Vec<TcpF
         let has_more = at_link.turn(now)?;
         let interface = &mut at_link.framed.station.interface;
         for &id in connections {
-            // What the peer still sends is of no use.
+            // Data still sent by the peer is discarded.
             while matches!(interface.receive(now, id, &mut [0; READ_BYTES]), Received::Bytes(_)) {}
         }
         if connections.iter().all(|&id| interface.is_over(id)) {

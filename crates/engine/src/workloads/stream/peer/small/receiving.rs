@@ -1,4 +1,4 @@
-//! Flows that are received over the small stack.
+//! Receiving flows over the small stack.
 
 use lanlab_os as os;
 use lanlab_stack::ip::small::READ_BYTES;
@@ -21,7 +21,7 @@ pub struct Receiving {
     threads: Threads,
 }
 
-/// Receive all flows from `start` on, until the amount has come.
+/// Receive all flows from `start` on, until the amount has arrived.
 pub fn receive(
     plan: &Plan,
     at_link: &mut AtLink,
@@ -36,7 +36,7 @@ pub fn receive(
     let (mut receive_calls, mut buffer) = (0, [0; READ_BYTES]);
     let latest_end = plan.latest_end(start);
     let mut is_cancelled = running.wait_to_begin(start).is_none();
-    // A peer sends from when it is connected.
+    // A peer sends as soon as it is connected.
     for (id, counter, _) in &mut flows {
         let now = os::monotonic();
         counter.begin(at_link.framed.station.interface.readable_bytes(*id) as u64, now);
@@ -69,7 +69,7 @@ pub fn receive(
                 }
             };
             if ended_by.is_some() {
-                // The sender may have no end.
+                // The sender may never end.
                 at_link.framed.station.interface.abort(now, *id);
             }
         }

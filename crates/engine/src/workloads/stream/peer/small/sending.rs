@@ -1,4 +1,4 @@
-//! Flows that are sent over the small stack.
+//! Sending flows over the small stack.
 
 use std::sync::Arc;
 
@@ -45,7 +45,7 @@ struct Flow<'a> {
     id: ConnectionId,
     schedule: Schedule<'a>,
     phase: Phase,
-    /// Messages whose turn it was, when that was, and bytes of them that were not taken yet.
+    /// Messages in progress, when their turn was, and their unsent bytes.
     writing: Option<(u64, Instant, usize)>,
     counter: AcknowledgedCounter,
     acknowledged_bytes: u64,
@@ -116,7 +116,7 @@ pub fn send(
 impl Flow<'_> {
     fn turn(&mut self, now: Instant, at_link: &mut AtLink, shared: &mut Shared) -> Turn {
         let interface = &mut at_link.framed.station.interface;
-        // What the peer sends back is read, so that it can go on, and discarded.
+        // Data from the peer is read and discarded, so that it can continue.
         loop {
             match interface.receive(now, self.id, &mut [0; READ_BYTES]) {
                 Received::Bytes(bytes) => shared.returned_bytes += bytes as u64,
