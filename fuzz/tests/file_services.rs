@@ -6,32 +6,26 @@
 use lanlab_clients::fuzz_checks as clients;
 use lanlab_servers::fuzz_checks as servers;
 
-/// What a server of FTP says.
 pub fn ftp_answers(octets: &[u8]) {
     clients::ftp_answers(octets, servers::ftp_line);
 }
 
-/// What a server of HTTP, `WebDAV` or S3 says.
 pub fn http_answers(octets: &[u8]) {
     clients::http_answers(octets, servers::s3_bucket_list);
 }
 
-/// What a server of NFS says.
 pub fn nfs_answers(octets: &[u8]) {
     clients::nfs_answers(octets, servers::nfs_records);
 }
 
-/// What a client of our NFS server sends.
 pub fn nfs_calls(octets: &[u8]) {
     servers::nfs_calls(octets, clients::nfs_result);
 }
 
-/// What a client of our S3 server sends.
 pub fn s3_requests(octets: &[u8]) {
     servers::s3_requests(octets, clients::s3_refusal);
 }
 
-/// What either end of SFTP sends.
 pub fn sftp_messages(octets: &[u8]) {
     servers::sftp_messages(octets, clients::sftp_reply, clients::sftp_extensions);
 }

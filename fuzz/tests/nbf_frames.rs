@@ -5,7 +5,6 @@ use lanlab_wire::ethernet::{Frame, Framing, HEADER_LEN, MIN_FRAME_LEN};
 use lanlab_wire::llc::{FrameReject, Header, Identification, UnknownControl};
 use lanlab_wire::nbf::{AdapterStatus, NameHeader, SessionHeader};
 
-/// A frame, and each of its parts alone.
 pub fn nbf_frames(octets: &[u8]) {
     if let Ok(frame) = Frame::parse(octets) {
         let mut again = Vec::new();

@@ -267,7 +267,6 @@ impl Station {
         self.send(who as u8, (own, other), framing::ALL[usize::from(value >> 6)], &message);
     }
 
-    /// A packet of another station.
     fn send(&mut self, who: u8, (own, other): (u16, u16), framing: Framing, message: &[u8]) {
         let from = Mac([2, 0, 0, 0, 1, who]);
         let source = Address { network: 7, node: from.0, socket: other };

@@ -18,7 +18,6 @@ const MOST_MESSAGES: usize = 2;
 /// What is written; a raw write sends it as a message of its own, without a header.
 const DATA: [&[u8]; 2] = [b"a", b"bc"];
 
-/// A client that gets these answers.
 pub fn smb1_client(octets: &[u8]) {
     let Some((choice, mut rest)) = octets.split_first() else { return };
     let mut harness = Harness::new(*choice);

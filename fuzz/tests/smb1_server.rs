@@ -27,7 +27,6 @@ const MOST_MESSAGES: usize = 20;
 /// Octets of a message of the server at most.
 const MOST_OCTETS: usize = 66 << 10;
 
-/// A server that gets these messages.
 pub fn smb1_server(octets: &[u8]) -> Reached {
     let Some((choice, mut rest)) = octets.split_first() else { return Reached::default() };
     let mut harness = Harness::new(*choice);
@@ -95,7 +94,6 @@ impl Harness {
         harness
     }
 
-    /// As a client begins.
     fn connect(&mut self, dialect: Dialect) {
         let name = dialect.name();
         self.send(command::NEGOTIATE, |writer| negotiate::emit_request(&[name], writer));
@@ -229,7 +227,6 @@ impl Harness {
         answer
     }
 
-    /// The client goes: nothing stays open.
     fn end(mut self) {
         self.session.end();
         let mut data = Vec::new();

@@ -117,7 +117,6 @@ enum Way {
     Listen(u16),
 }
 
-/// What was asked for.
 struct Asked {
     plan: SmallPlan,
     way: Way,

@@ -29,7 +29,6 @@ fn processor_time_ns() -> u64 {
     text.split(' ').next().and_then(|number| number.parse().ok()).expect("a number")
 }
 
-/// Saturate a medium; the frames delivered.
 fn run(topology: Topology, ports: Port, wire_bytes: u32) -> u64 {
     let plan = Plan {
         topology,

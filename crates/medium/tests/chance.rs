@@ -40,7 +40,6 @@ fn share(of: &[bool]) -> f64 {
     of.iter().filter(|lost| **lost).count() as f64 / of.len() as f64
 }
 
-/// Lengths of the runs of lost frames.
 fn bursts(lost: &[bool]) -> Vec<f64> {
     let runs = lost.chunk_by(|one, next| one == next).filter(|run| run[0]);
     runs.map(|run| run.len() as f64).collect()

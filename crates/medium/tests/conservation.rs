@@ -56,7 +56,6 @@ fn any_arrivals() -> impl Strategy<Value = Vec<Arrival>> {
     })
 }
 
-/// The arrivals at ports that there are.
 fn within(plan: &Plan, arrivals: &[Arrival]) -> Vec<Arrival> {
     let arrivals = arrivals.iter().copied();
     arrivals.map(|arrival| Arrival { source: arrival.source % plan.ports, ..arrival }).collect()

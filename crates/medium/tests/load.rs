@@ -41,7 +41,6 @@ fn assert_near(found: f64, expected: f64, tolerance: f64) {
     assert!((found / expected - 1.0).abs() < tolerance, "{found}, expected {expected}");
 }
 
-/// Frames that came to the adapters.
 fn arrived(report: &LoadReport) -> f64 {
     let bits = report.offered_ratio * 1e7 * report.measured_ns as f64 / 1e9;
     bits / 8.0 / f64::from(FRAME_BYTES)

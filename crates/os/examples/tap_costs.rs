@@ -28,11 +28,9 @@ const NOBODYS_MAC: [u8; 6] = [2, 0x77, 0, 0, 0, 3];
 const SOURCE_PORT: u16 = 5201;
 const DRAINED_PORT: u16 = 5202;
 const WAITED_PORT: u16 = 5203;
-/// Ends the thread that waits.
 const LAST: &[u8] = b"last";
 const MESSAGE: &[u8; 18] = &[7; 18];
 
-/// Times of one part, ns a call.
 struct Part {
     name: &'static str,
     times_ns: Vec<f64>,
@@ -43,7 +41,6 @@ impl Part {
         Self { name, times_ns: Vec::with_capacity(ROUNDS) }
     }
 
-    /// Make the call `BATCH` times.
     fn time(&mut self, mut call: impl FnMut()) {
         let before_ns = thread_cpu_ns();
         (0..BATCH).for_each(|_| call());

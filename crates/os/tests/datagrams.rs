@@ -31,7 +31,6 @@ fn pair(address: &str) -> Option<(DatagramSocket, DatagramSocket)> {
     Some((sender, receiver))
 }
 
-/// `count` messages, each with its number as its first byte.
 fn numbered(count: usize, message_bytes: usize) -> SendBatch {
     let mut batch = SendBatch::new(count, message_bytes, || 0xee);
     for index in 0..count {

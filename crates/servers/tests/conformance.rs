@@ -70,7 +70,6 @@ async fn served(service: ServiceKind, wired: &Wired, root: &Path) -> (Option<Ser
     (Some(serving), target)
 }
 
-/// What clients did, as the person who serves reads it.
 fn said(serving: &Serving) -> Vec<String> {
     serving.seen(std::time::Duration::from_hours(1)).into_iter().map(|seen| seen.what).collect()
 }

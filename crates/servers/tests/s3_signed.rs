@@ -13,14 +13,12 @@ use lanlab_files::ServiceKind;
 use sha1::Sha1;
 use sha2::{Digest, Sha256};
 
-/// A moment, as the versions write it.
 struct Moment {
     day: String,
     time: String,
     since_1970_s: u64,
 }
 
-/// Now, by the calendar of `date`.
 fn now() -> Moment {
     let since_1970_s = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let text = std::process::Command::new("date")

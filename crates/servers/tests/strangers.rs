@@ -47,14 +47,12 @@ async fn served(service: ServiceKind, root: &TempDir, bounds: &Bounds) -> (Servi
 /// Far longer than anything here takes on a busy machine.
 const HANGS: Duration = Duration::from_mins(2);
 
-/// Whether nothing came, and no end either.
 fn is_late(read: &std::io::Result<usize>) -> bool {
     read.as_ref().is_err_and(|error| {
         matches!(error.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut)
     })
 }
 
-/// How long a connection lasts that sends this.
 fn lasts(port: u16, begun: &[u8]) -> Duration {
     let start = Instant::now();
     let mut stream = TcpStream::connect((LOOPBACK, port)).unwrap();

@@ -13,7 +13,6 @@ use tokio::runtime::Runtime;
 const USER: &str = "station";
 const SECRET: &str = "not-shown";
 
-/// A server that runs while another program is waited for.
 fn running(root: &Path) -> (Runtime, Serving) {
     let runtime =
         tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();

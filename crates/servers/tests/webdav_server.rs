@@ -14,7 +14,6 @@ async fn open_server(root: &Path, read_only: bool) -> Serving {
     serve(&offer).await.unwrap()
 }
 
-/// What a field of an answer says, in small letters.
 fn field<'a>(said: &'a Said, name: &str) -> Option<&'a str> {
     said.head.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(": "))
 }

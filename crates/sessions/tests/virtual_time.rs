@@ -38,7 +38,6 @@ struct Way {
     is_ended: bool,
 }
 
-/// One end of a cable for messages.
 struct End {
     time: VirtualTime,
     out: Rc<RefCell<Way>>,
@@ -86,7 +85,6 @@ impl MessagePort for End {
     }
 }
 
-/// Both ends of a cable.
 fn cable(time: &VirtualTime) -> [End; 2] {
     let (one, other) = (Rc::<RefCell<Way>>::default(), Rc::<RefCell<Way>>::default());
     [(&one, &other), (&other, &one)].map(|(out, back)| End {
@@ -169,7 +167,6 @@ async fn connected(
     Redirected::begin(client, Client::CONNECTED, port, (time.clone(), PATIENCE), "").await
 }
 
-/// What the files have at a path.
 fn stored(files: &RefCell<MemoryFiles>, name: &ServicePath) -> Option<Vec<u8>> {
     let path = name.as_str().split('/').map(str::to_owned).collect();
     let (mut files, mut data) = (files.borrow_mut(), Vec::new());

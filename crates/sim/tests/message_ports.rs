@@ -23,7 +23,6 @@ use two_machines::two_machines;
 const SECOND_NS: u64 = 1_000_000_000;
 const FAR: Bounds = Bounds { events: 1_000_000, until: Instant::from_nanos(100_000 * SECOND_NS) };
 
-/// A server and a client, each with a station of NBF.
 fn world() -> World<HostNode> {
     world_of(&Machine::without_costs("pc"))
 }

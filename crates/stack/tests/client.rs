@@ -43,7 +43,6 @@ fn plan(dialect: Option<Dialect>, password: &str) -> Plan {
     }
 }
 
-/// Both ends of a session.
 struct Session {
     client: Client,
     mode: u16,
@@ -55,7 +54,6 @@ struct Session {
     seen: Vec<Vec<u8>>,
 }
 
-/// What a server says when it chooses a dialect.
 #[derive(Clone, Copy)]
 struct Said {
     capabilities: u32,
@@ -196,7 +194,6 @@ impl Session {
     }
 }
 
-/// A session in the newest dialect.
 fn connected() -> Session {
     let mut session = Session::new(plan(None, "Secret-1"));
     session.connect().unwrap();
@@ -257,7 +254,6 @@ fn messages_are_signed_and_a_wrong_signature_ends_the_session() {
     assert!(session.connect().unwrap_err().message.contains("signature of the response is wrong"));
 }
 
-/// A plan that requires signatures.
 fn signed(dialect: Option<Dialect>) -> Plan {
     Plan { requires_signatures: true, ..plan(dialect, "Secret-1") }
 }
@@ -453,7 +449,6 @@ fn each_server_error_has_its_reason() {
     }
 }
 
-/// A response that says nothing but its status.
 fn nothing(writer: &mut Writer<'_>) {
     writer.empty();
 }

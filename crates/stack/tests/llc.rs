@@ -11,7 +11,6 @@ fn ms(milliseconds: u64) -> Instant {
     Instant::from_nanos(milliseconds * 1_000_000)
 }
 
-/// Everything that the link sends now.
 fn sent(link: &mut Link, now: Instant) -> Vec<Vec<u8>> {
     let mut pdus = vec![];
     let mut pdu = vec![];
@@ -29,7 +28,6 @@ fn response(rest: &[u8]) -> Vec<u8> {
     [&[SAP, SAP | 1], rest].concat()
 }
 
-/// Hand in a PDU, and give what is sent.
 fn give(link: &mut Link, now: Instant, pdu: &[u8]) -> Vec<Vec<u8>> {
     link.handle_frame(now, pdu);
     sent(link, now)
@@ -43,7 +41,6 @@ fn link(profile: LinkProfile) -> Link {
     Link::new(&profile, SAP)
 }
 
-/// A link that the other end has set up.
 fn open() -> Link {
     let mut link = link(profile::WINDOWS_NT.link);
     link.accept(ms(0), true);
@@ -711,7 +708,6 @@ fn rnr_is_sent_alongside_outgoing_data() {
     assert_eq!(said, [response(&[0x05, 0x02]), command(&[0x00, 0x02, b'x'])]);
 }
 
-/// What both ends count is what was seen between them, counted by itself.
 #[test]
 fn both_ends_count_the_same_traffic() {
     let mut links = [0, 1].map(|_| link(profile::WINDOWS_NT.link));

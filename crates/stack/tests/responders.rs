@@ -160,7 +160,6 @@ impl Numbers {
     }
 }
 
-/// Both stations at their hub, and what was sent in answer.
 struct Hub {
     nodes: [Node; 2],
     now: Instant,
@@ -184,7 +183,6 @@ impl Hub {
         hub
     }
 
-    /// What both have to send now.
     fn sent(&mut self) -> Vec<(usize, Vec<u8>)> {
         let (mut message, mut all) = (vec![], vec![]);
         for (at, node) in self.nodes.iter_mut().enumerate() {
@@ -226,7 +224,6 @@ impl Hub {
     }
 }
 
-/// Forge packets. Gives how many were answered, and what was longest.
 fn forge(packets: u64, seed: u64) -> (u64, usize) {
     let (mut hub, mut numbers) = (Hub::new(), Numbers(seed));
     let (mut answered, mut longest) = (0, 0);

@@ -7,7 +7,6 @@ use lanlab_wire::{nbipx, nmpi, rip, sap};
 
 const FRAMES: [&str; 2] = [include_str!("frames/ipx.txt"), include_str!("frames/nbipx.txt")];
 
-/// Name and value of a field, as tshark writes them.
 type Field = (&'static str, &'static str);
 
 /// Octets of a frame, and the fields that tshark saw in it.

@@ -6,7 +6,6 @@ use lanlab_wire::nbf::{NameHeader, SessionHeader};
 
 const FRAMES: &str = include_str!("frames/nbf.txt");
 
-/// Name and value of a field, as tshark writes them.
 type Field = (&'static str, &'static str);
 
 /// Octets of a frame, and the fields that tshark saw in it.

@@ -10,7 +10,6 @@ use lanlab_wire::ncp::{bindery, burst, directories, file_entry, files, negotiati
 
 const FRAMES: &str = include_str!("frames/ncp.txt");
 
-/// Name and value of a field, as tshark writes them.
 type Field = (&'static str, String);
 
 /// Octets of a frame, and the fields that tshark saw in it.

@@ -15,7 +15,6 @@ use lanlab_wire::smb1::{
 };
 use proptest::prelude::*;
 
-/// Requests of transaction 2, or its responses that have parameters or data.
 fn transactions(from_client: bool) -> Vec<Frame> {
     let mut found = messages();
     found.retain(|frame| {
@@ -27,7 +26,6 @@ fn transactions(from_client: bool) -> Vec<Frame> {
     found
 }
 
-/// The block of a message.
 fn block(message: &[u8]) -> Block<'_> {
     Block::first(&Header::parse(message).unwrap(), message).unwrap()
 }

@@ -41,7 +41,6 @@ fn spec(direction: Direction) -> CopySpec {
     }
 }
 
-/// Files of these sizes at this host, and the server.
 struct Host {
     server: Server,
     sizes: Vec<usize>,

@@ -22,7 +22,6 @@ const MS: u64 = 1_000_000;
 /// Of a block of 750 bytes.
 const BLOCK_NS: u64 = 2_750_000;
 
-/// What a trial came to; the readings in the order of their ends.
 struct Trial {
     stationed: Stationed,
     readings: Vec<Reading>,

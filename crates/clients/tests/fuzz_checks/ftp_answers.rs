@@ -45,7 +45,6 @@ pub fn ftp_answers(octets: &[u8], line: fn(is_long: bool, &Entry) -> String) {
     }
 }
 
-/// All answers, and why no more come.
 fn replies(said: &[u8], size: usize) -> (Vec<Reply>, Fault) {
     let mut lines = Lines::new(Pieces::new(said, size));
     let mut replies = Vec::new();
@@ -57,7 +56,6 @@ fn replies(said: &[u8], size: usize) -> (Vec<Reply>, Fault) {
     }
 }
 
-/// Whether it can be shown to a person.
 fn is_shown(fault: &Fault) -> bool {
     fault.message.chars().count() <= MAX_MESSAGE_CHARACTERS
         && !fault.message.contains(char::is_control)

@@ -53,7 +53,6 @@ fn framed(feed: &mut Feed) -> Vec<u8> {
     said
 }
 
-/// All answers as our client takes them, and why no more come.
 fn answers(said: &[u8], size: usize) -> (Vec<Vec<u8>>, Fault) {
     let mut half = BufReader::with_capacity(512, Pieces::new(said, size));
     let waiting = Waiting::default();

@@ -14,17 +14,14 @@ pub struct Feed<'a> {
 }
 
 impl<'a> Feed<'a> {
-    /// Of these.
     pub fn new(octets: &'a [u8]) -> Self {
         Self { octets }
     }
 
-    /// Whether there are no more.
     pub fn is_empty(&self) -> bool {
         self.octets.is_empty()
     }
 
-    /// All that are left.
     pub fn rest(&self) -> &'a [u8] {
         self.octets
     }
@@ -36,7 +33,6 @@ impl<'a> Feed<'a> {
         taken
     }
 
-    /// One.
     pub fn u8(&mut self) -> u8 {
         self.take(1).first().copied().unwrap_or(0)
     }
@@ -63,7 +59,6 @@ pub struct Pieces {
 }
 
 impl Pieces {
-    /// Of these.
     pub fn new(said: &[u8], size: usize) -> Self {
         let parts = if said.is_empty() { VecDeque::new() } else { [said.to_vec()].into() };
         Self { parts, taken: 0, size }

@@ -7,7 +7,6 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
 use serde_json::{Value, json};
 
-/// A driver's side of one engine.
 pub struct Engine {
     pub process: Child,
     input: Option<ChildStdin>,
@@ -42,7 +41,6 @@ impl Engine {
         engine
     }
 
-    /// The next line, of any kind.
     pub fn line(&mut self) -> Value {
         let mut text = String::new();
         self.output.read_line(&mut text).unwrap();
@@ -82,7 +80,6 @@ impl Engine {
         }
     }
 
-    /// How a request ends. Some say before that they are ready, as what they do next has to be undone.
     pub fn ask(&mut self, request: &Value) -> Value {
         let id = self.send(request);
         loop {
@@ -123,7 +120,6 @@ impl Engine {
         panic!("late with a lead of 20 s");
     }
 
-    /// Close its input and give its exit code.
     pub fn end(mut self) -> Option<i32> {
         drop(self.input.take());
         self.process.wait().unwrap().code()

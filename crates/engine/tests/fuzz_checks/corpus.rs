@@ -5,7 +5,6 @@ mod seeds;
 
 use crate::fuzz_checks;
 
-/// Feed every seed of `target` to `feed`.
 fn feed_all(target: &str, feed: fn(&[u8])) {
     for octets in seeds::seeds(target) {
         feed(&octets);

@@ -21,7 +21,6 @@ pub const SAP: u8 = 0x40;
 /// Whether a PDU is lost: whether it is from us, and the PDU.
 pub type Drops = Box<dyn FnMut(bool, &[u8]) -> bool>;
 
-/// The machine, its Ethernet, and our end of a link.
 pub struct Machine {
     child: Child,
     socket: UnixDatagram,
@@ -100,7 +99,6 @@ impl Machine {
         Some(machine)
     }
 
-    /// What went by last, and what the guest has said: for messages of failures.
     pub fn last(&self) -> String {
         let short = |pdu: &[u8]| pdu[..pdu.len().min(6)].to_vec();
         let from = self.trace.len().saturating_sub(30);
@@ -109,7 +107,6 @@ impl Machine {
         format!("{pdus:?} {:?} {}", self.link.counts(), self.console())
     }
 
-    /// What the guest has said.
     pub fn console(&self) -> String {
         String::from_utf8_lossy(&std::fs::read(&self.output).unwrap()).into_owned()
     }
@@ -155,7 +152,6 @@ impl Machine {
         assert!(self.run(10, |machine| machine.events == [Event::Opened]), "{:?}", self.trace);
     }
 
-    /// End it in order.
     pub fn disconnect(&mut self) {
         self.drops = Box::new(|_, _| false);
         let now = self.now();
@@ -169,7 +165,6 @@ impl Machine {
         self.to_send.push_back(information.to_vec());
     }
 
-    /// A PDU past the link.
     pub fn inject(&mut self, pdu: &[u8]) {
         self.trace.push((true, pdu.to_vec()));
         let header = Header { destination: LINUX, source: OWN, framing: Framing::Llc };

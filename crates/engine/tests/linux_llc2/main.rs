@@ -22,7 +22,6 @@ fn is_information(pdu: &[u8]) -> bool {
     pdu[2] & 1 == 0
 }
 
-/// Whether a PDU went by in this direction after `from`.
 fn went(machine: &Machine, from: usize, from_us: bool, is_meant: impl Fn(&[u8]) -> bool) -> bool {
     machine.trace[from..].iter().any(|(ours, pdu)| *ours == from_us && is_meant(pdu))
 }

@@ -25,12 +25,10 @@ pub fn at(nanoseconds: u64) -> Instant {
     Instant::from_nanos(nanoseconds)
 }
 
-/// A frame for one port.
 pub fn frame(ticket: u32, wire_bytes: u32, port: Port) -> Offer {
     Offer { ticket, wire_bytes, destination: Destination::Port(port) }
 }
 
-/// All events until nothing is on its way any more.
 pub fn run_to_end(medium: &mut Medium) -> Vec<(Instant, Event)> {
     let mut events = Vec::new();
     while let Some(due) = medium.poll_timeout() {

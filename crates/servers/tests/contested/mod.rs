@@ -23,7 +23,6 @@ const ALL: [ServiceKind; 9] = [
     ServiceKind::Smb1,
 ];
 
-/// Serve the directory `root` of a base to anybody.
 async fn open_to_all(service: ServiceKind, base: &TempDir) -> (Serving, Target) {
     let offer = Offer { credentials: None, ..offer(service, &base.path().join("root")) };
     served_within(&offer, &Bounds::default()).await
@@ -34,7 +33,6 @@ pub fn repeats(usual: usize) -> usize {
     std::env::var("CONTESTED").map_or(usual, |text| text.parse().expect("a number"))
 }
 
-/// A runtime with threads, as an engine has.
 fn threads() -> tokio::runtime::Runtime {
     let mut builder = tokio::runtime::Builder::new_multi_thread();
     builder.worker_threads(2).enable_all().build().unwrap()

@@ -13,10 +13,8 @@ use tempfile::TempDir;
 use super::{ALL, open_to_all, repeats, threads};
 use crate::stage::{LOOPBACK, path, put, run};
 
-/// What one client does of renames: whether it was done.
 type Renames = Box<dyn FnMut(&str, &str) -> bool>;
 
-/// A client of a server at this port.
 type Client = fn(u16) -> Renames;
 
 fn by_ftp(port: u16) -> Renames {
@@ -139,7 +137,6 @@ fn one_of_many_concurrent_renames_to_a_name_succeeds() {
     }
 }
 
-/// Successes of one client in one round.
 #[derive(Debug, Default, Clone, Copy)]
 struct Done {
     made: bool,

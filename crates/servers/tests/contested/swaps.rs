@@ -28,7 +28,6 @@ const QUIET: Duration = Duration::from_secs(1);
 const HANGS: Duration = Duration::from_mins(1);
 const LONG_HANGS: Duration = Duration::from_mins(15);
 
-/// Ends what others do, also where a test fails.
 struct Ends<'a>(&'a AtomicBool);
 
 impl Drop for Ends<'_> {
@@ -70,7 +69,6 @@ impl Ground {
         self.base.path().join(name)
     }
 
-    /// Put a thing into a place, and what was there into the stock.
     fn swap(&self, place: &str, kind: Kind) {
         let (there, stored) = (self.at(place), self.at("stock").join(format!("{kind:?}")));
         let leads_to = if place.ends_with("/d") { "../outside" } else { "../outside/secret" };

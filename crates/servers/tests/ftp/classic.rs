@@ -12,7 +12,6 @@ use tempfile::TempDir;
 use super::Raw;
 use crate::stage::{LOOPBACK, run, served};
 
-/// Speak to a server of this directory, logged in.
 fn talk(root: &Path, with: impl FnOnce(&mut Raw) + Send + 'static) {
     run(async {
         let (serving, _) = served(ServiceKind::Ftp, root).await;
@@ -26,14 +25,12 @@ fn talk(root: &Path, with: impl FnOnce(&mut Raw) + Send + 'static) {
     });
 }
 
-/// A data connection that the client makes.
 fn passive(raw: &mut Raw) -> TcpStream {
     let said = raw.say("EPSV");
     let port: u16 = said.split('|').nth(3).and_then(|port| port.parse().ok()).unwrap();
     TcpStream::connect((LOOPBACK, port)).unwrap()
 }
 
-/// What comes of a command over a data connection, and the last reply.
 fn got(raw: &mut Raw, command: &str) -> (String, String) {
     let mut data = passive(raw);
     let said = raw.say(command);

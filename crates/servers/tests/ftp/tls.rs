@@ -17,7 +17,6 @@ use tempfile::TempDir;
 
 use crate::stage::{LOOPBACK, content, run, served};
 
-/// Believes anybody.
 #[derive(Debug)]
 struct Anybody;
 
@@ -72,7 +71,6 @@ fn config(tickets: Option<TicketRequest>) -> Arc<ClientConfig> {
 
 type Tls = StreamOwned<ClientConnection, TcpStream>;
 
-/// A connection whose handshake is done, and on which nothing else was read.
 fn shaken(config: &Arc<ClientConfig>, mut socket: TcpStream) -> Tls {
     socket.set_read_timeout(Some(Duration::from_secs(10))).unwrap();
     let mut tls = ClientConnection::new(Arc::clone(config), ServerName::from(LOOPBACK)).unwrap();
@@ -82,7 +80,6 @@ fn shaken(config: &Arc<ClientConfig>, mut socket: TcpStream) -> Tls {
     StreamOwned::new(tls, socket)
 }
 
-/// The control connection of a client that has logged in.
 struct Client {
     config: Arc<ClientConfig>,
     control: BufReader<Tls>,
@@ -125,7 +122,6 @@ impl Client {
         self.reply()
     }
 
-    /// The data connection of a command.
     fn data(&mut self, command: &str) -> Tls {
         let said = self.say("EPSV");
         let port: u16 = said.split('|').nth(3).and_then(|port| port.parse().ok()).unwrap();

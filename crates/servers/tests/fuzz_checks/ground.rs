@@ -4,7 +4,6 @@ use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 
-/// Content of the file outside the served directory.
 const SECRET: &[u8] = b"what no client may read";
 
 /// A directory for one run, which goes with it.
@@ -39,12 +38,10 @@ impl Ground {
         ground
     }
 
-    /// The directory to serve.
     pub fn root(&self) -> PathBuf {
         self.base.join("root")
     }
 
-    /// All that is in the directory that is served.
     pub fn content(&self) -> Vec<(PathBuf, Vec<u8>)> {
         content(&self.root())
     }
@@ -70,7 +67,6 @@ pub fn tells_secret(octets: &[u8]) -> bool {
     octets.windows(SECRET.len()).any(|some| some == SECRET)
 }
 
-/// What is in a directory and those in it, in an order.
 fn content(directory: &Path) -> Vec<(PathBuf, Vec<u8>)> {
     let mut found = Vec::new();
     for entry in fs::read_dir(directory).expect("a directory") {

@@ -29,7 +29,6 @@ const LIMIT_BYTES: u64 = 2000;
 /// When it is, for signatures: the time of the examples of S3's documentation.
 const NOW_S: u64 = 1_369_353_600;
 
-/// The user and the secret of those examples.
 const USER: &str = "AKIAIOSFODNN7EXAMPLE";
 const SECRET: &str = "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY";
 
@@ -64,7 +63,6 @@ pub fn s3_requests(octets: &[u8], read_refusal: ReadRefusal) {
     }
 }
 
-/// The head of a request and what follows it.
 fn parse(octets: &[u8]) -> Option<(Parts, &[u8])> {
     let mut fields = [httparse::EMPTY_HEADER; MAX_FIELDS];
     let mut found = httparse::Request::new(&mut fields);
@@ -148,7 +146,6 @@ fn refused(refusal: &Refusal, read_refusal: ReadRefusal) {
     assert_eq!(read, Some((refusal.code.name().to_owned(), words)));
 }
 
-/// Documents that a client sends.
 fn documents(document: &[u8], refused: &impl Fn(&Refusal)) {
     // XML has no way to write this one character.
     let is_written = |text: &String| !text.contains('\0');

@@ -56,7 +56,6 @@ fn framed(feed: &mut Feed) -> Vec<u8> {
     stream
 }
 
-/// Messages of a stream, and what ended it: the length of one that is none.
 fn messages(pieces: &[&[u8]]) -> (Vec<Bytes>, Option<usize>) {
     let (mut frames, mut found) = (Frames::default(), Vec::new());
     for piece in pieces {

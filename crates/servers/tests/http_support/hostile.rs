@@ -71,7 +71,6 @@ async fn drip(stream: &mut TcpStream, again: &[u8]) {
     }
 }
 
-/// Read the head of a request, and its body if that is short. False at the end.
 async fn request_head(stream: &mut TcpStream) -> bool {
     let mut head = Vec::new();
     let mut octet = [0; 1];
@@ -88,7 +87,6 @@ async fn request_head(stream: &mut TcpStream) -> bool {
     stream.read_exact(&mut body).await.is_ok()
 }
 
-/// An answer with a body of its length.
 pub fn answer(status: &str, body: &str) -> Vec<u8> {
     format!("HTTP/1.1 {status}\r\nContent-Length: {}\r\n\r\n{body}", body.len()).into_bytes()
 }
@@ -269,7 +267,6 @@ async fn reading_another_range(service: ServiceKind, greeting: fn() -> Vec<Vec<u
     }
 }
 
-/// An answer before the answer.
 const INTERIM: &[u8] = b"HTTP/1.1 100 Continue\r\n\r\n";
 
 /// A file of a few octets goes out in one piece with the head of its request, and answers before the

@@ -69,7 +69,6 @@ pub fn path(text: &str) -> ServicePath {
     ServicePath::new(text).unwrap()
 }
 
-/// Octets that differ from place to place.
 pub fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     (0..length)
@@ -85,7 +84,6 @@ pub fn user() -> Credentials {
     Credentials { user, secret, domain: None, passphrase: None }
 }
 
-/// How to reach a port of this host.
 pub fn target(service: ServiceKind, port: u16) -> Target {
     let is_s3 = matches!(service, ServiceKind::S3 | ServiceKind::S3s);
     Target {
@@ -102,7 +100,6 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     Offer { credentials: Some(user()), ..stage::offer(service, root) }
 }
 
-/// A server of the service on a directory, and how to reach it.
 pub async fn served(service: ServiceKind, root: &Path) -> (Serving, Target) {
     let serving = serve(&offer(service, root)).await.unwrap();
     let mut target = target(service, serving.port());

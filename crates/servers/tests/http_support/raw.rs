@@ -15,7 +15,6 @@ pub async fn open_bucket(root: &Path) -> Serving {
     serve(&offer).await.unwrap()
 }
 
-/// An answer.
 #[derive(Debug)]
 pub struct Said {
     pub status: u16,
@@ -24,7 +23,6 @@ pub struct Said {
     pub body: String,
 }
 
-/// One request over a connection of its own, and what is answered.
 pub async fn ask(serving: &Serving, line: &str, fields: &[&str], body: &[u8]) -> Said {
     let length = format!("Content-Length: {}", body.len());
     let mut fields = fields.to_vec();

@@ -73,7 +73,6 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     Offer { credentials: Some(user()), ..stage::offer(service, root) }
 }
 
-/// A server on a directory of its own, and how to reach it.
 pub async fn served(service: ServiceKind) -> (TempDir, Serving, Target) {
     let root = TempDir::new().unwrap();
     let serving = serve(&offer(service, root.path())).await.unwrap();
@@ -101,7 +100,6 @@ pub async fn get(session: &AnySession, name: &ServicePath) -> Vec<u8> {
     data
 }
 
-/// Every fourth block from `first` on, one after another.
 async fn write_lane(session: &AnySession, file: &AnyFile, data: &[u8], block: usize, first: usize) {
     for (number, part) in data.chunks(block).enumerate().skip(first).step_by(4) {
         session.write_at(file, (number * block) as u64, part).await.unwrap();
@@ -239,7 +237,6 @@ fn class<T>(done: Result<T, Fault>) -> Class {
     }
 }
 
-/// Each thing that cannot be done says why.
 pub async fn tells_why_not(target: &Target) {
     let session = connect(target).await.unwrap();
     let (file, folder, inside) = (path("file"), path("folder"), path("folder/inside"));
@@ -275,7 +272,6 @@ pub async fn tells_why_not(target: &Target) {
     session.end().await.unwrap();
 }
 
-/// What may only be read is.
 pub async fn keeps_read_only(service: ServiceKind) {
     let root = TempDir::new().unwrap();
     std::fs::write(root.path().join("file"), b"as it was").unwrap();
@@ -296,7 +292,6 @@ pub async fn keeps_read_only(service: ServiceKind) {
     serving.end().await;
 }
 
-/// A link out of the served directory leads nowhere.
 #[cfg(unix)]
 pub async fn stays_in_its_directory(service: ServiceKind) {
     let (root, serving, target) = served(service).await;
@@ -326,7 +321,6 @@ pub async fn stays_in_its_directory(service: ServiceKind) {
     serving.end().await;
 }
 
-/// With the server its connections end, and its port is free.
 pub async fn ends_wholly(service: ServiceKind) {
     let (root, serving, target) = served(service).await;
     let session = connect(&target).await.unwrap();
@@ -342,7 +336,6 @@ pub async fn ends_wholly(service: ServiceKind) {
     again.end().await;
 }
 
-/// How a file that the server finds shorter than it had said is reported.
 pub async fn notices_a_shrunk_file(service: ServiceKind) {
     let (root, serving, target) = served(service).await;
     std::fs::write(root.path().join("file"), content(100_000, 5)).unwrap();
@@ -354,7 +347,6 @@ pub async fn notices_a_shrunk_file(service: ServiceKind) {
     serving.end().await;
 }
 
-/// A full disk is reported as one.
 #[cfg(target_os = "linux")]
 pub async fn tells_of_a_full_disk(service: ServiceKind) {
     let root = TempDir::new().unwrap();

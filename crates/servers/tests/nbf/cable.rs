@@ -53,7 +53,6 @@ pub fn place(name: &str) -> RawLinkPlace {
 }
 
 impl Cable {
-    /// A cable that loses nothing.
     pub fn new() -> Self {
         Self::with_macs([[2, 0, 0, 0, 0, 1], [2, 0, 0, 0, 0, 2]])
     }

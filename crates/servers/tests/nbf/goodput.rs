@@ -13,7 +13,6 @@ use super::virtual_cable::{GAP_NS, Transmission, VirtualCable};
 use super::{NAME, over_nbf};
 use crate::multiplexed::{content, offer, path, target};
 
-/// What the wire did while files were written.
 struct Shares {
     /// Frames of the client, one behind the other, of the time.
     one_direction: f64,
@@ -50,7 +49,6 @@ async fn write(session: &AnySession, number: usize, size: usize) {
     session.close(file).await.unwrap();
 }
 
-/// Write files of these sizes, one after another, and say what the wire did.
 fn written(name: &'static str, sizes: &[usize]) -> Shares {
     let cable = VirtualCable::new(name, 0.0);
     let (times, sizes) = (std::cell::Cell::new([Instant::ZERO; 2]), sizes.to_vec());

@@ -126,7 +126,6 @@ fn session_of(spoken: Spoken, carrier: CarrierFacts) -> Session {
     server.session(carrier, [7; 8], 0x01d0_0000_0000_0000)
 }
 
-/// The script.
 async fn call<P: Port>(mut port: P, spoken: Spoken) {
     let mut client = client_of(spoken, port.facts());
     let client = client.as_mut();

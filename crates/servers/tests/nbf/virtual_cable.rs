@@ -26,7 +26,6 @@ const AROUND_BYTES: u32 = 12;
 /// It takes this long only if it hangs.
 const LONGEST: Duration = Duration::from_mins(5);
 
-/// A cable between two places.
 #[derive(Clone)]
 pub struct VirtualCable {
     wire: Arc<Mutex<Wire>>,
@@ -70,7 +69,6 @@ struct End {
     node: Option<Weak<dyn Driven>>,
 }
 
-/// One end, as its node has it.
 #[derive(Debug)]
 struct Link {
     wire: Arc<Mutex<Wire>>,
@@ -220,22 +218,18 @@ impl VirtualCable {
         self.wire.lock().unwrap().is_mixing = true;
     }
 
-    /// Name of the interface at an end.
     pub fn interface(&self, end: usize) -> String {
         format!("virtual {} {end}", self.name)
     }
 
-    /// The time on its clock.
     pub fn now(&self) -> Instant {
         self.wire.lock().unwrap().now
     }
 
-    /// Every frame that was sent.
     pub fn transmissions(&self) -> Vec<Transmission> {
         self.wire.lock().unwrap().sent.clone()
     }
 
-    /// Frames that arrived, and frames that were lost.
     pub fn counts(&self) -> (u64, u64) {
         let wire = self.wire.lock().unwrap();
         (wire.carried, wire.lost)
@@ -262,7 +256,6 @@ impl VirtualCable {
         }
     }
 
-    /// Run a program, and let time pass at the cable whenever it waits.
     pub fn run(&self, program: impl Future<Output = ()>) {
         let is_idle = Arc::new(Notify::new());
         let idle = Arc::clone(&is_idle);

@@ -53,7 +53,6 @@ pub fn free_port() -> u16 {
     }
 }
 
-/// A program that ends with the test.
 pub struct Running(pub Child);
 
 impl Drop for Running {

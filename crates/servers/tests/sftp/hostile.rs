@@ -141,7 +141,6 @@ fn well(kind: u8, number: u32) -> Vec<u8> {
     }
 }
 
-/// What comes of reading a file from a server by a script.
 fn reading(script: Script) -> Result<usize, Fault> {
     run(async {
         let listener = tokio::net::TcpListener::bind((LOOPBACK, 0)).await.unwrap();

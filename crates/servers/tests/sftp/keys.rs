@@ -39,7 +39,6 @@ fn openssh(folder: &Path, home: &Path, lines: &str) -> (Running, u16) {
     (stage::start_with_user(folder, home, &command, port), port)
 }
 
-/// Log in to a server of which these lines of `known_hosts` are known.
 async fn log_in(folder: &Path, port: u16, known: &[&str]) -> Result<String> {
     let file = folder.join("known_hosts");
     let of = |key: &str| {

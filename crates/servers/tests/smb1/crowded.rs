@@ -36,7 +36,6 @@ impl Raw {
         self.ask(command::QUERY_INFORMATION, |writer| request.emit(writer)).expect("an answer");
     }
 
-    /// Create a file and remove it.
     fn makes(&mut self, name: &str) {
         let create =
             open::Create { attributes: 0, creation_time: 0, name: Text::Oem(name.as_bytes()) };

@@ -16,7 +16,6 @@ use lanlab_wire::smb1::{andx, command, open, path, tree_connect};
 
 use crate::multiplexed::{LOOPBACK, get, path as service_path, put, run, served};
 
-/// A raw connection in the core dialect.
 pub struct Raw {
     pub stream: TcpStream,
     tid: u16,
@@ -68,7 +67,6 @@ impl Raw {
         self.receive()
     }
 
-    /// Send a request, and do not wait for what is said to it.
     pub fn send(&mut self, command: u8, mid: u16, emit: impl FnOnce(&mut Writer<'_>)) {
         let mut message = Vec::new();
         let header = Header { tid: self.tid, mid, ..Header::request(command, 0, 0) };

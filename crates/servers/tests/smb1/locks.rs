@@ -15,7 +15,6 @@ use crate::multiplexed::{run, served};
 
 const WHOLE: Range = Range { pid: 1, offset: 0, count: 10 };
 
-/// A client with the file open.
 fn opened(port: u16, secret: &str) -> (Raw, u16) {
     let mut raw = Raw::connected(port, secret);
     let request =
@@ -34,7 +33,6 @@ fn lock(raw: &mut Raw, mid: u16, fid: u16, timeout_ms: u32, unlock: bool) {
     });
 }
 
-/// The next answer: to which request, and how it ended.
 fn answer(raw: &mut Raw) -> (u16, Status) {
     let header = Header::parse(&raw.receive().expect("an answer")).unwrap();
     (header.mid, header.status)

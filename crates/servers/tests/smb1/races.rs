@@ -16,7 +16,6 @@ use super::hostile::Raw;
 use crate::contested::repeats;
 use crate::multiplexed::served;
 
-/// Two clients and the program.
 const ALL: usize = 3;
 
 impl Raw {
@@ -57,14 +56,12 @@ impl Raw {
     }
 }
 
-/// One of those who race.
 enum Racer {
     Client(Raw),
     Program,
 }
 
 impl Racer {
-    /// Rename an own file to a name that must be free.
     fn renames(&mut self, root: &Path, from: &str, to: &str) -> bool {
         match self {
             Self::Client(raw) => raw.renames(from, to),

@@ -32,7 +32,6 @@ impl Raw {
         answer
     }
 
-    /// Open to read and write, or create; then read, write and close.
     fn uses(&mut self, name: &str, creates: bool) {
         let name = Text::Oem(name.as_bytes());
         let answer = if creates {
@@ -60,7 +59,6 @@ impl Raw {
         self.confined(command::CLOSE, |writer| request.emit(writer));
     }
 
-    /// All that can be asked of a name.
     fn asks_all(&mut self, round: usize) {
         // Also below it, where it is a directory or a link to one.
         let name = ["SWAP", "SWAP\\IN"][round % 2];

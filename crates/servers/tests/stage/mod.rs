@@ -38,7 +38,6 @@ pub fn path(text: &str) -> ServicePath {
     ServicePath::new(text).unwrap()
 }
 
-/// Octets that differ from place to place.
 pub fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     let step = |_| {
@@ -72,7 +71,6 @@ pub fn impatient(service: ServiceKind, port: u16) -> Target {
     Target { timeout_ns: 1_000_000_000, ..target(service, port) }
 }
 
-/// A directory on any port of this host, for one user to write to.
 pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     Offer {
         service,
@@ -89,7 +87,6 @@ pub fn offer(service: ServiceKind, root: &Path) -> Offer {
     }
 }
 
-/// Serve an offer, and how to reach it.
 pub async fn served_within(offer: &Offer, bounds: &Bounds) -> (Serving, Target) {
     let serving = serve_within(offer, bounds).await.unwrap();
     let mut target = target(offer.service, serving.port());
@@ -173,7 +170,6 @@ pub async fn keeps_awkward_names(session: &impl Session, root: &Path) {
     assert_eq!(fs::read_dir(root).unwrap().count(), 0);
 }
 
-/// What cannot be has errors of its own, and nothing is overwritten.
 pub async fn check_refusals(session: &impl Session) {
     put(session, &path("a"), b"first").await;
     let again = session.open(&path("a"), Access::Create { size_bytes: 1 }).await;

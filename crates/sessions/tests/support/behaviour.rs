@@ -10,7 +10,6 @@ fn path(text: &str) -> ServicePath {
     ServicePath::new(text).unwrap()
 }
 
-/// Octets that differ from place to place.
 fn content(length: usize, seed: u64) -> Vec<u8> {
     let mut state = seed;
     (0..length)
@@ -63,7 +62,6 @@ async fn replaces_where_asked(session: &impl Session, name: &ServicePath, block:
     }
 }
 
-/// What two futures come to, that are polled in turns.
 async fn both<A, B>(one: impl Future<Output = A>, other: impl Future<Output = B>) -> (A, B) {
     let (mut one, mut other) = (pin!(one), pin!(other));
     let (mut first, mut second) = (None, None);

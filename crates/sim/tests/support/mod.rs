@@ -31,13 +31,11 @@ pub fn world(medium: Plan, machines: Vec<Machine>, seed: u64) -> World<Datagrams
     World::new(&plan, seed, |_, mac| Datagrams::new(mac, 1 << 16, 1 << 16)).unwrap()
 }
 
-/// Send a message, waiting for room.
 pub async fn send(host: &Host<Datagrams>, to: Mac, message: &[u8]) {
     host.call(host.send_call(), message.len()).await;
     host.until(ROOM, "room to send", |node, _| node.send(to, message).then_some(())).await;
 }
 
-/// Wait for a message: its sender and its length.
 pub async fn receive(host: &Host<Datagrams>) -> (Mac, usize) {
     let bytes = host.until(RECEIVED, "a message", |node, _| node.next_bytes()).await;
     host.call(host.receive_call(), bytes).await;

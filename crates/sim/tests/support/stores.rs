@@ -48,7 +48,6 @@ pub fn plan() -> StorePlan {
     }
 }
 
-/// Two machines, of which the first one has the store.
 pub fn world() -> World<HostNode> {
     two_machines(&Machine::without_costs("pc"), |_, ip| HostNode::of_ip(ip))
 }

@@ -68,7 +68,6 @@ impl Served {
         Self { session, files: MemoryFiles::default(), asked: Vec::new() }
     }
 
-    /// What the server says now.
     pub fn say(&mut self) -> Vec<Vec<u8>> {
         let (mut said, mut head, mut data) = (Vec::new(), Vec::new(), Vec::new());
         for _ in 0..1000 {
@@ -85,14 +84,12 @@ impl Served {
         said
     }
 
-    /// What it says to a message.
     pub fn answer(&mut self, message: &[u8]) -> Vec<Vec<u8>> {
         self.session.handle_message(&mut message.to_vec());
         self.say()
     }
 }
 
-/// Both ends.
 pub struct Both {
     pub client: Client,
     pub served: Served,
@@ -101,7 +98,6 @@ pub struct Both {
 }
 
 impl Both {
-    /// What came of a call. `change` may change messages of the client.
     pub fn outcome(
         &mut self,
         call: CallId,
@@ -126,7 +122,6 @@ impl Both {
         None
     }
 
-    /// What comes of a call.
     pub fn call(&mut self, call: Call<'_>) -> Result<Done, Refusal> {
         let id = self.client.call(call);
         self.outcome(id, |_| {}).expect("an answer")

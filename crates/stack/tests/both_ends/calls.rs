@@ -29,7 +29,6 @@ fn connected(dialect: Dialect) -> Both {
 }
 
 impl Both {
-    /// What comes of a call, and the one request that it made.
     fn one(&mut self, call: Call<'_>) -> (Done, Asked) {
         self.sent.clear();
         let done = self.call(call).unwrap();

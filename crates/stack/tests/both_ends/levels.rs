@@ -22,7 +22,6 @@ use super::raw::Raw;
 const TICKS: u64 = (11_644_473_600 + 800_000_000) * 10_000_000;
 const MOMENT: DateTime = DateTime { date: DATE, time: TIME };
 
-/// Parameters and data of an answer, or its error.
 type Answered = Result<(Vec<u8>, Vec<u8>), &'static str>;
 
 fn parsed(answer: &[u8]) -> Answered {
@@ -54,7 +53,6 @@ impl Raw {
         parsed(&said[0])
     }
 
-    /// Data of a level of a file, by its name.
     fn of_path(&mut self, level: u16, name: &str) -> Result<Vec<u8>, &'static str> {
         let parameters = [&level.to_le_bytes()[..], &[0; 4], name.as_bytes(), &[0]].concat();
         let (parameters, data) = self.transact(5, &parameters, b"")?;

@@ -13,7 +13,6 @@ use super::raw::{Raw, at_ms, ended};
 
 const NO_LIMIT: u32 = u32::MAX;
 
-/// A client that has one file open.
 struct Client {
     raw: Raw,
     fid: u16,
@@ -37,7 +36,6 @@ impl Client {
         self.fid = open::Response::parse(&block).unwrap().fid;
     }
 
-    /// Lock ranges of one octet, or unlock them; what is said then.
     fn lock(&mut self, kind: u8, timeout_ms: u32, unlock: bool, ranges: &[u64]) -> Vec<Vec<u8>> {
         let head = Head { fid: self.fid, lock_type: kind, oplock_level: 0, timeout_ms };
         let ranges: Vec<_> =
@@ -53,7 +51,6 @@ impl Client {
         ended(&said).first().and_then(|(_, name)| *name)
     }
 
-    /// Cancel a request; what is said then.
     fn cancel(&mut self, mid: u16) -> Vec<Vec<u8>> {
         #[expect(
             clippy::redundant_closure_for_method_calls,
@@ -62,7 +59,6 @@ impl Client {
         self.raw.ask_as(mid, command::NT_CANCEL, |writer| writer.empty())
     }
 
-    /// What is said at a time.
     fn at(&mut self, milliseconds: u64) -> Vec<(u16, Option<&'static str>)> {
         self.raw.served.session.handle_timeout(at_ms(milliseconds));
         ended(&self.raw.served.say())

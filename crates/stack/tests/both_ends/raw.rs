@@ -51,7 +51,6 @@ impl Raw {
         raw
     }
 
-    /// Connect to the share.
     pub fn connect(&mut self) {
         let request = tree_connect::Request {
             path: Text::Oem(b"\\\\S\\SHARE"),
@@ -83,7 +82,6 @@ impl Raw {
         self.uid
     }
 
-    /// Make an empty file behind the server's back.
     pub fn make(&mut self, name: &str) {
         let path = name.split('\\').map(str::to_owned).collect();
         let (presence, read, write, truncate) = (Presence::New, true, true, false);
@@ -93,7 +91,6 @@ impl Raw {
         self.served.files.carry_out(FileCall::Close { handle }, &mut Vec::new());
     }
 
-    /// Names at the root, without the server.
     pub fn names(&mut self) -> Vec<String> {
         let list = FileCall::List { path: Vec::new(), after: String::new(), most: 1000 };
         let listed = self.served.files.carry_out(list, &mut Vec::new());
@@ -101,7 +98,6 @@ impl Raw {
         listed.into_iter().map(|found| found.name).collect()
     }
 
-    /// Make a directory behind the server's back.
     pub fn make_directory(&mut self, name: &str) {
         let make = FileCall::MakeDirectory { path: vec![name.to_owned()] };
         assert_eq!(self.served.files.carry_out(make, &mut Vec::new()), FileAnswer::Done);

@@ -41,7 +41,6 @@ impl Raw {
         assert_eq!(ended(&said)[0].1, Some("success"));
     }
 
-    /// Ask that a file is removed once the last one closes it.
     fn doom(&mut self, fid: u16) -> &'static str {
         let (mut parameters, mut data) = (Vec::new(), Vec::new());
         File { fid, level: set::DISPOSITION }.emit_set(&mut parameters);

@@ -32,7 +32,6 @@ impl Opened {
         opened
     }
 
-    /// Numbers and flags of what is sent at `at_ns`.
     fn sent(&mut self, at_ns: u64) -> Vec<([u32; 2], u8)> {
         let now = Instant::from_nanos(at_ns);
         self.host.handle_timeout(now);

@@ -29,7 +29,6 @@ fn station(peer: Option<Ipv4Addr>) -> Station {
     Station::new(config, Instant::ZERO)
 }
 
-/// What is sent now: to whom, and the packet.
 fn sent(station: &mut Station, now: Instant) -> Vec<(Mac, Packet)> {
     let (mut frame, mut all) = (vec![], vec![]);
     while station.poll_transmit(now, &mut frame) {
@@ -40,7 +39,6 @@ fn sent(station: &mut Station, now: Instant) -> Vec<(Mac, Packet)> {
     all
 }
 
-/// Questions until a time, with their times.
 fn questions(station: &mut Station, until: Instant) -> Vec<(Instant, Packet)> {
     let (mut now, mut all) = (Instant::ZERO, vec![]);
     loop {
@@ -60,7 +58,6 @@ fn frame(to: Mac, from: Mac, kind: [u8; 2], payload: &[u8]) -> Vec<u8> {
     [&to[..], &from, &kind, payload].concat()
 }
 
-/// A packet of another station comes.
 fn hear(station: &mut Station, now: Instant, packet: Packet) {
     let mut octets = vec![];
     packet.emit(&mut octets);

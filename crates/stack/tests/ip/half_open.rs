@@ -146,7 +146,6 @@ fn closing_a_listener_drops_its_handshakes() {
     assert!(!std::iter::from_fn(|| receiver.poll_event()).any(accepted));
 }
 
-/// A connection is opened; which one it is at the receiver.
 fn opened(pair: &mut Pair) -> ConnectionId {
     pair.hosts[SENDER].connect(Instant::ZERO, 1024, to()).unwrap();
     let mut accepted = None;

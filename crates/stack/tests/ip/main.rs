@@ -38,7 +38,6 @@ fn pattern(from: u64, bytes: usize) -> Vec<u8> {
 /// With an initial window of one segment, the first is acknowledged only after the delay of 200 ms.
 const OPENING_BYTES: u64 = 50_000;
 
-/// What a bulk transfer came to.
 struct Bulk {
     bytes: u64,
     /// When the first [`OPENING_BYTES`] were there, and how many were.

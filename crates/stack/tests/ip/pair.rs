@@ -26,7 +26,6 @@ pub fn address(text: &str) -> IpAddr {
     text.parse().unwrap()
 }
 
-/// Two interfaces that know each other.
 pub fn hosts(profile: &TcpProfile, seed: u64) -> [Interface; 2] {
     let neighbours: BTreeMap<IpAddr, Mac> =
         (0..2).flat_map(|host| ADDRESSES[host].map(|address| (address, MACS[host]))).collect();
@@ -41,7 +40,6 @@ pub fn hosts(profile: &TcpProfile, seed: u64) -> [Interface; 2] {
     })
 }
 
-/// Two interfaces and a cable.
 pub struct Pair {
     pub hosts: [Interface; 2],
     medium: Medium,

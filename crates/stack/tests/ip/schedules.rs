@@ -52,7 +52,6 @@ struct Faults {
     paused: u64,
 }
 
-/// One end's program.
 #[derive(Debug)]
 struct Program {
     id: Option<ConnectionId>,
@@ -181,7 +180,6 @@ impl Schedule {
         true
     }
 
-    /// Send what there is to be sent, and take what has happened.
     fn drain(&mut self, host: usize) {
         let mut frame = Vec::new();
         loop {

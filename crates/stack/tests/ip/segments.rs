@@ -88,7 +88,6 @@ fn receiver() -> Interface {
     receiver
 }
 
-/// What is answered to a frame, without Ethernet's header.
 fn answers(host: &mut Interface, frame: &[u8]) -> Vec<Vec<u8>> {
     host.handle_frame(NOW, frame);
     let (mut answer, mut all) = (vec![], vec![]);
@@ -170,7 +169,6 @@ fn at_most_sixteen_resets_are_queued() {
     assert_eq!(host.unclaimed_frames(), 20);
 }
 
-/// What is changed in a frame, and how.
 type Change<'a> = (&'a str, &'a dyn Fn(&mut Vec<u8>));
 
 /// RFC 791, RFC 8200, RFC 768: what is not for this interface, in pieces, of another version or damaged is not taken.

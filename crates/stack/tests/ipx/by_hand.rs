@@ -181,7 +181,6 @@ fn drops_are_counted_by_reason() {
     assert_eq!(server.received.len(), 1 + 8);
 }
 
-/// A client, its session and what it sends.
 struct Caller {
     node: Node,
     now: Instant,
@@ -249,7 +248,6 @@ impl Caller {
         self.sent()
     }
 
-    /// A message of the server, or of another station.
     fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
         let source = Address { network: 0, node: from.0, socket: socket::SMB_SERVER };
         let destination = Address { network: 0, node: mac(0).0, socket: self.socket };
@@ -260,7 +258,6 @@ impl Caller {
         self.sent()
     }
 
-    /// What answers a request, with a connection and an error of the server.
     fn answer(&mut self, from: Mac, request: &[u8], connection: u16, code: u16) -> Vec<Vec<u8>> {
         let header = Header::parse(request).unwrap().response(Status::success(0));
         let mut message = vec![];

@@ -12,13 +12,11 @@ use lanlab_wire::smb1::status::Status;
 
 use crate::segment::{Program, Segment, name};
 
-/// A message of one command with a number in it.
 fn message(header: &Header, value: u32) -> Vec<u8> {
     // Two words, and no octets.
     [&header.emit()[..], &[2], &value.to_le_bytes(), &[0, 0]].concat()
 }
 
-/// A request, by its command and its number in the session.
 pub fn request(command: u8, number: u16) -> Vec<u8> {
     let header = Header { pid: 1, mid: number, ..Header::request(command, 0, 0) };
     message(&header, u32::from(number) * 7)
@@ -66,7 +64,6 @@ impl Peer {
         }
     }
 
-    /// Answer what was left.
     pub fn answer(&mut self, now: Instant, node: &mut Node) {
         for (session, message) in std::mem::take(&mut self.unanswered) {
             let _ = node.send(now, session, &message);
@@ -106,7 +103,6 @@ impl Program for Peer {
 /// Time until every station has its name.
 pub const READY: Instant = Instant::from_nanos(3_000_000_000);
 
-/// A client and a server that are ready.
 pub fn pair(client: Peer, server: Peer, seed: u64) -> Segment<Peer> {
     let nt = profile::WINDOWS_NT;
     let programs = vec![(nt, client), (nt, server)];
@@ -116,7 +112,6 @@ pub fn pair(client: Peer, server: Peer, seed: u64) -> Segment<Peer> {
     segment
 }
 
-/// Have a station call another one.
 pub fn open(segment: &mut Segment<Peer>, from: usize, to: usize) -> SessionId {
     segment.with(from, |now, node, _| {
         node.open(now, CarrierKind::Ipx, Called::Name(name(to))).unwrap()

@@ -32,7 +32,6 @@ impl Stations {
         Self { now: Instant::ZERO, carrier, all: vec![] }
     }
 
-    /// A client that finds its framing, and hears all, boots now.
     fn boot_client(&mut self) -> usize {
         self.boot(None, None)
     }
@@ -52,7 +51,6 @@ impl Stations {
         index
     }
 
-    /// Hand over frames and events until nothing is left of them.
     fn settle(&mut self) {
         let (mut frame, mut message) = (vec![], vec![]);
         let mut frames = vec![];

@@ -17,7 +17,6 @@ use crate::segment::{mac, name};
 pub const CLIENT: Mac = Mac([2, 0, 0, 0, 0, 77]);
 pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 
-/// A server, driven by hand.
 pub struct Server {
     pub node: Node,
     pub now: Instant,
@@ -54,7 +53,6 @@ impl Server {
         }
     }
 
-    /// Octets of SMB that are sent now.
     pub fn sent(&mut self) -> Vec<Vec<u8>> {
         let (mut all, mut octets) = (vec![], vec![]);
         while self.node.poll_transmit(self.now, &mut octets) {
@@ -68,7 +66,6 @@ impl Server {
         all
     }
 
-    /// A packet comes in; what is answered at once.
     pub fn hear(&mut self, from: Mac, message: &[u8]) -> Vec<Vec<u8>> {
         let source = Address { network: 0, node: from.0, socket: 0x4001 };
         let destination = Address { network: 0, node: mac(0).0, socket: socket::SMB_SERVER };
@@ -80,7 +77,6 @@ impl Server {
         self.sent()
     }
 
-    /// Answer the request that came last.
     pub fn answer(&mut self) -> Vec<Vec<u8>> {
         let (session, message) = self.received.last().cloned().unwrap();
         let header = Header::parse(&message).unwrap().response(Status::success(0));
@@ -90,7 +86,6 @@ impl Server {
         self.sent()
     }
 
-    /// A session of a station: the number of its connection.
     pub fn session(&mut self, from: Mac) -> u16 {
         assert!(self.hear(from, &request(command::NEGOTIATE, 1)).is_empty());
         let answer = self.answer().remove(0);
@@ -107,7 +102,6 @@ pub fn numbered(command: u8, number: u16, connection: u16, sequence: u16) -> Vec
     message
 }
 
-/// Error class and code of an answer.
 pub fn error(answer: &[u8]) -> (u8, u16) {
     (answer[5], u16::from_le_bytes([answer[7], answer[8]]))
 }

@@ -37,7 +37,6 @@ fn frames_of(node: &mut Node, now: Instant) -> Vec<Vec<u8>> {
     frames
 }
 
-/// The header and data of a packet, and its framing.
 fn read(frame: &[u8]) -> (Header, Vec<u8>, Framing) {
     let frame = Frame::parse(frame).unwrap();
     let (packet, framing) = framing::packet(&frame).unwrap();

@@ -51,7 +51,6 @@ fn packet(octets: &[u8]) -> (Mac, Header, Vec<u8>) {
     (frame.header.destination, header, data.to_vec())
 }
 
-/// Captured frames, the first of them at once.
 fn at_once(mut frames: Vec<Captured>) -> Vec<Captured> {
     let first = frames[0].after_ns;
     for one in &mut frames {

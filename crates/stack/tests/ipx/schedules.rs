@@ -8,7 +8,6 @@ use crate::chance::Chance;
 use crate::exchange::{Peer, open, pair, requests};
 use crate::segment::Faults;
 
-/// What became of the schedules.
 #[derive(Debug, Default)]
 struct Tally {
     complete: u64,

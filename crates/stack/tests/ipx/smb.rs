@@ -56,7 +56,6 @@ fn files_round_trip_in_every_dialect_despite_frame_loss() {
     }
 }
 
-/// Packets for the socket of a server of SMB in a capture.
 fn requests_in(capture: &[u8]) -> u64 {
     let (mut rest, mut count) = (&capture[pcap::FILE_HEADER_OCTETS..], 0);
     while let Some(length) = rest.get(8..12) {

@@ -19,7 +19,6 @@ use crate::sessions::pair;
 
 type Said = Vec<(SessionHeader, Vec<u8>)>;
 
-/// A session of the stranger, on a link that it has set up.
 struct Hand {
     node: Node,
     now: Instant,
@@ -135,7 +134,6 @@ impl Hand {
         said
     }
 
-    /// Send a frame of the session, and give those that answer it.
     fn say(&mut self, header: SessionHeader, data: &[u8]) -> Said {
         let mut pdu = vec![0xf0, 0xf0, self.sent << 1, self.received << 1];
         header.emit(&mut pdu);

@@ -16,7 +16,6 @@ use lanlab_wire::smb1::strings::CodePage;
 
 use crate::segment::{Program, Segment};
 
-/// A client that writes a file and reads it back, or a server with files in memory.
 pub enum Station {
     Client(Box<Copying>),
     Server(Box<Serving>),

@@ -117,7 +117,6 @@ fn data_for_closed_sessions_is_counted_and_the_link_stays() {
     assert!(now < ms(60_000), "{now}");
 }
 
-/// A frame of names.
 pub fn named(
     command: NameCommand,
     [destination, source]: [Name; 2],
@@ -143,7 +142,6 @@ pub fn commands(answers: &[Vec<u8>]) -> Vec<NameHeader> {
     answers.iter().filter_map(|pdu| Some(NameHeader::parse(pdu.get(3..)?).ok()?.0)).collect()
 }
 
-/// Whether the station answers for its name.
 fn is_found(node: &mut Node, now: Instant) -> bool {
     let query = named(NameCommand::NameQuery, [name(0), NO_NAME], [0, 9]);
     let answers = commands(&give(node, now, Mac::NETBIOS_GROUP, &query));

@@ -11,7 +11,6 @@ use crate::peer::Peer;
 use crate::segment::Faults;
 use crate::sessions::pair;
 
-/// Frames of a capture with their times, ns.
 pub fn frames(capture: &[u8]) -> Vec<(u64, &[u8])> {
     let mut frames = vec![];
     let mut rest = capture;

@@ -8,12 +8,10 @@ use lanlab_units::Instant;
 use crate::peer::Peer;
 use crate::segment::{Segment, name};
 
-/// A time in milliseconds.
 pub fn ms(milliseconds: u64) -> Instant {
     Instant::from_nanos(milliseconds * 1_000_000)
 }
 
-/// Octets that say where they belong.
 pub fn pattern(message: usize, len: usize) -> Vec<u8> {
     (0..len).map(|at| (at * 7 + message * 13 + at / 251) as u8).collect()
 }
@@ -33,7 +31,6 @@ pub fn pair_over(
     (segment, id)
 }
 
-/// Have a station call another one.
 pub fn open_over(
     carrier: CarrierKind,
     segment: &mut Segment<Peer>,

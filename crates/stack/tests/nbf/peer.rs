@@ -8,7 +8,6 @@ use lanlab_units::Instant;
 
 use crate::segment::Program;
 
-/// What happened, and what is to be sent.
 #[derive(Default)]
 pub struct Peer {
     pub events: Vec<(Instant, Event)>,

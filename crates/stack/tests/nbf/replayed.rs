@@ -49,7 +49,6 @@ fn replayed(frames: &[Captured]) -> Client {
     Client { node, events, messages, answers: replayed.answers }
 }
 
-/// The LLC header of a frame, and its information without padding.
 fn llc(octets: &[u8]) -> (Control, Vec<u8>) {
     let frame = Frame::parse(octets).unwrap();
     let (header, information) = Header::parse(frame.payload).unwrap();

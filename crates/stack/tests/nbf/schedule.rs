@@ -10,7 +10,6 @@ use crate::chance::Chance;
 use crate::peer::Peer;
 use crate::segment::{Faults, Segment, name};
 
-/// What became of the schedules.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct Tally {
     pub schedules: u64,
@@ -38,7 +37,6 @@ impl Tally {
     }
 }
 
-/// A carrier of sessions with messages both ways.
 pub struct Subject {
     pub carrier: CarrierKind,
     /// Those of its stations.

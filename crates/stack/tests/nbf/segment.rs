@@ -58,12 +58,10 @@ pub struct Segment<P> {
     message: Vec<u8>,
 }
 
-/// The address of a station.
 pub fn mac(station: usize) -> Mac {
     Mac([2, 0x60, 0x8c, 0, 0, station as u8 + 1])
 }
 
-/// The name of a station.
 pub fn name(station: usize) -> Name {
     Name::new(&format!("STATION{station}"), suffix::SERVER).unwrap()
 }
@@ -92,7 +90,6 @@ impl<P: Program> Segment<P> {
         Self::of(topology, with_nodes.collect(), seed)
     }
 
-    /// Nodes that are ready made, with the addresses of their places.
     pub fn of(topology: Topology, programs: Vec<(Node, P)>, seed: u64) -> Self {
         let plan = Plan {
             topology,
@@ -139,13 +136,11 @@ impl<P: Program> Segment<P> {
         &mut self.stations[station].node
     }
 
-    /// A number that a station has counted.
     pub fn counted(&mut self, station: usize, key: &str) -> u64 {
         let counts = self.node(station).counts();
         counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
     }
 
-    /// Have a station do something, and drain it.
     pub fn with<R>(
         &mut self,
         station: usize,
@@ -157,12 +152,10 @@ impl<P: Program> Segment<P> {
         result
     }
 
-    /// Run until a time, or until nothing is left to do.
     pub fn run_until(&mut self, until: Instant) {
         self.run_while(until, |_| true);
     }
 
-    /// Run until a time, as long as `goes_on`. Gives whether that ended it.
     pub fn run_while(&mut self, until: Instant, goes_on: impl Fn(&Self) -> bool) -> bool {
         loop {
             if !goes_on(self) {

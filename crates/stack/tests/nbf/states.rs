@@ -44,7 +44,6 @@ fn states(segment: &mut Segment<Peer>) -> Vec<(Mac, Box<AdapterStatus>)> {
     heard(segment).collect()
 }
 
-/// States that the first station has heard.
 fn heard(segment: &Segment<Peer>) -> impl Iterator<Item = (Mac, Box<AdapterStatus>)> {
     segment.program(0).events.iter().filter_map(|(_, event)| match event {
         Event::Status { station, status, .. } => Some((*station, status.clone())),

@@ -12,10 +12,8 @@ use lanlab_wire::netbios_name::Name;
 use crate::segment::{mac, name, node};
 
 const PEER: Mac = Mac([2, 9, 9, 9, 9, 9]);
-/// Number of the session at the peer.
 const NUMBER: u8 = 7;
 
-/// A station that is called by a peer whose frames the test writes.
 struct Called {
     node: Node,
     now: Instant,
@@ -28,7 +26,6 @@ struct Called {
 }
 
 impl Called {
-    /// The station, with a session that the peer has opened.
     fn new() -> Self {
         let mut node = node(CarrierKind::Nbf, 0, &profile::WINDOWS_NT);
         node.listen();
@@ -67,7 +64,6 @@ impl Called {
         }
     }
 
-    /// What the station says to a PDU of the peer.
     fn give(&mut self, to: Mac, pdu: &[u8]) -> Vec<Vec<u8>> {
         let header = Header { destination: to, source: PEER, framing: Framing::Llc };
         let mut frame = vec![];
@@ -91,7 +87,6 @@ impl Called {
         self.give(mac(0), &pdu)
     }
 
-    /// Let the time of the next timer come. What the station sends then.
     fn wait(&mut self) -> Vec<Vec<u8>> {
         self.now = self.now.max(self.node.poll_timeout().expect("a timer"));
         self.node.handle_timeout(self.now);

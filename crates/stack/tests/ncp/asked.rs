@@ -45,13 +45,11 @@ impl Asked {
         self.client.poll_done(&mut Vec::new()).expect("a call that has ended")
     }
 
-    /// The request of a call.
     fn request(&mut self, call: Call<'_>) -> Vec<u8> {
         self.client.call(call);
         self.next()
     }
 
-    /// What comes of the call that was asked for.
     fn outcome(&mut self, code: u8, reply: &[u8]) -> Result<Done, Reason> {
         self.reply(code, reply);
         self.done().1.map_err(|refusal| refusal.reason)
@@ -150,7 +148,6 @@ fn entry(name: &[u8], attributes: u8, size: u32) -> Vec<u8> {
     [&entry[..], &[attributes, 0], &size.to_be_bytes(), &[0; 8]].concat()
 }
 
-/// An open file of this handle, by its reply.
 fn opened(size: u32) -> Vec<u8> {
     [&[0, 1, 2, 3, 4, 5, 0, 0][..], &entry(b"F", 0x20, size)].concat()
 }

@@ -35,7 +35,6 @@ fn header(burst: u16, flags: u8) -> Header {
     Header { flags, source: OWN, destination: 1, burst, ack: burst, ..Header::default() }
 }
 
-/// Send a packet, and give the bodies of what answers it, with their flags.
 fn send(
     bench: &mut Bench,
     header: Header,

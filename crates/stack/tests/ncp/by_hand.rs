@@ -62,7 +62,6 @@ impl Hand {
         all
     }
 
-    /// A packet comes from an adapter; what is sent at once.
     fn hear(
         &mut self,
         from: Mac,
@@ -127,7 +126,6 @@ fn reply(kind: u16, sequence: u8, connection: u16, codes: [u8; 2], data: &[u8]) 
     packet
 }
 
-/// A client with a connection, and the address of its session.
 fn open() -> (Hand, SessionId, Address) {
     let (mut hand, id, create) = calling();
     let created = reply(kind::REPLY, 0, CONNECTION, [0, 0], b"");

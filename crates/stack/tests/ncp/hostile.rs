@@ -58,12 +58,10 @@ impl Bench {
         bench
     }
 
-    /// Send a packet of a client, and give what is answered.
     fn send(&mut self, station: u8, envelope: Envelope, data: &[u8]) -> Vec<Answer> {
         self.send_from((station, 0x4003), envelope, data)
     }
 
-    /// Ask for a connection from a socket.
     fn connect(&mut self, station: u8, socket: u16) -> Vec<Answer> {
         let (kind, sequence, connection, task) = (kind::CREATE, 0, 0xffff, 1);
         self.send_from((station, socket), Envelope { kind, sequence, connection, task }, &[0])
@@ -149,7 +147,6 @@ impl Bench {
         Envelope { kind, sequence, connection: self.connection, task: 1 }
     }
 
-    /// The next request of a client, and its completion code with what it says.
     pub fn ask(&mut self, function: Function, write: impl FnOnce(&mut Vec<u8>)) -> (u8, Vec<u8>) {
         let mut message = vec![];
         function.emit(&mut message, write);

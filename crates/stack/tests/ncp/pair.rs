@@ -54,7 +54,6 @@ impl Setting {
     }
 }
 
-/// A station of this generation.
 pub fn node(index: usize, netware: NetWare, framing: Option<Framing>) -> Node {
     let carriers = CarrierKinds::only(CarrierKind::Ncp);
     let config = NodeConfig::new(mac(index), name(index), WINDOWS_NT, carriers);
@@ -62,7 +61,6 @@ pub fn node(index: usize, netware: NetWare, framing: Option<Framing>) -> Node {
     Node::new(&NodeConfig { station, ..config }, Instant::ZERO)
 }
 
-/// One end.
 pub enum End {
     Client(Box<Asking>),
     Server(Box<Serving>),
@@ -107,14 +105,12 @@ impl Asking {
         self.pump(now, node);
     }
 
-    /// Begin a call once the session is there.
     pub fn begin(&mut self, now: Instant, node: &mut Node, call: Call<'_>) -> CallId {
         let id = self.client.as_mut().unwrap().call(call);
         self.pump(now, node);
         id
     }
 
-    /// What has come of calls.
     pub fn take_done(&mut self) -> Vec<(CallId, Result<Done, Refusal>)> {
         self.done.drain(..).map(|(id, outcome, _)| (id, outcome)).collect()
     }
@@ -197,14 +193,12 @@ impl Program for End {
     }
 }
 
-/// See the module.
 pub struct Pair {
     pub segment: Segment<End>,
     pub id: SessionId,
 }
 
 impl Pair {
-    /// A pair whose client calls the server by its name.
     pub fn calling(setting: &Setting) -> Self {
         let carrier = CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: true };
         let plan = Plan {
@@ -246,7 +240,6 @@ impl Pair {
         Self { segment, id }
     }
 
-    /// The same, once the session is there.
     pub fn new(setting: &Setting) -> Self {
         let mut pair = Self::calling(setting);
         let connected = pair.outcome(Client::CONNECTED).0;
@@ -254,7 +247,6 @@ impl Pair {
         pair
     }
 
-    /// Change how the client connects, before it does.
     pub fn plan(&mut self, change: impl FnOnce(&mut Plan)) {
         self.segment.with(0, |_, _, end| match end {
             End::Client(asking) => change(asking.plan.as_mut().unwrap()),
@@ -276,7 +268,6 @@ impl Pair {
         }
     }
 
-    /// Have the server do something.
     pub fn serve<R>(&mut self, act: impl FnOnce(Instant, &mut Node, &mut Serving) -> R) -> R {
         self.segment.with(1, |now, node, end| match end {
             End::Server(serving) => act(now, node, serving),
@@ -305,13 +296,11 @@ impl Pair {
         })
     }
 
-    /// Make a call.
     pub fn ask(&mut self, call: Call<'_>) -> (Result<Done, Refusal>, Vec<u8>) {
         let id = self.begin(call);
         self.outcome(id)
     }
 
-    /// Begin a call.
     pub fn begin(&mut self, call: Call<'_>) -> CallId {
         self.segment.with(0, |now, node, end| match end {
             End::Client(one) => one.begin(now, node, call),
@@ -319,7 +308,6 @@ impl Pair {
         })
     }
 
-    /// Make a call that succeeds, and says nothing.
     pub fn done(&mut self, call: Call<'_>) {
         let outcome = self.ask(call).0;
         assert_eq!(outcome, Ok(Done::Nothing), "{call:?}");
@@ -358,7 +346,6 @@ impl Pair {
         self.done(Call::Close { file });
     }
 
-    /// All of a file.
     pub fn get(&mut self, path: &str) -> Vec<u8> {
         let (file, size_bytes) = self.open(path, Access::Read).unwrap();
         let mut all = vec![];
@@ -381,7 +368,6 @@ impl Pair {
         }
     }
 
-    /// Log out, and end the connection.
     pub fn end(&mut self) {
         self.done(Call::End);
         let id = self.id;
@@ -409,14 +395,12 @@ impl Pair {
         }
     }
 
-    /// A number that a node has counted.
     pub fn counted(&mut self, station: usize, key: &str) -> u64 {
         let counts = self.segment.node(station).counts();
         counts.iter().find(|(found, _)| *found == key).unwrap_or_else(|| panic!("{key}")).1
     }
 }
 
-/// Octets that say where they belong.
 pub fn pattern(count: usize) -> Vec<u8> {
     (0..count).map(|at| (at * 7 + at / 251) as u8).collect()
 }

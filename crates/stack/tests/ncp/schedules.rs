@@ -103,7 +103,6 @@ impl Program for End {
     }
 }
 
-/// What became of the schedules.
 #[derive(Debug, Default)]
 struct Tally {
     complete: u64,

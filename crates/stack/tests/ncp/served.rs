@@ -32,7 +32,6 @@ pub fn offer(netware: NetWare) -> Offer {
     }
 }
 
-/// A session, without a carrier.
 pub struct Asking {
     pub session: Session,
     files: MemoryFiles,
@@ -90,7 +89,6 @@ impl Asking {
         self.files.carry_out(FileCall::MakeDirectory { path: vec![name.to_owned()] }, &mut vec![]);
     }
 
-    /// Open and give the handle.
     pub fn open(&mut self, access: u8, path: &[u8]) -> [u8; 6] {
         let (code, reply) = self.ask(f::OPEN, &[&[1, 6, access, path.len() as u8], path].concat());
         assert_eq!(code, c::OK, "{}", path.escape_ascii());

@@ -15,7 +15,6 @@ use crate::segment::{mac, name};
 
 const SECOND_NS: u64 = 1_000_000_000;
 
-/// Begin a call, and let time pass.
 fn begin(pair: &mut Pair, call: Call<'_>, seconds: u64) -> lanlab_stack::redirector::CallId {
     let id = pair.begin(call);
     pair.segment.run_until(pair.segment.now.plus_nanos(seconds * SECOND_NS));
@@ -157,7 +156,6 @@ fn a_missing_server_is_searched_for_a_bounded_time() {
     assert_eq!((why, at.nanos_since(from)), (Why::NameNotFound, 3 * SECOND_NS));
 }
 
-/// What a node sends now: to whom, and the socket and data of the packet.
 fn sent(node: &mut Node, now: Instant) -> Vec<(Mac, u16, Vec<u8>)> {
     let (mut frame, mut found) = (vec![], vec![]);
     while node.poll_transmit(now, &mut frame) {

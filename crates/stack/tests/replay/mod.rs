@@ -4,7 +4,6 @@ use lanlab_stack::node::Node;
 use lanlab_units::Instant;
 use lanlab_wire::pcap;
 
-/// A frame that another program sent.
 #[derive(Debug, Clone)]
 pub struct Captured {
     /// Time after the first frame of the capture, ns.

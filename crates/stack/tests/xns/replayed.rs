@@ -29,7 +29,6 @@ fn station(connection: u16) -> (Node, Instant) {
     (node, begin)
 }
 
-/// The datagram in a frame, whose checksum holds.
 fn datagram(frame: &[u8]) -> (u8, u16, Vec<u8>) {
     let frame = Frame::parse(frame).unwrap();
     let packet = idp::parse(framing::packet(&frame).unwrap().0).unwrap();

@@ -53,7 +53,6 @@ fn files_round_trip_in_every_dialect_despite_frame_loss() {
     }
 }
 
-/// Numbered packets of each end, and whether each is the last one of its message.
 type Numbered = BTreeMap<(String, u64), bool>;
 
 #[test]

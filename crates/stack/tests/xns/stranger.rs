@@ -17,7 +17,6 @@ pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 pub const THEIRS: u16 = 0x1234;
 pub const SOCKET: u16 = 0x4321;
 
-/// A packet that was sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
     pub framing: Framing,
@@ -31,7 +30,6 @@ impl Sent {
         Header::parse(&self.data).unwrap()
     }
 
-    /// Number of the error that it is.
     pub fn error(&self) -> u16 {
         assert_eq!(self.packet.kind, packet_type::ERROR);
         u16::from_be_bytes([self.data[0], self.data[1]])
@@ -91,7 +89,6 @@ impl Server {
         self.node.counts().iter().find(|(known, _)| *known == key).unwrap().1
     }
 
-    /// Packets that are sent now.
     pub fn sent(&mut self) -> Vec<Sent> {
         let (mut all, mut octets) = (vec![], vec![]);
         while self.node.poll_transmit(self.now, &mut octets) {
@@ -114,7 +111,6 @@ impl Server {
         self.hear_frame(&frame(framing::ETHERNET_II, packet, data))
     }
 
-    /// A packet of a session comes in from the socket of the client; what is answered at once.
     pub fn hear(&mut self, from: Mac, header: Header, data: &[u8]) -> Vec<Header> {
         let mut octets = vec![];
         header.emit(&mut octets);
@@ -128,7 +124,6 @@ impl Server {
         self.hear(from, call(source), b"")
     }
 
-    /// A session of the client: our connection.
     pub fn session(&mut self) -> u16 {
         let answers = self.call(CLIENT, THEIRS);
         assert_eq!(answers.len(), 1);
@@ -145,13 +140,11 @@ pub fn call(source: u16) -> Header {
     Header { control, source, allocation: 2, ..Header::default() }
 }
 
-/// A message of one packet.
 pub fn part(destination: u16, sequence: u16) -> Header {
     let (control, source) = (control::END_OF_MESSAGE, THEIRS);
     Header { control, source, destination, sequence, allocation: 2, ..Header::default() }
 }
 
-/// The header of a packet to the station.
 pub fn packet(from: Mac, source: u16, destination: u16, kind: u8) -> Packet {
     Packet {
         checksum: 0,
@@ -162,7 +155,6 @@ pub fn packet(from: Mac, source: u16, destination: u16, kind: u8) -> Packet {
     }
 }
 
-/// A frame with a packet.
 pub fn frame(framing: Framing, packet: &Packet, data: &[u8]) -> Vec<u8> {
     let to = if packet.destination.node == [0xff; 6] { Mac::BROADCAST } else { mac(0) };
     let mut octets = vec![];

@@ -34,7 +34,6 @@ fn times(all: &[(u64, Header)]) -> Vec<u64> {
 
 const ASKS: u8 = control::SYSTEM | control::ACKNOWLEDGE;
 
-/// An acknowledgement of the client.
 fn acknowledgement(ours: u16, expected: u16, allocation: u16) -> Header {
     Header { control: control::SYSTEM, expected, allocation, ..part(ours, 0) }
 }

@@ -14,10 +14,8 @@ use lanlab_wire::smb1::{
     transaction, transaction2, tree_connect_andx, write, write_andx, write_raw,
 };
 
-/// Names and values.
 pub type Facts = Vec<(&'static str, String)>;
 
-/// What `message` of a client or of a server says.
 pub fn facts(message: &[u8], from_client: bool) -> Result<Facts, Error> {
     let header = Header::parse(message)?;
     let mut facts = vec![

@@ -17,13 +17,11 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// What follows the NBSS header.
     pub fn message(&self) -> &[u8] {
         &self.packet[HEADER_LEN..]
     }
 }
 
-/// Every packet of the file.
 pub fn frames() -> Vec<Frame> {
     let lines: Vec<_> = FRAMES.lines().filter(|line| !line.starts_with('#')).collect();
     assert_eq!(lines.len(), 586, "two lines for each packet");
@@ -37,7 +35,6 @@ pub fn frames() -> Vec<Frame> {
         .collect()
 }
 
-/// Those that hold a message of SMB 1.
 pub fn messages() -> Vec<Frame> {
     let is_message = |frame: &Frame| frame.message().starts_with(b"\xffSMB");
     frames().into_iter().filter(is_message).collect()

@@ -7,9 +7,7 @@ use lanlab_wire::probe::Layout;
 use lanlab_wire::session::{Kind, Message, Token};
 use lanlab_workloads::handshake::{Acceptor, Initiator, InitiatorState};
 
-/// Of every session here.
 pub const TOKEN: Token = Token([7; 16]);
-/// A millisecond, ns.
 pub const MS: u64 = 1_000_000;
 
 /// What a link does to datagrams.
@@ -29,14 +27,12 @@ pub struct Faults {
     pub broken_from_ns: Option<u64>,
 }
 
-/// An end of the link: one that sends messages or requests, and one that receives them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum To {
     Sender,
     Receiver,
 }
 
-/// A link.
 pub struct Link {
     pub faults: Faults,
     random: u64,
@@ -80,12 +76,10 @@ impl Link {
         }
     }
 
-    /// Send a message of the session.
     pub fn say(&mut self, to: To, kind: Kind, now: Instant) {
         self.send(to, &Message { token: TOKEN, flow: 0, kind }.emit(), now);
     }
 
-    /// What arrives next, if that is not after `by`.
     pub fn next(&mut self, by: Instant) -> Option<(Instant, To, Vec<u8>)> {
         let first = self.under_way.first_entry().filter(|entry| entry.key().0 <= by)?;
         let ((at, _), (to, datagram)) = first.remove_entry();

@@ -50,7 +50,6 @@ pub struct Pause {
     pub time_ns: u64,
 }
 
-/// What a trial came to.
 pub struct Trial {
     pub counts: Counts,
     /// How the requester ended before it sent its end to the responder, and after.
@@ -68,13 +67,11 @@ pub struct Trial {
 }
 
 impl Trial {
-    /// Requests that are measured.
     pub fn measured(&self) -> impl Iterator<Item = u64> {
         let numbers = self.requests.sent.iter().map(|(number, _)| *number);
         numbers.filter(|number| self.counts.is_measured(*number))
     }
 
-    /// Measured requests to which no reply came, and replies that came again.
     pub fn missing_and_repeated(&self) -> (u64, u64) {
         let came = |number| self.replies.get(&number).copied().unwrap_or(0);
         let missing = self.measured().filter(|&number| came(number) == 0).count();
@@ -83,12 +80,10 @@ impl Trial {
     }
 }
 
-/// Whether both ends found that all is done.
 pub fn finished(trial: &Trial) -> bool {
     [trial.ended_by, trial.agreed_by, trial.responder_ended_by] == [EndedBy::Finished; 3]
 }
 
-/// Ask and answer.
 pub fn trial(plan: &Plan, faults: Faults, seed: u64) -> Trial {
     trial_with(plan, faults, seed, START_NS, Pause::default())
 }
@@ -142,7 +137,6 @@ enum Requester<'a> {
     OnSchedule(Box<RateSender<'a>>, Box<RateListener<'a>>),
 }
 
-/// What a requester has sent.
 pub struct Requests {
     confirm_ns: u64,
     start: Instant,
@@ -292,7 +286,6 @@ impl Ends<'_> {
         }
     }
 
-    /// Do what the responder does without being asked.
     fn answer(&mut self, now: Instant) {
         while self.responder_ended.is_none() {
             match self.responder.next(now).expect("it ends in time") {
@@ -305,7 +298,6 @@ impl Ends<'_> {
         }
     }
 
-    /// A datagram has come.
     fn arrive(&mut self, to: To, datagram: &[u8], now: Instant) {
         match to {
             To::Receiver if self.responder_ended.is_none() => {

@@ -21,7 +21,6 @@ pub fn plan() -> Plan {
     Plan { pace, shared_pace: pace, silence_ns: 1_500 * MS, ..example::plan() }
 }
 
-/// What a trial came to.
 pub struct Trial {
     pub sent: Sent,
     pub counts: Counts,
@@ -158,7 +157,6 @@ impl Ends<'_> {
         }
     }
 
-    /// Let the receiver check whether it is over, and send a keep-alive.
     fn look(&mut self, now: Instant) {
         if self.received.is_some() || now < self.next_look {
             return;
@@ -175,7 +173,6 @@ impl Ends<'_> {
         }
     }
 
-    /// A datagram has come.
     fn arrive(&mut self, to: To, datagram: &[u8], now: Instant) {
         if to == To::Sender {
             self.inbox.push(Message::parse(datagram).expect("a message of the session"));

@@ -50,12 +50,10 @@ pub enum Fails {
     AnswersTooMuchFrom(u64),
 }
 
-/// Time that a denial takes.
 pub const DENIAL_NS: u64 = 100_000;
 /// Time after which a call without an answer fails.
 pub const TIMEOUT_NS: u64 = 1_000_000_000;
 
-/// The server. Clones are the same one.
 #[derive(Clone)]
 pub struct Server(Rc<Inner>);
 
@@ -97,12 +95,10 @@ impl Server {
         }))
     }
 
-    /// Have a file be there.
     pub fn put(&self, path: &str, content: Vec<u8>) {
         self.0.files.borrow_mut().insert(path.to_owned(), content);
     }
 
-    /// What is in a file.
     pub fn file(&self, path: &str) -> Option<Vec<u8>> {
         self.0.files.borrow().get(path).cloned()
     }
@@ -157,7 +153,6 @@ impl Connector for Server {
     }
 }
 
-/// A connection to the server.
 pub struct ServerSession {
     server: Server,
     is_broken: Cell<bool>,

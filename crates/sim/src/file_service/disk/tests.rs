@@ -31,7 +31,6 @@ fn one(sector: u64) -> Access {
     Access { sector, count: 1, is_write: false }
 }
 
-/// Do accesses one after the other, each after `pause_ns`; gives the time of each in ns.
 fn timed(plan: DiskPlan, pause_ns: u64, accesses: impl IntoIterator<Item = Access>) -> Vec<u64> {
     let time = VirtualTime::new();
     let disk = Disk::new(plan, time.clone()).unwrap();

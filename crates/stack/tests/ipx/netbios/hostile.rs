@@ -18,7 +18,6 @@ pub const OTHER: Mac = Mac([2, 0, 0, 0, 0, 78]);
 /// Connection of the client.
 pub const THEIRS: u16 = 0x1234;
 
-/// A server, driven by hand.
 pub struct Server {
     pub node: Node,
     pub now: Instant,
@@ -62,7 +61,6 @@ impl Server {
         self.now = until;
     }
 
-    /// Packets of sessions that are sent now.
     pub fn sent(&mut self) -> Vec<SessionHeader> {
         let (mut all, mut octets) = (vec![], vec![]);
         while self.node.poll_transmit(self.now, &mut octets) {
@@ -87,7 +85,6 @@ impl Server {
         self.sent()
     }
 
-    /// A packet comes in; what is answered at once.
     pub fn hear(&mut self, from: Mac, header: SessionHeader, data: &[u8]) -> Vec<SessionHeader> {
         let mut octets = vec![];
         SessionHeader { data_bytes: data.len() as u16, ..header }.emit(&mut octets);
@@ -117,7 +114,6 @@ impl Server {
         self.hear(from, header, &data)
     }
 
-    /// A session of the client: our connection.
     pub fn session(&mut self) -> u16 {
         let answers = self.call(CLIENT, THEIRS);
         assert_eq!(answers.len(), 1);
@@ -128,7 +124,6 @@ impl Server {
     }
 }
 
-/// A message of one packet.
 pub fn part(destination: u16, sequence: u16, len: u16) -> SessionHeader {
     SessionHeader {
         control: control::END_OF_MESSAGE,

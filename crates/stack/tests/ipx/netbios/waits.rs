@@ -308,7 +308,6 @@ fn an_unanswered_call_is_sent_five_times() {
     assert!(calls[0] - begin.as_nanos() < 10_000_000);
 }
 
-/// Packets of sessions in a capture: time, station and header.
 fn packets(capture: &[u8]) -> Vec<(u64, usize, SessionHeader)> {
     let (mut rest, mut all) = (capture, vec![]);
     while rest.len() >= pcap::RECORD_HEADER_OCTETS {
@@ -328,7 +327,6 @@ fn packets(capture: &[u8]) -> Vec<(u64, usize, SessionHeader)> {
     all
 }
 
-/// What both ends count is what was seen between them, counted by itself.
 #[test]
 fn both_ends_count_the_same_traffic() {
     for seed in 0..6 {
