@@ -23,9 +23,7 @@ const DNS_COMPUTER: u16 = 3;
 
 #[derive(Debug, PartialEq, Eq)]
 pub enum Message<'a> {
-    Negotiate {
-        flags: u32,
-    },
+    Negotiate { flags: u32 },
     Authenticate(Authenticate<'a>),
 }
 
