@@ -73,10 +73,13 @@ _LINES = (
 
 
 @pytest.mark.parametrize("line", _LINES)
-def test_wrong_command_lines(line: str, lanlab: Lanlab, snapshot: SnapshotAssertion) -> None:
+def test_wrong_command_lines(
+    line: str, lanlab: Lanlab, folder: Path, snapshot: SnapshotAssertion
+) -> None:
     said = lanlab(*line.split())
 
     assert said.out == "" and said.code in (1, 2)
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]
     assert f"exit {said.code}\n{said.err}" == snapshot
 
 

@@ -46,7 +46,7 @@ def test_exceeding_a_margin_is_tested_on_one_side(sign: int) -> None:
     assert claimed.trials_per_side == pytest.approx(math.ceil(both), abs=1)
 
 
-def test_two_trials_are_accepted() -> None:
+def test_a_plan_has_two_trials_at_least_and_its_cap_at_most() -> None:
     assert trials_to_detect(100, 1, cap=2).trials_per_side == 2
     assert trials_to_detect(1, 1, cap=2).trials_per_side is None
     cap = trials_to_detect(1, 1).trials_per_side
