@@ -17,6 +17,12 @@ from lanlab.workloads.metrics import OPERATIONS
 pytestmark = pytest.mark.usefixtures("cache")
 
 FILES, CLIENTS, WIDTH = 12, 2, 2
+#: Requests that each operation needs, as tshark counts them.
+EXCHANGES = {
+    "sftp": {"create": 2, "stat": 1, "open": 2, "rename": 1, "remove": 1},
+    "smb": {"create": 2, "stat": 2, "open": 2, "rename": 3, "remove": 2},
+    "webdav": {"create": 1, "stat": 1, "open": 1, "rename": 1, "remove": 1},
+}
 #: What each service lacks.
 LACKS = {name: {"make_directory", "rename", "remove_directory"} for name in ("s3", "s3s")}
 
@@ -64,6 +70,8 @@ def test_each_service_does_what_it_can_and_keeps_nothing(
     assert {one["operation"]: one["operations"] for one in found["phases"]} == expected
     assert {one["operation"] for one in found["not_measured"]} == LACKS.get(service, set())
     assert all(one["time"]["min_ns"] > 0 for one in found["phases"])
+    exchanges = {name: found["metrics"][f"{name}_exchanges"] for name in EXCHANGES.get(service, ())}
+    assert exchanges == EXCHANGES.get(service, {})
     assert found["metrics"]["files_created_and_removed_per_s"] > 0
     # Each phase lasts at least as long as the calls of one client, one after the other.
     for one in found["phases"]:

@@ -140,7 +140,10 @@ macro_rules! services {
             }
 
             async fn end(self) -> Result<()> {
-                each!(self, session => session.end().await)
+                let before = crate::exchanges::answered();
+                let ended = each!(self, session => session.end().await);
+                crate::exchanges::return_to(before);
+                ended
             }
         }
     };

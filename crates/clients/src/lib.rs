@@ -3,6 +3,7 @@
 mod any;
 mod confined_directory;
 mod directory;
+pub mod exchanges;
 pub mod ftp;
 #[cfg(any(test, feature = "fuzz"))]
 #[path = "../tests/fuzz_checks/mod.rs"]

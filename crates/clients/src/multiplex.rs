@@ -166,7 +166,9 @@ impl<W: Wire> Multiplex<W> {
         }
         writer.cut = false;
         drop(writer);
-        answer.await.map_err(|_| self.waiting.ended())
+        let answer = answer.await.map_err(|_| self.waiting.ended())?;
+        crate::exchanges::count();
+        Ok(answer)
     }
 }
 

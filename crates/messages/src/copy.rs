@@ -141,6 +141,8 @@ pub struct LeftOut {
 pub struct Copied {
     /// From the opening of the first file to the confirmed closing of the last, at both sides.
     pub elapsed_ns: u64,
+    /// Requests that were answered, of all files; absent: this service's client does not count them.
+    pub exchanges: Option<u64>,
     /// Time from the start asked for to the first opening.
     pub start_skew_ns: i64,
     pub files: u64,

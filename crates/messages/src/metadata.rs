@@ -85,6 +85,8 @@ pub struct MetadataPhase {
     pub elapsed_ns: u64,
     /// From the call to its answer.
     pub time: Distribution,
+    /// As of `Copied`.
+    pub exchanges: Option<u64>,
 }
 
 /// An operation that the service does not have.

@@ -277,6 +277,8 @@ def _answer(
     console.print()
     answer(markup=True).print(Fitted(found.table, ""))
     console.print()
+    if found.why:
+        console.print(found.why)
     for target, why in left_out.items():
         console.print(f"not measured: {target}: {why}")
     console.print(f"`lanlab report {run.id}` writes a page with figures")

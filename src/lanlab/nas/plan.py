@@ -111,9 +111,8 @@ def _metadata(users: int, files: int) -> Task:
 def bytes_needed(found: Sequence[Task]) -> int:
     from lanlab.workloads.copy_datasets import mean_bytes
 
-    return int(
-        max(mean_bytes(task.parameters["dataset"]) for task in found if task.workload == "copy")
-    )
+    datasets = [task.parameters["dataset"] for task in found if "dataset" in task.parameters]
+    return int(max(map(mean_bytes, datasets)))
 
 
 def study(

@@ -32,6 +32,8 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     if elapsed_s > 0:
         metrics["goodput_bps"] = 8 * octets / elapsed_s
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
+    if copied.get("exchanges") is not None and copied["copied_files"] > 0:
+        metrics["exchanges_per_file"] = copied["exchanges"] / copied["copied_files"]
     metrics |= carrier_metrics(copied.get("carrier"))
     metrics |= _on_the_medium(outcome, octets)
     if (stack := copied.get("stack")) is not None:

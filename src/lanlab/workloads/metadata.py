@@ -148,6 +148,8 @@ def metadata_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
             continue
         if phase["elapsed_ns"] > 0:
             metrics[f"{operation}_per_s"] = 1e9 * phase["operations"] / phase["elapsed_ns"]
+        if phase.get("exchanges") is not None:
+            metrics[f"{operation}_exchanges"] = phase["exchanges"] / phase["operations"]
         metrics |= time_metrics(f"{operation}_time", phase["time"], ("p50", "p99", "max"), "s")
     metrics |= {
         "verified_names": measured["verified_names"],

@@ -223,6 +223,7 @@ COPY = _table(
     _ELAPSED,
     Metric("elapsed_ns", "ns", "elapsed time", "less"),
     Metric("files_per_s", "1/s", "files a second", "more"),
+    Metric("exchanges_per_file", "exchanges", "requests and answers for each file", "less"),
     _times("first_byte", "time to the first byte", "p50 max", "s"),
     _times("file_time", "time of a file", " ".join(FILE_STATISTICS), "s"),
     *(_times(call, f"time of a call: {call}", "p50 p99", "s") for call in FILE_CALLS),
@@ -302,6 +303,10 @@ METADATA = _table(
     ),
     *(
         _times(f"{operation}_time", f"response time: {words}", "p50 p99 max", "s")
+        for operation, words in OPERATIONS.items()
+    ),
+    *(
+        Metric(f"{operation}_exchanges", "exchanges", f"requests and answers: {words}", "less")
         for operation, words in OPERATIONS.items()
     ),
     Metric("connect_s", "s", "connecting and logging in, mean", "less"),

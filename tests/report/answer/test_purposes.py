@@ -13,7 +13,11 @@ TASKS = plan.tasks(plan.USUAL, plan.Speed(80e6, 200), 3)
 SPREAD = (0.99, 1.0, 1.01, 1.0, 0.995)
 
 
-def found(rates: Mapping[str, Mapping[str, float]], spread: Sequence[float] = SPREAD) -> Purposes:
+def found(
+    rates: Mapping[str, Mapping[str, float]],
+    spread: Sequence[float] = SPREAD,
+    exchanges: Mapping[str, float] | None = None,
+) -> Purposes:
     targets = [URLS[name] for name in next(iter(rates.values()))]
     study = plan.study("nas", targets, TASKS, len(spread), {})
     run = RunRecord(
@@ -33,6 +37,7 @@ def found(rates: Mapping[str, Mapping[str, float]], spread: Sequence[float] = SP
         for block, factor in enumerate(spread):
             of_files = rates.get(files, rates["small"])
             for place, (name, rate) in enumerate(of_files.items()):
+                counted = {"exchanges_per_file": exchanges[name]} if exchanges else {}
                 value = rate * factor * (1 + 0.002 * ((block * 7 + place * 3) % 5))
                 trials.append(
                     TrialRecord(
@@ -47,7 +52,7 @@ def found(rates: Mapping[str, Mapping[str, float]], spread: Sequence[float] = SP
                         status="done",
                         started_at="2026-01-01T00:00:00+00:00",
                         elapsed_s=1.0,
-                        metrics={task.metric: value},
+                        metrics={task.metric: value, **counted},
                         raw={},
                         error=None,
                     )
@@ -89,3 +94,12 @@ def test_single_trials_give_no_ranking(spread: Sequence[float]) -> None:
     answer = found({"large": {"SMB": 100, "NFS": 80}, "small": {"SMB": 50, "NFS": 100}}, spread)
     assert answer.sentence.startswith("No ranking")
     assert {row[1].text for row in answer.table.rows} == {"not tested"}
+
+
+def test_round_trips_of_a_small_file_explain_the_order() -> None:
+    same = {"SMB": 100.0, "NFS": 100.0, "SFTP": 100.0}
+    needs = {"SMB": 3.0, "NFS": 4.0, "SFTP": 3.0}
+    answer = found({"large": same, "small": same}, exchanges=needs)
+    ways = "; ".join(f"{way}: SMB and SFTP 3, NFS 4" for way in ("upload", "download"))
+    assert answer.why == answer.to_json()["why"] == f"Round trips for each small file, {ways}."
+    assert found({"large": same, "small": same}).why == ""

@@ -58,7 +58,10 @@ impl<N: Network> Control<N> {
             async { lines.send(&text).await.map_err(|error| Fault::of_connection(what, &error)) };
         network.within(what, sending).await.inspect_err(|lost| {
             self.lost = Some(lost.clone());
-        })
+        })?;
+        // Their answers come together, as they went out.
+        crate::exchanges::count();
+        Ok(())
     }
 
     pub async fn reply(&mut self, what: &str) -> Result<Reply> {

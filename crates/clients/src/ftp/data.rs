@@ -91,6 +91,8 @@ impl<N: Network> DataConnections<N> {
             Asked::Already => connecting.await?,
             Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
         };
+        // The handshake of its TCP.
+        crate::exchanges::count();
         if may_begin && !self.network.has_tls() {
             return Ok(self.transfer(wire, length, Beginning::Unheard));
         }

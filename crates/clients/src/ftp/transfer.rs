@@ -199,6 +199,7 @@ impl<N: Network> Transfer<N> {
             return Err(self.reason(control, what, fault).await);
         }
         self.confirm(control, what).await?;
+        crate::exchanges::count();
         if self.network.has_tls() {
             // A ticket that is not read could resume no later connection, and a connection closed
             // with something unread is reset.

@@ -142,6 +142,7 @@ impl Http {
     }
 
     pub fn see(&self, head: &Head) {
+        crate::exchanges::count();
         if self.server.borrow().is_none()
             && let Some(server) = head.fields.get(SERVER)
             && let Ok(server) = server.to_str()

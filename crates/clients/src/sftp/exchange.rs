@@ -154,6 +154,9 @@ impl Exchange {
             Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
         });
         drop(forget);
+        if reply.is_ok() {
+            crate::exchanges::count();
+        }
         reply
     }
 

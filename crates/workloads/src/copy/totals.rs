@@ -44,6 +44,7 @@ pub fn add_up(copying: Copying, workers: Vec<Worked>) -> Totals {
     let last = meters.files.iter().map(|file| file.closed).max().unwrap_or(first);
     let copied = Copied {
         elapsed_ns: last.nanos_since(first),
+        exchanges: None,
         start_skew_ns: first.signed_nanos_from(start),
         files: files as u64,
         bytes,

@@ -40,10 +40,13 @@ class Purposes:
     sentence: str
     table: Table
     purposes: tuple[Purpose, ...]
+    #: Round trips for each small file, by service; empty where they are not counted.
+    why: str
 
     def to_json(self) -> dict[str, Any]:
         return {
             "answer": self.sentence,
+            "why": self.why,
             "purposes": [
                 {
                     "purpose": one.title,
@@ -79,7 +82,29 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
         _COLUMNS,
         tuple(_row(one, names) for one in purposes),
     )
-    return Purposes(_sentence(purposes, names), table, purposes)
+    return Purposes(_sentence(purposes, names), table, purposes, _why(trials, factor, names))
+
+
+def _why(trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]) -> str:
+    """The round trips that a client waits for when it copies a small file, by direction."""
+    parts = []
+    for direction in ("upload", "download"):
+        needs: dict[str, list[str]] = {}
+        for level, name in names.items():
+            counts = [
+                trial.metrics["exchanges_per_file"]
+                for trial in trials
+                if trial.experiment == f"small-{direction}-1"
+                and trial.factors.get(factor) == level
+                and "exchanges_per_file" in trial.metrics
+            ]
+            if counts:
+                needs.setdefault(f"{sum(counts) / len(counts):.3g}", []).append(name)
+        ordered = sorted(needs.items(), key=lambda one: float(one[0]))
+        if ordered:
+            said = (f"{joined(own)} {count}" for count, own in ordered)
+            parts.append(f"{direction}: {', '.join(said)}")
+    return f"Round trips for each small file, {'; '.join(parts)}." if parts else ""
 
 
 def _sentence(purposes: Sequence[Purpose], names: Mapping[Level, str]) -> str:

@@ -33,6 +33,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
             if f"file_time_{name}_s" in metrics
         )
         said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
+    if "exchanges_per_file" in metrics:
+        said.append(line("round trips", f"{metrics['exchanges_per_file']:.3g} for each file"))
     said.append(
         line("connecting", f"{format_time(metrics['connect_s'])}, not in the measured time")
     )

@@ -39,7 +39,9 @@ def _operation_line(trial: TrialRecord, operation: str, what: str) -> str | None
         for name in ("p50", "p99", "max")
         if (key := f"{operation}_time_{name}_s") in trial.metrics
     )
-    return line(what, f"{_rate(rate)}/s; {times}")
+    exchanges = trial.metrics.get(f"{operation}_exchanges")
+    needs = "" if exchanges is None else f"; round trips {exchanges:.3g}"
+    return line(what, f"{_rate(rate)}/s; {times}{needs}")
 
 
 class MetadataPresentation(Presentation):

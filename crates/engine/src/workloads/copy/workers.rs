@@ -1,10 +1,10 @@
 //! The worker threads of a copy, each with its own connection and a shared queue of files.
 
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 use std::thread;
 
-use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory};
+use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory, exchanges};
 use lanlab_files::{ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -71,6 +71,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         source: source.as_deref(),
         place: place.as_ref(),
         next: AtomicUsize::new(0),
+        exchanges: AtomicU64::new(0),
         guard: bounded(spec, running),
         running,
         connecting: Semaphore::new(CONNECT_AT_ONCE),
@@ -85,6 +86,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         running.tell_files(line);
     }
     copied.carrier = carrier;
+    copied.exchanges = exchanges::counted(job.exchanges.load(Ordering::Relaxed));
     copied.stack = stack::facts(&spec.service);
     let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
         Ok(verified) => {
@@ -103,6 +105,7 @@ struct Job<'a> {
     source: Option<&'a ConfinedDirectory>,
     place: Option<&'a Place>,
     next: AtomicUsize,
+    exchanges: AtomicU64,
     guard: Guard<'a, RuntimeClock>,
     running: &'a Running,
     connecting: Semaphore,
@@ -179,12 +182,14 @@ impl Job<'_> {
         let start = starts.recv().map_err(|_| Failure::cancelled())?;
         let is_time = self.running.wait_to_begin(start);
         let before = os::thread_usage();
+        let answered = exchanges::answered();
         let mut hashes = Hashes::new();
         let failure = match is_time {
             None => Some(Failure::cancelled()),
             Some(_) => runtime.block_on(worker.copy_all(session, &mut hashes)).err(),
         };
         let cpu = os::thread_usage().since(before);
+        self.exchanges.fetch_add(exchanges::answered() - answered, Ordering::Relaxed);
         if failure.is_some() {
             self.guard.stop();
         }

@@ -3,7 +3,7 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use lanlab_clients::{AnySession, CarriedSince};
+use lanlab_clients::{AnySession, CarriedSince, exchanges};
 use lanlab_files::{Facts, Session};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -55,7 +55,7 @@ enum Order {
 
 enum Report {
     Connected { connect_ns: u64, facts: Facts },
-    Performed(Done, CpuTime),
+    Performed(Done, CpuTime, u64),
     Verified(u64),
 }
 
@@ -158,11 +158,12 @@ impl Trial<'_> {
         match order {
             Order::Perform { operation, is_renamed, start } => {
                 self.running.wait_to_begin(start).ok_or_else(Failure::cancelled)?;
-                let before = os::thread_usage();
+                let (before, answered) = (os::thread_usage(), exchanges::answered());
                 let work = perform(session, tree, (operation, is_renamed), guard);
                 let done = runtime.block_on(guard.unless_stopped(work));
                 let cpu = cpu_time(os::thread_usage().since(before));
-                Ok(Report::Performed(done.map_err(CopyError::into_failure)?, cpu))
+                let answered = exchanges::answered() - answered;
+                Ok(Report::Performed(done.map_err(CopyError::into_failure)?, cpu, answered))
             }
             Order::Verify(stage) => {
                 let work = guard.unless_stopped(verify(session, tree, stage, guard));
@@ -238,9 +239,9 @@ impl Totals {
     /// Add up all clients' results of one phase; returns whether the service has the operation.
     fn add(&mut self, operation: Operation, answers: Vec<Report>) -> bool {
         let (mut began, mut ended) = (Vec::new(), Vec::new());
-        let mut times = DistributionMeter::new();
+        let (mut times, mut exchanged) = (DistributionMeter::new(), 0);
         for reported in answers {
-            let Report::Performed(done, cpu) = reported else { continue };
+            let Report::Performed(done, cpu, answered) = reported else { continue };
             if let Some(reason) = done.not_measured {
                 let operation = operation.name().to_owned();
                 self.not_measured.push(NotMeasured { operation, reason });
@@ -248,6 +249,7 @@ impl Totals {
                 return false;
             }
             times.add(&done.times);
+            exchanged += answered;
             self.cpu = self.cpu.plus(cpu);
             began.push(done.began);
             ended.push(done.ended);
@@ -261,6 +263,7 @@ impl Totals {
             operations: times.samples(),
             elapsed_ns: ended.nanos_since(began),
             time: times.finish(),
+            exchanges: exchanges::counted(exchanged),
         });
         true
     }
