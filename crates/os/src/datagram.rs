@@ -9,19 +9,19 @@ pub struct DatagramOptions {
     pub receive_buffer_bytes: Option<usize>,
     /// Differentiated services code point, 0 to 63.
     pub dscp: u8,
-    /// Other sockets of this user may have the same port; what is connected is chosen first.
+    /// Share the port with other sockets of this user; connected sockets have priority.
     pub shares_port: bool,
 }
 
-/// One received buffer: a datagram, or several of the same size that the kernel has joined.
+/// A received buffer: one datagram, or several of equal size joined by the kernel.
 #[derive(Debug, Clone, Copy)]
 pub struct Received<'a> {
     pub bytes: &'a [u8],
     pub segment_bytes: Option<usize>,
-    /// Datagrams that the kernel had dropped for want of room in the socket's buffer when it took
-    /// this one in, if it was asked to count: of the socket's whole life, modulo 2³².
+    /// Datagrams dropped for lack of buffer room before this one, if counting was enabled: over the socket's life,
+    /// modulo 2³².
     pub drops: u32,
-    /// The calendar clock when the kernel took this one from the device, if it was asked to stamp.
+    /// Calendar clock when the kernel received it from the device, if timestamps were enabled.
     pub kernel_realtime_ns: Option<u64>,
 }
 

@@ -1,10 +1,10 @@
-//! What is reported of a directory that is watched.
+//! Reported changes of a watched directory.
 
 use std::ffi::OsString;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum DirectoryChange {
-    /// Something of this name has come, gone, or taken the place of something else.
+    /// An entry of this name appeared, disappeared or was replaced.
     Name {
         watch: i32,
         name: OsString,

@@ -11,9 +11,9 @@ pub struct Interface {
     pub driver: Option<String>,
     pub wireless: bool,
     pub supported_speed_bps: Option<u64>,
-    /// Whether it saves power between frames: Energy-Efficient Ethernet (IEEE 802.3, clause 78) that
-    /// both ends have, or power save of a wireless one.
+    /// Whether it saves power between frames: Energy-Efficient Ethernet (IEEE 802.3, clause 78) negotiated with the
+    /// peer, or Wi-Fi power save.
     pub power_saving: Option<bool>,
-    /// Number of its clock of the Precision Time Protocol (`/dev/ptp0`), where it has one.
+    /// Number of its Precision Time Protocol clock (`/dev/ptp0`), if it has one.
     pub ptp_clock: Option<u32>,
 }

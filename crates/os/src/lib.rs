@@ -1,8 +1,8 @@
 //! Clocks, sockets and network devices in real time, and the only `unsafe` code of the workspace.
 //!
-//! What needs Linux lies in `linux`; `portable` does the same with the standard library where it
-//! can, and [`capabilities`] says what is missing, so that results from unlike systems are not
-//! compared unseen. `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
+//! `linux` contains the Linux-specific parts; `portable` does the same with the standard library where possible,
+//! and [`capabilities`] lists what is missing, so that results from different systems are not compared unknowingly.
+//! `--cfg lanlab_portable` builds the portable side on Linux, to test it there.
 
 mod datagram;
 mod directory_change;
@@ -67,18 +67,18 @@ pub use usage::Usage;
 pub use virtual_hosts::{HostInterface, HostPlan, HostQueue, HostSettings};
 pub use zones::socket_address;
 
-/// Connections without a place that a server may keep, at most: a fourth of the descriptors of this process, as
-/// clients that are served need some.
+/// Most connections without a place that a server may keep: a quarter of this process's descriptors, as served
+/// clients need some.
 pub fn most_waiting_connections() -> usize {
     let most = 4096;
     descriptor_limit().map_or(most, |limit| (limit as usize / 4).clamp(1, most))
 }
 
-/// Synchronisation of a kernel's clock, as the kernel reports it (adjtimex(2)).
+/// The kernel's clock synchronisation (adjtimex(2)).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Discipline {
     pub is_synchronised: bool,
-    /// Correction that is still to be applied to the clock, ns.
+    /// Correction still to be applied to the clock, ns.
     pub offset_ns: i64,
     pub maximum_error_ns: u64,
     pub estimated_error_ns: u64,
@@ -89,12 +89,11 @@ pub struct Discipline {
 pub struct Capabilities {
     pub batch: bool,
     pub segment: bool,
-    /// The kernel tells of datagrams that it drops on the sending host (`IP_RECVERR`).
+    /// The kernel reports datagrams dropped on the sending host (`IP_RECVERR`).
     pub local_drop_reports: bool,
     pub tcp_info: bool,
     pub thread_usage: bool,
-    /// The kernel tells of datagrams dropped for want of room in a socket's buffer
-    /// (`SO_RXQ_OVFL`, `SO_MEMINFO`).
+    /// The kernel reports datagrams dropped for lack of room in a socket's buffer (`SO_RXQ_OVFL`, `SO_MEMINFO`).
     pub socket_drop_reports: bool,
     pub kernel_timestamps: bool,
     pub processor_binding: bool,

@@ -1,8 +1,7 @@
-//! Opening what is beneath a directory by a handle of it.
+//! Opens files below a directory through its handle.
 //!
-//! Another program of this host may put a link, a pipe or a device in the place of a file at any
-//! moment, so that a look at a path says nothing of what is opened a moment later. No link is followed
-//! here, nothing is waited for, and what was opened is looked at.
+//! Other programs may replace a file by a link, pipe or device at any moment, so checking a path before opening it
+//! proves nothing. No link is followed here, no open blocks, and the opened file itself is checked.
 
 use std::fs::File;
 use std::io;
@@ -13,15 +12,14 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 pub use system::{open_without_following, pass_without_following};
 
-/// A program that has a lease on a file (fcntl(2)) gives it back when another opens the file. The file is
-/// opened again after this time, at most this often.
+/// A program with a lease on a file (fcntl(2)) releases it when another opens the file. The open is retried after
+/// this time, at most this often.
 const LEASE_WAIT: Duration = Duration::from_millis(10);
 const LEASE_WAITS: u32 = 20;
 
-/// The file or directory of this name; `None` where there is nothing.
+/// The file or directory of this name, if it exists.
 ///
-/// # Errors
-/// `PermissionDenied` of anything else, or what the system says.
+/// # Errors `PermissionDenied` for other kinds, or a system error.
 pub fn look(directory: &Dir, path: &Path) -> io::Result<Option<Metadata>> {
     match directory.symlink_metadata(path) {
         Ok(found) => ordinary(&found).map(|()| Some(found)),
@@ -30,14 +28,13 @@ pub fn look(directory: &Dir, path: &Path) -> io::Result<Option<Metadata>> {
     }
 }
 
-/// Open a directory of a directory: no link to one.
+/// Open a subdirectory, without following a link.
 ///
-/// # Errors
-/// `PermissionDenied` of a link, `NotADirectory`, or what the system says.
+/// # Errors `PermissionDenied` for a link, `NotADirectory`, or a system error.
 pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
     match pass_without_following(directory, Path::new(name)) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => {
-            // The error of a link is that of a file.
+            // A link causes the same error as a file.
             let found = directory.symlink_metadata(name);
             Err(if found.is_ok_and(|found| found.is_symlink()) { no_link() } else { error })
         }
@@ -45,10 +42,9 @@ pub fn open_directory(directory: &Dir, name: &str) -> io::Result<Dir> {
     }
 }
 
-/// Open a plain file: no link, no pipe, no device. A pipe is not waited for.
+/// Open a regular file, without following links or blocking on pipes.
 ///
-/// # Errors
-/// `IsADirectory`, `PermissionDenied` of what is neither file nor directory, or what the system says.
+/// # Errors `IsADirectory`, `PermissionDenied` for other kinds, or a system error.
 pub fn open_file(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
     let opened = open(directory, path, options, |found| {
         if found.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(()) }
@@ -56,10 +52,9 @@ pub fn open_file(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Res
     opened.map(|(file, _)| file)
 }
 
-/// The same of a file or a directory, with what was opened.
+/// Open a file or directory, and return its metadata.
 ///
-/// # Errors
-/// `PermissionDenied` of what is neither, or what the system says.
+/// # Errors `PermissionDenied` for other kinds, or a system error.
 pub fn open_any(
     directory: &Dir,
     path: &Path,
@@ -74,7 +69,7 @@ fn open(
     options: &OpenOptions,
     judge: impl Fn(&Metadata) -> io::Result<()>,
 ) -> io::Result<(File, Metadata)> {
-    // To open a device may do something by itself, so that one that is there is not opened at all.
+    // Opening a device may have side effects, so an existing one is not opened.
     if let Some(found) = look(directory, path)? {
         judge(&found)?;
     }
@@ -94,10 +89,9 @@ fn open(
     Ok((file, found))
 }
 
-/// Neither a link, which is not followed, nor a pipe, a socket or a device.
+/// Check that this is a file or directory, not a link, pipe, socket or device.
 ///
-/// # Errors
-/// `PermissionDenied` of those.
+/// # Errors `PermissionDenied` for those.
 pub fn ordinary(found: &Metadata) -> io::Result<()> {
     if found.is_file() || found.is_dir() {
         Ok(())
@@ -125,7 +119,7 @@ mod system {
         Ok(Dir::from_std_file(directory.open_with(name, &options)?.into_std()))
     }
 
-    /// Open what may be anything, and has to be looked at. Nothing is waited for.
+    /// Open without blocking; the caller must check what was opened.
     pub fn open_without_following(
         directory: &Dir,
         path: &Path,
@@ -139,7 +133,7 @@ mod system {
     pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
         let opened = open_without_following(directory, path, options);
         opened.map_err(|error| match error.raw_os_error() {
-            // A link; a pipe that nothing reads, a socket.
+            // A link; an unread pipe; a socket.
             Some(libc::ELOOP | libc::ENXIO) => no_link(),
             _ => error,
         })
@@ -150,8 +144,7 @@ mod system {
 mod system {
     use super::{Dir, File, OpenOptions, Path, io, no_link};
 
-    /// Between the look and the opening a link may come: then it leads nowhere but below the served
-    /// directory, as `cap-std` has it.
+    /// A link may still appear between check and open: then `cap-std` confines it to the served directory.
     fn refuse_link(directory: &Dir, path: &Path) -> io::Result<()> {
         match directory.symlink_metadata(path) {
             Ok(found) if found.is_symlink() => Err(no_link()),
@@ -159,10 +152,9 @@ mod system {
         }
     }
 
-    /// Open a directory to look names up in it.
+    /// Open a directory to look up names.
     ///
-    /// # Errors
-    /// `PermissionDenied` of a link, or what the system says.
+    /// # Errors `PermissionDenied` for a link, or a system error.
     pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
         refuse_link(directory, name)?;
         directory.open_dir(name)
@@ -170,10 +162,9 @@ mod system {
 
     pub(super) use open_without_following as open;
 
-    /// Open what may be anything, and has to be looked at.
+    /// Open without blocking; the caller must check what was opened.
     ///
-    /// # Errors
-    /// `PermissionDenied` of a link, or what the system says.
+    /// # Errors `PermissionDenied` for a link, or a system error.
     pub fn open_without_following(
         directory: &Dir,
         path: &Path,

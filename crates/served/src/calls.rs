@@ -1,4 +1,4 @@
-//! Calls for files, carried out in the directory that is served.
+//! File calls, executed in the served directory.
 
 use std::collections::BTreeMap;
 use std::fs::File;
@@ -27,7 +27,7 @@ pub struct Served {
 }
 
 impl Served {
-    /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
+    /// Serve a directory. Names rejected by `can_be_asked_for` get short names.
     pub fn new(
         path: &Path,
         read_only: bool,
@@ -86,7 +86,6 @@ impl FileStore for Files {
 }
 
 impl Files {
-    /// None is open yet.
     pub fn new(served: Arc<Served>) -> Self {
         Self { served, open: BTreeMap::new(), next: 0 }
     }
@@ -255,7 +254,7 @@ fn known(name: &str, short_name: String, path: &[String], metadata: &Metadata) -
 #[cfg(unix)]
 fn number(_path: &[String], metadata: &Metadata) -> u64 {
     use cap_std::fs::MetadataExt;
-    // Two file systems below one directory may have one number for two files.
+    // File systems below one directory may reuse each other's file numbers.
     metadata.ino() ^ metadata.dev().rotate_left(48)
 }
 
@@ -271,7 +270,7 @@ fn change(place: &Place, modified_s: Option<u64>, is_read_only: Option<bool>) ->
     if modified_s.is_none() && (is_read_only.is_none() || cfg!(not(unix))) {
         return Ok(());
     }
-    // Its times can be set by its owner without a right to write.
+    // An owner can set times without permission to write.
     let mut options = OpenOptions::new();
     let (file, metadata) = place.open(options.read(cfg!(unix)).write(cfg!(windows)))?;
     #[cfg(unix)]

@@ -1,5 +1,4 @@
-//! What a client changes of a file but its content: size, permissions, times. All of it is done, or
-//! it is said that it is not.
+//! Changes to a file besides its content: size, permissions and times. Partial success is reported as an error.
 
 use std::fs::{File, FileTimes, Permissions};
 use std::io;
@@ -10,27 +9,24 @@ use cap_std::fs::{Dir, Metadata, OpenOptions};
 
 use super::beneath::{open_any, ordinary};
 
-/// Bits of a mode that say who may do what; the three above them run programs as somebody else, or
-/// keep others from removing files.
+/// Permission bits; the three above change the user of programs or restrict removal.
 const PERMISSIONS: u32 = 0o777;
 const SPECIAL: u32 = 0o7000;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Changes {
     pub size_bytes: Option<u64>,
-    /// Its permissions, as POSIX has them; the kind of the file may stand in it and says nothing.
+    /// POSIX permissions; bits of the file type are ignored.
     pub mode: Option<u32>,
-    /// When it was read last, seconds since 1970.
+    /// Last access, seconds since 1970.
     pub accessed_s: Option<u64>,
     pub modified_s: Option<u64>,
 }
 
 impl Changes {
-    /// Do it to a file that is open for writing, or a directory.
+    /// Apply the changes to a file open for writing, or to a directory.
     ///
-    /// # Errors
-    /// `Unsupported`: the mode has bits that are not set here; nothing was done then. Or what the
-    /// system says.
+    /// # Errors `Unsupported` if the mode has unsupported bits, before any change; or a system error.
     pub fn apply(&self, file: &File) -> io::Result<()> {
         let permissions = self.permissions()?;
         if let Some(size_bytes) = self.size_bytes {
@@ -39,21 +35,20 @@ impl Changes {
         if let Some(times) = self.times()? {
             file.set_times(times)?;
         }
-        // Last: it may take away what the others need.
+        // Last, as it may remove permissions that the other changes need.
         permissions.map_or(Ok(()), |permissions| file.set_permissions(permissions))
     }
 
-    /// The same by its name in a directory.
+    /// Apply the changes by name in a directory.
     ///
-    /// # Errors
-    /// As of [`Self::apply`]; `PermissionDenied` of what is neither file nor directory.
+    /// # Errors As for [`Self::apply`]; `PermissionDenied` for other kinds of files.
     pub fn apply_in(&self, directory: &Dir, name: &str) -> io::Result<()> {
         let permissions = self.permissions()?;
         let writes = self.size_bytes.is_some() || cfg!(windows);
         let options = || OpenOptions::new().read(!writes).write(writes).clone();
         match open_any(directory, Path::new(name), &options()) {
             Ok((file, _)) => self.apply(&file),
-            // Who may not read it may still permit it.
+            // Even without read permission, the owner may change permissions.
             Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                 let is_rest = Self { mode: None, ..*self } != Self::default();
                 let Some(permissions) = permissions.filter(|_| !is_rest) else { return Err(error) };

@@ -1,8 +1,7 @@
-//! The directory that is served, which no name leads out of.
+//! The served directory, which no path can leave.
 //!
-//! A path is taken apart before the system sees it: `..` at the top stays there. Then each directory on
-//! the way is opened in the one before, by a handle and never by a path, and no symbolic link is
-//! followed: what is put in the place of something meanwhile cannot lead out.
+//! A path is split before the system sees it: `..` at the top stays there. Then each directory is opened through
+//! the handle of its parent, without following symbolic links, so concurrent replacements cannot lead outside.
 
 use std::fs::File;
 use std::io;
@@ -34,10 +33,9 @@ impl Confined {
         Ok(Self { root: Arc::new(root), read_only })
     }
 
-    /// Where a path leads from a directory.
+    /// The names of a path relative to a directory.
     ///
-    /// # Errors
-    /// `InvalidFilename` of a name that is never listed, or of too many.
+    /// # Errors `InvalidFilename` for a name that is never listed, or for too many names.
     pub fn names(base: &[String], path: &str) -> io::Result<Names> {
         let mut names = if path.starts_with('/') { Vec::new() } else { base.to_vec() };
         for name in path.split('/') {
@@ -50,10 +48,9 @@ impl Confined {
         checked(names)
     }
 
-    /// The same of a path where `.` and `..` are no names at all.
+    /// The same for paths in which `.` and `..` are invalid.
     ///
-    /// # Errors
-    /// As of [`Self::names`], and of these two.
+    /// # Errors As for [`Self::names`], and for these two.
     pub fn plain_names(path: &str) -> io::Result<Names> {
         let names = path.split('/').filter(|name| !name.is_empty()).map(str::to_owned);
         checked(names.collect())
@@ -72,7 +69,7 @@ impl Confined {
         Ok((self.directory(above)?, name))
     }
 
-    /// The same, to change something there; the served directory itself is never changed.
+    /// The same for a change; the served directory itself is never changed.
     fn place_to_change<'a>(&self, names: &'a [String]) -> io::Result<(Arc<Dir>, &'a str)> {
         if self.read_only {
             return Err(io::ErrorKind::ReadOnlyFilesystem.into());
@@ -84,10 +81,9 @@ impl Confined {
         self.place(names)
     }
 
-    /// What the system says of a file or a directory.
+    /// Metadata of a file or directory.
     ///
-    /// # Errors
-    /// `PermissionDenied` of anything else, or what the system says.
+    /// # Errors `PermissionDenied` for other kinds, or a system error.
     pub fn metadata(&self, names: &[String]) -> io::Result<Metadata> {
         let found = self.metadata_of_any(names)?;
         ordinary(&found)?;
@@ -107,7 +103,7 @@ impl Confined {
         Found::new(name, &self.metadata(names)?).ok_or_else(denied)
     }
 
-    /// Files and directories of a directory. What could not be asked for by its name is left out.
+    /// Files and directories in a directory, except names that clients could not request.
     pub fn entries(&self, names: &[String]) -> io::Result<Entries> {
         self.entries_of(names, |entry| entry.is_directory || entry.is_file)
     }
@@ -118,40 +114,37 @@ impl Confined {
 
     fn entries_of(&self, names: &[String], wants: fn(&Entry) -> bool) -> io::Result<Entries> {
         let reading = self.directory(names)?.entries()?;
-        // What is deeper has no names here.
+        // Deeper entries have no names here.
         Ok(Entries { reading: (names.len() < MAX_DEPTH).then_some(reading), wants })
     }
 
     pub fn list(&self, names: &[String]) -> io::Result<impl Iterator<Item = Found> + use<>> {
         let entries = self.entries(names)?;
         Ok(entries.filter_map(|Entry { name, entry, .. }| {
-            // It may be gone, or another thing, by now.
+            // It may have been removed or replaced by now.
             Found::new(name, &entry.metadata().ok()?)
         }))
     }
 
-    /// Open a file to be read.
+    /// Open a file for reading.
     ///
-    /// # Errors
-    /// `IsADirectory`, `PermissionDenied` of what is no file, or what the system says.
+    /// # Errors `IsADirectory`, `PermissionDenied` for other kinds, or a system error.
     pub fn open(&self, names: &[String]) -> io::Result<File> {
         let (directory, name) = self.place(names)?;
         open_file(&directory, Path::new(name), OpenOptions::new().read(true))
     }
 
-    /// Open a file as `options` say, to change it or to make one.
+    /// Open or create a file with `options`, for a change.
     ///
-    /// # Errors
-    /// As of [`Self::open`]; `ReadOnlyFilesystem` where nothing may be changed.
+    /// # Errors As for [`Self::open`]; `ReadOnlyFilesystem` if the service is read-only.
     pub fn open_to_change(&self, names: &[String], options: &OpenOptions) -> io::Result<File> {
         let (directory, name) = self.place_to_change(names)?;
         open_file(&directory, Path::new(name), options)
     }
 
-    /// Make a directory, with these permissions if any are said.
+    /// Make a directory, with these permissions if given.
     ///
-    /// # Errors
-    /// `AlreadyExists`, `ReadOnlyFilesystem` where nothing may be changed, or what the system says.
+    /// # Errors `AlreadyExists`, `ReadOnlyFilesystem`, or a system error.
     pub fn create_dir(&self, names: &[String], mode: Option<u32>) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
@@ -167,8 +160,7 @@ impl Confined {
 
     /// Whether there is a file that may be written.
     ///
-    /// # Errors
-    /// As of [`Self::open_to_change`], but for `NotFound`.
+    /// # Errors As for [`Self::open_to_change`], except `NotFound`.
     pub fn has_file_to_change(&self, names: &[String]) -> io::Result<bool> {
         match self.open_to_change(names, OpenOptions::new().write(true)) {
             Ok(_) => Ok(true),
@@ -179,8 +171,7 @@ impl Confined {
 
     /// Remove a file; nothing else.
     ///
-    /// # Errors
-    /// `IsADirectory`, `PermissionDenied`, or what the system says.
+    /// # Errors `IsADirectory`, `PermissionDenied`, or a system error.
     pub fn remove_file(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         let found = directory.symlink_metadata(name)?;
@@ -190,28 +181,25 @@ impl Confined {
         if found.is_file() { directory.remove_file(name) } else { Err(denied()) }
     }
 
-    /// Remove anything that is no directory: a link with its directory, not what it leads to.
+    /// Remove anything except a directory; of a link, not its target.
     ///
-    /// # Errors
-    /// `ReadOnlyFilesystem` where nothing may be changed, or what the system says.
+    /// # Errors `ReadOnlyFilesystem`, or a system error.
     pub fn remove_any(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         directory.remove_file(name)
     }
 
-    /// Remove a directory with nothing in it, not even an upload that has not ended.
+    /// Remove a directory without entries or unfinished uploads.
     ///
-    /// # Errors
-    /// `DirectoryNotEmpty`, or what the system says.
+    /// # Errors `DirectoryNotEmpty`, or a system error.
     pub fn remove_empty_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         directory.remove_dir(name)
     }
 
-    /// Remove a directory that no client sees anything in: uploads that have not ended go with it.
+    /// Remove a directory that is empty to clients, with its unfinished uploads.
     ///
-    /// # Errors
-    /// What the system says.
+    /// # Errors A system error.
     pub fn remove_dir(&self, names: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         let removed = directory.remove_dir(name);
@@ -235,12 +223,9 @@ impl Confined {
         directory.remove_dir(name)
     }
 
-    /// Give a file or a directory a new name, which nothing has: of two who want the same one has it,
-    /// whether they are clients or programs of this host.
+    /// Rename to a free name: of two concurrent clients or programs, one succeeds.
     ///
-    /// # Errors
-    /// `AlreadyExists`, `ReadOnlyFilesystem` where nothing may be changed or of a link, or what the system
-    /// says.
+    /// # Errors `AlreadyExists`, `ReadOnlyFilesystem` if the service is read-only or for a link, or a system error.
     pub fn rename(&self, from: &[String], to: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(from)?;
         let (new_directory, new_name) = self.place_to_change(to)?;
@@ -249,10 +234,9 @@ impl Confined {
         free_name::rename((&*directory, Path::new(name)), to)
     }
 
-    /// Give a file another name, in place of what has it now.
+    /// Rename a file, replacing an existing one.
     ///
-    /// # Errors
-    /// As of [`Self::rename`], but for `AlreadyExists`.
+    /// # Errors As for [`Self::rename`], except `AlreadyExists`.
     pub fn replace(&self, from: &[String], to: &[String]) -> io::Result<()> {
         let (directory, name) = self.place_to_change(from)?;
         let (new_directory, new_name) = self.place_to_change(to)?;
@@ -261,8 +245,8 @@ impl Confined {
 
     /// Change size, permissions and times of a file or directory.
     ///
-    /// # Errors
-    /// As of [`Changes::apply`]; `PermissionDenied` of what is neither, `ReadOnlyFilesystem` where nothing may be changed.
+    /// # Errors As for [`Changes::apply`]; `PermissionDenied` for other kinds, `ReadOnlyFilesystem` if the service
+    /// is read-only.
     pub fn change(&self, names: &[String], changes: &Changes) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
         changes.apply_in(&directory, name)
@@ -288,7 +272,7 @@ impl Iterator for Entries {
 
     fn next(&mut self) -> Option<Entry> {
         loop {
-            // A listing that breaks ends.
+            // A read error ends the listing.
             let entry = self.reading.as_mut()?.next()?.ok()?;
             let (Ok(name), Ok(kind)) = (entry.file_name().into_string(), entry.file_type()) else {
                 continue;
@@ -308,7 +292,7 @@ pub struct Found {
     pub is_directory: bool,
     pub size_bytes: u64,
     pub mode: u32,
-    /// Seconds since 1970 when it was changed last.
+    /// Last modification, seconds since 1970.
     pub modified_s: u64,
     pub accessed_s: u64,
 }
@@ -346,8 +330,7 @@ fn checked(names: Names) -> io::Result<Names> {
     Ok(names)
 }
 
-/// Whether a name can be listed and asked for by every service: no line ends in it, no client takes it
-/// for a path, and XML can carry it.
+/// Whether every service can list and request a name: it has no line ends, looks like no path, and is valid in XML.
 fn is_plain(name: &str) -> bool {
     let is_odd = |c: char| {
         c.is_control()

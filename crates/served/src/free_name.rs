@@ -1,23 +1,22 @@
 //! Renaming to a name that must be free, for every server.
 //!
-//! Two clients may rename to one name at once, and so may a client and a program of this host. A look at
-//! the new name before a rename that replaces would let both succeed, and lose a file.
+//! If two clients or programs rename to one name at once, checking the name before a replacing rename would let
+//! both succeed, and lose a file.
 
 use std::io::{self, ErrorKind};
 use std::path::{Component, Path};
 
 use cap_std::fs::{Dir, Metadata, OpenOptions};
 
-/// Rename a file or directory. Each name is one name in its directory.
+/// Rename a file or directory. Each name is a single path component.
 ///
-/// # Errors
-/// `AlreadyExists` if the new name is taken. Or what the system says.
+/// # Errors `AlreadyExists` if the new name is taken, or a system error.
 pub fn rename(
     (from_directory, from): (&Dir, &Path),
     (to_directory, to): (&Dir, &Path),
 ) -> io::Result<()> {
     if !is_one_name(from) || !is_one_name(to) {
-        // The kernel would follow links on the way.
+        // The kernel would follow links in a longer path.
         return Err(ErrorKind::InvalidInput.into());
     }
     let (from, to) = ((from_directory, from), (to_directory, to));
@@ -32,8 +31,7 @@ fn is_one_name(path: &Path) -> bool {
     matches!((components.next(), components.next()), (Some(Component::Normal(_)), None))
 }
 
-/// Where the system has no such call: take the new name first, which only one can do, and then give up
-/// the old one.
+/// Without such a system call: claim the new name first, which only one can, and then remove the old one.
 fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     let found = from.0.symlink_metadata(from.1)?;
     if found.is_dir() {
@@ -41,7 +39,7 @@ fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     }
     match from.0.hard_link(from.1, to.0, to.1) {
         Ok(()) => give_up(from, to),
-        // No links on this file system, no more of them, or none for this user.
+        // The file system has no hard links, no more of them, or not for this user.
         Err(error)
             if matches!(
                 error.kind(),
@@ -54,8 +52,8 @@ fn in_steps(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     }
 }
 
-/// Remove the old name of a file that has both. If the old name is gone or another file's, somebody
-/// else has renamed or removed the file first, and the new name goes.
+/// Remove the old name of a file that has both. If the old name is gone or another file's, the file was renamed or
+/// removed by someone else first, and the new name is removed.
 fn give_up(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     let look = |(directory, name): (&Dir, &Path)| directory.symlink_metadata(name);
     let is_same = match (look(from), look(to)) {
@@ -65,13 +63,13 @@ fn give_up(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
     let removed =
         if is_same { from.0.remove_file(from.1) } else { Err(ErrorKind::NotFound.into()) };
     if removed.is_err() {
-        // What cannot be undone leaves the file with two names, and nothing lost.
+        // If this fails, the file has two names, and nothing is lost.
         let _ = to.0.remove_file(to.1);
     }
     removed
 }
 
-/// Put an empty file or directory in the place of the new name, and replace it.
+/// Claim the new name with an empty file or directory, and replace that.
 fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::Result<()> {
     if is_directory && cfg!(windows) {
         // Windows replaces no directory.
@@ -84,7 +82,7 @@ fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::R
     }
     let renamed = from.0.rename(from.1, to.0, to.1);
     if renamed.is_err() {
-        // Nothing is in the claim, or it is another's by now and stays.
+        // The claim is empty, or was replaced by another entry, which stays.
         let _ = if is_directory { to.0.remove_dir(to.1) } else { to.0.remove_file(to.1) };
     }
     renamed

@@ -1,9 +1,7 @@
-//! A directory that is served to others, which no name leads out of, also while other programs of this host
-//! put links in the place of directories.
+//! A served directory that no path can leave, even while other programs replace directories by links.
 //!
-//! Everything is opened by a handle of the directory that it is in (`beneath`). [`Confined`] takes paths as
-//! they are written; [`Directory`] finds names in any case and by short ones, and [`Files`] answers the
-//! calls of a file server in it.
+//! Everything is opened through the handle of its directory (`beneath`). [`Confined`] uses exact paths;
+//! [`Directory`] also finds names in any case and short names, and [`Files`] answers a file server's calls in it.
 
 pub mod beneath;
 mod calls;

@@ -1,8 +1,8 @@
-//! A file that takes its place once it is whole. Until then, the file that it replaces stays as it is, also
-//! if the client breaks off or the disk is full.
+//! A file that is published once complete. Until then the file it replaces is unchanged, even if the client
+//! disconnects or the disk fills up.
 //!
-//! It is written in the same directory, under a name that no service lists or opens. A server that is
-//! killed leaves such files.
+//! It is written in the same directory, under a name that services neither list nor open. A killed server leaves
+//! such files.
 
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
@@ -14,7 +14,7 @@ use crate::beneath::ordinary;
 use crate::unseen_name::UNSEEN;
 use crate::{Confined, Names};
 
-/// See the module. It is removed unless it is shown.
+/// See the module. It is removed on drop unless published.
 #[derive(Debug)]
 pub struct Unseen {
     file: Option<File>,
@@ -24,7 +24,7 @@ pub struct Unseen {
 }
 
 impl Unseen {
-    /// Make one for this place, with these permissions if it replaces no file.
+    /// Create one for this path, with these permissions if it replaces no file.
     pub fn new(confined: &Confined, to: &[String], mode: u32) -> io::Result<Self> {
         let (_, above) = to.split_last().ok_or(io::ErrorKind::IsADirectory)?;
         let name = format!("{UNSEEN}{:016x}", RandomState::new().hash_one(UNSEEN));
@@ -39,15 +39,14 @@ impl Unseen {
         Ok(Self { file: Some(file), confined: confined.clone(), at, to: to.to_vec() })
     }
 
-    /// The file, to write it.
+    /// The file, for writing.
     ///
-    /// # Errors
-    /// It is closed.
+    /// # Errors The file is closed.
     pub fn file(&mut self) -> io::Result<&mut File> {
         self.file.as_mut().ok_or_else(|| io::ErrorKind::NotFound.into())
     }
 
-    /// Close it: earlier writes may fail only now.
+    /// Close it, which may report errors of earlier writes.
     pub fn close(&mut self) -> io::Result<()> {
         self.file.take().map_or(Ok(()), lanlab_os::close_file)
     }
@@ -62,11 +61,9 @@ impl Unseen {
         self.confined.metadata(&self.at)
     }
 
-    /// Put it in its place, with the owner and permissions of the file there; `only_new`: unless
-    /// there is one.
+    /// Publish it with the owner and permissions of the file it replaces; with `only_new`, replace none.
     ///
-    /// # Errors
-    /// `PermissionDenied` of a link or device in its place, which stays. Or what the system says.
+    /// # Errors `PermissionDenied` if a link or device is at its path, which stays; or a system error.
     pub fn show(mut self, only_new: bool) -> io::Result<()> {
         if only_new {
             self.close()?;
@@ -80,7 +77,6 @@ impl Unseen {
             self.close()?;
             self.confined.replace(&self.at, &self.to)?;
         }
-        // Nothing is left to be removed.
         self.at.clear();
         Ok(())
     }
@@ -97,7 +93,7 @@ impl Unseen {
             let file = if self.file.is_some() { self.file()? } else { self.reopen()? };
             let own = Metadata::from_file(file)?;
             if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-                // Who may not give files away keeps the new one.
+                // A user who may not change owners becomes the owner.
                 let owner = (Some(replaced.uid()), Some(replaced.gid()));
                 let _ = std::os::unix::fs::fchown(&*file, owner.0, owner.1);
             }

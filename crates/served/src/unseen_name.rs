@@ -1,4 +1,4 @@
-//! Names of files that no client sees.
+//! Prefix of file names that clients cannot see.
 
 pub const UNSEEN: &str = ".lanlab-unseen-";
 

@@ -1,19 +1,19 @@
-//! What a kernel leaves to the adapter, and a packet socket sees undone: checksums, and the cutting of long TCP segments.
-//! A veth, a bridge or a virtual machine's adapter passes it on; receive offloads join what had been cut.
+//! Work that kernels leave to the adapter, and that a packet socket sees undone: checksums, and splitting of long
+//! TCP segments. Virtual adapters and bridges pass such frames on; receive offloads also join segments.
 //!
 //! Source: Virtual I/O Device 1.2, 5.1.6 (`virtio_net_hdr`), which the kernel gives with `PACKET_VNET_HDR`.
 
 use std::collections::VecDeque;
 
 pub const HEADER_BYTES: usize = 10;
-/// The checksum from `csum_start` on is to be computed; its place holds the sum of the pseudo header.
+/// The checksum from `csum_start` on must be computed; its field holds the pseudo-header's sum.
 const NEEDS_CHECKSUM: u8 = 1;
-/// Kinds of segments to be cut, without the bit for ECN.
+/// Kinds of segments to split, without the ECN bit.
 const TCP_IPV4: u8 = 1;
 const TCP_IPV6: u8 = 4;
 const ECN: u8 = 0x80;
 const ETHERNET_BYTES: usize = 14;
-/// Flags of TCP that the last segment alone has, and the first alone.
+/// TCP flags of only the last segment, and of only the first.
 const FIN_PSH: u8 = 0x09;
 const CWR: u8 = 0x80;
 
@@ -46,7 +46,7 @@ impl Undone {
         }
     }
 
-    /// The frames that an adapter makes of a long one; none of one that is no TCP over IP.
+    /// The frames that an adapter would make of a long one; none if it is not TCP over IP.
     pub fn segments(&self, frame: &[u8]) -> VecDeque<Vec<u8>> {
         self.cut_up(frame).unwrap_or_default()
     }
@@ -59,7 +59,7 @@ impl Undone {
         let length = |at: usize| {
             Some(usize::from(u16::from_be_bytes([*frame.get(at)?, *frame.get(at + 1)?])))
         };
-        // Padding behind the packet is no data.
+        // Padding after the packet is not data.
         let end = if is_ipv4 { ip + length(ip + 2)? } else { ip + 40 + length(ip + 4)? };
         let data = frame.get(headers..end.min(frame.len()))?;
         if start < ip + if is_ipv4 { 20 } else { 40 } || headers < start + 20 {
@@ -90,7 +90,7 @@ impl Undone {
             if number > 0 {
                 segment[start + 13] &= !CWR;
             }
-            // The sum of the pseudo header has the length of the long segment.
+            // The pseudo-header's sum contains the length of the long segment.
             let place = start + 16..start + 18;
             let sum = u32::from(u16::from_be_bytes(*segment[place.clone()].first_chunk()?));
             let sum = folded(sum + u32::from(!pseudo_length) + u32::from(transport));
@@ -114,7 +114,7 @@ fn folded(mut sum: u32) -> u16 {
     sum as u16
 }
 
-/// RFC 1071; never the zero that says that there is none (RFC 768), which is the same number.
+/// RFC 1071; never zero, which would mean "no checksum" (RFC 768) and equals 0xffff.
 fn checksum(octets: &[u8]) -> [u8; 2] {
     let words =
         octets.chunks(2).map(|two| u32::from(two[0]) << 8 | u32::from(*two.get(1).unwrap_or(&0)));

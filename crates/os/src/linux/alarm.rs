@@ -5,8 +5,8 @@ use lanlab_units::Instant;
 
 use super::check;
 
-/// A descriptor that can be read once a moment has come (`timerfd_create(2)`): for programs that
-/// wait for sockets by descriptors, whose own timers go by whole milliseconds.
+/// A descriptor that becomes readable at a given time (`timerfd_create(2)`), for programs that wait by descriptor
+/// and whose own timers resolve only milliseconds.
 #[derive(Debug)]
 pub struct Alarm(OwnedFd);
 
@@ -21,9 +21,9 @@ impl Alarm {
         Ok(Self(descriptor))
     }
 
-    /// Have it go off at a moment of the monotonic clock, and at no other.
+    /// Set the alarm to a time of the monotonic clock, replacing any earlier one.
     pub fn set(&self, at: Instant) -> io::Result<()> {
-        // All zero would be: never.
+        // Zero would disarm it.
         let nanos = at.as_nanos().max(1);
         let time = libc::itimerspec {
             it_interval: libc::timespec { tv_sec: 0, tv_nsec: 0 },
@@ -41,10 +41,9 @@ impl Alarm {
         .map(drop)
     }
 
-    /// Take note that it has gone off; it cannot be read until it is set again.
+    /// Acknowledge that it has gone off; it is unreadable until set again.
     ///
-    /// # Errors
-    /// `WouldBlock` if it has not gone off; the system's own.
+    /// # Errors `WouldBlock` if it has not gone off; or a system error.
     pub fn quiet(&self) -> io::Result<()> {
         let mut expirations = [0_u8; 8];
         // SAFETY: the descriptor is open; pointer and length describe the buffer.

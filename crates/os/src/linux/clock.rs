@@ -9,13 +9,13 @@ pub(super) fn read(clock: libc::clockid_t) -> u64 {
     time.tv_sec.cast_unsigned() * 1_000_000_000 + time.tv_nsec.cast_unsigned()
 }
 
-/// The host's monotonic clock (`CLOCK_MONOTONIC`): the same for every process and network
-/// namespace of one kernel, not set back by anyone.
+/// The host's monotonic clock (`CLOCK_MONOTONIC`): common to all processes and network namespaces of a kernel, and
+/// never set back.
 pub fn monotonic() -> Instant {
     Instant::from_nanos(read(libc::CLOCK_MONOTONIC))
 }
 
-/// Nanoseconds since 1970 by the host's calendar clock, which may be stepped.
+/// Nanoseconds since 1970 on the host's calendar clock, which may be stepped.
 pub fn realtime_ns() -> u64 {
     read(libc::CLOCK_REALTIME)
 }
@@ -38,7 +38,7 @@ pub fn sleep_until(deadline: Instant) {
     };
 }
 
-/// How the kernel's clock is disciplined (adjtimex(2)); `None` where the call fails.
+/// The kernel's clock discipline (adjtimex(2)); `None` if the call fails.
 pub fn discipline() -> Option<Discipline> {
     // SAFETY: all-zero is a valid timex, and asks without changing anything.
     let mut timex: libc::timex = unsafe { std::mem::zeroed() };
@@ -56,8 +56,8 @@ pub fn discipline() -> Option<Discipline> {
     })
 }
 
-/// Have the kernel wake this thread as near to its deadlines as it can: by default it may be 50 µs
-/// late to save power (`PR_SET_TIMERSLACK`, prctl(2)).
+/// Request precise wake-ups of this thread: by default the kernel may add 50 µs to save power (`PR_SET_TIMERSLACK`,
+/// prctl(2)).
 pub fn prepare_thread() {
     // SAFETY: takes integers only.
     unsafe { libc::prctl(libc::PR_SET_TIMERSLACK, 1) };

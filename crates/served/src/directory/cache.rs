@@ -1,10 +1,9 @@
-//! The names of directories that were used last, kept in memory and kept true.
+//! A cache of names in recently used directories that is never stale.
 //!
-//! Where the kernel reports all changes of a directory, its reports are applied before each use: to
-//! those of this server as to those of other programs. A report is there before the call that it is
-//! of has returned. Elsewhere the times of the directory tell of a change, but two changes within the
-//! resolution of its file system's clock look like one: names are kept only if they were read when the
-//! directory had been left alone for longer than that.
+//! If the kernel reports all changes of a directory, by this server and others, they are applied before each use; a
+//! report arrives before the changing call returns. Otherwise the directory's time reveals changes, but two within
+//! the file system's clock resolution look like one, so names are cached only if the directory had been unchanged
+//! for longer before it was read.
 
 use std::collections::HashMap;
 use std::io;
@@ -19,22 +18,22 @@ use super::index::Index;
 use crate::beneath::look;
 use crate::unseen_name::is_unseen;
 
-/// Names of one directory. Uses of one with more are refused, as each would read it anew.
+/// Most names of a directory. Larger ones are refused, as each use would read them again.
 const MAX_LISTED: usize = 1 << 20;
 
-/// Names that are kept in all (150 bytes each), and directories that they are of.
+/// Most names cached in all (150 bytes each), and most directories.
 const MAX_NAMES: usize = MAX_LISTED + (1 << 18);
 const MAX_DIRECTORIES: usize = 1024;
 
-/// A directory with too many names is read again at the earliest after this time.
+/// A directory with too many names is read again no sooner than after this time.
 const TOO_LONG_KEPT: Duration = Duration::from_secs(10);
 
-/// Names of one directory that changed since it was used last. After more of them it is read anew.
+/// Most changed names of a directory since its last use; after more it is read again.
 const MAX_CHANGED: usize = 4096;
 
 const RESOLUTION: Duration = Duration::from_secs(2);
 
-/// A directory may lose its place in the cache while it is waited for. That many times it is tried again.
+/// Retries when a directory is evicted from the cache while waiting for it.
 const ATTEMPTS: usize = 4;
 
 type Identity = (u64, u64);
@@ -81,12 +80,12 @@ enum Changed {
     All,
 }
 
-/// The names of a directory. Who has this locked may read the directory.
+/// The names of a directory. Holding its lock permits reading the directory.
 #[derive(Debug, Default)]
 struct Names {
     index: Option<Index>,
     too_long: Option<Instant>,
-    /// When the directory changed, and when that was seen first. Only of one that is not watched.
+    /// The directory's change time, and when it was first seen; only if not watched.
     stamp: Option<(Stamp, Instant)>,
 }
 
@@ -106,10 +105,9 @@ impl Cache {
         }
     }
 
-    /// Use the names of a directory as they are now.
+    /// Call `used` with a directory's current names.
     ///
-    /// # Errors
-    /// `ArgumentListTooLong` of a directory with too many names. Or what the system says.
+    /// # Errors `ArgumentListTooLong` for a directory with too many names, or a system error.
     pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
         let metadata = directory.dir_metadata()?;
         let Some(identity) = identity(&metadata) else { return Ok(used(&self.read(directory)?)) };
@@ -170,7 +168,7 @@ impl Cache {
         names
     }
 
-    /// Whether a directory is watched, and what changed in it until now. `None` if it has lost its place.
+    /// Whether a directory is watched, and its changes so far. `None` if it was evicted.
     fn changes(
         &self,
         identity: Identity,
@@ -226,7 +224,7 @@ impl Places {
     fn note(&mut self, change: DirectoryChange) {
         match change {
             DirectoryChange::Name { watch, name } => {
-                // Others are not served.
+                // Other names are not served.
                 let Ok(name) = name.into_string() else { return };
                 let identity = self.watched.get(&watch);
                 let slot = identity.and_then(|identity| self.slots.get_mut(identity));
@@ -259,7 +257,7 @@ impl Places {
 }
 
 impl Names {
-    /// Read a directory, unless it had too many names a moment ago.
+    /// Read a directory, unless it recently had too many names.
     fn read(&mut self, cache: &Cache, directory: &Dir) -> io::Result<Index> {
         if self.too_long.is_some_and(|since| since.elapsed() < TOO_LONG_KEPT) {
             return Err(io::ErrorKind::ArgumentListTooLong.into());
@@ -278,7 +276,7 @@ impl Names {
         for name in names {
             match look(directory, Path::new(&name)) {
                 Ok(Some(_)) if !is_unseen(&name) => index.insert(&name),
-                // What has taken its place is not served.
+                // Its replacement is not served.
                 Ok(_) => index.remove(&name),
                 Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
                     index.remove(&name);
@@ -291,7 +289,7 @@ impl Names {
         }
     }
 
-    /// Forget what is kept if the directory has changed. Whether what is read now can be kept.
+    /// Drop cached names if the directory has changed. Returns whether names read now may be cached.
     fn check(&mut self, stamp: Stamp, now: Instant) -> bool {
         match self.stamp {
             Some((seen, since)) if seen == stamp => now.duration_since(since) > RESOLUTION,
@@ -303,8 +301,8 @@ impl Names {
     }
 }
 
-/// Names of the files and directories in a directory, in no order. Links, devices and names that are not
-/// UTF-8 are left out.
+/// Names of the files and directories in a directory, unordered. Links, devices and names that are not UTF-8 are
+/// omitted.
 fn names(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<String>>> {
     Ok(directory.entries()?.filter_map(|entry| {
         let entry = match entry {

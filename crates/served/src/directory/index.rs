@@ -1,8 +1,8 @@
-//! The names of one directory: found in any case and by short ones, and listed in their order. Each
-//! costs the same whether the directory holds a hundred names or a hundred thousand.
+//! The names of one directory, looked up in any case and by short name, and listed in order. The cost barely
+//! depends on the size of the directory.
 //!
-//! A name that no client can ask for is listed by its short name, and found by that alone. So all that
-//! is listed can be opened.
+//! A name that clients cannot request is listed and found only by its short name, so every listed name can be
+//! opened.
 
 use std::collections::hash_map::RandomState;
 use std::collections::{BTreeMap, BTreeSet};
@@ -16,17 +16,17 @@ use lanlab_stack::file_server::short_names::{MAX_NUMBER, first_of, made, own};
 pub struct Known {
     pub name: Arc<str>,
     pub on_disk: Arc<str>,
-    /// As 8 characters, a dot and 3 characters. Empty if there is none.
+    /// The 8.3 name; empty if there is none.
     pub short: String,
 }
 
 #[derive(Debug)]
 pub struct Index {
     can_be_asked_for: fn(&str) -> bool,
-    /// Names as clients see them, with the name on the disk where that is another.
+    /// Names as clients see them, with the name on disk if different.
     listed: BTreeMap<Arc<str>, Option<Arc<str>>>,
     folded: BTreeSet<(u64, Arc<str>)>,
-    /// Names on the disk whose short name is made, by a hash of the first that can be made.
+    /// Names on disk with generated short names, by the hash of the first generated one.
     made: BTreeSet<(u64, Arc<str>)>,
     hidden: BTreeSet<(u64, Arc<str>)>,
     hashes: RandomState,
@@ -68,7 +68,7 @@ impl Index {
             index.folded.insert((index.fold(&name), Arc::clone(&name)));
             let loser = match (own(&name), first) {
                 (Some(_), None) => None,
-                // Where two names differ in case alone, the first of them has the short name.
+                // If two names differ only in case, the first one gets the short name.
                 (Some(_), Some(first)) if name < first => Some(first),
                 _ => Some(name),
             };
@@ -95,7 +95,7 @@ impl Index {
         let fold = self.fold(on_disk);
         let entry = (fold, Arc::clone(&name));
         self.folded.remove(&entry);
-        // Of those that are left.
+        // Among the remaining names.
         let first = self.first_own(on_disk);
         self.folded.insert(entry.clone());
         let stems = self.stems(on_disk, first.as_deref());
@@ -109,7 +109,7 @@ impl Index {
         });
     }
 
-    /// What a client means by a name: that very name, another case of it, or a short name.
+    /// Resolve a client's name: exact, in another case, or short.
     pub fn find(&self, name: &str) -> Option<Known> {
         if let Some((found, on_disk)) = self.listed.get_key_value(name) {
             return Some(self.known(found, on_disk.as_ref()));
@@ -147,8 +147,8 @@ impl Index {
         assigned.map(|(_, short)| short).unwrap_or_default()
     }
 
-    /// Names whose short names begin alike, in their order, and these short names. There are a few at
-    /// most; the others have none.
+    /// Names with the same short-name stem, in order, with their short names. A few get one; further ones have
+    /// none.
     fn assigned(&self, stem: u64) -> Vec<(Arc<str>, String)> {
         let group = group(&self.made, stem);
         let numbers = 1..=MAX_NUMBER;
@@ -167,8 +167,7 @@ impl Index {
         assigned
     }
 
-    /// Change what decides the short names of these groups. What is listed by one is listed by its new
-    /// one then.
+    /// Apply a change that affects the short names of these groups, and update the listing.
     fn regroup(&mut self, stems: &[u64], change: impl FnOnce(&mut Self)) {
         self.list_hidden(stems, |index, short, _| {
             index.listed.remove(short);
@@ -207,7 +206,7 @@ impl Index {
         stems
     }
 
-    /// Of the names that are short ones themselves and differ from this in case at most, the first.
+    /// The first of the valid short names that differ from this at most in case.
     fn first_own(&self, name: &str) -> Option<Arc<str>> {
         let is_meant = |other: &&Arc<str>| {
             other.eq_ignore_ascii_case(name)

@@ -1,8 +1,7 @@
-//! A directory that is served, whose names are found as DOS and Windows find them: in any case, and by
-//! short ones. No name leads out of it, and no symbolic link is followed, wherever it leads.
+//! A served directory whose names are found as in DOS and Windows, in any case and by short name. No path leaves
+//! it, and no symbolic link is followed.
 //!
-//! Every path is walked anew from the open directory, one name after another, also while other clients
-//! and programs of this host change it.
+//! Every path is resolved from the open directory, name by name, even while others change it.
 
 mod cache;
 mod index;
@@ -34,12 +33,12 @@ pub struct Place {
     parent: Arc<Dir>,
     on_disk: String,
     pub name: String,
-    /// What is there. Nothing, where only the last name is missing.
+    /// The entry found; `None` if only the last name is missing.
     pub found: Option<Metadata>,
 }
 
 impl Directory {
-    /// Serve a directory. Names of which `can_be_asked_for` says no are known by short ones.
+    /// Serve a directory. Names rejected by `can_be_asked_for` get short names.
     pub fn open(path: &Path, can_be_asked_for: fn(&str) -> bool) -> io::Result<Self> {
         let root = Arc::new(Dir::open_ambient_dir(path, ambient_authority())?);
         Ok(Self { root, can_be_asked_for, cache: Cache::new(can_be_asked_for) })
@@ -47,9 +46,8 @@ impl Directory {
 
     /// Find a path.
     ///
-    /// # Errors
-    /// `NotADirectory` if a directory on the way is not there; `PermissionDenied` of a link, a device or
-    /// a FIFO. Or what the system says.
+    /// # Errors `NotADirectory` if a parent is missing, `PermissionDenied` for a link, device or FIFO, or a system
+    /// error.
     pub fn find(&self, names: &[String]) -> io::Result<Place> {
         let Some((last, above)) = names.split_last() else {
             let found = Some(self.root.dir_metadata()?);
@@ -68,7 +66,7 @@ impl Directory {
         })
     }
 
-    /// The short name of what was found. Empty if there is none.
+    /// The short name of the entry found; empty if there is none.
     pub fn short_name(&self, place: &Place) -> io::Result<String> {
         if place.name.is_empty() {
             return Ok(String::new());
@@ -80,8 +78,7 @@ impl Directory {
         Ok(known.map(|known| known.short).unwrap_or_default())
     }
 
-    /// What is in a directory after a name, in the order of the names. Fewer than `most` are all that
-    /// is left.
+    /// Entries of a directory after a name, in order. Fewer than `most` mean the end.
     pub fn list(
         &self,
         names: &[String],
@@ -96,7 +93,7 @@ impl Directory {
             let is_last = page.len() < wanted;
             for known in page {
                 str::clone_into(&known.name, &mut after);
-                // What has gone since then is not there.
+                // Entries removed since then are omitted.
                 if let Ok(Some(found)) = look(&directory, Path::new(&*known.on_disk)) {
                     listed.push((known, found));
                 }
@@ -107,10 +104,9 @@ impl Directory {
         }
     }
 
-    /// Give a file or directory another path.
+    /// Move a file or directory to another path.
     ///
-    /// # Errors
-    /// `AlreadyExists` if something is there, but for another case of the same name. Or as of
+    /// # Errors `AlreadyExists` if the path is taken, except by another case of the same name; or as for
     /// [`find`](Self::find).
     pub fn rename(&self, from: &Place, to: &[String]) -> io::Result<()> {
         let target = self.find(to)?;
@@ -125,7 +121,7 @@ impl Directory {
         let old = (&*from.parent, Path::new(&from.on_disk));
         let new = (&*target.parent, Path::new(name));
         match free_name::rename(old, new) {
-            // Where the file system itself takes both for one name, it is its own.
+            // If the file system itself ignores case, the conflict is with itself.
             Err(error)
                 if error.kind() == ErrorKind::AlreadyExists
                     && target.found.is_some()
@@ -153,7 +149,7 @@ impl Directory {
         if is_unseen(name) {
             return Err(ErrorKind::InvalidFilename.into());
         }
-        // Most names are as they were written, which takes no other name of the directory.
+        // Most names are exact, which needs no other name of the directory.
         if (self.can_be_asked_for)(name)
             && let Some(found) = look(directory, Path::new(name))?
         {
@@ -168,10 +164,9 @@ impl Directory {
 }
 
 impl Place {
-    /// Open the file, or to read also the directory, and say what was opened.
+    /// Open the file, or for reading also the directory, and return its metadata.
     ///
-    /// # Errors
-    /// `PermissionDenied` if something else has taken its place. Or what the system says.
+    /// # Errors `PermissionDenied` if it was replaced, or a system error.
     pub fn open(&self, options: &OpenOptions) -> io::Result<(File, Metadata)> {
         open_any(&self.parent, Path::new(&self.on_disk), options)
     }
