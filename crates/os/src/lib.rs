@@ -57,7 +57,7 @@ pub use system::raw_link::{LinkDescriptor, RawLink};
 pub use system::readiness::{Readiness, wait_readable, wait_writable};
 pub use system::tcp::{
     acknowledge_at_once, choose_port_late, limit_tcp, receive_now, send_now,
-    set_congestion_control, shut_down_connection, tcp_info, unread_bytes,
+    set_congestion_control, shut_down_connections, tcp_info, unread_bytes,
 };
 pub use system::usage::{process_cpu_ns, thread_cpu_ns, thread_usage};
 pub use system::virtual_hosts::{read_hosts, set_up_hosts};

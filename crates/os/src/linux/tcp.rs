@@ -1,8 +1,9 @@
+use std::collections::HashSet;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 
-use socket2::SockRef;
+use socket2::{SockAddr, SockRef};
 
 use super::{check, set_option};
 use crate::{TcpInfo, TcpLimits, TcpState};
@@ -154,25 +155,24 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
     set_option(socket.as_fd(), libc::IPPROTO_TCP, libc::TCP_QUICKACK, &on)
 }
 
-/// End the connection from a port of this process to a peer, whichever part of the process reads and writes it.
-pub fn shut_down_connection(port: u16, peer: SocketAddr) {
-    let is_it = |socket: &SockRef<'_>| {
-        let [local, other] = [socket.local_addr(), socket.peer_addr()]
-            .map(|address| address.ok().and_then(|address| address.as_socket()));
-        other == Some(peer) && local.is_some_and(|local| local.port() == port)
+/// End the connections from a port of this process to some peers, whichever part of the process uses them.
+pub fn shut_down_connections(port: u16, peers: &HashSet<SocketAddr>) {
+    let is_one = |socket: &SockRef<'_>| {
+        let address = |address: io::Result<SockAddr>| address.ok().and_then(|it| it.as_socket());
+        address(socket.peer_addr()).is_some_and(|peer| peers.contains(&peer))
+            && address(socket.local_addr()).is_some_and(|local| local.port() == port)
     };
     let Ok(all) = std::fs::read_dir("/proc/self/fd") else { return };
     let numbers = all.flatten().filter_map(|one| one.file_name().to_str()?.parse().ok());
     for number in numbers {
         // SAFETY: it is asked for its ends, and duplicated; both fail once it is closed.
         let borrowed = unsafe { BorrowedFd::borrow_raw(number) };
-        if is_it(&SockRef::from(&borrowed))
+        if is_one(&SockRef::from(&borrowed))
             && let Ok(owned) = borrowed.try_clone_to_owned()
             // The number may be another socket's by now; this duplicate cannot.
-            && is_it(&SockRef::from(&owned))
+            && is_one(&SockRef::from(&owned))
         {
             let _ = SockRef::from(&owned).shutdown(Shutdown::Both);
-            return;
         }
     }
 }

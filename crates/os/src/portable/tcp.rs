@@ -1,3 +1,4 @@
+use std::collections::HashSet;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
@@ -25,7 +26,7 @@ pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
 }
 
 /// Not known here, and nothing is done.
-pub fn shut_down_connection(_port: u16, _peer: SocketAddr) {}
+pub fn shut_down_connections(_port: u16, _peers: &HashSet<SocketAddr>) {}
 
 /// Not known here: none.
 pub fn unread_bytes<S>(_socket: &S) -> io::Result<u64> {

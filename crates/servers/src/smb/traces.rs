@@ -2,7 +2,7 @@
 //! events; each request has one named `dispatch`, with its command.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -63,6 +63,8 @@ pub struct Traces {
     /// Connections before login, and the server's port.
     strangers: Arc<MemoryBudget>,
     port: u16,
+    /// Peers whose connections end next, together: to find their sockets takes one look at all of them.
+    ending: Arc<Mutex<HashSet<SocketAddr>>>,
     this: OnceLock<WeakDispatch>,
     spans: AtomicU64,
     connections: Mutex<HashMap<u64, Connection>>,
@@ -102,6 +104,7 @@ impl Traces {
             has_users,
             strangers,
             port,
+            ending: Arc::default(),
             this: OnceLock::new(),
             spans: AtomicU64::new(0),
             connections: Mutex::default(),
@@ -111,10 +114,16 @@ impl Traces {
     /// Count a connection as not logged in, and end it if another one needs its place.
     fn end_if_crowded(&self, peer: SocketAddr) -> AbortHandle {
         let (strangers, port) = (Arc::clone(&self.strangers), self.port);
+        let peers = Arc::clone(&self.ending);
         let ending = async move {
-            if let Some(hold) = strangers.hold(UNIT_BYTES, peer.ip().into()).await {
-                hold.ended().await;
-                lanlab_os::shut_down_connection(port, peer);
+            let Some(hold) = strangers.hold(UNIT_BYTES, peer.ip().into()).await else { return };
+            hold.ended().await;
+            locked(&peers).insert(peer);
+            // The others that are ended with this one come first.
+            tokio::task::yield_now().await;
+            let peers = std::mem::take(&mut *locked(&peers));
+            if !peers.is_empty() {
+                lanlab_os::shut_down_connections(port, &peers);
             }
         };
         tokio::spawn(ending).abort_handle()
