@@ -113,7 +113,7 @@ def test_without_the_driver_it_explains_how_to_get_it(monkeypatch: pytest.Monkey
     monkeypatch.setitem(sys.modules, "pg8000.native", None)
     with pytest.raises(UnmetNeed, match="need the Python package pg8000") as refused:
         open_store("postgresql://db/lab")
-    assert refused.value.hint == "pip install 'lanlab[postgresql]'"
+    assert refused.value.hint == "pip install pg8000"
 
 
 def test_an_unreachable_server_is_named(postgresql_url: str) -> None:

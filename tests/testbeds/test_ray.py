@@ -156,7 +156,7 @@ NOT_JOINED: dict[str, tuple[str, str, dict[str, str], str, str]] = {
     ),
     "not installed": (
         *("", "import sys; sys.modules['ray'] = None; ", {}),
-        *("needs the package ray", "lanlab[ray]"),
+        *("needs the package ray", "pip install ray"),
     ),
 }
 

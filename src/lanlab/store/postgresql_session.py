@@ -56,7 +56,7 @@ def check_driver() -> None:
     except ImportError:
         raise UnmetNeed(
             "need the Python package pg8000 for a store in PostgreSQL, not found",
-            hint="pip install 'lanlab[postgresql]'",
+            hint="pip install pg8000",
         ) from None
 
 

@@ -57,7 +57,7 @@ class Cluster:
         except ImportError:
             raise UnmetNeed(
                 "testbed `ray` needs the package ray, which is not installed",
-                hint="pip install 'lanlab[ray]', in the version of Ray that the cluster has",
+                hint="pip install ray, in the version that the cluster has",
             ) from None
         if ray.is_initialized():
             raise UsageError(
