@@ -1,6 +1,7 @@
 """Trials whose server took far more processor time per byte than the others of their condition."""
 
 from collections.abc import Sequence
+from statistics import median
 from typing import Any
 
 import pytest
@@ -65,3 +66,21 @@ def test_a_trial_that_was_repeated_is_not_judged() -> None:
     raw = {"pollution": {"findings": [{"repeat_helps": True}]}}
     disturbed = trial(0, 0.9, block=1, raw=raw)
     assert processor_outliers([disturbed, *numbered([None, 0.3, 0.3, 0.3, 0.3])[1:]]) == ()
+
+
+@pytest.mark.parametrize("values", [[1.0, 3.0, 1.0, 1.2], [4.0, 1.0, 1.0, 1.0, 2.5]], ids=str)
+def test_a_trial_is_compared_with_the_median_of_the_others(values: list[float]) -> None:
+    others = {at: values[:at] + values[at + 1 :] for at in range(len(values))}
+    expected = [
+        ProcessorOutlier(at, "server", values[at], median(rest))
+        for at, rest in others.items()
+        if values[at] >= 2 * median(rest)
+    ]
+    assert expected
+    assert processor_outliers(numbered(values)) == tuple(expected)
+
+
+def test_50_000_trials_of_a_condition_are_compared() -> None:
+    """It would take an hour if each trial read all others."""
+    trials = numbered([0.9, *[0.3] * 49_999])
+    assert processor_outliers(trials) == (ProcessorOutlier(0, "server", 0.9, 0.3),)

@@ -92,8 +92,10 @@ def _ending(
 
 def _replayed(trials: Sequence[TrialRecord], policy: TrialPolicy, metric: str) -> Trials:
     state = Trials(policy, metric)
-    for block in sorted({trial.block for trial in trials}):
-        at_place = [trial for trial in trials if trial.block == block]
+    by_block: dict[int, list[TrialRecord]] = {}
+    for trial in trials:
+        by_block.setdefault(trial.block, []).append(trial)
+    for _, at_place in sorted(by_block.items()):
         counted = counting(at_place)
         if counted:
             state.record_done(counted[-1].metrics.get(metric))

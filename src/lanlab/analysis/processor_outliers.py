@@ -6,7 +6,7 @@ trial cannot show this, so it is not repeated for it.
 
 from __future__ import annotations
 
-import statistics
+from bisect import bisect_left
 from collections.abc import Sequence
 
 from lanlab.analysis.attempts import counting
@@ -37,21 +37,22 @@ def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier,
     for trial in counting(trials):
         levels = tuple(sorted(trial.factors.items()))
         groups.setdefault((trial.experiment, trial.purpose, levels), []).append(trial)
-    found = [
-        ProcessorOutlier(trial.number, end, trial.metrics[metric], others)
-        for group in groups.values()
-        for metric, end in _ENDS.items()
-        for trial in group
-        if metric in trial.metrics
-        and (others := _median_of_others(group, trial, metric)) is not None
-        and trial.metrics[metric] >= LEAST_RATIO * others
-    ]
+    found = []
+    for group in groups.values():
+        for metric, end in _ENDS.items():
+            values = sorted(trial.metrics[metric] for trial in group if metric in trial.metrics)
+            for trial in group if len(values) > _LEAST_OTHERS else ():
+                value = trial.metrics.get(metric)
+                if value is None:
+                    continue
+                others = _median_without(values, value)
+                if others and value >= LEAST_RATIO * others:
+                    found.append(ProcessorOutlier(trial.number, end, value, others))
     return tuple(sorted(found, key=lambda one: one.number))
 
 
-def _median_of_others(
-    group: Sequence[TrialRecord], trial: TrialRecord, metric: str
-) -> float | None:
-    values = [one.metrics[metric] for one in group if one is not trial and metric in one.metrics]
-    median = statistics.median(values) if len(values) >= _LEAST_OTHERS else 0.0
-    return median or None
+def _median_without(values: Sequence[float], value: float) -> float:
+    """The median of sorted values without one of them; sorted once, as groups may be large."""
+    place, others = bisect_left(values, value), len(values) - 1
+    low, high = (values[at + (at >= place)] for at in ((others - 1) // 2, others // 2))
+    return low if others % 2 else (low + high) / 2
