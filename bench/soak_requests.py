@@ -3,7 +3,8 @@ Send many pipelined requests to each server, and print by how much its memory gr
 
     .venv/bin/python bench/soak_requests.py --requests 1000000 nfs webdav ftp echo
 
-Memory is read after the first tenth and at the end. Exit code 1 if it grew by more than 1 MiB.
+Memory is read after the first tenth and at the end. A request to discard and a reply of chargen are
+100 bytes. Exit code 1 if a server grew by more than 1 MiB.
 """
 
 from __future__ import annotations
@@ -46,18 +47,22 @@ def _nfs() -> _Kind:
 #: What opens a connection, how long that is answered, and what is sent then.
 _KINDS: dict[str, tuple[list[bytes], _Kind]] = {
     "webdav": ([], _of_http("OPTIONS /")),
+    # Without a signature, the server refuses it.
+    "s3": ([], _of_http("GET /lanlab/x")),
     "ftp": (
         [b"", b"USER me\r\n", f"PASS {_SECRET}\r\n".encode()],
         (b"NOOP\r\n", lambda got: got.count(b"\r\n")),
     ),
     "nfs": ([], _nfs()),
     "echo": ([], (b"x" * 100, lambda got: len(got) // 100)),
+    "discard": ([], (b"x" * 100, lambda _: _AT_ONCE)),
+    "chargen": ([], (b"", lambda got: len(got) // 100)),
 }
 
 
 def _served(name: str, root: str) -> Line:
     """What an engine is asked for."""
-    if name == "echo":
+    if name in ("echo", "discard", "chargen"):
         longest_ns = 86_400 * 10**9
         return {
             "type": "peer_serve",
@@ -99,7 +104,11 @@ def _soaked(name: str, requests: int) -> int:
                     first_bytes = memory_bytes(server.process.pid)
         last_bytes = memory_bytes(server.process.pid)
     grew_bytes, took_s = last_bytes - first_bytes, time.monotonic() - began_s
-    print(f"| {name} | {sent} | {took_s:.0f} s | {first_bytes} | {grew_bytes} |", flush=True)
+    each_bytes = grew_bytes / max(1, requests - requests // 10)
+    print(
+        f"| {name} | {sent} | {took_s:.0f} s | {first_bytes} | {grew_bytes} | {each_bytes:.4f} |",
+        flush=True,
+    )
     return grew_bytes
 
 
@@ -109,8 +118,8 @@ def main() -> int:
     parser.add_argument("--requests", type=int, default=1_000_000, help="to each server")
     parser.add_argument("names", nargs="*", default=[*_KINDS])
     asked = parser.parse_args()
-    print("| server | requests | time | memory after a tenth, bytes | growth, bytes |")
-    print("|---|---:|---:|---:|---:|")
+    print("| server | requests | time | memory after a tenth, bytes | growth, bytes | a request |")
+    print("|---|---:|---:|---:|---:|---:|")
     grown = [_soaked(name, asked.requests) for name in asked.names]
     return 0 if max(grown) <= _PROMISED_BYTES else 1
 

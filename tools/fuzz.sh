@@ -103,4 +103,5 @@ for target in "${targets[@]}"; do
     cat "$scratch/$target.told"
     [[ ! -e $scratch/$target.found ]] || cat "$scratch/$target.found" >&2
 done
+awk '{ all += $2 } END { printf "%-18s %14d\n", "all", all }' "$scratch"/*.told
 [[ ! -e $scratch/failed ]]

@@ -85,7 +85,8 @@ def test_an_upload_to_a_full_disk_keeps_the_old_file(
         ready = server.wait(server.send(request), "ready", "error")
         assert ready["type"] == "ready", ready
         answer = upload(ready["ports"][0])
-        assert not answer.startswith("2"), answer
+        # Refused for want of space, or cut off: not for its login.
+        assert not answer.startswith(("2", "400", "401", "403", "404")), answer
         assert [one.name for one in seen.iterdir()] == ["kept"], answer
         assert (seen / "kept").read_bytes() == OLD
         assert server.is_usable()
