@@ -228,6 +228,7 @@ def test_a_lost_engine_and_a_lost_actor_cost_a_trial_each(cluster: RayCluster) -
     assert cluster.engines() == []
 
 
+@pytest.mark.long
 def test_a_killed_node_costs_its_trial(cluster: RayCluster) -> None:
     argv = ["--testbed", f"ray:{cluster.address}", "--time", "2", "--trials", "4", "--json"]
     command = start(cluster, "echo", *argv)

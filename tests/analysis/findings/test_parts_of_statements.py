@@ -75,6 +75,7 @@ def test_differences_are_compared_without_logarithms() -> None:
     evidence = Given(cells, metric="loss_ratio")
     sides = {"a": {"os": "xp"}, "b": {"os": "linux"}}
     assert verdict("less", evidence, metric="loss_ratio", **sides) == "holds"
+    assert comparison("less", evidence, metric="loss_ratio", **sides).measure == "difference"
 
 
 def test_a_series_is_named_by_its_ends_and_common_levels() -> None:
