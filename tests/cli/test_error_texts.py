@@ -116,3 +116,4 @@ def test_wrong_study_files(
 
     assert (said.code, said.out) == (2, "")
     assert said.err == snapshot
+    assert [path.name for path in folder.iterdir()] == ["small.toml"]

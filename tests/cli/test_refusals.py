@@ -111,35 +111,6 @@ def test_a_request_that_cannot_be_met_is_refused(
     assert [path.name for path in folder.iterdir()] == ["small.toml"]
 
 
-@pytest.mark.parametrize(
-    ("right", "wrong", "message"),
-    [
-        ("schema = 1", "schema = ", "line 2, column"),
-        ("schema = 1", "schema = 2", "`schema`: found 2; allowed: 1"),
-        ('title = "Small messages"', "", "`title`: found nothing; allowed: a value"),
-        ("factors =", "factor =", "`experiment.sizes.factor`: found an unknown key"),
-        ('"stream"', '"straem"', "`experiment.sizes.workload`: found unknown name 'straem'"),
-        ('"goodput_bps"', '"goodput"', "`experiment.sizes.metrics`: found unknown name 'goodput'"),
-        ("[50, 100]", "[50, 70000]", "above the largest UDP message (65507)"),
-        ('rate_bps = "1M"', 'rate_bps = "fast"', "`experiment.sizes.parameters.rate_bps`"),
-        ('id = "round-trips"', 'id = "sizes"', "`experiment.sizes.id`: found 2 experiments"),
-        ("time_s = 0.05,", "times_s = 0.05,", "`scale.quick.parameters.times_s`"),
-    ],
-)
-def test_a_mistake_in_a_study_is_named_by_file_and_key(
-    right: str, wrong: str, message: str, lanlab: Lanlab, folder: Path
-) -> None:
-    file = folder / "small.toml"
-    file.write_text(file.read_text().replace(right, wrong, 1))
-
-    said = lanlab("run", "small.toml", "--testbed", "loopback")
-
-    assert (said.code, said.out) == (2, "")
-    assert said.err.startswith("error: small.toml: ")
-    assert message in said.err
-    assert [path.name for path in folder.iterdir()] == ["small.toml"]
-
-
 def test_an_unknown_figure_is_refused_before_the_run(lanlab: Lanlab, folder: Path) -> None:
     file = folder / "small.toml"
     file.write_text(file.read_text().replace('figure = "bars"', 'figure = "bar"', 1))
