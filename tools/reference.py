@@ -35,7 +35,8 @@ With `traffic_direction` `both`, metrics of the second direction have the prefix
 _MACHINES = """\
 ## Numbers of a simulated machine
 
-In `machines.toml` of a [study](simulation.md#machines).
+In `machines.toml` of a [study](simulation.md#machines). The bytes of a frame are those of its
+payload, the bytes of a call those of the message.
 """
 #: What a key says by itself, as `_p50_`.
 _STATISTIC = re.compile(

@@ -5,7 +5,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from lanlab.studies.machine_numbers import FILE_STEPS, NUMBERS, REQUIRED, STEPS
+from lanlab.engine import contract
+from lanlab.studies import machine_numbers
+from lanlab.studies.machine_numbers import NUMBERS, REQUIRED
 from lanlab.studies.machines import (
     KnownMachine,
     Simulation,
@@ -17,6 +19,8 @@ from lanlab.studies.machines import (
     place_words,
 )
 
+STEPS = ("interrupt", "protocol", "receive_call", "send_call", "transmit")
+FILE_STEPS = ("open_ns", "read", "write", "close_ns", "other_ns")
 WHY = {"assumed": "made up for this test"}
 LEAST = {name: NUMBERS[name].least for name in REQUIRED}
 
@@ -89,8 +93,11 @@ def test_each_number_of_a_machine_is_sent_in_the_units_of_an_engine() -> None:
 def test_a_store_has_the_defaults_that_the_documentation_states() -> None:
     free = {"each_ns": 0, "per_byte_ps": 0}
     assert known(file_open_us=4).request()["store"] == {
-        **dict.fromkeys(FILE_STEPS, free),
-        "open": {"each_ns": 4000, "per_byte_ps": 0},
+        "open_ns": 4000,
+        "read": free,
+        "write": free,
+        "close_ns": 0,
+        "other_ns": 0,
         "overlaps": True,
         "block_bytes": 4096,
         "cache_blocks": 0,
@@ -112,7 +119,7 @@ def test_a_store_has_the_defaults_that_the_documentation_states() -> None:
             "seek_per_root_ns": 0,
             "overhead_ns": 0,
             "per_byte_ps": 0,
-            "order": "first_come",
+            "elevator": False,
             "verifies": False,
         },
     }
@@ -149,10 +156,24 @@ def test_each_number_of_a_store_is_sent_at_its_own_place() -> None:
             "seek_per_root_ns": 1_500_000,
             "overhead_ns": 80_000,
             "per_byte_ps": 3_000,
-            "order": "elevator",
+            "elevator": True,
             "verifies": True,
         },
     }
+
+
+def test_a_row_of_the_engine_is_all_that_a_number_needs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Its name, unit, range, default and help, and its place in a request."""
+    toy = {"type": "integer", "default": 2000, "minimum": 0, "maximum": 9000, "help": "A toy."}
+    rows = contract.properties("SimulatedTcp") | {"toy_ns": {**toy, "study": "toy_us"}}
+    monkeypatch.setattr(machine_numbers, "properties", lambda _: rows)
+    found = dict(machine_numbers._of_engine("SimulatedTcp", path=("tcp",)))
+    kind = found["toy_us"]
+    assert (kind.unit, kind.range) == ("µs", "a number, 0 to 9 µs")
+    assert (kind.help, kind.default) == ("A toy. Default: 2.", 2)
+    monkeypatch.setitem(NUMBERS, "toy_us", kind)
+    assert known().request()["tcp"]["toy_ns"] == 2000
+    assert known(toy_us=3.5).request()["tcp"]["toy_ns"] == 3500
 
 
 def test_inherited_costs_are_scaled_once_with_their_source() -> None:

@@ -325,7 +325,7 @@ def test_store_numbers_are_sent_in_engine_units() -> None:
     known = known_machine(Simulation.model_validate({"machine": [machine]}), "server")
     assert (known.id, known.title) == ("server", "A server")
     store = known.request()["store"]
-    assert store["write_behind_ns"] == 250_000_000 and store["open"]["each_ns"] == 5_000
+    assert store["write_behind_ns"] == 250_000_000 and store["open_ns"] == 5_000
     assert (store["cache_blocks"], store["name_sectors"]) == (9, 2)
     disk = store["disk"]
     assert (disk["turn_ns"], disk["overhead_ns"]) == (16_700_000, 80_000)

@@ -1,15 +1,18 @@
 //! A world of modelled machines in virtual time, and what its programs measured.
 
+mod machine;
+mod numbers;
 mod outcomes;
 mod store;
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Deserialize;
 
 use crate::{Amount, EchoAmount, MediumTopology, Rate, Transport, WhenLate};
 #[cfg(feature = "services")]
 use crate::{CopySpec, StationsSpec};
 
+pub use machine::*;
 pub use outcomes::*;
 pub use store::*;
 
@@ -75,111 +78,6 @@ pub struct SimulationBounds {
 impl Default for SimulationBounds {
     fn default() -> Self {
         Self { events: 4_000_000_000, virtual_time_ns: None }
-    }
-}
-
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize, Serialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimulatedCost {
-    /// For each frame or message, up to 10,000,000,000.
-    pub each_ns: u64,
-    /// For each of its bytes, picoseconds, up to 1,000,000,000 (1 ms).
-    pub per_byte_ps: u64,
-}
-
-/// A machine: what its processor, its adapter and its system take and hold. Bytes of `interrupt`,
-/// `protocol` and `transmit` are those of the IP packet, of calls those of the message. A cost of 0 takes
-/// no time.
-#[derive(Debug, Clone, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimulatedMachine {
-    /// For each received frame, before all else that the processor does.
-    pub interrupt: SimulatedCost,
-    /// For each received frame, after all interrupts and before programs.
-    pub protocol: SimulatedCost,
-    /// For each call of a program that takes in a message, or bytes of a TCP connection.
-    pub receive_call: SimulatedCost,
-    /// For each call of a program that hands over a message.
-    pub send_call: SimulatedCost,
-    /// For each sent frame, in turn with `protocol`.
-    pub transmit: SimulatedCost,
-    /// Received frames that the adapter holds until the interrupt takes them, 1 to 65,536.
-    pub ring_frames: u32,
-    /// Received frames that wait for protocol processing, 1 to 65,536.
-    pub queue_frames: u32,
-    /// Frames to send that the adapter holds, the one on the wire not counted, 1 to 65,536.
-    pub transmit_queue_frames: u32,
-    /// What the receive buffer of a UDP socket holds, 1 to 16,777,216: payload, and 128 bytes for each
-    /// message; one always fits.
-    pub receive_buffer_bytes: u32,
-    /// What the send buffer of a socket holds, likewise; over TCP payload alone.
-    pub send_buffer_bytes: u32,
-    /// Share of the wire's rate at which the adapter sends, above 0, up to 1.
-    pub adapter_rate_ratio: f64,
-    /// Each cost is drawn evenly from (1 − ratio) to (1 + ratio) of itself, 0 to 1.
-    pub jitter_ratio: f64,
-    /// As a server of SMB 1: the longest message that it takes, and says so, 512 to 65,535; absent: that of its
-    /// system, or of its carrier.
-    pub message_bytes: Option<u32>,
-    /// A fault: it stops for a time; absent: it does not.
-    pub freeze: Option<SimulatedFreeze>,
-    pub tcp: SimulatedTcp,
-    /// Its files: what a server serves, or what a client copies from and to; absent: they take no time.
-    pub store: Option<SimulatedStore>,
-}
-
-impl Default for SimulatedMachine {
-    fn default() -> Self {
-        let cost = SimulatedCost::default();
-        Self {
-            interrupt: cost,
-            protocol: cost,
-            receive_call: cost,
-            send_call: cost,
-            transmit: cost,
-            ring_frames: 16,
-            queue_frames: 50,
-            transmit_queue_frames: 32,
-            receive_buffer_bytes: 65_536,
-            send_buffer_bytes: 65_536,
-            adapter_rate_ratio: 1.0,
-            jitter_ratio: 0.0,
-            message_bytes: None,
-            freeze: None,
-            tcp: SimulatedTcp::default(),
-            store: None,
-        }
-    }
-}
-
-/// A machine that stops: its processor does nothing, and its adapter takes frames until it has no room.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct SimulatedFreeze {
-    /// When, ns from the start of the world, 0 to 3,600,000,000,000.
-    pub after_ns: u64,
-    /// For how long, ns, 1 to 3,600,000,000,000.
-    pub for_ns: u64,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimulatedTcp {
-    /// Longest segment that it takes, 64 to 1460, over IPv6 to 1440; absent: the longest.
-    pub mss_bytes: Option<u16>,
-    /// Its receive buffer, and so the largest window, 536 to 1,048,576.
-    pub window_bytes: u32,
-    /// Longest time that an acknowledgement waits for data to go with or for a second segment, up to
-    /// 500,000,000 (RFC 1122, 4.2.3.2), in whole microseconds; 0 acknowledges at once.
-    pub delayed_ack_ns: u64,
-    /// Whether a short segment waits until all before it is acknowledged (RFC 896).
-    pub nagle: bool,
-}
-
-impl Default for SimulatedTcp {
-    /// Windows NT and 95.
-    fn default() -> Self {
-        Self { mss_bytes: None, window_bytes: 8_760, delayed_ack_ns: 200_000_000, nagle: true }
     }
 }
 

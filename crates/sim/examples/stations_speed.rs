@@ -82,8 +82,7 @@ fn run(stations: u16, virtual_s: u64) -> Result {
         loss: LossPlan::Never,
         switch_queue_bytes: 0,
     };
-    let machines =
-        (0..=stations).map(|host| Machine::without_costs(format!("pc {host}"))).collect();
+    let machines = (0..=stations).map(|_| Machine::default()).collect();
     let plan = WorldPlan { medium, machines };
     let node = |host, _| {
         let mut node = HostNode::of_ip(IpNode::new(host, stations + 1, TCP, 1));

@@ -14,7 +14,6 @@ pub struct CpuFacts {
 /// `frames_handled` and `frames_held`.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct HostFacts {
-    pub name: String,
     pub cpu: CpuFacts,
     pub frozen_ns: u64,
     pub frames_sent: u64,

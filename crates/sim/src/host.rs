@@ -8,8 +8,8 @@ use crate::calls::CallId;
 use crate::cpu::{Cpu, Level};
 use crate::facts::{CpuFacts, HostFacts};
 use crate::frames::FrameId;
-use crate::machine::{Cost, Machine};
 use crate::waiters::Waiters;
+use crate::{Cost, Machine};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Job {
@@ -44,7 +44,7 @@ impl<N> SimulatedHost<N> {
             adapter: Adapter::new(transmit_queue_frames, adapter_rate_ratio, rate_bps),
             waiters: Waiters::default(),
             timeout_at: None,
-            facts: HostFacts { name: machine.name.clone(), ..HostFacts::default() },
+            facts: HostFacts::default(),
             frozen: None,
             in_ring: 0,
             in_queue: 0,
@@ -136,8 +136,7 @@ mod tests {
 
     #[test]
     fn rings_and_queues_hold_their_stated_number_of_frames() {
-        let machine =
-            Machine { ring_frames: 3, queue_frames: 2, ..Machine::without_costs("receiver") };
+        let machine = Machine { ring_frames: 3, queue_frames: 2, ..Machine::default() };
         let mut host = host(&machine);
         let arrived: Vec<bool> = (0..5).map(|frame| host.take_into_ring(frame, 100)).collect();
         assert_eq!(arrived, [true, true, true, false, false]);
@@ -154,7 +153,7 @@ mod tests {
 
     #[test]
     fn costs_are_uniform_over_their_range() {
-        let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::without_costs("varied") });
+        let mut host = host(&Machine { jitter_ratio: 0.3, ..Machine::default() });
         let drawn: Vec<u64> = (0..4_000).map(|_| host.varied(1_000_000)).collect();
         assert!(drawn.iter().all(|ns| (700_000..=1_300_000).contains(ns)));
         // Of as many even draws a twentieth of the range is left out at neither end, and each quarter has its share.
@@ -163,7 +162,7 @@ mod tests {
             let count = drawn.iter().filter(|ns| (from..from + 150_000).contains(*ns)).count();
             assert!((900..1_100).contains(&count), "{count} of 4000 in quarter {quarter}");
         }
-        let mut steady = self::host(&Machine::without_costs("steady"));
+        let mut steady = self::host(&Machine::default());
         assert_eq!([1, 1_000_000].map(|ns| steady.varied(ns)), [1, 1_000_000]);
     }
 }

@@ -31,7 +31,6 @@ mod facts;
 pub mod file_service;
 mod frames;
 mod host;
-mod machine;
 mod node;
 mod program;
 pub mod programs;
@@ -43,7 +42,7 @@ mod world;
 
 pub use address::{BROADCAST, HostId, Mac, mac_of};
 pub use facts::{CpuFacts, HostFacts, WorldFacts};
-pub use machine::{BadMachine, Cost, Machine};
+pub use lanlab_messages::{SimulatedCost as Cost, SimulatedMachine as Machine};
 pub use node::{Key, Node};
 pub use program::Host;
 pub use world::{BadWorld, Bounds, Ended, World, WorldPlan};

@@ -14,9 +14,9 @@ use lanlab_workloads::virtual_time::{Task, VirtualTime};
 use crate::address::{HostId, Mac, mac_of};
 use crate::calls::CallId;
 use crate::facts::CpuFacts;
-use crate::machine::{Cost, Machine};
 use crate::node::{Key, Node};
 use crate::shared::Shared;
+use crate::{Cost, Machine};
 
 pub struct Host<N> {
     shared: Rc<Shared<N>>,

@@ -4,14 +4,15 @@ use std::fmt;
 use std::rc::Rc;
 
 use lanlab_medium::{BadPlan, Medium, Plan, Random};
+use lanlab_messages::Failure;
 use lanlab_units::Clock as _;
 use lanlab_units::Instant;
 use lanlab_workloads::virtual_time::{Unfinished, VirtualTime};
 
+use crate::Machine;
 use crate::address::{HostId, Mac, mac_of};
 use crate::facts::WorldFacts;
 use crate::host::SimulatedHost;
-use crate::machine::{BadMachine, Machine};
 use crate::node::Node;
 use crate::program::Host;
 use crate::shared::Shared;
@@ -32,7 +33,10 @@ pub struct WorldPlan {
 impl WorldPlan {
     /// Most memory that hosts and frames take, bytes, without what nodes and programs keep.
     pub fn memory_bytes(&self) -> u64 {
-        let queued: u64 = self.machines.iter().map(Machine::most_frames).sum();
+        let queues = |machine: &Machine| {
+            [machine.ring_frames, machine.queue_frames, machine.transmit_queue_frames, 1]
+        };
+        let frames_queued: u64 = self.machines.iter().flat_map(queues).map(u64::from).sum();
         // A shortest frame in a switch or under way takes a whole buffer here.
         let shortest_bytes = u64::from(lanlab_medium::MIN_WIRE_BYTES);
         let in_switch = u64::from(self.medium.switch_queue_bytes) / shortest_bytes + 1;
@@ -40,7 +44,8 @@ impl WorldPlan {
         let rate_bps = u128::from(self.medium.rate_bps.unwrap_or(0));
         let under_way = rate_bps * way_ns / (8 * u128::from(shortest_bytes) * 1_000_000_000) + 2;
         let of_ports = in_switch.saturating_add(u64::try_from(under_way).unwrap_or(u64::MAX));
-        let frames = queued.saturating_add(of_ports.saturating_mul(self.medium.ports.into()));
+        let frames =
+            frames_queued.saturating_add(of_ports.saturating_mul(self.medium.ports.into()));
         let hosts = self.machines.len() as u64 * HOST_BYTES;
         frames.saturating_mul(FRAME_BYTES).saturating_add(hosts)
     }
@@ -50,7 +55,7 @@ impl WorldPlan {
 #[non_exhaustive]
 pub enum BadWorld {
     Medium(BadPlan),
-    Machine(BadMachine),
+    Machine(Failure),
     Ports { machines: usize, ports: u16 },
 }
 
@@ -103,7 +108,7 @@ impl<N: Node + 'static> World<N> {
         let medium = Medium::new(medium, seed).map_err(BadWorld::Medium)?;
         let mut hosts = Vec::with_capacity(machines.len());
         for (id, machine) in (0..).zip(machines) {
-            machine.check().map_err(BadWorld::Machine)?;
+            machine.check("machine").map_err(BadWorld::Machine)?;
             let random = Random::new(seed, FIRST_HOST_STREAM + u64::from(id));
             hosts.push(SimulatedHost::new(machine, node(id, mac_of(id)), rate_bps, random));
         }

@@ -6,7 +6,8 @@ use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
-use lanlab_sim::file_service::{Contents, DiskPlan, Order, ServedFiles, Store, StorePlan};
+use lanlab_messages::{SimulatedDisk, SimulatedStore};
+use lanlab_sim::file_service::{Contents, ServedFiles, Store};
 use lanlab_sim::{Bounds, Cost, Ended};
 use lanlab_stack::files::{FileAnswer, FileCall, Handle, Presence};
 use lanlab_units::Instant;
@@ -43,28 +44,28 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-fn policy() -> impl Strategy<Value = StorePlan> {
+fn policy() -> impl Strategy<Value = SimulatedStore> {
     let cache = (prop_oneof![Just(0_u32), 1_u32..40], any::<bool>(), 0_u32..5);
     let behind = (0_u32..20, 0_u64..20, any::<bool>());
     let machine = (any::<bool>(), any::<bool>(), any::<bool>(), 0_u64..3);
     (cache, behind, machine).prop_map(|(cache, behind, machine)| {
-        let (cache_blocks, is_cache_of_client, read_ahead_blocks) = cache;
+        let (cache_blocks, cache_of_client, read_ahead_blocks) = cache;
         let (write_behind_blocks, behind_ms, writes_full) = behind;
         let (overlaps, is_small, is_elevator, work_ms) = machine;
-        let order = if is_elevator { Order::Elevator } else { Order::FirstCome };
+
         let cost = Cost { each_ns: work_ms * MS, per_byte_ps: 0 };
-        StorePlan {
+        SimulatedStore {
             read: cost,
             write: cost,
             overlaps,
             block_bytes: if is_small { 512 } else { 4096 },
             cache_blocks,
-            is_cache_of_client,
+            cache_of_client,
             read_ahead_blocks,
             write_behind_blocks: write_behind_blocks.min(cache_blocks),
             write_behind_ns: behind_ms * MS,
             writes_full,
-            disk: DiskPlan { order, ..plan().disk },
+            disk: SimulatedDisk { elevator: is_elevator, ..plan().disk },
             ..plan()
         }
     })
@@ -99,7 +100,7 @@ const fn owner(at: usize) -> usize {
 async fn work(
     (client, steps): (usize, Vec<Step>),
     (store, contents): (Store, Rc<RefCell<Contents>>),
-    (plan, model): (StorePlan, Rc<RefCell<Model>>),
+    (plan, model): (SimulatedStore, Rc<RefCell<Model>>),
 ) {
     let host = store.host().clone();
     let mut files = ServedFiles::new(contents, store.clone(), client as u32);
@@ -175,21 +176,21 @@ async fn read(files: &mut ServedFiles, handle: Handle, at: usize, count: usize) 
     data
 }
 
-fn blocks(plan: &StorePlan, from: usize, count: usize) -> std::ops::RangeInclusive<u64> {
+fn blocks(plan: &SimulatedStore, from: usize, count: usize) -> std::ops::RangeInclusive<u64> {
     let of_byte = |at: usize| at as u64 / u64::from(plan.block_bytes);
     of_byte(from)..=of_byte(from + count - 1)
 }
 
 /// Have clients work until a time; gives what is not on the disk then.
 fn until(
-    plan: StorePlan,
+    plan: SimulatedStore,
     steps: &[Vec<Step>; CLIENTS],
     (contents, model): (&Rc<RefCell<Contents>>, &Rc<RefCell<Model>>),
     end: Instant,
 ) -> BTreeSet<(u64, u64)> {
     let world = world();
     let host = world.host(0);
-    let store = Store::new(host.clone(), plan).unwrap();
+    let store = Store::new(host.clone(), plan);
     store.lay_out(&contents.borrow().files());
     for one in steps.iter().cloned().enumerate() {
         let (store, contents, model) = (store.clone(), Rc::clone(contents), Rc::clone(model));
@@ -203,7 +204,7 @@ fn until(
     store.unwritten()
 }
 
-fn check(plan: StorePlan, steps: &[Vec<Step>; CLIENTS], stops_at: Option<Instant>) {
+fn check(plan: SimulatedStore, steps: &[Vec<Step>; CLIENTS], stops_at: Option<Instant>) {
     let mut contents = Contents::new(1 << 20, Rc::new(|_| None));
     contents.put_bytes(&["file".into()], &vec![0; SIZE]).unwrap();
     let contents = Rc::new(RefCell::new(contents));

@@ -7,7 +7,8 @@ use std::rc::Rc;
 use lanlab_files::{
     Access, Class, Entry, Facts, Fault, Result, ServicePath, Session, TransferCapabilities,
 };
-use lanlab_sim::file_service::{ClientDisk, Store, StorePlan, WithDisk};
+use lanlab_messages::SimulatedStore;
+use lanlab_sim::file_service::{ClientDisk, Store, WithDisk};
 use lanlab_sim::{Bounds, Cost, Ended};
 use lanlab_units::Instant;
 
@@ -108,9 +109,9 @@ fn path(path: &str) -> ServicePath {
 #[test]
 fn uploads_read_and_downloads_write_the_client_disk() {
     let ms = |ms: u64| Cost { each_ns: ms * MS, per_byte_ps: 0 };
-    let plan = StorePlan {
-        open: ms(1),
-        close: ms(2),
+    let plan = SimulatedStore {
+        open_ns: MS,
+        close_ns: 2 * MS,
         read: ms(8),
         write: ms(16),
         name_sectors: 3,
@@ -120,7 +121,7 @@ fn uploads_read_and_downloads_write_the_client_disk() {
     };
     let world = world();
     let host = world.host(0);
-    let disk = ClientDisk::new(Store::new(host.clone(), plan).unwrap());
+    let disk = ClientDisk::new(Store::new(host.clone(), plan));
     let noted = Noted::default();
     let session = WithDisk::new(noted.clone(), Some(disk));
     host.clone().spawn("client", async move {

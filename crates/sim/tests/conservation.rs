@@ -32,7 +32,7 @@ fn machine() -> impl Strategy<Value = Machine> {
                 transmit_queue_frames: queues.2,
                 adapter_rate_ratio,
                 jitter_ratio: jitter,
-                ..Machine::without_costs("any")
+                ..Machine::default()
             }
         },
     )
@@ -42,7 +42,7 @@ fn world_plan() -> impl Strategy<Value = WorldPlan> {
     let topology = prop_oneof![Just(Topology::Cable), Just(Topology::Switch), Just(Topology::Bus)];
     (topology, 2_u16..8, machine(), machine(), 0.0_f64..0.3).prop_map(
         |(topology, ports, even, odd, ratio)| {
-            let odd = if ratio < 0.1 { Machine::without_costs("fast") } else { odd };
+            let odd = if ratio < 0.1 { Machine::default() } else { odd };
             let ports = if topology == Topology::Cable { 2 } else { ports };
             let medium = Plan {
                 loss: LossPlan::Random { ratio },

@@ -19,9 +19,9 @@ fn overload(frames_per_s: u64) -> HostFacts {
     let receiver = Machine {
         interrupt: Cost { each_ns: INTERRUPT_NS, per_byte_ps: 0 },
         protocol: Cost { each_ns: PROTOCOL_NS, per_byte_ps: 0 },
-        ..Machine::without_costs("486")
+        ..Machine::default()
     };
-    let machines = vec![Machine::without_costs("sender"), receiver];
+    let machines = vec![Machine::default(), receiver];
     let world = world(medium(Topology::Cable, 2, 100_000_000), machines, 1);
     let sender = world.host(0);
     sender.clone().spawn("sender", async move {

@@ -24,7 +24,7 @@ const SECOND_NS: u64 = 1_000_000_000;
 const FAR: Bounds = Bounds { events: 1_000_000, until: Instant::from_nanos(100_000 * SECOND_NS) };
 
 fn world() -> World<HostNode> {
-    world_of(&Machine::without_costs("pc"))
+    world_of(&Machine::default())
 }
 
 fn world_of(machine: &Machine) -> World<HostNode> {
@@ -169,7 +169,7 @@ fn costly() -> Machine {
     Machine {
         send_call: Cost { each_ns: 1_000_000, per_byte_ps: 1_000_000 },
         receive_call: Cost { each_ns: 2_000_000, per_byte_ps: 2_000_000 },
-        ..Machine::without_costs("costly")
+        ..Machine::default()
     }
 }
 

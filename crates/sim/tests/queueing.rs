@@ -13,7 +13,7 @@ use lanlab_units::Instant;
 use support::{BOUNDS, MILLISECOND_NS, SECOND_NS, assert_within, exponential_ns, medium, world};
 
 fn hosts(hosts: u16) -> World<Datagrams> {
-    let machines = (0..hosts).map(|host| Machine::without_costs(format!("host {host}")));
+    let machines = (0..hosts).map(|_| Machine::default());
     world(medium(Topology::Switch, hosts, 10_000_000), machines.collect(), 1)
 }
 
@@ -60,11 +60,11 @@ fn m_d_1_waits_match_pollaczek_khinchine() {
     for load in [0.3, 0.6] {
         let receiver = Machine {
             protocol: Cost { each_ns: SERVICE_NS, per_byte_ps: 0 },
-            queue_frames: 100_000,
-            ..Machine::without_costs("receiver")
+            queue_frames: 65_536,
+            ..Machine::default()
         };
         let plan = Plan { rate_bps: None, ..medium(Topology::Cable, 2, 1_000_000) };
-        let world = world(plan, vec![Machine::without_costs("sender"), receiver], 1);
+        let world = world(plan, vec![Machine::default(), receiver], 1);
         let (sender, receiver) = (world.host(0), world.host(1));
         sender.clone().spawn("sender", async move {
             let mut random = Random::new(11, 0);

@@ -22,7 +22,7 @@ fn stations(seed: u64) -> (WorldFacts, Vec<u8>) {
         receive_call: Cost { each_ns: 100_000, per_byte_ps: 0 },
         send_call: Cost { each_ns: 90_000, per_byte_ps: 0 },
         jitter_ratio: 0.2,
-        ..Machine::without_costs("period")
+        ..Machine::default()
     };
     let plan =
         Plan { loss: LossPlan::Random { ratio: 0.01 }, ..medium(Topology::Bus, 6, 10_000_000) };
@@ -104,7 +104,7 @@ fn hosts_without_costs_add_nothing_to_a_saturated_bus() {
     let mut load = Load::new(load, 5).unwrap();
     load.watch_until(until, |delivered| expected.push((delivered.at, delivered.from)));
 
-    let machines = (0..STATIONS).map(|_| Machine::without_costs("pc")).collect();
+    let machines = (0..STATIONS).map(|_| Machine::default()).collect();
     let world = world(plan, machines, 5);
     for station in 0..STATIONS {
         let host = world.host(station);

@@ -26,7 +26,7 @@ fn an_echo_takes_two_frames_and_each_cost_once() {
         transmit: cost(100_000),
         receive_call: cost(1_000_000),
         send_call: Cost { each_ns: 0, per_byte_ps: 1_000_000 },
-        ..Machine::without_costs("period")
+        ..Machine::default()
     };
     let world = world(medium(Topology::Cable, 2, 10_000_000), two(&machine), 1);
     let (a, b) = (world.host(0), world.host(1));
@@ -61,8 +61,7 @@ fn an_echo_takes_two_frames_and_each_cost_once() {
 
 #[test]
 fn a_deadlocked_world_names_who_waits_for_what() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let (a, b) = (world.host(0), world.host(1));
     a.clone().spawn("client on host 0", async move {
         a.clock().sleep_ns(MILLISECOND_NS).await;
@@ -80,8 +79,7 @@ fn a_deadlocked_world_names_who_waits_for_what() {
 
 #[test]
 fn worlds_stop_at_their_bounds_and_continue_when_raised() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let a = world.host(0);
     let steps = Rc::new(RefCell::new(0_u64));
     let counted = Rc::clone(&steps);
@@ -104,8 +102,7 @@ fn worlds_stop_at_their_bounds_and_continue_when_raised() {
 
 #[test]
 fn the_event_bound_stops_programs_that_never_wait() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let a = world.host(0);
     a.clone().spawn("endless", async move {
         loop {
@@ -124,8 +121,7 @@ fn the_event_bound_stops_programs_that_never_wait() {
 
 #[test]
 fn the_buffer_blocks_a_nonstop_sender_without_loss() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let (a, b) = (world.host(0), world.host(1));
     a.clone().spawn("sender", async move {
         for _ in 0..1000 {
@@ -145,7 +141,7 @@ fn the_buffer_blocks_a_nonstop_sender_without_loss() {
 
 #[test]
 fn a_slow_adapter_sends_at_its_share_of_the_rate() {
-    let machine = Machine { adapter_rate_ratio: 0.8, ..Machine::without_costs("slow adapter") };
+    let machine = Machine { adapter_rate_ratio: 0.8, ..Machine::default() };
     let world = world(medium(Topology::Cable, 2, 10_000_000), two(&machine), 1);
     let (a, b) = (world.host(0), world.host(1));
     a.clone().spawn("sender", async move {
@@ -196,7 +192,7 @@ impl Node for Impatient {
 
 #[test]
 fn nodes_waiting_for_room_cause_no_events() {
-    let machine = Machine { transmit_queue_frames: 1, ..Machine::without_costs("pc") };
+    let machine = Machine { transmit_queue_frames: 1, ..Machine::default() };
     let plan =
         WorldPlan { medium: medium(Topology::Cable, 2, 10_000_000), machines: two(&machine) };
     let world = World::new(&plan, 1, |_, _| Impatient { left: 0 }).unwrap();
@@ -213,8 +209,7 @@ fn nodes_waiting_for_room_cause_no_events() {
 
 #[test]
 fn programs_end_with_their_world() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let kept = Rc::new(());
     for host in [0, 1] {
         let (host, kept) = (world.host(host), Rc::clone(&kept));
@@ -237,12 +232,12 @@ fn impossible_worlds_are_refused() {
         let plan = WorldPlan { medium: medium(Topology::Switch, ports, 10_000_000), machines };
         World::new(&plan, 1, |_, _| Impatient { left: 0 }).err().map(|bad| bad.to_string())
     };
-    let good = Machine::without_costs("pc");
+    let good = Machine::default();
     assert_eq!(build(2, two(&good)), None);
     assert_eq!(build(3, two(&good)), Some("2 machines on a medium with 3 ports".to_owned()));
     assert_eq!(build(1, vec![good.clone()]), Some("a switch has 2 to 256 ports, not 1".to_owned()));
     let bad = Machine { jitter_ratio: 1.5, ..good };
-    let text = "machine `pc`: `jitter_ratio` is 1.5, allowed: 0 to 1";
+    let text = "request.value: `machine.jitter_ratio`: found 1.5; allowed: 0 to 1";
     assert_eq!(build(2, two(&bad)), Some(text.to_owned()));
 }
 
@@ -251,7 +246,7 @@ fn world_memory_covers_all_frames_it_can_hold() {
     let plan = |switch_queue_bytes, delay_ns| {
         let medium =
             Plan { switch_queue_bytes, delay_ns, ..medium(Topology::Switch, 2, 10_000_000) };
-        WorldPlan { medium, machines: two(&Machine::without_costs("pc")) }.memory_bytes()
+        WorldPlan { medium, machines: two(&Machine::default()) }.memory_bytes()
     };
     // Of each host: 16 in its ring, 50 in its queue, 32 to be sent, one on its processor, one that the switch
     // sends and two that begin and end on the wire, of 2 KiB each; and 16 KiB for what it is.
@@ -266,8 +261,7 @@ fn world_memory_covers_all_frames_it_can_hold() {
 /// Of 20 ms of work 10 are done when the host stops for 5.
 #[test]
 fn a_frozen_host_resumes_and_its_pause_is_not_cpu_time() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let host = world.host(0);
     host.freeze(10 * MILLISECOND_NS, 5 * MILLISECOND_NS);
     let ended = host.clone().spawn("work", async move {
@@ -291,8 +285,7 @@ fn a_frozen_host_resumes_and_its_pause_is_not_cpu_time() {
 
 #[test]
 fn abandoned_work_completes_before_the_next() {
-    let world =
-        world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::without_costs("pc")), 1);
+    let world = world(medium(Topology::Cable, 2, 10_000_000), two(&Machine::default()), 1);
     let host = world.host(0);
     let ended = host.clone().spawn("work", async move {
         let mut ended_ms = Vec::new();

@@ -45,6 +45,12 @@ def definition(name: str) -> Check:
     return _check(_definitions()[name])
 
 
+def properties(name: str) -> dict[str, Any]:
+    """The fields of a definition, each with its own schema."""
+    found: dict[str, Any] = _definitions()[name]["properties"]
+    return found
+
+
 @functools.cache
 def _definitions() -> dict[str, Any]:
     text = Path(__file__).with_name("schema.json").read_text(encoding="utf-8")

@@ -16,7 +16,7 @@ from pydantic import Field
 from lanlab.frozen import dataclass
 from lanlab.studies.base import Data, DottedIdentifier, Identifier, Level, Several
 from lanlab.studies.ensemble import Ensemble
-from lanlab.studies.machine_numbers import COSTS, FILE_STEPS, STEPS, STORE
+from lanlab.studies.machine_numbers import COSTS, NUMBERS
 
 #: Limits of a file that keep every check quick. lanlab's own studies use a twentieth.
 _MOST_MACHINES = _MOST_PLACES = 256
@@ -196,85 +196,27 @@ class KnownMachine:
     def request(self) -> dict[str, Any]:
         """In the engine's form; see `SimulatedMachine` in its messages."""
         given = {name: one.value for name, one in self.numbers.items()}
-        costs = {step: _cost(given, step) for step in STEPS}
-        store = {"store": _store(given)} if any(name in given for name in STORE) else {}
-        whole = (
-            "ring_frames",
-            "queue_frames",
-            "transmit_queue_frames",
-            "receive_buffer_bytes",
-            "send_buffer_bytes",
-        )
-        mss = {"mss_bytes": int(given["mss_bytes"])} if "mss_bytes" in given else {}
-        message = {"message_bytes": int(given["message_bytes"])} if "message_bytes" in given else {}
-        freeze = {}
-        if "freeze_after_ms" in given:
-            times_ms = given["freeze_after_ms"], given.get("freeze_ms", 3_600_000)
-            freeze["freeze"] = dict(
-                zip(("after_ns", "for_ns"), (round(1e6 * one) for one in times_ms), strict=True)
-            )
-        return {
-            **costs,
-            **message,
-            **freeze,
-            **{name: int(given[name]) for name in whole},
-            "adapter_rate_ratio": float(given.get("adapter_rate_ratio", 1.0)),
-            "jitter_ratio": float(given.get("jitter_ratio", 0.0)),
-            "tcp": {
-                **mss,
-                "window_bytes": int(given["window_bytes"]),
-                "delayed_ack_ns": round(1e6 * given["delayed_ack_ms"]),
-                "nagle": bool(given["nagle"]),
-            },
-            **store,
+        # Absent groups stay absent; a group of which a number is given has all of its numbers.
+        absent = {"store", "freeze"} - {
+            NUMBERS[name].path[0] for name in given if NUMBERS[name].path
         }
+        request: dict[str, Any] = {}
+        for name, kind in NUMBERS.items():
+            value = given.get(name, kind.default)
+            if not kind.path or kind.path[0] in absent or value is None:
+                continue
+            *groups, key = kind.path
+            at = request
+            for group in groups:
+                at = at.setdefault(group, {})
+            at[key] = kind.sent(value)
+        return request
 
     @property
     def outstanding_requests(self) -> int:
         """Requests in flight of its program in an `echo`."""
         given = self.numbers.get("outstanding_requests")
         return 1 if given is None else int(given.value)
-
-
-def _cost(given: Mapping[str, float], name: str) -> dict[str, int]:
-    return {
-        "each_ns": round(1e3 * given.get(f"{name}_us", 0)),
-        "per_byte_ps": round(1e3 * given.get(f"{name}_ns_per_byte", 0)),
-    }
-
-
-def _store(given: Mapping[str, float]) -> dict[str, Any]:
-    def number(name: str, usual: float = 0, factor: float = 1) -> int:
-        return round(factor * given.get(name, usual))
-
-    is_elevator = bool(given.get("disk_elevator", 0))
-    return {
-        **{step: _cost(given, f"file_{step}") for step in FILE_STEPS},
-        "overlaps": bool(given.get("files_overlap", 1)),
-        "block_bytes": number("cache_block_bytes", 4096),
-        "cache_blocks": number("cache_blocks"),
-        "cache_of_client": bool(given.get("cache_of_client", 0)),
-        "read_ahead_blocks": number("read_ahead_blocks"),
-        "write_behind_blocks": number("write_behind_blocks"),
-        "write_behind_ns": number("write_behind_ms", 1000, 1e6),
-        "writes_full": bool(given.get("write_behind_full", 0)),
-        "keeps_parts": bool(given.get("write_behind_parts", 0)),
-        "name_sectors": number("name_sectors"),
-        "change_sectors": number("change_sectors"),
-        "disk": {
-            "cylinders": number("disk_cylinders", 1024),
-            "heads": number("disk_heads", 64),
-            "sectors_per_track": number("disk_sectors_per_track", 64),
-            "interleave": number("disk_interleave", 1),
-            "turn_ns": number("disk_turn_ms", factor=1e6),
-            "seek_each_ns": number("disk_seek_ms", factor=1e6),
-            "seek_per_root_ns": number("disk_seek_root_ms", factor=1e6),
-            "overhead_ns": number("disk_overhead_us", factor=1e3),
-            "per_byte_ps": number("disk_ns_per_byte", factor=1e3),
-            "order": "elevator" if is_elevator else "first_come",
-            "verifies": bool(given.get("disk_verifies", 0)),
-        },
-    }
 
 
 def known_machine(simulation: Simulation, name: str) -> KnownMachine:

@@ -1,121 +1,111 @@
 //! Files of a simulated machine: what calls for them cost, its cache and its disk.
 
 use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 
-use super::SimulatedCost;
+use super::machine::SimulatedCost;
+use super::numbers::numbers;
+use crate::Failure;
 
-/// What calls for files take of a machine's processor, its cache and its disk. Bytes of costs are those read
-/// or written.
-#[expect(clippy::struct_excessive_bools, reason = "four habits of a server, in any mix")]
-#[derive(Debug, Clone, Copy, PartialEq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimulatedStore {
-    pub open: SimulatedCost,
-    pub read: SimulatedCost,
-    pub write: SimulatedCost,
-    pub close: SimulatedCost,
-    pub other: SimulatedCost,
-    /// Whether calls of several clients are carried out at the same time; else one after the other.
-    pub overlaps: bool,
-    /// Bytes of a block of the cache, 512 to 1,048,576, whole sectors of 512.
-    pub block_bytes: u32,
-    /// Blocks in the cache, up to 1,048,576; 0: there is none.
-    pub cache_blocks: u32,
-    pub cache_of_client: bool,
-    /// Blocks that are read beyond those asked for, up to 1,024.
-    pub read_ahead_blocks: u32,
-    /// Blocks that may wait to be written, up to those of the cache; 0: a write is answered when it is on the
-    /// disk.
-    pub write_behind_blocks: u32,
-    /// How long they wait at most, ns, up to 600,000,000,000.
-    pub write_behind_ns: u64,
-    /// Whether one that is full is written at once, and the write that filled it answered then.
-    pub writes_full: bool,
-    /// Whether a block that is written in part waits in the cache until it leaves, where writes are not behind.
-    pub keeps_parts: bool,
-    /// Sectors of directories that are read to find a name, up to 1,024.
-    pub name_sectors: u32,
-    /// Sectors of directories that are written when one changes, up to 1,024.
-    pub change_sectors: u32,
-    pub disk: SimulatedDisk,
-}
+pub const SECTOR_BYTES: u64 = 512;
 
-impl Default for SimulatedStore {
-    fn default() -> Self {
-        let cost = SimulatedCost::default();
-        Self {
-            open: cost,
-            read: cost,
-            write: cost,
-            close: cost,
-            other: cost,
-            overlaps: true,
-            block_bytes: 4096,
-            cache_blocks: 0,
-            cache_of_client: false,
-            read_ahead_blocks: 0,
-            write_behind_blocks: 0,
-            write_behind_ns: 1_000_000_000,
-            writes_full: false,
-            keeps_parts: false,
-            name_sectors: 0,
-            change_sectors: 0,
-            disk: SimulatedDisk::default(),
-        }
+numbers! {
+    /// What calls for files take of a machine's processor, its cache and its disk. Bytes of costs are those read
+    /// or written.
+    #[derive(Copy)]
+    pub struct SimulatedStore then check_blocks {
+        open_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "file_open_us",
+            "CPU time of each file opened or created, and of each look-up of a name.";
+        read: SimulatedCost = SimulatedCost::ZERO, as "file_read", "of each read call.";
+        write: SimulatedCost = SimulatedCost::ZERO, as "file_write", "of each write call.";
+        close_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "file_close_us", "CPU time of each file closed.";
+        other_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "file_other_us",
+            "CPU time of each other file call.";
+        overlaps: bool = true, as "files_overlap",
+            "1: processor and disk serve different clients at once. 0: file calls run one by one, as in DOS.";
+        block_bytes: u32 = 4096, in 512 to 1_048_576, as "cache_block_bytes",
+            "Block size of the file cache, a multiple of 512.";
+        cache_blocks: u32 = 0, in 0 to 1_048_576, "Cache size.";
+        cache_of_client: bool = false, "1: one cache of that size per client.";
+        read_ahead_blocks: u32 = 0, in 0 to 1024, "Blocks read ahead.";
+        write_behind_blocks: u32 = 0, in 0 to 1_048_576,
+            "Blocks that may be written later. 0: a write is answered when it is on disk.";
+        write_behind_ns: u64 = 1_000_000_000, in 0 to 600_000_000_000_u64, as "write_behind_ms",
+            "Longest delay of a write.";
+        writes_full: bool = false, as "write_behind_full",
+            "1: write a full block at once, and answer its last write then.";
+        keeps_parts: bool = false, as "write_behind_parts",
+            "1: keep partly written blocks in the cache until evicted, as DOS does, if `write_behind_blocks` is 0.";
+        name_sectors: u32 = 0, in 0 to 1024, "Directory sectors read to find a name.";
+        change_sectors: u32 = 0, in 0 to 1024, "Sectors of directories and of the file map written per change.";
+        disk: SimulatedDisk = SimulatedDisk::default(), as "disk", "The default is memory of 2 GB.";
     }
 }
 
-/// A disk. Sectors have 512 bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields, default)]
-pub struct SimulatedDisk {
-    /// Positions of the arm, 1 or more.
-    pub cylinders: u32,
-    /// Tracks of a cylinder, 1 to 65,536.
-    pub heads: u32,
-    /// Sectors of a track, 1 to 4,096; in all up to 4,294,967,296.
-    pub sectors_per_track: u32,
-    /// Places from a sector to the next, from 1 up to the sectors of a track.
-    pub interleave: u32,
-    /// Time of a turn, ns, up to 10,000,000,000; 0: a disk of memory, which has no arm either.
-    pub turn_ns: u64,
-    /// Time to move the arm at all, ns, likewise.
-    pub seek_each_ns: u64,
-    /// Added for the square root of the cylinders that it moves over, ns, likewise.
-    pub seek_per_root_ns: u64,
-    /// Time of the controller before each access, ns, likewise.
-    pub overhead_ns: u64,
-    /// Time of the controller for each byte, ps, up to 1,000,000,000.
-    pub per_byte_ps: u64,
-    pub order: SimulatedDiskOrder,
-    pub verifies: bool,
-}
-
-impl Default for SimulatedDisk {
-    /// Memory of 2 GB that takes no time.
-    fn default() -> Self {
-        Self {
-            cylinders: 1024,
-            heads: 64,
-            sectors_per_track: 64,
-            interleave: 1,
-            turn_ns: 0,
-            seek_each_ns: 0,
-            seek_per_root_ns: 0,
-            overhead_ns: 0,
-            per_byte_ps: 0,
-            order: SimulatedDiskOrder::FirstCome,
-            verifies: false,
+impl SimulatedStore {
+    fn check_blocks(self, key: &str) -> Result<(), Failure> {
+        let Self { block_bytes, write_behind_blocks, cache_blocks, .. } = self;
+        if !u64::from(block_bytes).is_multiple_of(SECTOR_BYTES) {
+            let allowed = format!("whole sectors of {SECTOR_BYTES}");
+            return Err(Failure::value(&format!("{key}block_bytes"), block_bytes, allowed));
         }
+        if write_behind_blocks > cache_blocks {
+            let allowed = format!("0 to {cache_blocks}");
+            return Err(Failure::value(
+                &format!("{key}write_behind_blocks"),
+                write_behind_blocks,
+                allowed,
+            ));
+        }
+        Ok(())
     }
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum SimulatedDiskOrder {
-    FirstCome,
-    Elevator,
+numbers! {
+    /// A disk. Sectors have 512 bytes.
+    #[derive(Copy, Eq)]
+    pub struct SimulatedDisk then check_sectors {
+        cylinders: u32 = 1024, in 1 to 4_294_967_295_u32, "Cylinders.";
+        heads: u32 = 64, in 1 to 65_536, "Tracks per cylinder.";
+        sectors_per_track: u32 = 64, in 1 to 4096, "Sectors per track.";
+        interleave: u32 = 1, in 1 to 4096, "Interleave factor, at most the sectors of a track.";
+        turn_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "turn_ms", "Time per revolution. 0: a RAM disk.";
+        seek_each_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "seek_ms", "Fixed time per seek.";
+        seek_per_root_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "seek_root_ms",
+            "Seek time per square root of the cylinders crossed.";
+        overhead_ns: u64 = 0, in 0 to 10_000_000_000_u64, as "overhead_us", "Controller time per access.";
+        per_byte_ps: u64 = 0, in 0 to 1_000_000_000, as "ns_per_byte",
+            "Controller time per byte, during which the disk goes on.";
+        elevator: bool = false, "1: serve the nearest access in the arm's direction first.";
+        verifies: bool = false, "1: read back each write.";
+    }
+}
+
+impl SimulatedDisk {
+    pub const fn sectors(&self) -> u64 {
+        self.cylinders as u64 * self.heads as u64 * self.sectors_per_track as u64
+    }
+
+    pub const fn bytes(&self) -> u64 {
+        self.sectors() * SECTOR_BYTES
+    }
+
+    fn check_sectors(self, key: &str) -> Result<(), Failure> {
+        let [interleave, sectors] = [u64::from(self.interleave), self.sectors()];
+        for (field, found, most) in [
+            ("interleave", interleave, self.sectors_per_track.into()),
+            ("sectors", sectors, 1 << 32),
+        ] {
+            if found > most {
+                return Err(Failure::value(
+                    &format!("{key}{field}"),
+                    found,
+                    format!("1 to {most}"),
+                ));
+            }
+        }
+        Ok(())
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,92 +1,13 @@
 //! A disk: where its arm is, how far it has turned, and who waits for it.
 
 use std::cell::RefCell;
-use std::fmt;
 use std::rc::Rc;
 
+use lanlab_messages::{SECTOR_BYTES, SimulatedDisk};
 use lanlab_units::{Clock as _, Instant};
 use lanlab_workloads::virtual_time::VirtualTime;
 
 use super::turns::{Order, Turns};
-
-pub const SECTOR_BYTES: u64 = 512;
-/// Most sectors of a disk: 2 TiB.
-const MOST_SECTORS: u64 = 1 << 32;
-const MOST_SECTORS_PER_TRACK: u32 = 4096;
-/// Longest turn, and longest time of one step of the arm, ns: 10 s.
-const MOST_NS: u64 = 10_000_000_000;
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct DiskPlan {
-    pub cylinders: u32,
-    pub heads: u32,
-    pub sectors_per_track: u32,
-    /// Places of the track from a sector to the next: 1 if they follow each other.
-    pub interleave: u32,
-    /// Time of a turn, ns; 0: a disk of memory, which neither turns nor has an arm.
-    pub turn_ns: u64,
-    pub seek_each_ns: u64,
-    /// Added for the square root of the cylinders that it moves over, ns.
-    pub seek_per_root_ns: u64,
-    /// Time of the controller before each access, ns.
-    pub overhead_ns: u64,
-    /// Time of the controller for each byte, ps; what the disk reads meanwhile is not waited for.
-    pub per_byte_ps: u64,
-    pub order: Order,
-    pub verifies: bool,
-}
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct BadDisk {
-    pub field: &'static str,
-    pub found: u64,
-    pub allowed: String,
-}
-
-impl std::error::Error for BadDisk {}
-
-impl fmt::Display for BadDisk {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { field, found, allowed } = self;
-        write!(f, "`{field}`: found {found}; allowed: {allowed}")
-    }
-}
-
-impl DiskPlan {
-    pub const fn sectors(&self) -> u64 {
-        self.cylinders as u64 * self.heads as u64 * self.sectors_per_track as u64
-    }
-
-    pub const fn bytes(&self) -> u64 {
-        self.sectors() * SECTOR_BYTES
-    }
-
-    pub fn check(&self) -> Result<(), BadDisk> {
-        let of_turn = self.sectors_per_track.min(MOST_SECTORS_PER_TRACK);
-        for (field, found, least, most) in [
-            ("cylinders", self.cylinders.into(), 1, u64::from(u32::MAX)),
-            ("heads", self.heads.into(), 1, 65_536),
-            ("sectors_per_track", self.sectors_per_track.into(), 1, MOST_SECTORS_PER_TRACK.into()),
-            ("interleave", self.interleave.into(), 1, of_turn.max(1).into()),
-            ("turn_ns", self.turn_ns, 0, MOST_NS),
-            ("seek_each_ns", self.seek_each_ns, 0, MOST_NS),
-            ("seek_per_root_ns", self.seek_per_root_ns, 0, MOST_NS),
-            ("overhead_ns", self.overhead_ns, 0, MOST_NS),
-            ("per_byte_ps", self.per_byte_ps, 0, 1_000_000_000),
-            ("sectors", self.sectors(), 1, MOST_SECTORS),
-        ] {
-            if !(least..=most).contains(&found) {
-                return Err(BadDisk { field, found, allowed: format!("{least} to {most}") });
-            }
-        }
-        Ok(())
-    }
-
-    fn cylinder_of(&self, sector: u64) -> u32 {
-        let of_cylinder = u64::from(self.heads) * u64::from(self.sectors_per_track);
-        ((sector / of_cylinder) % u64::from(self.cylinders)) as u32
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
@@ -115,7 +36,7 @@ pub struct Disk {
 }
 
 struct State {
-    plan: DiskPlan,
+    plan: SimulatedDisk,
     places: Vec<u32>,
     cylinder: u32,
     free_at: Instant,
@@ -124,11 +45,7 @@ struct State {
 
 impl Disk {
     /// A disk that stands at its first cylinder.
-    ///
-    /// # Errors
-    /// [`BadDisk`] if there can be no such disk.
-    pub fn new(plan: DiskPlan, time: VirtualTime) -> Result<Self, BadDisk> {
-        plan.check()?;
+    pub fn new(plan: SimulatedDisk, time: VirtualTime) -> Self {
         let state = State {
             places: places(plan.sectors_per_track, plan.interleave),
             plan,
@@ -136,8 +53,11 @@ impl Disk {
             free_at: Instant::ZERO,
             facts: DiskFacts::default(),
         };
-        let turns = Turns::new(plan.order, time.clone());
-        Ok(Self { state: Rc::new(RefCell::new(state)), turns, time })
+        let turns = Turns::new(
+            if plan.elevator { Order::Elevator } else { Order::FirstCome },
+            time.clone(),
+        );
+        Self { state: Rc::new(RefCell::new(state)), turns, time }
     }
 
     pub fn facts(&self) -> DiskFacts {
@@ -148,7 +68,7 @@ impl Disk {
     /// that waits is not made.
     pub async fn access(&self, access: Access) {
         let asked = self.time.now();
-        let cylinder = self.state.borrow().plan.cylinder_of(access.sector);
+        let cylinder = cylinder_of(&self.state.borrow().plan, access.sector);
         let _turn = self.turns.take(cylinder, "its turn at the disk").await;
         let until = {
             let mut state = self.state.borrow_mut();
@@ -187,7 +107,7 @@ impl State {
         let plan = self.plan;
         let of_track = u64::from(plan.sectors_per_track);
         for sector in first..first + u64::from(count) {
-            at = self.seek(at, plan.cylinder_of(sector));
+            at = self.seek(at, cylinder_of(&plan, sector));
             let place = u64::from(self.places[(sector % of_track) as usize]);
             let turned_ns = at.as_nanos() % plan.turn_ns;
             let [begins_ns, ends_ns] =
@@ -210,6 +130,11 @@ impl State {
         self.facts.seek_ns += seek_ns;
         at.plus_nanos(seek_ns)
     }
+}
+
+fn cylinder_of(plan: &SimulatedDisk, sector: u64) -> u32 {
+    let of_cylinder = u64::from(plan.heads) * u64::from(plan.sectors_per_track);
+    ((sector / of_cylinder) % u64::from(plan.cylinders)) as u32
 }
 
 fn places(sectors: u32, interleave: u32) -> Vec<u32> {

@@ -10,7 +10,7 @@ use lanlab_stack::ip::{ConnectionId, Received};
 use lanlab_stack::node::{NotSent, SessionId, Why};
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 
-use crate::machine::Cost;
+use crate::Cost;
 use crate::program::{Compute, Host};
 use crate::programs::HostNode;
 use crate::programs::keys::{connection_key, session_key};

@@ -10,62 +10,17 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 
+use lanlab_messages::{SECTOR_BYTES, SimulatedStore};
 use lanlab_units::Instant;
 use lanlab_workloads::virtual_time::Wake;
 
 use self::layout::Layout;
 use super::cache::{Block, Cache};
-use super::disk::{Access, BadDisk, Disk, DiskFacts, DiskPlan, SECTOR_BYTES};
+use super::disk::{Access, Disk, DiskFacts};
 use super::turns::{Order, Turn, Turns};
-use crate::machine::Cost;
+use crate::Cost;
 use crate::program::Host;
 use crate::programs::HostNode;
-
-#[expect(clippy::struct_excessive_bools, reason = "four habits of a server, in any mix")]
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct StorePlan {
-    /// Processor time to open or make a file, and to look for a name.
-    pub open: Cost,
-    pub read: Cost,
-    pub write: Cost,
-    pub close: Cost,
-    pub other: Cost,
-    /// Whether calls of several clients are carried out at the same time, so that the processor works for one
-    /// while the disk works for another; else one after the other, as DOS does.
-    pub overlaps: bool,
-    pub block_bytes: u32,
-    /// Blocks that the cache holds; 0: there is none.
-    pub cache_blocks: u32,
-    pub is_cache_of_client: bool,
-    /// Blocks that are read beyond those that are asked for, when the disk is read.
-    pub read_ahead_blocks: u32,
-    /// Blocks that may wait to be written; 0: a write is answered when it is on the disk.
-    pub write_behind_blocks: u32,
-    /// How long they wait at most, ns.
-    pub write_behind_ns: u64,
-    /// Whether a block that waits is written, and the write that filled it answered, as soon as it is full.
-    pub writes_full: bool,
-    /// Whether a block that is written in part, and not behind the client, waits in the cache until it leaves, as in
-    /// buffers of DOS.
-    pub keeps_parts: bool,
-    pub name_sectors: u32,
-    /// Sectors of directories and of the map of files that are written when one of them changes.
-    pub change_sectors: u32,
-    pub disk: DiskPlan,
-}
-
-impl StorePlan {
-    /// # Errors
-    /// [`BadDisk`] if there can be no such disk, or blocks are no whole sectors.
-    pub fn check(&self) -> Result<(), BadDisk> {
-        let block_bytes = u64::from(self.block_bytes);
-        if block_bytes == 0 || !block_bytes.is_multiple_of(SECTOR_BYTES) {
-            let allowed = format!("whole sectors of {SECTOR_BYTES}");
-            return Err(BadDisk { field: "block_bytes", found: block_bytes, allowed });
-        }
-        self.disk.check()
-    }
-}
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct StoreFacts {
@@ -82,7 +37,7 @@ pub struct Store(Rc<Shared>);
 
 struct Shared {
     host: Host<HostNode>,
-    plan: StorePlan,
+    plan: SimulatedStore,
     disk: Disk,
     turns: Turns,
     caches: RefCell<BTreeMap<u32, Cache>>,
@@ -97,14 +52,10 @@ struct Shared {
 
 impl Store {
     /// The store of a host.
-    ///
-    /// # Errors
-    /// Those of [`StorePlan::check`].
-    pub fn new(host: Host<HostNode>, plan: StorePlan) -> Result<Self, BadDisk> {
-        plan.check()?;
+    pub fn new(host: Host<HostNode>, plan: SimulatedStore) -> Self {
         let time = host.clock().clone();
-        Ok(Self(Rc::new(Shared {
-            disk: Disk::new(plan.disk, time.clone())?,
+        Self(Rc::new(Shared {
+            disk: Disk::new(plan.disk, time.clone()),
             turns: Turns::new(Order::FirstCome, time),
             plan,
             host,
@@ -115,7 +66,7 @@ impl Store {
             wait_for_going: RefCell::default(),
             coming: RefCell::default(),
             counted: Cell::new([0; 2]),
-        })))
+        }))
     }
 
     /// Give files their places on the disk, each in one piece, by their numbers and sizes: they were stored one
@@ -167,12 +118,12 @@ impl Store {
     }
 
     pub async fn look(&self) {
-        self.work(self.0.plan.other, 0).await;
+        self.work(Cost::each(self.0.plan.other_ns), 0).await;
         self.names(self.0.plan.name_sectors, false).await;
     }
 
     pub async fn open(&self, is_change: bool) {
-        self.work(self.0.plan.open, 0).await;
+        self.work(Cost::each(self.0.plan.open_ns), 0).await;
         self.names(self.0.plan.name_sectors, false).await;
         if is_change {
             self.names(self.0.plan.change_sectors, true).await;
@@ -180,12 +131,12 @@ impl Store {
     }
 
     pub async fn change(&self) {
-        self.work(self.0.plan.other, 0).await;
+        self.work(Cost::each(self.0.plan.other_ns), 0).await;
         self.names(self.0.plan.change_sectors, true).await;
     }
 
     pub async fn close(&self, is_change: bool) {
-        self.work(self.0.plan.close, 0).await;
+        self.work(Cost::each(self.0.plan.close_ns), 0).await;
         if is_change {
             self.names(self.0.plan.change_sectors, true).await;
         }
@@ -211,7 +162,7 @@ impl Store {
     }
 
     fn with_cache<R>(&self, client: u32, using: impl FnOnce(&mut Cache) -> R) -> R {
-        let client = if self.0.plan.is_cache_of_client { client } else { 0 };
+        let client = if self.0.plan.cache_of_client { client } else { 0 };
         let mut caches = self.0.caches.borrow_mut();
         using(caches.entry(client).or_insert_with(|| Cache::new(self.0.plan.cache_blocks)))
     }

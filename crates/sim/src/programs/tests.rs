@@ -35,7 +35,7 @@ fn world() -> World<HostNode> {
         acknowledges_pushed: false,
         nagle: true,
     };
-    let machines = ["one", "other"].map(Machine::without_costs).to_vec();
+    let machines = vec![Machine::default(); 2];
     let node = |host, _| HostNode::of_ip(IpNode::new(host, 2, tcp, 1));
     World::new(&WorldPlan { medium, machines }, 1, node).unwrap()
 }

@@ -28,8 +28,7 @@ pub fn two_machines(
         acknowledges_pushed: false,
         nagle: true,
     };
-    let machines =
-        ["server", "client"].map(|name| Machine { name: name.into(), ..machine.clone() });
+    let machines = [machine.clone(), machine.clone()];
     let of_host = |host, _| node(host, IpNode::new(host, 2, tcp, 1));
     World::new(&WorldPlan { medium, machines: machines.to_vec() }, 1, of_host).unwrap()
 }

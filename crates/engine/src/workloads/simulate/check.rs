@@ -3,16 +3,16 @@
 #[cfg(feature = "services")]
 use lanlab_files::ServiceKind;
 use lanlab_medium::{BadPlan, LossPlan, Plan as MediumPlan};
+use lanlab_sim::WorldPlan;
 use lanlab_workloads::{echo, stream};
 
-use super::machines::{check_cost, world_plan};
 use crate::cost::{Cost, METERS_BYTES, OWN_THREADS};
 use crate::medium::topology;
 #[cfg(feature = "services")]
 use crate::messages::{DatasetSpec, SimulatedCopy};
 use crate::messages::{
     EchoSpec, Failure, Io, Receive, Simulate, SimulatedEcho, SimulatedMachine, SimulatedMedium,
-    SimulatedStream, SimulatedTcp, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
+    SimulatedStream, SimulatedWork, SocketOptions, StreamSpec, Timestamps, Transport,
 };
 use crate::workloads::setup::check_range;
 use crate::workloads::{echo as real_echo, stream as real_stream};
@@ -30,11 +30,7 @@ const BYTES_PER_FILE: u64 = 2048;
 /// Most connections that may have ended within the ten seconds for which one is kept.
 #[cfg(feature = "services")]
 const MOST_HELD: u64 = 2_000;
-const MOST_FREEZE_NS: u64 = 3_600_000_000_000;
-const MOST_QUEUE_FRAMES: u64 = 65_536;
 const MOST_BUFFER_BYTES: u64 = 1 << 24;
-const MOST_WINDOW_BYTES: u64 = 1 << 20;
-const MOST_ACK_DELAY_NS: u64 = 500_000_000;
 /// Virtual time after which unfinished file work is given up: 30 days, unless the event limit comes first.
 #[cfg(feature = "services")]
 const LONGEST_NS: u64 = 30 * 86_400 * 1_000_000_000;
@@ -58,6 +54,10 @@ pub enum Work {
     /// Memory of the host for all stations, bytes.
     #[cfg(feature = "services")]
     Stations(u64),
+}
+
+pub fn world_plan(request: &Simulate, medium: MediumPlan) -> WorldPlan {
+    WorldPlan { medium, machines: request.world.machines.clone() }
 }
 
 pub fn check(request: &Simulate) -> Result<Checked, Failure> {
@@ -161,54 +161,10 @@ fn medium(medium: &SimulatedMedium, ports: u16) -> Result<MediumPlan, Failure> {
 }
 
 fn check_machine(machine: &SimulatedMachine, ip_version: u8) -> Result<(), Failure> {
-    for (key, cost) in [
-        ("interrupt", machine.interrupt),
-        ("protocol", machine.protocol),
-        ("receive_call", machine.receive_call),
-        ("send_call", machine.send_call),
-        ("transmit", machine.transmit),
-    ] {
-        check_cost(key, cost)?;
-    }
-    for (key, frames) in [
-        ("ring_frames", machine.ring_frames),
-        ("queue_frames", machine.queue_frames),
-        ("transmit_queue_frames", machine.transmit_queue_frames),
-    ] {
-        check_range(key, frames.into(), 1, MOST_QUEUE_FRAMES)?;
-    }
-    check_range("receive_buffer_bytes", machine.receive_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
-    check_range("send_buffer_bytes", machine.send_buffer_bytes.into(), 1, MOST_BUFFER_BYTES)?;
-    let ratio = machine.adapter_rate_ratio;
-    if !(0.000_001..=1.0).contains(&ratio) {
-        return Err(Failure::value("adapter_rate_ratio", ratio, "0.000001 to 1"));
-    }
-    if !(0.0..=1.0).contains(&machine.jitter_ratio) {
-        return Err(Failure::value("jitter_ratio", machine.jitter_ratio, "0 to 1"));
-    }
-    if let Some(bytes) = machine.message_bytes {
-        check_range("message_bytes", bytes.into(), 512, 65_535)?;
-    }
-    if let Some(freeze) = machine.freeze {
-        check_range("freeze.after_ns", freeze.after_ns, 0, MOST_FREEZE_NS)?;
-        check_range("freeze.for_ns", freeze.for_ns, 1, MOST_FREEZE_NS)?;
-    }
-    #[cfg(feature = "services")]
-    if let Some(store) = &machine.store {
-        super::service::check_store(store)?;
-    }
-    check_tcp(&machine.tcp, ip_version)
-}
-
-fn check_tcp(tcp: &SimulatedTcp, ip_version: u8) -> Result<(), Failure> {
-    if let Some(mss_bytes) = tcp.mss_bytes {
+    machine.check("")?;
+    if let Some(mss_bytes) = machine.tcp.mss_bytes {
         let largest = MTU_BYTES - ip_header_bytes(ip_version) - TCP_HEADER_BYTES;
         check_range("tcp.mss_bytes", mss_bytes.into(), 64, largest.into())?;
-    }
-    check_range("tcp.window_bytes", tcp.window_bytes.into(), 536, MOST_WINDOW_BYTES)?;
-    check_range("tcp.delayed_ack_ns", tcp.delayed_ack_ns, 0, MOST_ACK_DELAY_NS)?;
-    if !tcp.delayed_ack_ns.is_multiple_of(1_000) {
-        return Err(Failure::value("tcp.delayed_ack_ns", tcp.delayed_ack_ns, "whole microseconds"));
     }
     Ok(())
 }

@@ -100,7 +100,7 @@ pub fn start(
         }
     }
     let service = spec.service.service;
-    let served = FileMachines::serve(world, machines, &spec.service, contents)?;
+    let served = FileMachines::serve(world, machines, &spec.service, contents);
     let progress = Rc::<Progress>::default();
     let endpoints = SimulatedEndpoints {
         clients: (),

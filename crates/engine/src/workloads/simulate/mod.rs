@@ -5,7 +5,6 @@ mod check;
 mod copy;
 #[cfg(feature = "services")]
 mod ftp;
-mod machines;
 mod outcomes;
 mod programs;
 #[cfg(feature = "services")]

@@ -8,8 +8,8 @@ use std::time::Duration;
 use lanlab_files::{Carrier, ServiceKind, Session, Target};
 use lanlab_sessions::{Agreed, Redirected};
 use lanlab_sim::file_service::{
-    BadDisk, Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store,
-    StoreFacts, connect as connect_port, serve,
+    Carriage, ClientDisk, Contents, NETBIOS_PORT, Served, SimulatedPort, Store, StoreFacts,
+    connect as connect_port, serve,
 };
 use lanlab_sim::programs::{HostNode, Station, addresses_of};
 use lanlab_sim::{Host, HostId, World, mac_of};
@@ -26,10 +26,8 @@ use lanlab_wire::smb1::strings::CodePage;
 use lanlab_workloads::virtual_time::VirtualTime;
 
 use super::ftp;
-use super::machines::{check_cost, store_plan};
 use crate::messages::{Failure, SimulatedMachine, SimulatedStore, SimulatedStoreFacts};
 use crate::workloads::segment::{check_profile, check_segment};
-use crate::workloads::setup::check_range;
 
 pub const START_NS: u64 = 10_000_000;
 const MEMORY_BYTES: u64 = 1 << 40;
@@ -70,36 +68,6 @@ pub fn check_service(service: &Target, profile: Option<&str>) -> Result<(), Fail
     Ok(())
 }
 
-pub fn check_store(store: &SimulatedStore) -> Result<(), Failure> {
-    for (key, cost) in [
-        ("store.open", store.open),
-        ("store.read", store.read),
-        ("store.write", store.write),
-        ("store.close", store.close),
-        ("store.other", store.other),
-    ] {
-        check_cost(key, cost)?;
-    }
-    for (key, found, least, most) in [
-        ("store.block_bytes", u64::from(store.block_bytes), 512, 1 << 20),
-        ("store.cache_blocks", store.cache_blocks.into(), 0, 1 << 20),
-        ("store.read_ahead_blocks", store.read_ahead_blocks.into(), 0, 1024),
-        (
-            "store.write_behind_blocks",
-            store.write_behind_blocks.into(),
-            0,
-            store.cache_blocks.into(),
-        ),
-        ("store.write_behind_ns", store.write_behind_ns, 0, 600_000_000_000),
-        ("store.name_sectors", store.name_sectors.into(), 0, 1024),
-        ("store.change_sectors", store.change_sectors.into(), 0, 1024),
-    ] {
-        check_range(key, found, least, most)?;
-    }
-    let refused = |bad: BadDisk| Failure::new("request.value", format!("`store.disk`: {bad}"));
-    store_plan(store).check().map_err(refused)
-}
-
 /// The station of a machine, by its number, on an Ethernet carrier.
 pub fn station(
     service: &Target,
@@ -122,7 +90,7 @@ pub fn station(
 
 pub fn room_bytes(machines: &[SimulatedMachine]) -> u64 {
     let store = machines.last().and_then(|server| server.store);
-    store.map_or(MEMORY_BYTES, |store| store_plan(&store).disk.bytes())
+    store.map_or(MEMORY_BYTES, |store| store.disk.bytes())
 }
 
 pub struct FileMachines {
@@ -132,25 +100,21 @@ pub struct FileMachines {
 
 impl FileMachines {
     /// Serve `contents` on the last machine.
-    ///
-    /// # Errors A machine is impossible.
     pub fn serve(
         world: &World<HostNode>,
         machines: &[SimulatedMachine],
         service: &Target,
         contents: Contents,
-    ) -> Result<Self, Failure> {
+    ) -> Self {
         let mut stores = Vec::with_capacity(machines.len());
         for (id, machine) in (0..).zip(machines) {
-            let store = machine.store.map(|asked| Store::new(world.host(id), store_plan(&asked)));
-            let bad = |bad: BadDisk| Failure::new("request.value", format!("`store.disk`: {bad}"));
-            stores.push(store.transpose().map_err(bad)?);
+            let store = machine.store.map(|asked| Store::new(world.host(id), asked));
+            stores.push(store);
         }
         let host = world.host(machines.len() as u16 - 1);
         let store = match stores.last().cloned().flatten() {
             Some(store) => store,
-            None => Store::new(host.clone(), store_plan(&SimulatedStore::default()))
-                .map_err(|bad| Failure::new("engine.defect", bad.to_string()))?,
+            None => Store::new(host.clone(), SimulatedStore::default()),
         };
         store.lay_out(&contents.files());
         let contents = Rc::new(RefCell::new(contents));
@@ -161,7 +125,7 @@ impl FileMachines {
             ServiceKind::Ncp => serve(&host, Rc::new(ncp_server()), &files),
             _ => serve(&host, Rc::new(smb1_server(service, longest_message)), &files),
         }
-        Ok(Self { stores, contents })
+        Self { stores, contents }
     }
 
     pub fn disk(&self, host: HostId) -> Option<ClientDisk> {

@@ -76,7 +76,7 @@ pub fn start(
     let server = machines.len() as u16 - 1;
     let service = spec.service.service;
     let contents = written(spec, room_bytes(machines))?;
-    let files = FileMachines::serve(world, machines, &spec.service, contents)?;
+    let files = FileMachines::serve(world, machines, &spec.service, contents);
     let hosts: Vec<_> = (0..server).map(|id| world.host(id)).collect();
     let totals = Arc::new(ThreadTotals::default());
     let task = match service {

@@ -9,7 +9,7 @@ use lanlab_stack::ip::TcpProfile;
 use lanlab_units::Instant;
 
 use super::check::Checked;
-use super::machines::world_plan;
+use super::check::world_plan;
 use super::outcomes;
 use super::programs::Programs;
 #[cfg(feature = "services")]

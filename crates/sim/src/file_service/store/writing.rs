@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::future::poll_fn;
 use std::task::Poll;
 
-use super::{Block, Cache, SECTOR_BYTES, Store};
+use super::{Block, Cache, Cost, SECTOR_BYTES, Store};
 
 /// Most blocks that wait to be written and are written by one access.
 const MOST_WRITTEN_BLOCKS: u32 = 16;
@@ -75,7 +75,7 @@ impl Store {
     }
 
     pub async fn flush(&self, client: u32, file: u64) {
-        self.work(self.0.plan.other, 0).await;
+        self.work(Cost::each(self.0.plan.other_ns), 0).await;
         for block in self.with_cache(client, |cache| cache.dirty_of(file)) {
             if self.with_cache(client, |cache| cache.take_dirty_block(block)) {
                 self.write_out(Some(block)).await;
