@@ -1,4 +1,4 @@
-//! Lines on a connection, each with a bound to its length.
+//! Lines of bounded length on a connection.
 
 use std::io;
 
@@ -43,7 +43,7 @@ impl<W: AsyncRead + AsyncWrite + Unpin> Lines<W> {
     pub async fn next(&mut self) -> io::Result<Option<String>> {
         loop {
             let end = self.pending.iter().position(|octet| *octet == b'\n');
-            // However it was cut on its way: a long line may come whole in one reading.
+            // However it was split: a long line may arrive in one read.
             if end.unwrap_or(self.pending.len()) > MAX_LINE_OCTETS {
                 let message = format!("found a line longer than {MAX_LINE_OCTETS} octets");
                 return Err(io::Error::new(io::ErrorKind::InvalidData, message));

@@ -1,4 +1,4 @@
-//! The thread of a link, and what it shares with those that have work there.
+//! The thread of a link, and state shared with its users.
 
 use std::fmt::{self, Debug, Formatter};
 use std::io;
@@ -15,23 +15,23 @@ pub const LINK: usize = 0;
 const KICK: usize = LINK + 1;
 const LONGEST_SLEEP_NS: u64 = 1_000_000_000;
 
-/// What is at a link, and sends and receives there.
+/// The user of a link, which sends and receives there.
 pub trait AtLink: Send {
-    /// As the thread of the link: take the frames that have come, and do all that is due. Whether more may wait.
+    /// Called by the link's thread: handle arrived frames and due work. Returns whether more may be waiting.
     fn drive_by_thread(&mut self) -> bool;
 
-    /// Send what is due, and pass on what has happened.
+    /// Send due frames, and pass on events.
     fn flush(&mut self);
 
-    /// When the thread is to be awake at the latest; `None`: with the next frame.
+    /// Latest wake-up of the thread; `None`: with the next frame.
     fn poll_timeout(&self) -> Option<Instant>;
 
-    /// The same, as the thread goes to sleep.
+    /// The same, when the thread goes to sleep.
     fn before_sleep(&mut self, _now: Instant) -> Option<Instant> {
         self.poll_timeout()
     }
 
-    /// What the link failed with: it is of no use any more.
+    /// The error that made the link unusable.
     fn failure(&self) -> Option<&LinkFailure>;
 
     /// Name of the link's interface.
@@ -46,14 +46,14 @@ pub trait AtLink: Send {
     }
 }
 
-/// Kind and words of an error of a link, which each program there is given.
+/// Kind and message of a link error, given to every user.
 pub type LinkFailure = (io::ErrorKind, String);
 
 pub struct Shared<S> {
     state: Mutex<S>,
     wake: Wake,
     is_over: AtomicBool,
-    /// Until when the thread sleeps, ns; read and changed while `state` is locked.
+    /// When the thread wakes, ns; accessed while `state` is locked.
     sleeps_until_ns: AtomicU64,
 }
 
@@ -73,7 +73,7 @@ impl<S: AtLink> Shared<S> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Do something at the link, send what comes of it, and see that the thread wakes in time.
+    /// Work at the link, send the resulting frames, and make sure that the thread wakes in time.
     pub fn with<T>(&self, work: impl FnOnce(&mut S) -> T) -> T {
         let mut state = self.state();
         let done = work(&mut state);
@@ -122,7 +122,7 @@ impl<S> Drop for LinkThread<S> {
         self.shared.is_over.store(true, Ordering::Release);
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
-            // It ends at once, also if the link is stuck.
+            // It ends at once, even if the link is stuck.
             let _ = thread.join();
         }
     }

@@ -1,4 +1,4 @@
-//! What carries the whole messages of a historic service between its two ends.
+//! Transport of a historic service's whole messages.
 
 use std::io;
 use std::task::{Context, Poll};
@@ -10,7 +10,7 @@ use tokio::net::TcpStream;
 use crate::Messages;
 use crate::wired::WiredPort;
 
-/// One end of a session of messages. An `enum`, not a trait object: it is polled for each message.
+/// One end of a message session. An `enum`, not a trait object, as it is polled for each message.
 #[derive(Debug)]
 pub enum MessageTransport {
     Tcp(Messages),
@@ -18,8 +18,7 @@ pub enum MessageTransport {
 }
 
 impl MessageTransport {
-    /// What it can do for messages of at most `longest` bytes; those of a session on a link have their own
-    /// bound.
+    /// Its capabilities for messages of at most `longest` bytes; link sessions have their own limit.
     pub fn facts(&self, longest: usize) -> CarrierFacts {
         match self {
             Self::Tcp(_) => CarrierFacts {

@@ -8,8 +8,7 @@ use bytes::BufMut;
 use lanlab_wire::nbss::{Framing, HEADER_LEN, Header, Kind, Packet};
 use tokio::net::TcpStream;
 
-/// Read at once with a header: short messages come with one system call, and of a long one little is
-/// copied twice.
+/// Read at once with a header: short messages take one system call, and little of a long one is copied twice.
 const READ_AHEAD_BYTES: usize = 8 << 10;
 
 #[derive(Debug)]
@@ -21,9 +20,9 @@ pub struct Messages {
     sent: usize,
     ahead: Vec<u8>,
     taken: usize,
-    /// Kind and octets of the packet that is coming in, once its header has come.
+    /// Kind and length of the incoming packet, once its header has arrived.
     expected: Option<(Kind, usize)>,
-    /// Octets of the answer to a request for a session that are not sent yet.
+    /// Unsent bytes of the reply to a session request.
     answer: Vec<u8>,
 }
 
@@ -43,7 +42,7 @@ impl Messages {
         }
     }
 
-    /// Answer requests for a session, as a server does: any name that is called gets one.
+    /// Answer session requests as a server does, accepting any called name.
     #[must_use]
     pub fn with_requests(self) -> Self {
         Self { takes_requests: true, ..self }
@@ -57,7 +56,7 @@ impl Messages {
         &self.stream
     }
 
-    /// Send a message of two parts. Until that is done the same message is to be given again.
+    /// Send a message of two parts. Until done, pass the same message again.
     pub fn poll_send(&mut self, cx: &mut Context<'_>, parts: [&[u8]; 2]) -> Poll<io::Result<()>> {
         let len = parts[0].len() + parts[1].len();
         let header = Header { kind: Kind::Message, len }.emit(self.framing);
@@ -115,7 +114,7 @@ impl Messages {
                 }
             }
             let count = match self.expected {
-                // The rest of a long message goes where it belongs.
+                // The rest of a long message is read to its destination.
                 Some((_, expected)) if expected - into.len() > READ_AHEAD_BYTES => {
                     let left = expected - into.len();
                     into.reserve_exact(left);

@@ -2,7 +2,7 @@
 
 use lanlab_units::{Clock, Instant};
 
-/// The runtime's clock; its time zero is when it was made. Waiting is to the runtime's millisecond.
+/// The runtime's clock, starting at zero on creation. Waits are precise to a millisecond.
 #[derive(Debug, Clone, Copy)]
 pub struct SessionClock {
     began: tokio::time::Instant,

@@ -1,5 +1,4 @@
-//! What both ends of SSH share: the ciphers, and the end of a connection that russh keeps in a task of
-//! its own.
+//! Shared by both ends of SSH: ciphers, and closing of connections that russh holds in a task.
 
 use std::io;
 use std::net::{Shutdown, TcpStream};

@@ -1,11 +1,11 @@
-//! What both ends of TLS share.
+//! Shared by both ends of TLS.
 
 use std::sync::{Arc, OnceLock};
 
 use rustls::crypto::CryptoProvider;
 use sha2::{Digest, Sha256};
 
-/// SHA-256 of octets, in hexadecimal: how a certificate or host key is named.
+/// SHA-256 in hexadecimal, which identifies a certificate or host key.
 pub fn sha256_hex(octets: &[u8]) -> String {
     hex::encode(Sha256::digest(octets))
 }

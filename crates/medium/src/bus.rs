@@ -31,7 +31,7 @@ use crate::traffic::{FrameId, Traffic};
 
 use station::{Deference, Phase, Station};
 
-/// First part of the gap, in which a carrier starts the wait anew: two thirds at most (4.2.8).
+/// First part of the gap, in which a carrier restarts the wait: two thirds at most (4.2.8).
 const GAP_PART1_BITS: u64 = GAP_BITS * 2 / 3;
 /// Preamble and start of frame delimiter (3.2.1, 3.2.2).
 const PREAMBLE_BITS: u64 = 64;
@@ -52,7 +52,7 @@ pub(crate) struct Bus {
     preamble: Exact,
     jam: Exact,
     stations: Vec<Station>,
-    /// The stations whose state is kept, by their place in `stations`, in order; the listener is the last.
+    /// Stations with state of their own, in order of their place in `stations`; the listener is last.
     kept: Vec<Port>,
     schedule: Schedule<Step>,
     carrier: Carrier,
@@ -75,8 +75,7 @@ enum Step {
 }
 
 impl Step {
-    /// The order of what happens at the same instant. A carrier that comes up joins one that ends: there is
-    /// no silence between them.
+    /// Order of events at the same instant. A carrier that starts joins one that ends, without silence between.
     fn rank(&self) -> u8 {
         match self {
             Self::CarrierOn(_) => 0,
@@ -142,14 +141,14 @@ impl Bus {
         self.drop_void_steps();
     }
 
-    /// A frame is ready to be transmitted: now, or when the station need not defer.
+    /// A frame is ready: transmit now, or when the station need not defer.
     fn wait_for_silence(&mut self, at: Exact, port: Port, frame: FrameId, traffic: &mut Traffic) {
         let station = self.station(port);
         let is_first_attempt = station.collisions == 0;
         station.phase = Phase::Waiting(frame);
         match station.deference_at(at) {
             Deference::Silent => return self.start(at, port, frame, traffic),
-            // A carrier that comes up at this very instant is heard too late.
+            // A carrier that starts at this very instant is noticed too late.
             Deference::Busy { since, .. } if since == Some(at) => {
                 return self.start(at, port, frame, traffic);
             }
@@ -245,7 +244,7 @@ impl Bus {
                 self.collide(at, port, traffic);
             } else if !station.keeps_gap(at) {
                 if let Phase::Waiting(_) = station.phase {
-                    // Its gap does not end: there is none any more.
+                    // Cancels the end of its gap.
                     station.generation = station.generation.wrapping_add(1);
                 }
                 if !matches!(station.deference, Deference::Busy { .. }) {

@@ -21,7 +21,7 @@ pub struct PortCounts {
     pub lost_excessive_collisions: u64,
     pub lost_switch_queue: u64,
     pub collisions: u64,
-    /// Frames whose first attempt had to wait for the bus: a carrier or a gap.
+    /// Frames whose first attempt had to wait for a carrier or a gap.
     pub deferrals: u64,
     /// How long the port has transmitted, ns: frames, and what was sent of those that collided. A
     /// transmission counts when it ends.
@@ -34,8 +34,8 @@ impl PortCounts {
         self.offered_copies - self.delivered_copies - lost
     }
 
-    /// Bytes of the frames that the adapter offered, as Ethernet counts them: padding and check sequence
-    /// included, preambles and gaps not.
+    /// Bytes of frames offered by the adapter, as Ethernet counts them: with padding and check sequence, without
+    /// preamble and gap.
     pub fn offered_bytes(&self) -> u64 {
         self.offered_wire_bytes - self.offered_frames * PREAMBLE_BYTES
     }

@@ -1,20 +1,20 @@
-//! What a driver offers to a medium, and the events that the medium returns.
+//! Frames that a driver offers to a medium, and the events that it returns.
 
 /// Number of a port, counted from 0.
 pub type Port = u16;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Destination {
-    /// One port. The sender's own port, or one that does not exist, stands for an address that no host
-    /// has: the frame takes its time on the wire and reaches no host.
+    /// One port. The sender's own port, or a missing one, stands for an unknown address: the frame takes its time
+    /// on the wire and reaches no host.
     Port(Port),
     All,
 }
 
-/// A frame that an adapter offers to the medium. Its bytes stay with the driver.
+/// A frame offered by an adapter. Its bytes stay with the driver.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offer {
-    /// The driver's name for the frame, not in use by another until [`Event::Done`].
+    /// The driver's number of the frame, unique until [`Event::Done`].
     pub ticket: u32,
     /// Bytes on the wire without the gap: preamble and SFD 8, frame with padding, FCS 4. Fewer than
     /// [`MIN_WIRE_BYTES`](crate::MIN_WIRE_BYTES) count as these, as adapters pad.
@@ -24,7 +24,7 @@ pub struct Offer {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Event {
-    /// The adapter of this port may offer its next frame, at this instant.
+    /// The adapter of this port may offer its next frame now.
     Free(Port),
     Delivered {
         port: Port,
@@ -32,11 +32,11 @@ pub enum Event {
     },
     Lost {
         ticket: u32,
-        /// Whose copy. `None`: every receiver's.
+        /// The receiver of the lost copy; `None`: all receivers.
         port: Option<Port>,
         loss: Loss,
     },
-    /// The last event of this frame; its ticket and its buffer can be used again.
+    /// The frame's last event; its ticket and buffer can be reused.
     Done {
         ticket: u32,
     },

@@ -1,4 +1,4 @@
-//! One direction of a full-duplex cable: frames one after another, with a gap between two.
+//! One direction of a full-duplex cable: frames in sequence, with gaps.
 
 use lanlab_units::Instant;
 
@@ -10,7 +10,7 @@ pub(crate) struct Line {
     next_start: Exact,
 }
 
-/// When a frame is on a line: from its first bit to the end of its last.
+/// Time of a frame on a line, from its first bit to the end of its last.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Transmission {
     pub(crate) start: Exact,

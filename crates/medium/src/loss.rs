@@ -1,4 +1,4 @@
-//! Loss by chance: of each receiver apart from the others.
+//! Random loss, independent for each receiver.
 
 use crate::event::Port;
 use crate::plan::{LossPlan, Plan};
@@ -16,7 +16,7 @@ enum Kind {
     Random {
         ratio: f64,
     },
-    /// A Markov chain of two states for each receiver, which takes a step with each frame.
+    /// A two-state Markov chain per receiver, which steps with each frame.
     Bursts {
         good_to_bad: f64,
         bad_to_good: f64,
@@ -31,8 +31,8 @@ impl LossProcess {
             LossPlan::Random { ratio } => Kind::Random { ratio },
             LossPlan::Bursts { ratio, .. } if ratio >= 1.0 => Kind::Random { ratio },
             LossPlan::Bursts { ratio, mean_length_frames } => {
-                // The stay in the bad state is geometric with mean 1 / bad_to_good, and the share of
-                // time in it is good_to_bad / (good_to_bad + bad_to_good).
+                // The time in the bad state is geometric with mean 1 / bad_to_good, and its share is good_to_bad /
+                // (good_to_bad + bad_to_good).
                 let bad_to_good = 1.0 / mean_length_frames;
                 Kind::Bursts {
                     good_to_bad: bad_to_good * ratio / (1.0 - ratio),

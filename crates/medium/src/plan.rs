@@ -1,4 +1,4 @@
-//! The parameters of a medium, and why they are refused.
+//! Parameters of a medium, and reasons to refuse them.
 
 use std::fmt;
 
@@ -35,7 +35,7 @@ impl fmt::Display for Topology {
     }
 }
 
-/// Frames that are lost by chance. Each receiver's copy of a frame has its own chance.
+/// Random loss, independent for each receiver's copy.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum LossPlan {
     Never,
@@ -59,7 +59,7 @@ pub struct Plan {
     pub ports: u16,
     /// Propagation time between any two ports, ns. Of a switch, half of it on each of the two cables.
     pub propagation_ns: u64,
-    /// Added to each delivery, one way, ns. It keeps the order of frames, and carrier sense does not see it.
+    /// Added to each delivery, one way, ns. Preserves order, and is invisible to carrier sense.
     pub delay_ns: u64,
     pub loss: LossPlan,
     /// Most bytes of frames (with their gaps) that wait at each output of a switch, the frame that is
@@ -74,7 +74,6 @@ pub enum BadPlan {
         topology: Topology,
         ports: u16,
     },
-    /// The rate is out of [`RATES_BPS`].
     Rate(u64),
     BusWithoutRate,
     Propagation {

@@ -7,7 +7,7 @@ pub struct Random {
 }
 
 impl Random {
-    /// The generator of a seed. Each `stream` of a seed has numbers of its own.
+    /// The generator of a seed. Each `stream` yields different numbers.
     pub fn new(seed: u64, stream: u64) -> Self {
         let mut mixer = split_mix(&mut seed.clone()) ^ stream;
         Self { state: std::array::from_fn(|_| split_mix(&mut mixer)) }
@@ -26,12 +26,12 @@ impl Random {
         result
     }
 
-    /// Evenly from 0 up to, and without, 1.
+    /// Uniform from 0 to below 1.
     pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1_u64 << 53) as f64
     }
 
-    /// Evenly from 0 up to, and without, `2^bits`.
+    /// Uniform from 0 to below `2^bits`.
     pub fn bits(&mut self, bits: u32) -> u64 {
         self.next().checked_shr(64 - bits).unwrap_or(0)
     }

@@ -1,5 +1,4 @@
-//! What is to happen, by time: a queue of steps of which the earliest comes first. Of two at the same
-//! time the one of the lower rank comes first, then the one that was added first.
+//! A queue of steps ordered by time, then rank, then insertion.
 
 use std::cmp::Ordering;
 use std::collections::BinaryHeap;

@@ -117,7 +117,7 @@ impl Switch {
     }
 }
 
-/// What a frame takes of the queue: its bytes on the wire and those of its gap.
+/// Queue space of a frame: its bytes on the wire and the gap.
 fn queued_bytes(frame: FrameId, traffic: &Traffic) -> u32 {
     traffic.frame(frame).wire_bytes.saturating_add(GAP_BITS as u32 / 8)
 }

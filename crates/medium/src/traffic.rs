@@ -1,4 +1,4 @@
-//! The frames under way, their events and their counts: the same for every topology.
+//! Frames in transit, events and counters, common to every topology.
 
 use std::collections::VecDeque;
 
@@ -89,7 +89,7 @@ impl Traffic {
         ports.filter(move |port| *port != source)
     }
 
-    /// The last bit of a copy has reached `receiver`, unless chance takes it.
+    /// The last bit of a copy has reached `receiver`, unless randomly lost.
     pub(crate) fn arrive(&mut self, at: Exact, id: FrameId, receiver: Port) {
         if self.loss.takes_copy(receiver) {
             return self.lose_copy(at, id, receiver, Loss::Chance);
@@ -109,7 +109,7 @@ impl Traffic {
         self.end_without_receiver(at, id);
     }
 
-    /// A frame without receivers is done when it has reached the end of the wire.
+    /// A frame without receivers is done when it reaches the end of the wire.
     pub(crate) fn end_without_receiver(&mut self, at: Exact, id: FrameId) {
         if self.receivers(id).next().is_none() {
             self.end_copies(at, id, 0);

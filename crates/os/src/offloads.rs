@@ -1,7 +1,7 @@
-//! Offloads of a network device: what its driver does to packets in the kernel's stead.
+//! Offloads of a network device: packet processing by its driver instead of the kernel.
 //!
-//! A link that is shaped to the speed of an Ethernet must carry Ethernet's frames; with
-//! segmentation or checksum offload it would carry buffers of up to 64 KiB instead.
+//! A link shaped to an Ethernet's speed must carry Ethernet frames; with offloads it would carry buffers of up to
+//! 64 KiB.
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Offload {

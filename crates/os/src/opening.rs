@@ -1,16 +1,15 @@
-//! How files are opened in a directory that others can change.
+//! Open flags for directories that others can change.
 
 #[cfg(unix)]
 use rustix::fs::OFlags;
 
-/// Flags by which an open follows no link, waits for no other end of a FIFO, and takes no terminal.
-/// What was opened has to be looked at: it may be none of what was there before.
+/// Flags to open without following links, blocking on FIFOs or acquiring a terminal. Check what was opened: it may
+/// have been replaced.
 #[cfg(unix)]
 pub const WITHOUT_FOLLOWING: i32 =
     OFlags::NOFOLLOW.union(OFlags::NONBLOCK).union(OFlags::NOCTTY).bits().cast_signed();
 
-/// Flags by which a directory is opened to look names up in it, and nothing else is opened. On Linux
-/// it need not let itself be listed.
+/// Flags to open a directory, and nothing else, for looking up names. On Linux it need not be listable.
 #[cfg(any(target_os = "linux", target_os = "android"))]
 pub const TO_PASS: i32 =
     OFlags::NOFOLLOW.union(OFlags::DIRECTORY).union(OFlags::PATH).bits().cast_signed();

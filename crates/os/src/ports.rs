@@ -1,8 +1,7 @@
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PortKind {
     Tap,
-    /// The interface is the end of a virtual cable (veth), at whose other end is a packet socket: where
-    /// there is no `/dev/net/tun`.
+    /// One end of a virtual cable (veth), with a packet socket at the other: for systems without `/dev/net/tun`.
     PacketSocket,
 }
 
@@ -16,11 +15,11 @@ pub struct PortPlan {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SendingQueue {
     pub rate_bps: u64,
-    /// Most that reaches it at once after a pause, bytes on the wire.
+    /// Largest burst after a pause, bytes on the wire.
     pub burst_bytes: u32,
     /// Length of the queue, bytes on the wire; more frames are dropped, and counted there.
     pub limit_bytes: u32,
-    /// Bytes of a frame on the wire beyond its header and payload.
+    /// Bytes on the wire besides header and payload.
     pub overhead_bytes: u16,
     pub minimum_wire_bytes: u16,
 }

@@ -1,5 +1,4 @@
-//! Reading and writing at a place of a file without moving its position: the one difference between
-//! systems that matters here.
+//! Reading and writing at an offset without moving the file position.
 
 use std::fs::File;
 use std::io;
@@ -38,8 +37,7 @@ pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result
     Ok(())
 }
 
-/// Write all of two parts, one behind the other, from `offset` on: in one call of the system, where
-/// it has one and takes all.
+/// Write two consecutive parts at `offset`, in one system call if it exists and accepts everything.
 pub fn write_all_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result<()> {
     let mut done = crate::write_parts_at(file, parts, offset)?;
     let mut offset = offset;

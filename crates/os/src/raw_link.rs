@@ -2,19 +2,18 @@ use std::net::Ipv4Addr;
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum RawLinkPlace {
-    /// An interface of the calling thread's network namespace, by its name. It takes `CAP_NET_RAW`.
+    /// An interface of the calling thread's network namespace, by name. Requires `CAP_NET_RAW`.
     Interface(String),
-    /// A packet socket that is bound to an interface, or a TAP that is attached to one: opened by another
-    /// process, and handed on to this one. It takes no rights.
+    /// A bound packet socket or attached TAP, opened by another process and inherited. Requires no rights.
     Descriptor(i32),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RawFrames {
-    /// Those with a length field (IEEE 802.2, raw 802.3), IPX (0x8137, 0x8138) and XNS (0x0600) of
-    /// Ethernet II: what historic protocols use. The kernel drops all others.
+    /// Frames with a length field (IEEE 802.2, raw 802.3), IPX (0x8137, 0x8138) and XNS (0x0600) on Ethernet II, as
+    /// used by historic protocols. The kernel drops all others.
     Historic,
-    /// ARP, and IPv4 to this address: what a station of its own receives, without the host's traffic.
+    /// ARP, and IPv4 to this address: traffic of a station, without the host's.
     ToAddress(Ipv4Addr),
     All,
 }

@@ -1,4 +1,4 @@
-//! Options of a socket that the system may grant in part or not at all.
+//! Socket options that the system may grant only partially.
 
 use std::io;
 use std::net::{SocketAddr, UdpSocket};
@@ -36,7 +36,7 @@ pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Resu
 pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(UdpSocket, bool)> {
     let protocol = if address.is_ipv4() { Protocol::ICMPV4 } else { Protocol::ICMPV6 };
     let open = |kind| Socket::new(Domain::for_address(address), kind, Some(protocol));
-    // What is said of the raw one is said: that is what a user can be given the right to.
+    // Report the raw socket's error: the right to open it is what a user can be granted.
     let (socket, is_raw) = match open(Type::DGRAM) {
         Ok(socket) => (socket, false),
         Err(_) => (open(Type::RAW)?, true),
@@ -47,7 +47,7 @@ pub fn bind_icmp(address: SocketAddr, options: &DatagramOptions) -> io::Result<(
     Ok((socket.into(), is_raw))
 }
 
-/// Begin to connect a socket that does not wait. It has room to write once it is connected, or has failed.
+/// Begin to connect a non-blocking socket, which becomes writable once connected or failed.
 pub fn begin_to_connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
     match socket.connect(&to.into()) {
         Err(error) if is_in_progress(&error) => Ok(()),
@@ -63,10 +63,9 @@ fn is_in_progress(error: &io::Error) -> bool {
     error.kind() == io::ErrorKind::WouldBlock
 }
 
-/// Set both buffers and check that the system has granted them: it may cap them in silence.
+/// Set both buffers, and check that the system granted them, as it may silently limit them.
 ///
-/// # Errors
-/// The system's own; `InvalidInput`, with a sentence that says what was granted, if it was less.
+/// # Errors A system error; `InvalidInput`, with the granted size, if it is smaller.
 pub fn apply_buffers(
     socket: &Socket,
     send_bytes: Option<usize>,
@@ -76,7 +75,7 @@ pub fn apply_buffers(
         let message = format!("{name} buffer: asked for {asked} bytes, granted {granted}");
         io::Error::new(io::ErrorKind::InvalidInput, message)
     };
-    // Linux reports twice what was asked for, its own bookkeeping included (socket(7)).
+    // Linux reports twice the requested size, including bookkeeping (socket(7)).
     if let Some(asked) = send_bytes {
         socket.set_send_buffer_size(asked)?;
         let granted = socket.send_buffer_size()?;
@@ -94,7 +93,7 @@ pub fn apply_buffers(
     Ok(())
 }
 
-/// Mark what the socket sends with a differentiated services code point (RFC 2474).
+/// Set the differentiated services code point of sent packets (RFC 2474).
 pub fn apply_dscp(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<()> {
     if dscp == 0 {
         return Ok(());

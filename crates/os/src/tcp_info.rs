@@ -14,22 +14,22 @@ pub struct TcpInfo {
     pub busy_ns: u64,
     pub receive_window_limited_ns: u64,
     pub send_buffer_limited_ns: u64,
-    /// Rate at which the kernel spaces segments, bit/s; 0 where it does not.
+    /// Rate at which the kernel paces segments, bit/s; 0 without pacing.
     pub pacing_rate_bps: u64,
-    /// Most recent goodput that the kernel has seen at the peer, bit/s.
+    /// Latest goodput measured by the kernel, bit/s.
     pub delivery_rate_bps: u64,
     pub unacknowledged_segments: u64,
-    /// Bytes that the program has written and the kernel has not sent.
+    /// Bytes written by the program and not yet sent.
     pub unsent_bytes: u64,
-    /// Receive window that this end announces now, bytes; 0 before Linux 6.2.
+    /// Receive window announced by this end, bytes; 0 before Linux 6.2.
     pub window_bytes: u64,
     pub peer_window_bytes: u64,
     pub state: TcpState,
     /// Whether segments carry timestamps (RFC 7323).
     pub has_timestamps: bool,
-    /// Whether selective acknowledgement is agreed on (RFC 2018).
+    /// Whether selective acknowledgement is negotiated (RFC 2018).
     pub has_selective_acknowledgement: bool,
-    /// Whether window scaling is agreed on (RFC 7323).
+    /// Whether window scaling is negotiated (RFC 7323).
     pub has_window_scaling: bool,
 }
 

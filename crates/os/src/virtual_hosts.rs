@@ -12,7 +12,7 @@ pub struct HostPlan {
 pub struct HostSettings {
     pub mtu_bytes: u32,
     pub queue_frames: u32,
-    /// Most segments in a packet that TCP hands down; `None`: as the system has it.
+    /// Most segments per packet passed down by TCP; `None`: the system's default.
     pub segments: Option<u32>,
 }
 
@@ -20,7 +20,7 @@ pub struct HostSettings {
 pub struct HostInterface {
     pub name: String,
     pub carrier_changes: u64,
-    /// Its sending queue; `None` while it has none.
+    /// Its sending queue, if any.
     pub queue: Option<HostQueue>,
 }
 

@@ -1,4 +1,4 @@
-//! Addresses of one link, which need the interface that they are used on.
+//! Link-local addresses, which need the interface they are used on.
 
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};

@@ -1,10 +1,10 @@
-//! The clock that a workload or a session is given.
+//! The clock given to a workload or session.
 
 use std::future::Future;
 
 use crate::Instant;
 
-/// A clock, and how to wait by it: the host's, or a virtual one.
+/// A clock with its wait: the host's, or a virtual one.
 pub trait Clock {
     /// The time now.
     fn now(&self) -> Instant;
@@ -13,7 +13,7 @@ pub trait Clock {
     /// is woken when the answer changes, and returns early if it is true.
     fn wait_until(&self, at: Instant, is_over: impl Fn() -> bool) -> impl Future<Output = ()>;
 
-    /// Let other tasks on the same thread run, where that is needed; `is_first` after the first
-    /// operation of a task, so that all tasks begin together.
+    /// Let other tasks on the same thread run if needed; `is_first` after a task's first operation, so that all
+    /// tasks start together.
     fn yield_now(&self, is_first: bool) -> impl Future<Output = ()>;
 }

@@ -1,14 +1,14 @@
-//! Who makes room where all places are taken: one rule for stations, listeners and their budgets.
+//! Eviction when all places are taken: one rule for stations, listeners and their budgets.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
-/// Silence after which a client that has done little is dropped for another one.
+/// Silence after which a client that has done little may be evicted.
 pub const GRACE_NS: u64 = 200_000_000;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Use {
-    /// It has only begun: a stranger can forge that.
+    /// It has only begun, which a stranger can forge.
     Begun,
     Little,
     Known,
@@ -21,7 +21,7 @@ pub struct Standing<A> {
     pub silent_ns: u64,
 }
 
-/// Places of a table: all of them, and those that one address may have.
+/// Places of a table: in all, and per address.
 #[derive(Debug, Clone, Copy)]
 pub struct Places {
     pub all: usize,
@@ -32,13 +32,13 @@ pub struct Places {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Room<K> {
     Free,
-    /// Once this client is dropped.
+    /// After evicting this client.
     InsteadOf(K),
     None,
 }
 
 impl Places {
-    /// Room for one more client of `address`. An address that has all it may have makes room itself.
+    /// Room for one more client of `address`. An address at its limit evicts its own clients.
     pub fn room<A: Ord, K>(
         self,
         address: &A,
@@ -60,17 +60,16 @@ impl Places {
     }
 }
 
-/// The grace of each client while others wait for `wanted` of `places`: the more are wanted the shorter, down to
-/// `least_ns`. By the squared share, the turns of all that wait add up to less than one grace (1/4 + 1/9 + 1/16 …),
-/// where the shares themselves have no sum.
+/// Grace period of each client while others wait for `wanted` of `places`, at least `least_ns`. It shrinks with the
+/// square of the share, so that the turns of all waiting clients add up to less than one grace period (1/4 + 1/9 +
+/// 1/16 …).
 pub fn crowded_grace_ns(grace_ns: u64, least_ns: u64, places: usize, wanted: usize) -> u64 {
     let share = places as f64 / (places + wanted).max(1) as f64;
     ((grace_ns as f64 * share * share) as u64).max(least_ns)
 }
 
-/// The clients that make room, by their indices, the first to go first: those that have only begun, then those that
-/// have done little and are silent for `grace_ns`; of these one of the address with the most places left, and the
-/// one that has been silent for longest.
+/// Clients to evict, by index, first to go first: those that have only begun, then those that have done little and
+/// are silent for `grace_ns`; among these, of the address with the most places, the longest silent one.
 pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
     let mut places = BTreeMap::new();
     for one in all {
@@ -82,7 +81,7 @@ pub fn least_useful<A: Ord>(all: &[Standing<A>], grace_ns: u64) -> Vec<usize> {
         Use::Known => false,
     };
     let mut found: Vec<_> = (0..all.len()).filter(|index| is_dropped(&all[*index])).collect();
-    // The first of those that are alike: it came before the others.
+    // Among equals, the earlier one.
     found.sort_by_key(|index| (all[*index].used, Reverse(all[*index].silent_ns)));
     let left = |index: usize| {
         let left = places.get_mut(&all[index].address)?;

@@ -1,4 +1,4 @@
-//! Connections that peers open to one port of a station.
+//! Incoming connections to one port of a station.
 
 use std::fmt::Debug;
 use std::future::poll_fn;
@@ -10,7 +10,7 @@ use super::shared::{Accepted, Shared, State};
 use super::stream::SmallStream;
 use crate::link_thread::AtLink;
 
-/// A port that listens; dropped, it does no more, and connections that were not taken are given up.
+/// A listening port; dropping it ends listening and drops untaken connections.
 #[derive(Debug)]
 pub struct SmallListener {
     node: Arc<dyn Debug + Send + Sync>,
@@ -46,7 +46,7 @@ impl SmallListener {
         state.accepted.remove(at)
     }
 
-    /// Give up connections that were opened until now and not taken.
+    /// Drop connections that were opened but not taken.
     pub fn turn_away(&self) {
         self.shared.with(|state| {
             while let Some(accepted) = self.next(state) {

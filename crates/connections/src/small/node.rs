@@ -20,7 +20,7 @@ use super::plan::SmallPlan;
 use super::shared::{Shared, State};
 use super::stream::SmallStream;
 
-/// A station at its link, which ends when the last that uses it is dropped.
+/// A station at its link, which ends with its last user.
 #[derive(Debug)]
 pub struct SmallNode {
     shared: Arc<Shared>,
@@ -151,7 +151,7 @@ impl SmallNode {
         }
     }
 
-    /// Wait until no connection is left, those that their programs have left included.
+    /// Wait until no connection is left, including released ones.
     pub async fn closed(&self) {
         poll_fn(|cx| {
             let mut state = self.shared.state();

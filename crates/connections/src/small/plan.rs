@@ -1,4 +1,4 @@
-//! What a station with its own TCP is to be.
+//! Configuration of a station with its own TCP.
 
 use std::net::Ipv4Addr;
 
@@ -11,17 +11,17 @@ use super::shared::State;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SmallPlan {
     pub place: RawLinkPlace,
-    /// Its IPv4 address, which no other host has.
+    /// Its IPv4 address, unused by other hosts.
     pub address: Ipv4Addr,
-    /// Whom it connects to, on the same Ethernet; absent: it only takes connections.
+    /// The peer to connect to, on the same Ethernet; absent for stations that only accept connections.
     pub peer: Option<Ipv4Addr>,
     pub tcp: TcpProfile,
-    /// Connections at a time, at most.
+    /// Most connections at a time.
     pub connections: usize,
     pub memory_bytes: u64,
 }
 
-/// Connections of a station, at most.
+/// Limit of that setting.
 const MOST_CONNECTIONS: usize = 256;
 
 impl SmallPlan {
@@ -32,7 +32,7 @@ impl SmallPlan {
         with((0..=MOST_CONNECTIONS).take_while(fits).last().unwrap_or(0))
     }
 
-    /// What it never holds more than.
+    /// Upper bound of its memory.
     pub fn most_bytes(&self) -> u64 {
         let station = Station::most_bytes(&self.tcp, self.connections, READ_BYTES);
         (station + State::own_bytes(self.connections)) as u64

@@ -1,4 +1,4 @@
-//! Stations that clients of this process use: one for each plan, however many connections go over it.
+//! Stations used by clients of this process: one per plan, shared by its connections.
 
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -9,8 +9,8 @@ use lanlab_stack::ip::small::Facts;
 use super::node::SmallNode;
 use super::plan::SmallPlan;
 
-/// Kept for as long as the process lasts: to ask for addresses takes part of a second, which would be part of what
-/// is timed if a station began and ended with its connections.
+/// Kept until the process ends: resolving addresses takes part of a second, which must not be part of the timed
+/// work.
 static NODES: Mutex<Nodes> = Mutex::new(Vec::new());
 
 type Nodes = Vec<(SmallPlan, Arc<SmallNode>)>;
@@ -50,7 +50,7 @@ fn end_unused(nodes: &mut Nodes, place: &RawLinkPlace) -> io::Result<()> {
     Ok(())
 }
 
-/// What the station of a plan has counted; `None` if none was used.
+/// Counters of a plan's station; `None` if it was never used.
 pub fn facts_of(plan: &SmallPlan) -> Option<Facts> {
     let nodes = NODES.lock().unwrap_or_else(PoisonError::into_inner);
     nodes.iter().find(|(of, _)| of == plan).map(|(_, node)| node.facts())

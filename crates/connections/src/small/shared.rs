@@ -1,4 +1,4 @@
-//! A station with its link, as its thread and those with work share it.
+//! A station with its link, shared by its thread and users.
 
 use std::collections::VecDeque;
 use std::io::ErrorKind;
@@ -12,9 +12,9 @@ use lanlab_units::Instant;
 use crate::link_thread::{self, AtLink, LinkFailure};
 use crate::wired::FrameLink;
 
-/// Most frames that are received before the lock is given away.
+/// Most frames received before releasing the lock.
 const TURN_FRAMES: usize = 64;
-/// Pause until a link that takes no frame is tried again.
+/// Pause before retrying a link that accepts no frame.
 const RETRY_NS: u64 = 100_000;
 
 #[derive(Debug, Clone, Copy)]

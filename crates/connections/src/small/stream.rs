@@ -1,4 +1,4 @@
-//! One connection of a station, read and written as a stream of bytes.
+//! A connection of a station as a byte stream.
 
 use std::fmt::Debug;
 use std::io::{self, ErrorKind};

@@ -1,4 +1,4 @@
-//! What carries the frames of a node, and its clock.
+//! Link and clock of a node.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -9,7 +9,7 @@ use lanlab_os as os;
 use lanlab_os::{RawLink, RawLinkPlace};
 use lanlab_units::Instant;
 
-/// A link of whole Ethernet frames, and the time at it.
+/// A link of whole Ethernet frames, with its clock.
 pub trait FrameLink: Debug + Send {
     /// Hardware address of this end.
     fn mac(&self) -> [u8; 6];
@@ -56,12 +56,12 @@ impl FrameLink for RawLink {
     }
 }
 
-/// A node at an offline link: the medium calls it, as no thread does.
+/// A node at an offline link, called by the medium instead of a thread.
 pub trait Driven: Debug + Send + Sync {
-    /// Take the frames that have come, and do all that is due.
+    /// Handle arrived frames and due work.
     fn drive(&self);
 
-    /// When that is to be done next without a frame.
+    /// When to call it next without a frame.
     fn poll_timeout(&self) -> Option<Instant>;
 }
 
@@ -69,8 +69,8 @@ type Open = dyn Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync;
 
 static OFFLINE: Mutex<BTreeMap<RawLinkPlace, Arc<Open>>> = Mutex::new(BTreeMap::new());
 
-/// Have nodes at a place use an offline link in virtual time, in place of an interface of the system. For tests,
-/// which choose names that no interface has.
+/// Make nodes at a place use an offline link in virtual time instead of a system interface. For tests, with names
+/// that no interface has.
 pub fn provide(
     place: RawLinkPlace,
     open: impl Fn(Weak<dyn Driven>) -> Box<dyn FrameLink> + Send + Sync + 'static,

@@ -1,4 +1,4 @@
-//! What has come for each session, and who waits for it.
+//! Received messages of each session, and their waiting programs.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::io;
@@ -9,11 +9,11 @@ use lanlab_stack::carrier::CarrierFacts;
 use lanlab_stack::node::{Event, SessionId, Why};
 use lanlab_wire::ethernet::Mac;
 
-/// Messages that wait for the program of a session, after which its peer is held back.
+/// Messages queued for a session's program before its peer is held back.
 const MANY_WAITING: usize = 16;
-/// Most of them: a peer that sends more does not let itself be held back, and loses its session.
+/// Queue limit: a peer that ignores being held back loses its session.
 const MOST_WAITING: usize = 64;
-/// Most memory of messages that is kept to be used again.
+/// Most message buffers kept for reuse.
 const MOST_FREE: usize = 64;
 
 #[derive(Debug, Default)]
@@ -112,7 +112,7 @@ impl Inboxes {
         Then::Pause(id)
     }
 
-    /// Whether a session was held back, and goes on now that its program has caught up.
+    /// Whether a session was held back and resumes, as its program has caught up.
     pub fn resumes(&mut self, id: SessionId) -> bool {
         self.sessions.get_mut(&id).is_some_and(|inbox| {
             inbox.messages.is_empty() && std::mem::replace(&mut inbox.is_paused, false)
@@ -146,7 +146,7 @@ impl Inboxes {
         Poll::Pending
     }
 
-    /// The next message, in place of what `into` holds, whose memory is used again.
+    /// The next message, replacing the content of `into`, whose buffer is reused.
     pub fn poll_receive(
         &mut self,
         cx: &Context<'_>,

@@ -21,11 +21,11 @@ use super::shared::Shared;
 use super::state::State;
 use crate::link_thread::{AtLink, LinkThread};
 
-/// A node at a link, which ends when the last that uses it is dropped.
+/// A node at a link, which ends with its last user.
 #[derive(Debug)]
 pub struct WiredNode {
     shared: Arc<Shared>,
-    /// `None` at a link that its medium drives.
+    /// `None` at a link driven by its medium.
     _thread: Option<LinkThread<State>>,
 }
 
@@ -97,7 +97,7 @@ impl WiredNode {
             Some(id)
         });
         let id = opened.ok_or(ErrorKind::Unsupported)?;
-        // Closes the session also where no caller waits for it any more.
+        // Closes the session even if the caller stops waiting.
         let mut port = self.port(
             id,
             CarrierFacts { longest_message: 0, keeps_raw: false, is_one_at_a_time: false },
@@ -118,7 +118,7 @@ impl WiredNode {
         self.shared.state().node.segment(carrier)
     }
 
-    /// Wait for a call. Gives the address of the station that has called, too.
+    /// Wait for a call; also returns the caller's address.
     pub async fn accept(self: &Arc<Self>) -> io::Result<(WiredPort, Mac)> {
         let (id, facts, station) = poll_fn(|cx| {
             let mut state = self.shared.state();
@@ -140,7 +140,7 @@ impl WiredNode {
         state.broken.is_none() && state.readiness != Readiness::NameInConflict
     }
 
-    /// What was counted until now: by the link, by the node, and by the recording of frames.
+    /// Counters of link, node and recording.
     pub fn counts(&self) -> CarrierCounts {
         let mut state = self.shared.state();
         let drops = state.link.new_drops();

@@ -1,4 +1,4 @@
-//! What a node at a link is to be.
+//! Configuration of a node at a link.
 
 use lanlab_os::RawLinkPlace;
 use lanlab_stack::node::{CarrierKind, CarrierKinds, NodeConfig, StationConfig};
@@ -10,11 +10,11 @@ use lanlab_wire::netbios_name::{Name, suffix};
 pub struct WiredPlan {
     pub place: RawLinkPlace,
     pub carriers: CarrierKinds,
-    /// Framing of carriers that know more than one; absent: the one in use is found.
+    /// Framing, for carriers that know more than one; absent: detected.
     pub framing: Option<Framing>,
-    /// Network of carriers that have such numbers; absent: it is learnt.
+    /// Network number, for carriers that have one; absent: learned.
     pub network: Option<u32>,
-    /// Its name; absent: one of its hardware address.
+    /// Its name; absent: derived from its hardware address.
     pub name: Option<Name>,
     pub profile: Profile,
     pub listens: bool,
@@ -40,15 +40,15 @@ impl WiredPlan {
         NodeConfig { station: StationConfig { framing, network, ..config.station }, ..config }
     }
 
-    /// Whether nodes of both plans would take frames from each other, or answer for each other: there must not be
-    /// both at a time.
+    /// Whether nodes of both plans would receive each other's frames, or answer for each other, and so must not
+    /// coexist.
     pub(super) fn collides(&self, other: &Self) -> bool {
         let is_one_socket = matches!(self.place, RawLinkPlace::Descriptor(_));
         self.place == other.place && (is_one_socket || self.carriers.overlaps(other.carriers))
     }
 }
 
-/// A name that no other station on the link has, unless it has the address, too.
+/// A name that no other station has, unless it has the same address.
 fn name_of_station(Mac([_, _, _, a, b, c]): Mac) -> Name {
     Name::new(&format!("LANLAB-{a:02X}{b:02X}{c:02X}"), suffix::WORKSTATION)
         .unwrap_or_else(|_| unreachable!("a valid name"))

@@ -64,7 +64,7 @@ impl WiredPort {
                 let waits = match state.node.send(state.link.now(), id, message) {
                     Ok(()) => return Poll::Ready(Ok(())),
                     Err(NotSent::Full) => state.inboxes.wait_for_room(cx, id),
-                    // It has ended, and the inbox says why.
+                    // It has ended, for the reason in the inbox.
                     Err(NotSent::NoSession) => match state.inboxes.wait_for_room(cx, id) {
                         Poll::Pending => Poll::Ready(Err(io::ErrorKind::NotConnected.into())),
                         ended @ Poll::Ready(_) => ended,
@@ -75,7 +75,7 @@ impl WiredPort {
                         Poll::Ready(Err(io::Error::new(io::ErrorKind::InvalidInput, message)))
                     }
                 };
-                // A program that waited for a message before has the link, and now waits here.
+                // A program that waited for a message keeps the link, and waits here now.
                 if waits.is_ready() || !state.goes_on_reading(cx, id) {
                     return waits;
                 }

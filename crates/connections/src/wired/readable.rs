@@ -1,4 +1,4 @@
-//! A link in the tokio runtime of a program, to wait there for its frames.
+//! Waiting for a link's frames in a program's tokio runtime.
 
 use std::io;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Frames of a link into a file, both ways.
+//! Recording of a link's frames into a file, in both directions.
 
 use std::collections::BTreeMap;
 use std::fmt::Debug;
@@ -7,18 +7,18 @@ use std::sync::{Arc, Mutex, PoisonError};
 use lanlab_os::RawLinkPlace;
 use lanlab_units::Instant;
 
-/// Takes the frames that a node receives and sends.
+/// Receives the frames that a node receives and sends.
 pub trait FrameSink: Debug + Send {
-    /// Take a frame. It must not wait.
+    /// Record a frame, without blocking.
     fn record(&mut self, at: Instant, frame: &[u8]);
 
-    /// Do what is due. Called once a second, or more often.
+    /// Do due work. Called at least once a second.
     fn tick(&mut self, now: Instant);
 
-    /// Number of frames taken, and of those that were left out.
+    /// Number of recorded frames, and of omitted ones.
     fn counts(&self) -> (u64, u64);
 
-    /// Bring all to the file.
+    /// Write everything to the file.
     fn end(&mut self);
 }
 
@@ -26,7 +26,7 @@ pub type Sink = Arc<Mutex<dyn FrameSink>>;
 
 static SINKS: Mutex<BTreeMap<RawLinkPlace, Sink>> = Mutex::new(BTreeMap::new());
 
-/// Have the frames of a place recorded, by nodes that begin later.
+/// Record the frames of a place, for nodes that start later.
 pub fn record(place: RawLinkPlace, sink: impl FrameSink + 'static) {
     let mut sinks = SINKS.lock().unwrap_or_else(PoisonError::into_inner);
     sinks.insert(place, Arc::new(Mutex::new(sink)));

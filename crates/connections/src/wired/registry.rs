@@ -1,4 +1,4 @@
-//! Nodes that clients of this process use: one for each plan, however many sessions go over it.
+//! Nodes used by clients of this process: one per plan, shared by its sessions.
 
 use std::io::{self, ErrorKind};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -8,8 +8,7 @@ use lanlab_files::CarrierCounts;
 use super::node_thread::WiredNode;
 use super::plan::WiredPlan;
 
-/// Kept for as long as the process lasts: to claim a name takes a second or more, which would be part of
-/// what is timed if a node began and ended with its sessions.
+/// Kept until the process ends: claiming a name takes a second or more, which must not be part of the timed work.
 static NODES: Mutex<Registry> = Mutex::new(Registry { nodes: Vec::new() });
 
 #[derive(Debug)]
@@ -27,7 +26,7 @@ impl Registry {
         if let Some((_, node)) = known {
             return Ok(Arc::clone(node));
         }
-        // Two nodes would answer for each other: one that no program has any more ends for the new one.
+        // Two nodes would answer for each other: an unused one ends for the new one.
         self.nodes.retain(|(of, node)| {
             let is_in_use = node.is_usable() && Arc::strong_count(node) > 1;
             of != plan && (is_in_use || !of.collides(plan))
@@ -51,7 +50,7 @@ pub fn node_of(plan: &WiredPlan) -> io::Result<Arc<WiredNode>> {
     NODES.lock().unwrap_or_else(PoisonError::into_inner).node_of(plan, WiredNode::begin)
 }
 
-/// What the node of a plan has counted; `None` if none was used.
+/// Counters of a plan's node; `None` if it was never used.
 pub fn counts_of(plan: &WiredPlan) -> Option<CarrierCounts> {
     let registry = NODES.lock().unwrap_or_else(PoisonError::into_inner);
     let node = registry.nodes.iter().find(|(of, _)| of == plan);

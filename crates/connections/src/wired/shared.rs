@@ -1,4 +1,4 @@
-//! What the thread of a node and the sessions on it share.
+//! State shared by a node's thread and sessions.
 
 use lanlab_units::Instant;
 

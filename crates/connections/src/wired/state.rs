@@ -1,4 +1,4 @@
-//! A node with its link, as the thread of the link and those with work share them.
+//! A node with its link, shared by the link's thread and users.
 
 use std::io;
 use std::sync::PoisonError;
@@ -13,9 +13,9 @@ use super::reader::Reader;
 use super::recording::Sink;
 use crate::link_thread::{AtLink, LinkFailure};
 
-/// Longest frame that is read: longer ones are none of these protocols.
+/// Longest frame read: these protocols have no longer ones.
 const LONGEST_FRAME_BYTES: usize = 2048;
-/// Most frames that are read before the lock is given away.
+/// Most frames read before releasing the lock.
 const TURN_FRAMES: usize = 64;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -41,7 +41,7 @@ impl LinkCounts {
 pub struct State {
     pub node: Node,
     pub link: Box<dyn FrameLink>,
-    /// Who receives; `None` of a link that its medium drives.
+    /// The receiver of frames; `None` for a link driven by its medium.
     pub reader: Option<Reader>,
     pub inboxes: Inboxes,
     pub readiness: Readiness,
@@ -78,7 +78,7 @@ impl State {
         }
     }
 
-    /// Take the frames that have come, and do all that is due. Whether more frames may wait.
+    /// Handle arrived frames and due work. Returns whether more frames may be waiting.
     pub fn drive(&mut self) -> bool {
         let mut has_more = true;
         for _ in 0..TURN_FRAMES {
@@ -89,7 +89,7 @@ impl State {
                     let now = self.link.now();
                     record(self.sink.as_ref(), now, frame);
                     self.node.handle_frame(now, frame);
-                    // Acknowledgements leave before the next frame is looked at.
+                    // Acknowledgements are sent before the next frame is read.
                     self.flush();
                 }
                 Ok(None) => {
@@ -159,7 +159,7 @@ impl State {
             Poll::Pending => false,
             Poll::Ready(Ok(())) => {
                 if self.drive() {
-                    // No new frame tells of those that are left: the link's thread hears of them.
+                    // No new frame announces the remaining ones: notify the link's thread.
                     self.give_back();
                 }
                 true
@@ -191,8 +191,8 @@ impl State {
 }
 
 impl AtLink for State {
-    /// Frames that the thread finds though a program has the link say that the program is slow, or waits no more:
-    /// the thread takes the link back.
+    /// If the thread finds frames while a program has the link, the program is slow or has stopped waiting: the
+    /// thread takes the link back.
     fn drive_by_thread(&mut self) -> bool {
         let before = self.counts.received_frames;
         let has_more = self.drive();
@@ -210,7 +210,7 @@ impl AtLink for State {
                         self.counts.sent_frames += 1;
                         record(self.sink.as_ref(), self.link.now(), &self.frame);
                     }
-                    // Lost, as on a wire: the node sends it again.
+                    // Lost, as on a wire: the node resends it.
                     Ok(false) => self.counts.unsent_frames += 1,
                     Err(error) => return self.fail(&error),
                 }

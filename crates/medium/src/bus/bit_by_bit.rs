@@ -1,5 +1,5 @@
-//! The processes of IEEE 802.3, 4.2.8, bit by bit: slow, with no event queue, and written apart from
-//! the bus. The tests hold the bus against it.
+//! The processes of IEEE 802.3, 4.2.8, bit by bit: slow, without an event queue, and written independently. Tests
+//! compare the bus with it.
 
 use crate::random::Random;
 use crate::{FIRST_STATION_STREAM, Port};
@@ -89,7 +89,7 @@ impl BitByBit {
         seen
     }
 
-    /// The present bit time: what each station hears decides what it does in it.
+    /// One bit time: each station acts on what it hears.
     pub(super) fn pass_bit(&mut self) {
         let bit = self.bit;
         let length = self.history.len();
@@ -136,7 +136,7 @@ impl Station {
         let carrier = hears_other || transmitting;
         loop {
             self.deference = match self.deference {
-                // A carrier that comes up in this bit time is heard too late for it.
+                // A carrier that starts in this bit time is noticed too late for it.
                 Deference::WatchForCarrier if !carrier || frame_waiting => return false,
                 Deference::WatchForCarrier => {
                     Deference::WaitForItsEnd { was_transmitting: transmitting }
@@ -161,7 +161,7 @@ impl Station {
                 Deference::GapPart2 { bits_left: 0 } => {
                     self.deference = Deference::WatchForCarrier;
                     if frame_waiting || !carrier {
-                        // The waiting frame goes out now, even if the bus is busy.
+                        // The waiting frame is sent now, even if the bus is busy.
                         return false;
                     }
                     Deference::WaitForItsEnd { was_transmitting: false }

@@ -26,12 +26,12 @@ pub(super) enum Phase {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Deference {
     Silent,
-    /// There is a carrier, the station's own or another's. It came up at `since`, if not in a gap.
+    /// Carrier present, the station's own or another's, since `since` unless it started in a gap.
     Busy {
         was_sending: bool,
         since: Option<Exact>,
     },
-    /// The carrier has ended. The gap has two parts; it is over, and the medium silent, if `end` is past.
+    /// The carrier has ended. The gap has two parts; after `end` the medium is silent.
     Gap {
         was_sending: bool,
         part1_end: Exact,
@@ -69,10 +69,10 @@ impl Station {
         at <= end && (was_sending || at >= part1_end)
     }
 
-    /// Whether it has heard the same as the listener, and will as long as it has no frame.
+    /// Whether its state equals the listener's, and will while it has no frame.
     pub(super) fn is_as(&self, listener: &Self, at: Exact) -> bool {
         let state = |station: &Self| match station.deference_at(at) {
-            // Its beginning matters at that instant only.
+            // Its start matters only at that instant.
             Deference::Busy { was_sending, since } => {
                 Deference::Busy { was_sending, since: since.filter(|since| *since == at) }
             }

@@ -1,4 +1,4 @@
-//! When frames come to the adapters, and how long they are.
+//! Arrival times and lengths of frames.
 
 use lanlab_units::Instant;
 
@@ -59,7 +59,7 @@ impl ArrivalProcess {
         }
         let unit = self.random.unit();
         let found = self.lengths.iter().find(|(_, cumulated)| unit < *cumulated);
-        // The shares add up to 1 but for rounding.
+        // The shares add up to 1, except for rounding.
         found.or(self.lengths.last()).map_or(0, |(frame_bytes, _)| *frame_bytes)
     }
 

@@ -26,7 +26,7 @@ impl Delays {
         (self.count > 0).then(|| self.sum_ns as f64 / self.count as f64)
     }
 
-    /// The delay that a share of all does not exceed: the end of its bucket.
+    /// The delay that this share of frames does not exceed: the upper end of its bucket.
     pub(super) fn quantile_ns(&self, share: f64) -> Option<u64> {
         let rank = ((share * self.count as f64).ceil() as u64).max(1);
         let mut seen = 0;

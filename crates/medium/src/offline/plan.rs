@@ -1,4 +1,4 @@
-//! What load a medium is put under, and why such a plan is refused.
+//! The load on a medium, and reasons to refuse it.
 
 use std::fmt;
 
@@ -15,7 +15,7 @@ pub enum Arrivals {
         /// that the rate could carry. May be above 1.
         offered_ratio: f64,
     },
-    /// Every adapter always has a frame, the next one as soon as it is free.
+    /// Every adapter always has a frame ready.
     Saturated,
 }
 
@@ -31,7 +31,7 @@ pub struct LoadPlan {
     pub medium: Plan,
     pub arrivals: Arrivals,
     pub frames: Vec<FrameShare>,
-    /// Most frames that wait in an adapter, the one on the medium not counted.
+    /// Most frames queued in an adapter, besides the one on the medium.
     pub queue_frames: u32,
     pub warmup_ns: u64,
 }

@@ -1,10 +1,9 @@
-//! What came of a load.
+//! Results of a load.
 
 use super::delays::Delays;
 use crate::event::{Loss, Port};
 
-/// What came of a load, from the end of the warm-up on. Ratios are of the rate, in bits of frames without
-/// preamble and gap.
+/// Results of a load after the warm-up. Ratios refer to the rate, in frame bits without preamble and gap.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LoadReport {
     pub measured_ns: u64,
@@ -14,18 +13,16 @@ pub struct LoadReport {
     /// From a frame's arrival at the adapter to its last bit at the receiver, ns; of saturated adapters from
     /// the time the frame before is off the medium. `None` if nothing was delivered, as below.
     pub mean_delay_ns: Option<f64>,
-    /// Half of the frames took no longer; quantiles are exact to 0.4 %.
+    /// Median; quantiles are exact to 0.4 %.
     pub p50_delay_ns: Option<u64>,
-    /// 95 % took no longer.
     pub p95_delay_ns: Option<u64>,
-    /// 99 % took no longer.
     pub p99_delay_ns: Option<u64>,
     pub lost_adapter_queue_frames: u64,
     /// Frames given up after 16 collisions.
     pub lost_excessive_collisions_frames: u64,
     pub lost_switch_queue_frames: u64,
     pub lost_chance_frames: u64,
-    /// Jain's index of what the stations delivered: 1 if all the same.
+    /// Jain's fairness index of delivered bytes: 1 if all are equal.
     pub jain_index: Option<f64>,
 }
 

@@ -1,4 +1,4 @@
-//! Changes of directories, as the kernel reports them (inotify(7)).
+//! Changes of directories, as reported by the kernel (inotify(7)).
 
 use std::ffi::OsString;
 use std::io;
@@ -12,14 +12,14 @@ use rustix::io::Errno;
 
 use crate::DirectoryChange;
 
-/// Bytes of reports that are taken from the kernel at once.
+/// Bytes of reports read from the kernel at once.
 const BUFFER_LEN: usize = 16 << 10;
 
-/// Reports that are taken in one call at most: programs may make them as fast as they are taken.
+/// Most reports read per call: programs may create them as fast as they are read.
 const MAX_REPORTS: usize = 1 << 16;
 
-/// File systems that only this kernel changes, by the magic numbers of statfs(2): it reports every
-/// change of them. Others may be changed by another host, of which it knows nothing.
+/// File systems that only this kernel changes, by the magic numbers of statfs(2), so that every change is reported.
+/// Others may be changed by another host.
 const LOCAL: [u32; 12] = [
     0x0000_ef53, // ext2, ext3, ext4
     0x5846_5342, // xfs
@@ -39,7 +39,6 @@ const LOCAL: [u32; 12] = [
 pub struct DirectoryWatch(OwnedFd);
 
 impl DirectoryWatch {
-    /// None is watched yet.
     pub fn new() -> io::Result<Self> {
         Ok(Self(inotify::init(CreateFlags::NONBLOCK | CreateFlags::CLOEXEC)?))
     }
@@ -64,7 +63,7 @@ impl DirectoryWatch {
         let _ = inotify::remove_watch(&self.0, watch);
     }
 
-    /// Take all reports of changes that have been made until now. Nothing is waited for.
+    /// Read all reports so far, without blocking.
     pub fn take(&self, mut each: impl FnMut(DirectoryChange)) -> io::Result<()> {
         let mut buffer = [MaybeUninit::uninit(); BUFFER_LEN];
         let mut reader = Reader::new(&self.0, &mut buffer);

@@ -58,7 +58,7 @@ pub(super) fn named(device: &str) -> io::Result<libc::ifreq> {
 /// # Safety
 /// What `argument` points to must be valid for the request.
 pub(super) unsafe fn control(request: libc::c_ulong, argument: &mut libc::ifreq) -> io::Result<()> {
-    // Any socket will do to reach the device by its name (netdevice(7)).
+    // Any socket can reach the device by name (netdevice(7)).
     let socket = UnixDatagram::unbound()?;
     // SAFETY: the descriptor is open; of the argument the caller has promised.
     check(unsafe { libc::ioctl(socket.as_raw_fd(), request as _, std::ptr::from_mut(argument)) })
@@ -74,7 +74,7 @@ pub fn offloads(device: &str) -> io::Result<Vec<Offload>> {
     for (name, read, _) in OFFLOADS {
         match call(device, read, 0) {
             Ok(value) => list.push(Offload { name, on: value != 0 }),
-            // The driver does not have this one: it is off.
+            // The driver does not support this one: it is off.
             Err(error) if error.raw_os_error() == Some(libc::EOPNOTSUPP) => {
                 list.push(Offload { name, on: false });
             }

@@ -47,8 +47,7 @@ pub fn write_parts_at(file: &File, parts: [&[u8]; 2], offset: u64) -> io::Result
     }
 }
 
-/// Let the system read ahead of a program that reads this file from its beginning to its end
-/// (`posix_fadvise`). An advice: that the system does not take it is no error.
+/// Advise the system to read ahead for sequential reading (`posix_fadvise`). Ignoring the advice is not an error.
 pub fn will_read_in_order(file: &File) {
     let _ = advise(file, libc::POSIX_FADV_SEQUENTIAL);
 }
@@ -80,12 +79,12 @@ pub fn drop_all_caches() -> io::Result<()> {
     io::Write::write_all(&mut switch, b"3\n")
 }
 
-/// Bytes that this user may still write to the file system of a path (statvfs(3)).
+/// Bytes that this user may still write to a path's file system (statvfs(3)).
 pub fn free_bytes(path: &Path) -> io::Result<u64> {
     disk_space(path).map(|(_, free_bytes)| free_bytes)
 }
 
-/// Bytes of the file system of a path, and those of them that this user may still write.
+/// Total bytes of a path's file system, and bytes that this user may still write.
 pub fn disk_space(path: &Path) -> io::Result<(u64, u64)> {
     let path = CString::new(path.as_os_str().as_bytes())?;
     let mut facts = MaybeUninit::<libc::statvfs>::uninit();
@@ -118,8 +117,8 @@ pub fn is_own(facts: &Metadata) -> bool {
     super::process::user_and_group().is_some_and(|(user, _)| facts.uid() == user)
 }
 
-/// Open a plain file of this user that has this name alone; `None` if something else is there. Nothing
-/// is waited for, and no link is followed.
+/// Open this user's regular file with a single link; `None` if something else is there. Never blocks, and follows
+/// no link.
 pub fn open_own_file(path: &Path) -> io::Result<Option<File>> {
     let is_plain = |facts: &Metadata| facts.is_file() && facts.nlink() == 1 && is_own(facts);
     if !is_plain(&path.symlink_metadata()?) {

@@ -112,7 +112,7 @@ fn with_addresses() -> io::Result<Vec<Interface>> {
     Ok(found.into_values().collect())
 }
 
-/// Addresses by which a datagram reaches all hosts of each network that this host is in.
+/// Broadcast addresses of this host's networks.
 pub fn broadcast_addresses() -> io::Result<Vec<Ipv4Addr>> {
     let mut found = Vec::new();
     each_address(|entry| {

@@ -1,9 +1,9 @@
-//! What speeds a device supports, of which the one in use may not be the highest.
+//! The speeds that a device supports; the one in use may be lower.
 
 use super::ethtool::{SIOCETHTOOL, ask};
 
 const GET_LINK_SETTINGS: u32 = 0x4c;
-/// Words of a mask that this has room for; there are 4 in Linux 6.
+/// Words of a mask that fit here; Linux 6 uses 4.
 const WORDS: usize = 16;
 
 #[repr(C)]

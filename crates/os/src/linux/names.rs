@@ -1,4 +1,4 @@
-//! Names in directories.
+//! Renaming of directory entries.
 
 use std::io;
 use std::os::fd::AsFd;

@@ -25,7 +25,7 @@ const LONG_BYTES: usize = 65_535 + 14 + TAG_BYTES;
 #[derive(Debug)]
 pub struct PacketSocket {
     socket: OwnedFd,
-    /// Of a socket that does what kernels leave to adapters: the next frames, cut from a long one.
+    /// For a socket that does the work left to adapters: further frames split from a long one.
     cut: Option<Mutex<VecDeque<Vec<u8>>>>,
 }
 
@@ -35,14 +35,14 @@ struct Control([u8; 64]);
 impl PacketSocket {
     pub fn open(index: i32) -> io::Result<Self> {
         let socket = Self::bound(index)?;
-        // What is sent leaves at once: a queue before the interface would stand between it and the wire.
+        // Frames leave at once: a queue before the interface would stand between them and the wire.
         set_option(socket.as_fd(), libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1_i32)?;
         socket.listen(index)?;
         Ok(socket)
     }
 
-    /// The same, but it receives nothing until [`Self::listen`]: time to set a filter. Frames are as they would be on
-    /// the wire: what is left to adapters is done here.
+    /// The same, but it receives nothing until [`Self::listen`], to leave time for a filter. Frames are as on the
+    /// wire: work left to adapters is done here.
     pub fn silent(index: i32) -> io::Result<Self> {
         Self::bound(index)?.working_as_adapter()
     }
@@ -90,7 +90,7 @@ impl PacketSocket {
     }
 
     fn prepare(&self) -> io::Result<()> {
-        // Else what is sent would be received, too.
+        // Otherwise sent frames would be received, too.
         for option in [libc::PACKET_AUXDATA, libc::PACKET_IGNORE_OUTGOING] {
             set_option(self.as_fd(), libc::SOL_PACKET, option, &1_i32)?;
         }
@@ -124,7 +124,7 @@ impl PacketSocket {
         Ok(address)
     }
 
-    /// Receive only the frames that a program of classic BPF keeps.
+    /// Receive only frames accepted by a classic BPF program.
     pub fn set_filter(&self, program: &[libc::sock_filter]) -> io::Result<()> {
         let program = libc::sock_fprog {
             len: program.len() as libc::c_ushort,
@@ -134,7 +134,7 @@ impl PacketSocket {
         set_option(self.as_fd(), libc::SOL_SOCKET, libc::SO_ATTACH_FILTER, &program)
     }
 
-    /// Take part in what is sent to a group, or, without one, receive what is for other stations, too.
+    /// Join a multicast group, or, without one, also receive frames for other stations.
     pub fn join(&self, index: i32, group: Option<[u8; 6]>) -> io::Result<()> {
         // SAFETY: all-zero is a valid request.
         let mut request: libc::packet_mreq = unsafe { std::mem::zeroed() };
@@ -187,11 +187,11 @@ impl PacketSocket {
                 frame.splice(ADDRESSES_BYTES..ADDRESSES_BYTES, tag);
             }
         }
-        // Nothing remains of a long frame that is damaged.
+        // Nothing remains of a damaged long frame.
         Ok(Some(cut.pop_front().map_or(0, |frame| copied(&frame, into))))
     }
 
-    /// Receive into parts: how much there was, and the VLAN tag that the kernel took out of it.
+    /// Receive into parts: the length, and the VLAN tag removed by the kernel.
     fn receive_parts(
         &self,
         parts: &mut [libc::iovec],
@@ -230,7 +230,7 @@ impl PacketSocket {
         }
         let error = io::Error::last_os_error();
         match error.raw_os_error() {
-            // The host's end is down, so that this one has no carrier.
+            // The host's end is down, so this one has no carrier.
             Some(libc::ENOBUFS | libc::ENETDOWN) => Ok(false),
             _ => Err(error),
         }
@@ -239,7 +239,7 @@ impl PacketSocket {
     pub fn new_drops(&self) -> u64 {
         // struct tpacket_stats: packets, drops.
         let mut counts = [0_u32; 2];
-        // The kernel counts anew after it.
+        // The kernel resets its counters on each read.
         match self.option(libc::SOL_PACKET, libc::PACKET_STATISTICS, &mut counts) {
             Ok(()) => counts[1].into(),
             Err(_) => 0,
@@ -307,7 +307,7 @@ unsafe fn tag(message: &libc::msghdr) -> Option<[u8; TAG_BYTES]> {
     Some([tpid[0], tpid[1], tci[0], tci[1]])
 }
 
-/// Put a tag back behind the addresses of a frame; gives the frame's length then.
+/// Insert a tag after the addresses of a frame; returns the new length.
 fn put_in(tag: [u8; TAG_BYTES], frame: &mut [u8], length: usize) -> usize {
     let whole = length + TAG_BYTES;
     if length < ADDRESSES_BYTES || whole > frame.len() {

@@ -46,7 +46,7 @@ fn make_tap(mut rtnetlink: Rtnetlink, plan: &PortPlan) -> io::Result<(Port, Port
     Ok((Port(Kind::Tap(tap)), PortQueue { rtnetlink, index }))
 }
 
-/// A virtual cable (veth) from each host to this process's namespace, and a socket at the end here.
+/// A virtual cable (veth) from each host to this process's namespace, with a socket at this end.
 fn make_cables(plans: &[PortPlan]) -> io::Result<Vec<(Port, PortQueue)>> {
     let here = own_network()?;
     let plans: Vec<_> =
@@ -56,7 +56,7 @@ fn make_cables(plans: &[PortPlan]) -> io::Result<Vec<(Port, PortQueue)>> {
         made.map_err(|error| {
             io::Error::new(error.kind(), format!("a virtual cable (veth): {error}"))
         })?;
-        // With offloads on, frames would come without checksums, and many in one.
+        // With offloads, frames would arrive without checksums, or joined.
         set_offloads(&plan.interface, false)?;
         let index = rtnetlink.index_of(&plan.interface)?;
         Ok(PortQueue { rtnetlink, index })
@@ -90,8 +90,8 @@ impl Port {
         }
     }
 
-    /// Frames of the host that were dropped for want of room on their way here, since the last call.
-    /// Those before a TAP are counted by the host's interface.
+    /// Frames of the host dropped for lack of room on their way here, since the last call. The host's interface
+    /// counts those before a TAP.
     pub fn new_drops(&self) -> u64 {
         match &self.0 {
             Kind::Tap(_) => 0,
@@ -116,7 +116,7 @@ impl Port {
                 Kind::PacketSocket(socket) => sockets.push(socket),
             }
         }
-        // The kernel takes 20 ms to close one, and no longer to close several at once.
+        // The kernel takes 20 ms to close one, or several at once.
         while !sockets.is_empty() {
             let some = sockets.split_off(sockets.len().saturating_sub(CLOSE_AT_ONCE));
             std::thread::scope(|scope| {
@@ -138,8 +138,8 @@ impl AsFd for Port {
 }
 
 impl PortQueue {
-    /// Limit the rate of the host by a queue before its interface. Frames in that queue still count
-    /// against the sending socket's buffer, so that a full queue makes the sender wait.
+    /// Limit the host's rate with a queue before its interface. Frames in it still count against the sending
+    /// socket's buffer, so a full queue blocks the sender.
     pub fn set(&mut self, queue: &SendingQueue) -> io::Result<()> {
         self.rtnetlink.set_token_bucket(self.index, queue)
     }

@@ -19,8 +19,8 @@ pub fn bind_to_processor(processor: usize) -> io::Result<()> {
     .map(drop)
 }
 
-/// Have the calling thread come before others, as nice(1) counts, where this user may; gives how it is
-/// favoured then (setpriority(2), which on Linux concerns a thread).
+/// Raise the priority of the calling thread, in nice(1) units, if permitted; returns the resulting value
+/// (setpriority(2), per thread on Linux).
 pub fn favour_thread(nice: i32) -> Option<i32> {
     // SAFETY: takes integers only; a refusal leaves things as they are. `getpriority` may
     // return -1 without an error, too: only `errno` would show which.
@@ -30,14 +30,14 @@ pub fn favour_thread(nice: i32) -> Option<i32> {
     }
 }
 
-/// Let this process open as many files and sockets as its hard limit allows: the soft limit of
-/// most systems, 1024, is less than a thousand flows need (getrlimit(2)).
+/// Raise the limit of open files to the hard limit: the usual soft limit of 1024 is too low for a thousand flows
+/// (getrlimit(2)).
 pub fn raise_descriptor_limit() {
     raise_descriptor_limit_to(0);
 }
 
-/// The same, and where that is fewer than `least`, as many as that if this process may raise its
-/// hard limit (capabilities(7), `CAP_SYS_RESOURCE`). [`descriptor_limit`] says what came of it.
+/// The same, and also raise the hard limit to `least`, if permitted (capabilities(7), `CAP_SYS_RESOURCE`).
+/// [`descriptor_limit`] returns the result.
 pub fn raise_descriptor_limit_to(least: u64) {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit. If the limit stays, opening a socket will say so.
@@ -53,7 +53,7 @@ pub fn raise_descriptor_limit_to(least: u64) {
     }
 }
 
-/// How many files and sockets this process may have open; `None` where that is not known.
+/// Limit of open files and sockets; `None` if unknown.
 pub fn descriptor_limit() -> Option<u64> {
     let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: points to a valid rlimit.
@@ -61,7 +61,7 @@ pub fn descriptor_limit() -> Option<u64> {
     Some(limit.rlim_cur)
 }
 
-/// Numbers of the user and the group that this process acts as (geteuid(2), getegid(2)).
+/// Effective user and group ID of this process (geteuid(2), getegid(2)).
 pub fn user_and_group() -> Option<(u32, u32)> {
     // SAFETY: neither takes anything, and neither can fail.
     Some(unsafe { (libc::geteuid(), libc::getegid()) })

@@ -18,7 +18,7 @@ const MOST_UNFILTERED: usize = 100_000;
 const DROP: u32 = 0;
 const KEEP: u32 = 0x4_0000;
 const TYPE_OFFSET: u32 = 12;
-/// Where the destination of an IPv4 packet is (RFC 791, 3.1), behind 14 bytes of Ethernet.
+/// Offset of the IPv4 destination (RFC 791, 3.1) after 14 bytes of Ethernet.
 const IPV4_DESTINATION_OFFSET: u32 = 14 + 16;
 /// Ethernet types of ARP and IPv4.
 const ARP_TYPE: u32 = 0x0806;
@@ -83,7 +83,7 @@ impl RawLink {
         socket.listen(index)?;
         let mut unfiltered = [0; 14];
         for _ in 0..MOST_UNFILTERED {
-            // What came to a socket that was handed on, before it had its filter.
+            // Frames that arrived at an inherited socket before it had its filter.
             if matches!(place, RawLinkPlace::Interface(_))
                 || socket.receive(&mut unfiltered)?.is_none()
             {
@@ -116,11 +116,9 @@ impl RawLink {
         &self.interface
     }
 
-    /// The next frame, from its destination address on, with its padding and without check sequence;
-    /// `None` if there is none now.
+    /// The next frame from its destination address on, with padding and without check sequence, if any.
     ///
-    /// # Errors
-    /// The system's own; `NetworkDown` once if the interface was taken down.
+    /// # Errors A system error; `NetworkDown` once if the interface was taken down.
     pub fn receive(&self, into: &mut [u8]) -> io::Result<Option<usize>> {
         match &self.kind {
             Kind::Tap(tap) => tap.receive(into),
@@ -128,8 +126,7 @@ impl RawLink {
         }
     }
 
-    /// Send a frame, padded to the shortest that Ethernet has; `false` if the interface takes none
-    /// now: it is down, or its queue is full.
+    /// Send a frame, padded to Ethernet's minimum; `false` if the interface is down or its queue is full.
     pub fn send(&self, frame: &[u8]) -> io::Result<bool> {
         let mut padded = [0; SHORTEST_FRAME_BYTES];
         let whole = match padded.get_mut(..frame.len()) {
@@ -149,7 +146,7 @@ impl RawLink {
         }
     }
 
-    /// Frames that the kernel dropped for want of room before they were received, since the last call.
+    /// Frames dropped by the kernel for lack of room, since the last call.
     pub fn new_drops(&self) -> u64 {
         match &self.kind {
             Kind::Tap(_) => 0,
@@ -167,7 +164,7 @@ impl AsFd for RawLink {
     }
 }
 
-/// A descriptor of its own of a link, to wait for its frames where they are not received.
+/// A duplicate descriptor of a link, to wait for frames elsewhere.
 #[derive(Debug)]
 pub struct LinkDescriptor(OwnedFd);
 
@@ -198,7 +195,7 @@ fn index_of(name: &str) -> io::Result<i32> {
         Some(libc::ENODEV) => io::Error::new(ErrorKind::NotFound, "no such interface"),
         _ => error,
     };
-    // Before the socket: an invalid name is reported even to a user without the right to open it.
+    // Checked before the socket, so that an invalid name is reported even without the right to open one.
     let mut argument = named(name).map_err(found)?;
     // SAFETY: the request writes flags into the argument itself.
     unsafe { control(libc::SIOCGIFFLAGS as _, &mut argument) }.map_err(found)?;
@@ -234,7 +231,7 @@ fn step(code: u32, jt: usize, jf: usize, k: u32) -> libc::sock_filter {
     libc::sock_filter { code: code as u16, jt: jt as u8, jf: jf as u8, k }
 }
 
-/// A filter that keeps ARP, and IPv4 to an address.
+/// A filter that accepts ARP, and IPv4 to an address.
 fn address_filter(address: Ipv4Addr) -> Vec<libc::sock_filter> {
     let is = libc::BPF_JMP | libc::BPF_JEQ | libc::BPF_K;
     vec![

@@ -22,8 +22,7 @@ impl Readiness {
         Ok(Self { descriptor, events: vec![libc::epoll_event { events: 0, u64: 0 }; capacity] })
     }
 
-    /// Watch a socket: for what can be read each time it is asked, for room to write once, until
-    /// it is watched again.
+    /// Watch a socket: for data at every wait, for room to write once per call.
     pub fn watch(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
         match self.control(libc::EPOLL_CTL_ADD, socket, key, interest) {
             Err(error) if error.raw_os_error() == Some(libc::EEXIST) => {
@@ -33,8 +32,7 @@ impl Readiness {
         }
     }
 
-    /// Watch a socket that is watched already for something else. A thread that waits hears of it at
-    /// once.
+    /// Watch a watched socket for something else. A waiting thread notices at once.
     pub fn change(&self, socket: &impl AsFd, key: usize, interest: Interest) -> io::Result<()> {
         self.control(libc::EPOLL_CTL_MOD, socket, key, interest)
     }
@@ -68,10 +66,10 @@ impl Readiness {
         check(unsafe { libc::epoll_ctl(own, libc::EPOLL_CTL_DEL, socket, no_event) }).map(drop)
     }
 
-    /// Wait until a socket is ready or `timeout` has passed, and give the keys of those that are.
+    /// Wait until a socket is ready or `timeout` has passed, and return the keys of ready ones.
     pub fn wait(&mut self, timeout: Duration) -> io::Result<impl Iterator<Item = usize>> {
         let ready = match self.wait_precisely(timeout) {
-            // Before Linux 5.11 there is none.
+            // The call does not exist before Linux 5.11.
             Err(error) if error.raw_os_error() == Some(libc::ENOSYS) => self.wait_roughly(timeout),
             ready => ready,
         };
@@ -84,7 +82,7 @@ impl Readiness {
 }
 
 impl Readiness {
-    /// To the nanosecond, `epoll_pwait2(2)`.
+    /// To the nanosecond, with `epoll_pwait2(2)`.
     fn wait_precisely(&mut self, timeout: Duration) -> io::Result<libc::c_int> {
         let time = libc::timespec {
             tv_sec: timeout.as_secs().min(1).cast_signed(),
@@ -103,7 +101,7 @@ impl Readiness {
         })
     }
 
-    /// To the millisecond, and not too early, `epoll_wait(2)`.
+    /// To the millisecond, and never too early, with `epoll_wait(2)`.
     fn wait_roughly(&mut self, timeout: Duration) -> io::Result<libc::c_int> {
         let timeout_ms = timeout.min(Duration::from_secs(1)).as_nanos().div_ceil(1_000_000);
         // SAFETY: pointer and length describe `events`.
@@ -118,8 +116,7 @@ impl Readiness {
     }
 }
 
-/// Wait until there is something to read, or its end, or `timeout` has passed (poll(2)). Gives
-/// whether reading would not wait.
+/// Wait for data, end of stream or `timeout` (poll(2)). Returns whether reading would not block.
 pub fn wait_readable(source: &impl AsFd, timeout: Duration) -> io::Result<bool> {
     let mut entry =
         libc::pollfd { fd: source.as_fd().as_raw_fd(), events: libc::POLLIN, revents: 0 };

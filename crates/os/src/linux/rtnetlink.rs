@@ -1,5 +1,5 @@
-//! Requests to the kernel's routing socket (rtnetlink(7)). They are collected and sent together: a
-//! large network takes tens of thousands.
+//! Requests to the kernel's routing socket (rtnetlink(7)), sent in batches: a large network takes tens of
+//! thousands.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -48,7 +48,7 @@ const ANSWER_BYTES: usize = 32_768;
 pub struct Rtnetlink {
     socket: File,
     sequence: u32,
-    /// Bytes to send: whole messages, then from `begun` on the one that is being written.
+    /// Bytes to send: complete messages, and from `begun` on the one being written.
     requests: Vec<u8>,
     begun: usize,
 }
@@ -109,7 +109,7 @@ impl Rtnetlink {
         self.send(|_, _| {})
     }
 
-    /// Take an interface up without an address of its own, so that the system sends nothing from it.
+    /// Bring an interface up without an address, so that the system sends nothing from it.
     pub fn take_up_silently(&mut self, index: i32) -> io::Result<()> {
         if Path::new("/proc/net/if_inet6").exists() {
             self.begin(libc::RTM_NEWLINK, 0);
@@ -129,7 +129,7 @@ impl Rtnetlink {
         self.close_nest(families);
     }
 
-    /// Put a token bucket (tc-tbf(8)) before an interface, or change the one that is there.
+    /// Install or change a token bucket (tc-tbf(8)) before an interface.
     pub fn set_token_bucket(&mut self, index: i32, queue: &SendingQueue) -> io::Result<()> {
         self.begin(libc::RTM_NEWQDISC, libc::NLM_F_CREATE | libc::NLM_F_REPLACE);
         // struct tcmsg: family and padding, interface, handle, parent, info.
@@ -155,8 +155,8 @@ impl Rtnetlink {
         self.send(|_, _| {})
     }
 
-    /// Bytes of frames of each length on the wire (tc-stab(8)): without this table the bucket would
-    /// leave out preamble, check sequence, gap and padding.
+    /// Wire size of frames of each length (tc-stab(8)): without this table the bucket would ignore preamble, check
+    /// sequence, gap and padding.
     fn frame_sizes(&mut self, queue: &SendingQueue) {
         let sizes = self.open_nest(TCA_STAB);
         // struct tc_sizespec: cell_log, size_log, cell_align, overhead, linklayer, mpu, mtu, tsize.
@@ -231,11 +231,11 @@ impl Rtnetlink {
         }
     }
 
-    /// Send the messages that were begun, and wait until the kernel has handled them all. `on_reply` gets
-    /// the type of each reply, and its content after the header.
+    /// Send the collected messages, and wait until the kernel has handled them all. `on_reply` receives each
+    /// reply's type, and its content after the header.
     pub fn send(&mut self, mut on_reply: impl FnMut(u16, &[u8])) -> io::Result<()> {
         self.finish();
-        // The kernel takes messages in order: an answer to the last one ends all. A dump ends itself.
+        // The kernel handles messages in order: the answer to the last one completes all. A dump has its own end.
         let at = self.begun + 6;
         let flags = u16::from_ne_bytes([self.requests[at], self.requests[at + 1]]);
         let flags = flags | libc::NLM_F_ACK as u16;
@@ -277,7 +277,7 @@ fn next_message<'a>(rest: &mut &'a [u8]) -> Option<(u16, u32, &'a [u8])> {
     Some((kind, sequence, body))
 }
 
-/// The attributes after a message's own header, or inside an attribute that has others.
+/// The attributes after a message's header, or nested in another attribute.
 pub fn attributes(mut rest: &[u8]) -> impl Iterator<Item = (u16, &[u8])> {
     std::iter::from_fn(move || {
         let header: &[u8; ATTRIBUTE_BYTES] = rest.first_chunk()?;

@@ -14,7 +14,7 @@ const TUNSETPERSIST: libc::c_ulong = 0x4004_54cb;
 /// `_IOR('T', 210, unsigned int)`, likewise.
 const TUNGETIFF: libc::c_ulong = 0x8004_54d2;
 
-/// A TAP. Its interface is removed when this is dropped, unless it was left to its namespace.
+/// A TAP. Its interface is removed on drop, unless left to its namespace.
 #[derive(Debug)]
 pub struct Tap(File);
 
@@ -43,8 +43,7 @@ impl Tap {
         Ok(Self(device))
     }
 
-    /// Name of the interface that a descriptor is attached to; `None` if it is no TAP without packet
-    /// information.
+    /// Name of the interface attached to a descriptor; `None` unless it is a TAP without packet information.
     pub fn interface_of(descriptor: BorrowedFd<'_>) -> Option<String> {
         // SAFETY: all-zero is a valid ifreq.
         let mut found: libc::ifreq = unsafe { std::mem::zeroed() };
@@ -75,8 +74,8 @@ impl Tap {
         }
     }
 
-    /// Leave the interface to its namespace, and be removed with it. The kernel removes all
-    /// interfaces of a namespace together; a single one takes 20 ms.
+    /// Leave the interface to its namespace, to be removed with it. The kernel removes all interfaces of a
+    /// namespace together; a single one takes 20 ms.
     pub fn leave(self) {
         // SAFETY: the descriptor is open; the call takes integers only. If it cannot be done, the
         // interface goes now.

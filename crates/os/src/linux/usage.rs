@@ -18,7 +18,7 @@ pub fn thread_usage() -> Usage {
     }
 }
 
-/// CPU time that all threads of this process have used, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`).
+/// CPU time of all threads of this process, nanoseconds (`CLOCK_PROCESS_CPUTIME_ID`).
 pub fn process_cpu_ns() -> Option<u64> {
     Some(super::clock::read(libc::CLOCK_PROCESS_CPUTIME_ID))
 }

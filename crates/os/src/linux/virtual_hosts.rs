@@ -17,7 +17,7 @@ const TCA_STATS2: u16 = 7;
 const TCA_STATS_BASIC: u16 = 1;
 const TCA_STATS_QUEUE: u16 = 3;
 
-/// Without it an address of IPv6 is not usable in its first second.
+/// Without it an IPv6 address is unusable in its first second.
 const IFA_F_NODAD: u8 = 0x02;
 const NUD_PERMANENT: u16 = 0x80;
 const LOOPBACK_INDEX: i32 = 1;
@@ -89,7 +89,7 @@ fn as_octets(address: IpAddr) -> (u8, Vec<u8>) {
     }
 }
 
-/// The interfaces in the network namespace of each of these processes, with the queue before each.
+/// Interfaces in each process's network namespace, with their queues.
 pub fn read_hosts(pids: &[u32]) -> io::Result<Vec<Vec<HostInterface>>> {
     namespace::in_networks(pids, |&pid| pid, |rtnetlink, _| read(rtnetlink))
 }
@@ -162,7 +162,7 @@ fn as_text(value: &[u8]) -> String {
     String::from_utf8_lossy(value.strip_suffix(&[0]).unwrap_or(value)).into_owned()
 }
 
-/// A number of 32 bits; zero where the kernel's reply is shorter.
+/// A 32-bit number; zero if the kernel's reply is shorter.
 fn word(value: &[u8], at: usize) -> u32 {
     let octets = value.get(at..at + 4).and_then(|octets| octets.try_into().ok());
     octets.map_or(0, u32::from_ne_bytes)

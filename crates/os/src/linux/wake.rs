@@ -19,7 +19,7 @@ impl Wake {
     }
 
     pub fn wake(&self) {
-        // It fails only if the count would overflow; then it is ready already.
+        // Fails only if the count would overflow, when it is already ready.
         let _ = (&self.0).write(&1_u64.to_ne_bytes());
     }
 

@@ -7,7 +7,7 @@ use crate::Discipline;
 
 static START: LazyLock<std::time::Instant> = LazyLock::new(std::time::Instant::now);
 
-/// A monotonic clock that begins with the process: processes of one host do not share it.
+/// A monotonic clock that starts with the process: processes of a host do not share it.
 pub fn monotonic() -> Instant {
     Instant::ZERO + START.elapsed()
 }

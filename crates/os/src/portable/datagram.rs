@@ -24,7 +24,7 @@ impl DatagramSocket {
         Ok((Self { socket }, is_raw))
     }
 
-    /// Not known here; local drops stay unseen, as [`crate::capabilities`] says.
+    /// Unsupported here; local drops are not seen, as [`crate::capabilities`] reports.
     pub fn enable_local_drop_reports(&self) -> io::Result<()> {
         Ok(())
     }
@@ -41,7 +41,7 @@ impl DatagramSocket {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    /// Not known here; drops stay unseen, as [`crate::capabilities`] says.
+    /// Unsupported here; drops are not seen, as [`crate::capabilities`] reports.
     pub fn enable_drop_counts(&self) -> io::Result<()> {
         Ok(())
     }
@@ -95,7 +95,7 @@ impl DatagramSocket {
         }
     }
 
-    /// Send the first message of `batch`: one system call each is all there is.
+    /// Send the first message of `batch`, as there is one system call per message.
     pub fn send_batch(
         &self,
         batch: &mut SendBatch,

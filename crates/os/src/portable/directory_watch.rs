@@ -1,4 +1,4 @@
-//! Changes of directories: not known here.
+//! Changes of directories: unsupported here.
 
 use std::convert::Infallible;
 use std::io;

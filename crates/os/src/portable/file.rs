@@ -4,7 +4,7 @@ use std::fs::{File, Metadata, OpenOptions};
 use std::io;
 use std::path::Path;
 
-/// Close a file. The standard library does not pass on what the system says of it.
+/// Close a file. The standard library does not return the system's error.
 pub fn close(file: File) -> io::Result<()> {
     drop(file);
     Ok(())
@@ -36,7 +36,7 @@ pub fn file_in_memory(_directory: &Path) -> io::Result<File> {
     Err(io::ErrorKind::Unsupported.into())
 }
 
-/// Whether a file or directory belongs to this user: taken for granted, as users are not known here.
+/// Whether a file or directory belongs to this user: assumed, as users are unknown here.
 pub fn is_own(_facts: &Metadata) -> bool {
     true
 }

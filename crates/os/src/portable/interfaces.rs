@@ -3,7 +3,7 @@ use std::net::Ipv4Addr;
 
 use crate::Interface;
 
-/// None: the standard library knows nothing of interfaces.
+/// None: the standard library cannot list interfaces.
 pub fn interfaces() -> io::Result<Vec<Interface>> {
     Ok(Vec::new())
 }

@@ -6,7 +6,7 @@ use crate::Interest;
 
 const PAUSE: Duration = Duration::from_micros(200);
 
-/// Sockets identified by a key. Which of them are ready is not known here: all are looked at.
+/// Sockets identified by a key. All count as ready, as readiness is unknown here.
 #[derive(Debug)]
 pub struct Readiness {
     keys: Arc<Mutex<Vec<usize>>>,
@@ -29,7 +29,7 @@ impl Readiness {
         Ok(())
     }
 
-    /// Watch a socket for something else: it goes on being looked at.
+    /// Watch a socket for something else: all sockets are polled anyway.
     pub fn change<S>(&self, socket: &S, key: usize, interest: Interest) -> io::Result<()> {
         self.watch(socket, key, interest)
     }
@@ -38,7 +38,7 @@ impl Readiness {
         Ok(Self { keys: Arc::clone(&self.keys) })
     }
 
-    /// Watch a socket no more: it goes on being looked at, which does no harm.
+    /// Stop watching a socket: it is still polled, which is harmless.
     pub fn forget<S>(&self, _socket: &S) -> io::Result<()> {
         Ok(())
     }
@@ -49,13 +49,13 @@ impl Readiness {
     }
 }
 
-/// Wait a little: whether a socket has room to write is not known here.
+/// Wait briefly: whether a socket has room is unknown here.
 pub fn wait_writable<S>(_socket: &S, timeout: Duration) -> io::Result<()> {
     std::thread::sleep(timeout.min(PAUSE));
     Ok(())
 }
 
-/// Nothing: that nothing is to be read is not known here, so reading waits.
+/// Does nothing: whether data is available is unknown here, so reading blocks.
 pub fn wait_readable<S>(_source: &S, _timeout: Duration) -> io::Result<bool> {
     Ok(true)
 }

@@ -1,6 +1,6 @@
 use std::io;
 
-/// Wakes the thread that watches it: here everything that is watched is looked at again and again.
+/// Wakes the thread that watches it; here all watched sockets are polled repeatedly.
 #[derive(Debug)]
 pub struct Wake(());
 

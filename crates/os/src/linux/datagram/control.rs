@@ -1,4 +1,4 @@
-//! Control messages of datagrams (cmsg(3)): what the kernel notes of each.
+//! Control messages of datagrams (cmsg(3)).
 
 /// Bytes of control messages with one datagram: a count of drops and a size of joined datagrams
 /// (24 each), three time stamps (64), and some to spare.
