@@ -246,7 +246,7 @@ ROWS = (
         _NGINX,
         _DAV,
         _nginx_dav,
-        "Without PROPFIND lanlab copies, names the directory that it must leave, and exits with 1.",
+        "Without PROPFIND lanlab makes no directories: it writes `d+-f` for `d/f`.",
     ),
     Row("nginx dav-ext", debian_version("nginx"), _NGINX, ("webdav", "webdavs"), _nginx_dav_ext),
     Row(

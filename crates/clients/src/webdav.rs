@@ -100,8 +100,15 @@ pub async fn connect(target: &Target) -> Result<Session> {
 }
 
 impl Session {
+    /// Servers without PROPFIND remove directories with their contents unseen. Files lie side by side there: `+-` in
+    /// a name stands for `/`, and `++` for `+`.
     fn at(&self, path: &ServicePath) -> String {
-        format!("{}{}", self.base, percent::encode(path.as_str()))
+        let path = path.as_str();
+        if self.has_dav {
+            return format!("{}{}", self.base, percent::encode(path));
+        }
+        let flat = path.replace('+', "++").replace('/', "+-");
+        format!("{}{}", self.base, percent::encode(&flat))
     }
 
     /// How the password is to be proved, as a server says that has refused a request without it.
@@ -312,6 +319,10 @@ impl files::Session for Session {
         TransferCapabilities::stream(BLOCK_BYTES, true)
     }
 
+    fn has_directories(&self) -> bool {
+        self.has_dav
+    }
+
     fn facts(&self) -> Facts {
         let protocol = if self.has_dav { "HTTP/1.1, WebDAV" } else { "HTTP/1.1" };
         Facts {
@@ -396,10 +407,13 @@ impl files::Session for Session {
     }
 
     async fn make_directory(&self, path: &ServicePath) -> Result<()> {
+        if !self.has_dav {
+            return Ok(());
+        }
         let what = format!("MKCOL {path}");
         let answer = self.ask(&what, method("MKCOL"), &format!("{}/", self.at(path))).await?;
         // RFC 4918, section 9.3.1: the place is taken.
-        let is_taken = self.has_dav && answer.status() == StatusCode::METHOD_NOT_ALLOWED;
+        let is_taken = answer.status() == StatusCode::METHOD_NOT_ALLOWED;
         self.settle(&what, answer, &[200, 201])
             .await
             .map_err(|fault| if is_taken { Fault { class: Class::Exists, ..fault } } else { fault })
@@ -408,6 +422,9 @@ impl files::Session for Session {
     /// Two operations: the verb of `WebDAV` removes what is in a directory, too, so it is looked at
     /// first.
     async fn remove_directory(&self, path: &ServicePath) -> Result<()> {
+        if !self.has_dav {
+            return Ok(());
+        }
         let uri = format!("{}/", self.at(path));
         let what = format!("DELETE {path}");
         let found = self.list_at(&what, &uri).await?.len();

@@ -232,6 +232,36 @@ fn listed_path(folder: &lanlab_files::ServicePath, name: &str) -> lanlab_files::
     folder.join(name).unwrap()
 }
 
+/// Stock nginx, with PROPFIND by its dav-ext module or without.
+#[cfg(target_os = "linux")]
+fn nginx(work: &Path, root: &Path, port: u16, module: Option<&Path>) -> Running {
+    std::fs::create_dir(root).unwrap();
+    let at = work.display();
+    // Who is root there would have its work done by somebody who cannot write.
+    let user = if std::fs::metadata("/proc/self").is_ok_and(|facts| is_root(&facts)) {
+        "user root;"
+    } else {
+        ""
+    };
+    let load = module.map(|module| format!("load_module {};", module.display()));
+    let methods = module.map_or("", |_| "dav_ext_methods PROPFIND OPTIONS;");
+    let config = format!(
+        "{}\n{user}\ndaemon off;\nmaster_process off;\npid {at}/pid;\n\
+         error_log {at}/error.log;\nevents {{}}\nhttp {{ access_log off;\n\
+         client_body_temp_path {at}/body; proxy_temp_path {at}/p; fastcgi_temp_path {at}/f;\n\
+         uwsgi_temp_path {at}/u; scgi_temp_path {at}/s;\n\
+         server {{ listen 127.0.0.1:{port}; root {};\n client_max_body_size 0;\n\
+         location / {{ dav_methods PUT DELETE MKCOL; {methods} }} }} }}\n",
+        load.unwrap_or_default(),
+        root.display()
+    );
+    let conf = work.join("nginx.conf");
+    std::fs::write(&conf, config).unwrap();
+    let mut command = Command::new("nginx");
+    command.arg("-c").arg(&conf).arg("-p").arg(work).stderr(Stdio::null());
+    Running(command.spawn().unwrap())
+}
+
 #[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_client_works_with_nginx() {
@@ -244,38 +274,46 @@ async fn the_client_works_with_nginx() {
         return;
     }
     let work = tempfile::tempdir().unwrap();
-    let root = work.path().join("root");
-    std::fs::create_dir(&root).unwrap();
-    let port = free_port();
-    let at = work.path().display();
-    // Who is root there would have its work done by somebody who cannot write.
-    let user = if std::fs::metadata("/proc/self").is_ok_and(|facts| is_root(&facts)) {
-        "user root;"
-    } else {
-        ""
-    };
-    let config = format!(
-        "load_module {};\n{user}\ndaemon off;\nmaster_process off;\npid {at}/pid;\n\
-         error_log {at}/error.log;\nevents {{}}\nhttp {{ access_log off;\n\
-         client_body_temp_path {at}/body; proxy_temp_path {at}/p; fastcgi_temp_path {at}/f;\n\
-         uwsgi_temp_path {at}/u; scgi_temp_path {at}/s;\n\
-         server {{ listen 127.0.0.1:{port}; root {};\n client_max_body_size 0;\n\
-         location / {{ dav_methods PUT DELETE MKCOL; dav_ext_methods PROPFIND OPTIONS; }} }} }}\n",
-        module.display(),
-        root.display()
-    );
-    let conf = work.path().join("nginx.conf");
-    std::fs::write(&conf, config).unwrap();
-    let nginx = Command::new("nginx")
-        .arg("-c")
-        .arg(&conf)
-        .arg("-p")
-        .arg(work.path())
-        .stderr(Stdio::null())
-        .spawn();
-    let _nginx = Running(nginx.unwrap());
+    let (root, port) = (work.path().join("root"), free_port());
+    let _nginx = nginx(work.path(), &root, port, Some(module));
     until_it_listens(port).await;
     a_real_server_is_spoken_to(&target(KIND, port), &root).await;
+}
+
+#[cfg(target_os = "linux")]
+#[tokio::test]
+async fn files_lie_side_by_side_at_nginx_without_propfind() {
+    if !can_run("nginx", false) {
+        return;
+    }
+    let work = tempfile::tempdir().unwrap();
+    let (root, port) = (work.path().join("root"), free_port());
+    let _nginx = nginx(work.path(), &root, port, None);
+    until_it_listens(port).await;
+    let session = connect(&target(KIND, port)).await.unwrap();
+    assert!(!session.has_directories());
+    let names = ["d/a/b %", "d/a+b %", "d+/a-b", "d/+a-b", "d+-a"];
+    session.make_directory(&path("d")).await.unwrap();
+    for (number, name) in names.iter().enumerate() {
+        write_whole(&session, &path(name), &content(1000 + number, 5)).await.unwrap();
+    }
+    // No two names share a file.
+    for (number, name) in names.iter().enumerate() {
+        let data = read_whole(&session, &path(name)).await.unwrap();
+        assert!(data == content(1000 + number, 5), "{name}");
+    }
+    // A directory, if removed, would take along what others put into it.
+    std::fs::create_dir(root.join("d")).unwrap();
+    std::fs::write(root.join("d/theirs"), "1").unwrap();
+    session.remove_directory(&path("d")).await.unwrap();
+    assert!(session.remove(&path("d")).await.is_err());
+    for name in names {
+        session.remove(&path(name)).await.unwrap();
+    }
+    assert_eq!(session.remove(&path("d/none")).await.unwrap_err().class, Class::Missing);
+    let left: Vec<_> = std::fs::read_dir(&root).unwrap().map(|it| it.unwrap().path()).collect();
+    assert_eq!(left, [root.join("d")]);
+    assert!(root.join("d/theirs").exists());
 }
 
 #[cfg(target_os = "linux")]

@@ -41,8 +41,11 @@ pub async fn remove_written(
     let mut directories = vec![files_path(working_name)?];
     directories.extend(below(&written.directories)?);
     let working = path(working_name.to_owned())?;
-    // `WebDAV` removes a file and a directory tree that replaced it by the same request.
-    let by_names = !matches!(service, ServiceKind::Webdav | ServiceKind::Webdavs);
+    // `WebDAV` removes a file and a directory tree that replaced it by the same request. Without PROPFIND lanlab
+    // uses no directories there.
+    let is_dav = matches!(service, ServiceKind::Webdav | ServiceKind::Webdavs);
+    let is_flat = is_dav && !session.has_directories();
+    let by_names = !is_dav || is_flat;
     let mut seen = match Listing::in_these(session, &working, &directories, by_names).await {
         Err(fault) if !fault.class.is_passing() => {
             not_removed.refused(&working, &fault);
@@ -50,7 +53,7 @@ pub async fn remove_written(
         }
         seen => seen?,
     };
-    not_removed.not_listed(seen.not_listed.as_ref());
+    not_removed.not_listed(seen.not_listed.as_ref().filter(|_| !is_flat));
     let mut left: Vec<_> = files.iter().filter(|file| seen.may_hold(file)).collect();
     let mut removed = HashSet::new();
     let until = os::monotonic().plus_nanos(HELD_WITHIN_NS);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use lanlab_files::{Fault, ServicePath};
+use lanlab_files::{Fault, ServiceKind, ServicePath};
 use lanlab_workloads::copy::CopyError;
 
 use super::scripted::{Answer, Scripted};
@@ -270,6 +270,21 @@ fn trial() -> Scripted {
 
 fn removed(session: &Scripted) -> Result<CopyEmptied, CopyError> {
     done(remove(&changed(&json!({})), session))
+}
+
+#[test]
+fn webdav_files_are_removed_by_name_only_if_lanlab_uses_no_directories() {
+    for is_flat in [true, false] {
+        let listing = format!("list {W}");
+        let mut session = served(&[]).answers(&listing, Says(Class::Unsupported), ALWAYS);
+        session.is_flat = is_flat;
+        let written = Written { files: vec![at("a"), at("b")], directories: Vec::new() };
+        let mut left = NotRemoved::default();
+        let place = (ServiceKind::Webdav, W);
+        let removed = done(remove_written(&&session, place, &written, &mut left)).unwrap();
+        assert_eq!((removed, left.is_none()), if is_flat { (2, true) } else { (0, false) });
+        assert_eq!(left.why_not_listed(), None);
+    }
 }
 
 #[test]

@@ -20,6 +20,7 @@ pub struct Scripted {
     pub writes: RefCell<Vec<(u64, Vec<u8>)>>,
     pub in_order: bool,
     pub block_bytes: u32,
+    pub is_flat: bool,
     /// Calls with their paths, of creating with the size, and of writing with the offset.
     pub calls: RefCell<Vec<String>>,
     answers: RefCell<Vec<(String, Answer, usize)>>,
@@ -80,6 +81,10 @@ impl Scripted {
 
 impl Session for &Scripted {
     type File = String;
+
+    fn has_directories(&self) -> bool {
+        !self.is_flat
+    }
 
     fn capabilities(&self) -> TransferCapabilities {
         TransferCapabilities {
