@@ -156,6 +156,7 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
 }
 
 /// End the connections from a port of this process to some peers, whichever part of the process uses them.
+#[expect(clippy::implicit_hasher, reason = "its only caller uses the default hasher")]
 pub fn shut_down_connections(port: u16, peers: &HashSet<SocketAddr>) {
     let is_one = |socket: &SockRef<'_>| {
         let address = |address: io::Result<SockAddr>| address.ok().and_then(|it| it.as_socket());
