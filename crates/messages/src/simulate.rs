@@ -1,5 +1,6 @@
 //! A world of modelled machines in virtual time, and what its programs measured.
 
+mod cost;
 mod machine;
 mod numbers;
 mod outcomes;
@@ -12,6 +13,7 @@ use crate::{Amount, EchoAmount, MediumTopology, Rate, Transport, WhenLate};
 #[cfg(feature = "services")]
 use crate::{CopySpec, StationsSpec};
 
+pub use cost::*;
 pub use machine::*;
 pub use outcomes::*;
 pub use store::*;

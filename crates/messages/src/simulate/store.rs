@@ -3,7 +3,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-use super::machine::SimulatedCost;
+use super::cost::SimulatedCost;
 use super::numbers::numbers;
 use crate::Failure;
 
