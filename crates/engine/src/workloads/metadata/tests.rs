@@ -35,7 +35,7 @@ fn a_tree_that_is_too_large_is_refused_before_it_is_made() {
         (json!({"working_name": "home"}), "working_name"),
     ] {
         let failure = check(&changed(&changes)).map(drop).expect_err(found);
-        assert!(failure.message.starts_with(found), "{}", failure.message);
+        assert!(failure.message.starts_with(&format!("`{found}`")), "{}", failure.message);
     }
 }
 

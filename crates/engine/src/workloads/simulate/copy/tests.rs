@@ -122,7 +122,8 @@ fn lost_frames_are_resent_and_content_is_intact() {
 #[test]
 fn copy_time_includes_the_cost_of_file_calls() {
     let cost = r#"{"each_ns": 1000000}"#;
-    let store = format!(r#"{{"store": {{"open": {cost}, "write": {cost}, "close": {cost}}}}}"#);
+    let store =
+        format!(r#"{{"store": {{"open_ns": 1000000, "write": {cost}, "close_ns": 1000000}}}}"#);
     let (plain, _) = simulated(&[]);
     let (costly, world) = simulated(&[("/world/machines/1", &store)]);
     let more_ns = costly.elapsed_ns - plain.elapsed_ns;
@@ -170,12 +171,12 @@ fn unsupported_simulated_copies_are_refused_with_alternatives() {
         (
             machine,
             store(r#"{"disk": {"sectors_per_track": 0}}"#),
-            "`store.disk`: `sectors_per_track`: found 0; allowed: 1 to 4096",
+            "`store.disk.sectors_per_track`: found 0; allowed: 1 to 4096",
         ),
         (
             machine,
             store(r#"{"block_bytes": 1000}"#),
-            "`store.disk`: `block_bytes`: found 1000; allowed: whole sectors of 512",
+            "`store.block_bytes`: found 1000; allowed: whole sectors of 512",
         ),
         (
             machine,
