@@ -64,11 +64,10 @@ macro_rules! numbers {
             fn check(&self, key: &str, _: f64, _: f64) -> Result<(), $crate::Failure> {
                 let key = if key.is_empty() { String::new() } else { format!("{key}.") };
                 $({
-                    #[allow(unused_mut, unused_assignments, reason = "a row without a range")]
-                    let mut range = (0.0, 0.0);
-                    $(range = ($least as f64, $most as f64);)?
+                    // The last is that of the row; one without a range has the first.
+                    let [.., (least, most)] = [(0.0, 0.0) $(, ($least as f64, $most as f64))?];
                     let key = format!("{key}{}", stringify!($field));
-                    self.$field.check(&key, range.0, range.1)?;
+                    self.$field.check(&key, least, most)?;
                 })*
                 $(self.$together(&key)?;)?
                 Ok(())
