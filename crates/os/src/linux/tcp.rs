@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io;
 use std::net::{Shutdown, SocketAddr, TcpStream};
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
@@ -156,8 +156,7 @@ pub fn acknowledge_at_once(socket: &impl AsFd) -> io::Result<()> {
 }
 
 /// End the connections from a port of this process to some peers, whichever part of the process uses them.
-#[expect(clippy::implicit_hasher, reason = "its only caller uses the default hasher")]
-pub fn shut_down_connections(port: u16, peers: &HashSet<SocketAddr>) {
+pub fn shut_down_connections(port: u16, peers: &BTreeSet<SocketAddr>) {
     let is_one = |socket: &SockRef<'_>| {
         let address = |address: io::Result<SockAddr>| address.ok().and_then(|it| it.as_socket());
         address(socket.peer_addr()).is_some_and(|peer| peers.contains(&peer))

@@ -1,4 +1,4 @@
-use std::collections::HashSet;
+use std::collections::BTreeSet;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 
@@ -26,8 +26,7 @@ pub fn acknowledge_at_once<S>(_socket: &S) -> io::Result<()> {
 }
 
 /// Not known here, and nothing is done.
-#[expect(clippy::implicit_hasher, reason = "its only caller uses the default hasher")]
-pub fn shut_down_connections(_port: u16, _peers: &HashSet<SocketAddr>) {}
+pub fn shut_down_connections(_port: u16, _peers: &BTreeSet<SocketAddr>) {}
 
 /// Not known here: none.
 pub fn unread_bytes<S>(_socket: &S) -> io::Result<u64> {

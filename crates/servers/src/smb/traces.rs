@@ -2,7 +2,7 @@
 //! events; each request has one named `dispatch`, with its command.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap};
 use std::fmt::Debug;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -64,7 +64,7 @@ pub struct Traces {
     strangers: Arc<MemoryBudget>,
     port: u16,
     /// Peers whose connections end next, together: to find their sockets takes one look at all of them.
-    ending: Arc<Mutex<HashSet<SocketAddr>>>,
+    ending: Arc<Mutex<BTreeSet<SocketAddr>>>,
     this: OnceLock<WeakDispatch>,
     spans: AtomicU64,
     connections: Mutex<HashMap<u64, Connection>>,
@@ -118,12 +118,19 @@ impl Traces {
         let ending = async move {
             let Some(hold) = strangers.hold(UNIT_BYTES, peer.ip().into()).await else { return };
             hold.ended().await;
-            locked(&peers).insert(peer);
-            // The others that are ended with this one come first.
-            tokio::task::yield_now().await;
-            let peers = std::mem::take(&mut *locked(&peers));
-            if !peers.is_empty() {
-                lanlab_os::shut_down_connections(port, &peers);
+            let is_first = {
+                let mut peers = locked(&peers);
+                peers.insert(peer);
+                peers.len() == 1
+            };
+            if is_first {
+                // By itself: a login aborts only the wait above, and no peer stays listed.
+                tokio::spawn(async move {
+                    // The others that are ended with this one are listed first.
+                    tokio::task::yield_now().await;
+                    let peers = std::mem::take(&mut *locked(&peers));
+                    lanlab_os::shut_down_connections(port, &peers);
+                });
             }
         };
         tokio::spawn(ending).abort_handle()
