@@ -160,7 +160,7 @@ const CLOCK_KEEPERS: [(&str, &str); 6] = [
     ("timemaster", "timemaster"),
 ];
 
-/// Those that are running. This scans every process, which is too slow during a trial.
+/// The time daemons that are running. This scans every process, which is too slow during a trial.
 static KEEPERS_RUNNING: LazyLock<Vec<String>> = LazyLock::new(|| {
     let processes = fs::read_dir("/proc").into_iter().flatten().flatten();
     let names: Vec<String> = processes

@@ -71,8 +71,8 @@ fn in_a_process(size: u64, directory: Option<&Path>, running: &Running) -> Resul
     }
 }
 
-/// The work of that process: write to every page once, of its own memory or of an unnamed file in a directory in
-/// memory.
+/// The work of the memory process: write once to every page of its own memory, or of an unnamed file in a
+/// directory in memory.
 pub fn run(size: &str, directory: Option<&str>) -> ExitCode {
     let Some(size) = size.parse().ok().filter(|size| *size > 0) else {
         eprintln!("error: touch-memory: found `{size}`; allowed: a number of bytes above 0");

@@ -108,7 +108,7 @@ impl Link {
                     }
                     State::Opened => {
                         let is_fresh = self.queue.is_fresh() && self.expected == 0;
-                        // A station with a link answers a poll; one that is setting it up resends SABME.
+                        // If the link is up, answer the poll; if it is being set up, resend SABME.
                         if !is_fresh && self.may_be_late_copy(now) {
                             self.poll(now);
                             return;

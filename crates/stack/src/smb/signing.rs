@@ -15,7 +15,7 @@ pub struct Signing {
 }
 
 impl Signing {
-    /// Begin with the session key and the challenge response that made it. The login uses the first two numbers.
+    /// Begin with the session key and the challenge response of the login, which used message numbers 0 and 1.
     pub fn new(session_key: [u8; 16], response: &[u8]) -> Self {
         Self { key: [&session_key[..], response].concat(), next: 2 }
     }

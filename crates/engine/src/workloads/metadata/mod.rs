@@ -110,7 +110,7 @@ pub fn empty(spec: &MetadataSpec, running: &Running) -> Measured {
     Ok(Outcome::MetadataEmptied(emptied))
 }
 
-/// All names that a trial may have written, starting with the directory of its files.
+/// All names that a trial can have created, its working directory first.
 fn written(spec: &MetadataSpec) -> Result<Written, BadPath> {
     let above = format!("{}/files/", spec.working_name);
     let below = |path: &ServicePath| {

@@ -151,7 +151,7 @@ impl FileMachines {
     }
 }
 
-/// A server with the shortest message limit of its machine, its system and its carrier.
+/// A server whose longest message is the smallest limit of its machine, system and carrier.
 fn smb1_server(service: &Target, longest_message: Option<u32>) -> Server {
     let server = Server::new(server::Offer {
         name: SERVER.into(),

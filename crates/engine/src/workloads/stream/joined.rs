@@ -6,8 +6,8 @@ use lanlab_os::{BATCH_MESSAGES, DatagramSocket};
 
 /// Largest joined datagram of the kernel, bytes.
 pub const JOINED_BYTES: usize = 65_536;
-/// A joined datagram counts in full against the socket's buffer: Linux's usual 208 KiB holds three, and those that
-/// arrive while the receiver is not running are lost. So the buffer fits as many as one call takes.
+/// A joined datagram counts in full against the socket's buffer: Linux's usual 208 KiB holds three, and further
+/// ones are lost while the receiver is not running. So the buffer holds as many as one call reads.
 const ROOM_BYTES: usize = BATCH_MESSAGES * JOINED_BYTES;
 
 /// Enable joining, and enlarge the buffer as far as the system permits, unless a size was requested. The result

@@ -8,7 +8,7 @@ use super::answerer::Answerer;
 const IS_NCP: u8 = 2;
 
 impl Answerer {
-    /// The reply to a request about connections, or its error code. `None`: the program answers it.
+    /// The reply to a request about connections, or its error code. `None`: the program answers other requests.
     pub(super) fn of_connection(
         &self,
         function: Function,
