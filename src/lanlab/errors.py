@@ -111,8 +111,7 @@ class EngineError(RunError):
     """The engine refused or ended a request; `code` is its stable dotted code.
 
     `partial` is what the engine had measured until then, in the shape of the request's result,
-    or `None`. `was_ready` says whether it had said that it was ready: of a request that prepares a
-    trial nothing can be at its server before.
+    or `None`.
     """
 
     def __init__(
@@ -123,12 +122,10 @@ class EngineError(RunError):
         hint: str | None = None,
         host: str | None = None,
         partial: dict[str, object] | None = None,
-        was_ready: bool = False,
     ) -> None:
         super().__init__(message, hint=hint, host=host)
         self.code = code
         self.partial = partial
-        self.was_ready = was_ready
 
 
 class EngineLost(RunError):

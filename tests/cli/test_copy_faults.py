@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import sys
 import time
 from pathlib import Path
@@ -157,6 +158,43 @@ def test_the_next_copy_removes_leftovers_of_a_killed_one(
     assert said.code == 0, said.err
     assert json.loads(said.out)["copied_files"] == 1
     assert [path.name for path in root.iterdir()] == ["letter"]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("command", ["copy", "stations", "metadata"])
+@pytest.mark.parametrize("number", [signal.SIGINT, None])
+def test_a_trial_that_ends_before_its_login_reports_no_leftovers(
+    folder: Path, command: str, number: signal.Signals | None
+) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"ftp://me@127.0.0.1:{silent.getsockname()[1]}/"
+        files = ["1x1kB"] if command == "copy" else []
+        limit = "30" if number else "0.2"
+        with running(folder, command, *files, url, "--trials", "1", "--timeout", limit) as trial:
+            silent.settimeout(60)
+            with silent.accept()[0]:
+                if number is not None:
+                    trial.process.send_signal(number)
+                said = trial.end()
+    assert said.code == 1, said
+    assert "lanlab-" not in said.err
+    assert ("interrupted" if number else "no answer within") in said.err
+    assert list((folder / "cache").rglob("*.json")) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
+    folder: Path, engine: Engine, root: Path
+) -> None:
+    with Served(engine, "ftp", root) as (url, _), Relay(url) as relay:
+        with running(folder, *slowly(relay)) as command:
+            in_mid_file(command, root)
+            relay.cut_always(0, "there")
+            command.process.send_signal(signal.SIGINT)
+            said = command.end()
+        (left,) = working_directories(root)
+        assert said.code == 1, said
+        assert f"what lanlab wrote stays at {relay.url.rstrip('/')}/{left.name}" in said.err
 
 
 def slowly(relay: Relay) -> list[str]:

@@ -49,7 +49,9 @@ class Measurement:
         self.on_over: Callable[[], None] | None = None
         #: Whether its result or error has been taken: there is nothing more to come.
         self.is_over = False
-        self._was_ready = False
+        #: Whether it has reported that it is ready. A request that prepares a trial reports it
+        #: before it writes at the server.
+        self.was_ready = False
 
     def deliver(self, line: _Line | None) -> None:
         """Take in a line of this request, or `None` when the engine is lost."""
@@ -63,6 +65,7 @@ class Measurement:
             return
         if line is not None and self._lines.qsize() >= _KEPT_LINES:
             raise BadLine("more lines of a request than there can be")
+        self.was_ready = self.was_ready or (line is not None and line["type"] == "ready")
         self._lines.put(line)
         if (line is None or line["type"] in ENDS) and self.on_over is not None:
             self.on_over()
@@ -98,9 +101,7 @@ class Measurement:
                 hint=_OUR_FAULT if is_ours else line.get("hint"),
                 host=self._engine.name,
                 partial=line.get("partial"),
-                was_ready=self._was_ready,
             )
-        self._was_ready = self._was_ready or line["type"] == "ready"
         return line
 
     def wait_ready(self, timeout_s: float) -> _Line:

@@ -49,21 +49,25 @@ def ask(
     request: Mapping[str, object],
     within_s: float,
     too_long_hint: str | None = None,
+    asked: list[Measurement] | None = None,
 ) -> dict[str, Any]:
     """Run a request to its end. If waiting is interrupted, the request is cancelled.
 
     Args:
         too_long_hint: See `too_long`.
+        asked: Receives the request.
 
     Raises:
         EngineError: It failed, or waited for another host for too long.
         EngineLost: The engine is gone, or timed out.
     """
-    asked = host.engine.start(request)
+    started = host.engine.start(request)
+    if asked is not None:
+        asked.append(started)
     try:
-        return asked.result(within_s)
+        return started.result(within_s)
     except BaseException as error:
-        cancel(host.engine, asked)
+        cancel(host.engine, started)
         if isinstance(error, EngineOverdue):
             raise too_long(error, (host,), within_s, too_long_hint) from None
         raise

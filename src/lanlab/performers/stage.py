@@ -7,7 +7,7 @@ import weakref
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from lanlab.engine import Engine
+from lanlab.engine import Engine, Measurement
 from lanlab.performers.engine_host import EngineHost, ask
 from lanlab.workloads.steps import Part, Request
 
@@ -39,6 +39,7 @@ class EngineStage:
         too_long_hint: str | None,
     ) -> None:
         self._hosts, self._opened, self._too_long_hint = hosts, opened, too_long_hint
+        self._asked: list[Measurement] = []
         self.setup: dict[str, Any] = {"capabilities": {role: {} for role in hosts}}
         #: The file server, if there is one, and the role of its host: the last.
         self.server: Server | None = None
@@ -49,7 +50,8 @@ class EngineStage:
 
     def ask(self, role: str, request: Request, within_s: float) -> dict[str, Any]:
         """See `Stage.ask`, as for all below."""
-        return ask(self._hosts[role][0], request, within_s, self._too_long_hint)
+        host = self._hosts[role][0]
+        return ask(host, request, within_s, self._too_long_hint, self._asked)
 
     def address(self, role: str, place: int = 0) -> str:
         return self._hosts[role][place].address
@@ -129,7 +131,8 @@ class EngineStage:
             empty_left(parameters.server, spec["service"], ask_client, self.setup)
             note = noted(parameters.server, kind, spec)
             note_emptied = self._opened.enter_context(note)
-        return Emptying(parameters, kind, spec, ask_client, self.setup, note_emptied)
+        asked = self._asked
+        return Emptying(parameters, kind, spec, ask_client, self.setup, note_emptied, asked)
 
 
 def _nothing() -> None:

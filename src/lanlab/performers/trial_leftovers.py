@@ -11,18 +11,19 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lanlab import lock_files, server_leftovers
 from lanlab.disk import make_folders, remove_file
-from lanlab.errors import EngineError, LabError, RunError, UsageError
+from lanlab.errors import EngineError, LabError, RunError
 from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
 
 if TYPE_CHECKING:
+    from lanlab.engine import Measurement
     from lanlab.workloads.service_parameters import ServiceParameters
 
 Request = dict[str, Any]
@@ -91,6 +92,7 @@ class Emptying:
         setup: Setup of the trial, for its record.
         note_emptied: Called when nothing of lanlab's is left; otherwise the next trial at the
             server tries again.
+        asked: Requests of the trial so far.
     """
 
     def __init__(
@@ -101,13 +103,14 @@ class Emptying:
         ask: Callable[[Request], dict[str, Any]],
         setup: dict[str, Any],
         note_emptied: Callable[[], None],
+        asked: Sequence[Measurement],
     ) -> None:
         self._parameters, self._kind, self._spec, self._ask = parameters, kind, spec, ask
-        self._setup, self._note_emptied = setup, note_emptied
+        self._setup, self._note_emptied, self._asked = setup, note_emptied, asked
 
     def __call__(self, failed: BaseException | None) -> None:
         """
-        Remove it, unless its server refused the first write.
+        Remove it, unless it ended before the first write, or the server refused that.
 
         Args:
             failed: Why the trial failed; errors of the clean-up must not hide it.
@@ -115,20 +118,26 @@ class Emptying:
         Raises:
             EngineError: It could not be removed. This does not invalidate the measurement.
         """
-        if "prepared" not in self._setup and getattr(failed, "partial", None) is not None:
+        was_refused = getattr(failed, "partial", None) is not None
+        if "prepared" not in self._setup and (was_refused or not self._may_have_written()):
             self._note_emptied()
             return
         try:
-            self._empty(failed)
+            self._empty()
         except LabError:
             if failed is None:
                 raise
 
-    def _empty(self, failed: BaseException | None) -> None:
+    def _empty(self) -> None:
         try:
             result = self._ask({"type": self._kind, "spec": self._spec})
         except BaseException as error:
-            self._note_failure(error, failed)
+            why = error.message if isinstance(error, LabError) else "interrupted"
+            self._setup["not_emptied"] = why
+            if self._parameters.is_users_server:
+                place = _place(self._parameters.server, self._spec)
+                is_written = "prepared" in self._setup
+                server_leftovers.note_unknown(place, why, is_written=is_written)
             raise
         self._setup["emptied"] = result
         left, place = result.get("left"), _place(self._parameters.server, self._spec)
@@ -139,24 +148,9 @@ class Emptying:
         elif self._parameters.is_users_server:
             server_leftovers.note(place, left)
 
-    def _note_failure(self, error: BaseException, failed: BaseException | None) -> None:
-        why = error.message if isinstance(error, LabError) else "interrupted"
-        self._setup["not_emptied"] = why
-        is_written = "prepared" in self._setup
-        if not is_written and _is_before_writing(failed):
-            self._note_emptied()
-        elif self._parameters.is_users_server:
-            place = _place(self._parameters.server, self._spec)
-            server_leftovers.note_unknown(place, why, is_written=is_written)
-
-
-def _is_before_writing(failed: BaseException | None) -> bool:
-    """Whether a trial failed before anything of it can have reached its server: its engine had not
-    yet announced writing, or had no request yet.
-    """
-    if isinstance(failed, EngineError):
-        return not failed.was_ready
-    return isinstance(failed, UsageError)
+    def _may_have_written(self) -> bool:
+        """An engine announces that it will write; one that did not answer may have."""
+        return any(asked.was_ready or not asked.is_over for asked in self._asked)
 
 
 def _place(server: str, spec: Request) -> str:
