@@ -30,13 +30,15 @@ Study files set parameters by key, the command line by option. Values may have u
 `250ms`, `10M`, `500kB/s`, `70%`. Parameters without an option are for studies only.
 """
 _BOTH_WAYS = """\
-With `traffic_direction` `both`, metrics of the second direction have the prefix `reverse_`.
+A key ends with its unit where there is one (`_bps`: bit/s). With `traffic_direction` `both`,
+metrics of the second direction have the prefix `reverse_`.
 """
 _MACHINES = """\
 ## Numbers of a simulated machine
 
 In `machines.toml` of a [study](simulation.md#machines). The bytes of a frame are those of its
-payload, the bytes of a call those of the message.
+payload, the bytes of a call those of the message. Unless stated otherwise, a number is 0 by
+default; those for `like` are optional.
 """
 #: What a key says by itself, as `_p50_`.
 _STATISTIC = re.compile(
@@ -58,11 +60,11 @@ def page() -> str:
     parts = [
         _OPENING,
         *_chapters("parameters", ("key", "option", "value", "default", "what it does"), parameters),
-        *_chapters("metrics", ("key", "unit", "name", "better"), metrics),
+        *_chapters("metrics", ("key", "name", "better"), metrics),
         _BOTH_WAYS,
         "## File services\n",
     ]
-    heads = ("name", "service", "port", "schemes", "first part of the path", "logs in", "identity")
+    heads: Sequence[str] = ("name", "service", "port", "schemes", "first part of the path")
     parts.append(_table(heads, map(_service, SERVICES.values())))
     parts.append(_MACHINES)
     heads = ("number", "unit", "range", "meaning")
@@ -109,13 +111,18 @@ def _parameter(one: Definition) -> Sequence[str]:
 
 
 def _metric(one: Metric) -> Sequence[str]:
-    return f"`{one.key}`", one.unit, _STATISTIC.sub("", one.name or ""), _BETTER[one.better]
+    return f"`{one.key}`", _STATISTIC.sub("", one.name or ""), _BETTER[one.better]
 
 
 def _number(name: str, kind: NumberKind) -> Sequence[str]:
     allowed = kind.range.removeprefix("a whole number, ").removeprefix("a number, ")
     required = " Required." if kind.is_required else ""
-    return f"`{name}`", kind.unit, allowed.removesuffix(f" {kind.unit}"), f"{kind.help}{required}"
+    return (
+        f"`{name}`",
+        kind.unit,
+        allowed.removesuffix(f" {kind.unit}"),
+        f"{kind.help.removesuffix(' Default: 0.')}{required}",
+    )
 
 
 def _service(one: Service) -> Sequence[str]:
@@ -126,8 +133,6 @@ def _service(one: Service) -> Sequence[str]:
         str(one.port or ""),
         schemes or "",
         one.share or "",
-        "yes" if one.has_users else "no",
-        "certificate or host key" if one.has_identity else "",
     )
 
 

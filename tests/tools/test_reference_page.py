@@ -19,8 +19,8 @@ def test_a_row_says_what_its_definition_says() -> None:
         "Give up on a peer that is silent for this time; over TCP, for twice this time plus 1 s. |"
     ) in rows
     assert "| `flows` | `--flows`, `-P` | 1 to 1,000 | 1 | Parallel flows. |" in rows
-    assert "| `blocked_ratio` | ratio |  | less |" in rows
-    assert "| `sftp` | SFTP | 22 | `ssh://` |  | yes | certificate or host key |" in rows
+    assert "| `blocked_ratio` |  | less |" in rows
+    assert "| `sftp` | SFTP | 22 | `ssh://` |  |" in rows
 
 
 def test_what_several_workloads_have_is_reported_once_and_nothing_is_left_out() -> None:
