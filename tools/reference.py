@@ -7,7 +7,7 @@ Make `docs/reference.md` from the tables of parameters, metrics and file service
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
 
@@ -29,7 +29,7 @@ edit.
 Study files set parameters by key, the command line by option. Values may have units: `64KiB`,
 `250ms`, `10M`, `500kB/s`, `70%`. Parameters without an option are for studies only.
 """
-_BOTH_WAYS = """\
+_METRICS = """\
 A key ends with its unit where there is one (`_bps`: bit/s). With `traffic_direction` `both`,
 metrics of the second direction have the prefix `reverse_`.
 """
@@ -44,7 +44,7 @@ default; those for `like` are optional.
 _STATISTIC = re.compile(
     r", (mean|median|minimum|maximum|[\d.]+(?:st|th) percentile|standard deviation|user|system)$"
 )
-_BETTER = {"more": "more", "less": "less", None: ""}
+_BETTER = {"more": "more is better", "less": "less is better", None: "no direction"}
 
 
 def page() -> str:
@@ -59,9 +59,11 @@ def page() -> str:
     }
     parts = [
         _OPENING,
-        *_chapters("parameters", ("key", "option", "value", "default", "what it does"), parameters),
-        *_chapters("metrics", ("key", "name", "better"), metrics),
-        _BOTH_WAYS,
+        "## Parameters\n",
+        *_chapters(parameters, _parameter_table),
+        "## Metrics\n",
+        _METRICS,
+        *_chapters(metrics, _metric_list),
         "## File services\n",
     ]
     heads: Sequence[str] = ("name", "service", "port", "schemes", "first part of the path")
@@ -73,19 +75,38 @@ def page() -> str:
 
 
 def _chapters(
-    what: str, heads: Sequence[str], rows: Mapping[str, Sequence[Sequence[str]]]
+    rows: Mapping[str, Sequence[Sequence[str]]],
+    text: Callable[[Sequence[Sequence[str]]], str],
 ) -> Iterator[str]:
-    """A table for each set of workloads that have the same rows, those of several first."""
+    """A section for each set of workloads that share rows, the largest sets first."""
     of: dict[Sequence[str], tuple[str, ...]] = {}
     for name, each in rows.items():
         for row in each:
             of[row] = (*of.get(row, ()), f"`{name}`")
-    tables: dict[tuple[str, ...], list[Sequence[str]]] = {}
+    sections: dict[tuple[str, ...], list[Sequence[str]]] = {}
     for row, names in of.items():
-        tables.setdefault(names, []).append(row)
-    for names, own in sorted(tables.items(), key=lambda table: -len(table[0])):
-        yield f"## {', '.join(names)}: {what}\n"
-        yield _table(heads, own)
+        sections.setdefault(names, []).append(row)
+    for names, own in sorted(sections.items(), key=lambda section: -len(section[0])):
+        yield f"### {', '.join(names)}\n"
+        yield text(own)
+
+
+def _parameter_table(rows: Sequence[Sequence[str]]) -> str:
+    return _table(("key", "option", "value", "default", "what it does"), rows)
+
+
+def _metric_list(rows: Sequence[Sequence[str]]) -> str:
+    """One line per direction; metrics with the same name share it."""
+    lines = []
+    for better in _BETTER.values():
+        named = groupby((row for row in rows if row[2] == better), lambda row: row[1])
+        keys = [
+            ", ".join(one[0] for one in alike) + (f" ({name})" if name else "")
+            for name, alike in named
+        ]
+        if keys:
+            lines.append(f"- {better}: {', '.join(keys)}\n")
+    return "".join(lines)
 
 
 def _table(heads: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
