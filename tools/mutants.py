@@ -109,6 +109,27 @@ PARTS: dict[str, tuple[list[str], list[str]]] = {
             "tests/cli/test_scan*.py",
         ],
     ),
+    # What decides the sentences that people read first.
+    "answers": (
+        [
+            "src/lanlab/analysis/ranking.py",
+            "src/lanlab/analysis/factor_effects.py",
+            "src/lanlab/analysis/limiting.py",
+            "src/lanlab/report/answer",
+        ],
+        [
+            "tests/analysis/test_ranking.py",
+            "tests/analysis/test_factor_effects.py",
+            "tests/analysis/test_limiting.py",
+            "tests/report/answer",
+            "tests/analysis/test_runs_by_simulation.py",
+            "tests/report",
+            "tests/cli/test_failing_analyses.py",
+            "tests/cli/test_result_texts.py",
+            "tests/cli/test_show.py",
+            "tests/cli/test_stored_texts.py",
+        ],
+    ),
     "store": (["src/lanlab/store"], ["tests/store"]),
 }
 #: All of their tests are slow ones.

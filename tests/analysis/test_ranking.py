@@ -18,6 +18,7 @@ from lanlab.report.answer.answers import sentences
 from lanlab.report.answer.ranking_text import level_names, ranking_sentences
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Study
+from lanlab.studies.machines import Simulation
 
 LARGE, SMALL = "schomer-large", "schomer-many"
 #: SMB and NFS take as long for a byte, FTP 1.2 times; of many files SMB is slowest by far.
@@ -69,6 +70,8 @@ def test_the_interval_of_a_slowdown_covers_the_truth() -> None:
     assert ftp.worse == pytest.approx(1.2, rel=0.01)
     assert ftp.low is not None and ftp.high is not None
     assert ftp.low < 1.2 < ftp.high < 1.25
+    best = large.groups[0][0]
+    assert (best.worse, best.low, best.high) == (1.0, None, None)
 
 
 def test_the_order_is_the_same_by_goodput() -> None:
@@ -176,6 +179,26 @@ def test_a_simulated_difference_within_the_models_error_shows_no_order() -> None
     assert groups(wide) == [["smb", "ftp"]]
     assert groups(narrow) == [["smb"], ["ftp"]]
     assert narrow.model_factor == pytest.approx(1.05 ** math.sqrt(2))
+
+
+def test_a_simulated_ratio_has_the_models_error_and_the_best_has_none() -> None:
+    costs = {"smb": (1e-8, 0, 0), "ftp": (2e-8, 0, 0)}
+    run, trials = made(costs, spread=0.001, trials=3)
+    study = Study.model_validate(run.study).model_copy(update={"simulation": Simulation()})
+    experiments = tuple(one.model_copy(update={"on": ("simulated",)}) for one in study.experiment)
+    simulated = study.model_copy(update={"experiment": experiments})
+    run = replace(run, study=simulated.model_dump(mode="json", exclude_none=True))
+
+    [one, _] = rankings(run, trials, "copies", math.log(1.1))
+    [[best], [ftp]] = one.groups
+    error = 1.1 ** math.sqrt(2)
+    assert (best.worse, best.low, best.high) == (1.0, None, None)
+    assert ftp.worse == pytest.approx(2.0, rel=0.01)
+    assert ftp.low == pytest.approx(ftp.worse / error)
+    assert ftp.high == pytest.approx(ftp.worse * error)
+    [unknown, _] = rankings(run, trials, "copies")
+    assert [(r.low, r.high) for group in unknown.groups for r in group] == [(None, None)] * 2
+    assert unknown.model_factor is None
 
 
 def test_a_level_without_trials_is_named() -> None:
