@@ -154,8 +154,6 @@ def test_a_testbed_that_cannot_be_made_again_ends_the_run_which_can_be_resumed(
         ("socket.option", False),
         ("socket.congestion_control", False),
         ("system.permission", False),
-        ("timestamps.unsupported", False),
-        ("io.batch_unsupported", False),
     ],
 )
 def test_only_deterministic_refusals_are_not_retried(code: str, helps: bool) -> None:

@@ -8,7 +8,6 @@ from itertools import product
 import pytest
 from trial_running import Pair, Trial, opened_pair
 
-from lanlab.errors import EngineError
 from lanlab.testbeds.base import Counters
 
 SIZES = (1, 2, 3, 4, 12, 24, 64, 500, 1472, 65_507)
@@ -75,12 +74,7 @@ def assert_exact(trial: Trial, size: int) -> None:
 def test_every_udp_message_size_is_counted(
     loopback: Pair, ip_version: int, io: str, size: int
 ) -> None:
-    try:
-        trial = stream(loopback, "udp", ip_version, size, io)
-    except EngineError as error:
-        if error.code in ("io.segment_unsupported", "io.batch_unsupported"):
-            pytest.skip(error.message)
-        raise
+    trial = stream(loopback, "udp", ip_version, size, io)
     assert_exact(trial, size)
     assert sum(trial.target["intervals"]["messages"]) == trial.target["total_messages"]
     # The first message opens the window.

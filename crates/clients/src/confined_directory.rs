@@ -259,15 +259,9 @@ fn named(directory: &Dir, name: &Path, error: io::Error) -> io::Error {
     error
 }
 
-#[cfg(unix)]
 fn names(facts: &std::fs::Metadata) -> u64 {
     std::os::unix::fs::MetadataExt::nlink(facts)
 }
 
-#[cfg(not(unix))]
-fn names(_: &std::fs::Metadata) -> u64 {
-    1
-}
-
-#[cfg(all(test, unix))]
+#[cfg(test)]
 mod tests;

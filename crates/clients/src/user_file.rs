@@ -2,6 +2,7 @@
 
 use std::fs::{self, File, Metadata, OpenOptions};
 use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use lanlab_files::{Class, Fault, Result};
@@ -48,14 +49,7 @@ fn check_length(path: &Path, found: u64, most_bytes: u64) -> Result<()> {
 }
 
 fn open(path: &Path) -> io::Result<File> {
-    let mut options = OpenOptions::new();
-    options.read(true);
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::OpenOptionsExt;
-        options.custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY);
-    }
-    options.open(path)
+    OpenOptions::new().read(true).custom_flags(libc::O_NONBLOCK | libc::O_NOCTTY).open(path)
 }
 
 #[cfg(test)]
@@ -72,7 +66,6 @@ mod tests {
         assert_eq!(read(&place.path().join("missing"), 1).unwrap_err().class, Class::Missing);
     }
 
-    #[cfg(unix)]
     #[test]
     fn endless_files_and_pipes_are_refused() {
         let place = tempfile::TempDir::new().unwrap();
@@ -86,7 +79,6 @@ mod tests {
         }
     }
 
-    #[cfg(target_os = "linux")]
     #[test]
     fn files_of_reported_size_zero_are_bounded_too() {
         let path = Path::new("/proc/self/status");

@@ -45,7 +45,7 @@ pub fn serve(mut input: impl BufRead, output: &Output) {
         engine_version: env!("CARGO_PKG_VERSION").into(),
         schema_version: SCHEMA_VERSION,
         pid: std::process::id(),
-        capabilities: host::capabilities(),
+        capabilities: host::CAPABILITIES,
         progress_interval_ns: output.progress_interval_ns,
         max_line_bytes: MAX_LINE_BYTES as u64,
     }));

@@ -8,28 +8,16 @@ use lanlab_os as os;
 
 use crate::messages::{Capabilities, ClockFacts, CpuTime, HostFacts, InterfaceFacts};
 
-pub fn capabilities() -> Capabilities {
-    let os::Capabilities {
-        batch,
-        segment,
-        local_drop_reports,
-        tcp_info,
-        thread_usage,
-        socket_drop_reports,
-        kernel_timestamps,
-        processor_binding,
-    } = os::capabilities();
-    Capabilities {
-        batch,
-        segment,
-        local_drop_reports,
-        tcp_info,
-        thread_usage,
-        socket_drop_reports,
-        kernel_timestamps,
-        processor_binding,
-    }
-}
+pub const CAPABILITIES: Capabilities = Capabilities {
+    batch: true,
+    segment: true,
+    local_drop_reports: true,
+    tcp_info: true,
+    thread_usage: true,
+    socket_drop_reports: true,
+    kernel_timestamps: true,
+    processor_binding: true,
+};
 
 pub fn cpu_time(usage: os::Usage) -> CpuTime {
     let os::Usage { user_ns, system_ns, voluntary_switches, involuntary_switches } = usage;
@@ -88,7 +76,6 @@ pub fn devices(table: &str) -> impl Iterator<Item = &str> {
 
 /// Offloads of the devices in this process's network namespace. `/sys/class/net` would show the namespace in which
 /// it was mounted.
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
     let table = fs::read_to_string("/proc/self/net/dev").unwrap_or_default();
     devices(&table)
@@ -99,11 +86,6 @@ fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
             Some((device.to_owned(), by_name.collect()))
         })
         .collect()
-}
-
-#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
-fn offloads() -> BTreeMap<String, BTreeMap<String, bool>> {
-    BTreeMap::new()
 }
 
 /// Reported columns of `/proc/net/dev` by position (net/core/net-procfs.c in Linux).
@@ -222,7 +204,7 @@ pub fn describe() -> HostFacts {
         architecture: std::env::consts::ARCH.into(),
         kernel: read("/proc/sys/kernel/osrelease"),
         boot_id: read("/proc/sys/kernel/random/boot_id"),
-        kernel_clock: cfg!(all(target_os = "linux", not(lanlab_portable))),
+        kernel_clock: true,
         processor: read("/proc/cpuinfo")
             .and_then(|text| field(&text, "model name").map(str::to_owned)),
         processors: processors(),
@@ -270,7 +252,6 @@ mod tests {
         assert_eq!(keepers(&running), ["ptp4l", "systemd-timesyncd"]);
     }
 
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
     fn the_kernel_reports_its_clock_discipline() {
         let clock = describe().clock.unwrap();
@@ -306,7 +287,6 @@ mod tests {
         assert!(counters("", "lo").is_empty());
     }
 
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
     fn the_loopback_interface_has_its_address_mtu_and_counters() {
         let lo = &describe().interfaces["lo"];
@@ -315,7 +295,6 @@ mod tests {
         assert!(lo.counters.contains_key("rx_packets"));
     }
 
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
     fn every_device_of_this_namespace_is_described_with_its_offloads() {
         let offloads = describe().offloads;

@@ -130,7 +130,6 @@ mod tests {
         assert_eq!(softnet(table), [0xe + 0x1b4f, 0x11, 2]);
     }
 
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     #[test]
     fn a_busy_thread_shows_as_time_of_the_engine() {
         let before = HostSnapshot::take().unwrap();

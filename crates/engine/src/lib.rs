@@ -139,7 +139,6 @@ fn schema() -> String {
     serde_json::to_string_pretty(&schema).expect("a schema can be written as JSON")
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn offloads(device: &str, set: Option<bool>) -> ExitCode {
     let found = match set {
         None => os::offloads::offloads(device),
@@ -156,10 +155,4 @@ fn offloads(device: &str, set: Option<bool>) -> ExitCode {
             ExitCode::FAILURE
         }
     }
-}
-
-#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
-fn offloads(device: &str, _set: Option<bool>) -> ExitCode {
-    eprintln!("error: offloads of `{device}`: not known on this system");
-    ExitCode::FAILURE
 }

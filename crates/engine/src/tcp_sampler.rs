@@ -142,7 +142,6 @@ fn part(samples: &TcpSamples, id: u64, first: usize) -> TcpSamples {
 }
 
 #[cfg(test)]
-#[cfg(target_os = "linux")]
 mod tests {
     use std::io::Write;
     use std::net::TcpListener;

@@ -79,7 +79,6 @@ mod tests {
         let ours = io::Error::new(io::ErrorKind::InvalidInput, "asked for 9 bytes, granted 8");
         let failure = Failure::system("TCP socket", &ours);
         assert!(failure.hint.unwrap().contains("rmem_max"));
-        #[cfg(unix)]
         {
             let bind = io::Error::from_raw_os_error(22);
             let failure = Failure::system("TCP port 0 on fe80::1", &bind);

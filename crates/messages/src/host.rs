@@ -1,7 +1,7 @@
 use schemars::JsonSchema;
 use serde::Serialize;
 
-/// What this engine can do on this system, so that unlike systems are not compared unseen.
+/// What an engine of this version can do, so that unlike engines are not compared unseen.
 #[derive(Debug, Clone, Copy, Serialize, JsonSchema)]
 #[expect(clippy::struct_excessive_bools, reason = "each is a capability of its own")]
 pub struct Capabilities {

@@ -10,5 +10,4 @@ pub struct Offload {
     pub on: bool,
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub use crate::linux::ethtool::{offloads, set_offloads};

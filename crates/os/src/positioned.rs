@@ -3,7 +3,6 @@
 use std::fs::File;
 use std::io;
 
-#[cfg(unix)]
 pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     loop {
         match std::os::unix::fs::FileExt::read_at(file, buffer, offset) {
@@ -13,28 +12,8 @@ pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize>
     }
 }
 
-#[cfg(unix)]
 pub fn write_all_at(file: &File, data: &[u8], offset: u64) -> io::Result<()> {
     std::os::unix::fs::FileExt::write_all_at(file, data, offset)
-}
-
-#[cfg(windows)]
-pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
-}
-
-#[cfg(windows)]
-pub fn write_all_at(file: &File, mut data: &[u8], mut offset: u64) -> io::Result<()> {
-    while !data.is_empty() {
-        match std::os::windows::fs::FileExt::seek_write(file, data, offset)? {
-            0 => return Err(io::ErrorKind::WriteZero.into()),
-            written => {
-                data = &data[written..];
-                offset += written as u64;
-            }
-        }
-    }
-    Ok(())
 }
 
 /// Write two consecutive parts at `offset`, in one system call if it exists and accepts everything.

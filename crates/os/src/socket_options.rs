@@ -19,10 +19,7 @@ pub fn bind_datagram(address: SocketAddr, options: &DatagramOptions) -> io::Resu
     apply_buffers(&socket, options.send_buffer_bytes, options.receive_buffer_bytes)?;
     apply_dscp(&socket, address, options.dscp)?;
     if options.shares_port {
-        #[cfg(unix)]
         socket.set_reuse_port(true)?;
-        #[cfg(not(unix))]
-        socket.set_reuse_address(true)?;
     }
     socket.bind(&address.into())?;
     Ok(socket.into())
@@ -56,7 +53,6 @@ pub fn begin_to_connect(socket: &Socket, to: SocketAddr) -> io::Result<()> {
 }
 
 fn is_in_progress(error: &io::Error) -> bool {
-    #[cfg(unix)]
     if error.raw_os_error() == Some(rustix::io::Errno::INPROGRESS.raw_os_error()) {
         return true;
     }
@@ -102,9 +98,6 @@ pub fn apply_dscp(socket: &Socket, address: SocketAddr, dscp: u8) -> io::Result<
     if address.is_ipv4() {
         socket.set_tos_v4(traffic_class)
     } else {
-        #[cfg(not(windows))]
-        return socket.set_tclass_v6(traffic_class);
-        #[cfg(windows)]
-        Err(io::Error::new(io::ErrorKind::Unsupported, "no traffic class over IPv6 on Windows"))
+        socket.set_tclass_v6(traffic_class)
     }
 }

@@ -3,7 +3,7 @@
 use std::io;
 use std::net::{IpAddr, SocketAddr, SocketAddrV6};
 
-use crate::system::interfaces::interface_index;
+use crate::linux::interfaces::interface_index;
 
 /// An address and port as sockets take them.
 ///
@@ -25,7 +25,7 @@ pub fn socket_address(ip: IpAddr, zone: Option<&str>, port: u16) -> io::Result<S
     }
 }
 
-#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+#[cfg(test)]
 mod tests {
     use super::*;
 

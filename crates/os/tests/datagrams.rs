@@ -4,9 +4,7 @@ use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::time::Duration;
 
-use lanlab_os::{
-    BATCH_MESSAGES, DatagramOptions, DatagramSocket, ReceiveBatch, SendBatch, capabilities,
-};
+use lanlab_os::{BATCH_MESSAGES, DatagramOptions, DatagramSocket, ReceiveBatch, SendBatch};
 
 const LOOPBACK: [&str; 2] = ["127.0.0.1:0", "[::1]:0"];
 
@@ -64,7 +62,7 @@ fn a_batch_arrives_whole_and_in_order() {
             while sent < count {
                 // What a system without batches sends is the first message only.
                 let taken = sender.send_batch(&mut messages, count - sent, true).unwrap();
-                assert!(taken >= 1 && (capabilities().batch || taken == 1));
+                assert!(taken >= 1);
                 sent += taken;
                 if taken < count && sent < count {
                     messages = SendBatch::new(count - sent, size, || 0xee);
@@ -123,15 +121,6 @@ fn an_empty_receive_returns_no_earlier_datagram() {
 fn segments_arrive_as_separate_datagrams() {
     for (sender, receiver) in LOOPBACK.into_iter().filter_map(pair) {
         let messages = numbered(20, 300);
-        if !capabilities().segment {
-            let error = sender.send_segments(&messages, 20, true).unwrap_err();
-            assert_eq!(error.kind(), ErrorKind::Unsupported);
-            assert_eq!(
-                receiver.enable_segment_receive().unwrap_err().kind(),
-                ErrorKind::Unsupported
-            );
-            continue;
-        }
         // To a receiver that does not join them, and to one that does.
         sender.send_segments(&messages, 20, true).unwrap();
         let mut batch = ReceiveBatch::new(BATCH_MESSAGES, 301);
@@ -148,9 +137,6 @@ fn segments_arrive_as_separate_datagrams() {
 
 #[test]
 fn invalid_segment_sizes_are_refused() {
-    if !capabilities().segment {
-        return;
-    }
     let (sender, receiver) = pair(LOOPBACK[0]).unwrap();
     // 64 times 2000 bytes are more than a buffer of the kernel may have.
     assert!(sender.send_segments(&numbered(64, 2000), 64, true).is_err());
@@ -221,7 +207,6 @@ fn socket_buffers_are_granted_in_full_or_refused() {
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn dscp_values_are_applied() {
     let options = DatagramOptions { dscp: 46, ..DatagramOptions::default() };

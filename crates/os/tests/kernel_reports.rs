@@ -1,5 +1,4 @@
 //! What the kernel reports with the bytes: drops, time stamps, readiness; on loopback.
-#![cfg(all(target_os = "linux", not(lanlab_portable)))]
 
 use std::collections::BTreeSet;
 use std::io::ErrorKind;

@@ -1,5 +1,4 @@
 //! Raw links between two ends of a virtual cable, in a network namespace of this test's own.
-#![cfg(all(target_os = "linux", not(lanlab_portable)))]
 
 use std::io::ErrorKind;
 use std::os::fd::AsRawFd;

@@ -4,8 +4,8 @@ use std::io::{Read, Write};
 use std::net::{Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 
 use lanlab_os::{
-    TcpLimits, Usage, capabilities, limit_tcp, monotonic, prepare_thread, realtime_ns,
-    set_congestion_control, sleep_until, tcp_info, thread_usage,
+    TcpLimits, Usage, limit_tcp, monotonic, prepare_thread, realtime_ns, set_congestion_control,
+    sleep_until, tcp_info, thread_usage,
 };
 use socket2::{Domain, Protocol, Socket, Type};
 
@@ -49,7 +49,7 @@ fn the_cpu_time_of_a_thread_is_its_own() {
     let work = || {
         let before = thread_usage();
         let mut sum = 0_u64;
-        while thread_usage().since(before).user_ns < 20_000_000 && capabilities().thread_usage {
+        while thread_usage().since(before).user_ns < 20_000_000 {
             for number in 0..10_000_u64 {
                 sum = std::hint::black_box(sum.wrapping_mul(31).wrapping_add(number));
             }
@@ -59,13 +59,9 @@ fn the_cpu_time_of_a_thread_is_its_own() {
     let before = thread_usage();
     let worked = std::thread::spawn(work).join().unwrap();
     let waited = thread_usage().since(before);
-    if capabilities().thread_usage {
-        assert!(worked.user_ns >= 20_000_000);
-        // To wait for the other costs next to nothing.
-        assert!(waited.user_ns < worked.user_ns, "{waited:?}");
-    } else {
-        assert_eq!(worked, Usage::default());
-    }
+    assert!(worked.user_ns >= 20_000_000);
+    // To wait for the other costs next to nothing.
+    assert!(waited.user_ns < worked.user_ns, "{waited:?}");
 }
 
 #[test]
@@ -87,10 +83,6 @@ fn tcp_info_matches_the_sent_bytes() {
     client.write_all(&[1; 10_000]).unwrap();
     let mut octets = [0; 10_000];
     server.read_exact(&mut octets).unwrap();
-    if !capabilities().tcp_info {
-        assert_eq!(tcp_info(&client).unwrap_err().kind(), std::io::ErrorKind::Unsupported);
-        return;
-    }
     let received = tcp_info(&server).unwrap();
     assert_eq!(received.received_bytes, 10_000);
     assert!(received.data_segments_received >= 1);
@@ -114,15 +106,9 @@ fn tcp_info_matches_the_sent_bytes() {
 fn a_missing_congestion_control_is_refused() {
     let (client, _server) = connection();
     let error = set_congestion_control(&client, "hope").unwrap_err();
-    let expected = if cfg!(all(target_os = "linux", not(lanlab_portable))) {
-        std::io::ErrorKind::NotFound
-    } else {
-        std::io::ErrorKind::Unsupported
-    };
-    assert_eq!(error.kind(), expected);
+    assert_eq!(error.kind(), std::io::ErrorKind::NotFound);
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod linux {
     use super::*;
     use lanlab_os::offloads::{offloads, set_offloads};
@@ -207,15 +193,10 @@ fn limits_of_tcp_hold_in_both_directions() {
     let limits = TcpLimits { maximum_segment_bytes: 1460, window_bytes: 8760 };
     let socket = |limits| {
         let socket = Socket::new(Domain::IPV4, Type::STREAM, Some(Protocol::TCP)).unwrap();
-        match limit_tcp(&socket, limits) {
-            Ok(()) => Some(socket),
-            Err(error) => {
-                assert_eq!(error.kind(), std::io::ErrorKind::Unsupported);
-                None
-            }
-        }
+        limit_tcp(&socket, limits).unwrap();
+        socket
     };
-    let (Some(listener), Some(client)) = (socket(limits), socket(limits)) else { return };
+    let (listener, client) = (socket(limits), socket(limits));
     listener.bind(&SocketAddr::from((Ipv4Addr::LOCALHOST, 0)).into()).unwrap();
     listener.listen(1).unwrap();
     client.connect(&listener.local_addr().unwrap()).unwrap();

@@ -8,9 +8,8 @@ use std::io;
 use std::path::Path;
 use std::time::Duration;
 
-use cap_std::fs::{Dir, Metadata, OpenOptions};
-
-pub use system::{open_without_following, pass_without_following};
+use cap_std::fs::{Dir, Metadata, OpenOptions, OpenOptionsExt};
+use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
 
 /// A program with a lease on a file (fcntl(2)) releases it when another opens the file. The open is retried after
 /// this time, at most this often.
@@ -75,7 +74,7 @@ fn open(
     }
     let mut waits = 0;
     let file = loop {
-        match system::open(directory, path, options) {
+        match open_no_link(directory, path, options) {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock && waits < LEASE_WAITS => {
                 std::thread::sleep(LEASE_WAIT);
                 waits += 1;
@@ -107,70 +106,28 @@ fn no_link() -> io::Error {
     io::Error::new(io::ErrorKind::PermissionDenied, "a symbolic link, which is not followed")
 }
 
-#[cfg(unix)]
-mod system {
-    use super::{Dir, File, OpenOptions, Path, io, no_link};
-    use cap_std::fs::OpenOptionsExt;
-    use lanlab_os::opening::{TO_PASS, WITHOUT_FOLLOWING};
-
-    pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
-        let mut options = OpenOptions::new();
-        options.read(true).custom_flags(TO_PASS);
-        Ok(Dir::from_std_file(directory.open_with(name, &options)?.into_std()))
-    }
-
-    /// Open without blocking; the caller must check what was opened.
-    pub fn open_without_following(
-        directory: &Dir,
-        path: &Path,
-        options: &OpenOptions,
-    ) -> io::Result<File> {
-        let mut options = options.clone();
-        options.custom_flags(WITHOUT_FOLLOWING);
-        Ok(directory.open_with(path, &options)?.into_std())
-    }
-
-    pub(super) fn open(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
-        let opened = open_without_following(directory, path, options);
-        opened.map_err(|error| match error.raw_os_error() {
-            // A link; an unread pipe; a socket.
-            Some(libc::ELOOP | libc::ENXIO) => no_link(),
-            _ => error,
-        })
-    }
+pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
+    let mut options = OpenOptions::new();
+    options.read(true).custom_flags(TO_PASS);
+    Ok(Dir::from_std_file(directory.open_with(name, &options)?.into_std()))
 }
 
-#[cfg(not(unix))]
-mod system {
-    use super::{Dir, File, OpenOptions, Path, io, no_link};
+/// Open without blocking; the caller must check what was opened.
+pub fn open_without_following(
+    directory: &Dir,
+    path: &Path,
+    options: &OpenOptions,
+) -> io::Result<File> {
+    let mut options = options.clone();
+    options.custom_flags(WITHOUT_FOLLOWING);
+    Ok(directory.open_with(path, &options)?.into_std())
+}
 
-    /// A link may still appear between check and open: then `cap-std` confines it to the served directory.
-    fn refuse_link(directory: &Dir, path: &Path) -> io::Result<()> {
-        match directory.symlink_metadata(path) {
-            Ok(found) if found.is_symlink() => Err(no_link()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Open a directory to look up names.
-    ///
-    /// # Errors `PermissionDenied` for a link, or a system error.
-    pub fn pass_without_following(directory: &Dir, name: &Path) -> io::Result<Dir> {
-        refuse_link(directory, name)?;
-        directory.open_dir(name)
-    }
-
-    pub(super) use open_without_following as open;
-
-    /// Open without blocking; the caller must check what was opened.
-    ///
-    /// # Errors `PermissionDenied` for a link, or a system error.
-    pub fn open_without_following(
-        directory: &Dir,
-        path: &Path,
-        options: &OpenOptions,
-    ) -> io::Result<File> {
-        refuse_link(directory, path)?;
-        Ok(directory.open_with(path, options)?.into_std())
-    }
+fn open_no_link(directory: &Dir, path: &Path, options: &OpenOptions) -> io::Result<File> {
+    let opened = open_without_following(directory, path, options);
+    opened.map_err(|error| match error.raw_os_error() {
+        // A link; an unread pipe; a socket.
+        Some(libc::ELOOP | libc::ENXIO) => no_link(),
+        _ => error,
+    })
 }

@@ -14,9 +14,7 @@ use lanlab_stack::files::{FileAnswer, FileCall, FileRefusal, FileStore, Found, H
 use crate::changes::Changes;
 use crate::directory::{Directory, Place};
 
-#[cfg(unix)]
 const WRITE: u32 = 0o222;
-#[cfg(unix)]
 const OWNER_WRITES: u32 = 0o200;
 
 #[derive(Debug)]
@@ -251,34 +249,22 @@ fn known(name: &str, short_name: String, path: &[String], metadata: &Metadata) -
     }
 }
 
-#[cfg(unix)]
 fn number(_path: &[String], metadata: &Metadata) -> u64 {
     use cap_std::fs::MetadataExt;
     // File systems below one directory may reuse each other's file numbers.
     metadata.ino() ^ metadata.dev().rotate_left(48)
 }
 
-#[cfg(not(unix))]
-fn number(path: &[String], _metadata: &Metadata) -> u64 {
-    use std::hash::{DefaultHasher, Hash, Hasher};
-    let mut hasher = DefaultHasher::new();
-    path.join("\\").to_lowercase().hash(&mut hasher);
-    hasher.finish()
-}
-
 fn change(place: &Place, modified_s: Option<u64>, is_read_only: Option<bool>) -> io::Result<()> {
-    if modified_s.is_none() && (is_read_only.is_none() || cfg!(not(unix))) {
+    if modified_s.is_none() && is_read_only.is_none() {
         return Ok(());
     }
     // An owner can set times without permission to write.
     let mut options = OpenOptions::new();
-    let (file, metadata) = place.open(options.read(cfg!(unix)).write(cfg!(windows)))?;
-    #[cfg(unix)]
+    let (file, metadata) = place.open(options.read(true))?;
     let mode = is_read_only.map(|is_read_only| {
         let mode = cap_std::fs::MetadataExt::mode(&metadata) & 0o777;
         if is_read_only { mode & !WRITE } else { mode | OWNER_WRITES }
     });
-    #[cfg(not(unix))]
-    let (mode, _) = (None, metadata);
     Changes { mode, modified_s, ..Changes::default() }.apply(&file)
 }

@@ -44,7 +44,7 @@ impl Changes {
     /// # Errors As for [`Self::apply`]; `PermissionDenied` for other kinds of files.
     pub fn apply_in(&self, directory: &Dir, name: &str) -> io::Result<()> {
         let permissions = self.permissions()?;
-        let writes = self.size_bytes.is_some() || cfg!(windows);
+        let writes = self.size_bytes.is_some();
         let options = || OpenOptions::new().read(!writes).write(writes).clone();
         match open_any(directory, Path::new(name), &options()) {
             Ok((file, _)) => self.apply(&file),
@@ -59,7 +59,6 @@ impl Changes {
         }
     }
 
-    #[cfg(unix)]
     fn permissions(&self) -> io::Result<Option<Permissions>> {
         use std::os::unix::fs::PermissionsExt;
         let Some(mode) = self.mode else { return Ok(None) };
@@ -67,11 +66,6 @@ impl Changes {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Ok(Some(Permissions::from_mode(mode & PERMISSIONS)))
-    }
-
-    #[cfg(not(unix))]
-    fn permissions(&self) -> io::Result<Option<Permissions>> {
-        if self.mode.is_some() { Err(io::ErrorKind::Unsupported.into()) } else { Ok(None) }
     }
 
     fn times(&self) -> io::Result<Option<FileTimes>> {
@@ -91,16 +85,7 @@ impl Changes {
 }
 
 pub fn mode_of(found: &Metadata) -> u32 {
-    #[cfg(unix)]
-    {
-        use cap_std::fs::PermissionsExt;
-        found.permissions().mode() & PERMISSIONS
-    }
-    #[cfg(not(unix))]
-    {
-        let write = if found.permissions().readonly() { 0 } else { 0o200 };
-        write | if found.is_dir() { 0o555 } else { 0o444 }
-    }
+    cap_std::fs::PermissionsExt::mode(&found.permissions()) & PERMISSIONS
 }
 
 pub fn mode_text(is_directory: bool, mode: u32) -> String {
@@ -112,7 +97,6 @@ pub fn mode_text(is_directory: bool, mode: u32) -> String {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use std::fs;
     use std::os::unix::fs::MetadataExt;

@@ -147,14 +147,10 @@ impl Confined {
     /// # Errors `AlreadyExists`, `ReadOnlyFilesystem`, or a system error.
     pub fn create_dir(&self, names: &[String], mode: Option<u32>) -> io::Result<()> {
         let (directory, name) = self.place_to_change(names)?;
-        #[cfg_attr(not(unix), expect(unused_mut, reason = "there are no permissions to set"))]
         let mut builder = cap_std::fs::DirBuilder::new();
-        #[cfg(unix)]
         if let Some(mode) = mode {
             cap_std::fs::DirBuilderExt::mode(&mut builder, mode);
         }
-        #[cfg(not(unix))]
-        let _ = mode;
         directory.create_dir_with(name, &builder)
     }
 
@@ -332,11 +328,7 @@ fn checked(names: Names) -> io::Result<Names> {
 
 /// Whether every service can list and request a name: it has no line ends, looks like no path, and is valid in XML.
 fn is_plain(name: &str) -> bool {
-    let is_odd = |c: char| {
-        c.is_control()
-            || matches!(c, '\\' | '/' | '\u{fffe}' | '\u{ffff}')
-            || (cfg!(windows) && c == ':')
-    };
+    let is_odd = |c: char| c.is_control() || matches!(c, '\\' | '/' | '\u{fffe}' | '\u{ffff}');
     !matches!(name, "" | "." | "..") && !name.contains(is_odd) && !is_unseen(name)
 }
 

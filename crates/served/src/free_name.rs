@@ -71,10 +71,6 @@ fn give_up(from: (&Dir, &Path), to: (&Dir, &Path)) -> io::Result<()> {
 
 /// Claim the new name with an empty file or directory, and replace that.
 fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::Result<()> {
-    if is_directory && cfg!(windows) {
-        // Windows replaces no directory.
-        return from.0.rename(from.1, to.0, to.1);
-    }
     if is_directory {
         to.0.create_dir(to.1)?;
     } else {
@@ -88,15 +84,9 @@ fn by_claim(from: (&Dir, &Path), to: (&Dir, &Path), is_directory: bool) -> io::R
     renamed
 }
 
-#[cfg(unix)]
 pub fn is_same_file(one: &Metadata, other: &Metadata) -> bool {
     use cap_std::fs::MetadataExt;
     (one.dev(), one.ino()) == (other.dev(), other.ino())
-}
-
-#[cfg(not(unix))]
-pub fn is_same_file(_: &Metadata, _: &Metadata) -> bool {
-    true
 }
 
 #[cfg(test)]

@@ -7,8 +7,9 @@
 use std::fs::File;
 use std::hash::{BuildHasher, RandomState};
 use std::io;
+use std::os::unix::fs::PermissionsExt;
 
-use cap_std::fs::{Metadata, OpenOptions};
+use cap_std::fs::{Metadata, MetadataExt, OpenOptions};
 
 use crate::beneath::ordinary;
 use crate::unseen_name::UNSEEN;
@@ -31,10 +32,7 @@ impl Unseen {
         let at = [above, &[name]].concat();
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
-        #[cfg(not(unix))]
-        let _ = mode;
         let file = confined.open_to_change(&at, &options)?;
         Ok(Self { file: Some(file), confined: confined.clone(), at, to: to.to_vec() })
     }
@@ -86,20 +84,14 @@ impl Unseen {
         if replaced.is_dir() {
             return Err(io::ErrorKind::IsADirectory.into());
         }
-        #[cfg(unix)]
-        {
-            use cap_std::fs::MetadataExt;
-            use std::os::unix::fs::PermissionsExt;
-            let file = if self.file.is_some() { self.file()? } else { self.reopen()? };
-            let own = Metadata::from_file(file)?;
-            if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
-                // A user who may not change owners becomes the owner.
-                let owner = (Some(replaced.uid()), Some(replaced.gid()));
-                let _ = std::os::unix::fs::fchown(&*file, owner.0, owner.1);
-            }
-            file.set_permissions(std::fs::Permissions::from_mode(replaced.mode() & 0o777))?;
+        let file = if self.file.is_some() { self.file()? } else { self.reopen()? };
+        let own = Metadata::from_file(file)?;
+        if (own.uid(), own.gid()) != (replaced.uid(), replaced.gid()) {
+            // A user who may not change owners becomes the owner.
+            let owner = (Some(replaced.uid()), Some(replaced.gid()));
+            let _ = std::os::unix::fs::fchown(&*file, owner.0, owner.1);
         }
-        Ok(())
+        file.set_permissions(std::fs::Permissions::from_mode(replaced.mode() & 0o777))
     }
 }
 
@@ -113,5 +105,4 @@ impl Drop for Unseen {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests;

@@ -230,7 +230,6 @@ fn listen(offer: &Offer) -> Result<(TcpListener, u16)> {
     let open = || -> std::io::Result<(TcpListener, u16)> {
         let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
         // Makes the port available at once after the server has ended.
-        #[cfg(unix)]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
         let listener = socket.listen(BACKLOG)?;

@@ -12,7 +12,6 @@ use lanlab_servers::{Bounds, Offer, Serving, StationOffer, serve};
 use lanlab_stack::node::CarrierKind;
 use tempfile::TempDir;
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use crate::nbf::virtual_cable::VirtualCable;
 use crate::stage;
 
@@ -157,7 +156,6 @@ services! {
     s3s: S3s,
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 macro_rules! services_over_frames {
     ($(
         $test:ident: $service:ident, $carrier:ident $(by $dialect:ident)? $(as $system:ident)?,
@@ -183,7 +181,6 @@ macro_rules! services_over_frames {
     };
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 services_over_frames! {
     smb1_over_nbf: Smb1, Nbf, new losing 0.0,
     smb1_over_nbf_where_frames_are_lost_doubled_and_late: Smb1, Nbf, new losing 0.05 mix,

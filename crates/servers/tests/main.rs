@@ -9,25 +9,19 @@ mod peer_programs;
 mod stage;
 
 mod conformance;
-#[cfg(unix)]
 mod contested;
 mod corpus;
 mod ftp;
-#[cfg(target_os = "linux")]
 mod ganesha;
 mod memory;
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 mod nbf;
 mod nfs;
-#[cfg(unix)]
 mod replaced;
 mod s3;
 mod s3_hostile;
-#[cfg(unix)]
 mod s3_peers;
 mod s3_server;
 mod s3_signed;
-#[cfg(unix)]
 mod samba;
 mod sftp;
 mod smb;
@@ -35,7 +29,5 @@ mod smb1;
 mod smb_clients;
 mod strangers;
 mod webdav;
-#[cfg(unix)]
 mod webdav_peers;
-#[cfg(unix)]
 mod webdav_server;

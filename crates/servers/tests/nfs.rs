@@ -8,7 +8,6 @@ use crate::multiplexed::{
 use lanlab_clients::connect;
 use lanlab_files::ServiceKind::Nfs;
 use lanlab_files::{Access, Class, Session};
-#[cfg(target_os = "linux")]
 use lanlab_servers::serve;
 use nfs3_client::Nfs3ConnectionBuilder;
 use nfs3_client::nfs3_types::nfs3 as independent;
@@ -80,7 +79,6 @@ fn a_read_only_server_refuses_every_change() {
     run(keeps_read_only(Nfs));
 }
 
-#[cfg(unix)]
 #[test]
 fn no_link_leads_out_of_the_served_directory() {
     run(crate::multiplexed::stays_in_its_directory(Nfs));
@@ -96,7 +94,6 @@ fn a_shrinking_file_is_reported() {
     run(notices_a_shrunk_file(Nfs));
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported() {
     run(crate::multiplexed::tells_of_a_full_disk(Nfs));
@@ -221,7 +218,6 @@ fn a_second_client_works_with_the_embedded_server() {
 }
 
 /// What `df` and the portmapper's clients ask. The `nfs3_client` crate finds both services by the portmapper.
-#[cfg(target_os = "linux")]
 #[test]
 fn the_port_serves_portmapper_calls_and_reports_disk_space() {
     run(async {

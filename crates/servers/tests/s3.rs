@@ -34,13 +34,11 @@ async fn a_stopping_server_disconnects_its_clients() {
     an_end_is_an_end(ServiceKind::S3s).await;
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn clients_stay_below_the_directory() {
     clients_are_confined(KIND).await;
 }
 
-#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_has_its_own_error() {
     no_space_is_said(KIND).await;
@@ -166,7 +164,6 @@ async fn listings_longer_than_a_page_are_complete() {
 }
 
 /// Another's client against our server: names, sizes, parts and signatures as others make them.
-#[cfg(unix)]
 #[test]
 fn rclone_reads_and_writes_our_bucket() {
     use std::process::Command;

@@ -78,7 +78,6 @@ fn a_read_only_server_refuses_every_change() {
     run(keeps_read_only(Smb));
 }
 
-#[cfg(unix)]
 #[test]
 fn no_link_leads_out_of_the_served_directory() {
     run(crate::multiplexed::stays_in_its_directory(Smb));
@@ -94,7 +93,6 @@ fn a_shrinking_file_is_reported() {
     run(notices_a_shrunk_file(Smb));
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn a_full_disk_is_reported() {
     run(crate::multiplexed::tells_of_a_full_disk(Smb));

@@ -38,13 +38,11 @@ async fn a_stopping_server_disconnects_its_clients() {
     an_end_is_an_end(ServiceKind::Webdavs).await;
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn clients_stay_below_the_directory() {
     clients_are_confined(KIND).await;
 }
 
-#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn a_full_disk_has_its_own_error() {
     no_space_is_said(KIND).await;
@@ -233,7 +231,6 @@ fn listed_path(folder: &lanlab_files::ServicePath, name: &str) -> lanlab_files::
 }
 
 /// Stock nginx, with PROPFIND by its dav-ext module or without.
-#[cfg(target_os = "linux")]
 fn nginx(work: &Path, root: &Path, port: u16, module: Option<&Path>) -> Running {
     std::fs::create_dir(root).unwrap();
     let at = work.display();
@@ -262,7 +259,6 @@ fn nginx(work: &Path, root: &Path, port: u16, module: Option<&Path>) -> Running 
     Running(command.spawn().unwrap())
 }
 
-#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn the_client_works_with_nginx() {
     let module = Path::new("/usr/lib/nginx/modules/ngx_http_dav_ext_module.so");
@@ -280,7 +276,6 @@ async fn the_client_works_with_nginx() {
     a_real_server_is_spoken_to(&target(KIND, port), &root).await;
 }
 
-#[cfg(target_os = "linux")]
 #[tokio::test]
 async fn files_lie_side_by_side_at_nginx_without_propfind() {
     if !can_run("nginx", false) {
@@ -316,13 +311,11 @@ async fn files_lie_side_by_side_at_nginx_without_propfind() {
     assert!(root.join("d/theirs").exists());
 }
 
-#[cfg(target_os = "linux")]
 fn is_root(facts: &std::fs::Metadata) -> bool {
     use std::os::unix::fs::MetadataExt;
     facts.uid() == 0
 }
 
-#[cfg(unix)]
 #[tokio::test]
 async fn the_client_works_with_rclone() {
     if !can_run("rclone", false) {

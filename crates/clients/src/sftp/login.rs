@@ -12,7 +12,6 @@ use russh::{ChannelMsg, MethodKind, Preferred, compression, mac};
 
 use crate::transport;
 
-#[cfg(unix)]
 use super::agent;
 use super::exchange::Exchange;
 use super::failure::refused;
@@ -128,7 +127,6 @@ async fn log_in(ssh: &mut Handle<Verifier>, as_whom: Option<&Credentials>) -> Re
     };
     let Credentials { user, secret, .. } = credentials;
     let failed = |error: russh::Error| ssh_fault(&format!("SSH login of `{user}`"), &error);
-    #[cfg(unix)]
     if let Some(socket) = secret.strip_prefix(agent::AGENT) {
         return agent::log_in(ssh, user, socket).await;
     }

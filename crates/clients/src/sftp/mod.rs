@@ -3,7 +3,6 @@
 //! A session is one SSH connection with one channel. Calls are independent: each is a message of its
 //! own, as many under way as the caller starts.
 
-#[cfg(unix)]
 mod agent;
 pub mod exchange;
 mod failure;

@@ -16,7 +16,7 @@ mod recording;
 mod registry;
 mod shared;
 mod state;
-#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+#[cfg(test)]
 mod tests;
 
 pub use frame_link::{Driven, FrameLink, provide};

@@ -5,62 +5,29 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use lanlab_os::LinkDescriptor;
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+use tokio::runtime::Handle;
 
-#[cfg(unix)]
-mod registered {
-    use tokio::io::Interest;
-    use tokio::io::unix::AsyncFd;
-    use tokio::runtime::Handle;
+#[derive(Debug)]
+pub struct Readable(AsyncFd<Arc<LinkDescriptor>>);
 
-    use super::{Arc, Context, LinkDescriptor, Poll, io};
+impl Readable {
+    /// In the runtime of the calling thread.
+    ///
+    /// # Errors
+    /// It has none; the system's own.
+    #[expect(deprecated, reason = "what is registered owns its descriptor until this is dropped")]
+    pub fn new(link: &Arc<LinkDescriptor>) -> io::Result<Self> {
+        Handle::try_current().map_err(io::Error::other)?;
+        Ok(Self(AsyncFd::with_interest(Arc::clone(link), Interest::READABLE)?))
+    }
 
-    #[derive(Debug)]
-    pub struct Readable(AsyncFd<Arc<LinkDescriptor>>);
-
-    impl Readable {
-        /// In the runtime of the calling thread.
-        ///
-        /// # Errors
-        /// It has none; the system's own.
-        #[expect(
-            deprecated,
-            reason = "what is registered owns its descriptor until this is dropped"
-        )]
-        pub fn new(link: &Arc<LinkDescriptor>) -> io::Result<Self> {
-            Handle::try_current().map_err(io::Error::other)?;
-            Ok(Self(AsyncFd::with_interest(Arc::clone(link), Interest::READABLE)?))
-        }
-
-        /// Wait for frames. After `Ready` all that are there are to be received: it wakes only for new ones.
-        ///
-        /// # Errors
-        /// The runtime is about to end.
-        pub fn poll(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            self.0.poll_read_ready(cx).map_ok(|mut ready| ready.clear_ready())
-        }
+    /// Wait for frames. After `Ready` all that are there are to be received: it wakes only for new ones.
+    ///
+    /// # Errors
+    /// The runtime is about to end.
+    pub fn poll(&self, cx: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.0.poll_read_ready(cx).map_ok(|mut ready| ready.clear_ready())
     }
 }
-
-#[cfg(not(unix))]
-mod registered {
-    use super::{Arc, Context, LinkDescriptor, Poll, io};
-
-    #[derive(Debug)]
-    pub struct Readable(std::convert::Infallible);
-
-    impl Readable {
-        /// There is none.
-        ///
-        /// # Errors
-        /// Always.
-        pub fn new(_link: &Arc<LinkDescriptor>) -> io::Result<Self> {
-            Err(io::ErrorKind::Unsupported.into())
-        }
-
-        pub fn poll(&self, _cx: &mut Context<'_>) -> Poll<io::Result<()>> {
-            match self.0 {}
-        }
-    }
-}
-
-pub use registered::Readable;

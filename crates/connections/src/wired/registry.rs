@@ -57,7 +57,7 @@ pub fn counts_of(plan: &WiredPlan) -> Option<CarrierCounts> {
     node.map(|(_, node)| node.counts())
 }
 
-#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+#[cfg(test)]
 mod tests {
     use std::net::UdpSocket;
 

@@ -123,7 +123,6 @@ fn mapped(user: u32, map: &str) -> Option<u32> {
 
 fn for_owner() -> DirBuilder {
     let mut builder = DirBuilder::new();
-    #[cfg(unix)]
     std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
     builder
 }
@@ -145,7 +144,6 @@ impl Directory {
         // The lock comes first, so that no directory exists without one.
         let mut options = OpenOptions::new();
         options.read(true).write(true).create_new(true);
-        #[cfg(unix)]
         std::os::unix::fs::OpenOptionsExt::mode(&mut options, 0o600);
         own().insert(lock.clone());
         let file = options.open(&lock).map_err(|error| {

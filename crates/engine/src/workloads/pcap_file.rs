@@ -81,7 +81,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn write_errors_of_a_capture_are_reported_at_the_end() {
         let full = File::options().write(true).open("/dev/full").unwrap();
         let mut file = PcapFile {

@@ -3,8 +3,6 @@
 //! It takes Debian's package `user-mode-linux`, or its kernel in `LANLAB_UML`, and a C compiler. No
 //! rights are needed.
 
-#![cfg(target_os = "linux")]
-
 mod machine;
 
 use std::io::Write as _;

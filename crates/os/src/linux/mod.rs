@@ -28,17 +28,6 @@ pub mod wake;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-pub const CAPABILITIES: crate::Capabilities = crate::Capabilities {
-    batch: true,
-    segment: true,
-    local_drop_reports: true,
-    tcp_info: true,
-    thread_usage: true,
-    socket_drop_reports: true,
-    kernel_timestamps: true,
-    processor_binding: true,
-};
-
 /// The result of a system call that gives -1 and `errno` on failure.
 fn check(result: libc::c_int) -> io::Result<libc::c_int> {
     if result < 0 { Err(io::Error::last_os_error()) } else { Ok(result) }

@@ -11,7 +11,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use cap_std::fs::{Dir, Metadata};
+use cap_std::fs::{Dir, Metadata, MetadataExt};
 use lanlab_os::{DirectoryChange, DirectoryWatch};
 
 use super::index::Index;
@@ -110,7 +110,7 @@ impl Cache {
     /// # Errors `ArgumentListTooLong` for a directory with too many names, or a system error.
     pub fn with<R>(&self, directory: &Dir, used: impl FnOnce(&Index) -> R) -> io::Result<R> {
         let metadata = directory.dir_metadata()?;
-        let Some(identity) = identity(&metadata) else { return Ok(used(&self.read(directory)?)) };
+        let identity = (metadata.dev(), metadata.ino());
         for _ in 0..ATTEMPTS {
             let names = self.place(identity);
             let mut kept = locked(&names);
@@ -317,27 +317,9 @@ fn names(directory: &Dir) -> io::Result<impl Iterator<Item = io::Result<String>>
     }))
 }
 
-#[cfg(unix)]
-#[expect(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
-fn identity(metadata: &Metadata) -> Option<Identity> {
-    use cap_std::fs::MetadataExt;
-    Some((metadata.dev(), metadata.ino()))
-}
-
-#[cfg(not(unix))]
-fn identity(_: &Metadata) -> Option<Identity> {
-    None
-}
-
 fn stamp(metadata: &Metadata) -> Stamp {
     let modified = metadata.modified().ok().map(cap_std::time::SystemTime::into_std);
-    #[cfg(unix)]
-    {
-        use cap_std::fs::MetadataExt;
-        (modified, metadata.ctime(), metadata.ctime_nsec())
-    }
-    #[cfg(not(unix))]
-    (modified, 0, 0)
+    (modified, metadata.ctime(), metadata.ctime_nsec())
 }
 
 #[cfg(test)]

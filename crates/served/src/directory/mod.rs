@@ -197,12 +197,6 @@ fn has_one_name_for_both(old: (&Dir, &Path), new: (&Dir, &Path)) -> io::Result<b
     Ok(is_same_file(&one, &other) && (one.is_dir() || has_one_name(&one)))
 }
 
-#[cfg(unix)]
 fn has_one_name(found: &Metadata) -> bool {
     cap_std::fs::MetadataExt::nlink(found) == 1
-}
-
-#[cfg(not(unix))]
-fn has_one_name(_: &Metadata) -> bool {
-    true
 }

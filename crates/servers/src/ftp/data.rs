@@ -53,7 +53,6 @@ pub enum Listener {
 pub fn listen(mut address: SocketAddr) -> io::Result<TcpListener> {
     address.set_port(0);
     let socket = if address.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(address)?;
     socket.listen(BACKLOG)
@@ -88,7 +87,6 @@ pub async fn accept(listener: &TcpListener, client: IpAddr) -> io::Result<TcpStr
 pub async fn connect(mut from: SocketAddr, to: SocketAddr) -> io::Result<TcpStream> {
     from.set_port(0);
     let socket = if from.is_ipv4() { TcpSocket::new_v4() } else { TcpSocket::new_v6() }?;
-    #[cfg(unix)]
     socket.set_reuseaddr(true)?;
     socket.bind(from)?;
     let stream = socket.connect(to).await?;

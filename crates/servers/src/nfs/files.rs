@@ -142,8 +142,7 @@ impl Files {
 pub fn read_name<'a>(reader: &mut Reader<'a>) -> Result<&'a str, Failed> {
     let name = reader.opaque(MAX_NAME_OCTETS)?;
     let name = std::str::from_utf8(name).map_err(|_| Status::INVAL)?;
-    let is_path = name.contains(['/', '\0']) || (cfg!(windows) && name.contains(['\\', ':']));
-    if is_path || is_unseen(name) {
+    if name.contains(['/', '\0']) || is_unseen(name) {
         return Err(Status::INVAL.into());
     }
     Ok(name)
@@ -162,7 +161,7 @@ fn attributes(number: u64, found: &Metadata) -> Attributes {
         (since.as_secs() as u32, since.subsec_nanos())
     };
     let (modified, accessed) = (time(modified), time(accessed.or(modified)));
-    let (mode, links, owner, used_bytes, changed) = system(found, modified);
+    let (mode, links, owner, used_bytes, changed) = system(found);
     Attributes {
         kind,
         mode,
@@ -176,29 +175,16 @@ fn attributes(number: u64, found: &Metadata) -> Attributes {
     }
 }
 
-#[cfg(unix)]
 fn has_name(file: &File) -> bool {
     file.metadata().is_ok_and(|found| std::os::unix::fs::MetadataExt::nlink(&found) > 0)
 }
 
-#[cfg(not(unix))]
-fn has_name(_: &File) -> bool {
-    true
-}
-
 type SystemAttributes = (u32, u32, (u32, u32), u64, (u32, u32));
 
-#[cfg(unix)]
-fn system(found: &Metadata, _modified: (u32, u32)) -> SystemAttributes {
+fn system(found: &Metadata) -> SystemAttributes {
     use cap_std::fs::MetadataExt;
     let changed = (found.ctime() as u32, found.ctime_nsec() as u32);
     let mode = found.mode() & 0o7777;
     let owner = (found.uid(), found.gid());
     (mode, found.nlink() as u32, owner, found.blocks() * 512, changed)
-}
-
-#[cfg(not(unix))]
-fn system(found: &Metadata, modified: (u32, u32)) -> SystemAttributes {
-    let mode = if found.is_dir() { 0o755 } else { 0o644 };
-    (mode, 1, (0, 0), found.len(), modified)
 }

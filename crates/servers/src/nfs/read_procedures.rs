@@ -236,7 +236,7 @@ pub fn pathconf(files: &Files, arguments: &mut Reader<'_>, writer: &mut Writer) 
     writer.u32(255);
     writer.boolean(true);
     writer.boolean(true);
-    writer.boolean(cfg!(any(windows, target_os = "macos")));
+    writer.boolean(false);
     writer.boolean(true);
     Ok(())
 }

@@ -72,15 +72,9 @@ impl Wanted {
     }
 }
 
-#[cfg(unix)]
 fn set_mode(files: &Files, path: &Path, mode: u32) -> io::Result<()> {
     use cap_std::fs::PermissionsExt;
     files.root.set_permissions(path, cap_std::fs::Permissions::from_mode(mode & 0o777))
-}
-
-#[cfg(not(unix))]
-fn set_mode(_: &Files, _: &Path, _: u32) -> io::Result<()> {
-    Ok(()) // There are no such modes here.
 }
 
 /// Section 3.3.2.

@@ -50,14 +50,8 @@ impl Found {
     }
 }
 
-#[cfg(unix)]
 fn number(metadata: &Metadata) -> u64 {
     cap_std::fs::MetadataExt::ino(metadata)
-}
-
-#[cfg(not(unix))]
-fn number(_: &Metadata) -> u64 {
-    0
 }
 
 impl Store {

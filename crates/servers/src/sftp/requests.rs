@@ -162,7 +162,6 @@ impl Requests {
         if writes && has(flag::TRUNC) && !has(flag::EXCL) {
             options.truncate(true);
         }
-        #[cfg(unix)]
         if let Some(mode) = permissions(&mut fields) {
             cap_std::fs::OpenOptionsExt::mode(&mut options, mode);
         }
@@ -303,7 +302,6 @@ fn say(number: u32, refusal: &Refusal) -> Message {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -34,13 +34,11 @@ impl DavMetaData for Facts {
         std_time(self.0.created())
     }
 
-    #[cfg(unix)]
     fn status_changed(&self) -> FsResult<SystemTime> {
         let since_s = cap_std::fs::MetadataExt::ctime(&self.0).cast_unsigned();
         Ok(UNIX_EPOCH + std::time::Duration::from_secs(since_s))
     }
 
-    #[cfg(unix)]
     fn executable(&self) -> FsResult<bool> {
         if !self.0.is_file() {
             return Err(FsError::NotImplemented);
@@ -69,14 +67,8 @@ impl DavMetaData for Facts {
     }
 }
 
-#[cfg(unix)]
 fn number(found: &Metadata) -> String {
     format!("{:x}-", cap_std::fs::MetadataExt::ino(found))
-}
-
-#[cfg(not(unix))]
-fn number(_: &Metadata) -> String {
-    String::new()
 }
 
 fn std_time(time: std::io::Result<cap_std::time::SystemTime>) -> FsResult<SystemTime> {

@@ -170,7 +170,6 @@ fn copy(confined: &Confined, from: &[String], to: &[String]) -> io::Result<()> {
 }
 
 #[cfg(test)]
-#[cfg(unix)]
 mod tests {
     use super::*;
 

@@ -1,6 +1,7 @@
 //! GET and HEAD, with conditions and ranges (RFC 9110, sections 13 and 14).
 
 use std::io;
+use std::os::unix::fs::MetadataExt;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use http_body_util::BodyExt;
@@ -75,13 +76,7 @@ impl State {
         let since = found.modified().ok().and_then(|at| at.duration_since(UNIX_EPOCH).ok());
         let etag = since.map(|since| {
             let micros = since.as_secs() * 1_000_000 + u64::from(since.subsec_micros());
-            #[cfg(unix)]
-            {
-                use std::os::unix::fs::MetadataExt;
-                format!("\"{:x}-{:x}-{micros:x}\"", found.ino(), found.len())
-            }
-            #[cfg(not(unix))]
-            format!("\"{:x}-{micros:x}\"", found.len())
+            format!("\"{:x}-{:x}-{micros:x}\"", found.ino(), found.len())
         });
         Self { etag, modified_s: since.map(|since| since.as_secs()) }
     }

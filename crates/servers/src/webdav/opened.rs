@@ -39,7 +39,6 @@ impl Opened {
         let mut options = cap_std::fs::OpenOptions::new();
         options.read(wanted.read).write(true);
         options.create(wanted.create).create_new(wanted.create_new);
-        #[cfg(unix)]
         cap_std::fs::OpenOptionsExt::mode(&mut options, 0o644);
         let file = confined.open_to_change(names, &options)?;
         let offset = if wanted.append { file.metadata()?.len() } else { 0 };

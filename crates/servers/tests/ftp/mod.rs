@@ -237,7 +237,6 @@ fn a_session_uses_one_data_port_and_no_abandoned_connection() {
     });
 }
 
-#[cfg(unix)]
 #[test]
 fn permissions_and_times_are_set_or_refused_openly() {
     use std::os::unix::fs::MetadataExt;
@@ -285,7 +284,6 @@ fn permissions_and_times_are_set_or_refused_openly() {
     });
 }
 
-#[cfg(unix)]
 #[test]
 fn no_client_leaves_the_directory() {
     run(async {

@@ -90,7 +90,6 @@ fn rclone_works_with_the_embedded_server() {
 
 /// vsftpd, which demands that a data connection resumes the TLS of the control connection, has no
 /// MLSD, and has the same words for many a refusal.
-#[cfg(target_os = "linux")]
 fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
     // Debian has one server of FTP installed at a time: with the other, this one cannot be asked for.
     if Path::new("/usr/sbin/proftpd").exists() {
@@ -131,7 +130,6 @@ fn with_vsftpd(service: ServiceKind, test: impl AsyncFnOnce(Target, &Path)) {
 /// Each refusal that comes after TLS has begun can use up a session ticket. Whether it does depends on
 /// which end is quicker: once no ticket is left, vsftpd takes no further data connection of the session.
 /// That must be named as a reset of the session, which a new one mends, and not as a matter of certificates.
-#[cfg(target_os = "linux")]
 async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession) {
     assert_eq!(get(&session, &path("s1")).await, b"small");
     for _ in 0..20 {
@@ -154,7 +152,6 @@ async fn refusals_may_cost_the_session(service: ServiceKind, session: AnySession
     }
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_client_works_with_vsftpd() {
     for service in BOTH {

@@ -319,7 +319,6 @@ pub async fn writing_to_hostile_peers(service: ServiceKind, greeting: fn() -> Ve
             Then::Hang,
             Class::NoSpace,
         ),
-        #[cfg(target_os = "linux")] // Elsewhere what has come goes with the connection.
         (
             "refused, and closed",
             answer("507 Insufficient Storage", "why"),

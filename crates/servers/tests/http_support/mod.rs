@@ -277,7 +277,6 @@ pub async fn an_end_is_an_end(service: ServiceKind) {
 }
 
 /// A client sees only what is below the directory, and changes nothing where nothing may be written.
-#[cfg(unix)]
 pub async fn clients_are_confined(service: ServiceKind) {
     let outside = tempfile::tempdir().unwrap();
     std::fs::write(outside.path().join("secret"), "x").unwrap();
@@ -308,7 +307,6 @@ pub async fn clients_are_confined(service: ServiceKind) {
 }
 
 /// A disk of 1 MiB.
-#[cfg(target_os = "linux")]
 pub async fn no_space_is_said(service: ServiceKind) {
     struct Mounted(tempfile::TempDir);
     impl Drop for Mounted {

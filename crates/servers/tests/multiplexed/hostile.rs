@@ -96,7 +96,7 @@ pub async fn read_through(
                 if frame.len() > 50_000 { change(frame) } else { Pass::On }
             },
         );
-    let bind = cfg!(target_os = "linux").then_some("127.0.0.9".parse().unwrap());
+    let bind = Some("127.0.0.9".parse().unwrap());
     let session = connect(&Target { port: Some(port), timeout_ns, bind, ..target }).await.unwrap();
     let from = from.recv_timeout(PATIENCE).unwrap().ip();
     assert_eq!(

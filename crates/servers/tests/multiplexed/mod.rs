@@ -292,7 +292,6 @@ pub async fn keeps_read_only(service: ServiceKind) {
     serving.end().await;
 }
 
-#[cfg(unix)]
 pub async fn stays_in_its_directory(service: ServiceKind) {
     let (root, serving, target) = served(service).await;
     let outside = TempDir::new().unwrap();
@@ -347,7 +346,6 @@ pub async fn notices_a_shrunk_file(service: ServiceKind) {
     serving.end().await;
 }
 
-#[cfg(target_os = "linux")]
 pub async fn tells_of_a_full_disk(service: ServiceKind) {
     let root = TempDir::new().unwrap();
     let at = root.path().to_str().unwrap();

@@ -2,7 +2,6 @@
 //! dawdle, and each with OpenSSH.
 
 mod hostile;
-#[cfg(target_os = "linux")]
 mod keys;
 mod peers;
 

@@ -17,7 +17,6 @@ use crate::stage::{
 fn sftp_batch(port: u16, folder: &std::path::Path, batch: &str) -> std::process::Output {
     let ask = folder.join("ask");
     std::fs::write(&ask, format!("#!/bin/sh\necho '{}'\n", user().secret)).unwrap();
-    #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
         std::fs::set_permissions(&ask, std::fs::Permissions::from_mode(0o700)).unwrap();
@@ -45,7 +44,6 @@ fn sftp_batch(port: u16, folder: &std::path::Path, batch: &str) -> std::process:
     child.wait_with_output().unwrap()
 }
 
-#[cfg(unix)]
 #[test]
 fn openssh_works_with_the_embedded_server() {
     if !can_run("sftp", false) {
@@ -77,7 +75,6 @@ fn openssh_works_with_the_embedded_server() {
     });
 }
 
-#[cfg(unix)]
 #[test]
 fn openssh_sets_permissions_and_times_or_gets_an_error() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt};
@@ -122,7 +119,6 @@ fn openssh_sets_permissions_and_times_or_gets_an_error() {
     });
 }
 
-#[cfg(target_os = "linux")]
 #[test]
 fn the_client_works_with_openssh() {
     if !can_run("/usr/sbin/sshd", true) || !can_run("openssl", false) {
@@ -217,13 +213,11 @@ fn the_client_works_with_openssh() {
 }
 
 /// An ssh-agent of OpenSSH.
-#[cfg(target_os = "linux")]
 struct Agent {
     child: std::process::Child,
     socket: String,
 }
 
-#[cfg(target_os = "linux")]
 impl Agent {
     fn begin(folder: &std::path::Path) -> Self {
         let socket = folder.join("agent").display().to_string();
@@ -245,7 +239,6 @@ impl Agent {
     }
 }
 
-#[cfg(target_os = "linux")]
 impl Drop for Agent {
     fn drop(&mut self) {
         let _ = self.child.kill();

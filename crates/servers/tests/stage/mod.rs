@@ -201,7 +201,6 @@ pub async fn check_refusals(session: &impl Session) {
 
 /// Start a server that has one user, [`user`], in files of its own in place of the system's, and
 /// wait until it listens. `home` becomes the user's.
-#[cfg(target_os = "linux")]
 pub fn start_with_user(folder: &Path, home: &Path, command: &str, port: u16) -> Running {
     use std::os::unix::fs::PermissionsExt;
     let Credentials { user, secret, .. } = user();

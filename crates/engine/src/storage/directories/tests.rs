@@ -31,7 +31,6 @@ fn storage_is_private_and_removed_with_its_contents() {
         let made = places.make(medium, for_server).unwrap();
         let (path, lock) = (made.path().to_owned(), made.lock.clone());
         assert_eq!(path.starts_with(&places.disk), medium == Medium::Disk && !for_server);
-        #[cfg(unix)]
         {
             let facts = fs::metadata(&path).unwrap();
             assert_eq!(
@@ -68,7 +67,6 @@ fn only_unlocked_directories_count_as_left_over() {
     assert!(without_lock.is_dir());
 }
 
-#[cfg(unix)]
 #[test]
 fn only_plain_files_with_one_link_are_our_locks() {
     let folder = TempDir::new().unwrap();
@@ -108,7 +106,6 @@ fn a_lock_without_its_directory_is_kept_for_a_minute() {
     assert!(!lock.exists());
 }
 
-#[cfg(unix)]
 #[test]
 fn storage_behind_a_link_is_refused() {
     let folder = TempDir::new().unwrap();

@@ -47,18 +47,8 @@ fn ports_of(request: &PathMtuAnswer) -> Ports {
 
 fn open(address: HostAddress, port: u16) -> Result<DatagramSocket, Failure> {
     let socket = bind_datagram(address, port, &SocketOptions::default())?;
-    socket.enable_path_probing().map_err(|error| not_probing(&error))?;
+    socket.enable_path_probing().map_err(|error| Failure::system("path probing", &error))?;
     Ok(socket)
-}
-
-fn not_probing(error: &io::Error) -> Failure {
-    if error.kind() == io::ErrorKind::Unsupported {
-        return Failure::new(
-            "path_mtu.unsupported",
-            "no datagrams of a stated size on this system",
-        );
-    }
-    Failure::system("path probing", error)
 }
 
 pub fn answer(request: PathMtuAnswer) -> Result<Task, Failure> {

@@ -49,17 +49,6 @@ pub fn local_port(socket: &DatagramSocket) -> Result<u16, Failure> {
     address.map(|address| address.port()).map_err(|error| Failure::system("local port", &error))
 }
 
-/// Whether a receive failed because of a datagram that can be ignored. On Windows an oversized datagram is an
-/// error, and so is the ICMP reply to one sent earlier to a closed port.
-fn is_of_a_datagram(error: &io::Error) -> bool {
-    #[cfg(windows)]
-    const MESSAGE_TOO_LONG: Option<i32> = Some(10_040);
-    #[cfg(not(windows))]
-    const MESSAGE_TOO_LONG: Option<i32> = None;
-    let too_long = error.raw_os_error().is_some() && error.raw_os_error() == MESSAGE_TOO_LONG;
-    too_long || (cfg!(windows) && error.kind() == io::ErrorKind::ConnectionReset)
-}
-
 pub struct Connected {
     pub socket: DatagramSocket,
     pub round_trip_ns: u64,
@@ -128,7 +117,7 @@ fn pause_ns_after(error: io::Error) -> io::Result<u64> {
 }
 
 fn unless_idle(error: io::Error) -> io::Result<()> {
-    if is_idle(&error) || is_of_a_datagram(&error) { Ok(()) } else { Err(error) }
+    if is_idle(&error) { Ok(()) } else { Err(error) }
 }
 
 /// The result of sending to a port that may not be open yet: it is retried in time.
@@ -438,14 +427,5 @@ mod tests {
         let port = local_port(&socket).unwrap();
         assert_eq!(port, socket.plain().local_addr().unwrap().port());
         assert!(bind_datagram(HERE.into(), port, &SocketOptions::default()).is_err());
-    }
-
-    #[test]
-    #[cfg(not(windows))]
-    fn datagram_errors_occur_only_on_windows() {
-        for kind in [io::ErrorKind::ConnectionReset, io::ErrorKind::ConnectionRefused] {
-            assert!(!is_of_a_datagram(&kind.into()));
-        }
-        assert!(!is_of_a_datagram(&io::Error::from_raw_os_error(10_040)));
     }
 }

@@ -191,7 +191,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(target_os = "linux")]
     fn the_process_holding_a_port_is_named() {
         let socket = UdpSocket::bind((HERE, 0)).unwrap();
         let port = socket.local_addr().unwrap().port();

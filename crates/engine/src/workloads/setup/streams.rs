@@ -63,7 +63,6 @@ pub fn listen(
     let socket = tcp_socket(address, options, 0)?;
     let start = || -> io::Result<TcpListener> {
         // A port just used may be bound again; a listening one is still an error.
-        #[cfg(unix)]
         socket.set_reuse_address(true)?;
         socket.bind(&address.into())?;
         socket.listen(BACKLOG)?;
@@ -359,16 +358,10 @@ pub fn tcp_facts(stream: &TcpStream) -> Option<TcpFacts> {
     })
 }
 
-#[cfg(target_os = "linux")]
 fn congestion_control(stream: &TcpStream) -> Option<String> {
     let name = socket2::SockRef::from(stream).tcp_congestion().ok()?;
     let end = name.iter().position(|octet| *octet == 0).unwrap_or(name.len());
     String::from_utf8(name[..end].to_vec()).ok()
-}
-
-#[cfg(not(target_os = "linux"))]
-fn congestion_control(_stream: &TcpStream) -> Option<String> {
-    None
 }
 
 #[cfg(test)]
@@ -436,7 +429,6 @@ mod tests {
     }
 
     #[test]
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     fn tcp_info_is_reported_per_connection() {
         let (near, far) = pair();
         (&near).write_all(&[7; 1_000]).unwrap();

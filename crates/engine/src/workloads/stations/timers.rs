@@ -11,6 +11,7 @@ use std::task::{Poll, Waker};
 
 use lanlab_os as os;
 use lanlab_units::Instant;
+use tokio::io::unix::AsyncFd;
 
 use crate::waiting::Margin;
 
@@ -42,7 +43,7 @@ impl Ord for Sleeper {
 pub struct Timers {
     sleepers: RefCell<BinaryHeap<Sleeper>>,
     margin: RefCell<Margin>,
-    alarm: alarm::Alarm,
+    alarm: Alarm,
 }
 
 impl Timers {
@@ -50,7 +51,7 @@ impl Timers {
         Ok(Rc::new(Self {
             sleepers: RefCell::default(),
             margin: RefCell::new(Margin::new()),
-            alarm: alarm::Alarm::new()?,
+            alarm: Alarm::new()?,
         }))
     }
 
@@ -121,87 +122,23 @@ fn is_first(sleepers: &BinaryHeap<Sleeper>, wake_at: Instant) -> bool {
     sleepers.peek().is_none_or(|first| wake_at < first.wake_at)
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
-mod alarm {
-    use std::io;
+struct Alarm(AsyncFd<os::Alarm>);
 
-    use lanlab_units::Instant;
-    use tokio::io::unix::AsyncFd;
-
-    pub struct Alarm(AsyncFd<lanlab_os::Alarm>);
-
-    impl Alarm {
-        #[expect(
-            deprecated,
-            reason = "what replaces it is unsafe, for types that change descriptors"
-        )]
-        pub fn new() -> io::Result<Self> {
-            AsyncFd::new(lanlab_os::Alarm::new()?).map(Self)
-        }
-
-        pub fn set(&self, at: Instant) {
-            self.0.get_ref().set(at).expect("an alarm that is there can be set");
-        }
-
-        pub async fn rings(&self) {
-            if let Ok(mut ready) = self.0.readable().await {
-                // It may have been reset meanwhile, which is not an error.
-                let _ = self.0.get_ref().quiet();
-                ready.clear_ready();
-            }
-        }
-    }
-}
-
-#[cfg(not(all(target_os = "linux", not(lanlab_portable))))]
-mod alarm {
-    use std::cell::Cell;
-    use std::io;
-    use std::time::Duration;
-
-    use lanlab_os as os;
-    use lanlab_units::Instant;
-    use tokio::sync::Notify;
-
-    /// The alarm rings early by this time, as runtime timers resolve a millisecond.
-    const COARSE_NS: u64 = 2_000_000;
-
-    pub struct Alarm {
-        at: Cell<Option<Instant>>,
-        is_set: Notify,
+impl Alarm {
+    #[expect(deprecated, reason = "what replaces it is unsafe, for types that change descriptors")]
+    fn new() -> io::Result<Self> {
+        AsyncFd::new(os::Alarm::new()?).map(Self)
     }
 
-    impl Alarm {
-        pub fn new() -> io::Result<Self> {
-            Ok(Self { at: Cell::new(None), is_set: Notify::new() })
-        }
+    fn set(&self, at: Instant) {
+        self.0.get_ref().set(at).expect("an alarm that is there can be set");
+    }
 
-        pub fn set(&self, at: Instant) {
-            self.at.set(Some(at));
-            self.is_set.notify_one();
-        }
-
-        pub async fn rings(&self) {
-            loop {
-                let Some(at) = self.at.get() else {
-                    self.is_set.notified().await;
-                    continue;
-                };
-                let left_ns = at.nanos_since(os::monotonic());
-                if left_ns == 0 {
-                    self.at.set(None);
-                    return;
-                }
-                if left_ns <= COARSE_NS {
-                    tokio::task::yield_now().await;
-                    continue;
-                }
-                let pause = Duration::from_nanos(left_ns - COARSE_NS);
-                tokio::select! {
-                    () = tokio::time::sleep(pause) => {}
-                    () = self.is_set.notified() => {}
-                }
-            }
+    async fn rings(&self) {
+        if let Ok(mut ready) = self.0.readable().await {
+            // It may have been reset meanwhile, which is not an error.
+            let _ = self.0.get_ref().quiet();
+            ready.clear_ready();
         }
     }
 }

@@ -33,8 +33,7 @@ pub fn choose_receiving(plan: &mut Plan, spec: &StreamSpec) {
     let udp = spec.transport == Transport::Udp;
     if plan.io == Io::Auto {
         // All waiting messages are read at once.
-        let batch = udp && lanlab_os::capabilities().batch;
-        plan.io = if batch { Io::Batch } else { Io::Single };
+        plan.io = if udp { Io::Batch } else { Io::Single };
     }
     if plan.receive != Receive::Auto {
         return;

@@ -23,7 +23,7 @@ pub fn enable(socket: &DatagramSocket, asked_bytes: Option<u32>) -> io::Result<(
     Ok(())
 }
 
-#[cfg(all(test, target_os = "linux", not(lanlab_portable)))]
+#[cfg(test)]
 mod tests {
     use super::*;
     use lanlab_os::DatagramOptions;

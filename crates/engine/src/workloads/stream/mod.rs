@@ -15,7 +15,6 @@ mod tcp_send;
 mod udp_receive;
 mod udp_send;
 
-use lanlab_os::Capabilities;
 use lanlab_units::Pace;
 use lanlab_wire::session::Token;
 use lanlab_workloads::stream::{LONGEST_NS, Plan};
@@ -101,7 +100,7 @@ pub(crate) fn plan(spec: &StreamSpec) -> Result<Plan, Failure> {
         }
     };
     let pace = shared_pace.map(|pace| pace.shared_by(spec.flows));
-    let (io, group) = check_io(spec, pace, lanlab_os::capabilities())?;
+    let (io, group) = check_io(spec, pace)?;
     Ok(Plan {
         message_bytes: spec.message_size_bytes as usize,
         amount,
@@ -137,11 +136,7 @@ fn cost(plan: &Plan, buffer_bytes: usize, rivals: u16) -> Cost {
 
 /// Check how messages pass between program and system, and determine how many at once. Automatic choices stay
 /// `auto` here.
-fn check_io(
-    spec: &StreamSpec,
-    pace: Option<Pace>,
-    capabilities: Capabilities,
-) -> Result<(Io, usize), Failure> {
+fn check_io(spec: &StreamSpec, pace: Option<Pace>) -> Result<(Io, usize), Failure> {
     let udp = spec.transport == Transport::Udp;
     // A paced sender groups no more messages than necessary.
     let paced_group = pace.map(|pace| {
@@ -151,25 +146,11 @@ fn check_io(
     let size = spec.message_size_bytes as usize;
     let largest_group = match spec.io {
         // A TCP message is one write: joining several is up to the receiver and TCP.
-        Io::Auto if udp && capabilities.batch => lanlab_os::BATCH_MESSAGES,
+        Io::Auto if udp => lanlab_os::BATCH_MESSAGES,
         Io::Single | Io::Auto => 1,
-        Io::Batch if udp && !capabilities.batch => {
-            return Err(Failure::new(
-                "io.batch_unsupported",
-                "no batched datagrams on this system",
-            )
-            .hint("use io `single`"));
-        }
         Io::Batch => lanlab_os::BATCH_MESSAGES,
         Io::Segment if !udp => {
             return Err(Failure::value("io", "segment", "single, batch or auto over tcp"));
-        }
-        Io::Segment if !capabilities.segment => {
-            return Err(Failure::new(
-                "io.segment_unsupported",
-                "no segmentation offload on this system",
-            )
-            .hint("use io `batch`"));
         }
         Io::Segment => segments_at_once(size),
     };

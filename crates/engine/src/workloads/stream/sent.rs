@@ -81,7 +81,6 @@ mod tests {
     use crate::messages::{Amount, EndedBy};
 
     #[test]
-    #[cfg(all(target_os = "linux", not(lanlab_portable)))]
     fn cpu_time_of_threads_adds_up() {
         use super::super::tests::work_for;
         use lanlab_workloads::stream::CpuMeter;

@@ -80,7 +80,6 @@ pub fn datagram_pair() -> (DatagramSocket, UdpSocket) {
     (near, far)
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 pub fn work_for(cpu_ns: u64) {
     let until_ns = lanlab_os::thread_cpu_ns() + cpu_ns;
     while lanlab_os::thread_cpu_ns() < until_ns {
@@ -102,10 +101,7 @@ pub fn assert_watched_until_forgotten(flow: &impl Flow) {
     assert_eq!(ready, [7]);
     flow.watch(&readiness, 7).unwrap();
     flow.forget(&readiness).unwrap();
-    // Elsewhere all are looked at again and again.
-    if cfg!(all(target_os = "linux", not(lanlab_portable))) {
-        assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
-    }
+    assert_eq!(readiness.wait(Duration::ZERO).unwrap().count(), 0);
 }
 
 #[test]
@@ -177,7 +173,6 @@ fn slow_rates_are_not_silence_and_are_divided_among_flows() {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn messages_go_in_groups_as_large_as_the_rate_needs() {
     let group = |transport, io, rate: Option<f64>, flows, size| {
         let rate = rate.map(Rate::MessagesPerS);
@@ -200,19 +195,6 @@ fn messages_go_in_groups_as_large_as_the_rate_needs() {
     assert_eq!(group(udp, Io::Segment, None, 1, 100), Some(64));
     assert_eq!(group(udp, Io::Segment, None, 1, 65_001), Some(1));
     assert_eq!(group(tcp, Io::Segment, None, 1, 100), None);
-}
-
-#[test]
-fn unsupported_modes_are_not_tried() {
-    let plain_system = Capabilities { batch: false, segment: false, ..lanlab_os::capabilities() };
-    let checked = |io| {
-        let spec = StreamSpec { io, ..plain(Transport::Udp) };
-        check_io(&spec, None, plain_system).map_err(|failure| failure.code)
-    };
-    assert_eq!(checked(Io::Auto), Ok((Io::Auto, 1)));
-    assert_eq!(checked(Io::Single), Ok((Io::Single, 1)));
-    assert_eq!(checked(Io::Batch), Err("io.batch_unsupported"));
-    assert_eq!(checked(Io::Segment), Err("io.segment_unsupported"));
 }
 
 #[test]
@@ -252,8 +234,7 @@ fn automatic_receivers_read_in_batches() {
         (plan.io, plan.receive, plan.receive_choice.map(|choice| choice.reason))
     };
     let (udp, tcp) = (Transport::Udp, Transport::Tcp);
-    let batch = if lanlab_os::capabilities().batch { Io::Batch } else { Io::Single };
-    assert_eq!(chosen(udp, Io::Auto, Receive::Poll), (batch, Receive::Poll, None));
+    assert_eq!(chosen(udp, Io::Auto, Receive::Poll), (Io::Batch, Receive::Poll, None));
     assert_eq!(chosen(tcp, Io::Auto, Receive::Spin), (Io::Single, Receive::Spin, None));
     assert_eq!(chosen(udp, Io::Single, Receive::Block), (Io::Single, Receive::Block, None));
 }
@@ -322,11 +303,9 @@ fn rivals_of_a_receiver_need_its_processor() {
     let is_allowed = |rivals, processor| receive(request(rivals, processor)).is_ok();
     assert!(is_allowed(0, None) && is_allowed(0, Some(0)));
     assert!(!is_allowed(1, None));
-    if lanlab_os::capabilities().thread_usage {
-        assert!(is_allowed(1, Some(0)));
-        let threads = |rivals| receive(request(rivals, Some(0))).ok().unwrap().cost.threads;
-        assert_eq!(threads(3), threads(0) + 3);
-    }
+    assert!(is_allowed(1, Some(0)));
+    let threads = |rivals| receive(request(rivals, Some(0))).ok().unwrap().cost.threads;
+    assert_eq!(threads(3), threads(0) + 3);
 }
 
 #[test]
@@ -353,9 +332,7 @@ fn a_measurement_uses_the_buffers_of_its_io_mode() {
     };
     assert_eq!(of_sender(Transport::Tcp, Io::Single), 100);
     assert_eq!(of_sender(Transport::Udp, Io::Single), 100);
-    if lanlab_os::capabilities().batch {
-        assert_eq!(of_sender(Transport::Udp, Io::Batch), 64 * 100);
-    }
+    assert_eq!(of_sender(Transport::Udp, Io::Batch), 64 * 100);
     let of_receiver = |transport, io| {
         let spec = StreamSpec { io, threads: Some(1), read_bytes: 3_000, ..plain(transport) };
         let buffers = plan(&spec)

@@ -19,7 +19,6 @@ fn names(cache: &Cache, directory: &Dir) -> Vec<String> {
     listed.into_iter().map(|known| known.name.to_string()).collect()
 }
 
-#[cfg(unix)]
 #[test]
 fn changes_by_other_programs_are_seen_at_once() {
     for cache in caches() {
@@ -121,7 +120,6 @@ fn counted(_: &str) -> bool {
     true
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 #[test]
 fn a_change_costs_the_same_in_any_directory() {
     let cache = Cache::new(counted);
@@ -140,7 +138,6 @@ fn a_change_costs_the_same_in_any_directory() {
     assert_eq!(LOOKED_AT.load(Ordering::Relaxed), 100);
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 #[test]
 fn a_directory_of_a_million_names_is_read_once_and_a_longer_one_is_refused() {
     static READ: AtomicUsize = AtomicUsize::new(0);

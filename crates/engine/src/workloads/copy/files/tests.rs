@@ -48,7 +48,6 @@ fn trees_are_walked_in_a_fixed_order_with_directories() {
 }
 
 #[test]
-#[cfg(unix)]
 fn links_and_special_files_are_skipped_and_counted() {
     let root = tree();
     for name in ["one", "two"] {

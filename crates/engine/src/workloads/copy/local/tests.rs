@@ -169,7 +169,6 @@ fn a_directory_in_place_of_a_file_is_an_error() {
 }
 
 #[test]
-#[cfg(unix)]
 fn the_target_of_a_link_is_kept() {
     let (root, other) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let place = place(root.path());
@@ -192,7 +191,6 @@ fn an_existing_trial_directory_is_refused() {
 
 /// The null device has nothing to bring to a disk, and says so (fsync(2): EINVAL).
 #[test]
-#[cfg(target_os = "linux")]
 fn files_are_synced_on_request() {
     let close = |sync| {
         let path = PathBuf::from("/dev/null");

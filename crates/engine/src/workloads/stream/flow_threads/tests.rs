@@ -1,8 +1,6 @@
 use std::cell::Cell;
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use std::net::UdpSocket;
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 use lanlab_os::Interest;
 
 use super::*;
@@ -121,16 +119,13 @@ fn a_blocked_sender_is_watched_and_resumes() {
 
 /// A flow that always has something to read, and one that never has, and ends after it. They count
 /// their turns in the place of their number.
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 struct Busy {
     index: usize,
     socket: UdpSocket,
 }
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 const BUSY_TURNS: usize = 10_000;
 
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 impl Flow for Busy {
     type Shared = [usize; 2];
 
@@ -154,7 +149,6 @@ impl Flow for Busy {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn ready_flows_are_polled_and_others_wait_for_a_check() {
     let flow = |index| Busy { index, socket: UdpSocket::bind("127.0.0.1:0").unwrap() };
     let mut flows = [flow(0), flow(1)];
@@ -202,7 +196,6 @@ fn a_flow_gets_at_most_sixteen_turns_in_a_row() {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn the_cpu_time_of_a_thread_is_that_between_its_first_flow_and_its_last() {
     use super::super::tests::work_for;
     let total_ns = |usage: &ThreadUsage| usage.used().user_ns + usage.used().system_ns;

@@ -43,7 +43,6 @@ fn after_ns(ns: u64) -> Instant {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn each_call_numbers_and_sends_a_full_batch() {
     for (io, messages) in [(Io::Single, 1), (Io::Batch, 64), (Io::Segment, 64)] {
         let plan = of(io, None);
@@ -82,7 +81,6 @@ fn the_system_error_decides_the_next_step() {
 }
 
 #[test]
-#[cfg(target_os = "linux")]
 fn messages_without_room_are_retried_within_their_slot() {
     let no_room = || Err(io::Error::from_raw_os_error(105));
     with_flow(&of(Io::Single, None), true, |sender, shared, _, _| {
@@ -99,7 +97,6 @@ fn messages_without_room_are_retried_within_their_slot() {
 }
 
 #[test]
-#[cfg(all(target_os = "linux", not(lanlab_portable)))]
 fn a_failure_of_segments_gives_a_hint() {
     let failure = |io| {
         with_flow(&of(io, None), true, |sender, shared, _, _| {
@@ -167,7 +164,6 @@ fn a_would_block_control_message_is_not_a_failure() {
     let is_failure = [WouldBlock, Interrupted, ConnectionRefused, NetworkUnreachable]
         .map(|kind| said(Err(kind.into())).is_err());
     assert_eq!(is_failure, [false, false, false, true]);
-    #[cfg(target_os = "linux")]
     {
         // ENOBUFS.
         assert!(said(Err(io::Error::from_raw_os_error(105))).is_ok());

@@ -218,7 +218,6 @@ fn spec(asked: &Asked) -> StreamSpec {
     let flows = u64::from(test.flows);
     let messages_per_s = test.rate_bps * flows / (8 * test.message_bytes as u64).max(1);
     let is_fast = test.rate_bps == 0 || messages_per_s > BLOCKS_TO_PER_S;
-    let batches = test.is_udp && os::capabilities().batch;
     StreamSpec {
         transport: if test.is_udp { Transport::Udp } else { Transport::Tcp },
         message_size_bytes: test.message_bytes as u32,
@@ -227,7 +226,7 @@ fn spec(asked: &Asked) -> StreamSpec {
         flows: test.flows,
         threads: Some(1),
         // I/O modes follow from the rate, without trials.
-        io: match (batches, test.rate_bps) {
+        io: match (test.is_udp, test.rate_bps) {
             (true, 0) => Io::Batch,
             (true, _) => Io::Auto,
             (false, _) => Io::Single,
