@@ -6,7 +6,7 @@ import ipaddress
 from collections.abc import Mapping
 from typing import Any, Literal
 
-#: Family of a network's addresses. An address is text, as its family writes it.
+#: Address family of a network. Addresses are text in the notation of the family.
 AddressFamily = Literal["ipv4", "ipv6", "mac", "ipx"]
 
 FAMILY_NAMES: Mapping[AddressFamily, str] = {
@@ -19,7 +19,7 @@ FAMILY_NAMES: Mapping[AddressFamily, str] = {
 
 def ip_family(version: int) -> AddressFamily:
     """
-    The family of the addresses of a version of IP.
+    The address family of an IP version.
 
     Args:
         version: 4 or 6.
@@ -29,7 +29,7 @@ def ip_family(version: int) -> AddressFamily:
 
 def bare(address: str) -> str:
     """
-    An address without its zone, as packets and tables of a kernel have it.
+    An address without its zone, as packets and kernel tables contain it.
 
     Examples:
         >>> bare("fe80::1%eth0"), bare("10.0.0.1")
@@ -39,15 +39,14 @@ def bare(address: str) -> str:
 
 
 def zone_of(address: str) -> str:
-    """The zone of an address, the interface behind `%`; empty where there is none."""
+    """The zone of an address, the interface after `%`; empty if there is none."""
     return address.partition("%")[2]
 
 
 def is_of_one_link(address: str | None) -> bool:
     """
-    Whether an address is the same on every link (`fe80::/10`), so that it needs a zone: the
-    interface by which it is meant, on the host that uses it (RFC 4007, section 11). What is no
-    address is none.
+    Whether an address is link-local (`fe80::/10`). Such an address needs a zone: the interface of
+    the host that uses it (RFC 4007, section 11). False for text that is no address.
 
     Examples:
         >>> is_of_one_link("fe80::1%eth0"), is_of_one_link("fd00::1"), is_of_one_link("169.254.0.1")
@@ -62,7 +61,7 @@ def is_of_one_link(address: str | None) -> bool:
 
 def seen_from(own: str, other: str) -> str:
     """
-    The address of another host as one with the address `own` writes it: zones are of one host.
+    Another host's address in the form of `own`, without its zone: zones are valid on one host only.
 
     Examples:
         >>> seen_from("fe80::1%eth0", "fe80::2%enp3s0")
@@ -87,12 +86,12 @@ def in_url(address: str) -> str:
 
 def socket_address(address: str, port: int) -> Any:
     """
-    An address as Python's sockets take it: of a text with a zone they take no notice of the zone.
+    An address as Python's sockets need it. They ignore the zone in an address given as text.
 
     Raises:
-        OSError: There is no such interface.
+        OSError: The interface does not exist.
     """
-    # A stream needs none of this.
+    # A stream socket accepts the text form.
     import socket
 
     return socket.getaddrinfo(address, port, flags=socket.AI_NUMERICHOST)[0][4]

@@ -1,5 +1,6 @@
-"""Files of frames that this process had written, and what they lack: said in the result of a
-command, and when it ends."""
+"""Capture files written during this process, and the frames they lack. Reported in a command's
+result and when the command ends.
+"""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from typing import Any
 
 from lanlab.frozen import dataclass
 
-#: The engine's code of a file that could not be written to its end.
+#: The engine's error code for a capture file that could not be completed.
 RECORDING_FAILED = "recording.failed"
 
 
@@ -16,7 +17,7 @@ class Capture:
     path: str
     recorded_frames: int
     missing_frames: int
-    #: Why frames are missing; `None`: the disk did not keep up.
+    #: Why frames are missing; `None`: the disk was too slow.
     why: str | None
 
     def to_json(self) -> dict[str, Any]:
@@ -33,16 +34,16 @@ _unknown: dict[str, str] = {}
 
 def note(path: str, recorded: int, missing: int, why: str | None = None) -> None:
     """
-    What a file has and lacks, of all its frames so far.
+    Add the numbers of frames written to a file and missing from it.
 
     Args:
-        why: What the system said, with the name of the file.
+        why: The system's message, with the file name.
     """
     _captures[path] = Capture(path, recorded, missing, why)
 
 
 def note_unknown(path: str, why: str) -> None:
-    """How much a file has is not known, as what wrote it has ended otherwise."""
+    """Mark a file as incomplete by an unknown amount, because its writer ended unexpectedly."""
     _unknown[path] = why
 
 
@@ -52,7 +53,9 @@ def to_json() -> dict[str, Any]:
 
 
 def take() -> list[tuple[str, str]]:
-    """An error for each file that lacks frames, with what to do; from then on all are forgotten."""
+    """
+    One error for each file that lacks frames, with a hint. Afterwards all files are forgotten.
+    """
     hint = "name a file on a disk that has room and is fast enough, such as one in memory"
     said = [
         (

@@ -1,11 +1,11 @@
 """
-All that lanlab makes, replaces and removes on this machine's disk; `tools/check_disk_calls.py` sees
-that no other module does.
+All calls that create, replace or remove something on this machine's disk.
+`tools/check_disk_calls.py` checks that no other module makes such calls.
 
-An entry below a folder is reached without following a link: each directory on the way is opened
-from the one above it and held open, so that one that is replaced by a link meanwhile is not
-followed either. Where the system has no calls that are relative to an open directory (Windows),
-each is looked at instead. A link, FIFO, device or directory is never replaced or removed as a file.
+No link is followed to an entry below a folder: each directory on the path is opened from its parent
+and held open, so a link that replaces it later has no effect. Systems without calls relative to an
+open directory (Windows) check each directory instead. A link, FIFO, device or directory is never
+replaced or removed as a file.
 """
 
 from __future__ import annotations
@@ -27,20 +27,20 @@ from lanlab.user_files import READ_FLAGS
 _IS_RELATIVE = os.open in os.supports_dir_fd and hasattr(os, "O_NOFOLLOW")
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _CREATE_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NO_LINK | getattr(os, "O_BINARY", 0)
-#: What the system says of a way that is not there, or that leads over something else than
-#: directories (open(2), O_NOFOLLOW and O_DIRECTORY).
+#: Errors for a path that does not exist or that leads through something other than directories
+#: (open(2), O_NOFOLLOW and O_DIRECTORY).
 _NO_WAY = frozenset({errno.ENOENT, errno.ENOTDIR, errno.ELOOP})
 
 
 @dataclass(frozen=True)
 class Entry:
-    """A name in a directory that is held open; where it is not, the whole path."""
+    """A name in a directory that is held open; if none is held open, the whole path."""
 
     name: str | Path
     directory: int | None
 
     def facts(self) -> os.stat_result | None:
-        """Of the name itself, also if it is a link; `None`: it is free."""
+        """Status of the name itself, even if it is a link; `None`: the name is free."""
         try:
             return os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         except FileNotFoundError:
@@ -48,12 +48,12 @@ class Entry:
 
     def open(self) -> IO[bytes]:
         """
-        A regular file, to read.
+        Open a regular file for reading.
 
         Raises:
-            OSError: It is not there or cannot be read, or something else has its name.
+            OSError: It does not exist, cannot be read, or is not a regular file.
         """
-        # Opening alone may do something, to a device.
+        # Opening a device may have side effects.
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if stat.S_ISREG(facts.st_mode):
             descriptor = os.open(self.name, READ_FLAGS | _NO_LINK, dir_fd=self.directory)
@@ -64,7 +64,7 @@ class Entry:
         raise _no_file(self.name)
 
     def read(self, most_bytes: int) -> bytes | None:
-        """All of a regular file of at most that size; `None`: it is none."""
+        """Content of a regular file of at most that size; `None`: there is no such file."""
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if not stat.S_ISREG(facts.st_mode) or facts.st_size > most_bytes:
             return None
@@ -74,34 +74,36 @@ class Entry:
 
     def create(self, mode: int = 0o666) -> IO[bytes]:
         """
-        A new file, to write; nothing that is there is touched.
+        Create a file for writing. Existing files are not touched.
 
         Raises:
-            FileExistsError: The name is taken, also by a link to nothing.
+            FileExistsError: The name is in use, also by a dangling link.
         """
         return os.fdopen(os.open(self.name, _CREATE_FLAGS, mode, dir_fd=self.directory), "wb")
 
     def take(self, new: str | Path, directory: int | None = None) -> None:
-        """Give this name to a file; what has come there since it was judged is not replaced."""
+        """Rename the file to this name. If something new has appeared there since the check, it is
+        not replaced.
+        """
         with contextlib.suppress(FileExistsError):
             self.create().close()
         os.replace(new, self.name, src_dir_fd=directory, dst_dir_fd=self.directory)
 
     def link(self, file: Path) -> None:
         """
-        Give this name to a file, which keeps its own.
+        Give the file this name in addition to its own.
 
         Raises:
-            OSError: The name is taken (FileExistsError), or there are no hard links there.
+            OSError: The name is in use (FileExistsError), or the file system has no hard links.
         """
         os.link(file, self.name, dst_dir_fd=self.directory)
 
     def take_free(self, new: Entry) -> None:
         """
-        Give this name to a file of the same directory.
+        Give a file of the same directory this name.
 
         Raises:
-            OSError: The name is taken, by a file if it is FileExistsError; both stay as they are.
+            OSError: The name is in use (FileExistsError: by a file); both stay as they are.
         """
         facts = self.facts()
         if facts is not None and not stat.S_ISREG(facts.st_mode):
@@ -116,10 +118,10 @@ class Entry:
 
     def remove(self, kind: Callable[[int], bool] = stat.S_ISREG) -> None:
         """
-        Remove a regular file, or what else is expected.
+        Remove a regular file, or an entry of the expected kind.
 
         Raises:
-            OSError: It is not there, or something else has its name; that stays.
+            OSError: It does not exist, or something else has its name, which stays.
         """
         facts = os.stat(self.name, dir_fd=self.directory, follow_symlinks=False)
         if not kind(facts.st_mode):
@@ -127,7 +129,7 @@ class Entry:
         os.unlink(self.name, dir_fd=self.directory)
 
     def remove_empty_folder(self) -> None:
-        """Remove a folder; one that has something in it stays, with an OSError."""
+        """Remove an empty folder. A folder with content stays and raises OSError."""
         os.rmdir(self.name, dir_fd=self.directory)
 
 
@@ -136,7 +138,7 @@ def _no_file(name: str | Path) -> OSError:
 
 
 def is_inside(name: str) -> bool:
-    """Whether a name leads to no place but below the folder that it is relative to."""
+    """Whether a relative name stays below its folder."""
     return not Path(name).anchor and bool(name) and ".." not in Path(name).parts
 
 
@@ -178,15 +180,15 @@ def entry(
     when_made: Callable[[Path], None] | None = None,
 ) -> Iterator[Entry]:
     """
-    An entry below a folder; the folder itself may be a link, as its user named it.
+    An entry below a folder. The folder itself may be a link, because the user named it.
 
     Args:
         name: Relative to the folder, with `/` between its parts.
-        makes_folders: Whether directories on the way that are not there are made.
-        when_made: Is called with the folder that a new directory was made in.
+        makes_folders: Whether to create missing directories on the path.
+        when_made: Called with the parent folder of each new directory.
 
     Raises:
-        OSError: A directory on the way is none, is a link or is not there.
+        OSError: A part of the path is not a directory, is a link, or does not exist.
     """
     if not is_inside(name):
         raise NotADirectoryError(errno.ENOTDIR, "not below the folder", name)
@@ -197,7 +199,7 @@ def entry(
 
 @contextlib.contextmanager
 def entries(folder: Path, name: str) -> Iterator[dict[str, Entry]]:
-    """All entries of a folder below a folder, by their names. Errors as of `entry`."""
+    """All entries of a folder below a folder, by name. Raises the errors of `entry`."""
     with _opened(folder, PurePosixPath(name).parts) as (path, directory):
         if directory is None:
             yield {one.name: Entry(one, None) for one in path.iterdir()}
@@ -219,13 +221,13 @@ def if_there() -> Iterator[None]:
 
 
 def remove_file(path: Path, kind: Callable[[int], bool] = stat.S_ISREG) -> None:
-    """Remove a file by its path. Errors as of `Entry.remove`."""
+    """Remove a file by its path. Raises the errors of `Entry.remove`."""
     with entry(path.parent, path.name) as place:
         place.remove(kind)
 
 
 def is_the_file_at(descriptor: int, path: Path) -> bool:
-    """Whether a path names an open file itself, and not by a link."""
+    """Whether a path is the name of an open file, not of a link to it."""
     try:
         return os.path.samestat(os.fstat(descriptor), path.lstat())
     except FileNotFoundError:
@@ -233,12 +235,14 @@ def is_the_file_at(descriptor: int, path: Path) -> bool:
 
 
 def make_folders(path: Path, mode: int = 0o777) -> None:
-    """Make the folder that a user named, with those above it; links on the way are the user's."""
+    """Create the folder that a user named, and its parents. Links in the path are the user's
+    choice.
+    """
     path.mkdir(mode, parents=True, exist_ok=True)
 
 
 def sync_directory(directory: Path) -> None:
-    """Put the names in it on disk too; on Windows there is no such call and no need."""
+    """Write its entries to disk too. Windows has no such call and does not need it."""
     if os.name != "posix":
         return
     descriptor = os.open(directory, os.O_RDONLY)
@@ -249,24 +253,24 @@ def sync_directory(directory: Path) -> None:
 
 
 class TemporaryFolder:
-    """A new folder, for this user only, until `remove` or the end of the block."""
+    """A new folder that only this user can access, until `remove` or the end of the block."""
 
     def __init__(self, prefix: str, folder: Path | None = None) -> None:
         """
         Args:
-            folder: Where it is made; `None`: where the system has such folders.
+            folder: Parent folder; `None`: the system's folder for temporary files.
 
         Raises:
-            OSError: It cannot be made.
+            OSError: It cannot be created.
         """
-        # Most commands make none.
+        # Created on demand: most commands need no such folder.
         import tempfile
 
         self.path = Path(tempfile.mkdtemp(prefix=prefix, dir=folder))
         self._made = self.path.lstat()
 
     def remove(self) -> None:
-        """Remove it with all that is in it, unless something else has its name now."""
+        """Remove the folder with its content, unless something else has its name now."""
         with contextlib.suppress(OSError):
             if os.path.samestat(self._made, self.path.lstat()):
                 shutil.rmtree(self.path, ignore_errors=True)
@@ -282,7 +286,7 @@ class TemporaryFolder:
 
 
 def new_temporary_file(prefix: str, suffix: str) -> tuple[IO[str], str]:
-    """A new file that stays, for this user only, to write text to; and its path."""
+    """A new text file that only this user can access and that is kept, with its path."""
     import tempfile
 
     number, path = tempfile.mkstemp(prefix=prefix, suffix=suffix)
@@ -290,8 +294,9 @@ def new_temporary_file(prefix: str, suffix: str) -> tuple[IO[str], str]:
 
 
 def remove_left_folder(path: Path) -> None:
-    """Remove a folder that a process which is gone has left: one of this user's own, and private as
-    lanlab makes it."""
+    """Remove a folder that an ended process left, if it belongs to this user and is private as
+    lanlab makes it.
+    """
     with contextlib.suppress(OSError):
         facts = path.lstat()
         is_ours = stat.S_ISDIR(facts.st_mode) and stat.S_IMODE(facts.st_mode) == 0o700

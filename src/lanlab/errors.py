@@ -1,5 +1,5 @@
 """
-Everything the package raises on purpose.
+All errors that the package raises on purpose.
 
 * LabError
   x UsageError            what was asked for cannot be done; nothing was run
@@ -28,9 +28,9 @@ _T = TypeVar("_T")
 
 
 class LabError(Exception):
-    """Base of every error that lanlab raises on purpose.
+    """Base of all errors that lanlab raises on purpose.
 
-    `message` says what was found and what was allowed; `hint`, where there is one, what to do.
+    `message` says what was found and what is allowed; `hint`, if any, says what to do.
     """
 
     def __init__(self, message: str, *, hint: str | None = None) -> None:
@@ -40,7 +40,7 @@ class LabError(Exception):
 
 
 class UsageError(LabError):
-    """What was asked for cannot be done; nothing was run."""
+    """The request cannot be executed; nothing was run."""
 
 
 class UnknownName(UsageError):
@@ -53,15 +53,15 @@ class UnknownName(UsageError):
 
 
 class NothingToRun(UsageError):
-    """A study of which this version can run no experiment."""
+    """A study of which this version cannot run any experiment."""
 
 
 def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
     """
-    What has that name.
+    The value with that name.
 
     Raises:
-        UnknownName: Nothing has.
+        UnknownName: There is none.
     """
     try:
         return known[name]
@@ -70,7 +70,7 @@ def of_name(kind: str, name: str, known: Mapping[str, _T]) -> _T:
 
 
 class BadStudy(UsageError):
-    """A study file says something that is not allowed.
+    """A study file contains something that is not allowed.
 
     The message names the file, the key (dotted), what was found and what is allowed.
     """
@@ -86,20 +86,20 @@ class UnmetNeed(UsageError):
 
 
 class UnfitValues(UsageError):
-    """Values do not allow the statistic that was asked of them: too few, not finite, negative."""
+    """Values that the statistic does not allow: too few, not finite, or negative."""
 
 
 class NoSpread(UnfitValues):
-    """Values are all equal, so that they say nothing about how much chance moves them.
+    """All values are equal, so they do not show how large random variation is.
 
-    Equal trials are no certainty: the metric may be too coarse to show a difference.
+    Equal trials are not certain: the metric may be too coarse to show a difference.
     """
 
 
 class RunError(LabError):
     """A run was started and did not finish.
 
-    `host` names the host of a testbed where it went wrong, where that is known.
+    `host` names the host of the testbed where the error occurred, if known.
     """
 
     def __init__(self, message: str, *, hint: str | None = None, host: str | None = None) -> None:
@@ -110,7 +110,7 @@ class RunError(LabError):
 class EngineError(RunError):
     """The engine refused or ended a request; `code` is its stable dotted code.
 
-    `partial` is what the engine had measured until then, in the shape of the request's result,
+    `partial` is what the engine had measured before the error, in the form of the request's result,
     or `None`.
     """
 
@@ -133,27 +133,26 @@ class EngineLost(RunError):
 
 
 class EngineOverdue(EngineLost):
-    """A request has no end within the time that it was waited for; the engine may be well."""
+    """A request did not end within its time; the engine may still work."""
 
 
 class TestbedDamaged(RunError):
-    """A testbed is no longer as it was made: a link was taken down, a namespace removed."""
+    """A testbed has changed since setup: a link was taken down, a namespace removed."""
 
 
 class CommandFailed(RunError):
-    """A command of the user's around a trial (`--setup`, `--prepare`, `--cleanup`) failed, or was
-    ended as it took too long."""
+    """A user's command around a trial (`--setup`, `--prepare`, `--cleanup`) failed or timed out."""
 
 
 class RunInterrupted(RunError):
-    """The user ended the run; what had been measured until then is in the store."""
+    """The user ended the run. Trials that had finished are in the store."""
 
 
 class StoreError(LabError):
     """Results could not be read or written."""
 
 
-#: What to do about an error of the system: each only where its cause was seen.
+#: Hints for system errors, each only for errors whose cause is known.
 SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
     "check the owner and mode of it and of its folder": (errno.EACCES, errno.EPERM),
     "its file system is read-only": (errno.EROFS,),
@@ -168,10 +167,10 @@ SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
 
 def system_hint(error: Exception, otherwise: str) -> str:
     """
-    What to do about an error of the system.
+    The hint for a system error.
 
     Args:
-        otherwise: What helps in any case, as an imperative.
+        otherwise: A hint that always applies, as an imperative.
 
     Examples:
         >>> system_hint(OSError(errno.ENOSPC, ""), "name another place")

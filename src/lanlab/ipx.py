@@ -1,4 +1,4 @@
-"""The segment of a station on IPX: how its frames carry packets, and the number of its network."""
+"""Parameters of a station's IPX segment: its frame type and network number."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from typing import Any, Literal, get_args
 
 from lanlab.services import CARRIERS, Service
 
-#: The framings that a station can be given; `auto`: it finds the one in use.
+#: Frame types that a station can be given; `auto`: the station detects the one in use.
 Framing = Literal["auto", "ethernet-ii", "raw-802.3", "802.2", "snap"]
 FRAMINGS: tuple[str, ...] = get_args(Framing)
 FRAMING_HELP = "IPX frame type. Default: `auto`, the type in use on the segment."
 NETWORK_HELP = "IPX network number, hexadecimal. Default: the number in use on the segment."
 _NETWORK = re.compile(r"[0-9A-Fa-f]{1,8}")
-#: 0 is any segment, and the last number all networks.
+#: 0 means any segment, the last number all networks.
 _NETWORKS = range(1, 0xFFFFFFFF)
 
 
 def network_text(text: str) -> str:
     """
-    A network number as IPX addresses begin with it.
+    A network number as in an IPX address.
 
     Raises:
-        ValueError: It is none.
+        ValueError: The text is no network number.
     """
     if _NETWORK.fullmatch(text) is None or int(text, 16) not in _NETWORKS:
         raise ValueError(
@@ -36,7 +36,7 @@ def has_segment(service: Service) -> bool:
 
 
 def segment(service: Service, framing: str, network: str | None) -> dict[str, Any]:
-    """The segment in a request to an engine; empty where nothing is said of it."""
+    """The segment for a request to an engine; empty if nothing is set."""
     said = {
         "framing": None if framing == "auto" else framing,
         "network": None if network is None else int(network, 16),

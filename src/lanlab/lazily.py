@@ -1,4 +1,4 @@
-"""Entries and names that are made when they are asked for: what is not named is not imported."""
+"""Entries and names that are imported at first use."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ class Lazily(Mapping[str, _T]):
 
 def names_of(package: str, modules: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
     """
-    The `__getattr__` of a package (PEP 562) some of whose names are imported at their first use.
+    The `__getattr__` of a package (PEP 562) that imports some names at first use.
 
     Args:
-        modules: By the module of the package that has them, the names.
+        modules: The names that each module of the package provides.
     """
     places = {name: module for module, names in modules.items() for name in names}
 

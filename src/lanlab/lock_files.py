@@ -1,6 +1,6 @@
 """
-Files that are locked for as long as the process lives that made them: one whose lock can be had
-tells of a process that is gone, however it ended.
+Files that stay locked as long as the process that made them lives. If a lock is free, its process
+has ended.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from typing import IO
 
 from lanlab.disk import entry, remove_file
 
-#: Those of this process: not every file system refuses a process what it has locked itself.
+#: Locks of this process: some file systems let a process lock a file twice.
 _own: set[Path] = set()
 
 
 @contextmanager
 def held(path: Path, content: bytes = b"") -> Iterator[None]:
     """
-    A new file, locked until the block ends; it is not removed then.
+    Create a file and lock it until the block ends. The file is not removed.
 
     Raises:
-        OSError: It is there already, or cannot be written; then nothing of it is left.
+        OSError: It exists or cannot be written; then nothing of it is left.
     """
     with entry(path.parent, path.name) as place:
         file = place.create(0o600)
     _own.add(path)
     try:
         descriptor = file.fileno()
-        # Where there are no locks no process gets one, and nothing is taken for an orphan's.
+        # Without locks no process gets one, so no file counts as abandoned.
         with suppress(OSError):
-            # Who looks whether it is held has it for a moment.
+            # Another process that checks the lock holds it for a moment.
             _lock(descriptor, waits=True)
         try:
             file.write(content)
@@ -51,12 +51,14 @@ def held(path: Path, content: bytes = b"") -> Iterator[None]:
 
 
 def orphans(folder: Path, pattern: str) -> Iterator[tuple[Path, IO[str]]]:
-    """This user's files of such a name that no process holds, each locked while it is looked at."""
+    """This user's files with such a name that no process holds. Each is locked while the caller
+    looks at it.
+    """
     for path in sorted(folder.glob(pattern)):
         with suppress(OSError):
             if path in _own or not _is_users(path.lstat()):
                 continue
-            # Everyone may put something else of that name into a folder for all.
+            # Anyone may put something else with that name into a shared folder.
             flags = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
             with os.fdopen(os.open(path, flags), "r+") as file:
                 if _is_users(os.fstat(file.fileno())):
@@ -73,7 +75,7 @@ def _lock(descriptor: int, *, waits: bool) -> None:
     if sys.platform == "win32":
         import msvcrt
 
-        # Beyond its text, so that it can be read.
+        # Beyond the text, so that the text can be read.
         os.lseek(descriptor, 2**30, os.SEEK_SET)
         msvcrt.locking(descriptor, msvcrt.LK_LOCK if waits else msvcrt.LK_NBLCK, 1)
         os.lseek(descriptor, 0, os.SEEK_SET)

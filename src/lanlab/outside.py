@@ -1,8 +1,8 @@
 """
-Values of texts that others wrote: JSON and TOML, with finite numbers and bounded nesting.
+Values from JSON and TOML that others wrote, with finite numbers and bounded nesting.
 
-Numbers that an engine reports have ranges of their own (`engine/contract.py`), those of an iperf3
-peer in `crates/messages/src/peer_stream.rs`.
+Other ranges apply to numbers from an engine (`engine/contract.py`) and from an iperf3 peer
+(`crates/messages/src/peer_stream.rs`).
 """
 
 from __future__ import annotations
@@ -13,12 +13,12 @@ from typing import Any
 
 from lanlab.user_files import text_of
 
-#: Larger than any count, rate or time in ns that is measured.
+#: Larger than any count, rate or time in ns that can be measured.
 MOST = 2.0**63
 
 
 class BadValue(ValueError):
-    """What a text is that is none of these."""
+    """A text that is not valid."""
 
 
 def json_of(text: str | bytes) -> Any:
@@ -26,7 +26,7 @@ def json_of(text: str | bytes) -> Any:
     The value of a JSON text.
 
     Raises:
-        BadValue: It is not JSON, is nested without end, or has a number that is not finite.
+        BadValue: It is not JSON, is nested too deeply, or contains a number that is not finite.
 
     Examples:
         >>> json_of('{"loss": 0.5}')
@@ -44,7 +44,7 @@ def json_of(text: str | bytes) -> Any:
     except (json.JSONDecodeError, UnicodeDecodeError):
         raise BadValue("not JSON") from None
     except ValueError:
-        # Python reads whole numbers of a few thousand digits.
+        # Python limits the digits of an integer that it reads.
         raise BadValue("a whole number of thousands of digits") from None
 
 
@@ -54,9 +54,9 @@ def toml_of(content: bytes) -> dict[str, Any]:
 
     Raises:
         UnicodeDecodeError: It is not UTF-8.
-        ValueError: It is not TOML, or nested without end.
+        ValueError: It is not TOML, or is nested too deeply.
     """
-    # Here: what is measured from the command line has no file.
+    # Imported here, because measurements from the command line read no TOML file.
     import tomllib
 
     try:
@@ -66,7 +66,7 @@ def toml_of(content: bytes) -> dict[str, Any]:
 
 
 def in_range(number: float) -> bool:
-    """Whether a number can be a count, a rate or a time that somebody measured."""
+    """Whether a number can be a measured count, rate or time."""
     return 0 <= number <= MOST
 
 

@@ -1,6 +1,6 @@
 """
-Pipes to and from other programs, in bounded time and memory: a program may read nothing that is
-written to it, and print without end.
+Pipes to and from other programs, in bounded time and memory, even if a program reads nothing or
+never stops printing.
 """
 
 from __future__ import annotations
@@ -18,36 +18,36 @@ from collections.abc import Callable, Sequence
 from typing import IO, Any
 
 KEPT_BYTES = 65_536
-#: One that prints more of it than this is ended.
+#: A program that prints more than this is ended.
 MOST_BYTES = 64 * 2**20
-#: What a program may print that is started for its answer alone.
+#: Output limit of a program that is started only for its answer.
 MOST_ANSWER_BYTES = 2**20
 _PIECE_BYTES = 65_536
 _REST_WITHIN_S = 1.0
 
 
 class Stalled(OSError):
-    """The reader of a pipe takes nothing."""
+    """The program at the other end of the pipe does not read."""
 
 
 def write_within(
     pipe: IO[bytes], octets: bytes, within_s: float, stalled_s: float | None = None
 ) -> None:
     """
-    Write to a pipe without waiting for ever. Nothing may be in its buffer.
+    Write to a pipe within a time limit. Its buffer must be empty.
 
     Args:
-        within_s: Time for all; 0: it must have room at once.
-        stalled_s: Longest time in which the reader takes nothing.
+        within_s: Time limit in total; 0: the pipe must have room at once.
+        stalled_s: Longest time in which the other end reads nothing.
 
     Raises:
-        Stalled: The time is over, and a part may have been written.
-        OSError: The reader is gone.
+        Stalled: The time is over; part of the data may have been written.
+        OSError: The other end is closed.
     """
     try:
         descriptor = pipe.fileno()
     except io.UnsupportedOperation:
-        # An object that bounds the time by itself.
+        # This object limits the time itself.
         descriptor = -1
     if descriptor < 0 or sys.platform == "win32":
         pipe.write(octets)
@@ -58,7 +58,7 @@ def write_within(
     waiting.register(descriptor, select.POLLOUT)
     view, until = memoryview(octets), time.monotonic() + within_s
     while view:
-        # With what is left, so that a reader that is slow throughout has no more than its time.
+        # Within the remaining time, so that a slow reader does not get more time.
         left_s = until - time.monotonic()
         wait_s = left_s if stalled_s is None else min(left_s, stalled_s)
         if not waiting.poll(max(0.0, wait_s) * 1000):
@@ -68,7 +68,7 @@ def write_within(
 
 
 class Tail:
-    """The last that a program prints, read on a thread of its own until the pipe ends."""
+    """The end of a program's output, read by a separate thread until the pipe closes."""
 
     def __init__(
         self,
@@ -81,10 +81,10 @@ class Tail:
     ) -> None:
         """
         Args:
-            pipe: Closed by the thread when it has ended.
+            pipe: The thread closes it at the end.
             name: Name of the thread.
-            on_flood: Called once, on that thread, when there was more than `most_bytes`: it ends
-                the program, and no more is read. `None`: as much may come as will.
+            on_flood: Called once, on that thread, if the output exceeds `most_bytes`: it ends the
+                program, and reading stops. `None`: no limit.
         """
         self._pipe, self._on_flood = pipe, on_flood
         self._kept_bytes, self._most_bytes = kept_bytes, most_bytes
@@ -96,7 +96,7 @@ class Tail:
         self._thread.start()
 
     def _read(self) -> None:
-        # What a buffered reader has got, and of a plain one what there is.
+        # A buffered reader returns its buffer, a plain one the data that has arrived.
         read: Callable[[int], bytes | None] = getattr(self._pipe, "read1", self._pipe.read)
         with contextlib.suppress(OSError, ValueError), self._pipe:
             while piece := read(_PIECE_BYTES):
@@ -117,21 +117,23 @@ class Tail:
         return next((line for line in lines if line), "")
 
     def join(self, within_s: float = _REST_WITHIN_S) -> None:
-        """Wait until all is read: until the program has ended, and all that it gave the pipe to."""
+        """Wait until everything is read: until the program and all that inherited the pipe have
+        ended.
+        """
         self._thread.join(within_s)
 
 
 def flood(most_bytes: int = MOST_BYTES) -> str:
-    """What is said of a program that was ended for what it printed."""
+    """The message for a program that was ended because of its output."""
     return f"wrote more than {most_bytes // 2**20} MiB of output and was ended"
 
 
 def end_group(process: subprocess.Popen[bytes]) -> None:
-    """End a program that began a session, with what it has started in its process group."""
+    """End a program that leads a session, with all programs of its process group."""
     try:
         os.killpg(process.pid, signal.SIGKILL)
     except (AttributeError, ProcessLookupError, PermissionError):
-        # On Windows there are no groups.
+        # Windows has no process groups.
         process.kill()
     process.wait()
 
@@ -140,10 +142,10 @@ def run_briefly(
     argv: Sequence[str], within_s: float, text: str = "", **options: Any
 ) -> subprocess.CompletedProcess[str]:
     """
-    Run a program for its answer, as `subprocess.run` does, but in bounded memory.
+    Run a program and return its output, like `subprocess.run` but with bounded memory.
 
     Args:
-        text: For its standard input.
+        text: Standard input.
         options: For `subprocess.Popen`.
 
     Raises:
@@ -151,7 +153,7 @@ def run_briefly(
         subprocess.TimeoutExpired: It took too long and was ended.
     """
     pipe = subprocess.PIPE
-    # In a group of its own, to be ended with what it starts.
+    # In its own group, so that its child processes end with it.
     process = subprocess.Popen(
         argv, stdin=pipe, stdout=pipe, stderr=pipe, start_new_session=True, **options
     )
@@ -164,7 +166,7 @@ def run_briefly(
     until = time.monotonic() + within_s
     try:
         with contextlib.suppress(OSError), process.stdin:
-            # What reads nothing may still end well.
+            # A program that does not read its input can still succeed.
             write_within(process.stdin, text.encode(), within_s)
         process.wait(max(0.0, until - time.monotonic()))
         for each in (out, err):

@@ -1,8 +1,8 @@
 """
-The roles of a trial: what each end of it is called, from the request to the store.
+The roles of a trial: the names of its two ends, from the request to the store.
 
-The first host of a testbed has the first role of a workload, the second host the second, unless a
-stream goes the other way.
+The first host of a testbed has the first role of a workload, the second host the second, unless the
+stream is reversed.
 """
 
 from __future__ import annotations
@@ -20,22 +20,22 @@ ROLES: Mapping[str, tuple[str, str]] = {
 }
 _STREAMS_OF: Mapping[str, tuple[str, str]] = {"load": ROLES["stream"]}
 RECEIVER = "receiver"
-#: Direction of a stream from the second host to the first; of one both ways; and how the roles of
-#: its second direction begin.
+#: Direction values of a stream: reversed, or both at once. Prefix of the roles of the second
+#: direction.
 REVERSE, BOTH = "reverse", "both"
 REVERSE_PREFIX = "reverse_"
-#: What records of before 2026-11-24 call the ends of every workload, and in its setup.
+#: Role names in records before 2026-11-24, and in their setup.
 _ENDS = ("source", "target")
 _CONNECTIONS = ("connector", "listener")
 
 
 def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
     """
-    Which of a testbed's two hosts has which role, the role that begins first.
+    The role of each of the two hosts, the first role first.
 
     Args:
         roles: Roles of the workload.
-        direction: Direction of a stream; of others something else or nothing.
+        direction: Direction of a stream; for other workloads anything else.
 
     Examples:
         >>> host_places(("sender", "receiver"), "forward")
@@ -49,8 +49,7 @@ def host_places(roles: tuple[str, ...], direction: object) -> dict[str, int]:
 
 def every_place(workload: str, direction: object) -> dict[str, int]:
     """
-    The same of every role in which a host does something: those of a second direction too, and of
-    the streams during an echo.
+    The host of each role, including roles of a second direction and of the streams during an echo.
 
     Examples:
         >>> every_place("stream", "both")["reverse_sender"]
@@ -70,12 +69,12 @@ def every_place(workload: str, direction: object) -> dict[str, int]:
 
 
 def result_roles(workload: str) -> tuple[str, ...]:
-    """Every role that a trial of a workload can have a result of."""
+    """All roles for which a trial of a workload can have a result."""
     return tuple(every_place(workload, BOTH)) if workload in ROLES else ()
 
 
 def is_one_way(workload: str) -> bool:
-    """Whether a workload is a stream: messages that go from a sender to a receiver.
+    """Whether a workload is a stream: a sender sends messages to a receiver.
 
     Examples:
         >>> is_one_way("stream"), is_one_way("load"), is_one_way("echo")
@@ -85,7 +84,7 @@ def is_one_way(workload: str) -> bool:
 
 
 def has_streams(workload: str) -> bool:
-    """Whether a workload is a stream or has some during its own exchange.
+    """Whether a workload is a stream or runs streams during its own exchange.
 
     Examples:
         >>> has_streams("stream"), has_streams("load"), has_streams("echo")
@@ -96,11 +95,11 @@ def has_streams(workload: str) -> bool:
 
 def with_roles(workload: str, raw: Mapping[str, Any]) -> Mapping[str, Any]:
     """
-    What a trial left, by the names of its roles.
+    The results of a trial by role.
 
     Args:
         workload: Its name.
-        raw: As it was stored. What already has roles comes back as it is.
+        raw: As stored. Results that already have roles are returned unchanged.
     """
     roles = ROLES.get(workload)
     if roles is None or not any(end in raw for end in _ENDS):

@@ -1,11 +1,11 @@
-"""What this process could not remove from users' servers: reported when the command ends."""
+"""Files that lanlab could not remove from users' servers, reported when the command ends."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: Warnings and hints, by the directory of the trial: its URL; and whether something is left.
+#: Warnings and hints by URL of the trial's directory, and whether files are left.
 _left: dict[str, tuple[str, str, bool]] = {}
 
 _MOST_NAMES = 3
@@ -13,11 +13,11 @@ _MOST_NAMES = 3
 
 def note(place: str, left: Mapping[str, Any]) -> None:
     """
-    A server has refused to remove something of a trial.
+    Note that a server refused to remove files of a trial.
 
     Args:
-        place: The URL of the directory of the trial.
-        left: As an engine tells it: `names`, `count` and `refusal`.
+        place: URL of the trial's directory.
+        left: As an engine reports it: `names`, `count` and `refusal`.
     """
     _left[place] = (
         f"the server refused to remove what lanlab wrote: {names_of(left)} stay at "
@@ -29,11 +29,12 @@ def note(place: str, left: Mapping[str, Any]) -> None:
 
 def note_unknown(place: str, why: str, *, is_written: bool) -> None:
     """
-    A trial could not be removed from its server for another reason, as that it does not answer.
+    Note that a trial's files could not be removed for another reason, such as a server that does
+    not answer.
 
     Args:
-        place: The URL of the directory of the trial.
-        is_written: Whether it is known to be there.
+        place: URL of the trial's directory.
+        is_written: Whether the directory is known to exist.
     """
     stays = "what lanlab wrote stays" if is_written else "something of lanlab's may be left"
     _left[place] = (f"{stays} at {place}: it could not be removed: {why}", _hint(place), True)
@@ -41,11 +42,11 @@ def note_unknown(place: str, why: str, *, is_written: bool) -> None:
 
 def note_unlisted(place: str, why: str) -> None:
     """
-    A directory of a trial could not be listed, or not so that it was understood.
+    Note that a trial's directory could not be listed, or that the list was not understood.
 
     Args:
-        place: The URL of the directory of the trial.
-        why: What in it was not understood, or what the server said.
+        place: URL of the trial's directory.
+        why: What was not understood, or the server's message.
     """
     _left[place] = (
         f"what lanlab wrote at {place} was removed by its names, as the listing there was not "
@@ -60,8 +61,9 @@ def forget(place: str) -> None:
 
 
 def take() -> list[tuple[str, str, bool]]:
-    """All that is to be reported, each with a hint, and whether something is left; from then on it
-    counts as reported."""
+    """
+    All reports, each with a hint, and whether files are left. Afterwards they count as reported.
+    """
     left = list(_left.values())
     _left.clear()
     return left

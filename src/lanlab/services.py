@@ -1,7 +1,8 @@
 """
-The file services: one row for each, which is all that lanlab's Python has to know of it.
+The file services, one row each, with all that the Python package knows about them.
 
-A new one is a client and an embedded server (`crates/clients`, `crates/servers`), and a row here.
+A new service needs a client and an embedded server (`crates/clients`, `crates/servers`), and a row
+here.
 """
 
 from __future__ import annotations
@@ -19,26 +20,26 @@ class Carrier:
     about: str
     family: Literal["ip", "mac", "ipx"]
     has_signatures_and_raw: bool = True
-    #: The service whose messages it carries; `None`: that of every service.
+    #: The service whose messages it carries; `None`: any service.
     service: str | None = "smb1"
     dialects: tuple[str, ...] = ()
-    #: Octets of messages in its fullest frame, and of the packet that holds them; `None` of IP.
+    #: Message bytes in its largest frame, and in the packet that holds them; `None` for IP.
     fullest_frame: tuple[int, int] | None = None
 
 
 @dataclass(frozen=True)
 class SystemProfile:
-    """A system of the time whose server and stations the engine has, with SMB 1 in one dialect."""
+    """A period system whose server and stations the engine emulates, with one dialect of SMB 1."""
 
     title: str
-    #: What it goes over, of `CARRIERS`.
+    #: Its carrier, of `CARRIERS`.
     carrier: str
     dialect: str
     message_bytes: int
     sessions: int
 
 
-#: By name, as the engine's profiles have them (`crates/stack/src/smb/profile.rs`).
+#: By the name of the engine's profile (`crates/stack/src/smb/profile.rs`).
 PROFILES: Mapping[str, SystemProfile] = {
     "pc-lan-program": SystemProfile("IBM's PC LAN Program", "nbf", "core", 2112, 32),
     "three-plus": SystemProfile("3Com's 3+", "spp", "core", 4160, 32),
@@ -51,7 +52,7 @@ def profiles_over(carrier: str) -> Mapping[str, SystemProfile]:
 
 CARRIERS: Mapping[str, Carrier] = {
     "tcp": Carrier("TCP", "the system's TCP", "ip", service=None),
-    # Headers of LLC and NetBIOS have 18 octets, of IPX 30, of NetBIOS in it 18, of NetWare 8.
+    # Header sizes: LLC and NetBIOS 18 bytes, IPX 30, NetBIOS on IPX 18, NetWare 8.
     "nbf": Carrier("NetBEUI", "NetBIOS straight on Ethernet", "mac", fullest_frame=(1482, 1500)),
     "ipx": Carrier(
         "IPX",
@@ -75,25 +76,25 @@ CARRIERS: Mapping[str, Carrier] = {
         fullest_frame=(534, 576),
     ),
 }
-#: The carrier of every service, unless another one is asked for.
+#: The default carrier of every service.
 USUAL_CARRIER = "tcp"
 FRAME_CARRIERS: Mapping[str, Carrier] = {
     name: one for name, one in CARRIERS.items() if one.family != "ip"
 }
-#: The same for people, as in `NetBEUI, IPX or NetBIOS over IPX`.
+#: The carriers in words, as in `NetBEUI, IPX or NetBIOS over IPX`.
 FRAME_TITLES = " or ".join(
     ", ".join(dict.fromkeys(one.title for one in FRAME_CARRIERS.values())).rsplit(", ", 1)
 )
 
 
 def frame_carriers_of(service: str) -> Mapping[str, Carrier]:
-    """The carriers straight on Ethernet that a service of the engine can choose from."""
+    """The Ethernet carriers that a service can choose from."""
     return {name: one for name, one in FRAME_CARRIERS.items() if one.service == service}
 
 
 NEAREST = "the nearest server"
 
-#: The server that comes with the engine, in place of the name of an installed one.
+#: Name of the engine's own server, instead of an installed one.
 EMBEDDED = "embedded"
 
 
@@ -101,37 +102,38 @@ EMBEDDED = "embedded"
 class Service:
     name: str
     title: str
-    #: Where its servers usually listen; 0: its carrier has no ports, `None`: it has no connections.
+    #: Usual port of its servers; 0: its carrier has no ports, `None`: it has no connections.
     port: int | None = None
     schemes: tuple[str, ...] = ()
-    #: What the first part of a URL's path names if no directory; an export is the whole path.
+    #: What the first part of a URL's path names, if not a directory; an export is the whole path.
     share: Literal["share", "volume", "bucket", "export"] | None = None
-    #: Whether a URL without a host is of the server that answers first.
+    #: Whether a URL without a host means the first server that answers.
     has_nearest: bool = False
-    #: Whether a URL's path begins in the directory of the login (RFC 1738, section 3.2.2), and not
-    #: where all files of the server do.
+    #: Whether a URL's path starts in the login directory (RFC 1738, section 3.2.2), not at the
+    #: server's root.
     has_login_directory: bool = False
     has_identity: bool = False
     has_users: bool = True
-    #: Whether it reads and writes parts of a file, or whole files only.
+    #: Whether it reads and writes parts of a file, or only whole files.
     has_blocks: bool = False
-    #: Dialects that can be asked for, the oldest first; none: there is nothing to choose.
+    #: Dialects to choose from, oldest first; empty: no choice.
     dialects: tuple[str, ...] = ()
-    #: Whether a server may know only names of 8 characters, a dot and 3 characters.
+    #: Whether a server may support only 8.3 names.
     has_short_names: bool = False
     has_domains: bool = False
     domain_option: str | None = None
-    #: Whether lanlab's own server may serve everybody, without a password.
+    #: Whether lanlab's own server can serve without a password.
     has_guests: bool = False
-    #: Characters of its longest password, of ASCII, in which small letters may count as large ones;
-    #: `None`: any password will do.
+    #: Length limit of its password (ASCII), in which lower and upper case may be equal; `None`: any
+    #: password is allowed.
     most_password_characters: int | None = None
     own_parameters: tuple[str, ...] = ()
-    #: Parameters that a URL can say after `?`.
+    #: Parameters that a URL can have after `?`.
     url_options: tuple[str, ...] = ()
-    #: What carries it, of `CARRIERS`; one that is not the usual one stands behind `+` in the name.
+    #: Its carrier, of `CARRIERS`; a carrier other than the default follows `+` in the name.
     carrier: str = USUAL_CARRIER
-    #: Whether files are copied by it; one that only `stations` has is there to measure lanlab.
+    #: Whether `copy` can use it. A service that only `stations` has exists to measure lanlab
+    #: itself.
     has_files: bool = True
     is_simulated: bool = False
 
@@ -165,7 +167,7 @@ _SMB1 = Service(
     has_short_names=True,
     has_domains=True,
     has_guests=True,
-    # LM cuts a password into two halves of seven ([MS-NLMP] 3.3.1).
+    # LM splits a password into two halves of seven characters ([MS-NLMP] 3.3.1).
     most_password_characters=14,
     own_parameters=("dialect", "signing", "raw", "tcp_profile", "wins"),
     url_options=("dialect", "signing", "wins"),
@@ -178,7 +180,7 @@ _S3 = Service("s3", "S3", 80, share="bucket", has_domains=True, domain_option="r
 
 
 def _smb1_over(carrier: str) -> Service:
-    """SMB 1 over a carrier straight on Ethernet, which has neither ports nor WINS."""
+    """SMB 1 over an Ethernet carrier, which has neither ports nor WINS."""
     has_all = CARRIERS[carrier].has_signatures_and_raw
     own = ("dialect", "signing", "raw") if has_all else ("dialect",)
     return replace(
@@ -209,7 +211,7 @@ _ROWS = (
     ),
     Service("webdav", "WebDAV", 80, schemes=("http", "dav")),
     Service("webdavs", "WebDAV with TLS", 443, schemes=("https", "davs"), has_identity=True),
-    # The port of NFS is the portmapper's to tell: here, where servers commonly are.
+    # The portmapper announces the port of NFS; this is the usual one.
     Service("nfs", "NFS", 2049, share="export", has_users=False, has_blocks=True),
     Service("smb", "SMB", 445, share="share", has_blocks=True, has_domains=True),
     _SMB1,
@@ -236,7 +238,7 @@ SERVICES: Mapping[str, Service] = {service.name: service for service in _ROWS}
 
 
 def services_with_files() -> list[str]:
-    """Names of the services that can be copied to, in the order of the table."""
+    """Names of the services that `copy` supports, in table order."""
     return [name for name, one in SERVICES.items() if one.has_files]
 
 
@@ -246,7 +248,7 @@ def schemes() -> dict[str, Service]:
 
 
 def carried_by(service: str, carrier: str) -> Service | None:
-    """A service over another carrier; `None`: there is no such one."""
+    """A service over another carrier; `None`: it does not exist."""
     wanted = (SERVICES[service].engine_name, carrier)
     found = (one for one in SERVICES.values() if (one.engine_name, one.carrier) == wanted)
     return next(found, None)

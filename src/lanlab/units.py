@@ -1,8 +1,8 @@
 """
 Quantities as people write them, and back.
 
-Inside lanlab a rate is whole bit/s, a size whole bytes and a time seconds. Only the command line,
-study files and reports speak in other units, through this module. kB is 1000 B, KiB is 1024 B.
+Internally a rate is whole bit/s, a size whole bytes and a time seconds. The command line, study
+files and reports convert other units with this module. kB is 1000 B, KiB is 1024 B.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from collections.abc import Mapping
 
 from lanlab.errors import UsageError
 
-#: Digits are those of ASCII: `\d` and `float` take those of every script, and would read others.
+#: ASCII digits only: `\d` and `float` accept digits of every script.
 _NUMBER = re.compile(
     r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*([A-Za-zµ/]*)\s*"
 )
@@ -24,7 +24,7 @@ _COMMA = "has a comma in its number; write it with a decimal point, or without i
 _HUGE_EXPONENT = re.compile(r"[0-9.]+[eE][+-]?[0-9]{3,}.*", re.DOTALL)
 _SHARE = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)(?:[eE]([+-]?[0-9]{1,2}))?\s*(%?)\s*")
 
-#: The blank between a number and its unit, or its half width.
+#: The space between a number and its unit, full or half width.
 _BEFORE_UNIT = re.compile(
     r"(?<=[0-9]) (?=(?:(?:[kKMGTPnmµ]i?)?(?:bit|B|s|Hz)(?:/[a-zA-Z]+)?(?![A-Za-zµ])|%|±))"
     r"|(?<=±) (?=[0-9])"
@@ -33,7 +33,7 @@ _NO_BREAK = "\u00a0"
 
 _DECIMAL = {"k": 10**3, "M": 10**6, "G": 10**9}
 _BINARY = {"Ki": 2**10, "Mi": 2**20, "Gi": 2**30}
-#: Bits are never counted in thousandths, nor in powers of two: here case says nothing.
+#: Bits have no milli prefix and no powers of two, so case does not matter.
 _BIT_PREFIXES = {"": 1, "K": 10**3, "m": 10**6, "g": 10**9, **_DECIMAL}
 _BIT_WORDS = ("bit", "Bit", "bits", "Bits")
 _BYTE_PREFIXES = {"": 1, **_DECIMAL, **_BINARY}
@@ -42,7 +42,7 @@ _BIT_RATE = {
     **_DECIMAL,
     **{f"{prefix}bps": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
     **{f"{prefix}b/s": factor for prefix, factor in {"": 1, "K": 10**3, **_DECIMAL}.items()},
-    # As tc writes it, `5mbit`, and iperf, `5 Mbits/sec`.
+    # As tc writes it (`5mbit`), and iperf (`5 Mbits/sec`).
     **{
         f"{prefix}{word}{end}": factor
         for prefix, factor in _BIT_PREFIXES.items()
@@ -81,7 +81,7 @@ _TIME = {
     "hour": 3600.0,
     "hours": 3600.0,
 }
-#: The units that a message lists, and those that are named in place of a mistyped one.
+#: The units that messages list and suggest for a mistyped unit.
 _SHOWN: Mapping[str, tuple[str, ...]] = {
     "rate": (
         *("bit/s", "k", "M", "G", "kbit/s", "Mbit/s", "Gbit/s", "B/s", "kB/s", "MB/s", "GB/s"),
@@ -90,8 +90,7 @@ _SHOWN: Mapping[str, tuple[str, ...]] = {
     "size": ("B", "k", "M", "G", "kB", "MB", "GB", "Ki", "Mi", "Gi", "KiB", "MiB", "GiB"),
     "time": ("s", "ms", "us", "µs", "min", "m", "h"),
 }
-#: What a unit may stand for that means one thing to one program and another to the next: `mbps` is
-#: megabytes to tc and megabits to most people, `KB` 1000 or 1024 bytes.
+#: Ambiguous units: `mbps` is megabytes to tc and megabits to most people, `KB` 1000 or 1024 bytes.
 _AMBIGUOUS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
     "rate": {
         **{f"{p.lower()}bps": (f"{p}bit/s", f"{p}B/s") for p in "MG"},
@@ -114,14 +113,14 @@ _AMBIGUOUS: Mapping[str, Mapping[str, tuple[str, ...]]] = {
 
 def lines_of(text: str, width: int, indent: str = "", first: str = "") -> list[str]:
     """
-    A text in lines of at most `width` letters: broken between words, and neither within a word nor
-    between a number and its unit. A longer word has a line of its own.
+    Wrap a text into lines of at most `width` characters, but not within a word or between a number
+    and its unit. A longer word gets its own line.
 
     Args:
-        text: Of one line.
-        width: In letters.
-        indent: Before all lines but the first.
-        first: Before the first.
+        text: One line.
+        width: In characters.
+        indent: Before all lines except the first.
+        first: Before the first line.
 
     Examples:
         >>> lines_of("mean 165 µs, longest 358 µs; paused for 5.66 ms at most", 20)
@@ -143,7 +142,7 @@ def lines_of(text: str, width: int, indent: str = "", first: str = "") -> list[s
 
 
 def words_of(text: str) -> list[str]:
-    """What `lines_of` never breaks."""
+    """The parts that `lines_of` never breaks."""
     kept = re.split(r"[ \t\r\n]+", _BEFORE_UNIT.sub(_NO_BREAK, text).strip())
     return [word.replace(_NO_BREAK, " ") for word in kept if word]
 
@@ -187,8 +186,8 @@ def plain_number(text: str) -> float:
     Read a number without a unit.
 
     Raises:
-        ValueError: Something else, also NaN, an infinity, and digits of other scripts, which
-            `float` takes.
+        ValueError: Not a plain number; also NaN, infinities and digits of other scripts, which
+        `float` accepts.
 
     Examples:
         >>> plain_number("2.5"), plain_number("1e3")
@@ -200,7 +199,7 @@ def plain_number(text: str) -> float:
 
 
 def _meant(unit: str, what: str) -> tuple[str, ...]:
-    """Units that a person may have meant by one that is not known, or that has two meanings."""
+    """Units that the user may have meant by an unknown or ambiguous one."""
     if unit in _AMBIGUOUS[what]:
         return _AMBIGUOUS[what][unit]
     shown = _SHOWN[what]
@@ -209,10 +208,10 @@ def _meant(unit: str, what: str) -> tuple[str, ...]:
 
 
 def parse_share(text: str) -> float:
-    """Read a share: a number, or one of hundredths with `%`.
+    """Read a share: a number, or a percentage with `%`.
 
     Returns:
-        The share; 1 is all.
+        The share; 1 is everything.
 
     Raises:
         UsageError: Not a number, with or without `%`.
@@ -226,7 +225,7 @@ def parse_share(text: str) -> float:
         problem = _COMMA if _WITH_COMMA.fullmatch(text.strip()) else "is not a share"
         raise UsageError(f"share: `{text}` {problem}", hint="write e.g. `5%` or `0.05`")
     value = float(f"{match[1]}e{match[2] or 0}")
-    # As a person writes it: 0.001, not 0.0010000000000000002.
+    # As people write it: 0.001, not 0.0010000000000000002.
     return round(value / 100, 15) if match[3] else value
 
 
@@ -327,7 +326,7 @@ def format_size(size_bytes: int) -> str:
 
 
 def format_clock(seconds: float) -> str:
-    """A time to come or gone, to the second, as clocks have it.
+    """A future or past duration, to the second, in clock notation.
 
     Examples:
         >>> format_clock(75), format_clock(3_725.4), format_clock(-1)

@@ -1,4 +1,4 @@
-"""Files that a user names: regular ones of a bounded size, judged before anything is read."""
+"""Regular files of bounded size that a user names, checked before anything is read."""
 
 from __future__ import annotations
 
@@ -9,8 +9,8 @@ from pathlib import Path
 
 from lanlab.errors import UsageError, system_hint
 
-#: Opening neither waits for a writer of a FIFO, nor makes us the owner of a terminal; Windows has
-#: neither.
+#: With these flags, opening neither waits for the writer of a FIFO nor makes a terminal the
+#: controlling one. Windows has neither.
 READ_FLAGS = (
     os.O_RDONLY
     | getattr(os, "O_NONBLOCK", 0)
@@ -22,33 +22,34 @@ _PIECE_BYTES = 2**20
 
 def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
     """
-    All of a regular file, or of one that symbolic links lead to.
+    Content of a regular file; symbolic links are followed.
 
     Args:
-        what: What the file is to the user, as `password file` or `--trust`.
-        most_bytes: A longer file is refused, and no more than one byte beyond is read of any.
+        what: What the file is for the user, such as `password file` or `--trust`.
+        most_bytes: Longer files are refused; at most one byte beyond this is read.
 
     Raises:
-        UsageError: It is not there, cannot be read, is too long, or is a directory, FIFO, socket or
-            device, which is not even opened.
+        UsageError: It does not exist, cannot be read, is too long, or is a directory, FIFO, socket
+            or
+        device, which is not even opened.
     """
     name = f"{what} `{path}`"
     try:
-        # Opening may be all that it takes: a tape is wound back, a watchdog begins to wait.
+        # Opening alone can have an effect: a tape rewinds, a watchdog starts.
         _check_regular(path.stat().st_mode, name)
         descriptor = os.open(path, READ_FLAGS)
         with open(descriptor, "rb", buffering=0) as file:  # noqa: PTH123 - of a descriptor
             facts = os.fstat(descriptor)
-            # It may have been replaced meanwhile.
+            # Another file may have replaced it meanwhile.
             _check_regular(facts.st_mode, name)
             if facts.st_size > most_bytes:
                 raise _too_long(name, facts.st_size, most_bytes)
             content = bytearray()
-            # A file of the kernel's says that it is empty, and another may still grow.
+            # Kernel files report size 0, and other files may still grow.
             while piece := file.read(min(_PIECE_BYTES, most_bytes + 1 - len(content))):
                 content += piece
     except (OSError, ValueError) as error:
-        # A name with a zero in it is a ValueError.
+        # A name with a zero byte raises ValueError.
         why = error.strerror if isinstance(error, OSError) else None
         raise UsageError(
             f"{name}: {why or error}", hint=system_hint(error, "name another file")
@@ -60,11 +61,10 @@ def read_user_file(path: Path, what: str, most_bytes: int) -> bytes:
 
 def text_of(content: bytes) -> str:
     """
-    The text of a file, which is UTF-8. A byte order mark before it, as editors of Windows write
-    one, is no part of it.
+    Content of a UTF-8 text file, without a byte order mark, which some editors on Windows write.
 
     Raises:
-        UnicodeDecodeError: It is not UTF-8; of UTF-16 the reason says so.
+        UnicodeDecodeError: It is not UTF-8; the reason mentions UTF-16 if it is that.
 
     Examples:
         >>> text_of(codecs.BOM_UTF8 + b"schema = 1")
@@ -77,7 +77,7 @@ def text_of(content: bytes) -> str:
 
 
 def special(mode: int) -> str | None:
-    """What something is that is no regular file, by its mode; `None`: it is one."""
+    """Kind of something that is not a regular file, by its mode; `None`: a regular file."""
     if stat.S_ISREG(mode):
         return None
     kinds = {

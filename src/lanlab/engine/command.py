@@ -1,4 +1,4 @@
-"""What starts an engine on a host that is reached over a connection."""
+"""The command that starts an engine on a host, over a connection."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import IO, Protocol
 
 from lanlab.frozen import dataclass
 
-#: Exit code of ssh for its own failures, and where the program there did not end by itself (ssh(1),
-#: "EXIT STATUS").
+#: ssh's exit code for its own failures, and for a remote program that was killed (ssh(1), "EXIT
+#: STATUS").
 SSH_FAILURE = 255
 
 
 class EngineProcess(Protocol):
-    """A started engine, as `subprocess.Popen` has it."""
+    """A started engine, with the interface of `subprocess.Popen`."""
 
     stdin: IO[bytes] | None
     stdout: IO[bytes] | None
@@ -28,17 +28,17 @@ class EngineProcess(Protocol):
 
 @dataclass(frozen=True)
 class EngineCommand:
-    """The command of an engine on a host that is reached over a connection."""
+    """The command that starts an engine on a host, over a connection."""
 
-    #: Empty if `begin` starts it.
+    #: Empty if `begin` starts the engine.
     argv: tuple[str, ...]
-    #: What the host is called in messages, as in `alice@nas`.
+    #: Name of the host in messages, such as `alice@nas`.
     label: str
-    #: The line after which the engine speaks: what comes before it is of login scripts. `None`:
-    #: nothing comes before.
+    #: The engine's output follows this line; output before it is from login scripts. `None`: no
+    #: such line.
     after: str | None
-    #: How often an empty line is sent, seconds, so that the engine knows that it is still wanted.
+    #: Interval, in seconds, of empty lines that tell the engine that it is still needed.
     heartbeat_s: float
-    #: Says why the connection ended; `None` while it stands.
+    #: Returns why the connection ended; `None` while it is open.
     why_ended: Callable[[], str | None]
     begin: Callable[[], EngineProcess] | None = None

@@ -1,9 +1,9 @@
 """
-The engine's schema, and checks of values against it.
+The engine's schema, and checks of values against this schema.
 
-`schema.json` is what `lanlab-engine schema` prints, without its prose. A check covers the part of
-JSON Schema that is in it: a library would cover all of it, and cost every command its import
-(`jsonschema`: 109 ms of processor time, the least of 5, 2 virtual cores, 2026-11-26).
+`schema.json` is the output of `lanlab-engine schema` without descriptions. The checks cover the
+part of JSON Schema that it uses. A library would cover all of it, but add its import to every
+command (`jsonschema`: 109 ms of CPU time, minimum of 5 runs, 2 virtual cores, 2026-11-26).
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lanlab.outside import in_range
 Check = Callable[[Any], None]
 _Schema = Mapping[str, Any]
 
-#: Ranges that the schema names by a format. Others have their own `minimum` and `maximum`.
+#: Ranges of the formats that the schema names. Other ranges are in `minimum` and `maximum`.
 _RANGES = {
     "int64": (-(2**63), 2**63 - 1),
     "int32": (-(2**31), 2**31 - 1),
@@ -32,7 +32,7 @@ _RANGES = {
 
 
 class Mismatch(ValueError):
-    """A value is not what the schema allows. `place` are the keys that lead to it."""
+    """A value that the schema does not allow. `place` has the keys that lead to it."""
 
     def __init__(self, reason: str) -> None:
         super().__init__(reason)
@@ -60,7 +60,7 @@ def _definitions() -> dict[str, Any]:
 
 def _check(schema: _Schema) -> Check:
     if "anyOf" in schema:
-        # The schema has it for what may be null, and for nothing else.
+        # The schema uses it only for values that may be null.
         return _or_null(next(each for each in schema["anyOf"] if each != {"type": "null"}))
     if "oneOf" in schema:
         return _one_of(schema["oneOf"])
@@ -95,7 +95,7 @@ def _both(first: Check, second: Check) -> Check:
 
 
 def _one_of(choices: list[_Schema]) -> Check:
-    # Names without a description share one `enum`; each with a description has a `const`.
+    # Names without a description share one `enum`; a name with a description has a `const`.
     if all("const" in each or "enum" in each for each in choices):
         values = frozenset(
             value for each in choices for value in each.get("enum", (each.get("const"),))
@@ -107,11 +107,11 @@ def _one_of(choices: list[_Schema]) -> Check:
 
         return check_constant
 
-    # Objects that differ in the one key that is a constant in all of them.
+    # Objects that differ in one key, which is a constant in each of them.
     (tag,) = (key for key, each in choices[0]["properties"].items() if "const" in each)
     by_tag = {each["properties"][tag]["const"]: each for each in choices}
 
-    # A command meets only a few kinds of result.
+    # Checks are made on demand: a command meets only a few kinds of result.
     @functools.cache
     def check_of(value: str) -> Check:
         return _check(by_tag[value])
@@ -181,7 +181,7 @@ def _number(_: _Schema) -> Check:
     def check_number(value: Any) -> None:
         if type(value) not in (float, int):
             raise Mismatch("is no number")
-        # All of an engine's are ratios, rates or times; the schema has no word for it.
+        # All numbers of an engine are ratios, rates or times; the schema cannot say that.
         if not in_range(value):
             raise Mismatch("is negative" if value < 0 else "is too large to have been measured")
 

@@ -1,6 +1,6 @@
 """
-What an engine says, read as something that may be anything: one line of bounded length is one
-message of the types that the engine's schema has, or it is refused.
+Lines from an engine. Each is untrusted input: it must be one message of bounded length and of a
+type in the engine's schema, or it is refused.
 """
 
 from __future__ import annotations
@@ -11,12 +11,12 @@ from typing import IO, Any
 from lanlab.engine import contract
 from lanlab.outside import BadValue, json_of
 
-#: Longest line that is read, bytes: twice what an engine sends at most (`MAX_REPLY_BYTES`).
+#: Longest line that is read, bytes: twice the longest that an engine sends (`MAX_REPLY_BYTES`).
 MAX_LINE_BYTES = 2 * 1024 * 1024
 
-#: Most bytes that may come before the first message of an engine.
+#: Limit of the bytes before the first message of an engine.
 _MOST_PRELUDE_BYTES = 65_536
-#: Kind of the result that ends a request, by the type of the request.
+#: Kind of the result that ends a request, by request type.
 RESULT_KINDS = {
     "describe": "description",
     "ping": "pong",
@@ -59,14 +59,14 @@ RESULT_KINDS = {
 
 
 class BadLine(ValueError):
-    """What was said is no message of an engine; the text says why."""
+    """The line is not a message of an engine; the text says why."""
 
 
 def bounded_lines(pipe: IO[bytes], most_bytes: int) -> Iterator[bytes]:
-    """The lines of a pipe, each with its end unless it is the last, in bounded memory.
+    """The lines of a pipe in bounded memory, each with its line end (the last may have none).
 
     Raises:
-        BadLine: One has more than `most_bytes`.
+        BadLine: A line has more than `most_bytes`.
     """
     while line := pipe.readline(most_bytes + 1):
         if len(line) > most_bytes:
@@ -76,10 +76,10 @@ def bounded_lines(pipe: IO[bytes], most_bytes: int) -> Iterator[bytes]:
 
 def skip_to(lines: Iterator[bytes], mark: bytes) -> None:
     """
-    Pass over what comes before a line: what login scripts of a host print.
+    Skip all output before a line: login scripts of a host may print text.
 
     Raises:
-        BadLine: It does not come, or much else does.
+        BadLine: The line does not arrive, or too much arrives before it.
     """
     octets = 0
     for line in lines:
@@ -96,7 +96,7 @@ def read_line(line: bytes) -> dict[str, Any]:
     A line as a JSON object with a `type`.
 
     Raises:
-        BadLine: It is no such thing, or a number in it is not finite.
+        BadLine: It is not such an object, or contains a number that is not finite.
     """
     try:
         value = json_of(line)
@@ -109,14 +109,14 @@ def read_line(line: bytes) -> dict[str, Any]:
 
 def check_reply(line: dict[str, Any]) -> None:
     """
-    Hold a line to the engine's schema.
+    Check a line against the engine's schema.
 
     Raises:
-        BadLine: It says something else, with the place of the first difference.
+        BadLine: It does not match; the message names the place of the first difference.
     """
     try:
         contract.definition("Reply")(line)
     except contract.Mismatch as error:
-        # What is found is not repeated: it may be anything.
+        # The message does not repeat the value, which may be anything.
         place = ".".join(part[:40] for part in error.place[:8])
         raise BadLine(f"`{place}` {error.reason}") from None

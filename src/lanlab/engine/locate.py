@@ -1,4 +1,4 @@
-"""Where the engine binary is."""
+"""Finds the engine binary."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ NAME = "lanlab-engine.exe" if os.name == "nt" else "lanlab-engine"
 
 def engine_path() -> str:
     """
-    The engine binary: `LANLAB_ENGINE` if set, else the one installed next to this Python (a virtual
-    environment need not be active), else the first on PATH.
+    The engine binary: `LANLAB_ENGINE` if set, else the one next to this Python (even if its virtual
+    environment is not active), else the first on PATH.
 
     Raises:
-        UnmetNeed: There is none, or `LANLAB_ENGINE` is no program.
+        UnmetNeed: It does not exist, or `LANLAB_ENGINE` is not a program.
     """
     named = os.environ.get("LANLAB_ENGINE")
     if named:

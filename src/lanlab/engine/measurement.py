@@ -1,4 +1,4 @@
-"""A request that an engine is at, and what comes of it."""
+"""A request that an engine is executing, and its results."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ from typing import Any, Protocol, cast
 from lanlab.engine.lines import BadLine
 from lanlab.errors import EngineError, EngineLost, EngineOverdue
 
-#: Lines of a request that are kept until somebody takes them; an engine of ours sends two.
+#: Limit of lines of a request that wait to be read; our engine sends two.
 _KEPT_LINES = 8
 ENDS = ("result", "error")
 _CONVERSATION = ("ready", *ENDS)
 
-#: A request that the engine cannot read. Its own hint is for who writes requests; here lanlab does.
+#: Hint for a request that the engine cannot read. The engine's own hint is for authors of requests,
+#: but here lanlab is the author.
 _MALFORMED = "request.malformed"
 _OUR_FAULT = "lanlab asked for this, and should have refused it before: please report it"
 
@@ -22,7 +23,7 @@ _Line = dict[str, Any]
 
 
 class Asked(Protocol):
-    """The engine that a request was made to, as far as a request has to know it."""
+    """The engine of a request, as far as the request needs it."""
 
     @property
     def name(self) -> str:
@@ -33,7 +34,7 @@ class Asked(Protocol):
         """Name of its host, for people."""
 
     def lost(self) -> EngineLost:
-        """How it ended."""
+        """The error with which the engine ended."""
 
 
 class Measurement:
@@ -43,18 +44,18 @@ class Measurement:
         self._engine = engine
         self._lines: queue.SimpleQueue[_Line | None] = queue.SimpleQueue()
         self.on_progress: Callable[[_Line], None] | None = None
-        #: Called with each line of data that comes before the result, from another thread.
+        #: Called from another thread with each line of data before the result.
         self.on_data: Callable[[_Line], None] | None = None
-        #: Called once, from another thread, when its result or error is there to be taken.
+        #: Called once from another thread when the result or error is available.
         self.on_over: Callable[[], None] | None = None
-        #: Whether its result or error has been taken: there is nothing more to come.
+        #: Whether the result or error has been read: nothing more will follow.
         self.is_over = False
-        #: Whether it has reported that it is ready. A request that prepares a trial reports it
-        #: before it writes at the server.
+        #: Whether the engine has reported that it is ready. A request that prepares a trial reports
+        #: it before it writes at the server.
         self.was_ready = False
 
     def deliver(self, line: _Line | None) -> None:
-        """Take in a line of this request, or `None` when the engine is lost."""
+        """Handle a line of this request, or `None` when the engine is lost."""
         if line is not None and line["type"] == "progress":
             if self.on_progress is not None:
                 self.on_progress(line)
@@ -71,7 +72,7 @@ class Measurement:
             self.on_over()
 
     def overdue(self, timeout_s: float) -> EngineOverdue:
-        """The error of an engine that has not answered this request in this time."""
+        """The error for an engine that has not answered this request in time."""
         return EngineOverdue(
             f"{self._engine.label}: no answer within {timeout_s:.0f} s",
             hint="check whether the host is overloaded",
@@ -110,7 +111,7 @@ class Measurement:
 
         Raises:
             EngineError: The engine ended the request instead.
-            EngineLost: It ended itself, or said nothing for `timeout_s`.
+            EngineLost: The engine ended, or sent nothing for `timeout_s`.
         """
         line = self._next(timeout_s)
         if line["type"] != "ready":
@@ -123,7 +124,7 @@ class Measurement:
 
         Raises:
             EngineError: The engine ended the request otherwise; `partial` is what it had measured.
-            EngineLost: It ended itself, or said nothing for `timeout_s`.
+            EngineLost: The engine ended, or sent nothing for `timeout_s`.
         """
         line = self._next(timeout_s)
         while line["type"] == "ready":

@@ -1,4 +1,4 @@
-"""One engine process and the conversation with it."""
+"""One engine process, and the communication with it."""
 
 from __future__ import annotations
 
@@ -28,18 +28,19 @@ from lanlab.pipes import Stalled, Tail, flood, write_within
 
 SCHEMA_VERSION = 8
 
-#: Time for an engine to begin to speak, or to answer a simple question; then it counts as lost.
+#: Time limit for an engine's first message, or for the answer to a simple request. After that it
+#: counts as lost.
 _ANSWER_S = 10.0
-#: Reading a clock takes no longer than this, unless so few readings do.
+#: Clock readings take no longer than this in total, unless that would be too few readings.
 _PINGS_S, _FEWEST_PINGS = 0.4, 4
 _END_S = 2.0
-#: Time in which a process that was killed, or is ending, is gone, unless the kernel holds it.
+#: Time in which a killed or ending process disappears, unless the kernel blocks it.
 _ENDING_S = 0.2
 _LONGEST_LINE = 4096
 
 
 _Line = dict[str, Any]
-#: What `Engine.describe` asks, to ask several engines at once.
+#: The request of `Engine.describe`, to send it to several engines at once.
 DESCRIBE: Mapping[str, object] = {"type": "describe"}
 
 
@@ -49,11 +50,11 @@ class Engine:
 
     Args:
         name: The host's name, for messages and errors.
-        command: What starts the engine on that host.
-        is_awaited: Whether to wait until it speaks; else `greet` does.
+        command: Starts the engine on that host.
+        is_awaited: Whether to wait for its first message; otherwise `greet` does.
 
     Raises:
-        EngineLost: It does not start, or says something else than `hello`.
+        EngineLost: It does not start, or its first message is not `hello`.
     """
 
     hello: _Line
@@ -91,10 +92,10 @@ class Engine:
 
     def greet(self) -> None:
         """
-        Wait until it speaks; once.
+        Wait for the engine's first message. Call once.
 
         Raises:
-            EngineLost: It ended instead, or said something else than `hello`.
+            EngineLost: It ended instead, or its first message is not `hello`.
         """
         try:
             self.hello = self._first_line()
@@ -157,7 +158,7 @@ class Engine:
                 else:
                     self._take(line)
         except BadLine as error:
-            # Not an engine: no more can be understood.
+            # Not an engine, so nothing more can be understood.
             self._complaint = str(error)
         finally:
             with self._lock:
@@ -175,7 +176,8 @@ class Engine:
         is_end = line["type"] in ENDS
         with self._lock:
             if line["id"] is None and is_end:
-                # The engine could not read which request this refuses: none may wait for ever.
+                # The engine refused a line that it could not read, so it is unknown which request
+                # would wait forever.
                 found, self._open = list(self._open.values()), {}
             else:
                 one = (self._open.pop if is_end else self._open.get)(line["id"] or 0, None)
@@ -184,12 +186,13 @@ class Engine:
             measurement.deliver(line)
 
     def lost(self) -> EngineLost:
-        # One that said something wrong ends by itself only if that was half of its last line.
+        # An engine that sent invalid data ends by itself only if that was the first half of its
+        # last line.
         with contextlib.suppress(subprocess.TimeoutExpired):
             self._process.wait(timeout=_ENDING_S if self._complaint else 1.0)
         code = self._process.returncode
         if code is not None:
-            # Its last word may still be in the pipe.
+            # Its last message may still be in the pipe.
             self._await_reader(self._errors)
         if self._errors.is_flood:
             how = flood()
@@ -198,7 +201,7 @@ class Engine:
         elif self._remote is not None and (why := self._remote.why_ended()) is not None:
             how = f"was cut off: {why}"
         elif code == SSH_FAILURE and self._remote is not None:
-            # ssh learns by which signal the program ended, but does not report it.
+            # ssh receives the signal that ended the program, but does not report it.
             how = "was ended there by a signal"
         elif code is None and self._complaint:
             how = f"said what is no message of an engine ({self._complaint})"
@@ -214,28 +217,29 @@ class Engine:
 
     def _await_reader(self, reader: Tail | threading.Thread) -> None:
         """
-        Wait until all of a pipe is read, but once for each: ssh gives its pipes to the connection
-        that it shares, and until that ends a thread may still read.
+        Wait once for the rest of a pipe: ssh passes its pipes to the shared connection, and until
+        that ends a thread may still read.
         """
         if id(reader) not in self._awaited:
             self._awaited.add(id(reader))
             reader.join(_END_S)
 
     def give_up(self, silent_s: float) -> EngineLost:
-        """End an engine that has not answered for `silent_s`; the error that says so.
+        """End an engine that has not answered for `silent_s`, and return the error.
 
-        What is stopped or stuck cannot be measured with, and would keep every further question
-        waiting as long.
+        A stopped or hanging engine cannot measure, and would delay every further request by the
+        same time.
         """
         if not self._lost:
-            # It may be ending, which is not read yet: then that is how it was lost.
+            # It may have ended without being noticed; that is then the cause.
             try:
                 self._process.wait(timeout=_ENDING_S)
             except subprocess.TimeoutExpired:
                 self._silent_s = silent_s
                 self._process.kill()
             self._await_reader(self._reader)
-            # Should the kernel hold the process, or another have its pipe: it is not asked again.
+            # If the kernel blocks the process, or another process holds its pipe, do not wait for
+            # it again.
             self._lost = True
         return self.lost()
 
@@ -245,7 +249,7 @@ class Engine:
 
     @property
     def pid(self) -> int:
-        """Process id of what was started: the engine, unless a command led to it."""
+        """Id of the started process: the engine, or a command that leads to it."""
         return self._process.pid
 
     def start(
@@ -257,10 +261,11 @@ class Engine:
         Send a request.
 
         Args:
-            on_data: Gets each line of data, from the first one on: an engine may be quick.
+            on_data: Called with each line of data. Set before the request is sent, because an
+                engine may answer at once.
 
         Raises:
-            EngineLost: The engine is gone.
+            EngineLost: The engine has ended.
         """
         kind = RESULT_KINDS[str(request["type"])]
         measurement = Measurement(self, next(self._ids), kind)
@@ -290,21 +295,23 @@ class Engine:
 
     def ask(self, request: Mapping[str, object], within_s: float = _ANSWER_S) -> dict[str, Any]:
         """
-        Send a simple question and wait for its answer. An engine that gives none is ended.
+        Send a simple request and wait for its answer. An engine that does not answer is ended.
 
         Raises:
             EngineError: The engine refused it.
-            EngineLost: The engine is gone, or did not answer within that time.
+            EngineLost: The engine has ended, or did not answer in time.
         """
         return self.answer(self.start(request), within_s)
 
     def answer(self, asked: Measurement, within_s: float = _ANSWER_S) -> dict[str, Any]:
-        """Wait for the answer to a simple question that was sent before; errors as of `ask`."""
+        """
+        Wait for the answer to a simple request that was sent before. Raises the errors of `ask`.
+        """
         try:
             return asked.result(within_s)
         except EngineLost as lost:
             silent = self.give_up(within_s)
-            # It may have answered, but with what is no answer to this.
+            # It may have answered with something that is no answer to this request.
             raise (lost if asked.is_over else silent) from None
 
     def describe(self) -> dict[str, Any]:
@@ -312,16 +319,17 @@ class Engine:
 
     def clock_offset(self, pings: int) -> tuple[int, int]:
         """
-        Offset of the engine's monotonic clock from this process's, and the bound of its error.
+        Offset of the engine's monotonic clock from this process's clock, and the bound of its
+        error.
 
         Returns:
-            `(offset_ns, error_ns)`: engine's clock = ours + offset, give or take the error, which
-            is half of the shortest round trip seen.
+            `(offset_ns, error_ns)`: engine's clock = ours + offset ± error. The error is half of
+                the shortest round trip.
         """
         best: tuple[int, int] | None = None
         enough = time.monotonic() + _PINGS_S
         for number in range(pings):
-            # Over a long way some are as good as many.
+            # Over a long path, a few readings are as good as many.
             if number >= _FEWEST_PINGS and time.monotonic() > enough:
                 break
             before = time.monotonic_ns()
@@ -334,14 +342,14 @@ class Engine:
         return best
 
     def begin_to_close(self) -> None:
-        """Close its input, at which it ends; `close` waits for it."""
+        """Close the engine's input, which ends the engine. `close` waits for the end."""
         self._closing.set()
         with contextlib.suppress(OSError):
             assert self._process.stdin is not None
             self._process.stdin.close()
 
     def close(self) -> None:
-        """End the engine: close its input, wait, and kill it only if it does not go."""
+        """End the engine: close its input and wait; kill it only if it does not end."""
         self.begin_to_close()
         try:
             self._process.wait(timeout=_END_S)
@@ -352,7 +360,7 @@ class Engine:
             self._beater.join(timeout=_END_S)
         self._await_reader(self._errors)
         self._await_reader(self._reader)
-        # A thread may still read, and closing would wait for it.
+        # A thread may still be reading, and closing would wait for it.
         if self._process.stdout is not None and not self._reader.is_alive():
             self._process.stdout.close()
 
@@ -370,7 +378,7 @@ def _begin(label: str, argv: list[str]) -> EngineProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            # Ctrl-C in the terminal is for lanlab, which ends its engines in order.
+            # Ctrl-C in the terminal reaches lanlab only; lanlab then ends its engines in order.
             start_new_session=True,
         )
     except OSError as error:

@@ -1,4 +1,4 @@
-"""Engines that are copied to other hosts: one for each architecture, linked to no library."""
+"""Statically linked engines that are copied to other hosts, one for each architecture."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanlab.engine.locate import engine_path
 from lanlab.errors import UnmetNeed, UsageError
 from lanlab.frozen import dataclass
 
-#: Names of one architecture, by that which Rust and `uname -m` most often have.
+#: Aliases of each architecture, by the name that Rust and `uname -m` usually use.
 _ALIASES = {"amd64": "x86_64", "arm64": "aarch64", "i686": "i386", "i586": "i386"}
 #: `e_machine` of an ELF file (System V ABI, chapter 4; registry of its supplements).
 _ELF_MACHINES = {
@@ -33,7 +33,7 @@ _TARGETS = {
     "ppc64le": "powerpc64le-unknown-linux-musl",
     "riscv64": "riscv64gc-unknown-linux-musl",
 }
-#: With an architecture behind it, names the path of its engine: `LANLAB_ENGINE_AARCH64`.
+#: Prefix of the variables with an engine's path, such as `LANLAB_ENGINE_AARCH64`.
 ENGINE_VARIABLE = "LANLAB_ENGINE_"
 _PROGRAM_INTERPRETER = 3
 _MOST_BYTES = 512 * 2**20
@@ -45,12 +45,12 @@ class TravellingEngine:
     architecture: str
     content: bytes
     sha256: str
-    #: Whether it brings all it needs: it runs on any Linux of its architecture.
+    #: Whether it is statically linked, so that it runs on any Linux of its architecture.
     is_static: bool
 
 
 def machine_name(name: str) -> str:
-    """An architecture by the name that engines are called by.
+    """The name of an architecture in engine names.
 
     Examples:
         >>> machine_name("arm64")
@@ -61,10 +61,10 @@ def machine_name(name: str) -> str:
 
 def parse_named_engines(texts: list[str]) -> dict[str, str]:
     """
-    Read `ARCH=PATH` of each.
+    Read `ARCH=PATH` from each text.
 
     Raises:
-        UsageError: One is not of that form, or names no file.
+        UsageError: One has another form, or names no file.
 
     Examples:
         >>> parse_named_engines([])
@@ -85,16 +85,16 @@ def parse_named_engines(texts: list[str]) -> dict[str, str]:
 
 def travelling_engine(architecture: str, host: str) -> TravellingEngine:
     """
-    The engine for a host: the one that `LANLAB_ENGINE_` and its architecture name, else this
+    The engine for a host: the one that `LANLAB_ENGINE_` with its architecture names, otherwise this
     machine's own.
 
     Args:
-        architecture: As `machine_name` gives it.
-        host: What the host is called in messages.
+        architecture: As returned by `machine_name`.
+        host: Name of the host in messages.
 
     Raises:
         UnmetNeed: There is none for that architecture.
-        UsageError: What was named is none.
+        UsageError: The named file is no engine.
     """
     path = os.environ.get(f"{ENGINE_VARIABLE}{architecture.upper()}")
     if path is None:
@@ -135,7 +135,7 @@ def _read(path: str, architecture: str, _version: tuple[int, int]) -> Travelling
 
 
 def _elf_machine(content: bytes) -> int | None:
-    """`e_machine` of an ELF file; `None` of any other."""
+    """`e_machine` of an ELF file; `None` for any other file."""
     if len(content) < 64 or content[:4] != b"\x7fELF":
         return None
     return int.from_bytes(content[18:20], _order(content))

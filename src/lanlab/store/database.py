@@ -140,7 +140,6 @@ class DatabaseStore:
     # Writing
 
     def create_run(self, run: RunRecord) -> None:
-        """See `Store.create_run`."""
         rows.check_run(run)
         row = rows.to_row(run)
         with self._database.transaction(run.id) as session:
@@ -152,7 +151,6 @@ class DatabaseStore:
                 ) from None
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
-        """See `Store.commit_trial`."""
         rows.check_trial(trial)
         row = rows.to_row(trial)
         names = [each.name for each in series]
@@ -182,11 +180,9 @@ class DatabaseStore:
             placed.add_to(session)
 
     def finish_run(self, run_id: str, status: str) -> None:
-        """See `Store.finish_run`."""
         self._set_status(run_id, status, utc_now())
 
     def reopen_run(self, run_id: str) -> RunRecord:
-        """See `Store.reopen_run`."""
         run = self.run(run_id)
         self._set_status(run.id, "running", None)
         return dataclasses.replace(run, status="running", ended_at=None)
@@ -203,7 +199,6 @@ class DatabaseStore:
             )
 
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
-        """See `Store.label_run`."""
         run = self.run(run_id)
         every = self.runs()
         if label.name is not None:
@@ -218,7 +213,6 @@ class DatabaseStore:
         return dataclasses.replace(run, label=data)
 
     def delete_run(self, run_id: str) -> Deleted:
-        """See `Store.delete_run`."""
         run = self.run(run_id)
         database, counts = self._database, {}
         with self.acquire_run(run.id):
@@ -237,7 +231,6 @@ class DatabaseStore:
     # Leases
 
     def acquire_run(self, run_id: str) -> Lease:
-        """See `Store.acquire_run`."""
         run = self.run(run_id)
         lease = self._database.acquire(run.id)
         try:
@@ -248,13 +241,11 @@ class DatabaseStore:
         return lease
 
     def is_executing(self, run_id: str) -> bool:
-        """See `Store.is_executing`."""
         return self._database.is_held(self.run(run_id).id)
 
     # Reading
 
     def run(self, name: str) -> RunRecord:
-        """See `Store.run`."""
         # All but command lines name a run by its id, which takes one question. What is no text of a
         # database is no id.
         run_id = name
@@ -275,32 +266,27 @@ class DatabaseStore:
             return session.execute(f"{select('run', RUN_COLUMNS)} WHERE id = :id", id=run_id)
 
     def runs(self) -> list[RunRecord]:
-        """See `Store.runs`."""
         with self._database.reading() as session:
             found = session.execute(f"{select('run', RUN_COLUMNS)} ORDER BY sequence")
         with self._read_here():
             return [rows.to_run(row) for row in found]
 
     def heads(self) -> list[RunHead]:
-        """See `Store.heads`."""
         self._database.check_still_there()
         with self._database.reading() as session:
             found = session.execute(_HEADS)
         return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
-        """See `Store.trials`."""
         return self._trials(run_id, TRIAL_COLUMNS, first, most)
 
     def statuses(self, run_id: str) -> dict[str, int]:
-        """See `Store.statuses`."""
         run = self.run(run_id)
         with self._database.reading() as session:
             found = session.execute(_STATUSES, run_id=run.id)
         return {str(status): int(count) for status, count in found}
 
     def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
-        """See `Store.outlines`."""
         columns: Sequence[str] = _OUTLINE
         if with_metrics:
             part = f"{self._database.pollution_alone} AS raw"
@@ -323,7 +309,6 @@ class DatabaseStore:
     def series(
         self, run_id: str, number: int, names: Sequence[str] | None = None
     ) -> dict[str, Series]:
-        """See `Store.series`."""
         run = self.run(run_id)
         entries = {entry.name: entry for entry in self._entries(run.id, number)}
         in_record: dict[str, Series] = {}
@@ -340,7 +325,6 @@ class DatabaseStore:
         }
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
-        """See `Store.series_names`."""
         run = self.run(run_id)
         names = tuple(entry.name for entry in self._entries(run.id, number))
         return names or tuple(each.name for each in intervals_in(self._trial(run.id, number)))
@@ -367,7 +351,6 @@ class DatabaseStore:
             return parquet.read(file, what)
 
     def close(self) -> None:
-        """See `Store.close`."""
         self._database.close()
 
     def __enter__(self) -> Self:

@@ -69,7 +69,6 @@ class PostgresqlLease(Lease):
         self.is_released = False
 
     def release(self) -> None:
-        """See `Lease.release`."""
         self.is_released = True
         # By a word, so that it is free when this returns: the end of a session reaches the server
         # when it does. Where the server has gone, so has the lock.
@@ -122,7 +121,6 @@ class PostgresqlDatabase(Database):
 
     @property
     def place(self) -> str:
-        """See `Database.place`."""
         return str(self._target)
 
     # Opening
@@ -226,12 +224,10 @@ class PostgresqlDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """See `Database.reading`."""
         yield self._open()
 
     @contextmanager
     def transaction(self, run_id: str) -> Iterator[Session]:
-        """See `Database.transaction`."""
         session = self._open_to_write()
         try:
             session.script("BEGIN")
@@ -262,7 +258,6 @@ class PostgresqlDatabase(Database):
             session.close()
 
     def close(self) -> None:
-        """See `Database.close`."""
         if self._session is not None:
             session, self._session = self._session, None
             session.close()
@@ -270,7 +265,6 @@ class PostgresqlDatabase(Database):
     # Leases
 
     def acquire(self, run_id: str) -> Lease:
-        """See `Database.acquire`."""
         key = self._lease_key(run_id)
         deadline = time.monotonic() + _LEASE_PATIENCE_S
         session = PostgresqlSession(self._target)
@@ -296,7 +290,6 @@ class PostgresqlDatabase(Database):
         """A connection that is lost says so itself."""
 
     def is_held(self, run_id: str) -> bool:
-        """See `Database.is_held`."""
         (count,) = self._open().execute(_HELD, key=self._lease_key(run_id))[0]
         return bool(count)
 
@@ -333,7 +326,6 @@ class PostgresqlDatabase(Database):
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
-        """See `Database.placed`."""
         placed = _PlacedParts(run_id, number)
         about = {"run": run_id, "trial": str(number)}
         with ExitStack() as stack:
@@ -352,7 +344,6 @@ class PostgresqlDatabase(Database):
 
     @contextmanager
     def octets(self, run_id: str, number: int, entry: SeriesEntry) -> Iterator[IO[bytes]]:
-        """See `Database.octets`."""
         session = self._open()
         with tempfile.SpooledTemporaryFile(_IN_MEMORY_BYTES) as file:
             part = 0
@@ -370,7 +361,6 @@ class PostgresqlDatabase(Database):
             yield file
 
     def series_place(self, run_id: str, number: int, name: str) -> str:
-        """See `Database.series_place`."""
         return f"{self._target}: series `{name}` of trial {number} of run `{run_id}`"
 
 

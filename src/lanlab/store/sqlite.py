@@ -237,13 +237,11 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def reading(self) -> Iterator[Session]:
-        """See `Database.reading`."""
         with self._errors():
             yield _Session(self._open())
 
     @contextmanager
     def transaction(self, run_id: str) -> Iterator[Session]:
-        """See `Database.transaction`."""
         with self._errors():
             connection = self._open_to_write()
             self.check_still_there()
@@ -258,7 +256,6 @@ class SqliteDatabase(Database):
             self.check_still_there()
 
     def check_still_there(self) -> None:
-        """See `Database.check_still_there`."""
         try:
             is_same = self._opened is None or os.path.samestat(self._opened, self.path.stat())
         except OSError:
@@ -287,11 +284,9 @@ class SqliteDatabase(Database):
 
     @property
     def place(self) -> str:
-        """See `Database.place`."""
         return str(self.path)
 
     def close(self) -> None:
-        """See `Database.close`."""
         if self._connection is not None:
             connection, self._connection = self._connection, None
             connection.close()
@@ -302,17 +297,14 @@ class SqliteDatabase(Database):
         return self._beside(f".{run_id}.lock")
 
     def acquire(self, run_id: str) -> Lease:
-        """See `Database.acquire`."""
         return lease.acquire(self._lease_path(run_id), f"run `{run_id}`")
 
     def is_held(self, run_id: str) -> bool:
-        """See `Database.is_held`."""
         return lease.is_held(self._lease_path(run_id))
 
     # Series
 
     def tidy(self, run_id: str) -> None:
-        """See `Database.tidy`."""
         # Where upper and lower case are one, runs whose ids differ in it share a directory.
         sql = "SELECT number, name FROM series WHERE lower(run_id) = lower(:run_id)"
         with self.reading() as session:
@@ -320,7 +312,6 @@ class SqliteDatabase(Database):
         self._files.tidy(run_id, referred)
 
     def remove_series(self, run_id: str) -> None:
-        """See `Database.remove_series`."""
         try:
             self.tidy(run_id)
         except StoreError as error:
@@ -333,7 +324,6 @@ class SqliteDatabase(Database):
 
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
-        """See `Database.placed`."""
         if series:
             # Before its first file, so that they are never without a store.
             with self._errors():
@@ -371,11 +361,9 @@ class SqliteDatabase(Database):
     def octets(
         self, run_id: str, number: int, entry: SeriesEntry
     ) -> AbstractContextManager[IO[bytes]]:
-        """See `Database.octets`."""
         return self._files.open(run_id, number, entry.name)
 
     def series_place(self, run_id: str, number: int, name: str) -> str:
-        """See `Database.series_place`."""
         return str(self._files.path(run_id, number, name))
 
 

@@ -1,1 +1,1 @@
-"""The live page: runs of a store in a browser of this machine, read-only."""
+"""The live page: a store's runs in a browser on this machine, read-only."""

@@ -1,9 +1,9 @@
 """
-Who may read the page: requests of a browser on this machine that know the token.
+Access to the page: only requests from a browser on this machine that have the token.
 
-The token is the first part of every address, and in no cookie: browsers send cookies of 127.0.0.1
-to every port there (RFC 6265, section 8.5), so any other local server that is visited would get it.
-An address is of one port, and the page sends it to no other site as a Referer.
+The token is the first part of every path. It is not in a cookie, because browsers send cookies of
+127.0.0.1 to every port (RFC 6265, section 8.5), so any other local server would receive it. A URL
+belongs to one port, and the page never sends its URL to another site as Referer.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from lanlab.frozen import dataclass
 
-#: 256 bits: guessing it is hopeless, so tries need no limit.
+#: 256 bits cannot be guessed, so attempts need no limit.
 _TOKEN_BYTES = 32
 _METHODS = ("GET", "HEAD")
 _ASK = "Open the address that `lanlab web` printed."
@@ -39,21 +39,21 @@ def refusal(
     method: str, path: str, headers: Mapping[str, str], peer: str, token: str
 ) -> Refusal | None:
     """
-    Why a request is refused; `None` if it is not.
+    Why a request is refused; `None`: it is allowed.
 
     Args:
-        method: `GET` and so on.
+        method: Such as `GET`.
         path: Target of the request, without query.
-        headers: Fields of the request, whose names may be in any case.
-        peer: IP address that the request comes from.
-        token: What the first part of the path must be.
+        headers: Header fields; names in any case.
+        peer: Source IP address.
+        token: Required first part of the path.
     """
     headers = {name.lower(): value for name, value in headers.items()}
     if not _is_loopback(peer):
         return Refusal(403, "This page is for browsers on the machine of `lanlab web` only.")
     host = _name(headers.get("host", ""))
     if host is None or not (host == "localhost" or _is_loopback(host)):
-        # DNS rebinding: a page of another site, whose name has been made to mean this machine.
+        # DNS rebinding: a page of another site whose name now resolves to this machine.
         return Refusal(403, f"This page has another address than the one asked for. {_ASK}")
     origin = headers.get("origin")
     if origin is not None and origin != f"http://{headers.get('host', '')}":
@@ -62,7 +62,7 @@ def refusal(
     is_opened = (
         headers.get("sec-fetch-mode") == "navigate" and headers.get("sec-fetch-dest") == "document"
     )
-    # A link may be followed from anywhere; nothing else may be asked for from elsewhere.
+    # Links may come from any site; all other requests must come from our own pages.
     if site not in ("same-origin", "none") and not is_opened:
         return Refusal(403, f"A page of another origin asked for this one. {_ASK}")
     if method not in _METHODS:
@@ -82,7 +82,7 @@ def _is(found: str, token: str) -> bool:
 
 
 def first_part(path: str) -> str:
-    """What stands between the first two slashes.
+    """The text between the first two slashes.
 
     Examples:
         >>> first_part("/token/run/1"), first_part("/token"), first_part("*")

@@ -1,9 +1,10 @@
 """
-Connections that wait for a place: one thread reads their requests, in bounded memory and time.
+Connections that wait for a handler thread. One thread reads their requests in bounded memory and
+time.
 
-A request must be there within a time that no slow sending prolongs, and its head has a longest
-length. When all places are taken, the connection that has waited longest is dropped, of the address
-that has the most; those that have shown the token come last.
+A request must be complete within a fixed time, and its header has a length limit. If all places are
+taken, the connection that has waited longest is dropped, first from the address with the most
+connections. Connections that have sent the token are dropped last.
 """
 
 from __future__ import annotations
@@ -18,12 +19,12 @@ import time
 from collections.abc import Callable
 from dataclasses import field
 
-#: Connections without a whole request, where the system allows as many. A busy client needs its
-#: place for the time that it takes to send, while others come.
+#: Limit of connections without a complete request, if the system allows that many. A busy client
+#: needs its place while it sends, although others arrive.
 MOST_WAITING = 2048
 MOST_HEAD_BYTES = 16_384
-#: For a whole request to arrive, for the next one of a client that has the token, and for a client
-#: that sends too much to end, seconds.
+#: Time limits in seconds: for a complete request, for the next request of a client that has the
+#: token, and for a client that sends too much.
 REQUEST_WITHIN_S = 10.0
 _IDLE_S = 20.0
 _DRAIN_S = 2.0
@@ -59,20 +60,22 @@ class Waiting:
 
 
 class Admission:
-    """Accepts and reads on the thread that calls `run`, and hands over whole requests."""
+    """Accepts connections and reads requests on the thread that calls `run`, and passes on complete
+    requests.
+    """
 
     def __init__(
         self, listening: socket.socket, answer: Callable[[Waiting, bytes | None], None]
     ) -> None:
         """
         Args:
-            answer: Gets a connection and the head of its request, `None` if that is too long, and
-                returns at once. It closes the connection or gives it back.
+            answer: Called with a connection and the header of its request (`None` if that is too
+                long). It must return at once, and closes the connection or gives it back.
         """
         self._listening, self._answer = listening, answer
         listening.setblocking(False)
         self._places: dict[Waiting, None] = {}
-        #: The same by `Waiting.group`, the oldest first.
+        #: The same connections by `Waiting.group`, oldest first.
         self._held: dict[tuple[bool, str], dict[Waiting, None]] = {}
         self.most_waiting = _places_allowed()
         self._returned: collections.deque[Waiting] = collections.deque()
@@ -89,17 +92,17 @@ class Admission:
         self._wake()
 
     def stop(self) -> None:
-        """Have `run` end."""
+        """Make `run` return."""
         self._is_ending = True
         self._wake()
 
     def _wake(self) -> None:
-        # A full pipe wakes it as well, and a closed one has no need.
+        # A full pipe also wakes it, and a closed one does not need to.
         with contextlib.suppress(OSError):
             self._waking.send(b".")
 
     def run(self, poll_s: float) -> None:
-        """Accept and read until `stop`; then close what waits."""
+        """Accept and read until `stop`, then close waiting connections."""
         try:
             while not self._is_ending:
                 for key, _ in self._selector.select(poll_s):
@@ -127,7 +130,7 @@ class Admission:
                 return
             connection.setblocking(False)
             waiting = Waiting(connection, str(address[0]))
-            # Of most clients the request is there by now, and needs no place.
+            # Most clients have sent their request by now and need no place.
             if self._receive(waiting):
                 self._add(waiting)
             else:
@@ -172,7 +175,7 @@ class Admission:
 
     def _read(self, waiting: Waiting) -> None:
         if waiting not in self._places:
-            # Dropped within the same round.
+            # It was dropped in the same round.
             return
         if not self._receive(waiting):
             self._drop(waiting)

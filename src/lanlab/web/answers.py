@@ -1,4 +1,4 @@
-"""What each address of the page answers."""
+"""The answers for each path of the page."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lanlab.store.shape import reading_records
 from lanlab.web import pages
 from lanlab.web.run_state import COLUMNS, RunState
 
-#: Runs that are compared at once; more columns cannot be read.
+#: Limit of runs to compare; more columns are unreadable.
 _MOST_COMPARED = 6
 
 
@@ -26,7 +26,7 @@ class Answer:
 
 
 class Answers:
-    """Pages of a store. Each call opens it anew, so that any thread may make one."""
+    """Pages of a store. Each call opens the store again, so any thread may call it."""
 
     def __init__(self, where: str | None, token: str) -> None:
         self._where, self._home = where, f"/{token}/"
@@ -58,7 +58,7 @@ class Answers:
         return self.trouble(404, "there is no such page", "the list of runs leads to all pages")
 
     def trouble(self, status: int, message: str, hint: str | None = None) -> Answer:
-        """A page that says what is wrong, with a way back to the list."""
+        """A page that says what is wrong, with a link to the list."""
         return self._page(status, "problem", title="Problem", message=message, hint=hint or "")
 
     def _page(self, status: int, template: str, **values: object) -> Answer:
@@ -119,7 +119,7 @@ class Answers:
             )
         with open_store(self._where) as store:
             wanted = {store.run(name).id for name in names}
-            # Oldest first, as the store has them: the first is the baseline.
+            # Oldest first, as in the store; the first is the baseline.
             runs = [run for run in store.runs() if run.id in wanted]
             if found := self._measures(store, runs):
                 return found
@@ -130,7 +130,7 @@ class Answers:
             return _of_report(found_.page(self._home))
 
     def _measures(self, store: Store, runs: list[RunRecord]) -> Answer | None:
-        """Refuse what would take a processor for seconds from a run that is executed."""
+        """Refuse a request that would use a processor for seconds while a run is executing."""
         busy = [run.id for run in runs if run.status == "running" and not is_killed(run, store)]
         if not busy:
             return None

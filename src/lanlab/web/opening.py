@@ -1,4 +1,4 @@
-"""What `lanlab web` does to its own process and to the browser of the user."""
+"""What `lanlab web` does to its own process and to the user's browser."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ def lower_priority() -> None:
 @contextlib.contextmanager
 def opened_in_browser(url: str | None) -> Iterator[None]:
     """
-    Have the default browser open an address, by a file that only this user can read and that is
-    removed in the end: the arguments of a browser's process, which every user can see, must not
-    have the token in them.
+    Open a URL in the default browser by means of a file that only this user can read, and remove
+    the file afterwards. The token must not be in the arguments of the browser's process, which
+    every user can see.
 
     Args:
         url: `None` opens nothing.

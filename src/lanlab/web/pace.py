@@ -1,8 +1,8 @@
 """
-Keep this process from taking processors from a measurement: a thread works a little and rests long.
+Limits this process's CPU use during a measurement: a thread works briefly and rests long.
 
 A trial is marked as disturbed if other processes used 0.1 of a processor (`analysis/pollution.py`).
-A table of thousands of trials takes a second, so it is not enough to compute it seldom.
+A table of thousands of trials takes a second to compute, so computing it less often is not enough.
 """
 
 from __future__ import annotations
@@ -14,9 +14,9 @@ from contextlib import contextmanager
 from typing import Any
 
 RATIO = 0.05
-#: Work between two rests, seconds: short compared with any trial.
+#: Work between two rests, in seconds: short compared with any trial.
 _WORK_S = 0.003
-#: Calls between two looks at the clock, which costs more than many a call.
+#: Calls between two readings of the clock, which cost more than many calls.
 _CALLS = 200
 
 
@@ -33,7 +33,7 @@ class Pace:
 
 @contextmanager
 def paced(is_paced: bool) -> Iterator[None]:
-    """Rest at calls of functions within the block, which cost more then.
+    """Rest at function calls within the block. Calls cost more there.
 
     Args:
         is_paced: Whether to rest at all.

@@ -21,7 +21,8 @@ FILES = {
     },
 }
 
-#: Nothing from elsewhere, no script or style but our files, in no frame, and sent nowhere.
+#: Only our own scripts and styles, nothing from other sites, no embedding in frames, and no data
+#: sent elsewhere.
 POLICY = (
     "default-src 'none'; style-src 'self'; script-src 'self'; connect-src 'self'; "
     "img-src 'self' data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
@@ -29,8 +30,9 @@ POLICY = (
 
 
 def policy_of_report(page: str) -> str:
-    """The same for a page that `lanlab report` or `lanlab compare` makes, which is one file: its
-    script is known by its hash, and figures have styles of their own."""
+    """The policy for a page in one file (from `lanlab report` or `lanlab compare`): its script is
+    allowed by its hash, and figures have inline styles.
+    """
     return (
         f"default-src 'none'; style-src 'unsafe-inline'; "
         f"script-src {rendering.script_sources(page)}; "
@@ -44,10 +46,10 @@ def _environment() -> Any:
 
 
 def rendered(template: str, **values: Any) -> str:
-    """A page or a part of one.
+    """A page or part of a page.
 
     Args:
         template: `run` for `assets/run.html.jinja`.
-        values: What it speaks of.
+        values: Values for the template.
     """
     return str(_environment().get_template(f"{template}.html.jinja").render(**values))

@@ -1,8 +1,8 @@
 """
-A run as the page has it, carried forward trial by trial: rows of trials, progress, what comes next.
+The state of a run on the page, updated with each trial: rows of trials, progress, next trials.
 
-Every text and number comes from the tables of the report and from the plan of the run; a browser
-only places them.
+Every text and number comes from the report's tables and the run's plan; the browser only displays
+them.
 """
 
 from __future__ import annotations
@@ -37,18 +37,18 @@ COLUMNS = (
     "error",
 )
 COUNTS, LEFT_OUT, DISTURBED, FAILED = range(4)
-#: Parts of a record that take most of its room, and that no table of the page looks at.
+#: The largest parts of a record, which no table of the page uses.
 _LARGE = frozenset(("histogram", "host", "requests", "offloads", "interfaces", "udp_counters"))
-#: What a plan raises that cannot follow the trials of a run, which are shown all the same.
+#: Errors of a plan that does not match the trials of a run. The trials are shown anyway.
 _NO_PLAN = (ArithmeticError, LabError, LookupError, ValueError)
 _SHORT = 64
 
 
 @dataclasses.dataclass
 class Row:
-    #: Value of `Rows.revision` when it was last changed.
+    #: Value of `Rows.revision` at its last change.
     revision: int
-    #: Place of its experiment in the study; result in the figure's unit, or `None`; mark.
+    #: Index of its experiment in the study; result in the figure's unit, or `None`; mark.
     experiment: int
     value: float | None
     mark: int
@@ -62,10 +62,10 @@ class Row:
 @dataclass(frozen=True)
 class Progress:
     done: int
-    #: Trials still to come, at most or about; `None` if the plan cannot say.
+    #: Remaining trials, at most or about; `None` if the plan cannot tell.
     left: int | None
     left_s: float | None
-    #: What is measured next, in words; empty at the end.
+    #: The next trial in words; empty at the end.
     next: str
 
 
@@ -99,7 +99,7 @@ class RunState:
         changed = set()
         for trial in trials:
             self._at_place.setdefault(place_of(trial), []).append(len(self.trials))
-            # Another attempt at a place may take an earlier one out of its mean.
+            # A repeat of a trial may remove an earlier one from its mean.
             changed.update(self._at_place[place_of(trial)])
             self.trials.append(self._kept(trial))
             if self._plan is not None:
@@ -120,7 +120,7 @@ class RunState:
         kept = replace(
             trial,
             raw=lean(trial.raw, None if like is None else like.raw),
-            # All of them: `requests` is one of echo.
+            # All of them: `requests` belongs to echo.
             metrics={sys.intern(key): value for key, value in trial.metrics.items()},
             factors=_alike(trial.factors, None if like is None else like.factors),
             parameters=_alike(trial.parameters, None if like is None else like.parameters),
@@ -188,10 +188,10 @@ def _mark(trial: TrialRecord, counts: bool) -> int:
 
 def lean(raw: Mapping[str, Any], like: Mapping[str, Any] | None = None) -> dict[str, Any]:
     """
-    What a trial left, without the large parts that no table of the page looks at.
+    A trial's record without the large parts that no table of the page uses.
 
     Args:
-        like: The same of another trial, whose equal parts are taken. Nothing may change them.
+        like: The reduced record of another trial, whose equal parts are reused. Do not change them.
     """
     kept = {key: value for key, value in raw.items() if key != "facts"}
     hosts = (raw.get("facts") or {}).get("before", {}).get("hosts")
@@ -202,10 +202,10 @@ def lean(raw: Mapping[str, Any], like: Mapping[str, Any] | None = None) -> dict[
 
 def _shared(value: Any, like: Any = None) -> Any:
     """
-    The same without what is large.
+    The value without its large parts.
 
-    Trials have the same names in them, and those of one condition many equal values: each is kept
-    once, which is most of what they take.
+    All trials contain the same names, and trials of one condition many equal values. Each is kept
+    once, which saves most of the memory.
 
     Examples:
         >>> first = _shared({"a": {"b": "text"}, "n": 1000})
@@ -228,7 +228,7 @@ def _shared(value: Any, like: Any = None) -> Any:
         return like if is_same else made
     if type(value) is str and len(value) < _SHORT:
         return sys.intern(value)
-    # 0.0 and -0.0 are equal, and printed differently.
+    # 0.0 and -0.0 are equal but print differently.
     is_equal = type(value) is type(like) and value == like and value != 0
     return like if is_equal else value
 

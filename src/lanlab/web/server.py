@@ -1,8 +1,8 @@
 """
-The server of the page, on loopback: Python's own, as one reader on this machine needs no more.
+The page's server, on loopback. Python's own server is sufficient for one user on this machine.
 
 It answers GET and HEAD, writes nothing and keeps no log. Connections wait for their requests in
-`admission`; only a whole request gets a thread.
+`admission`; only a complete request gets a thread.
 """
 
 from __future__ import annotations
@@ -29,10 +29,9 @@ from lanlab.web.watch import Page, Watch
 
 ADDRESS = "127.0.0.1"
 _MOST_ANSWERED = 64
-#: For a browser to take a part of an answer, seconds.
+#: Time limit for a browser to read a part of an answer, in seconds.
 _PATIENCE_S = 20.0
-#: Without news a page is sent this often that the server is there, so that a browser that has gone
-#: is noticed.
+#: Interval of keep-alive events on a page without news, which detect a closed browser.
 _KEEP_ALIVE_S = 5.0
 _PLAIN_REQUEST = re.compile(rb"[A-Z]+ [/*]\S* HTTP/1\.[01]\r?\n")
 _HEADERS = {
@@ -46,19 +45,20 @@ _HEADERS = {
 
 
 class WebServer(HTTPServer):
-    # A port of a server that has just ended is free at once.
+    # The port of a server that has just ended can be reused at once.
     allow_reuse_address = os.name == "posix"
-    # What comes at once waits here. The system drops the rest, which is sent again after 1 s.
+    # Queue of new connections. If it is full, the system drops the rest, and clients retry after 1
+    # s.
     request_queue_size = MOST_WAITING
 
     def __init__(self, where: str | None, port: int = 0) -> None:
         """
         Args:
-            where: The store, as `open_store` takes it.
-            port: 0 takes one that is free.
+            where: The store, as for `open_store`.
+            port: 0 selects a free port.
 
         Raises:
-            UsageError: The port is taken or not allowed.
+            UsageError: The port is in use or not allowed.
         """
         try:
             super().__init__((ADDRESS, port), BaseHTTPRequestHandler)
@@ -87,13 +87,13 @@ class WebServer(HTTPServer):
         self._admission.run(poll_interval)
 
     def shutdown(self) -> None:
-        """Have `serve_forever` end."""
+        """Make `serve_forever` return."""
         self._admission.stop()
 
     def _answer(self, waiting: Waiting, head: bytes | None) -> None:
         is_known = head is not None and has_token(head, self._token)
         if head is None or not is_known:
-            # Short, so that no stranger can hold up the thread that writes it.
+            # Short, so that no stranger can delay the thread that writes it.
             if head is None or _PLAIN_REQUEST.match(head):
                 self._refuse(waiting, head)
             else:
@@ -118,7 +118,7 @@ class WebServer(HTTPServer):
 
     def _answer_here(self, waiting: Waiting, head: bytes, is_known: bool) -> None:
         is_over = True
-        # A browser that has gone, or a defect: the other pages go on.
+        # The browser has disconnected, or there is a defect. Other pages continue.
         with contextlib.suppress(Exception):
             is_over = _Handler(waiting, self, head).close_connection
         if not is_over:
@@ -144,7 +144,7 @@ class WebServer(HTTPServer):
 
 @functools.cache
 def _refused(is_too_long: bool) -> tuple[bytes, bytes]:
-    """Head and body of the answer to a request without the token, or with too long a head."""
+    """Header and body of the answer to a request without the token or with too long a header."""
     answer = refused(NO_TOKEN.status, NO_TOKEN.sentence)
     if is_too_long:
         answer = refused(431, "The request was refused: it has too many fields, or too long ones.")
@@ -176,7 +176,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def setup(self) -> None:
         super().setup()
-        # Answers are written in whole: nothing is gained by waiting for more.
+        # Answers are written in one call, so waiting for more data has no benefit.
         self.connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.rfile.close()
         self.rfile = io.BufferedReader(io.BytesIO(self._head))
@@ -195,7 +195,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.command, target.path, dict(self.headers.items()), peer, self.server.token
         )
         if self.headers.get("Content-Length", "0") != "0" or "Transfer-Encoding" in self.headers:
-            # A body is not read, so what follows it is no request.
+            # A body is not read, so the data after it is no request.
             self.close_connection = True
         if found is not None:
             self._send(refused(found.status, found.sentence))
@@ -229,7 +229,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header(name, value)
 
     def _stream(self, run_id: str | None) -> None:
-        """Server-sent events (HTML standard, section 9.2) until the browser goes."""
+        """Server-sent events (HTML standard, section 9.2) until the browser disconnects."""
         self.close_connection = True
         self.send_response(HTTPStatus.OK)
         self._send_headers("text/event-stream; charset=utf-8", POLICY)
@@ -254,7 +254,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.watch.close(page)
 
     def handle_one_request(self) -> None:
-        """One request; a browser that goes away in its middle is no error."""
+        """Handle one request. A browser that disconnects during it is no error."""
         with contextlib.suppress(OSError):
             super().handle_one_request()
             return
@@ -267,4 +267,4 @@ class _Handler(BaseHTTPRequestHandler):
         self._send(refused(code, f"The request was refused: {words}."))
 
     def log_message(self, format: str, *args: Any) -> None:
-        """Nothing: an address has the token in it."""
+        """Log nothing: the path contains the token."""

@@ -1,4 +1,4 @@
-"""The tables of a run's page, computed by the functions that make the report."""
+"""The tables of a run's page, computed by the report's functions."""
 
 from __future__ import annotations
 
@@ -44,16 +44,16 @@ class ResultsSoFar:
 
 def results_so_far(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> ResultsSoFar:
     """
-    What the trials of a run say so far.
+    The results of a run's trials so far.
 
     Raises:
-        StoreError: The records are not as lanlab writes them.
+        StoreError: The records are not in lanlab's format.
     """
     parts = Analyses()
     with reading_records(run.id):
         published = published_numbers(run)
         measured = {trial.experiment for trial in trials}
-        # Before the sentences, which say which of these failed.
+        # Before the sentences, which name the ones that failed.
         experiments = tuple(
             ExperimentSoFar(one.id, one.title, *_tables(parts, run, trials, study, published, one))
             for one in study.experiment
@@ -97,7 +97,7 @@ def _tables(
 
 
 def _findings(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> _Findings:
-    # A run without trials has nothing to judge.
+    # A run without trials has no results to judge.
     verdicts = judge_run(findings_of(run), run, trials) if trials else None
     if not verdicts:
         return (), ()

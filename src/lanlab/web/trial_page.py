@@ -1,4 +1,4 @@
-"""One trial of a run: what it measured, what disturbed it, and how it went over its time."""
+"""The page of one trial: its results, disturbances, and values over time."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _WAYS = {RECEIVER: "first to second host", REVERSE_RECEIVER: "second to first ho
 @dataclass(frozen=True)
 class OverTime:
     title: str
-    #: Points of a line for each direction in a box of 640 by 160, as SVG has them.
+    #: Points of a line for each direction in a box of 640 by 160, in SVG's format.
     lines: tuple[str, ...]
     ways: tuple[str, ...]
     top: str
@@ -79,7 +79,7 @@ def _over_time(study: Study, trial: TrialRecord, store: Store) -> OverTime | Non
         return store.series(one.run_id, one.number, [name])[name]
 
     found: dict[str, list[Step]] = {}
-    # A series that is lost or damaged leaves the rest of the trial to be seen.
+    # A missing or damaged series does not hide the rest of the trial.
     with contextlib.suppress(StoreError):
         (read_trial,) = with_steps([trial], read)
         found = {way: steps_of(read_trial, role) for role, way in _WAYS.items()}

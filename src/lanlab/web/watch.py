@@ -1,9 +1,9 @@
 """
-One thread that follows the store for all pages that are open: it reads what is new, once, and hands
-it to each.
+A thread that follows the store for all open pages: it reads new records once and passes them to
+each page.
 
-With no page open it waits and reads nothing. Another thread computes tables, and rests between two
-of them, so that a run on this machine keeps its processors.
+While no page is open, it waits and reads nothing. Another thread computes tables and rests between
+them, so that a run on this machine keeps its processors.
 """
 
 from __future__ import annotations
@@ -31,16 +31,16 @@ from lanlab.web.pace import RATIO, Pace, paced
 from lanlab.web.run_state import RunState
 from lanlab.web.tables import results_so_far
 
-#: Between two looks at a file: of the 200 ms within which a trial is to be shown, half.
+#: Polling interval for a file: half of the 200 ms within which a trial must appear.
 _FILE_POLL_S = 0.1
-#: Between two looks at a database: its traffic may share the measured link.
+#: Polling interval for a database, whose traffic may share the measured link.
 _DATABASE_POLL_S = 1.0
 _AFTER_ERROR_S = 1.0
 _LEASE_POLL_S = 1.0
 _TABLES_POLL_S = 2.0
 _CHUNK = 250
 _PACED_CHUNK = 10
-#: Events that wait for a page; one that reads nothing is given up, and asks again.
+#: Limit of events that wait for a page. A page that does not read is dropped and reconnects.
 _MOST_WAITING = 400
 
 Event = tuple[str, str]
@@ -48,7 +48,7 @@ Event = tuple[str, str]
 
 @dataclasses.dataclass(eq=False)
 class Page:
-    #: Run that it shows; `None` for the list.
+    #: The run that the page shows; `None` for the list.
     run_id: str | None
     revision: int = 0
     events: queue.Queue[Event | None] = field(default_factory=lambda: queue.Queue(_MOST_WAITING))
@@ -83,11 +83,11 @@ class _Followed:
 class _Listed:
     head: RunHead
     cells: dict[str, Any]
-    #: When it may be read again; that takes long if it has many trials.
+    #: When it may be read again; reading a run with many trials takes long.
     next_s: float
 
     def is_due(self, head: RunHead) -> bool:
-        """Whether it may have changed. Whether a running one is executed can change by itself."""
+        """Whether the run may have changed. A running run can stop being executed at any time."""
         if (head.status, head.label) != (self.head.status, self.head.label):
             return True
         may_change = head != self.head or self.cells["status"] == "running"
@@ -96,10 +96,10 @@ class _Listed:
 
 @contextlib.contextmanager
 def _as_errors(what: str) -> Iterator[None]:
-    """Context for what a thread does for one run among others: no record may end the thread.
+    """Context for a thread's work on one of several runs: no record may end the thread.
 
     Raises:
-        LabError: Another exception was raised.
+        LabError: In place of any other exception.
     """
     try:
         yield
@@ -133,8 +133,8 @@ class Watch:
     def __init__(self, where: str | None, render: Callable[..., str]) -> None:
         """
         Args:
-            where: The store, as `open_store` takes it.
-            render: Makes a fragment of a page: its name, and values for it.
+            where: The store, as for `open_store`.
+            render: Renders a part of a page from its name and values.
         """
         self._where, self._render = where, render
         is_file = not isinstance(store_place(where), str)
@@ -188,7 +188,7 @@ class Watch:
         pace = Pace()
         while True:
             with self._condition:
-                # While no page is visible, nothing is read.
+                # While no page is visible, the thread reads nothing.
                 self._condition.wait_for(lambda: self._pages or self._is_over)
                 if self._is_over:
                     break
@@ -239,7 +239,7 @@ class Watch:
                 with _as_errors(f"run {run_id}"), reading_records(run_id):
                     self._look_at_run(heads[run_id], own, self._store)
             except LabError as error:
-                # Trouble of this run alone; if the store cannot be read, the next look says so.
+                # An error of this run alone. If the store cannot be read, the next poll reports it.
                 self._followed.pop(run_id, None)
                 self._unreadable[run_id] = time.monotonic() + _AFTER_ERROR_S
                 _send_trouble(own, error)
@@ -266,8 +266,8 @@ class Watch:
             followed.is_executing = head.status == "running" and not is_killed(state.run, store)
             is_changed |= was != followed.is_executing
         self._send_rows(state, pages)
-        # What is new is small. A long run that is seen for the first time while it measures is
-        # read little by little, and other pages have their turn between.
+        # New data is small. A long run that is read for the first time while it measures is read in
+        # parts, so that other pages get their turn.
         most = _PACED_CHUNK if followed.is_executing else _CHUNK
         trials = store.trials(head.run_id, len(state.trials), most)
         if trials:
@@ -342,7 +342,7 @@ class Watch:
     # The thread that computes
 
     def _compute(self) -> None:
-        # Takes a second, and would take many if it came while a run is executed.
+        # This takes a second, and would take many seconds during a run.
         importlib.import_module("scipy.stats")
         number = 0
         while (followed := self._jobs.get()) is not None:

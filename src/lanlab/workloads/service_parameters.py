@@ -1,4 +1,6 @@
-"""What the workloads that use a file service share: the service, its server, and whom to trust."""
+"""
+Parameters of all workloads that use a file service: the service, its server, and whom to trust.
+"""
 
 from __future__ import annotations
 
@@ -35,11 +37,11 @@ from lanlab.workloads.parameters import (
 )
 from lanlab.workloads.without_effect import SERVICE_NEEDS, refuse_without_effect
 
-#: Which servers of SMB 1 have to sign.
+#: Which SMB 1 servers must sign.
 SIGNING = ("auto", "required")
-#: Whether blocks of NetWare may be of more than one packet.
+#: Whether NetWare blocks may have more than one packet.
 PACKET_BURST = ("on", "off")
-#: What is used without a server.
+#: What the workload uses if no server is given.
 _WITHOUT_SERVER = ("directory", "memory")
 _ALL_HOSTS = ipaddress.IPv4Address("255.255.255.255")
 
@@ -57,7 +59,7 @@ def _profiles() -> str:
 
 
 class ServiceParameters(TrialParameters):
-    #: Whether the service must be able to keep files.
+    #: Whether the service must be able to store files.
     needs_files: ClassVar[bool] = True
 
     ip_version: Literal[4, 6] | None = ip_version_parameter()
@@ -159,12 +161,12 @@ class ServiceParameters(TrialParameters):
             try:
                 url = server_url.parse_url(self.server)
                 if not SERVICES[url.service].has_identity:
-                    # It is for others of the run's servers; a study without any is refused.
+                    # It applies to other servers of the run; a study without any is refused.
                     object.__setattr__(self, "trust", None)
                 server_url.trust_of(self.trust)
             except UsageError as error:
                 raise ValueError(error.message) from None
-            # Frozen once it is checked; the service is the URL's to say.
+            # Frozen after the check; the URL determines the service.
             object.__setattr__(self, "service", url.service)
             for key, value in url.options.items():
                 given = getattr(self, key)
@@ -184,7 +186,7 @@ class ServiceParameters(TrialParameters):
             allowed = ", ".join(CARRIERS)
             raise ValueError(f"carrier: found `{self.carrier}`; allowed: {allowed}")
         carrier = self.carrier or named.carrier
-        # What names its carrier is carried by that.
+        # A service name with a carrier determines the carrier.
         is_fixed = named.carrier != USUAL_CARRIER or self.is_users_server
         one = named if carrier == named.carrier else carried_by(self.service, carrier)
         if one is None or (is_fixed and one is not named):
@@ -196,7 +198,7 @@ class ServiceParameters(TrialParameters):
                 f"carrier: found `{carrier}` for server `{self.server}`; allowed: "
                 f"{USUAL_CARRIER}, or server {EMBEDDED}"
             )
-        # Frozen once it is checked; each says the other.
+        # Frozen after the check; each determines the other.
         object.__setattr__(self, "service", one.name)
         if one.carrier != USUAL_CARRIER:
             object.__setattr__(self, "carrier", one.carrier)
@@ -222,7 +224,7 @@ class ServiceParameters(TrialParameters):
             raise ValueError(
                 f"{key}: found with profile `{self.profile}`, which has none; allowed: one of them"
             )
-        # Frozen once it is checked.
+        # Frozen after the check.
         object.__setattr__(self, "dialect", dialect)
         return self
 
@@ -288,14 +290,15 @@ class ServiceParameters(TrialParameters):
     def _profile_has_effect(self) -> Self:
         refuse_without_effect(self, SERVICE_NEEDS)
         if not self.is_over_ip:
-            # Frozen once it is checked: there is none.
+            # Frozen after the check: there is none.
             object.__setattr__(self, "ip_version", None)
         return self
 
     @property
     def address_family(self) -> AddressFamily:
-        """That of the version of IP. Hosts of a service without IP have addresses of IPv4, too,
-        which nothing goes to."""
+        """The addresses' family. Hosts of a service without IP also have IPv4 addresses, which are
+        not used.
+        """
         return ip_family(self.ip_version or 4)
 
     @property
@@ -305,7 +308,7 @@ class ServiceParameters(TrialParameters):
 
     @property
     def system_profile(self) -> SystemProfile | None:
-        """The system of the time that both ends are: over some carriers there is only one."""
+        """The period system that both ends emulate; some carriers allow only one."""
         if self.profile is not None:
             return PROFILES[self.profile]
         one = SERVICES[self.service]
@@ -323,7 +326,7 @@ class ServiceParameters(TrialParameters):
 
     @property
     def has_netbios_name(self) -> bool:
-        """Whether a server is found by a name that may be one of NetBIOS over TCP."""
+        """Whether a server is found by a name that may be a NetBIOS name over TCP."""
         if "wins" not in SERVICES[self.service].own_parameters or not self.is_users_server:
             return False
         host = server_url.parse_url(self.server).host
@@ -335,7 +338,7 @@ class ServiceParameters(TrialParameters):
 
 
 def working_name(parameters: ServiceParameters) -> str:
-    """A new name for the directory of a trial, one that its server can hold."""
+    """A new name for a trial's directory that its server allows."""
     if SERVICES[parameters.service].has_short_names:
         return f"{secrets.token_hex(4)}.lab"
     return f"lanlab-{secrets.token_hex(6)}"
