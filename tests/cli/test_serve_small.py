@@ -34,8 +34,11 @@ time.sleep(600)
 
 @pytest.fixture(scope="module")
 def hosts() -> Iterator[tuple[Host, Host]]:
-    """Two hosts of a LAN; `eth0` of the first is where the station is."""
-    with open_testbed("virtual", 2, "100M") as bed:
+    """
+    Two hosts of a LAN whose kernels leave checksums and the cutting of segments to the veth; `eth0`
+    of the first is where the station is.
+    """
+    with open_testbed("virtual", 2, "unshaped") as bed:
         here, there = bed.hosts
         yield here, there
 

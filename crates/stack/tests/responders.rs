@@ -252,16 +252,9 @@ fn forge(packets: u64, seed: u64) -> (u64, usize) {
 
 #[test]
 fn replies_are_never_answered() {
-    let (answered, longest) = forge(2_000, 7);
-    assert!(answered > 100, "{answered} of 2,000 forged packets were answered");
-    assert_eq!(longest, 1);
-}
-
-#[test]
-#[ignore = "long: 100,000 forged packets"]
-fn replies_to_100000_forged_packets_cause_no_further_reply() {
     let (answered, longest) = forge(100_000, 11);
-    println!("{answered} of 100,000 were answered; longest exchange {longest}");
+    assert!(answered > 5_000, "{answered} of 100,000 forged packets were answered");
+    assert_eq!(longest, 1);
 }
 
 /// Of SAP and RIP questions a second, each station answers a hundred.

@@ -2,6 +2,7 @@
 
 mod arriving;
 mod asking;
+mod forged;
 mod half_open;
 mod limited;
 mod pair;
