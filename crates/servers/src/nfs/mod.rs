@@ -17,6 +17,8 @@ pub mod files;
 pub mod handles;
 mod read_procedures;
 pub mod records;
+#[cfg(test)]
+mod replay_tests;
 mod write_procedures;
 
 use files::Files;
