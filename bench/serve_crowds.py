@@ -1,33 +1,44 @@
 """
-How `lanlab serve` serves a client among strangers: silent connections, and those that begin and do
-not go on. A stranger who is dropped comes again.
+How a client is served by `lanlab serve`, over TCP and on an Ethernet, and by `lanlab web`, among
+silent strangers and those that begin and do not go on. A stranger that is dropped comes again.
 
     python bench/serve_crowds.py --strangers 3000
+    python bench/serve_crowds.py --strangers 3000 smb web nbf
 """
 
 from __future__ import annotations
 
 import argparse
 import contextlib
+import http.client
+import os
 import resource
+import shlex
 import socket
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
-from raw_engine import Line, RawEngine
+from crowd import COMMAND, Crowd, memory_bytes
+from raw_engine import RawEngine
 from test_hostile_crowds import BEGUN, SECRET, logs_in
-from web_crowd import COMMAND, Crowd, memory_bytes
+
+from lanlab.engine import engine_path
+from lanlab.testbeds.namespaces import Namespaces
 
 _PROMISED_S, _PROMISED_BYTES, _PROMISED_LINES = 1.0, 64 * 2**20, 100
 _WITHIN_S = 30.0
+_HERE = "127.0.0.1"
+_SERVER_MAC = "02:00:00:00:00:01"
+_SMALL_STACK = "10.9.0.2"
 
 
 class _DroppedError(Exception):
@@ -35,19 +46,14 @@ class _DroppedError(Exception):
 
 
 def _echoed(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), _WITHIN_S) as client:
+    with socket.create_connection((_HERE, port), _WITHIN_S) as client:
         for _ in range(100):
             client.sendall(bytes(1000))
-            left = 1000
-            while left:
-                got = len(client.recv(left))
-                if not got:
-                    raise _DroppedError
-                left -= got
+            _read(client, 1000)
 
 
 def _discarded(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), _WITHIN_S) as client:
+    with socket.create_connection((_HERE, port), _WITHIN_S) as client:
         client.sendall(bytes(100_000))
         client.shutdown(socket.SHUT_WR)
         if client.recv(1):
@@ -55,17 +61,20 @@ def _discarded(port: int) -> None:
 
 
 def _generated(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), _WITHIN_S) as client:
-        left = 1 << 20
-        while left:
-            got = len(client.recv(left))
-            if not got:
-                raise _DroppedError
-            left -= got
+    with socket.create_connection((_HERE, port), _WITHIN_S) as client:
+        _read(client, 1 << 20)
+
+
+def _read(client: socket.socket, left: int) -> None:
+    while left:
+        got = len(client.recv(left))
+        if not got:
+            raise _DroppedError
+        left -= got
 
 
 def _asked(port: int) -> None:
-    with socket.create_connection(("127.0.0.1", port), _WITHIN_S) as client:
+    with socket.create_connection((_HERE, port), _WITHIN_S) as client:
         client.sendall(b"y" * 36 + b"\0")
         if client.recv(1) != b"\x09":
             raise _DroppedError
@@ -78,111 +87,221 @@ _PEERS: dict[str, tuple[Callable[[int], None], bytes]] = {
     "chargen": (_generated, b""),
     "iperf3": (_asked, b"x" * 36 + b"\0"),
 }
-
-
-def _is_served(does: Callable[[int], None], port: int) -> bool:
-    """Whether a client is served; one that is dropped beside the strangers tries again."""
-    try:
-        does(port)
-    except (AssertionError, OSError, _DroppedError):
-        return False
-    return True
-
-
-def _engine_of(pid: int) -> int:
-    """The engine of a command."""
-    children = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return int(children[0])
+#: What strangers send to `lanlab web`.
+_AT_WEB = {
+    "byte by byte": b"G",
+    "endless head": b"GET / HTTP/1.1\r\n" + b"X-Many: " + 8000 * b"x" + b"\r\n",
+    "wrong token": b"GET /wrong/ HTTP/1.1\r\nHost: localhost\r\n\r\n",
+}
+#: Services on an Ethernet, by what carries them.
+_CARRIERS = {
+    "llc": ("smb1", "nbf"),
+    "nbf": ("smb1", "nbf"),
+    "ipx": ("smb1", "ipx"),
+    "nbipx": ("smb1", "nbipx"),
+    "spp": ("smb1", "spp"),
+    "ncp": ("ncp", "ncp"),
+}
 
 
 class _Server(NamedTuple):
-    """A listener: where, what a client does there, its process, and the lines it gave."""
+    """A listener: what a client does there, its process, its lines, and how a crowd gets there."""
 
-    port: int
-    does: Callable[[int], None]
+    does: Callable[[], object]
     pid: int
     lines: Callable[[], int]
+    crowd: Sequence[str]
+    prefix: Sequence[str] = ()
 
 
 @contextlib.contextmanager
-def _peer(name: str) -> Iterator[_Server]:
-    """`lanlab serve --peer`."""
+def _command(*argv: str, until: str) -> Iterator[tuple[int, str, Callable[[], int]]]:
+    """A command of lanlab: its process, what it printed, and how many lines it has by now."""
     with tempfile.TemporaryDirectory() as folder, Path(folder, "lines").open("w+") as lines:
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            port = free.getsockname()[1]
-        server = subprocess.Popen(
-            [COMMAND, "serve", "--peer", name, "--port", str(port)],
-            stdout=lines,
-            stderr=subprocess.STDOUT,
-        )
+        printed = Path(folder, "lines")
+        command = [COMMAND, *argv]
+        environment = os.environ | {"LANLAB_STORE": str(Path(folder, "s.sqlite"))}
+        server = subprocess.Popen(command, stdout=lines, stderr=subprocess.STDOUT, env=environment)
         try:
-            while "Ctrl-C" not in Path(folder, "lines").read_text():
+            while until not in printed.read_text():
+                if server.poll() is not None:
+                    raise SystemExit(f"{shlex.join(command)}: {printed.read_text()}")
                 time.sleep(0.1)
-            yield _Server(
-                port,
-                _PEERS[name][0],
-                _engine_of(server.pid),
-                lambda: len(Path(folder, "lines").read_text().splitlines()),
-            )
+            yield server.pid, printed.read_text(), lambda: len(printed.read_text().splitlines())
         finally:
             server.terminate()
             server.wait()
 
 
-def _logs_in(client: RawEngine, name: str, port: int, ready: Line) -> None:
-    """Log in, and make a directory."""
-    logs_in(client, name, port, ready)
+@contextlib.contextmanager
+def _peer(name: str) -> Iterator[_Server]:
+    """`lanlab serve --peer`."""
+    with socket.socket() as free:
+        free.bind((_HERE, 0))
+        port = free.getsockname()[1]
+    argv = ("serve", "--peer", name, "--port", str(port))
+    # Who reads all that a character generator sends is a client.
+    how = "unread" if name == "chargen" else "read"
+    with _command(*argv, until="Ctrl-C") as (pid, _, lines):
+        engine = int(Path(f"/proc/{pid}/task/{pid}/children").read_text().split()[0])
+        yield _Server(lambda: _PEERS[name][0](port), engine, lines, ["tcp", _HERE, str(port), how])
+
+
+@contextlib.contextmanager
+def _web() -> Iterator[_Server]:
+    """`lanlab web`, and a reader with the token."""
+    with _command("web", until="http://") as (pid, said, lines):
+        parts = urlsplit(next(one for one in said.split() if one.startswith("http://")))
+        assert parts.port is not None
+
+        def reads() -> None:
+            client = http.client.HTTPConnection(_HERE, parts.port, timeout=_WITHIN_S)
+            with contextlib.closing(client):
+                client.request("GET", parts.path)
+                answer = client.getresponse()
+                answer.read()
+            if answer.status != 200:
+                raise SystemExit(f"the reader got status {answer.status}")
+
+        yield _Server(reads, pid, lines, ["tcp", _HERE, str(parts.port), "read"])
+
+
+def _request(service: str, root: str, **others: Any) -> dict[str, Any]:
+    credentials = None if service == "nfs" else {"user": "me", "secret": SECRET}
+    asked = {"type": "serve", "service": service, "bind": _HERE, "root": root}
+    return asked | {"says_clients": True, "credentials": credentials} | others
 
 
 @contextlib.contextmanager
 def _file_service(name: str) -> Iterator[_Server]:
     """The engine of `lanlab serve --service`, and a client that logs in and makes a directory."""
-    request = {
-        "type": "serve",
-        "service": name,
-        "bind": "127.0.0.1",
-        "credentials": None if name == "nfs" else {"user": "me", "secret": SECRET},
-    }
     with tempfile.TemporaryDirectory() as root, RawEngine() as server, RawEngine() as client:
-        ready = server.wait(server.send({**request, "root": root}), "ready", "error")
+        ready = server.wait(server.send(_request(name, root)), "ready", "error")
+        port = ready["ports"][0]
         yield _Server(
-            ready["ports"][0],
-            lambda port: _logs_in(client, name, port, ready),
+            lambda: logs_in(client, name, port, ready),
             server.process.pid,
             lambda: len(server.lines),
+            ["tcp", _HERE, str(port), "read"],
         )
 
 
-def _row(name: str, begun: bytes, strangers: int, seconds: float) -> bool:
+@contextlib.contextmanager
+def _on_ethernet(name: str) -> Iterator[_Server]:
+    """The same on an Ethernet of two hosts, with strangers on the client's; `small`: FTP."""
+    with contextlib.ExitStack() as stack:
+        namespaces = Namespaces()
+        stack.callback(namespaces.close)
+        here, there = namespaces.add(2)
+        ends = "type veth peer name right address"
+        for host, said in (
+            (here, f"link add left {ends} {_SERVER_MAC} netns {there.pid}"),
+            (here, "address add 10.9.0.1/16 dev left"),
+            (here, "link set left up"),
+            (there, "link set right up"),
+        ):
+            subprocess.run([*host.command_prefix, "ip", *said.split()], check=True, timeout=20)
+        root = stack.enter_context(tempfile.TemporaryDirectory())
+        server, client = (
+            stack.enter_context(RawEngine([*host.command_prefix, engine_path()]))
+            for host in (there, here)
+        )
+        link, own = {"interface": "right"}, {"interface": "left"}
+        if name == "small":
+            small = {"link": link, "address": _SMALL_STACK, "memory_bytes": 512_000}
+            ready = _ready(server, _request("ftp", root, stack=small))
+            yield _Server(
+                lambda: logs_in(client, "ftp", 21, ready, address=_SMALL_STACK),
+                server.process.pid,
+                lambda: len(server.lines),
+                ["tcp", _SMALL_STACK, "21", "read"],
+                here.command_prefix,
+            )
+            return
+        service, carrier = _CARRIERS[name]
+        ipx = {"framing": "ethernet-ii", "network": 7} if name in {"ipx", "nbipx", "ncp"} else {}
+        common = {"carrier": carrier, "ipx": ipx}
+        asked = _request(service, root, link=link, station_name="LANLAB", **common)
+        ready = _ready(server, asked)
+        target = {"address": None, "server_name": "LANLAB", "link": own, **common}
+        yield _Server(
+            lambda: logs_in(client, service, None, ready, **target),
+            server.process.pid,
+            lambda: len(server.lines),
+            ["frames", name, "left", _SERVER_MAC],
+            here.command_prefix,
+        )
+
+
+def _ready(server: RawEngine, request: dict[str, Any]) -> dict[str, Any]:
+    line = server.wait(server.send(request), "ready", "error")
+    if line["type"] != "ready":
+        raise SystemExit(str(line))
+    return line
+
+
+def _is_served(does: Callable[[], object]) -> bool:
+    """Whether a client is served; one that is dropped beside the strangers tries again."""
+    try:
+        does()
+    except (AssertionError, OSError, http.client.HTTPException, _DroppedError):
+        return False
+    return True
+
+
+def _longest_wait_s(server: _Server, seconds: float) -> tuple[float, int, int]:
+    """The longest time until a client is served, how often it tried again, and most memory."""
+    longest_s, refused, most_bytes = 0.0, 0, 0
+    end_s = time.monotonic() + seconds
+    while time.monotonic() < end_s:
+        began_s = time.monotonic()
+        while not _is_served(server.does):
+            refused += 1
+            if time.monotonic() - began_s > _WITHIN_S:
+                break
+        longest_s = max(longest_s, time.monotonic() - began_s)
+        most_bytes = max(most_bytes, memory_bytes(server.pid))
+        time.sleep(0.05)
+    return longest_s, refused, most_bytes
+
+
+def _server(name: str) -> contextlib.AbstractContextManager[_Server]:
+    if name == "web":
+        return _web()
+    if name in _PEERS:
+        return _peer(name)
+    return _on_ethernet(name) if name in {*_CARRIERS, "small"} else _file_service(name)
+
+
+def _row(name: str, kind: str, piece: bytes, asked: argparse.Namespace) -> bool:
     """Print a row; whether all promises were kept."""
-    with (_peer if name in _PEERS else _file_service)(name) as server:
-        server.does(server.port)
-        before_bytes = memory_bytes(server.pid)
-        # Who reads all that a character generator sends is a client.
-        crowd = Crowd(server.port, strangers, lambda: begun, reads=name != "chargen")
-        longest_s, most_bytes, refused = 0.0, 0, 0
-        end_s = time.monotonic() + seconds
-        time.sleep(0.2)
-        with contextlib.closing(contextlib.ExitStack()) as gone:
-            gone.callback(crowd.end)
-            while time.monotonic() < end_s:
-                began_s = time.monotonic()
-                while not _is_served(server.does, server.port):
-                    refused += 1
-                    if time.monotonic() - began_s > _WITHIN_S:
-                        break
-                longest_s = max(longest_s, time.monotonic() - began_s)
-                most_bytes = max(most_bytes, memory_bytes(server.pid) - before_bytes)
-                time.sleep(0.05)
+    with _server(name) as server:
+        server.does()  # The client's station starts.
+        alone_s, _, before_bytes = _longest_wait_s(server, 1)
+        where, *rest = server.crowd
+        crowd = Crowd([where, str(asked.strangers), *rest], piece, server.prefix)
+        time.sleep(0.5)
+        longest_s, refused, most_bytes = _longest_wait_s(server, asked.seconds)
+        connections = crowd.end()
         count = server.lines()
+    grown_bytes = most_bytes - before_bytes
     print(
-        f"| {name} | {strangers} {'begin' if begun else 'silent'} | {crowd.connections} | "
-        f"{longest_s:.3f} s | {refused} | {most_bytes / 2**20:.1f} MiB | {count} |",
+        f"| {name} | {asked.strangers} {kind} | {connections} | {alone_s:.3f} s | "
+        f"{longest_s:.3f} s | {refused} | {grown_bytes / 2**20:.1f} MiB | {count} |",
         flush=True,
     )
-    kept = (longest_s <= _PROMISED_S, most_bytes <= _PROMISED_BYTES, count <= _PROMISED_LINES)
+    kept = (longest_s <= _PROMISED_S, grown_bytes <= _PROMISED_BYTES, count <= _PROMISED_LINES)
     return all(kept)
+
+
+def _kinds(name: str) -> dict[str, bytes]:
+    """Kinds of strangers at a listener, and what each sends."""
+    if name == "web":
+        return {"silent": b"", **_AT_WEB}
+    if name in _CARRIERS:
+        return {"begin": b"", "go on": b"x"}
+    begins = _PEERS[name][1] if name in _PEERS else BEGUN["ftp" if name == "small" else name][:4000]
+    return {"silent": b""} | ({"begin": begins} if begins else {})
 
 
 def main() -> int:
@@ -190,20 +309,22 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--strangers", type=int, default=3000)
     parser.add_argument("--seconds", type=float, default=5.0, help="for each row")
-    parser.add_argument("names", nargs="*", default=[*_PEERS, *BEGUN])
+    everything = [*_PEERS, *BEGUN, "web", *_CARRIERS, "small"]
+    parser.add_argument("names", nargs="*", default=everything, help=", ".join(everything))
     asked = parser.parse_args()
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     resource.setrlimit(resource.RLIMIT_NOFILE, (min(hard, 16_384), hard))
     print(
-        "| listener | strangers | connections | longest wait | tried again | more memory | lines |"
+        "| listener | strangers | connections | alone | longest wait | tried again | more memory "
+        "| lines |"
     )
-    print("|---|---|---:|---:|---:|---:|---:|")
-    kept = True
-    for name in asked.names:
-        begins = _PEERS[name][1] if name in _PEERS else BEGUN[name][:4000]
-        for begun in dict.fromkeys((b"", begins)):
-            kept &= _row(name, begun, asked.strangers, asked.seconds)
-    return 0 if kept else 1
+    print("|---|---|---:|---:|---:|---:|---:|---:|")
+    kept = [
+        _row(name, kind, piece, asked)
+        for name in asked.names
+        for kind, piece in _kinds(name).items()
+    ]
+    return 0 if all(kept) else 1
 
 
 if __name__ == "__main__":

@@ -29,8 +29,8 @@ from urllib.parse import urlsplit
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "engine"))
 sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "support"))
 
+from crowd import COMMAND, memory_bytes
 from raw_engine import Line, RawEngine
-from web_crowd import COMMAND, memory_bytes
 
 PROMISED_BYTES = 2**20
 HEAD = (

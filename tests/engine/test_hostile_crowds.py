@@ -116,7 +116,9 @@ class Crowd:
         self._selector.close()
 
 
-def logs_in(client: RawEngine, service: str, port: int, ready: Line) -> float:
+def logs_in(
+    client: RawEngine, service: str, port: int | None, ready: Line, **others: object
+) -> float:
     """How long it takes somebody to log in and make a directory, seconds."""
     sha256 = ready["served"]["trust_sha256"]
     target: Line = {
@@ -125,12 +127,13 @@ def logs_in(client: RawEngine, service: str, port: int, ready: Line) -> float:
         "port": port,
         "share": ready["served"]["share"],
         "trust": "system" if sha256 is None else {"sha256": sha256},
+        **others,
     }
     if service != "nfs":
         target["credentials"] = {"user": "me", "secret": SECRET}
     spec = {
         "service": target,
-        "working_name": f"lanlab-{secrets.token_hex(4)}",
+        "working_name": f"{secrets.token_hex(4)}.lab",
         "token": SESSION,
         "direction": "upload",
         "files": {

@@ -1,0 +1,138 @@
+"""
+Strangers at a server, in a process of their own. One that is dropped comes again.
+
+    python bench/crowd.py tcp 3000 127.0.0.1 5201 spoken
+    python bench/crowd.py frames 3000 nbf left 02:00:00:00:00:01
+"""
+
+from __future__ import annotations
+
+import contextlib
+import random
+import select
+import socket
+import subprocess
+import sys
+import sysconfig
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from crowd_frames import CARRIERS, FROM
+
+COMMAND = str(Path(sysconfig.get_path("scripts")) / "lanlab")
+#: Stations that begin each second.
+_STARTS_PER_S = 3000
+
+
+class Crowd:
+    """Strangers until `end`; what each sends is `piece`."""
+
+    def __init__(self, argv: Sequence[str], piece: bytes = b"", prefix: Sequence[str] = ()) -> None:
+        self._process = subprocess.Popen(
+            [*prefix, sys.executable, __file__, *argv],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        assert self._process.stdin is not None
+        self._process.stdin.write(len(piece).to_bytes(4, "big") + piece)
+        self._process.stdin.flush()
+
+    def end(self) -> int:
+        """Close all of them; how many connections they made."""
+        said, _ = self._process.communicate()
+        if self._process.returncode:
+            raise SystemExit("the crowd failed")
+        return int(said)
+
+
+def memory_bytes(pid: int) -> int:
+    """Memory of a process that is in use now."""
+    for line in Path(f"/proc/{pid}/status").read_text().splitlines():
+        if line.startswith("VmRSS:"):
+            return 1024 * int(line.split()[1])
+    return 0
+
+
+def _is_over() -> bool:
+    return bool(select.select([sys.stdin], [], [], 0)[0])
+
+
+def _over_tcp(strangers: int, host: str, port: str, how: str, piece: bytes) -> int:
+    """Connections of strangers; `unread`: they take nothing in."""
+    choice = random.Random(7)
+    events = select.EPOLLRDHUP | (0 if how == "unread" else select.EPOLLIN)
+    held: dict[int, socket.socket] = {}
+    numbers: list[int] = []
+    connections = 0
+    with select.epoll() as ended:
+        while not _is_over():
+            for _ in range(min(200, strangers - len(held))):
+                one = socket.socket()
+                one.setblocking(False)
+                with contextlib.suppress(BlockingIOError):
+                    one.connect((host, int(port)))
+                connections += 1
+                held[one.fileno()] = one
+                ended.register(one, events)
+            if piece:
+                numbers = list(held)
+                for number in choice.sample(numbers, min(200, len(numbers))):
+                    with contextlib.suppress(OSError):
+                        held[number].send(piece)
+            for number, event in ended.poll(0.02):
+                if event & (select.EPOLLRDHUP | select.EPOLLHUP | select.EPOLLERR):
+                    held.pop(number).close()
+                    continue
+                with contextlib.suppress(OSError):
+                    held[number].recv(65_536)
+    return connections
+
+
+def _over_ethernet(strangers: int, carrier: str, interface: str, server: str, goes_on: bool) -> int:
+    """Stations with made-up addresses that begin, in turn; those that go on answer the server."""
+    to = bytes.fromhex(server.replace(":", ""))
+    stations = [CARRIERS[carrier](FROM + one.to_bytes(4, "big"), to) for one in range(strangers)]
+    begun, began_s = 0, time.monotonic()
+    everything = socket.htons(3)
+    with socket.socket(socket.AF_PACKET, socket.SOCK_RAW, everything) as link:
+        link.bind((interface, 0))
+        link.setblocking(False)
+        while not _is_over():
+            due = int((time.monotonic() - began_s) * _STARTS_PER_S)
+            while begun < due:
+                for frame in stations[begun % strangers].begin():
+                    with contextlib.suppress(BlockingIOError):
+                        link.send(frame)
+                begun += 1
+            if not select.select([link], [], [], 0.005)[0]:
+                continue
+            for _ in range(1000):
+                try:
+                    frame = link.recv(2048)
+                except BlockingIOError:
+                    break
+                if frame[:2] != FROM or not goes_on:
+                    continue
+                number = int.from_bytes(frame[2:6], "big")
+                for answer in stations[number].follow(frame):
+                    with contextlib.suppress(BlockingIOError):
+                        link.send(answer)
+    return begun
+
+
+def main() -> None:
+    """Be a crowd until standard input ends."""
+    kind, strangers, *where = sys.argv[1:]
+    piece_bytes = int.from_bytes(sys.stdin.buffer.read(4), "big")
+    piece = sys.stdin.buffer.read(piece_bytes)
+    if kind == "tcp":
+        host, port, how = where
+        print(_over_tcp(int(strangers), host, port, how, piece))
+    else:
+        carrier, interface, server = where
+        print(_over_ethernet(int(strangers), carrier, interface, server, bool(piece)))
+
+
+if __name__ == "__main__":
+    main()
