@@ -1,11 +1,11 @@
 """
-What each byte and each file of a copy costs: in time, or in another metric of its trials, as the
-frames on the medium.
+The cost of each byte and each file of a copy: in time, or in another additive metric such as frames
+on the medium.
 
-The time of a trial is taken for `octets * per byte + files * per file + per trial`, over the trials
-of all datasets that were copied under one condition. That is what tells file services apart: one
-that answers late costs by the file, one that computes much by the byte. Datasets of two sorts tell
-two of these apart, three that do not lie in a line tell all.
+The model of a trial's time is `octets * per byte + files * per file + per trial`, fitted to the
+trials of all datasets copied under one condition. These costs distinguish file services: slow
+replies increase the cost per file, much computing the cost per byte. Two different datasets
+separate two of the costs; three that are not on a line separate all.
 """
 
 from __future__ import annotations
@@ -26,8 +26,7 @@ _COPIED = ("copied_bytes", "copied_files")
 
 @dataclass(frozen=True)
 class Cost:
-    """A cost in the unit of its metric, with its 95 % interval; `None` where trials show no
-    spread."""
+    """A cost in the unit of its metric, with its 95 % interval; `None` if trials show no spread."""
 
     value: float
     low: float | None
@@ -38,14 +37,14 @@ class Cost:
 class CopyCost:
     experiment: str
     factors: Mapping[str, Level]
-    #: Bytes and files of what was copied, and trials of it; the fewest files first.
+    #: Bytes and files of each dataset, and its trials; fewest files first.
     copied: tuple[tuple[int, int, int], ...]
-    #: Of a byte, a file, a trial; `None`: not identified.
+    #: Cost of a byte, a file, a trial; `None`: not identified.
     per_byte: Cost | None
     per_file: Cost | None
     per_trial: Cost | None
-    #: Largest deviation of the mean of a dataset from the fit, as a share of it; `None` where
-    #: there are no more datasets than costs, so that any times would fit.
+    #: Largest deviation of a dataset's mean from the fit, as a share of that mean. `None` if there
+    #: are no more datasets than costs: then any times would fit.
     residual_ratio: float | None
     p_lack: float | None
     #: Limitations and assumptions of the fit; empty if it separates all costs.
@@ -111,7 +110,7 @@ def cost_of(
         return CopyCost(experiment, factors, copied, None, None, None, None, None, note)
     fit = fit_groups(columns, list(groups.values()))
     costs = {
-        # Costs are never negative, though a fit may be.
+        # A fit may give negative costs, which are impossible.
         name: Cost(
             one.value, one.low if one.low is None else max(min(0.0, one.value), one.low), one.high
         )

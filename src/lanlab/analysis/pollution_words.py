@@ -13,7 +13,7 @@ from lanlab.units import format_time
 @dataclass(frozen=True)
 class _Kind:
     name: str
-    #: With the places `found` and `allowed`.
+    #: With placeholders `found` and `allowed`.
     seen: str
     misleads: str
     helps: str
@@ -135,9 +135,9 @@ def warning(finding: Finding) -> str:
 
 
 def flags(judgement: Judgement | None) -> str:
-    """The pollution of a trial for a table; empty for a clean one."""
+    """The pollution of a trial for a table; empty for an undisturbed one."""
     polluting = [] if judgement is None else [f for f in judgement.findings if f.repeat_helps]
-    # Both hosts may have the same.
+    # Both hosts may have the same finding.
     return ", ".join(dict.fromkeys(name_of(finding.code) for finding in polluting))
 
 

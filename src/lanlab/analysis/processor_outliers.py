@@ -1,7 +1,7 @@
 """
 Trials in which an end used far more processor time per byte than in the other trials of its
-condition: memory was not ready, a cache was cold, or the processor's clock rate differed. A single
-trial cannot show this, so it is not repeated for it.
+condition. Causes: memory was not ready, a cache was cold, or the processor's clock rate differed. A
+single trial cannot show this, so lanlab does not repeat it.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ class ProcessorOutlier:
 
 
 def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier, ...]:
-    """Such trials among those that count, in order; of conditions with at least four trials."""
+    """The outliers among trials that count, in order, for conditions with at least four trials."""
     groups: dict[tuple[object, ...], list[TrialRecord]] = {}
     for trial in counting(trials):
         levels = tuple(sorted(trial.factors.items()))
@@ -52,7 +52,9 @@ def processor_outliers(trials: Sequence[TrialRecord]) -> tuple[ProcessorOutlier,
 
 
 def _median_without(values: Sequence[float], value: float) -> float:
-    """The median of sorted values without one of them; sorted once, as groups may be large."""
+    """The median of sorted values without one of them. The values are sorted once, because groups
+    may be large.
+    """
     place, others = bisect_left(values, value), len(values) - 1
     low, high = (values[at + (at >= place)] for at in ((others - 1) // 2, others // 2))
     return low if others % 2 else (low + high) / 2

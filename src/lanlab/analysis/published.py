@@ -1,4 +1,4 @@
-"""What the study printed, compared with what was measured."""
+"""Published values compared with measured ones."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from lanlab.frozen import dataclass
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import MissingValue, Published, PublishedValue, Study, at_scale
 
-#: Kinds of numbers that the study's measurements gave; the others repeat or follow from another, or
-#: are of something else.
+#: Kinds of numbers that come from the study's own measurements. The others repeat or follow from
+#: another number, or have another subject.
 _OWN_KINDS = frozenset({"table", "text"})
 
 
 @dataclass(frozen=True)
 class PublishedPoint:
-    #: What the condition does not vary but the study did, as in `vista` or `celeron, nt4`.
+    #: Levels that the study varied but the condition does not, as in `vista` or `celeron, nt4`.
     series: str
     value: PublishedValue
 
@@ -40,17 +40,17 @@ def amount_of(published: Published, condition: Mapping[str, Level]) -> float | N
 
 
 def series_of(value: PublishedValue, parameters: Mapping[str, Level]) -> str:
-    """The levels of a printed number that are no parameters here, in words."""
+    """The levels of a published number that are no parameters here, in words."""
     return ", ".join(str(level) for key, level in value.condition.items() if key not in parameters)
 
 
 def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, ...]:
     """
-    The printed numbers (mean or standard deviation) of the summary's metric at its condition.
+    The published mean or standard deviation of the summary's metric at its condition.
 
-    A number belongs to it if it names every factor of the experiment and agrees in every parameter
-    that it names. A factor of one level that no printed number names is none of the study's, but
-    one that says on which machines a condition is.
+    A number belongs to the condition if it names every factor of the experiment and agrees in every
+    parameter that it names. A factor with one level that no published number names is not a factor
+    of the study, unless it tells the machines of a condition.
     """
     named = {key for value in published.value for key in value.condition}
     factors = {key for key in summary.factors if key in named or key not in summary.constant}
@@ -67,7 +67,7 @@ def points_for(summary: Summary, published: Published) -> tuple[PublishedPoint, 
 
 
 def printed_trials(published: Published) -> int | None:
-    """How many trials the study says that each of its means is of; `None` if it does not."""
+    """Number of trials behind each of the study's means; `None` if not published."""
     said = {
         round(value.si)
         for value in published.value
@@ -96,7 +96,9 @@ def agrees(value: PublishedValue, parameters: Mapping[str, Level]) -> bool:
 
 
 def published_numbers(run: RunRecord) -> Published:
-    """What the study printed: of a study of one's own, what its run was begun with."""
+    """The study's published values; for a user's own study, the values with which its run was
+    started.
+    """
     from lanlab.studies import known_studies, load_study
 
     if run.study_id in known_studies():

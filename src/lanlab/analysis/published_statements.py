@@ -1,4 +1,4 @@
-"""Printed numbers that belong to several conditions, each with its counterpart in a run."""
+"""Published numbers that belong to several conditions, with their counterparts in a run."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from lanlab.frozen import dataclass
 from lanlab.store import RunRecord, TrialRecord
 from lanlab.studies import Published, PublishedValue, Study
 
-#: Statistics that compare two levels of a factor, and the names of these in a condition.
+#: Statistics that compare two levels of a factor, and the names of these levels in a condition.
 _PAIRS = {
     "difference": ("minuend", "subtrahend"),
     **dict.fromkeys(("ratio", "gain", "deficit"), ("numerator", "denominator")),
@@ -21,7 +21,7 @@ _PAIRS = {
 class Statement:
     value: PublishedValue
     series: str
-    #: In `value.si_unit`; `None` where the run has no counterpart.
+    #: In `value.si_unit`; `None` if the run has no counterpart.
     ours: float | None
     how: str
 
@@ -30,9 +30,9 @@ def statements(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> tuple[Statement, ...]:
     """
-    The printed numbers that are no point of a condition: shares of the link, ends of a range,
-    ratios and differences, each with our counterpart where the run has one. Of a simulated run
-    that is the one by which its accuracy is judged.
+    Published numbers that do not describe a single condition: shares of the link, ends of a range,
+    ratios and differences. Each comes with its counterpart in the run, if any. For a simulated run,
+    that is the value from which its accuracy is computed.
     """
     summaries = all_summaries(run, trials)
     judged = _judged(run, trials, published)

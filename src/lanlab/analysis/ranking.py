@@ -1,10 +1,10 @@
 """
-Which level of a factor is best: services, servers, protocols and hosts in an order, at each level
-of the other factors.
+Ranks the levels of a factor (services, servers, protocols, hosts) at each level of the other
+factors.
 
-Levels are compared by block, each with each, as `lanlab compare --by` does; all comparisons of an
-experiment are corrected together (Holm). A group is placed behind another only if each of its
-levels is shown to be worse than each level before it.
+All pairs of levels are compared by block, as in `lanlab compare --by`. All comparisons of an
+experiment are corrected together (Holm). A group follows another only if each of its levels is
+shown to be worse than each level before it.
 """
 
 from __future__ import annotations
@@ -26,10 +26,11 @@ from lanlab.studies import Study
 from lanlab.workloads.metrics import metric_direction
 
 RANKED = ("server", "service", "dialect", "host", "os", "driver", "transport")
-#: Comparisons of one experiment beyond which hardly any is shown: that is a table, no ranking.
+#: With more comparisons in one experiment, hardly any difference can be shown: that is a table, not
+#: a ranking.
 _MOST_COMPARISONS = 400
-#: Shares of the link's limit from which on a level is as fast as the network: of its mean goodput
-#: and of its slowest trial.
+#: A level is as fast as the network if its mean goodput and its slowest trial reach these shares of
+#: the link's limit.
 _AT_LIMIT_RATIO, _LEAST_AT_LIMIT_RATIO = 0.98, 0.95
 Against = Mapping[tuple[Level, Level], Compared]
 
@@ -37,8 +38,8 @@ Against = Mapping[tuple[Level, Level], Compared]
 @dataclass(frozen=True)
 class Ranked:
     level: Level
-    #: How many times worse than the best, with its 95 % interval; 1 of the best itself. `None`
-    #: where there is none.
+    #: Factor by which it is worse than the best, with its 95 % interval; 1 for the best itself,
+    #: `None` if unknown.
     worse: float | None
     low: float | None = None
     high: float | None = None
@@ -51,18 +52,18 @@ class Ranking:
     metric: str
     factor: str
     condition: Mapping[str, Level]
-    #: The best first. Each level is shown to be worse than every level of the groups before it.
+    #: Best first. Each level is shown to be worse than every level of the groups before it.
     groups: tuple[tuple[Ranked, ...], ...]
     lacking: tuple[Level, ...]
-    #: Whether any two could be compared: a single trial of each shows no order.
+    #: Whether any two levels could be compared: single trials show no order.
     is_tested: bool
-    #: Levels whose mean goodput reaches the link's limit: differences between them are none of
-    #: theirs. Empty unless the best is among them.
+    #: Levels whose mean goodput reaches the link's limit. Differences between them are not due to
+    #: the levels. Empty unless the best is among them.
     at_limit: frozenset[Level] = frozenset()
-    #: That limit, bit/s; `None` where no level reaches it.
+    #: The limit, bit/s; `None` if no level reaches it.
     limit_bps: float | None = None
-    #: Factor below which a simulated difference is within the model's error; `None` where the
-    #: run was measured, or the error is not known.
+    #: A simulated difference below this factor is within the model's error. `None` for a measured
+    #: run or an unknown error.
     model_factor: float | None = None
 
     def to_json(self) -> dict[str, Any]:
@@ -99,12 +100,12 @@ def rankings(
     model_error_log: float | None = None,
 ) -> tuple[Ranking, ...]:
     """
-    The ranking at each combination of the other factors, in the study's order; none where an
+    The ranking at each combination of the other factors, in the study's order. Empty if an
     experiment varies no factor of `RANKED`, or its metric is not compared by ratios.
 
     Args:
-        run, trials, experiment: What is ranked.
-        model_error_log: Of a simulated run, `lanlab.analysis.model_error.model_error_log`.
+        run, trials, experiment: What to rank.
+        model_error_log: For a simulated run, `lanlab.analysis.model_error.model_error_log`.
     """
     study = Study.model_validate(run.study)
     conditions = [one for one in expand(study, run.scale) if one.experiment == experiment]
@@ -124,9 +125,9 @@ def rankings(
         groups.setdefault(repr(_rest(one, factor)), []).append(one)
     if sum(math.comb(len(own), 2) for own in groups.values()) > _MOST_COMPARISONS:
         return ()
-    # No trial of a condition belongs to another: each is read once.
+    # Each trial belongs to one condition, so each is read once.
     samples = {id(one): sample_of(trials, one, metric) for one in conditions}
-    # Single trials are not compared, and what compares is not loaded.
+    # Single trials are not compared, so the comparison code is not loaded.
     is_comparable = any(sample.n > 1 for sample in samples.values())
     pairs = [
         (key, (a, b), _compared(a, b, factor, metric, samples))
@@ -223,22 +224,22 @@ def grouped(
     least_log: float = 0.0,
 ) -> tuple[tuple[Ranked, ...], ...]:
     """
-    Levels from the best, in groups.
+    The levels in groups, best first.
 
     Args:
         levels: At least one.
-        against: The corrected comparison of each two levels, in either direction.
+        against: The corrected comparison of each pair, in either direction.
         is_more_better: Whether a larger value is better.
         at_limit: Levels between which no difference counts.
         least_log: Logarithm of the ratio up to which no difference counts.
     """
 
     def pair(a: Level, b: Level) -> tuple[Compared, int]:
-        """The comparison of two levels, and 1 if `b` is its other side, else -1."""
+        """The comparison of two levels, and 1, or -1 if `b` is its other side."""
         return (against[a, b], 1) if (a, b) in against else (against[b, a], -1)
 
     def gain(a: Level, b: Level) -> float:
-        """Logarithm of `b / a`, so that above 0 `b` is better."""
+        """Logarithm of the ratio, with the sign that makes it positive if `b` is better."""
         one, sign = pair(a, b)
         return (1 if is_more_better else -1) * sign * math.log(one.effect or 1.0)
 
@@ -248,7 +249,7 @@ def grouped(
             return False
         return pair(a, b)[0].differs or _is_exact(pair(a, b)[0])
 
-    # The sum of a level's gains on all others puts them in an order that no circle confuses.
+    # The sum of a level's gains over all others defines an order even if comparisons form a cycle.
     order = sorted(
         levels,
         key=lambda level: -math.fsum(gain(other, level) for other in levels if other != level),

@@ -1,4 +1,4 @@
-"""The round trips of a condition, over all its trials, from the histograms that these left."""
+"""The round trips of a condition over all its trials, from the stored histograms."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ def round_trips_by_condition(
     trials: Sequence[TrialRecord], experiments: Sequence[str]
 ) -> list[tuple[dict[str, Level], list[Bucket]]]:
     """
-    The levels of each condition's factors, and its round trips, ns. Trials without a histogram, as
-    of other programs, are left out.
+    The factor levels of each condition, and its round trips, ns. Trials without a histogram, such
+    as those of other programs, are omitted.
     """
     found: dict[tuple[tuple[str, Level], ...], list[list[Bucket]]] = {}
     for trial in (t for t in counting(trials) if t.experiment in experiments):
@@ -33,5 +33,5 @@ def _histogram(trial: TrialRecord) -> list[Bucket]:
     try:
         return buckets(text)
     except ValueError:
-        # What a store of elsewhere has there; a report must not fail for it.
+        # A store from elsewhere may contain anything here; a report must not fail because of it.
         return []

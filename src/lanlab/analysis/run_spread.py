@@ -1,9 +1,10 @@
 """
-How far runs of one setting lie apart, by other runs in the store.
+The spread between runs of one setting, from other runs in the store.
 
-One run of each of two settings has nothing of its own to hold their difference against: trials of a
-run have its minutes in common. Other runs of the same conditions on the same testbed and machine
-do: their spread is that between runs, with as many degrees of freedom as there are such runs.
+Two single runs of two settings cannot show whether they differ by more than runs do, because all
+trials of a run share its minutes. Other runs with the same conditions, testbed and machine can:
+their spread is the spread between runs, with degrees of
+freedom equal to runs less groups.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ from lanlab.studies import Study
 if TYPE_CHECKING:
     from lanlab.analysis.statistics import KnownSpread
 
-#: Fewer runs may all have missed what disturbs one run in ten.
+#: Fewer runs may all have missed a disturbance that affects one run in ten.
 LEAST_DF = 9
-#: Load has a memory: runs of one minute are more alike than runs of one day. Other runs must
-#: span at least this many times the time between both sides.
+#: Load persists: runs within a minute are more alike than runs within a day. Other runs must span
+#: at least this multiple of the time between both sides.
 SPAN = 10
 _MACHINE = ("system", "architecture", "kernel", "processor", "processors", "memory_bytes")
 
 
 @dataclass(frozen=True)
 class Others:
-    """Other runs of the study, as far as they show how much runs differ."""
+    """Other runs of the study that show how much runs differ."""
 
-    #: Those of one setting each: testbed, machine, scale and versions are the same in all.
+    #: Groups of runs with one setting: testbed, machine, scale and versions are equal in each.
     groups: tuple[tuple[Run, ...], ...]
-    #: How many runs there were, before groups that are too close in time were left out.
+    #: Number of runs before groups that are too close in time were omitted.
     offered: int
 
     @property
@@ -49,13 +50,13 @@ class Others:
         The spread between runs of a metric.
 
         Args:
-            conditions: That count: those of both sides. Another with the same factors and other
-                parameters is another condition.
+            conditions: The conditions of both sides. A condition with the same factors and other
+                parameters does not count.
             metric: Key of trials' results.
             scale: On which runs are compared.
 
         Returns:
-            `None` where too few runs have it.
+            `None` if too few runs have the metric.
         """
         from lanlab.analysis.statistics import KnownSpread
 
@@ -86,8 +87,8 @@ def others_for(base: Side, other: Side, runs: Sequence[Run]) -> Others:
     The runs that show how much runs of these sides differ.
 
     Args:
-        base, other: What is compared; their own runs are left out.
-        runs: All of the store that may fit.
+        base, other: The compared sides; their own runs are omitted.
+        runs: All runs of the store that may match.
     """
     own = {run.id for side in (base, other) for run, _ in side.runs}
     places = {_place(run) for side in (base, other) for run, _ in side.runs}

@@ -1,4 +1,4 @@
-"""Where a search has ended: for each loss goal the highest load at which no more is lost."""
+"""The results of a search: for each loss goal, the highest load that meets it."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ class GoalFound:
     #: Loads in the factor's unit.
     result: GoalResult
     verdict: Verdict
-    #: The load up to which the goal is met in the median trial; `None` where it is not known.
+    #: The load up to which the median trial meets the goal; `None` if unknown.
     load: Load | None
     confirmed: Summary | None
-    #: What a sweep of the same run met, where that refutes the search; then there is no `load`.
+    #: The load that a sweep of the same run met, if it refutes the search; then there is no `load`.
     sweep: SweepBound | None = None
 
 
@@ -34,22 +34,22 @@ class GoalFound:
 class Saturation:
     experiment: str
     factor: str
-    #: What the search looked at: 1 less this metric is the loss.
+    #: The metric of the search: loss is 1 less this metric.
     metric: str
-    #: The strictest first; empty if another version planned the trials in a way that this one
+    #: Strictest first. Empty if another version planned the trials in a way that this version
     #: cannot follow.
     goals: tuple[GoalFound, ...]
-    #: The highest load that the sender really offered, where that was below the range searched.
+    #: The highest load that the sender could offer, if that was below the range of the search.
     sender_limit: float | None
-    #: What the link can carry at most, in the factor's unit.
+    #: The link's limit in the factor's unit.
     limit: float | None
-    #: Where loss begins to rise with load; `None` if it was not reached, or loss rises gradually.
+    #: The load above which losses rise; `None` if not reached, or if loss rises gradually.
     capacity: Load | None
     random_loss: RandomLoss | None
     is_gradual: bool
     steps: tuple[TrialRecord, ...]
-    #: That the capacity drifted or hung together from trial to trial, where it is seen beyond doubt
-    #: over all searches of the run.
+    #: Drift or correlation of the capacity from trial to trial, if significant over all searches of
+    #: the run.
     drift: Alike | None = None
     is_lossless_link: bool = False
 
@@ -59,7 +59,7 @@ class Saturation:
 
     @property
     def is_of_host(self) -> bool:
-        """Whether more trials were disturbed than not: their losses say little of the network."""
+        """Whether most trials were disturbed: their losses say little about the network."""
         return 2 * self.disturbed > len(counting(self.steps))
 
 
@@ -93,7 +93,7 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
                 goals=tuple(_possible(goal, limit) for goal in goals),
                 sender_limit=result.sender_limit,
                 limit=limit,
-                # Nothing is concluded from trials that a sweep contradicts.
+                # If a sweep contradicts the trials, nothing is concluded from them.
                 capacity=None if is_refuted or judged.load is None else judged.load.at_most(limit),
                 random_loss=judged.random_loss,
                 is_gradual=judged.is_gradual and not is_refuted,
@@ -107,12 +107,12 @@ def saturations(run: RunRecord, trials: Sequence[TrialRecord]) -> tuple[Saturati
 
 def order_of(judged: Capacity) -> Alike | None:
     """
-    How far the capacity of each trial of a search is like that of the next, with the p of
-    independent trials: by that, or by a slope over all of them, the one that shows more.
+    Correlation of the capacity between successive trials of a search, with its p under
+    independence, or a slope over all trials: whichever is more significant.
 
     Returns:
-        `None` where too few trials tell of the capacity, or all the same; and where loss rises
-        gradually, as a search cannot tell that from a drift: its loads change with time.
+        `None` if too few trials show the capacity, or all show the same, or if loss rises
+            gradually: the loads of a search change with time, so a drift would look the same.
     """
     few = judged.is_gradual or len(judged.distances) < LEAST_TRIALS
     seen = None if few else lag_one_of(judged.distances)
@@ -174,7 +174,7 @@ def curve_of(
 
     Args:
         run: The run, whose link sets the limits.
-        trials: Its trials, in order; those of other experiments are passed over.
+        trials: Its trials, in order; those of other experiments are ignored.
         experiment: Id of an experiment with a search.
         metric: Key of a trial's results.
     """
@@ -190,16 +190,16 @@ def curve_of(
 def _results(
     study: Study, run: RunRecord, trials: Sequence[TrialRecord]
 ) -> dict[str, SearchResult]:
-    """Where each search ended; for trials that are not of this version's plan, that it did not.
+    """The result of each search; *not ended* if the trials do not follow this version's plan.
 
-    Searches follow the conditions and know nothing of them, nor of the rule that ended those.
+    Searches run after the conditions and do not depend on them or on their stopping rule.
     """
     searched = tuple(experiment for experiment in study.experiment if experiment.search)
     alone = study.model_copy(update={"experiment": searched})
     history = [trial for trial in trials if trial.purpose != "trial"]
     try:
         plan = Plan(alone, run.scale, run.seed, history)
-        # Older versions had done when the bounds were found.
+        # In older versions a search ended when the bounds were found.
         return plan.search_results(so_far=run.status == "done")
     except UsageError:
         begun = {trial.experiment for trial in history}

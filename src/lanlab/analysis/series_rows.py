@@ -1,4 +1,4 @@
-"""Rows of a trial's series that a figure shows, put into its record where the series stood."""
+"""Adds the rows of a trial's series that a figure shows to the trial's record."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from lanlab.store import TrialRecord
 if TYPE_CHECKING:
     from lanlab.store.series import Series
 
-#: Key of the rows, next to the series' name, unless its caller says otherwise.
+#: Default key of the rows, next to the series' name.
 _PLACE = "over_time"
 
 
@@ -25,15 +25,15 @@ def with_rows(
     place: str = _PLACE,
 ) -> TrialRecord:
     """
-    A trial with rows of one of its series. One that has no such series, or has lost it, comes back
-    as it is: a report must not fail for it.
+    A trial with rows of one of its series. A trial without the series, or whose series is lost, is
+    returned unchanged, because a report must not fail because of it.
 
     Args:
-        role: Whose result names the series.
-        key: Where in that result.
-        read: Gives the series of a trial by name.
-        rows_of: Makes rows of the columns, and of what stands next to the series' name.
-        place: What the rows are called, where one series gives several kinds of them.
+        role: The role whose result names the series.
+        key: Key in that result.
+        read: Returns the series of a trial by name.
+        rows_of: Makes rows from the columns and the values next to the series' name.
+        place: Key for the rows, if one series yields several kinds.
     """
     section = _section(trial, role, key)
     if not section or "series" not in section:
@@ -49,7 +49,7 @@ def with_rows(
 def rows_in(
     trial: TrialRecord, role: str, key: str, place: str = _PLACE
 ) -> Sequence[Sequence[int]]:
-    """The rows that were put into a trial's record; none where they were not."""
+    """The rows added to a trial's record; empty if none were added."""
     section = _section(trial, role, key)
     rows: Sequence[Sequence[int]] = section.get(place, ()) if section else ()
     return rows

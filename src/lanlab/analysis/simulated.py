@@ -1,4 +1,4 @@
-"""How near a simulation comes to what was printed: each number with the simulated one."""
+"""The accuracy of a simulation: each published number with the simulated one."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from lanlab.studies.expressions import evaluate
 from lanlab.studies.machines import Simulation, known_machine, place_factors, place_of
 from lanlab.studies.plain_level import plain_level
 
-#: What a printed number was to the machines: it was predicted, and a later fit took it in; one was
-#: fitted to it; it was set aside before anything was fitted; none of these.
+#: How a published number was used for the machines: predicted before a later fit used it, fitted,
+#: set aside before any fitting, or not used.
 Standing = Literal["predicted before the fit", "held out", "fitted", "not fitted"]
 STANDINGS: tuple[Standing, ...] = get_args(Standing)
 PREDICTED: tuple[Standing, ...] = STANDINGS[:2]
 WITHIN_RATIOS = (0.05, 0.1, 0.2)
-#: A baseline that is nearer than this has the number.
+#: A baseline with an error below this equals the published number.
 _EXACT_RATIO = 1e-6
-#: Sides that a printed number compares, and what tells trials apart; all else are levels.
+#: Sides that a published number compares, and keys that distinguish trials; all others are levels.
 _NO_LEVELS = frozenset({"numerator", "denominator", "minuend", "subtrahend", "trial"})
 _READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain", "deficit"})
 
@@ -34,11 +34,11 @@ _READ = frozenset({"mean", "minimum", "maximum", "share_of_link", "ratio", "gain
 class SimulatedCell:
     levels: Mapping[str, Level]
     mean: float
-    #: What its link can carry, in the metric's unit; `None`: it has no limit.
+    #: The link's limit in the metric's unit; `None`: no limit.
     limit: float | None
-    #: Tells the condition apart, as `lanlab.analysis.findings.evidence.Cell.name` does.
+    #: Identifies the condition, as `lanlab.analysis.findings.evidence.Cell.name` does.
     name: str = ""
-    #: Whether it stands for the greatest over all loads, see `lanlab.analysis.peaks`.
+    #: Whether it is the maximum over all loads, see `lanlab.analysis.peaks`.
     is_peak: bool = False
     thinned: frozenset[str] = frozenset()
 
@@ -47,16 +47,18 @@ class SimulatedCell:
 class Accuracy:
     value: PublishedValue
     standing: Standing
-    #: In the unit that both are compared in; of a gain or deficit the ratio that it means.
+    #: In the unit of the comparison; for a gain or deficit, the corresponding ratio.
     published: float
     simulated: float
     how: str
     conditions: tuple[str, ...]
-    #: Of a predicted number, what print alone makes of it, in the same unit; `None`: not said.
+    #: For a predicted number, the prediction from the publication alone, in the same unit; `None`:
+    #: not given.
     baseline: float | None = None
-    #: Id of another value that is the same printed number of the same conditions, and counts.
+    #: Id of another value that is the same published number of the same conditions, and that
+    #: counts.
     repeats: str | None = None
-    #: What the fit leaves open of the simulated value; `None`: not computed.
+    #: Range of the simulated value that the fit leaves open; `None`: not computed.
     low: float | None = None
     high: float | None = None
 
@@ -66,8 +68,10 @@ class Accuracy:
 
     @property
     def skill(self) -> float | None:
-        """1 - error of the simulation / error of the baseline: 1 is exact, at 0 or less it predicts
-        nothing that print does not. `None` without a baseline, or where that is exact."""
+        """Skill: 1 - error of the simulation / error of the baseline. 1 is exact; at 0 or below the
+        simulation is no better than the publication. `None` without a baseline, or if the baseline
+        is exact.
+        """
         known = self.baseline_error_ratio
         if known is None or self.is_exact_by_print:
             return None
@@ -80,7 +84,7 @@ class Accuracy:
 
     @property
     def can_fail(self) -> bool:
-        """Whether it is a number that could be missed: not one that print alone has exactly."""
+        """Whether the simulation could miss it: false if the publication alone gives it exactly."""
         return self.is_counted and not self.is_exact_by_print
 
     @property
@@ -89,7 +93,7 @@ class Accuracy:
 
     @property
     def is_counted(self) -> bool:
-        """Whether it is a number to come near to: no bound, and counted nowhere else."""
+        """Whether it counts for the accuracy: it is not a bound and not counted elsewhere."""
         return not self.is_bound and self.repeats is None
 
     @property
@@ -101,16 +105,16 @@ def accuracies(
     published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
 ) -> list[Accuracy]:
     """
-    Every printed number that the simulated conditions speak of.
+    Every published number with a counterpart among the simulated conditions.
 
     Args:
-        published: What was published of the study.
+        published: The study's published values.
         simulation: Its machines.
         cells_of: The simulated conditions, by metric.
 
     Returns:
-        What was predicted before a fit took it in, then all in the order of the publication.
-        Differences are left out: they follow from two means.
+        First the numbers predicted before a fit used them, then all in the order of the
+            publication. Differences are omitted, because they follow from two means.
     """
     ranges = {one.value: (one.low, one.high) for one in simulation.range}
     found: list[Accuracy] = []
@@ -128,8 +132,7 @@ def accuracies(
 
 
 def kept_accuracies(published: Published, simulation: Simulation) -> list[Accuracy]:
-    """What is kept with a study of numbers that nothing was fitted to, whichever conditions are
-    simulated now."""
+    """Stored comparisons with numbers that nothing was fitted to, for any simulated conditions."""
     numbers = {value.id: value for value in published.value}
     ranges = {one.value: (one.low, one.high) for one in simulation.range}
     found = []
@@ -137,7 +140,7 @@ def kept_accuracies(published: Published, simulation: Simulation) -> list[Accura
         value = numbers[kept.value]
         ratio = ratio_of(value, published)
         is_held_out = value.id in simulation.held_out
-        # A range is of the machines as they are now, which a later fit has changed.
+        # The stored range belongs to earlier machines; a later fit has changed them.
         low, high = ranges.get(value.id, (None, None)) if is_held_out else (None, None)
         one = Accuracy(
             value,
@@ -170,8 +173,9 @@ def _before_the_fit(
 
 
 def _repeated(one: Accuracy, before: Iterable[Accuracy]) -> str | None:
-    """What is the same printed number as this one: "86 at most" and "86 at 1152 bytes", or the time
-    of a transfer whose rate this is."""
+    """Another value that is the same published number, such as "86 at most" and "86 at 1152 bytes",
+    or the time of a transfer and its rate.
+    """
     return next((other.value.id for other in before if _is_same(one, other)), None)
 
 
@@ -182,7 +186,7 @@ def _is_same(one: Accuracy, other: Accuracy) -> bool:
         return (one.published, one.simulated) == (other.published, other.simulated)
     if {one.value.metric, other.value.metric} != {"goodput_bps", "elapsed_ns"}:
         return False
-    # Both printed of one amount: neither could be missed without the other.
+    # Both follow from one amount: neither could be missed without the other.
     moved, printed = one.simulated * other.simulated, one.published * other.published
     return math.isclose(moved, printed, rel_tol=0.02)
 
@@ -200,7 +204,7 @@ def _baseline(one: Accuracy, published: Published, simulation: Simulation) -> fl
 
 @dataclass(frozen=True)
 class Freedom:
-    """Numbers of machines that were chosen by printed values of a metric, and these values."""
+    """Numbers of machines that were fitted to published values of a metric, and these values."""
 
     metric: str
     free: int
@@ -208,13 +212,14 @@ class Freedom:
 
     @property
     def left(self) -> int:
-        """Degrees of freedom: at 0 or below, no agreement of a fitted value could have failed."""
+        """Degrees of freedom. At 0 or below, fitted values agree in any case."""
         return self.values - self.free
 
 
 def freedoms(published: Published, simulation: Simulation) -> list[Freedom]:
-    """What was free where printed values were fitted, a row for each metric. A number that several
-    machines have in common was chosen once."""
+    """Free numbers and fitted published values, one row per metric. A number that several machines
+    share counts once.
+    """
     metrics = {value.id: value.metric for value in published.value}
     free: dict[str, set[object]] = {}
     values: dict[str, set[str]] = {}
@@ -233,7 +238,7 @@ def read_off(
     simulation: Simulation,
     cells: Sequence[SimulatedCell],
 ) -> Accuracy | None:
-    """The counterpart of one printed number; `None` if no simulated condition has one."""
+    """The counterpart of one published number; `None` if no simulated condition has one."""
     wanted = _levels(value, simulation)
     own = [cell for cell in cells if _has(cell, wanted)]
     if value.statistic in ("ratio", "gain", "deficit"):
@@ -269,8 +274,7 @@ def _greatest(cells: Sequence[SimulatedCell]) -> SimulatedCell:
 def fitted_names(
     published: Published, simulation: Simulation, cells_of: Mapping[str, Sequence[SimulatedCell]]
 ) -> frozenset[str]:
-    """The names of the simulated conditions at which a number was fitted to what is printed of
-    them."""
+    """Names of the simulated conditions with a number that was fitted to their published values."""
     return frozenset(
         name
         for one in accuracies(published, simulation, cells_of)
@@ -280,10 +284,11 @@ def fitted_names(
 
 
 def counts(found: Iterable[Accuracy]) -> tuple[int, ...]:
-    """How many of those that could be missed are within each of `WITHIN_RATIOS`, and how many
-    there are."""
+    """
+    How many of the comparable values are within each of `WITHIN_RATIOS`, and how many there are.
+    """
     errors = [abs(one.error_ratio) for one in found if one.can_fail]
-    # A hair's breadth beyond is what a computer makes of a decimal.
+    # Tolerance for the rounding of decimals.
     within = [sum(error <= ratio + 1e-12 for error in errors) for ratio in WITHIN_RATIOS]
     return (*within, len(errors))
 

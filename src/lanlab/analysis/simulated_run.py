@@ -1,4 +1,4 @@
-"""The simulated conditions of a stored run, and how near they come to what was printed."""
+"""The simulated conditions of a stored run, and their distance from the published values."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lanlab.studies import Published, at_scale
 def run_accuracies(
     run: RunRecord, trials: Sequence[TrialRecord], published: Published
 ) -> list[Accuracy]:
-    """Every printed number with its counterpart in a run; none of a run on real hosts."""
+    """Every published number with its counterpart in a run; empty for a run on real hosts."""
     evidence = RunEvidence.of(run, trials)
     simulation = evidence.study.simulation
     if simulation is None or not evidence.study.is_simulated or not published.value:
@@ -29,7 +29,7 @@ def run_accuracies(
 
 
 def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[str]:
-    """Names of the conditions of a simulated run at which something was fitted."""
+    """Names of the conditions of a simulated run with a fitted value."""
     if evidence.study.simulation is None:
         return frozenset()
     cells = simulated_cells(evidence, published)
@@ -39,8 +39,9 @@ def fitted_conditions(evidence: RunEvidence, published: Published) -> frozenset[
 def simulated_cells(
     evidence: RunEvidence, published: Published
 ) -> Mapping[str, Sequence[SimulatedCell]]:
-    """By metric that something is printed of, the conditions of a run that have it; of copies those
-    that move the amount that was published: costs of files and of bytes make no constant rate."""
+    """The conditions of a run by metric, for metrics with published values. Only copies of the
+    published amount are included: with costs per file and per byte, the rate depends on the amount.
+    """
     metrics = dict.fromkeys(value.metric for value in published.value)
     moved_bytes = {cell.name: cell for cell in evidence.cells("copied_bytes")}
     others = {name for name, cell in moved_bytes.items() if _is_of_another_amount(cell, published)}

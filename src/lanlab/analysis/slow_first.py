@@ -1,6 +1,6 @@
 """
-A first trial that is much slower than the others of its condition: a cache that was cold, a disk
-that had to spin up. It is in the mean, to which it does not belong.
+A first trial that is much slower than the others of its condition, because of a cold cache or a
+disk that had to spin up. The mean includes it, although it should not.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from lanlab.frozen import dataclass
 from lanlab.workloads.metrics import metric_direction
 
 _LEAST_OTHERS = 3
-#: Ratio to the median of the others; and in logarithms, a multiple of the farthest of theirs.
+#: Limits: ratio to the median of the others; in logarithms, a multiple of their largest distance.
 _LEAST_RATIO = 2.0
 _LEAST_SPREADS = 3.0
 
@@ -25,12 +25,12 @@ class SlowFirst:
 
     @property
     def ratio(self) -> float:
-        """How much slower the first is, above 1."""
+        """Factor by which the first is slower, above 1."""
         return max(self.first / self.others, self.others / self.first)
 
 
 def slow_first(metric: str, values: Sequence[float]) -> SlowFirst | None:
-    """What the first of a condition's trials differs by; `None` where it does not.
+    """The factor by which the first trial of a condition differs; `None` if it does not.
 
     Args:
         values: In the order of the trials.

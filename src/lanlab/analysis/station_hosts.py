@@ -1,4 +1,4 @@
-"""What each client host did, where the stations of a trial were spread over several."""
+"""The results of each client host, if a trial's stations were spread over several."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class HostShare:
 
 
 def host_shares(trial: TrialRecord) -> list[HostShare]:
-    """The parts of the hosts, in their order; none where there was only one host."""
+    """The results by host, in order; empty if there was only one host."""
     parts = (trial.raw.get("client") or {}).get("hosts") or []
     setup = trial.raw.get("setup") or {}
     clocks = setup.get("clocks") or {}
@@ -30,7 +30,7 @@ def host_shares(trial: TrialRecord) -> list[HostShare]:
         for name, reading in (clocks.get("before") or {}).items()
         if name in (setup.get("hosts") or {})
     ]
-    # A host that failed has no part here, so the order does not say which host a part is of.
+    # A failed host has no result here, so the order does not identify the hosts.
     if len(parts) != len(errors_ns):
         return []
     done = [int(part["readings"]) - sum(part["errors"].values()) for part in parts]

@@ -1,8 +1,8 @@
 """
-From trials to a table: mean, spread and interval of each condition.
+Summarises trials for a table: mean, spread and interval of each condition.
 
-The trial is the sampling unit: what happens within one is not independent (seconds of one run are
-correlated, and taking them as independent gives intervals that miss the mean half of the time).
+The trial is the sampling unit. Values within a trial are correlated: an interval computed from them
+as if independent misses the mean half of the time.
 """
 
 from __future__ import annotations
@@ -23,8 +23,8 @@ from lanlab.store import Level, RunRecord, TrialRecord
 if TYPE_CHECKING:
     from lanlab.plan import Condition
 
-#: With fewer trials the values are shown: two give an interval of 13 standard errors, which says
-#: less than both of them.
+#: With fewer trials, their values are shown: an interval from two reaches 13 standard errors, which
+#: says less than both values.
 LEAST_FOR_INTERVAL = 3
 
 
@@ -35,21 +35,21 @@ class Summary:
     factors: dict[str, Level]
     parameters: dict[str, Level]
     metric: str
-    #: One for each finished trial that counts and has the metric, in order of execution.
+    #: One per finished trial that counts and has the metric, in order of execution.
     values: tuple[float, ...]
     failed: int
-    #: Arithmetic; `None` without a value.
+    #: Arithmetic; `None` without values.
     mean: float | None
     #: Standard deviation of the trials; `None` for fewer than two.
     sd: float | None
     #: 95 % interval of the mean (`interval_of_mean`), or `None`.
     ci_low: float | None
     ci_high: float | None
-    #: What the run's link can carry at most in the metric's unit; `None` where there is no limit.
+    #: The limit of the run's link in the metric's unit; `None`: no limit.
     limit: float | None
-    #: Trials in the mean that were disturbed, though repeated as often as the study allows.
+    #: Disturbed trials in the mean, although repeated as often as the study allows.
     disturbed: int = 0
-    #: Disturbed trials that are not in the mean, as a repeat counts in their place.
+    #: Disturbed trials that are not in the mean, because a repeat replaces them.
     left_out: int = 0
     missing: int = 0
     constant: frozenset[str] = frozenset()
@@ -60,7 +60,7 @@ class Summary:
 
     @property
     def n_text(self) -> str:
-        """Trials in the mean, and of how many, where some are missing.
+        """Number of trials in the mean, and the planned number if some are missing.
 
         Examples:
             >>> from dataclasses import replace
@@ -75,18 +75,17 @@ class Summary:
 
 def interval_of_mean(metric: str, values: Sequence[float]) -> tuple[float, float] | None:
     """
-    The 95 % interval of the mean of a condition: every table, figure and comparison asks here.
+    The 95 % interval of a condition's mean, for every table, figure and comparison.
 
     Args:
-        metric: Key of a trial's results. It decides how the interval is made
-            (`lanlab.analysis.statistics.condition_mean`): of rates and times on the log scale, so
-            that it is not below zero.
-        values: One for each trial, in the metric's unit.
+        metric: Key of a trial's results. It determines the method
+            (`lanlab.analysis.statistics.condition_mean`): rates and times use the log scale, so the
+            interval stays above zero.
+        values: One per trial, in the metric's unit.
 
     Returns:
-        `(low, high)`, in that unit; `None` for fewer than `LEAST_FOR_INTERVAL` values. Values
-        without any spread give an interval of no width: that is what was seen, not a claim of
-        exactness.
+        `(low, high)` in that unit; `None` for fewer than `LEAST_FOR_INTERVAL` values. Equal values
+            give an interval of width zero, which does not mean that the value is exact.
 
     Examples:
         >>> low, high = interval_of_mean("elapsed_s", [80, 83, 80, 85, 82])
@@ -145,9 +144,8 @@ def summarise(
 
     Args:
         run: The run, whose link sets the limits.
-        trials: Its trials, in order; those of other experiments are passed over.
-        experiment: Id of an experiment with factors. Of a search there is nothing to summarise
-            here: see `lanlab.analysis.saturation`.
+        trials: Its trials, in order; those of other experiments are ignored.
+        experiment: Id of an experiment with factors. For a search see `lanlab.analysis.saturation`.
         metric: Key of a trial's results.
     """
     from lanlab.plan import expand
@@ -179,14 +177,14 @@ def summarise(
 
 
 def limit_of(metric: str, parameters: dict[str, Level], link: Wire | None) -> float | None:
-    """What a link can carry at most under a condition, in the metric's unit."""
+    """The limit of a link under a condition, in the metric's unit."""
     if metric == "rate_messages_per_s":
         limit_bps = limit_of("rate_bps", parameters, link)
         return limit_bps and limit_bps / (8 * int(parameters["message_size_bytes"]))
     if link is None or metric not in ("goodput_bps", "rate_bps"):
         return None
     if link.is_of_adapters and "://" in str(parameters.get("server")):
-        # A user's server is none of the hosts.
+        # A user's server is not one of the hosts.
         return None
     service = SERVICES.get(str(parameters.get("service")))
     frame = None if service is None else CARRIERS[service.carrier].fullest_frame

@@ -1,4 +1,4 @@
-"""What a sweep of the loads of a search, in the same run, says of where the search has ended."""
+"""Checks the result of a search against a sweep over the same loads in the same run."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from lanlab.store import TrialRecord
 from lanlab.studies import ExperimentAtScale
 
 _OF_NO_TRAFFIC = frozenset({"time_s", "warmup_s"})
-#: Losses that a claim of random loss expects in a sweep without one, with a chance of 5 % for none.
+#: Losses expected in a sweep if a claim of random loss is true: with this many, a sweep without
+#: losses has a probability of 5 %.
 _LEAST_EXPECTED = 3.0
 
 
 @dataclass(frozen=True)
 class SweepBound:
-    """A load that met a loss goal in every trial of a sweep, as did every lower load of it."""
+    """A load that met a loss goal in every trial of a sweep, as did every lower load."""
 
     experiment: str
-    #: What its trials really offered at least, in the factor's unit.
+    #: The lowest load that its trials really offered, in the factor's unit.
     load: float
     trials: int
     messages: float
@@ -52,14 +53,14 @@ def sweep_bound(
             continue
         alike = [one for one in counting(own) if _is_alike(one, steps[0], rule.factor)]
         bound = _bound(sweep.experiment.id, alike, rule.factor, rule.metric, loss_ratio)
-        # One trial may be one that was lucky.
+        # A single trial may have been lucky.
         if bound is not None and bound.trials >= max(2, (rule.trials + 1) // 2):
             found.append(bound)
     return max(found, key=lambda one: one.load, default=None)
 
 
 def refutes_random_loss(bound: SweepBound, loss: RandomLoss, loss_ratio: float) -> bool:
-    """Whether a sweep met a goal that loss at every load would have it miss."""
+    """Whether a sweep met a goal that it would miss if messages were lost at every load."""
     expected = bound.messages * loss.low / loss.dispersion
     return loss_ratio < loss.low and expected > _LEAST_EXPECTED
 

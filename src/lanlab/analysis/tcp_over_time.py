@@ -1,8 +1,7 @@
 """
-What the kernel of a sender knew of a TCP connection in the course of a trial, and what limited it.
+The kernel's information on a sender's TCP connection over a trial, and what limited the sender.
 
-The samples are a series of the store. A report takes some of them, which are put where the series
-stood.
+The samples are a series of the store. A report adds some of them to the record.
 """
 
 from __future__ import annotations
@@ -23,11 +22,11 @@ if TYPE_CHECKING:
 _KEY = "tcp_samples"
 SENDER, REVERSE_SENDER = "sender", f"{REVERSE_PREFIX}sender"
 _MOST_SAMPLES = 200
-#: Share of a step in which something must have limited the sender, to be named.
+#: A limit is named if it applied for at least this share of a step.
 _MOST_OF = 0.5
 _STEP_NS = 100_000_000
-#: A receiver that acknowledges every second segment moves its window by two: a sender with room for
-#: this many segments or fewer has filled it.
+#: A receiver that acknowledges every second segment moves its window by two segments. So a window
+#: with room for this many segments or fewer counts as full.
 _WINDOW_MOVES_BY = 2
 _SEGMENT_BYTES = 1_448
 
@@ -57,7 +56,7 @@ _FIELDS = tuple(TcpSample.__dataclass_fields__)
 
 @dataclass(frozen=True)
 class LimitedPart:
-    """A part of a trial's time in which one thing limited the sender for most of it."""
+    """A part of a trial's time in which one thing limited the sender for most of the time."""
 
     start_ns: int
     end_ns: int
@@ -74,14 +73,14 @@ def with_samples(
 
     Args:
         trials: Trials of a run.
-        read: Gives the series of a trial by name. One that is lost leaves its trial as it is.
-        numbers: Numbers of the trials that are drawn; all others stay as they are.
+        read: Returns the series of a trial by name. If one is missing, its trial stays unchanged.
+        numbers: Numbers of the trials to draw; all others stay unchanged.
     """
     return [_with(trial, read) if trial.number in numbers else trial for trial in trials]
 
 
 def samples_of(trial: TrialRecord, role: str = SENDER) -> list[TcpSample]:
-    """The samples that were put into a trial's record; none where they were not.
+    """The samples added to a trial's record; empty if none were added.
 
     Args:
         role: `REVERSE_SENDER` for those of the second direction.
@@ -99,15 +98,15 @@ def limited_parts(
     samples: Sequence[TcpSample], segment_bytes: int = _SEGMENT_BYTES
 ) -> list[LimitedPart]:
     """
-    What limited a sender, where that can be known: parts of its time in order, none in which only
-    the network and the congestion window did. Each is judged over 100 ms or more, as a sender waits
-    for a window in every round trip, and what is alike and follows is joined.
+    What limited a sender, where this can be determined: parts of its time in order, without those
+    in which only the network and the congestion window did. Each part covers at least 100 ms,
+    because a sender waits for a window in every round trip. Successive equal parts are joined.
 
-    The kernel's times are not enough. Of the receiver's window they lack the time until the sender
-    tries to send again, and a sender with anything under way is busy, though it may have nothing
-    more to send. So samples count, too: of the receiver's window those in which data wait and the
-    window is full and smaller than the congestion window; of nothing to send those in which less
-    than a segment waits.
+    The kernel's times are not sufficient. For the receiver's window, they lack the time until the
+    sender tries to send again. A sender with data in flight counts as busy, even if it has nothing
+    more to send. So samples are used, too: the receiver's window is the limit if data waits and the
+    window is full and smaller than the congestion window; a lack of data is the limit if less than
+    a segment waits.
 
     Args:
         samples: Samples of one connection, in order.
@@ -145,9 +144,9 @@ def limited_parts(
 
 
 def _limited_by(before: TcpSample, samples: Sequence[TcpSample], segment_bytes: int) -> str | None:
-    """What limited the sender for most of the time from `before` to the last of the samples, if
-    anything did but the network. The kernel's busy time holds the times limited by window and
-    buffer."""
+    """What limited the sender for most of the time from `before` to the last sample, other than the
+    network. The kernel's busy time includes the times limited by window and buffer.
+    """
     after = samples[-1]
     enough = _MOST_OF * len(samples)
     enough_ns = _MOST_OF * (after.at_ns - before.at_ns)

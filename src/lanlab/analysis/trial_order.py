@@ -1,10 +1,9 @@
 """
-Whether the trials of a condition hang together in their order, as under load that lasts.
+Whether successive trials of a condition are correlated, as under lasting load.
 
-Then neighbours are alike, and an interval that takes trials as independent is too short: of 12
-trials whose neighbours have a correlation of 0.6 it holds the mean in 68 of 100 cases, of 40 in 67.
-Those of a mean are longer by that (`lanlab.analysis.statistics.neighbours`); where it is seen
-beyond doubt, it is said.
+If so, an interval that assumes independence is too short. At a correlation of 0.6 it contains the
+mean in 68 of 100 cases with 12 trials, and in 67 with 40. `lanlab.analysis.statistics.neighbours`
+widens the intervals of means. A significant correlation is also reported.
 """
 
 from __future__ import annotations
@@ -36,14 +35,14 @@ class Neighbours:
 
 def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
     """
-    Those conditions whose trials hang together, the most first; at most one in twenty runs has any
-    by chance.
+    The conditions with correlated trials, strongest first. At most one run in twenty has any by
+    chance.
 
-    Of one condition a correlation of 0.6 is seen in 73 of 100 cases with 20 trials, in 97 with 40
-    and in 42 with 12; of several more seldom.
+    With one condition, a correlation of 0.6 is found in 42 of 100 cases with 12 trials, 73 with 20
+    and 97 with 40; with several conditions less often.
 
     Args:
-        summaries: Conditions of a run; those with fewer than `LEAST_TRIALS` are passed over.
+        summaries: Conditions of a run; those with fewer than `LEAST_TRIALS` are ignored.
     """
     found = [(one, lag_one(one.metric, one.values)) for one in summaries if one.n >= LEAST_TRIALS]
     beyond_doubt = seen_beyond_doubt([seen for _, seen in found])
@@ -58,11 +57,10 @@ def hanging_together(summaries: Sequence[Summary]) -> list[Neighbours]:
 
 
 def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
-    """Those that are significant by Holm over all of them, with its p; `None` in place of the
-    others."""
+    """The significant ones (Holm over all), with their p; `None` in place of the others."""
     if not any(found):
         return [None] * len(found)
-    # It brings in the libraries of statistics, which most runs have no use for.
+    # Loads statistics libraries that most runs do not need.
     from lanlab.analysis.statistics.multiple import holm
 
     adjusted = iter(holm([seen.p for seen in found if seen]))
@@ -74,14 +72,14 @@ def seen_beyond_doubt(found: Sequence[Alike | None]) -> list[Alike | None]:
 
 def lag_one(metric: str, values: Sequence[float]) -> Alike | None:
     """
-    Correlation of each trial with the next, and the one-sided p of none.
+    Correlation of each trial with the next, and its one-sided p if there is none.
 
     Args:
-        metric: Key of a trial's results; of rates and times the logarithms are compared.
-        values: In the order in which they were run.
+        metric: Key of a trial's results; for rates and times, logarithms are compared.
+        values: In order of execution.
 
     Returns:
-        `None` where no trial differs.
+        `None` if all trials are equal.
 
     Source:
         The distribution without a correlation, mean -1/n and variance 1/n: R. L. Anderson,

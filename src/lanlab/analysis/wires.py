@@ -1,4 +1,4 @@
-"""What the link of a run can carry at most, from what the record says of it."""
+"""The limit of a run's link, from its record."""
 
 from __future__ import annotations
 
@@ -28,21 +28,20 @@ _OF_SOFTWARE = frozenset(
 
 @dataclass(frozen=True)
 class Wire:
-    """A link of a stated speed, as far as limits follow from it."""
+    """A link with a known speed and the properties that determine its limits."""
 
     rate_bps: float
-    #: Whether the hosts share one wire, so that acknowledgements take from the data's time.
+    #: Whether the hosts share one wire, on which acknowledgements take time from data.
     is_shared: bool = False
-    #: Whether a frame takes its time on the link once more, as a switch sends it only when it has
-    #: the whole.
+    #: Whether a frame occupies the link twice, because a switch forwards it only when complete.
     is_switched: bool = False
     way_ns: int = 0
-    #: Whether a token bucket keeps the speed, not the time that a frame takes.
+    #: Whether a token bucket limits the speed, instead of the time that a frame occupies the wire.
     has_token_bucket: bool = False
-    #: Whether the speed is what the drivers of real hosts say, where nothing was measured.
+    #: Whether the speed is what drivers of real hosts report, not a measured value.
     is_of_adapters: bool = False
     mtu_bytes: int = MTU_BYTES
-    #: Whether segments of TCP carry the timestamps option: those of simulated machines do not.
+    #: Whether TCP segments carry the timestamps option; simulated machines do not send it.
     has_timestamps: bool = True
 
     @property
@@ -59,12 +58,12 @@ class Wire:
         self, transport: str, ip_version: int, message_size_bytes: int | None
     ) -> float:
         """
-        The most goodput of messages in one direction, bit/s.
+        The maximum goodput of messages in one direction, bit/s.
 
         Args:
             transport: `tcp` or `udp`.
             ip_version: 4 or 6.
-            message_size_bytes: Size of a UDP message; over TCP segments are full.
+            message_size_bytes: Size of a UDP message; TCP segments are full.
         """
         if transport == "tcp":
             stamped = self.has_timestamps
@@ -79,7 +78,7 @@ class Wire:
         )
 
     def idle_round_trip_ns(self, message_size_bytes: int, ip_version: int) -> float:
-        """The least time in which a UDP message and its echo can cross the link, ns."""
+        """The minimum time in which a UDP message and its echo can cross the link, ns."""
         frames_ns = idle_round_trip_ns(
             self.rate_bps, message_size_bytes, ip_version, is_switched=self.is_switched
         )
@@ -87,7 +86,7 @@ class Wire:
 
 
 def wire_of(run: RunRecord) -> Wire | None:
-    """The link of a run; `None` if nothing but the machine limits it, or nothing is known of it."""
+    """The link of a run; `None` if only the machine limits it, or if it is unknown."""
     rate_bps = run.testbed.get("link_rate_bps")
     if not rate_bps:
         return _of_adapters(run.testbed.get("facts") or {})
@@ -106,8 +105,9 @@ def wire_of(run: RunRecord) -> Wire | None:
 def wire_at(
     run: RunRecord, parameters: Mapping[str, Level], study: Study | None = None
 ) -> Wire | None:
-    """The link of one condition of a run: that of the run, unless the machines of a simulated
-    condition are joined by another. `study` is that of the run, where it has been read."""
+    """The link of one condition of a run: the run's link, unless the condition's simulated machines
+    have another. `study` is the run's study, if it has been read.
+    """
     recorded = run.study.get("simulation") or {}
     if recorded.get("medium"):
         from lanlab.studies import Study
@@ -128,8 +128,9 @@ def limit_name(run: RunRecord) -> str:
 
 
 def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
-    """What the interfaces of real hosts let pass, by the speeds that drivers say; `None` where one
-    is not known, is made of software, or shares its medium with others."""
+    """The limit by the speeds that drivers of real hosts report. `None` if a speed is unknown, or
+    if an interface is virtual or shares its medium with others.
+    """
     interfaces = facts.get("interfaces") or {}
     if "reached" not in facts or len(interfaces) != len(facts["reached"]):
         return None
@@ -140,14 +141,15 @@ def _of_adapters(facts: Mapping[str, Any]) -> Wire | None:
             return None
         speeds.append(one["speed_bps"])
         sizes.append(one.get("mtu_bytes") or MTU_BYTES)
-    # The second host is the one end; all others are at the other.
+    # The second host is one end; all others are at the other end.
     first, second, *others = speeds
     return Wire(min(second, first + sum(others)), is_of_adapters=True, mtu_bytes=min(sizes))
 
 
 def wire_asked_for(text: str, *, has_timestamps: bool = True) -> Wire | None:
-    """The link of two hosts that a text asks for, as `lanlab.testbeds.link.parse_link` reads it;
-    `None` if it is unshaped."""
+    """The link of two hosts that a text describes, as read by `lanlab.testbeds.link.parse_link`;
+    `None` if it is unshaped.
+    """
     asked: LinkRequest = parse_link(text)
     if asked.rate_bps is None:
         return None

@@ -1,8 +1,8 @@
 """
-What numbers of stations make of a file server: curves, models, predictions.
+Analysis of a file server's results over the number of stations: curves, models, predictions.
 
-Nothing that runs at start-up imports this package: it loads numpy and scipy. docs/nas.md has
-the rules and formulas.
+Start-up code does not import this package, because it loads numpy and scipy. docs/nas.md has the
+rules and formulas.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""How many stations a server serves before their response time passes a limit."""
+"""The number of stations at which the response time exceeds a limit."""
 
 from __future__ import annotations
 
@@ -23,17 +23,17 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True)
 class StationsWithin:
     limit_s: float
-    #: `None`: not known, see `basis`.
+    #: `None`: unknown, see `basis`.
     stations: int | None
-    #: 95 % interval of it; `high` is `None` where there is no telling how many more.
+    #: Its 95 % interval; `high` is `None` if there is no upper end.
     low: int | None
     high: int | None
-    #: `measured`: between two levels, response times in between on a straight line.
-    #: `fewest`: not even the fewest that were measured stay within, and those were not one.
-    #: `predicted`: all that were measured stay within; by the model of `lanlab.analysis.stations`.
-    #: `beyond`: all that were measured do, and there is nothing to predict from.
+    #: `measured`: interpolated linearly between two levels. `fewest`: even the fewest measured
+    #: stations exceed the limit, and those were more than one. `predicted`: all measured levels are
+    #: within the limit; the model of `lanlab.analysis.stations` predicts the number. `beyond`: all
+    #: measured levels are within the limit, and there is no basis for a prediction.
     basis: Literal["measured", "fewest", "predicted", "beyond"]
-    #: The last measured level within the limit and the first beyond it; `None` where there is none.
+    #: The last measured level within the limit and the first beyond it; `None` if there is none.
     last_within: int | None
     first_beyond: int | None
     #: For `predicted`: the model, and why it was chosen.
@@ -44,20 +44,19 @@ def stations_within(
     curve: StationCurve, limit_s: float, *, can_predict: bool = True, seed: int = 1
 ) -> StationsWithin:
     """
-    The most stations before the response time passes a limit.
+    The largest number of stations whose response time is within the limit.
 
-    Measured response times are first made to rise with the stations throughout, by isotonic
-    regression: where they do not, that is chance, or a server that is not asked the same.
+    Isotonic regression first makes the measured response times rise with the stations: where they
+    fall, that is random variation or a change in the workload.
 
     Args:
-        curve: Curve of the response time that the limit is for.
+        curve: Curve of the response time that the limit applies to.
         limit_s: Seconds, above 0.
-        can_predict: Whether the curve is of means, which the models speak of, and not of
-            percentiles.
-        seed: Seed of the draws of the interval.
+        can_predict: Whether the curve has means, which the models describe, not percentiles.
+        seed: Seed of the bootstrap draws for the interval.
 
     Raises:
-        UsageError: A limit not above 0.
+        UsageError: The limit is not above 0.
     """
     if not (math.isfinite(limit_s) and limit_s > 0):
         raise UsageError(f"limit_s: need a number above 0, got {limit_s:g}")
@@ -79,7 +78,7 @@ def stations_within(
             [math.inf if one is None else one for one in crossings], (0.025, 0.975), method="lower"
         )
         low = math.floor(ends[0])
-        # A draw that stays within throughout does not show how many more would.
+        # A draw that stays within the limit does not show how many more stations would.
         high = None if math.isinf(ends[1]) else math.floor(ends[1])
     if last is None and curve.stations[0] > 1:
         return StationsWithin(limit_s, None, low, high, "fewest", None, first)
@@ -87,8 +86,9 @@ def stations_within(
 
 
 def _crossing(curve: StationCurve, logs: Floats, limit_s: float) -> float | None:
-    """Where the response time passes the limit, in stations; 0 if it does before the first level,
-    `None` if it does not."""
+    """The number of stations at which the response time exceeds the limit; 0 if it does at the
+    first level, `None` if it never does.
+    """
     responses = np.exp(_rising(curve, logs))
     for place, (number, response) in enumerate(zip(curve.stations, responses, strict=True)):
         if response <= limit_s:
@@ -96,7 +96,7 @@ def _crossing(curve: StationCurve, logs: Floats, limit_s: float) -> float | None
         if place == 0:
             return 0.0
         before, ago = float(responses[place - 1]), curve.stations[place - 1]
-        # A hair below a whole number is that number.
+        # Rounds a value just below a whole number up to it.
         return ago + (number - ago) * (limit_s - before) / (float(response) - before) + 1e-9
     return None
 
@@ -128,8 +128,9 @@ def _predicted(curve: StationCurve, limit_s: float, can_predict: bool, seed: int
 
 
 def _most(seen: Predictor, limit_s: float, which: str, measured: int) -> int | None:
-    """The most stations whose predicted response time is within the limit, at least those that
-    were measured to be; `None` if it is still within at 100,000."""
+    """The largest number of stations whose predicted response time is within the limit, at least
+    the measured ones; `None` if 100,000 are still within.
+    """
     low, high = measured, 2 * measured
     while getattr(seen.at(high), which) <= limit_s:
         low, high = high, 2 * high

@@ -1,4 +1,4 @@
-"""What was measured at each number of stations: the curve that everything else here is made of."""
+"""The results at each number of stations: the curve that this package analyses."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ STATIONS = "stations"
 @dataclass(frozen=True)
 class StationLevel:
     stations: int
-    #: One for each trial, above zero: operations per second of all stations, and the mean response
-    #: time, seconds.
+    #: One per trial, above zero: operations per second of all stations, and the mean response time,
+    #: seconds.
     operations_per_s: tuple[float, ...]
     response_s: tuple[float, ...]
 
@@ -54,9 +54,9 @@ class StationLevel:
 @dataclass(frozen=True)
 class StationCurve:
     levels: tuple[StationLevel, ...]
-    #: Mean wait of a station between operations, seconds.
+    #: Mean pause of a station between operations, seconds.
     think_s: float = 0.0
-    #: Octets of a message; `None` where they were not the same throughout.
+    #: Bytes per message; `None` if they varied.
     message_size_bytes: int | None = None
     factors: Mapping[str, Level] = field(default_factory=dict)
     experiment: str = ""
@@ -90,19 +90,19 @@ def curves_of(
     trials: Sequence[TrialRecord], experiments: Sequence[str], response: str = "response_mean_ns"
 ) -> list[StationCurve]:
     """
-    The curves of some experiments of a run, in the order in which their trials came.
+    The curves of experiments of a run, in the order of their trials.
 
     Args:
-        trials: Trials of one run; those that do not count are passed over.
+        trials: Trials of one run; those that do not count are ignored.
         experiments: Ids of experiments of workload `stations`.
-        response: The metric that stands for the response time. The laws of queues are of the mean;
-            of another, as `response_p99_ns`, what was measured can be said, and no more.
+        response: The metric of the response time. The laws of queues apply to the mean. For another
+            metric, such as `response_p99_ns`, only measured values are reported.
     """
     groups: dict[str, list[TrialRecord]] = {}
     for trial in counting(trials):
         if trial.purpose != "trial" or trial.experiment not in experiments:
             continue
-        # A trial in which nothing did well has no response time, and no place on a curve.
+        # A trial without a successful operation has no response time, so it is not on the curve.
         if response in trial.metrics and trial.metrics.get("operations_per_s", 0) > 0:
             key = repr((trial.experiment, sorted(_others(trial).items())))
             groups.setdefault(key, []).append(trial)

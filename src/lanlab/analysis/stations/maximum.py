@@ -1,4 +1,4 @@
-"""The greatest throughput, where it lies, and whether more stations get less."""
+"""The maximum throughput, its number of stations, and whether more stations reduce it."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ _LEVEL = 0.05
 class GreatestThroughput:
     stations: int
     #: Operations per second, geometric mean; its interval is `None` for a single trial. The
-    #: greatest of several means is partly the luckiest: the interval is not corrected for it.
+    #: greatest of several means is biased upwards; the interval is not corrected for that.
     operations_per_s: float
     interval: MeanInterval | None
     #: Numbers of stations whose throughput does not differ from it (Welch's test, 5 % over all
-    #: levels by Bonferroni's bound); the peak itself among them. Of single trials only itself.
+    #: levels by Bonferroni), including the peak. With single trials only the peak.
     alike: tuple[int, ...]
-    #: Tests of the rise to it and of the fall behind it; `None` where levels or trials are too few.
+    #: Tests of the rise before it and the fall after it; `None` with too few levels or trials.
     shape: PeakThenDecline | None
 
     @property
     def declines(self) -> bool:
-        """Whether more stations are shown to get less than the peak, in all."""
+        """Whether more stations are shown to get less throughput in total."""
         return self.shape is not None and self.shape.decline_p < _LEVEL
 
 
 def greatest_throughput(curve: StationCurve) -> GreatestThroughput:
-    # They load a part of scipy.
+    # This loads a part of scipy.
     from lanlab.analysis.statistics.trend import peak_then_decline
     from lanlab.analysis.statistics.two_groups import welch
 
@@ -49,7 +49,7 @@ def greatest_throughput(curve: StationCurve) -> GreatestThroughput:
                 found = welch(peak.operations_per_s, level.operations_per_s, scale="log")
             except NoSpread:
                 continue
-            # One-sided, as the peak was chosen for being above; of as many as there are levels.
+            # One-sided, because the peak was chosen as the greatest; with as many tests as levels.
             if found.p_greater * (len(curve.levels) - 1) >= _LEVEL:
                 alike.append(level.stations)
     try:

@@ -1,14 +1,14 @@
 """
 Models of a server under a closed loop of stations, fitted to response times.
 
-`queue`: an operation waits for one of `servers` equal servers, first come first served, and besides
-takes some time in which it waits for no server (the way, what the server does for all at once). Its
-times are random: exact mean values (`mva`). `corner`: the same with times that are always the same
-and stations that keep out of each other's way, as far as they can: the asymptotes themselves. A
-server lies between the two. Neither ever loses throughput with more stations.
+`queue`: an operation waits for one of `servers` equal servers, first come first served, and
+additionally takes some time without waiting for a server (the network, work done in parallel).
+Times are random: exact mean values (`mva`). `corner`: the same with constant times, and stations
+that avoid each other as far as possible: the asymptotic bounds. A real server lies between the two.
+In neither model does throughput fall with more stations.
 
-Both are fitted by least squares to logarithms of the mean response times of the levels, so that a
-level of 1 ms weighs as much as one of 100 ms.
+Both are fitted by least squares to the logarithms of the levels' mean response times, so that a
+level of 1 ms has the same weight as one of 100 ms.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 
 Family = Literal["queue", "corner"]
-#: Numbers of servers that are tried; in between no curve of a dozen levels tells them apart.
+#: Numbers of servers to try; a curve of a dozen levels cannot distinguish values in between.
 _SERVERS = (1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24, 32, 48, 64, 96, 128)
-#: Each fit has these: time of an operation alone, and what share of it others wait for.
+#: Parameters of each fit: time of an operation alone, and the share of it for which others wait.
 PARAMETERS = 2
 _LEAST_SHARE = 1e-6
-#: With this many stations beyond four times the knee no server is idle in one of 10^12 turns: those
-#: that are elsewhere are distributed as Poisson has it, with a mean below the knee.
+#: With this many stations beyond four times the knee, a server is idle with a probability of at
+#: most 10^-12. The number of stations elsewhere is then Poisson distributed, with a mean below the
+#: knee.
 _ALWAYS_BUSY = 50
 
 Floats = NDArray[np.float64]
@@ -42,12 +43,12 @@ Floats = NDArray[np.float64]
 @dataclass(frozen=True)
 class ServerModel:
     family: Family
-    #: Response time of a station alone, seconds.
+    #: Response time of a single station, seconds.
     alone_s: float
-    #: Share of it in which a server is busy with the operation, so that others may wait.
+    #: Share of it in which a server is busy, so that others may wait.
     busy_share: float
     servers: int
-    #: Wait of the stations between operations, seconds.
+    #: Pause of the stations between operations, seconds.
     think_s: float
 
     @property
@@ -57,7 +58,7 @@ class ServerModel:
 
     @property
     def knee_stations(self) -> float:
-        """Stations from which on some must wait, N*."""
+        """Number of stations above which some must wait, N*."""
         return (self.alone_s + self.think_s) / self.bottleneck_s
 
     def response_s(self, stations: Sequence[int]) -> Floats:
@@ -86,11 +87,12 @@ def fit_model(
 
     Args:
         curve: At least 2 levels.
-        family: Which.
-        responses_s: Other means than the curve's own, as drawn ones, shape `(levels,)`.
+        family: The family.
+        responses_s: Mean response times to use instead of the curve's own, such as bootstrap draws,
+            shape `(levels,)`.
 
     Raises:
-        UnfitValues: Fewer levels.
+        UnfitValues: There are fewer levels.
     """
     if len(curve.levels) < PARAMETERS:
         raise UnfitValues(f"levels: need at least {PARAMETERS}, got {len(curve.levels)}")
@@ -103,12 +105,12 @@ def fit_model(
 
 def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[ServerModel]:
     """
-    The model fitted to other response times, by one step of Gauss and Newton from its own fit: as
-    good as a fit for means that differ by as much as trials do.
+    The model fitted to other response times by one Gauss-Newton step from its own fit. This is as
+    good as a full fit for means that differ by as much as trials do.
 
     Args:
-        curve: What the model was fitted to.
-        model: With the number of servers that stays.
+        curve: The curve that the model was fitted to.
+        model: Its number of servers is kept.
         drawn_s: Mean response times, shape `(draws, levels)`.
     """
     numbers = curve.stations
@@ -117,7 +119,7 @@ def refits(curve: StationCurve, model: ServerModel, drawn_s: Floats) -> list[Ser
     slopes = np.empty((len(numbers), PARAMETERS))
     for place in range(PARAMETERS):
         step = np.zeros(PARAMETERS)
-        # Away from the bound of the share.
+        # Away from the bounds of the share.
         step[place] = -1e-4 if place == 1 and model.busy_share > 0.5 else 1e-4
         moved = np.log(_model_at(start + step, model).response_s(numbers))
         slopes[:, place] = (moved - fitted) / step[place]

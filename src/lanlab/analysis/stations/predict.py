@@ -1,21 +1,19 @@
 """
-What more stations would get than were measured, and how surely.
+Predicts throughput and response time for more stations than were measured, with intervals.
 
-The model is chosen by how well it foretold what was measured. The greatest numbers of stations, a
-third of the levels, are put aside; each model (`models`) is fitted to the others and asked for
-those; the one whose response times come nearer is taken, and where noise leaves that open, `queue`.
-Of fewer than five levels none is put aside: `queue` it is.
+The model is chosen by a test. The third of the levels with the most stations is held out. Each
+model (`models`) is fitted to the others and predicts the held-out levels. The model with the closer
+response times is chosen; if noise leaves this open, `queue`. With fewer than five levels none is
+held out, and `queue` is used.
 
-The interval joins two errors: what chance does to the trials (the model fitted again to means drawn
-anew, `resampling`; by Student's t, as the noise is known from the trials alone), and what the
-model was off where it was tested beyond what chance makes of it, larger by as much further as is
-asked for, in ratios of stations. With too few levels for a test it is the model's distance from the
-levels that it was fitted to.
+The interval combines two errors. The first is random variation: the model is fitted again to
+resampled means (`resampling`), with Student's t because only the trials show the noise. The second
+is the model's error in the test beyond random variation, scaled with the ratio of stations. With
+too few levels for a test, it is the model's distance from the levels that it was fitted to.
 
-No such model ever loses throughput. Where throughput is shown to fall after its peak (or does by a
-tenth, and there is one trial a level), what goes on beyond the measured cannot be known: then the
-prediction is that throughput stays where it was, and its interval reaches to what the scalability
-law makes of the fall.
+In no such model does throughput fall. If throughput is shown to fall after its peak (or falls by a
+tenth, with one trial per level), nothing is known beyond the measured levels. Then the prediction
+is the last throughput, and its interval extends to the value of the universal scalability law.
 """
 
 from __future__ import annotations
@@ -42,7 +40,7 @@ from lanlab.analysis.stations.usl import throughput_by_law
 from lanlab.errors import UnfitValues, UsageError
 from lanlab.frozen import dataclass
 
-#: Below this nothing is left over to test a model on.
+#: With fewer levels, none can be held out for a test.
 _LEVELS_FOR_TEST = 5
 _LEAST_LEVELS = 3
 _DRAWS = 200
@@ -55,7 +53,7 @@ Floats = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Prediction:
-    """What some stations get; 95 % intervals."""
+    """Predicted results for a number of stations, with 95 % intervals."""
 
     stations: int
     operations_per_s: float
@@ -69,24 +67,25 @@ class Prediction:
 
 @dataclass(frozen=True)
 class Predictor:
-    """A model of one curve that was chosen, and what it is known to be off."""
+    """The chosen model of one curve, and its known error."""
 
-    #: `held`: throughput fell, and is taken to stay where it was.
+    #: `held`: throughput fell, and is assumed to stay constant.
     kind: Literal["queue", "corner", "held"]
-    #: The model, for `held` too: what bounds the curve from its best.
+    #: The model. For `held` too: it limits the curve at its best end.
     model: ServerModel
-    #: Error of the test, or of the fit without one: root of the mean square of logarithms.
+    #: Error of the test, or of the fit without a test: root mean square of logarithms.
     error_ratio: float
     is_tested: bool
     reason: str
     _curve: StationCurve
     _draws: tuple[ServerModel, ...]
     _reach: float
-    #: Standard deviations of the draws that make an interval of 95 %.
+    #: Multiple of the draws' standard deviation that gives a 95 % interval.
     _t: float
 
     def at(self, stations: int) -> Prediction:
-        """What this number of stations gets, from 1; best beyond what was measured.
+        """The prediction for this number of stations, from 1; meant for numbers beyond the measured
+        ones.
 
         Raises:
             UsageError: Fewer than 1.
@@ -134,11 +133,11 @@ def predictor(curve: StationCurve, *, seed: int = 1) -> Predictor:
     Choose and fit the model of a curve.
 
     Args:
-        curve: At least 3 levels; of a mean response time, which is what the models are of.
+        curve: At least 3 levels of a mean response time, which the models describe.
         seed: Seed of the draws.
 
     Raises:
-        UnfitValues: Fewer levels.
+        UnfitValues: There are fewer levels.
     """
     if len(curve.levels) < _LEAST_LEVELS:
         raise UnfitValues(

@@ -1,10 +1,10 @@
 """
-Draws of the means of a curve, as its trials might have come out: a bootstrap over trials.
+Resamples the means of a curve by a bootstrap over trials.
 
-With three trials at a level there is too little to draw from. So what is drawn is how far trials
-lie from the mean of their level, all levels together: as ratios, since what acts on times and rates
-multiplies. A deviation from a mean of n trials is too small by the square root of (n - 1) / n, and
-is made larger by that. A trial's throughput and response time are drawn together.
+Three trials per level are too few to draw from. So deviations of trials from the mean of their
+level are drawn from all levels together, as ratios, because effects on times and rates multiply. A
+deviation from a mean of n trials is too small by the square root of (n - 1) / n, and is corrected
+for that. A trial's throughput and response time are drawn together.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ Floats = NDArray[np.float64]
 
 def deviations(curve: StationCurve) -> Floats:
     """
-    How far each trial lies from the mean of its level.
+    Deviations of trials from the means of their levels.
 
     Returns:
-        Natural logarithms of ratios, of throughput and of response time, shape `(trials, 2)`; of
-        the levels with at least two trials.
+        Natural logarithms of ratios of throughput and response time, shape `(trials, 2)`, for
+            levels with at least two trials.
     """
     found = []
     for level in curve.levels:
@@ -39,11 +39,11 @@ def deviations(curve: StationCurve) -> Floats:
 
 def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
     """
-    Means of every level, drawn anew.
+    Resampled means of every level.
 
     Args:
         curve: With its trials.
-        draws: How many, from 1.
+        draws: Number of draws, from 1.
         seed: The same curve and seed give the same draws.
 
     Returns:
@@ -63,8 +63,9 @@ def drawn_means(curve: StationCurve, draws: int, seed: int) -> Floats | None:
 
 
 def noise(curve: StationCurve) -> float | None:
-    """Standard deviation of a level's mean response time by its trials, as a ratio; the mean over
-    the levels. `None` if no level has two trials."""
+    """Standard deviation of a level's mean response time by its trials, as a ratio; mean over the
+    levels. `None` if no level has two trials.
+    """
     pool = deviations(curve)
     if not len(pool):
         return None

@@ -1,4 +1,6 @@
-"""How evenly stations were served: their mean response times over that of all, and their errors."""
+"""How evenly stations were served: their mean response times relative to the overall mean, and
+their errors.
+"""
 
 from __future__ import annotations
 
@@ -14,21 +16,23 @@ from lanlab.workloads.metrics import STATION_SUMS
 
 @dataclass(frozen=True)
 class StationSpread:
-    """Spread of one number of stations, all its trials, as ratios to the mean of their means."""
+    """Spread at one number of stations over all its trials, as ratios to the mean of the stations'
+    means.
+    """
 
     stations: int
     #: Standard deviation of the stations' means; `None` for one station.
     sd_ratio: float | None
     least_ratio: float
     greatest_ratio: float
-    #: For each station: its mean, and the standard deviation of its own response times over its
-    #: mean; `None` where it has too few readings.
+    #: For each station: its mean, and the coefficient of variation of its own response times;
+    #: `None` with too few readings.
     mean_ratios: tuple[float | None, ...]
     own_sd_ratios: tuple[float | None, ...]
 
 
 def station_record(trial: TrialRecord) -> Mapping[str, Any] | None:
-    """What a trial keeps of its stations (`lanlab.workloads.station_sums`); `None` if nothing."""
+    """A trial's sums by station (`lanlab.workloads.station_sums`); `None` if it has none."""
     client = trial.raw.get("client")
     found = client.get(STATION_SUMS) if isinstance(client, Mapping) else None
     if isinstance(found, Mapping) and isinstance(found.get("table"), Mapping):
@@ -41,8 +45,8 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
     How evenly stations were served.
 
     Args:
-        trials: Trials of one condition. A station's mean is over the means of the trials, each over
-            that of its trial first, so that a slow trial is no unfairness.
+        trials: Trials of one condition. A station's mean in a trial is divided by the trial's mean
+            before averaging, so that a slow trial does not look unfair.
 
     Returns:
         `None` if no trial has a station with a reading.
@@ -89,7 +93,7 @@ def station_spread(trials: Sequence[TrialRecord]) -> StationSpread | None:
 
 
 def station_errors(trials: Sequence[TrialRecord]) -> dict[str, list[int]]:
-    """Errors of each station by class, summed over the trials, failed trials among them."""
+    """Errors of each station by class, summed over all trials, including failed ones."""
     sums: dict[str, list[int]] = {}
     for trial in trials:
         record = station_record(trial)

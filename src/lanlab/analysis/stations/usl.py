@@ -1,12 +1,12 @@
 """
-The universal scalability law: throughput with a share that waits and a cost of keeping in step.
+The universal scalability law: throughput limited by a serial share and a cost of coordination.
 
-X(N) = g N / (1 + a (N - 1) + b N (N - 1)): `g` is the rate of one station, `a` the share that goes
-one after another, `b` what each pair of stations costs. With b above 0 throughput has a peak.
+X(N) = g N / (1 + a (N - 1) + b N (N - 1)): `g` is the rate of one station, `a` the serial share,
+`b` the cost of each pair of stations. With b above 0, throughput has a peak.
 
-A plain server that is saturated has a corner in its curve, which the law can only follow by a b
-that is not there: at four times the stations it is then too low by half. So no prediction rests on
-this law alone; it is how far throughput may fall where a fall was measured.
+The curve of a saturated simple server has a corner. The law can only follow it with a wrong b, and
+is then too low by half at four times the stations. So no prediction uses this law alone: it gives
+the lower end for throughput that was measured to fall.
 
 N. J. Gunther, "Guerrilla Capacity Planning", 2007, chapter 4.
 """
@@ -30,7 +30,7 @@ def throughput_by_law(curve: StationCurve, stations: int) -> float:
     of relative errors, with 0 <= a <= 1 and b >= 0.
 
     Raises:
-        UnfitValues: Fewer than 3 levels.
+        UnfitValues: There are fewer than 3 levels.
     """
     from scipy.optimize import least_squares  # takes a sixth of a second to load
 

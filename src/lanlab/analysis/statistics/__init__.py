@@ -1,8 +1,8 @@
 """
-The statistics: plain functions over the values of trials, frozen results.
+Statistics: pure functions over the values of trials, with immutable results.
 
-Nothing that runs at start-up imports this package: it loads numpy and a part of scipy.
-docs/statistics.md says which question is answered by which method, and how it fails.
+Start-up code does not import this package, because it loads numpy and parts of scipy.
+docs/statistics.md says which method answers which question, and when it fails.
 """
 
 from lanlab.analysis.statistics.condition_mean import (

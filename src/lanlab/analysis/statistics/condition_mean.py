@@ -1,9 +1,9 @@
 """
-The mean of a condition and its interval: the one that every table, figure and comparison has.
+The mean of a condition and its interval, for all tables, figures and comparisons.
 
-The mean is arithmetic for every metric: bytes over time of all trials, or the time of all over
-their number, as a reader who adds up the trials finds it. How its interval is made follows from
-what the metric is (`scale_of`) and never from the values, but for one: 0 has no logarithm.
+The mean is arithmetic for every metric, so a reader can check it from the trials: total bytes over
+total time, or total time over their number. The method of the interval depends on the metric
+(`scale_of`), not on the values, with one exception: 0 has no logarithm.
 """
 
 from __future__ import annotations
@@ -24,25 +24,25 @@ from lanlab.analysis.statistics.samples import (
 from lanlab.frozen import dataclass
 from lanlab.workloads.scales import log_error
 
-#: Metrics that can be below zero: differences of two clocks.
+#: Metrics that can be negative: differences of two clocks.
 _SIGNED = re.compile(r"^one_way_delay_|^clock_offset_")
-#: Ratios that are shares of a whole, as others are not: no mean of them is above 1.
+#: Ratios that are shares of a whole, so that their means cannot exceed 1.
 _SHARES = re.compile(
     r"_share_ratio$|^(jain_index|(received|loss|blocked|error|stall|steady)_ratio)$"
 )
-#: Largest factor by which an interval reaches from the mean, as a power of e.
+#: Largest factor between the mean and an end of its interval, as a power of e.
 _MOST_LOG = 300.0
 
 
 @dataclass(frozen=True)
 class ConditionMean:
-    """A mean over trials and what it may be as well, in the metric's unit."""
+    """A mean over trials and its interval, in the metric's unit."""
 
     mean: float
     low: float
     high: float
-    #: `log`: the ends are the mean divided and multiplied by one factor. `linear`: Student's t,
-    #: cut where the metric ends.
+    #: `log`: the ends are the mean divided and multiplied by one factor. `linear`: Student's t, cut
+    #: at the limits of the metric.
     scale: Scale
 
 
@@ -56,26 +56,26 @@ def condition_mean(
     """
     The arithmetic mean of a condition's trials, and its interval.
 
-    Of rates and times the interval is made on the log scale, for trials that are about lognormal:
-    with s the standard deviation of the n logarithms, the mean is divided and multiplied by
-    exp(t √(s²/n + s⁴/(2(n-1)))). The second part is what an arithmetic mean has beyond a geometric
-    one. It is never below zero, holds the mean, and below a coefficient of variation of 10 % is
-    nearly Student's. If a trial is 0, as nothing arrived, there is no logarithm of it: then, as of
-    shares, counts and all other metrics, it is Student's t interval, cut at 0 (of differences of
-    clocks it is not) and, of shares, at 1. What is cut away is nothing that the mean could be.
+    For rates and times, the interval uses the log scale and assumes lognormal trials. With s the
+    standard deviation of the n logarithms, the mean is divided and multiplied by exp(t √(s²/n +
+    s⁴/(2(n-1)))). The second term is the excess of an arithmetic over a geometric mean. This
+    interval is above zero, contains the mean, and is close to Student's t for a coefficient of
+    variation below 10 %. For shares, counts and all other metrics, and if a trial is 0, the
+    interval is Student's t, cut at 0 (except for clock differences) and, for shares, at 1. Only
+    impossible means are cut off.
 
-    Where trials are like the one before, the interval is made longer
+    If successive trials are correlated, the interval is widened
     (`lanlab.analysis.statistics.neighbours`).
 
     Args:
-        metric: Key of a trial's results; it decides how.
-        values: One for each trial, in the metric's unit, in the order in which they were measured.
-        confidence: Share of such intervals that hold the true mean.
+        metric: Key of a trial's results, which determines the method.
+        values: One per trial, in the metric's unit and in order of measurement.
+        confidence: Share of such intervals that contain the true mean.
         resolution: The step in which the values were read, see `samples.moments`.
 
     Returns:
-        `None` for fewer than two values, or where one is not finite. Values without any spread give
-        an interval of no width: that is what was seen, not a claim of exactness.
+        `None` for fewer than two values, or if one is not finite. Equal values give an interval of
+            width zero, which does not mean that the value is exact.
 
     Source:
         The variance of ȳ + s²/2: D. R. Cox, in C. E. Land, "An Evaluation of Approximate Confidence
@@ -108,8 +108,8 @@ def printed_condition_mean(
     metric: str, printed: PrintedMean, *, confidence: float = 0.95
 ) -> ConditionMean:
     """
-    The same of a printed mean, standard deviation and number of trials; on the log scale the trials
-    are taken as lognormal.
+    The same for a published mean, standard deviation and number of trials; on the log scale the
+    trials are assumed to be lognormal.
 
     Examples:
         >>> seen = printed_condition_mean("goodput_bps", PrintedMean(26.5, 0.43, 40))
@@ -133,13 +133,13 @@ def cut(
     metric: str, ends: tuple[float, float], *, least: float, greatest: float
 ) -> tuple[float, float]:
     """
-    An interval of a mean without what lies where no mean of the metric can.
+    The interval of a mean, cut at the limits of the metric.
 
     Args:
         metric: Key of a trial's results.
         ends: Ends of the interval, in the metric's unit.
-        least, greatest: Extremes of the trials. One beyond an end shows that the metric has no such
-            end.
+        least, greatest: Extremes of the trials. A trial beyond a limit shows that the metric has no
+            such limit.
     """
     low, high = ends
     if least >= 0 and not _SIGNED.search(metric):
@@ -151,5 +151,5 @@ def cut(
 
 def _by_t(metric: str, mean: float, half: float, *, least: float, greatest: float) -> ConditionMean:
     low, high = cut(metric, (mean - half, mean + half), least=least, greatest=greatest)
-    # A mean of shares of 1 may be off by its last bit.
+    # A mean of shares of 1 may have a rounding error.
     return ConditionMean(mean, min(low, mean), max(high, mean), "linear")

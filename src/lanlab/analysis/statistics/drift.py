@@ -1,9 +1,9 @@
 """
-Whether trials drift with the order in which they were run.
+Whether trials drift in the order of execution.
 
-A drift under conditions that were run one after another looks like an effect: 3 % over 20 trials
-makes a false difference in 88 of 100 such comparisons. Randomised blocks keep it out of the effect;
-this finds it.
+If conditions run one after another, a drift looks like an effect: 3 % over 20 trials causes a false
+difference in 88 of 100 comparisons. Randomised blocks remove it from the effect; this module
+detects it.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Drift:
     low: float
     high: float
     p: float
-    #: Kendall's tau of position and value, -1 to 1, which no single value can move far.
+    #: Kendall's tau of position and value, -1 to 1, which is robust against single values.
     tau: float
     tau_p: float
     n: int
@@ -53,10 +53,10 @@ def drift(
     One slope over all conditions, each with its own mean.
 
     Args:
-        conditions: Values of each condition, one for each trial, any one unit.
+        conditions: Values of each condition, one per trial, any one unit.
         positions: When each was run: the trial's number, the block's, or seconds, in the same
             shape. By default 1, 2, 3 … within each condition.
-        scale: `log` for conditions of unlike size, which drift by a share.
+        scale: `log` for conditions of different size, which drift in proportion.
         confidence: Confidence of the slope's interval.
 
     Raises:

@@ -1,9 +1,9 @@
 """
-"No difference" as a claim that can be shown: two one-sided tests against a declared margin.
+Shows "no difference" by two one-sided tests against a declared margin.
 
 A p above 0.05 shows nothing: with few or noisy trials every difference is "not significant". The
-margin, the largest difference that is as good as none, must be declared before the trials are seen,
-so there is no default.
+margin is the largest difference that does not matter. It must be declared before the trials are
+seen, so there is no default.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class Margin:
     @classmethod
     def of_ratio(cls, share: float) -> Margin:
         """
-        Within a share of each other, whichever is the greater: 0.05 is `1 / 1.05 … 1.05`.
+        A relative margin, the same in both directions: 0.05 is `1 / 1.05 … 1.05`.
 
         Raises:
             UsageError: Not above 0.
@@ -53,7 +53,7 @@ class Margin:
     @classmethod
     def of_difference(cls, difference: float) -> Margin:
         """
-        Within a difference in the values' unit.
+        An absolute margin in the values' unit.
 
         Raises:
             UsageError: Not above 0.
@@ -69,8 +69,9 @@ class Margin:
 
 @dataclass(frozen=True)
 class Equivalence:
-    #: `equivalent`: the interval lies within the margin. `different`: it lies wholly beyond it on
-    #: one side. `undecided`: it holds an end of the margin; more trials would narrow it.
+    #: `equivalent`: the interval is within the margin. `different`: it is entirely beyond the
+    #: margin on one side. `undecided`: it contains an end of the margin; more trials would narrow
+    #: it.
     verdict: Verdict
     p: float
     #: The interval of confidence 1 - 2 `level`, in the unit of the effect.
@@ -83,14 +84,14 @@ class Equivalence:
 
 def tost(comparison: Comparison, margin: Margin, *, level: float = 0.05) -> Equivalence:
     """
-    Two one-sided tests of a comparison, however it was made: of trials, by block, from print.
+    Two one-sided tests of any comparison: of trials, by block, or of published values.
 
-    The same as to ask whether the interval of confidence 1 - 2 `level` lies within the margin.
+    Equivalent to asking whether the interval of confidence 1 - 2 `level` lies within the margin.
 
     Args:
         comparison: On the margin's scale.
         margin: Declared before the trials were seen.
-        level: Greatest chance to call equivalent what differs by the margin.
+        level: Maximum probability to call a difference equal to the margin equivalent.
 
     Raises:
         UsageError: Comparison and margin are on different scales.

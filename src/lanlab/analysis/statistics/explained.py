@@ -1,4 +1,4 @@
-"""How much of what trials vary by lies between the levels of a factor."""
+"""The share of the variation of trials that is due to a factor."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ def explained_share(
     confidence: float = 0.95,
 ) -> ExplainedShare:
     """
-    One-way analysis of variance as an effect size. Other factors that were varied count as chance.
+    One-way analysis of variance as an effect size. Other factors that vary count as random
+    variation.
 
     Args:
-        values: One for each trial, any unit.
+        values: One per trial, any unit.
         levels: The level of each trial, in the same order.
         scale: `log` for rates and times.
         confidence: Confidence of the interval.

@@ -1,4 +1,4 @@
-"""How far a mean over trials can be off."""
+"""The interval of a mean over trials."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class MeanInterval:
-    """A mean and what it may be as well, in the values' unit."""
+    """A mean and its interval, in the values' unit."""
 
     mean: float
     low: float
     high: float
-    #: Standard deviation of the trials on the scale: for `log`, of the natural logarithms, which is
-    #: near the coefficient of variation.
+    #: Standard deviation of the trials on the scale. For `log`: of the natural logarithms, which is
+    #: close to the coefficient of variation.
     sd: float
     n: int
     scale: Scale
@@ -33,8 +33,9 @@ class MeanInterval:
 
     @property
     def has_spread(self) -> bool:
-        """Whether the trials differed. If not, the interval has no width: that is what was seen,
-        not a claim of exactness."""
+        """Whether the trials differed. If not, the interval has width zero, which does not mean
+        that the value is exact.
+        """
         return self.sd > 0
 
 
@@ -48,13 +49,13 @@ def mean_interval(
     """
     The interval of a mean by Student's t distribution.
 
-    Right for any number of trials from 2 if they are independent and roughly normal on the scale;
-    for skewed ones the log scale (`scale_of`) is better than more trials.
+    Correct for 2 or more trials if they are independent and roughly normal on the scale. For skewed
+    values, the log scale (`scale_of`) helps more than further trials.
 
     Args:
-        values: One for each trial, any unit, at least 2.
+        values: One per trial, any unit, at least 2.
         scale: `log` gives the geometric mean.
-        confidence: Share of such intervals that hold the true mean.
+        confidence: Share of such intervals that contain the true mean.
         resolution: The step in which the values were read, see `samples.moments`.
 
     Raises:
@@ -77,8 +78,9 @@ def t_half_width(sd: float, n: int, confidence: float = 0.95) -> float:
 
 
 def t_quantile(n: float, confidence: float = 0.95) -> float:
-    """How many standard errors a t interval of a mean over `n` trials reaches to either side; of
-    trials that are not independent `n` is how many independent ones they are worth."""
+    """Half width of the t interval of a mean over `n` trials, in standard errors. For correlated
+    trials, `n` is the equivalent number of independent ones.
+    """
     return float(stdtrit(n - 1, 0.5 + confidence / 2))
 
 

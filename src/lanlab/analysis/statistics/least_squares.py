@@ -1,11 +1,10 @@
 """
-Coefficients of a straight-line model from groups of trials, by weighted least squares.
+Coefficients of a linear model from groups of trials, by weighted least squares.
 
-The model says the mean of a group as a sum of coefficients times what the group is known to be.
-Groups may differ in spread, as a long transfer does from a short one: so each coefficient, which is
-a sum of the groups' means with known factors, has the variance of that sum, with Satterthwaite's
-degrees of freedom. No spread is taken to be common to groups. Whether the model fits is asked
-apart.
+The model's mean of a group is the sum of coefficients times known values of the group. Groups may
+differ in spread, as long and short transfers do. Each coefficient is a linear combination of the
+groups' means, so its variance follows from theirs, with Satterthwaite's degrees of freedom. No
+common spread is assumed. A separate test checks whether the model fits.
 """
 
 from __future__ import annotations
@@ -20,16 +19,16 @@ from lanlab.analysis.statistics.samples import Floats, check_share, sample, satt
 from lanlab.errors import UnfitValues
 from lanlab.frozen import dataclass
 
-#: Singular values below this share of the greatest are zero but for rounding.
+#: Singular values below this share of the greatest count as zero (rounding).
 _RANK_TOLERANCE = 1e-9
 
 
 @dataclass(frozen=True)
 class Coefficient:
-    """A coefficient of the model, in the unit of the values by that of its column."""
+    """A coefficient of the model, in the values' unit divided by its column's unit."""
 
     value: float
-    #: `None` where a group that it depends on has a single value.
+    #: `None` if it depends on a group with a single value.
     standard_error: float | None
     df: float | None
     low: float | None
@@ -39,20 +38,20 @@ class Coefficient:
 @dataclass(frozen=True)
 class Fit:
     coefficients: Mapping[str, Coefficient]
-    #: Mean of each group less what the model says, as a share of the mean.
+    #: Deviation of each group's mean from the model, as a share of the mean.
     residual_ratios: tuple[float, ...]
     df_lack: int
-    #: Chance of residuals as large, if the model is right; `None` where it cannot be asked.
+    #: Probability of residuals this large if the model is right; `None` if it cannot be tested.
     p_lack: float | None
     confidence: float
 
 
 def identified(columns: Mapping[str, Sequence[float]]) -> bool:
     """
-    Whether groups tell all coefficients apart: no column is a sum of others.
+    Whether the groups separate all coefficients: no column is a linear combination of others.
 
     Args:
-        columns: By coefficient, what it is multiplied with in each group.
+        columns: For each coefficient, its factor in each group.
 
     Examples:
         >>> identified({"per_byte": [623.0, 472.0], "per_file": [1.0, 198.0]})
@@ -81,10 +80,10 @@ def fit_groups(
     Fit `mean of group = sum of coefficient * column`.
 
     Args:
-        columns: By coefficient, its factor in each group, any unit.
+        columns: For each coefficient, its factor in each group, any unit.
         groups: The values of each group, any unit, at least one in each and none 0.
-        weights: Of a single value of each group; by default 1 over the square of the group's mean,
-            so that all groups count by their relative deviation. They matter only where there are
+        weights: Weight of a single value of each group; by default 1 over the square of the group's
+            mean, so that all groups count by relative deviation. Weights matter only if there are
             more groups than coefficients.
         confidence: Confidence of the intervals.
 
@@ -115,10 +114,10 @@ def fit_groups(
         raise UnfitValues("groups: need means other than 0")
     counts = np.array([group.size for group in known], dtype=np.float64)
     single = 1 / means**2 if weights is None else sample("weights", weights, len(known))
-    # A group's mean weighs as much as its values together.
+    # A group's mean has the weight of all its values together.
     root = np.sqrt(single * counts)
     matrix = np.array([list(map(float, column)) for column in columns.values()]).T
-    # Octets and files differ by many powers of ten.
+    # Bytes and files differ by many powers of ten.
     scales = np.abs(matrix).max(axis=0)
     solver = np.linalg.pinv(root[:, None] * (matrix / scales)) * root / scales[:, None]
     values = solver @ means
@@ -138,7 +137,7 @@ def fit_groups(
 def _coefficient(
     value: float, factors: Floats, groups: Sequence[Floats], confidence: float
 ) -> Coefficient:
-    # Factors that are zero but for rounding say nothing.
+    # Factors that are zero except for rounding have no effect.
     least = 1e-12 * float(np.abs(factors).max())
     own = [(f, g) for f, g in zip(factors, groups, strict=True) if abs(f) > least]
     if any(group.size < 2 for _, group in own):
@@ -154,7 +153,7 @@ def _coefficient(
 
 
 def _variance(group: Floats) -> float:
-    # Equal but for the last bits of a float: there is no spread.
+    # Equal except for rounding: there is no spread.
     if float(np.ptp(group)) <= 8 * np.finfo(float).eps * float(np.abs(group).max()):
         return 0.0
     return float(group.var(ddof=1))

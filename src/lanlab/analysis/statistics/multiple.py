@@ -1,11 +1,10 @@
 """
 Many tests at once.
 
-The rule of families. A family is what is claimed together: the findings that one study declares
-before its trials are seen, each counted once, tested on one run (or on one publication). Within it
-p is adjusted by Holm's method, and the chance of a single false claim in the family stays at the
-level. What is looked up in a table afterwards was not declared: it is exploration, and never mixed
-into the family.
+A family contains all claims made together: the findings that a study declares before its trials are
+seen, each once, tested on one run (or one publication). Within a family, p is adjusted by Holm's
+method, which limits the probability of any false claim to the level. What a reader finds in a table
+afterwards was not declared: it is exploration, and never part of the family.
 """
 
 from __future__ import annotations
@@ -17,13 +16,14 @@ from lanlab.errors import UnfitValues
 
 def holm(p_values: Sequence[float]) -> tuple[float, ...]:
     """
-    Adjusted p of declared claims: one at or below the level holds, at that level for all together.
+    Adjusted p of declared claims. Those at or below the level hold, with this level for all of them
+    together.
 
     Args:
-        p_values: One for each claim of a family, 0 to 1, with any dependence between them.
+        p_values: One per claim of a family, 0 to 1; they may depend on each other.
 
     Returns:
-        As many, in the same order; none below its own p.
+        As many, in the same order, each at least its own p.
 
     Raises:
         UnfitValues: A value outside 0 to 1.

@@ -1,13 +1,11 @@
 """
-How much longer an interval of a mean is where trials are like the one before, as under load that
-lasts over several of them.
+Widens the interval of a mean if successive trials are correlated, as under lasting load.
 
-The correlation of neighbours is not known but estimated, from as few trials as there are. So it is
-taken higher than it is seen by 1.15 / sqrt(n), and the mean and the spread of trials with that
-correlation decide how long the interval is. Then intervals hold the mean in 93 to 97 of 100 cases,
-for correlations from 0 to 0.6 and 12 trials or more, with 8 in 89 or more
-(`bench/alike_trials.py`). With fewer trials of a condition little can be seen, and nothing is done:
-the interval says that it takes them as independent.
+The correlation must be estimated from few trials. The estimate is increased by 1.15 / sqrt(n); the
+mean and the spread of trials with that correlation determine the width. These intervals contain the
+mean in 93 to 97 of 100 cases for correlations from 0 to 0.6 and 12 trials or more, and in at least
+89 with 8 (`bench/alike_trials.py`). With fewer than 8 trials nothing is done, and the interval
+states that it assumes independence.
 """
 
 from __future__ import annotations
@@ -19,21 +17,21 @@ from typing import NamedTuple
 
 from lanlab.analysis.statistics.intervals import t_quantile
 
-#: With fewer trials a correlation of neighbours is hardly ever seen.
+#: With fewer trials, a correlation of successive trials is hardly ever visible.
 LEAST_TRIALS = 8
-#: No more is taken: an interval is then about four times as long.
+#: Upper limit of the correlation: the interval is then about four times as long.
 _MOST = 0.8
 
 
-#: By how much more, for one trial, a correlation is taken than it is seen: of a mean, and of the
-#: capacity of a search; found by simulation.
+#: Increase of the estimated correlation for n = 1: for a mean, and for the capacity of a search.
+#: Found by simulation.
 OF_MEAN = 1.15
-#: Of each of two groups that are compared: both are seldom taken too low together.
+#: For each of two compared groups: both are rarely underestimated together.
 OF_TWO = 0.3
 
 
 class Dependence(NamedTuple):
-    """What a correlation of neighbours does to the mean and the spread of trials."""
+    """The effect of a correlation of successive trials on their mean and spread."""
 
     errors: float
     degrees: float
@@ -41,10 +39,10 @@ class Dependence(NamedTuple):
 
 def lag_one(values: Sequence[float]) -> float | None:
     """
-    Correlation of each value with the next, -1 to 1, as seen; `None` where no value differs.
+    Measured correlation of each value with the next, -1 to 1; `None` if all values are equal.
 
     Args:
-        values: In the order in which they were measured, at least 2.
+        values: In order of measurement, at least 2.
 
     Examples:
         >>> lag_one([1, 1, 1, 2, 2, 2])
@@ -60,10 +58,10 @@ def lag_one(values: Sequence[float]) -> float | None:
 
 def dependence(values: Sequence[float], added: float = OF_MEAN) -> Dependence:
     """
-    The same of these trials, by the correlation that is seen.
+    The effect for these trials, by their measured correlation.
 
     Args:
-        values: On the scale on which they are compared, in the order in which they were measured.
+        values: On the scale of the comparison, in order of measurement.
         added: `OF_MEAN` or `OF_TWO`.
 
     Source:
@@ -83,9 +81,10 @@ def dependence(values: Sequence[float], added: float = OF_MEAN) -> Dependence:
 
 
 def of_correlation(n: int, correlation: float) -> Dependence:
-    """Of `n` trials, at least 2, each of which is like the one before by a correlation from 0
-    to below 1: of `k` places further by its power `k`."""
-    # Sums of the rows of the matrix of correlations, and of the squares of all that is in it.
+    """The effect for `n` trials, at least 2. Successive ones have a correlation from 0 to below 1,
+    trials `k` apart its power `k`.
+    """
+    # Row sums of the correlation matrix, and the sum of the squares of its elements.
     rows = [
         (1 + correlation - correlation ** (place + 1) - correlation ** (n - place))
         / (1 - correlation)
@@ -100,14 +99,14 @@ def of_correlation(n: int, correlation: float) -> Dependence:
 
 def widening(values: Sequence[float], confidence: float) -> float:
     """
-    By what an interval of their mean, made for independent trials, is multiplied.
+    Factor for the interval of their mean that assumes independence.
 
     Args:
-        values: As of `dependence`.
+        values: As for `dependence`.
         confidence: Of the interval.
 
     Returns:
-        1 where they are taken as independent; else more.
+        1 if they count as independent, otherwise more.
 
     Examples:
         >>> widening([1, 2, 1, 2] * 5, 0.95)

@@ -1,5 +1,6 @@
 """
-How many trials a claim takes: before a run from an expected spread, after it from the seen one.
+The number of trials that a claim needs: before a run from an expected spread, afterwards from the
+measured one.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from lanlab.errors import UsageError
 from lanlab.frozen import dataclass
 
 CAP = 1_000
-#: Trials a side beyond which it no longer matters that degrees of freedom are estimated.
+#: With more trials per side, the estimation of degrees of freedom has no effect.
 _SURE_OF_DF = 60
 _NODES = 160
 _LEFT_OUT = 1e-14
@@ -27,9 +28,9 @@ _LEFT_OUT = 1e-14
 
 @dataclass(frozen=True)
 class Needed:
-    #: Trials of each condition (by block: blocks); `None` if more than `cap`: not in reach.
+    #: Trials of each condition (by block: blocks); `None` if more than `cap`: out of reach.
     trials_per_side: int | None
-    #: Chance to decide with this number (with `cap`, if not in reach).
+    #: Probability of a decision with this number (with `cap`, if out of reach).
     power: float
     cap: int
 
@@ -37,11 +38,11 @@ class Needed:
 @dataclass(frozen=True)
 class Further:
     would_show: Literal["differs", "equivalent", "different"]
-    #: Trials of each condition, those that there are included; `None` if not in reach.
+    #: Trials of each condition, including existing ones; `None` if out of reach.
     trials_per_side: int | None
-    #: Beyond those that there are, of both conditions together; `None` if not in reach.
+    #: Additional trials of both conditions together; `None` if out of reach.
     further_trials: int | None
-    #: Time of these; `None` if not in reach.
+    #: Time of these; `None` if out of reach.
     minutes: float | None
     cap: int
 
@@ -78,17 +79,17 @@ def trials_to_detect(
     cap: int = CAP,
 ) -> Needed:
     """
-    Trials of each condition with which a true difference is found, by a two-sided test.
+    Trials of each condition needed to find a true difference by a two-sided test.
 
     Args:
         difference: True difference in the unit of `sd`; on a log scale the true ratio.
         sd: Standard deviation of the trials, on the scale (`sd_of_cv`); by block, of the
             differences in a block.
-        sd_b: Standard deviation of the other condition's trials, if it is another.
+        sd_b: Standard deviation of the other condition's trials, if different.
         scale: `log` if `difference` is a ratio.
         design: Whether trials are compared within blocks.
         level: Level of the test.
-        power: Chance to find it.
+        power: Probability to find it.
         cap: More trials than this are out of reach.
 
     Raises:
@@ -126,16 +127,16 @@ def trials_for_equivalence(
     cap: int = CAP,
 ) -> Needed:
     """
-    Trials of each condition with which two that hardly differ are shown to be equivalent.
+    Trials of each condition needed to show that two almost equal conditions are equivalent.
 
     Args:
-        margin: That will be declared; its scale is that of `sd`.
+        margin: The margin to declare; its scale is that of `sd`.
         sd: As for `trials_to_detect`.
         sd_b: As for `trials_to_detect`.
         true: The true difference, or ratio, within the margin; by default none.
         design: As for `trials_to_detect`.
-        level: Level of each of both one-sided tests.
-        power: Chance to show it.
+        level: Level of each of the two one-sided tests.
+        power: Probability to show it.
         cap: More trials than this are out of reach.
 
     Raises:
@@ -171,20 +172,20 @@ def trials_to_decide(
     cap: int = CAP,
 ) -> Further:
     """
-    Further trials that would decide a comparison, if effect and spread are as they were seen.
+    Further trials needed to decide a comparison, if effect and spread stay as measured.
 
-    It is an estimate from few trials: the seen effect is off by the width of its interval, and the
-    answer by its square.
+    This is an estimate from few trials: the measured effect has the error of its interval, and the
+    result that error squared.
 
     Args:
-        comparison: That has not decided.
-        mean_trial_s: Mean time that a trial took, with all around it, seconds.
-        margin: Of an equivalence that is undecided. What the trials would show then depends on
-            where the effect was seen: within the margin or beyond.
-        against: Without a margin: the difference, or ratio, that was claimed to be exceeded; by
-            default none (0, or 1 as a ratio).
-        level: Level of the test that is undecided.
-        power: Chance to decide.
+        comparison: An undecided comparison.
+        mean_trial_s: Mean duration of a trial with its overhead, seconds.
+        margin: The margin of an undecided equivalence. Whether the trials would show equivalence or
+            a difference depends on the measured effect.
+        against: Without a margin: the difference, or ratio, that the claim exceeds; by default none
+            (0, or 1 as a ratio).
+        level: Level of the undecided test.
+        power: Probability of a decision.
         cap: More trials of each condition than this are out of reach.
 
     Raises:
@@ -243,11 +244,11 @@ class _Spread:
 
     def half_widths(self, n: int, tail: float) -> tuple[float, Floats, Floats]:
         """
-        What an interval with `n` trials a side may turn out to be, with `tail` outside at an end.
+        Possible intervals with `n` trials per side, with `tail` outside at each end.
 
         Returns:
-            The true standard error of the difference; half widths of the interval, and the chance
-            of each, both of shape `(nodes,)`.
+            The true standard error of the difference; half widths of the interval, and their
+                probabilities, both of shape `(nodes,)`.
         """
         if self.design == "by block":
             error = self.a / math.sqrt(n)
@@ -259,8 +260,8 @@ class _Spread:
             df = (n - 1) * squares**2 / (self.a**4 + self.b**4)
             estimates, chances = _estimated_deviations(df)
             return error, float(stdtrit(df, 1 - tail)) * error * estimates, chances
-        # Welch's degrees of freedom are estimated, too: with 2 trials a side they are often near 1,
-        # where the quantile is 13 instead of 4.
+        # Welch's degrees of freedom are estimated, too: with 2 trials per side they are often near
+        # 1, where the quantile is 13 instead of 4.
         own, chances = _estimated_deviations(n - 1.0, 64, 1e-7)
         a, b = (sd**2 * own**2 / n for sd in (self.a, self.b))
         both = a[:, None] + b
@@ -279,15 +280,15 @@ def _estimated_deviations(
     df: float, nodes: int = _NODES, left_out: float = _LEFT_OUT
 ) -> tuple[Floats, Floats]:
     """
-    Values of an estimated standard deviation whose true one is 1, and the chance of each: nodes and
-    weights to integrate over it, both of shape `(nodes,)`.
+    Values of an estimated standard deviation whose true value is 1, and their probabilities: nodes
+    and weights for an integral, both of shape `(nodes,)`.
 
     Args:
         df: Degrees of freedom of the estimate, above 0.
-        nodes: How many.
-        left_out: Chance that is left out at either end.
+        nodes: Number of nodes.
+        left_out: Probability omitted at each end.
     """
-    # Over the logarithm: with few degrees of freedom the deviation goes over decades.
+    # Over the logarithm: with few degrees of freedom the deviation spans decades.
     low, high = (0.5 * math.log(chdtri(df, p) / df) for p in (1 - left_out, left_out))
     places, weights = _legendre(nodes)
     logs = 0.5 * (high - low) * places + 0.5 * (high + low)
@@ -320,7 +321,7 @@ def _detects(away: float, spread: _Spread, n: int, level: float, *, two_sided: b
 def _encloses(
     there: float, low: float, high: float, spread: _Spread, n: int, level: float
 ) -> float:
-    """Chance that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
+    """Probability that the interval of confidence 1 - 2 `level` lies between `low` and `high`."""
     error, halves, chances = spread.half_widths(n, level)
     inside = ndtr((high - halves - there) / error) - ndtr((low + halves - there) / error)
     return min(1.0, float(chances @ np.maximum(inside, 0.0)))

@@ -1,7 +1,7 @@
 """
-What every statistic begins with: values that are checked, and their moments on a scale.
+Checks values and computes their moments on a scale: the first step of every statistic.
 
-A value is one trial's. What happens within a trial is not independent and must not come here one by
+Each value belongs to one trial. Values within a trial are correlated and must not be passed one by
 one (see `lanlab.analysis.summary`).
 """
 
@@ -25,10 +25,10 @@ _STEP_SD = 1 / math.sqrt(12)
 
 def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = "linear") -> Floats:
     """
-    Values as an array of shape `(values,)`, if they are what a statistic needs.
+    Values as an array of shape `(values,)`, checked for use in a statistic.
 
     Raises:
-        UnfitValues: Fewer than `at_least`, one that is not finite, or, for `log`, not above zero.
+        UnfitValues: Fewer than `at_least`, one is not finite, or, for `log`, not above zero.
     """
     array = np.array([float(value) for value in values])
     if array.size < at_least:
@@ -53,14 +53,14 @@ def sample(name: str, values: Iterable[float], at_least: int, *, scale: Scale = 
 
 
 def check_share(name: str, value: float) -> None:
-    """Refuse what is not between 0 and 1, both excluded: a confidence, a level, a power."""
+    """Refuse a confidence, level or power that is not between 0 and 1 (both exclusive)."""
     if not 0 < value < 1:
         raise UsageError(f"{name}: need a number above 0 and below 1, got {value:g}")
 
 
 @dataclass(frozen=True)
 class Moments:
-    """Mean and spread of trials on a scale: of the logarithms for `log`."""
+    """Mean and spread of trials on a scale; for `log`, of the logarithms."""
 
     mean: float
     #: Standard deviation of the sample, with n - 1.
@@ -83,8 +83,8 @@ def satterthwaite(parts: Iterable[tuple[float, float]]) -> float:
     Degrees of freedom of a sum of independent means (Satterthwaite 1946, Welch 1947).
 
     Args:
-        parts: Of each mean its part of the sum's variance, in the square of its unit, not all 0;
-            and how many independent values it is of, from 2 on.
+        parts: For each mean its part of the sum's variance, in the squared unit, not all 0; and the
+            number of independent values, from 2.
     """
     known = list(parts)
     variance = math.fsum(part for part, _ in known)
@@ -116,12 +116,12 @@ def moments(
 
     Args:
         name: Name of the values, for errors.
-        values: One for each trial, any unit, at least `at_least`.
+        values: One per trial, any unit, at least `at_least`.
         scale: `linear`, or `log` for values above zero.
-        at_least: Values that there must be.
-        resolution: The step in which the metric was read, in the values' unit; 0 if it is fine.
-            The standard deviation is never taken as less than `resolution / √12`, which rounding
-            to such a step makes: a stopwatch that shows 260 s five times has not shown certainty.
+        at_least: Required number of values.
+        resolution: The step in which the metric was read, in the values' unit; 0 if it is fine. The
+            standard deviation is at least `resolution / √12`, the effect of rounding to such a
+            step: a stopwatch that shows 260 s five times does not make the value certain.
 
     Raises:
         UnfitValues: See `sample`.
@@ -130,7 +130,7 @@ def moments(
     if not (math.isfinite(resolution) and resolution >= 0):
         raise UsageError(f"resolution: need a number from 0, got {resolution:g}")
     array = sample(name, values, at_least, scale=scale)
-    # Equal but for the last bits of a float: their spread is that of the arithmetic.
+    # Equal except for rounding: their spread is a rounding error.
     equal = float(np.ptp(array)) <= 8 * np.finfo(float).eps * float(np.abs(array).max())
     scaled = np.log(array) if scale == "log" else array
     mean = float(scaled[0]) if equal else float(scaled.mean())
@@ -161,12 +161,12 @@ class PrintedMean:
         """
         The moments on a scale.
 
-        On the log scale the trials are taken as lognormal: its parameters follow from mean m and
-        sd s as σ² = ln(1 + s²/m²), μ = ln m - σ²/2. For a coefficient of variation below 10 % any
+        On the log scale the trials are assumed to be lognormal. The parameters follow from mean m
+        and sd s: σ² = ln(1 + s²/m²), μ = ln m - σ²/2. For a coefficient of variation below 10 % any
         other shape gives nearly the same.
 
         Raises:
-            UnfitValues: A mean not above zero on the log scale.
+            UnfitValues: A mean is not above zero on the log scale.
         """
         if scale == "linear":
             return Moments(self.mean, self.sd, self.n, scale)

@@ -1,4 +1,4 @@
-"""Where a curve over load bends."""
+"""Finds where a curve over load bends."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ _GRID = 1_000
 
 @dataclass(frozen=True)
 class TwoLines:
-    #: Where they meet, in the unit of the loads.
+    #: The breakpoint, in the unit of the loads.
     breakpoint: float
-    #: Its interval; `None` where it reaches the end of what these loads can show.
+    #: Its interval; `None` if it reaches the end of the possible range.
     low: float | None
     high: float | None
     #: Slopes before and after, responses' unit over loads' unit.
     slope_before: float
     slope_after: float
-    #: Share that two lines explain of what one line leaves, 0 to 1.
+    #: Share of one line's residuals that two lines explain, 0 to 1.
     explained: float
     confidence: float
 
     @property
     def found(self) -> bool:
-        """Whether the breakpoint's interval ends on both sides: if not, none was shown."""
+        """Whether the breakpoint's interval ends on both sides; if not, no breakpoint was shown."""
         return self.low is not None and self.high is not None
 
 
@@ -42,16 +42,16 @@ def two_lines(
     Two lines that meet at a breakpoint, by least squares, with the breakpoint's interval.
 
     Args:
-        loads: One for each trial, at least 5 of them, and 4 different loads. Two different loads
-            are kept on either side of the breakpoint.
-        responses: One for each trial, in the same order.
-        confidence: Of the interval: the breakpoints that fit not much worse than the best, by an F
-            test. A curve that bends over a range has no breakpoint, and the interval does not say
-            how wide that range is.
+        loads: One per trial, at least 5, with at least 4 different loads. Two different loads are
+            kept on either side of the breakpoint.
+        responses: One per trial, in the same order.
+        confidence: Of the interval, which contains the breakpoints that fit not much worse than the
+            best, by an F test. A curve that bends gradually has no breakpoint, and the interval
+            does not show the width of the bend.
 
     Raises:
-        UnfitValues: Fewer trials or loads, or unlike numbers.
-        NoSpread: The lines leave no error.
+        UnfitValues: Too few trials or loads, or different numbers of them.
+        NoSpread: The lines fit exactly.
 
     Source:
         D. J. Hudson, "Fitting segmented curves whose join points have to be estimated", JASA 61,

@@ -1,9 +1,9 @@
 """
-At which load something begins that some trials show and some do not, with its interval.
+The load at which an effect begins that only some trials show, with its interval.
 
-The threshold varies from trial to trial. A trial below its threshold says only that the threshold
-is higher; one above it says that it is lower, or, where more than the capacity is offered to what
-carries just its capacity, where it lies: that is what arrives.
+The threshold varies between trials. A trial below its threshold shows only that the threshold is
+higher, a trial above it that the threshold is lower. If the offered load exceeds the capacity, what
+arrives is the threshold itself.
 """
 
 from __future__ import annotations
@@ -18,31 +18,32 @@ from lanlab.analysis.statistics.neighbours import widening
 from lanlab.analysis.statistics.samples import Floats
 from lanlab.frozen import dataclass
 
-#: Spreads of the logarithm of the threshold that are tried: from the resolution to this.
+#: Upper end of the spreads of the threshold's logarithm to try; the resolution is the lower end.
 _LARGEST_SPREAD = 1.0
 _SPREADS = 121
 _PLACES = 81
-#: Degrees of freedom where no trial shows its threshold: only those that a search places next to it
-#: tell of the spread. Found by simulation.
+#: Degrees of freedom if no trial shows its threshold exactly: only trials that a search places near
+#: it show the spread. Found by simulation.
 _DEGREES_EITHER_SIDE = 3
 _HALVINGS = 30
-#: A trial that is as many standard deviations on the side on which the threshold lies says nothing.
+#: A trial this many standard deviations away from the threshold, on the expected side, adds no
+#: information.
 _TELLS_NOTHING = -2.0
-#: How much better a threshold that follows the load has to fit, in twice the logarithm of the
-#: likelihood: with few trials chance alone does that in one of some hundreds.
+#: Required improvement of a threshold that grows with the load, in twice the log likelihood. By
+#: chance it occurs in one of several hundred cases with few trials.
 _FOLLOWS = 16.0
 
 
 @dataclass(frozen=True)
 class Threshold:
     median: float
-    #: Its 95 % interval; `None` where these trials do not end it.
+    #: Its 95 % interval; `None` for an end that the trials do not determine.
     low: float | None
     high: float | None
     spread_ratio: float
     trials: int
-    #: How far the threshold of each trial was from the median, natural logarithm, in the order in
-    #: which they were measured; of one that only showed a side, what is expected of such.
+    #: Deviation of each trial's threshold from the median, natural logarithm, in order of
+    #: measurement; for a trial that shows only a side, the expected value.
     distances: tuple[float, ...] = ()
 
 
@@ -52,22 +53,22 @@ class ThresholdTrials:
     above: Sequence[float] = ()
     below: Sequence[float] = ()
     loads: Sequence[float] = ()
-    #: When each was measured, those of `exact` first, then of `above` and of `below`; none: they
-    #: are taken as independent.
+    #: Time of each measurement: those of `exact` first, then `above`, then `below`. Empty: they
+    #: count as independent.
     order: Sequence[int] = ()
 
 
 def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     """
-    The median threshold by maximum likelihood, lognormal from trial to trial, with a profile
-    likelihood interval.
+    The median threshold by maximum likelihood, lognormal between trials, with a profile likelihood
+    interval.
 
-    The bound of the profile is that which gives Student's interval where all trials are exact; with
-    their order it is made longer where each is like the one before.
+    The bound of the profile gives Student's interval if all trials are exact. If the order is
+    known, correlated trials widen it.
 
     Args:
-        seen: What the trials say; at least two exact ones, or one on either side.
-        resolution: Smallest spread, as a share: what one message is of a trial's.
+        seen: The observations: at least two exact ones, or one on each side.
+        resolution: Smallest spread, as a share: one message of a trial's messages.
 
     Source:
         Y. Pawitan, "In All Likelihood", 2001, sections 3.4 and 11.1 (censored data).
@@ -89,7 +90,7 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
     most, spread = profile(middle)
     degrees = n - 1 if n > 1 else _DEGREES_EITHER_SIDE
     count = degrees + 1
-    # The likelihood's own is too small, as a sum of squares over n is.
+    # The likelihood's own estimate is too small, like a sum of squares over n.
     unbiased = spread * math.sqrt(count / degrees)
     distances = _distances(seen, middle, unbiased)
     longer = widening(distances, 0.95)
@@ -111,9 +112,9 @@ def threshold(seen: ThresholdTrials, *, resolution: float) -> Threshold | None:
 
 
 def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[float]:
-    """How far the threshold of each trial is from the median, in the order in which they were
-    measured: of one that is only known to be higher or lower what is expected of such; those that
-    tell nothing are left out."""
+    """Deviation of each trial's threshold from the median, in order of measurement. For a trial
+    that shows only a side, the expected value; trials without information are omitted.
+    """
     if not seen.order:
         return []
     known: list[float | None] = [value - middle for value in seen.exact]
@@ -128,8 +129,9 @@ def _distances(seen: ThresholdTrials, middle: float, spread: float) -> list[floa
 
 
 def follows_load(seen: ThresholdTrials, *, resolution: float) -> bool:
-    """Whether what arrives of loads above the threshold grows with the load: then they do not show
-    the threshold."""
+    """Whether the arriving rate grows with loads above the threshold: then it does not show the
+    threshold.
+    """
     if len(seen.exact) < 3:
         return False
     spreads = np.geomspace(resolution, _LARGEST_SPREAD, _SPREADS // 2)

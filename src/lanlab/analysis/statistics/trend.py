@@ -14,12 +14,12 @@ from lanlab.frozen import dataclass
 
 @dataclass(frozen=True)
 class PeakThenDecline:
-    #: Place of the greatest mean, from 0.
+    #: Index of the greatest mean, from 0.
     peak: int
-    #: The peak against the first level, `None` if it is the first; against the last likewise.
+    #: The peak compared with the first level (`None` if it is the first), and with the last.
     rise: Comparison | None
     decline: Comparison | None
-    #: One-sided p, for that the peak was picked as the greatest of several; 1 where there is none.
+    #: One-sided p, corrected because the peak was chosen as the greatest; 1 if there is none.
     rise_p: float
     decline_p: float
 
@@ -30,16 +30,17 @@ def peak_then_decline(
     """
     Whether the greatest mean is above the first and above the last level: two Welch tests.
 
-    The greatest of several means is partly the luckiest, so the one-sided p are multiplied by the
-    number of levels that could have been the peak (Bonferroni).
+    The greatest of several means is biased upwards, so the one-sided p are multiplied by the number
+    of levels that could have been the peak (Bonferroni).
 
     Args:
-        levels: Values of each level, in the order of the levels, at least 3 levels of at least 2.
+        levels: Values of each level, in order; at least 3 levels of at least 2 values.
         scale: Scale of the comparisons.
-        confidence: Level of their intervals, which are not corrected for the choice of the peak.
+        confidence: Confidence of their intervals, which are not corrected for the choice of the
+            peak.
 
     Raises:
-        UnfitValues: Fewer levels or values, or unfit ones.
+        UnfitValues: Too few levels or values, or unfit ones.
         NoSpread: The peak and an end have no spread.
     """
     seen = _checked(levels)

@@ -1,9 +1,9 @@
 """
-How two conditions differ.
+The difference between two conditions.
 
-The default for trials of lanlab is `paired_by_block`: they were run in randomised blocks, and are
-analysed as they were randomised. A drift between blocks then drops out; unpaired it would widen the
-interval. `welch` is for trials without common blocks, and for published ones.
+The default for lanlab's trials is `paired_by_block`, because they run in randomised blocks. Drift
+between blocks then cancels out; unpaired, it would widen the interval. `welch` is for trials
+without common blocks, and for published ones.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Design = Literal["unpaired", "by block", "known spread"]
 
 @dataclass(frozen=True)
 class Comparison:
-    """A condition `a` against a condition `b`."""
+    """Condition `a` compared with condition `b`."""
 
     #: `a - b` in the values' unit; on a log scale `a / b`, of geometric means.
     effect: float
@@ -53,21 +53,21 @@ class Comparison:
     df: float
     t: float
     p_two_sided: float
-    #: The same for `a` above `b`, and for `a` below `b`.
+    #: One-sided p: for `a` above `b`, and for `a` below `b`.
     p_greater: float
     p_less: float
-    #: The difference in standard deviations: of the trials, pooled; by block, of the differences.
-    #: Without the bias of few trials; `None` for two blocks, where there is no such value.
+    #: The difference in standard deviations of the trials (pooled), or by block of the differences.
+    #: Corrected for the bias of few trials; `None` for two blocks, where it is undefined.
     hedges_g: float | None
     mean_a: float
     mean_b: float
     sd_a: float
     sd_b: float
-    #: By block: of the differences in a block, on the scale. `None` unpaired.
+    #: By block: standard deviation of the differences within blocks, on the scale. `None` unpaired.
     sd_difference: float | None
     n_a: int
     n_b: int
-    #: Blocks that had only one of both conditions.
+    #: Blocks with only one of the conditions.
     blocks_left_out: int = 0
 
     @property
@@ -99,16 +99,16 @@ def welch(
     in_order: bool = False,
 ) -> Comparison:
     """
-    Two independent groups of trials that may spread differently: Welch's t test.
+    Compare two independent groups of trials with possibly different spreads: Welch's t test.
 
     Args:
-        a: One value for each trial, any unit, at least 2.
-        b: The same of the other condition; the numbers may differ.
+        a: One value per trial, any unit, at least 2.
+        b: The same for the other condition; the numbers may differ.
         scale: `log` compares as a ratio.
         confidence: Confidence of the interval.
         resolution: The step in which the values were read, see `samples.moments`.
-        in_order: Whether each group is in the order in which it was measured. Then a group of 12 or
-            more whose trials are like the one before is worth as much less (`neighbours`).
+        in_order: Whether each group is in order of measurement. Then the weight of a group of 12 or
+            more is reduced if successive trials are correlated (`neighbours`).
 
     Raises:
         UnfitValues: Fewer than 2, not finite, or not above zero on a log scale.
@@ -142,12 +142,12 @@ def welch_printed(
     a: PrintedMean, b: PrintedMean, *, scale: Scale = "linear", confidence: float = 0.95
 ) -> Comparison:
     """
-    The same from printed means, standard deviations and numbers of trials.
+    The same from published means, standard deviations and numbers of trials.
 
-    On a log scale as `PrintedMean.moments` says.
+    On a log scale as `PrintedMean.moments` describes.
 
     Raises:
-        UnfitValues: A mean not above zero on a log scale.
+        UnfitValues: A mean is not above zero on a log scale.
         NoSpread: Both standard deviations are zero.
     """
     return _unpaired(a.moments(scale), b.moments(scale), confidence)
@@ -162,15 +162,16 @@ def paired_by_block(
     resolution: float = 0.0,
 ) -> Comparison:
     """
-    Two conditions that were measured in the same blocks: Student's t on the differences in a block.
+    Compare two conditions measured in the same blocks: Student's t on the differences within
+    blocks.
 
     Args:
         a: The value of each block, by the block's number.
-        b: The same of the other condition. Blocks that only one has are left out and counted.
+        b: The same for the other condition. Blocks with only one of them are omitted and counted.
         scale: `log` takes the ratio in each block.
         confidence: Confidence of the interval.
-        resolution: The step in which the values were read, see `samples.moments`; a difference
-            has the rounding of both.
+        resolution: The step in which the values were read, see `samples.moments`; a difference has
+            the rounding of both.
 
     Raises:
         UnfitValues: Fewer than 2 common blocks, not finite, or not above zero on a log scale.
@@ -188,13 +189,12 @@ def paired_by_block(
         )
     values_a = sample("a", (a[block] for block in common), 2, scale=scale)
     values_b = sample("b", (b[block] for block in common), 2, scale=scale)
-    # Ratios as such, not their logarithms: `moments` looks for equal ones before it takes
-    # the logarithm.
+    # Ratios, not their logarithms: `moments` checks for equal ones before it takes the logarithm.
     differences = values_a / values_b if scale == "log" else values_a - values_b
     seen = moments("differences", differences, scale=scale)
     side_a, side_b = (moments("side", side, scale=scale) for side in (values_a, values_b))
     step = resolution if scale == "linear" else resolution / min(side_a.centre, side_b.centre)
-    # Differences of equal steps differ in the last bits of what they are differences of.
+    # Differences of equal steps have rounding errors of their operands' size.
     bits = 8 * np.finfo(float).eps * max(np.abs(values_a).max(), np.abs(values_b).max())
     equal = scale == "linear" and np.ptp(differences) <= bits
     sd = max(0.0 if equal else seen.sd, step / math.sqrt(6))
@@ -219,7 +219,7 @@ def paired_by_block(
 
 @dataclass(frozen=True)
 class KnownSpread:
-    """How far values of one condition lie apart, as others than those compared have shown."""
+    """The spread between values of one condition, known from other data."""
 
     #: Standard deviation on the scale, above 0.
     sd: float
@@ -235,12 +235,12 @@ def by_spread(
     confidence: float = 0.95,
 ) -> Comparison:
     """
-    Two groups, each of which may be a single value, by a spread that is known from elsewhere.
+    Compare two groups, each of which may be a single value, by a spread known from other data.
 
     Args:
-        a: One value for each unit, any unit of measure, at least 1.
-        b: The same of the other condition.
-        spread: Spread of such values. Those compared add nothing to it.
+        a: One value per unit, any unit of measure, at least 1.
+        b: The same for the other condition.
+        spread: Spread of such values. The compared values do not change it.
         scale: `log` compares as a ratio.
         confidence: Confidence of the interval.
 

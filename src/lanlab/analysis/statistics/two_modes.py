@@ -1,4 +1,6 @@
-"""Whether trials are in two modes: most alike, and some the same way apart, with none between."""
+"""Whether trials are in two modes: most are alike, some differ by about the same factor, and none
+is in between.
+"""
 
 from __future__ import annotations
 
@@ -11,26 +13,27 @@ from lanlab.frozen import dataclass
 
 
 class _Apart(NamedTuple):
-    #: Between the modes nothing lies: the nearest trial of the one is further from its like than
-    #: the furthest of the other, by at least this factor.
+    #: Gap between the modes: the nearest trial of one mode must be further from the middle than the
+    #: furthest of the other, by at least this factor.
     gap: float
-    #: The distances of those apart are alike: the greatest is at most this many times the least.
+    #: Distant trials must be about equally far away: the greatest distance is at most this multiple
+    #: of the least.
     alike: float
 
 
 _OF_FEW = _Apart(4.0, 1.5)
-#: The furthest of many is further off, and chance seldom leaves a gap beyond it.
+#: The furthest of many trials is further away, and random gaps beyond it are rare.
 _OF_MANY = _Apart(2.5, 1.75)
 _MANY = 12
-#: One trial apart is an outlier, not a mode; and there must be a usual one to be apart from.
+#: A single distant trial is an outlier, not a mode; and there must be a usual mode.
 _LEAST_APART, _LEAST_USUAL = 2, 4
 
 
 @dataclass(frozen=True)
 class TwoModes:
-    """Trials of one run, or several, around the middle trials of their conditions."""
+    """Trials of one or more runs, relative to the median trial of their condition."""
 
-    #: How many times the faster mode's values are those of the slower, above 1.
+    #: Ratio of the faster mode's values to the slower mode's, above 1.
     ratio: float
     apart: int
     trials: int
@@ -38,16 +41,17 @@ class TwoModes:
 
 def two_modes(conditions: Sequence[Sequence[float]]) -> TwoModes | None:
     """
-    The modes of all trials together, where they can be seen.
+    The modes of all trials together, if visible.
 
-    Each trial is held against the middle one of its condition, as a ratio. They are seen if at
-    least 2 trials are about equally far from it, at least 4 are not, and none is between: the first
-    are 4 times as far off as any of the others, or 2.5 times as any of 12 or more. What is in one
-    mode in a whole condition cannot be seen there, nor can modes that the spread within each fills.
+    Each trial is compared with the median trial of its condition, as a ratio. There are two modes
+    if at least 2 trials are about equally far from it, at least 4 are close, and none is in
+    between: the former must be 4 times as far away as any of the others, or 2.5 times with 12 or
+    more trials. Not visible are modes that last for a whole condition, and modes closer than the
+    spread within each.
 
     Args:
-        conditions: Of each the trials' values, of a metric that is compared as a ratio; those that
-            are not all above zero are left out, as are single ones.
+        conditions: Values of each condition's trials, for a metric compared as a ratio. Conditions
+            with values not above zero, and single trials, are omitted.
 
     Examples:
         >>> two_modes([[100, 101, 70], [50, 50.2, 35], [80, 80.1, 79.8]])
