@@ -3,8 +3,8 @@ The spread between runs of one setting, from other runs in the store.
 
 Two single runs of two settings cannot show whether they differ by more than runs do, because all
 trials of a run share its minutes. Other runs with the same conditions, testbed and machine can:
-their spread is the spread between runs, with degrees of
-freedom equal to runs less groups.
+their spread is the spread between runs, with degrees of freedom
+equal to runs less groups.
 """
 
 from __future__ import annotations

@@ -25,15 +25,15 @@ __all__ = [
 
 
 def open_store(where: str | None = None) -> Store:
-    """Open the store at a path or URL, by default at `default_store()`.
+    """Open the store at a path or URL; by default `default_store()`.
 
-    Nothing is made before the first write, and no connection before the first use.
+    Nothing is created before the first write, and nothing is connected before the first use.
 
     Raises:
-        UsageError: A URL of a kind of store that there is not, or with something in it that is
-            not allowed.
-        UnmetNeed: What a PostgreSQL store needs is not installed.
-        StoreError: The file that is there is no store of ours, or of a newer version.
+        UsageError: The URL names an unknown kind of store, or contains something that is not
+        allowed.
+        UnmetNeed: Software that a PostgreSQL store needs is not installed.
+        StoreError: The existing file is not a store of lanlab's, or is one of a newer version.
     """
     place = store_place(where)
     if isinstance(place, str):

@@ -1,4 +1,4 @@
-"""What every store offers, in a file or in a database."""
+"""The interface of every store, in a file or in a database."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from lanlab.store.series import AnySeries, Series
 
 
 class Lease(ABC):
-    """The right to execute a run; ended by `release`, by the `with` block, or with the process."""
+    """The right to execute a run. It ends with `release`, the `with` block, or the process."""
 
     @abstractmethod
     def release(self) -> None:
-        """Let others have it. Calling it again does nothing."""
+        """Release the run for others. Calling it again does nothing."""
 
     def __enter__(self) -> Self:
         return self
@@ -38,7 +38,7 @@ def is_executed(what: str) -> StoreError:
 
 @dataclass(frozen=True)
 class RunHead:
-    """How far a run is: little enough to be read ten times a second."""
+    """The progress of a run, small enough to be read ten times a second."""
 
     run_id: str
     #: One of `RUN_STATUSES`.
@@ -56,99 +56,100 @@ class Deleted:
 
 class Store(Protocol):
     """
-    Durable records of runs and trials. Nothing in it is ever overwritten but a run's status, and
-    nothing is removed but a whole run.
+    Durable records of runs and trials. Only a run's status and label can be changed, and only whole
+    runs can be removed.
 
-    A store belongs to the thread that opened it; several processes may have the same one open.
-    Every method raises `StoreError` when the store cannot be read or written; then nothing of
-    that call is in it.
+    A store belongs to the thread that opened it. Several processes may have the same store open.
+    Every method raises `StoreError` if the store cannot be read or written; then nothing of that
+    call is stored.
     """
 
     def create_run(self, run: RunRecord) -> None:
         """Add a run.
 
         Raises:
-            StoreError: There is a run of that id.
+            StoreError: The id is in use.
         """
 
     def commit_trial(self, trial: TrialRecord, series: Sequence[AnySeries] = ()) -> None:
-        """Add a trial with its series; when this returns, all of it is on disk.
+        """Add a trial with its series. When this returns, all of it is on disk.
 
-        A process that commits several holds the run's lease, so that no other one tidies up
-        meanwhile.
+        A process that commits several trials holds the run's lease, so that no other process cleans
+        up meanwhile.
 
         Raises:
-            StoreError: The run has a trial of that number already, there is no such run, a
-                number is NaN or infinite, or a lease of the run that was held here was lost.
+            StoreError: The trial number is in use, the run does not exist, a number is NaN or
+                infinite,
+            or this process has lost its lease of the run.
         """
 
     def finish_run(self, run_id: str, status: str) -> None:
         """Set a run's status (`done`, `interrupted` or `failed`) and its end to now."""
 
     def reopen_run(self, run_id: str) -> RunRecord:
-        """Set a run's status back to `running`, to go on with it."""
+        """Set a run's status back to `running`, to continue it."""
 
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
-        """Give a run another label. Its trials and all else of it stay as they are.
+        """Change a run's label. Everything else stays.
 
         Raises:
-            UsageError: Another run has that name, or the name could be taken for an id.
+            UsageError: Another run has that name, or the name could be mistaken for an id.
         """
 
     def delete_run(self, run_id: str) -> Deleted:
-        """Remove a run with all its trials and series, and nothing else.
+        """Remove a run with all its trials and series.
 
         Raises:
-            StoreError: It is being executed, or its series cannot be removed.
+            StoreError: It is executing, or its series cannot be removed.
         """
 
     def acquire_run(self, run_id: str) -> Lease:
         """Claim a run for this process until the lease is released or the process ends.
 
-        What interrupted commits of the run have left is removed.
+        This removes remains of the run's interrupted commits.
 
         Raises:
-            StoreError: Another lease of it is held.
+            StoreError: Another process holds its lease.
         """
 
     def is_executing(self, run_id: str) -> bool:
-        """Whether a process holds the run's lease now; a `running` run without is a killed one."""
+        """Whether a process holds the run's lease. A `running` run without one was killed."""
 
     def run(self, name: str) -> RunRecord:
-        """The run of that id, of that beginning of an id, or for `last` the newest.
+        """The run with that id or with an id that begins so; `last`: the newest.
 
         Raises:
-            UnknownName: There is none, or there are several of that beginning.
+            UnknownName: There is none, or several ids begin so.
         """
 
     def runs(self) -> list[RunRecord]:
         """All runs, oldest first."""
 
     def heads(self) -> list[RunHead]:
-        """How far every run is, oldest first.
+        """The progress of every run, oldest first.
 
         Raises:
-            StoreError: Also if the store was removed or replaced since it was opened.
+            StoreError: Also if the store was removed or replaced after it was opened.
         """
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
         """Trials of a run, in order of number.
 
         Args:
-            first: Only trials of this number and above.
-            most: At most this number of trials; `None` is all.
+            first: Only trials with this number or above.
+            most: At most this number of trials; `None`: all.
         """
 
     def statuses(self, run_id: str) -> dict[str, int]:
-        """How many trials of a run ended with each status; a status that none has is left out."""
+        """Number of a run's trials by status. A status without trials is absent."""
 
     def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
-        """All trials of a run, in order of number, without most of `raw`: enough to say where
-        each stands and how it ended, and read much faster.
+        """All trials of a run, in order of number, without most of `raw`. They show how each trial
+        ended, and are read much faster.
 
         Args:
-            with_metrics: Whether they have their `metrics`, and of `raw` what disturbed them,
-                which decides whether they count; else both are empty.
+            with_metrics: Whether to include their `metrics` and, from `raw`, the disturbances,
+                which decide whether they count.
         """
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
@@ -157,18 +158,18 @@ class Store(Protocol):
     def series(
         self, run_id: str, number: int, names: Sequence[str] | None = None
     ) -> dict[str, Series]:
-        """The series of a trial by name: all, or those that are asked for.
+        """The series of a trial by name: all, or the requested ones.
 
-        Those of trials that older versions kept within the record are given alike.
+        Series that older versions kept within the record are included.
 
         Raises:
-            StoreError: One is missing or damaged; all else can be read without it.
-            UnknownName: There is no series of a name that was asked for.
-            UsageError: There is no such trial.
+            StoreError: One is missing or damaged; all others can still be read.
+            UnknownName: A requested series does not exist.
+            UsageError: The trial does not exist.
         """
 
     def close(self) -> None:
-        """End the use of the store. Calling it again does nothing."""
+        """Close the store. Calling it again does nothing."""
 
     def __enter__(self) -> Self: ...
 

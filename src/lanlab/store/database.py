@@ -1,6 +1,6 @@
 """
-What the stores in SQLite and in PostgreSQL have in common: all but how each connects, locks, begins
-and ends a transaction, and where series lie. That is a `Database`, of which each has its own.
+The common part of the SQLite and PostgreSQL stores. Each has its own `Database` for what differs:
+how it connects, locks, begins and ends a transaction, and where series are kept.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
 
-#: A row for each run, also for one without trials.
+#: One row per run, also for a run without trials.
 _HEADS = (
     "SELECT id, status, label, (SELECT max(number) FROM trial WHERE run_id = run.id) "
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
-#: The columns of a trial without those that take most of its room.
+#: The columns of a trial without the largest ones.
 _OUTLINE = tuple(
     f"'{{}}' AS {column}" if column in ("raw", "metrics") else column for column in TRIAL_COLUMNS
 )
@@ -36,11 +36,11 @@ _ALL = 2**62
 
 
 class DuplicateRow(Exception):
-    """There is a row of that key."""
+    """A row with that key exists."""
 
 
 class MissingRow(Exception):
-    """There is no row of the key that another refers to."""
+    """The row that a key refers to does not exist."""
 
 
 class Placed(Protocol):
@@ -48,35 +48,35 @@ class Placed(Protocol):
     def entries(self) -> Sequence[SeriesEntry]: ...
 
     def add_to(self, session: Session) -> None:
-        """Put into the trial's transaction what belongs there besides the entries."""
+        """Add to the trial's transaction what belongs to the series besides their entries."""
 
 
 class Database(ABC):
     check_references_last: ClassVar[str]
-    #: The part of a trial's `raw` that says what disturbed it, as JSON.
+    #: The part of a trial's `raw` on disturbances, as JSON.
     pollution_alone: ClassVar[str]
-    #: The tables with rows of a run, without `run`: what refers to another stands before it.
+    #: The tables with rows of a run, except `run`. Tables that refer to others come first.
     tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "trial")
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
-        """To read from; driver errors leave it as `StoreError`."""
+        """A connection to read from. Driver errors become `StoreError`."""
 
     @abstractmethod
     def transaction(self, run_id: str) -> AbstractContextManager[Session]:
         """
-        One durable transaction: all of it is kept when the block is left, or nothing.
+        One durable transaction: at the end of the block all of it is kept, or nothing.
 
         Raises:
-            DuplicateRow, MissingRow: Within the block, from `execute`.
-            StoreError: Anything else, also that a lease of the run, taken here, was lost.
+            DuplicateRow, MissingRow: From `execute` within the block.
+            StoreError: Any other error, also a lost lease of the run.
         """
 
     @abstractmethod
     def check_still_there(self) -> None:
         """
         Raises:
-            StoreError: What was opened is no longer what the store's name means.
+            StoreError: The store's name now refers to something else.
         """
 
     @abstractmethod
@@ -89,32 +89,32 @@ class Database(ABC):
 
     @abstractmethod
     def tidy(self, run_id: str) -> None:
-        """Remove what interrupted commits of a run left; its lease is held here."""
+        """Remove remains of a run's interrupted commits. The caller holds its lease."""
 
     @abstractmethod
     def placed(
         self, run_id: str, number: int, series: Sequence[AnySeries]
     ) -> AbstractContextManager[Placed]:
-        """The series of a trial, durable as far as that needs no row; gone again on an error."""
+        """Stores the series of a trial, as far as that needs no row; removes them on an error."""
 
     @abstractmethod
     def octets(
         self, run_id: str, number: int, entry: SeriesEntry
     ) -> AbstractContextManager[IO[bytes]]:
-        """The Parquet file of a series, unchecked, and at its beginning."""
+        """The Parquet file of a series, not yet checked, at its beginning."""
 
     @abstractmethod
     def series_place(self, run_id: str, number: int, name: str) -> str:
-        """Where a series lies, for messages."""
+        """Location of a series, for messages."""
 
     @property
     @abstractmethod
     def place(self) -> str:
-        """Where the records lie, for messages."""
+        """Location of the records, for messages."""
 
     @abstractmethod
     def remove_series(self, run_id: str) -> None:
-        """Remove what is left of a run outside its rows, which have gone."""
+        """Remove the files of a run whose rows are gone."""
 
     @abstractmethod
     def close(self) -> None:
@@ -220,7 +220,7 @@ class DatabaseStore:
                 for table in ("trial", "series"):
                     sql = f"SELECT count(*) FROM {table} WHERE run_id = :run_id"
                     ((counts[table],),) = session.execute(sql, run_id=run.id)
-                # The run first: without it the tables let go of what is its.
+                # The run first: without it, the tables release its other rows.
                 session.execute(database.check_references_last)
                 session.execute("DELETE FROM run WHERE id = :id", id=run.id)
                 for table in database.tables_of_runs:
@@ -246,8 +246,8 @@ class DatabaseStore:
     # Reading
 
     def run(self, name: str) -> RunRecord:
-        # All but command lines name a run by its id, which takes one question. What is no text of a
-        # database is no id.
+        # Only command lines use other names than an id, which needs one query. Text that a database
+        # cannot store is no id.
         run_id = name
         found = self._rows_of(name) if name.isascii() and name.isprintable() else []
         if not found:
@@ -382,7 +382,7 @@ def _find(name: str, ids: list[str]) -> str:
             hint="write a longer prefix",
         )
     if not found:
-        # Only the newest of hundreds of runs are worth listing.
+        # With hundreds of runs, only the newest are worth listing.
         close = difflib.get_close_matches(name, ids, n=1, cutoff=0.4)
         raise UnknownName("run", name, close or ids[-5:])
     return found[0]

@@ -1,4 +1,4 @@
-"""Values to JSON text and back, with nothing lost and nothing that is not a number."""
+"""Converts values to JSON text and back, without loss and with finite numbers only."""
 
 from __future__ import annotations
 
@@ -38,21 +38,22 @@ def _check(value: Any, where: str) -> None:
 
 
 def to_json(value: Any, where: str) -> str:
-    """JSON text of a value; `where` names it in the message.
+    """JSON text of a value. `where` names the value in an error message.
 
     Raises:
-        StoreError: Somewhere in it is NaN, an infinity, a key that is not text, or an object.
+        StoreError: It contains NaN, an infinity, a key that is not text, or an unknown object.
     """
     _check(value, where)
     return json.dumps(value, separators=(",", ":"))
 
 
 def from_json(text: object) -> Any:
-    """The value of a JSON text that `to_json` may have written.
+    """The value of a JSON text written by `to_json`.
 
     Raises:
-        StoreError: It has not: no text, no JSON, nested without end, or a number in it is NaN,
-            infinite or of thousands of digits.
+        StoreError: It is not such a text: no text, no JSON, nested too deeply, or with a number
+            that
+        is NaN, infinite or has thousands of digits.
     """
     if not isinstance(text, str):
         raise StoreError("a JSON value is not text")

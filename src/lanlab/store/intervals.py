@@ -1,8 +1,7 @@
 """
-Interval series, times of files and readings: taken out of the result of an engine, into
-columns of their own.
+Moves interval series, file times and readings from an engine's result into columns.
 
-Stores of schema 2 and before have them in the record itself, where they are left and read.
+Stores of schema 2 and older have them in the record itself, where they stay.
 """
 
 from __future__ import annotations
@@ -20,10 +19,10 @@ _SUFFIX = "-intervals"
 
 def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ...]]:
     """
-    A trial without its interval series, and these.
+    Split a trial into its record without interval series, and these series.
 
-    Each is named for its role (`receiver-intervals`). Where it stood in `raw` remains its width, in
-    ns, and the series' name.
+    Each is named after its role (`receiver-intervals`). `raw` keeps its width in ns, and the
+    series' name.
     """
     files: tuple[AnySeries, ...]
     trial, files = _take_file_times(trial)
@@ -42,8 +41,9 @@ def take_intervals(trial: TrialRecord) -> tuple[TrialRecord, tuple[AnySeries, ..
 
 
 def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """A trial of a copy without the times of its files, and these: `client-files`, in the order in
-    which the files were opened. Where they stood in `raw` remains the series' name."""
+    """Split a trial of a copy into its record without file times, and the series `client-files`, in
+    the order in which the files were opened. `raw` keeps the series' name.
+    """
     client = trial.raw.get("client")
     if not isinstance(client, dict):
         return trial, ()
@@ -61,9 +61,10 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
 
 
 def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]:
-    """A trial of stations without its readings, and these: `client-readings`, in the order in which
-    the operations began, with the names of their outcomes. Where they stood in `raw` remains the
-    series' name."""
+    """Split a trial of stations into its record without readings, and the series `client-readings`,
+    in the order in which operations began, with the names of their outcomes. `raw` keeps the
+    series' name.
+    """
     client = trial.raw.get("client")
     found = client.get("readings") if isinstance(client, dict) else None
     if not (isinstance(client, dict) and isinstance(found, dict) and "intended_ns" in found):
@@ -71,8 +72,8 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     units = {name: "ns" for name in found if name.endswith("_ns")}
     units |= {"offset_bytes": "B", "bytes": "B"}
     facts = {"outcomes": json.dumps(client["outcomes"]), "operations": '["read", "write"]'}
-    # One in this number of each station's operations that succeeded at once is kept, and all
-    # others.
+    # One in this number of each station's operations that succeeded at the first attempt is kept,
+    # and all others.
     facts["every"] = str((client.get("thinned") or {}).get("every", 1))
     series = Series("client-readings", found, units, facts)
     raw = trial.raw | {"client": client | {"readings": {"series": series.name}}}
@@ -80,8 +81,9 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
 
 
 def _take_tcp_samples(trial: TrialRecord) -> tuple[TrialRecord, tuple[ShortSeries, ...]]:
-    """A trial without what kernels knew of its TCP connections, and this: `sender-tcp` and the
-    like. Where it stood in `raw` remains the series' name."""
+    """Split a trial into its record without the kernels' TCP samples, and the series `sender-tcp`
+    and the like. `raw` keeps the series' name.
+    """
     raw, series = dict(trial.raw), []
     for role in result_roles(trial.workload):
         result = raw.get(role)
@@ -114,7 +116,7 @@ def _short_series(trial: TrialRecord) -> tuple[ShortSeries, ...]:
 
 def _intervals(result: Any) -> dict[str, Any] | None:
     found = result.get("intervals") if isinstance(result, dict) else None
-    # Another program's output may have a field of that name.
+    # The output of another program may have a field with this name.
     is_ours = isinstance(found, dict) and isinstance(found.get("bytes"), list)
     return found if is_ours else None
 
@@ -125,7 +127,7 @@ def _series(name: str, found: dict[str, Any]) -> ShortSeries:
         "start_ns": [place * width_ns for place in range(bins)],
         "width_ns": [width_ns] * bins,
         "bytes": found["bytes"],
-        # Over TCP there are none to count: files of all transports have like columns.
+        # TCP has none to count, but all files get the same columns.
         "messages": found["messages"] or None,
         "lost_messages": found.get("lost_messages") or None,
     }

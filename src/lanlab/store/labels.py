@@ -1,4 +1,4 @@
-"""A user's name, note and tags for a run, in addition to what was measured."""
+"""Labels of runs: a name, note and tags from the user."""
 
 from __future__ import annotations
 
@@ -23,8 +23,9 @@ class RunLabel:
     A run's label.
 
     Raises:
-        UsageError: A name or tag has other characters than allowed, the note is too long, or there
-            are too many tags.
+        UsageError: A name or tag has a character that is not allowed, the note is too long, or
+            there
+        are too many tags.
     """
 
     name: str | None = None
@@ -48,14 +49,14 @@ class RunLabel:
             raise UsageError(f"tags: found {len(self.tags)}; allowed: {_MOST_TAGS}")
 
     def to_json(self) -> dict[str, Any] | None:
-        """As the store keeps it; `None`: there is nothing."""
+        """The stored form; `None`: no label."""
         tags = list(dict.fromkeys(self.tags))
         found = {"name": self.name, "note": self.note, "tags": tags}
         return {key: value for key, value in found.items() if value} or None
 
 
 def label_of(run: RunRecord) -> RunLabel:
-    """The label of a run. What is not as lanlab writes it is left out."""
+    """The label of a run. Parts that are not in lanlab's format are omitted."""
     return label_from(run.label)
 
 
@@ -66,7 +67,7 @@ def label_facts(run: RunRecord) -> list[tuple[str, str]]:
 
 
 def label_from(data: Mapping[str, Any] | None) -> RunLabel:
-    """The label that a store keeps; `label_of` says what becomes of other things."""
+    """The stored label; `label_of` omits invalid parts."""
     known = data if isinstance(data, Mapping) else {}
     name, note, tags = (known.get(key) for key in ("name", "note", "tags"))
     try:
@@ -81,10 +82,10 @@ def label_from(data: Mapping[str, Any] | None) -> RunLabel:
 
 def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
     """
-    Refuse a name by which another run could be meant.
+    Refuse a name that could also mean another run.
 
     Raises:
-        UsageError: Another run has it, or an id begins with it.
+        UsageError: Another run has the name, or an id begins with it.
     """
     for run in runs:
         if run.id != run_id and label_of(run).name == name:
@@ -97,10 +98,10 @@ def check_name(name: str, run_id: str, runs: Iterable[RunRecord]) -> None:
 
 def id_of_name(name: str, rows: Sequence[Sequence[Any]]) -> str | None:
     """
-    The id of the run with a name; `None`: none has it.
+    The id of the run with a name; `None`: no run has it.
 
     Args:
-        rows: Id and label of each run, as its row has them.
+        rows: Id and label of each run, as stored.
     """
     for run_id, label in rows:
         if label is None:

@@ -1,10 +1,10 @@
 """
-One process at a time may execute a run of a store file.
+Lets one process at a time execute a run of a store file.
 
-A lock on a small file next to the store says which. The kernel drops the lock when the process
-ends, however it ends, so a killed process never holds a run. On Unix this is `flock`, which belongs
-to the open file and so also keeps two leases of one process apart; on Windows a locked byte, with
-the same two properties.
+The lease is a lock on a small file next to the store. The kernel releases the lock when the process
+ends, for any reason, so a killed process never holds a run. On Unix the lock is a `flock`. It
+belongs to the open file, so it also separates two leases of one process. On Windows it is a locked
+byte, with the same two properties.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from lanlab.disk import is_the_file_at, remove_file
 from lanlab.errors import StoreError, system_hint
 from lanlab.store.base import Lease, is_executed
 
-#: A probe (`is_held`) holds the lock for some microseconds; do not take that for an owner.
+#: A probe (`is_held`) holds the lock for some microseconds, which must not look like an owner.
 _PATIENCE_S = 0.1
 _RETRY_S = 0.005
 _FLAGS = os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
@@ -47,7 +47,7 @@ def _try_lock(descriptor: int) -> bool:
 
 
 class NoLockFile(StoreError):
-    """The file of a lock cannot be made."""
+    """The lock file cannot be created."""
 
 
 class FileLease(Lease):
@@ -59,8 +59,8 @@ class FileLease(Lease):
         if self._descriptor is None:
             return
         descriptor, self._descriptor = self._descriptor, None
-        # Removed while still locked: a process that locks the removed file sees below that it is
-        # gone.
+        # Removed while still locked: a process that then locks the removed file notices below that
+        # it is gone.
         if sys.platform != "win32" and is_the_file_at(descriptor, self.path):
             with contextlib.suppress(FileNotFoundError):
                 remove_file(self.path)
@@ -68,21 +68,21 @@ class FileLease(Lease):
 
 
 def _is_ours(descriptor: int) -> bool:
-    """Whether it is a regular file with nothing in it and one name, as all of ours are."""
+    """Whether it is an empty regular file with one name, like all lock files of lanlab."""
     facts = os.fstat(descriptor)
     return stat.S_ISREG(facts.st_mode) and facts.st_size == 0 and facts.st_nlink <= 1
 
 
 def acquire(path: Path, what: str, *, patience_s: float = _PATIENCE_S) -> FileLease:
-    """Take the lock that the file at `path` stands for.
+    """Take the lock of the file at `path`.
 
     Args:
-        path: The lock file; made if there is none, removed on release.
-        what: What is being locked, for the message.
+        path: The lock file; created if missing, removed on release.
+        what: What is locked, for the message.
         patience_s: How long to wait for another holder, seconds.
 
     Raises:
-        StoreError: Another lease holds it, or the file cannot be made.
+        StoreError: Another lease holds the lock, or the file cannot be created.
     """
     deadline = time.monotonic() + patience_s
     while True:

@@ -1,9 +1,9 @@
 """
-Series as Parquet files, read by DuckDB, pandas, polars and others as they are.
+Series as Parquet files, which DuckDB, pandas, polars and others can read.
 
-Compressed with zstd, in row groups of `BLOCK_ROWS`, so that writing and its checks need memory for
-one row group in addition to the columns themselves; short series as `plain_parquet` has it.
-Units and lanlab's version stand in the file's key-value metadata.
+Compressed with zstd in row groups of `BLOCK_ROWS`, so that writing and checking need memory for one
+row group in addition to the columns. `plain_parquet` writes short series. Units and lanlab's
+version are in the file's key-value metadata.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ class _Counted:
         return self.size_bytes
 
     def flush(self) -> None:
-        """Left to the owner of the file."""
+        """Set by the owner of the file."""
 
     def close(self) -> None:
         self.closed = True
 
 
 def load() -> None:
-    """Import what writing takes, so that the first series is not waited for."""
+    """Import the libraries for writing, so that the first series does not wait for them."""
     import numpy
     import pyarrow.parquet
 
@@ -61,7 +61,7 @@ def load() -> None:
 
 
 def is_of_lanlab(file: IO[bytes], *, is_whole: bool) -> bool:
-    """Whether a file is one that `write` made; an empty one has only its name yet."""
+    """Whether `write` made this file. An empty file counts, because it was only named so far."""
     head = file.read(len(MAGIC))
     if not head or (not is_whole and MAGIC.startswith(head)):
         return True
@@ -80,11 +80,11 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
 
     Args:
         series: Not copied as a whole, for any number of rows.
-        file: Open for writing, at its beginning; is left open, not flushed.
-        about: More for the file's metadata, as the run that it belongs to.
+        file: Open for writing, at its beginning; stays open and is not flushed.
+        about: Further metadata, such as the run.
 
     Raises:
-        OSError: The file does not take it.
+        OSError: The file cannot be written.
     """
     metadata = {
         "lanlab.version": __version__,
@@ -105,10 +105,11 @@ def write(series: AnySeries, file: IO[bytes], about: Mapping[str, str]) -> Serie
         unit = series.units.get(name)
         kind = _slice(column, 0, 0).type
         fields.append(pyarrow.field(name, kind, metadata={"unit": unit} if unit else None))
-    # Those that are not lanlab's own are of the series.
+    # All keys that are not lanlab's belong to the series.
     schema = pyarrow.schema(fields, metadata={**metadata, **series.facts})
     counted = _Counted(file)
-    # For times, which differ, dictionaries take twice the time and half as much room again.
+    # Times differ from each other, so dictionaries would take twice the time and half as much space
+    # again.
     packed = {"compression": "zstd", "use_dictionary": False}
     with parquet.ParquetWriter(counted, schema, **packed) as writer:
         for first in range(0, series.rows, BLOCK_ROWS):
@@ -127,11 +128,11 @@ def _slice(column: NDArray[Any] | Words, first: int, end: int) -> Any:
         codes = _slice(column.codes, first, end)
         return pyarrow.DictionaryArray.from_arrays(codes, _texts(column.values))
     part = column[first:end]
-    # `pyarrow.array` would import pandas, where it is installed, to see that this is none of it:
-    # a quarter of a second.
+    # `pyarrow.array` would import pandas, if installed, only to check that this is not a pandas
+    # object: a quarter of a second.
     numbers = np.ascontiguousarray(part)
     is_there = None
-    # The module of masked arrays is imported where there is one.
+    # Only if masked arrays are in use, their module is imported.
     if hasattr(part, "mask"):
         numbers, known = np.ascontiguousarray(np.ma.getdata(part)), ~np.ma.getmaskarray(part)
         is_there = pyarrow.py_buffer(np.packbits(known, bitorder="little"))
@@ -152,10 +153,10 @@ def _texts(values: Sequence[str]) -> Any:
 
 def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
     """
-    See that a file is what the store's tables say, and go back to its beginning.
+    Check that a file matches the store's tables, and rewind it.
 
     Raises:
-        StoreError: Other bytes than those that were kept; `what` names them.
+        StoreError: The bytes differ; `what` names them.
     """
     digest, size_bytes = hashlib.sha256(), 0
     while octets := file.read(CHUNK_BYTES):
@@ -173,7 +174,7 @@ def check(file: IO[bytes], entry: SeriesEntry, what: str) -> None:
 
 def read(file: IO[bytes], what: str) -> Series:
     """
-    The series in a Parquet file that `write` made.
+    Read the series from a Parquet file written by `write`.
 
     Raises:
         StoreError: It is no such file; `what` names it.
@@ -226,7 +227,7 @@ def _whole(values: Any) -> NDArray[Any]:
     import pyarrow
 
     if pyarrow.types.is_boolean(values.type):
-        # Truths are bits in Arrow.
+        # Booleans are bits in Arrow.
         return _whole(values.cast(pyarrow.uint8())).astype(np.bool_)
     whole = values.combine_chunks() if isinstance(values, pyarrow.ChunkedArray) else values
     if isinstance(whole, pyarrow.ChunkedArray):  # Of no rows.

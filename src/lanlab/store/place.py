@@ -1,4 +1,4 @@
-"""Where a store lies, and whether it can lie there."""
+"""Location of the store, and whether a store can be there."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _MOUNTS = Path("/proc/self/mountinfo")
 
 
 def default_store() -> str:
-    """The store that is used if none is named: LANLAB_STORE, else a file below this folder."""
+    """The default store: LANLAB_STORE, otherwise a file below this folder."""
     return os.environ.get("LANLAB_STORE") or "lanlab-results/store.sqlite"
 
 
 def store_place(where: str | None) -> Path | str:
-    """What `where` names: a file, or the URL of a PostgreSQL database as it was given.
+    """The store that `where` names: a file, or the URL of a PostgreSQL database, unchanged.
 
     Raises:
-        UsageError: A URL of another kind of store.
+        UsageError: The URL names another kind of store.
 
     Examples:
         >>> store_place("results.sqlite").as_posix(), store_place("sqlite:///tmp/x").as_posix()
@@ -51,20 +51,22 @@ def store_place(where: str | None) -> Path | str:
 
 
 def results_folder(where: str | None) -> Path:
-    """The folder for what is made of a store's records: next to a file, else below this folder."""
+    """The folder for reports and other files made from a store's records: next to a store file,
+    otherwise below this folder.
+    """
     place = store_place(where)
     return place.parent if isinstance(place, Path) else Path("lanlab-results")
 
 
 def _unescape(field: str) -> str:
-    """Undo the octal escapes of blanks and backslashes in mountinfo (proc(5))."""
+    """Decode the octal escapes of spaces and backslashes in mountinfo (proc(5))."""
     for code in ("040", "011", "012", "134"):
         field = field.replace(f"\\{code}", chr(int(code, 8)))
     return field
 
 
 def file_system_of(path: Path, mountinfo: str) -> str | None:
-    """Type of the file system on which `path` lies, from the text of /proc/self/mountinfo.
+    """Type of the file system of `path`, from the text of /proc/self/mountinfo.
 
     Examples:
         >>> text = "1 0 8:1 / / rw - ext4 /dev/sda1 rw\\n2 1 0:9 / /home rw - nfs4 srv:/h rw"
@@ -78,17 +80,17 @@ def file_system_of(path: Path, mountinfo: str) -> str | None:
         if len(fields) < 5 or not after:
             continue
         point = Path(_unescape(fields[4]))
-        # The later of equal mount points hides the earlier.
+        # Of equal mount points, the later one hides the earlier.
         if path.is_relative_to(point) and (best is None or len(point.parts) >= best[0]):
             best = (len(point.parts), after.split()[0])
     return best and best[1]
 
 
 def refuse_network_share(path: Path) -> None:
-    """Refuse to write where SQLite cannot keep what it promises. Only Linux can tell.
+    """Refuse a file system on which SQLite cannot guarantee durability. Only Linux shows its type.
 
     Raises:
-        StoreError: `path` lies on a file system of another machine.
+        StoreError: `path` is on a file system of another machine.
     """
     try:
         mountinfo = _MOUNTS.read_text(errors="replace")

@@ -1,11 +1,10 @@
 """
-Parquet files of a few whole numbers, without pyarrow, which takes 173 ms of processor time to load
-(the least of 5, 2 virtual cores, 2026-11-26).
+Writes Parquet files of a few integers without pyarrow, which takes 173 ms of processor time to load
+(minimum of 5, 2 virtual cores, 2026-11-26).
 
-One row group with one page a column, of values as they are: `parquet.thrift` of Apache Parquet
-2.10, its structures in Thrift's compact protocol. Nothing is compressed: some kilobytes are all
-that there is to save, and zlib's buffers of a quarter of a megabyte fragment the memory of long
-runs.
+One row group with one page per column of plain values: `parquet.thrift` of Apache Parquet 2.10,
+structures in Thrift's compact protocol. Nothing is compressed: it would save only a few kB, and
+zlib's buffers of a quarter of a megabyte fragment the memory of long runs.
 """
 
 from __future__ import annotations
@@ -23,16 +22,16 @@ Column = Sequence[int] | None
 
 
 class _Long(int):
-    """A number that the format has 64 bits for."""
+    """A 64-bit number."""
 
 
 def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, str]) -> bytes:
     """
-    A whole file.
+    A complete file.
 
     Args:
-        columns: By name, numbers of 64 bits with sign; `None` where nothing was measured.
-        rows: How many of each.
+        columns: By name, signed 64-bit numbers; `None` where nothing was measured.
+        rows: Number of rows.
     """
     octets, chunks = bytearray(MAGIC), []
     for name, values in columns.items():
@@ -60,7 +59,7 @@ def plain_file(columns: Mapping[str, Column], rows: int, metadata: Mapping[str, 
 
 def _page(values: Column, rows: int) -> bytes:
     if values is None:
-        # The level of each row is 0, which says that it has no value: one run of them.
+        # The level of each row is 0, meaning no value: a single run of zeros.
         run = _varint(rows << 1) + b"\0"
         plain = struct.pack("<I", len(run)) + run
     else:
@@ -70,7 +69,7 @@ def _page(values: Column, rows: int) -> bytes:
 
 
 def _struct(fields: Mapping[int, Any]) -> bytes:
-    """Fields by their numbers, which rise by 15 at most."""
+    """Fields by number; each number is at most 15 above the previous one."""
     octets, last = bytearray(), 0
     for number, value in fields.items():
         kind, encoded = _encoded(value)

@@ -1,11 +1,10 @@
 """
-The store in a PostgreSQL database, for several who measure into one place.
+The store in a PostgreSQL database, for several users who share their results.
 
-All tables lie in one schema, `lanlab` or what the URL's `?schema=` names; nothing else of the
-database is touched. A trial, its series included, is one transaction, acknowledged when the server
-has it on disk. A lease is an advisory lock of a session of its own, which the server drops with
-that session; a transaction of a run whose lease was taken here first asks the server whether it is
-still held.
+All tables are in one schema, `lanlab` or the URL's `?schema=`; nothing else in the database is
+changed. A trial with its series is one transaction, which the server acknowledges when it is on
+disk. A lease is an advisory lock of its own session; the server releases the lock at the end of
+that session. A transaction of a leased run first checks that the server still holds the lease.
 """
 
 from __future__ import annotations
@@ -34,10 +33,10 @@ from lanlab.store.schema import APPLICATION_ID, SCHEMA_VERSION, refuse_newer
 from lanlab.store.series import AnySeries, SeriesEntry
 
 _LEASE_PATIENCE_S = 1.0
-#: Time between two tries: a small part of that patience, and long enough to be no load on the
+#: Interval between attempts: short compared with the patience, and long enough not to load the
 #: server.
 _LEASE_RETRY_S = 0.05
-#: Series below this are not written to a temporary file.
+#: Smaller series are not written to a temporary file.
 _IN_MEMORY_BYTES = 8 * parquet.CHUNK_BYTES
 
 _HELD = """
@@ -49,12 +48,12 @@ AND (classid::bigint << 32) | objid::bigint = :key
 
 
 class PostgresqlStore(DatabaseStore):
-    """`lanlab.store.Store` in PostgreSQL; nothing is made before the first write."""
+    """`lanlab.store.Store` in PostgreSQL. Nothing is created before the first write."""
 
     def __init__(self, url: str) -> None:
         """
         Raises:
-            UsageError: The URL says what is not allowed.
+            UsageError: The URL contains something that is not allowed.
             UnmetNeed: The driver is not installed.
         """
         self.target = parse_url(url)
@@ -70,8 +69,8 @@ class PostgresqlLease(Lease):
 
     def release(self) -> None:
         self.is_released = True
-        # By a word, so that it is free when this returns: the end of a session reaches the server
-        # when it does. Where the server has gone, so has the lock.
+        # Released explicitly, so that it is free when this returns: the server notices the end of a
+        # session later. If the server is gone, so is the lock.
         with suppress(StoreError):
             self._session.execute("SELECT pg_catalog.pg_advisory_unlock_all()")
         self._session.close()
@@ -82,7 +81,7 @@ class ServerFacts:
     version: str
     is_encrypted: bool
     keeps_what_it_acknowledges: bool
-    #: Version of our tables; `None` if there are none yet.
+    #: Version of lanlab's tables; `None` if there are none yet.
     schema_version: int | None
 
 
@@ -152,10 +151,10 @@ class PostgresqlDatabase(Database):
 
     def _version(self, session: PostgresqlSession) -> int | None:
         """
-        The version of the tables that are there; `None` for none.
+        The version of the existing tables; `None` for none.
 
         Raises:
-            StoreError: There are tables of something else, or of a newer version.
+            StoreError: The tables belong to something else, or to a newer version.
         """
         tables = {
             name
@@ -195,7 +194,7 @@ class PostgresqlDatabase(Database):
         try:
             session.script("BEGIN")
             session.execute("SELECT pg_catalog.pg_advisory_xact_lock(:key)", key=key)
-            # Another process may have been first.
+            # Another process may have created them first.
             version = self._version(session)
             if version is None:
                 known = session.execute(
@@ -216,7 +215,7 @@ class PostgresqlDatabase(Database):
                 session.execute("INSERT INTO store VALUES (:id)", id=APPLICATION_ID)
             session.script("COMMIT")
         except BaseException:
-            # The session is no longer needed; without it nothing of this is kept.
+            # The session is no longer needed, and closing it discards its changes.
             session.abandon()
             raise
 
@@ -239,7 +238,7 @@ class PostgresqlDatabase(Database):
                 session.script("ROLLBACK")
             raise
         except BaseException:
-            # Ctrl-C may have come between a question and its answer.
+            # Ctrl-C may have arrived between a query and its answer.
             session.abandon()
             raise
 
@@ -319,7 +318,7 @@ class PostgresqlDatabase(Database):
     # Series
 
     def tidy(self, run_id: str) -> None:
-        """Nothing is ever left: series are part of the transaction."""
+        """No remains are possible, because series are part of the transaction."""
 
     def remove_series(self, run_id: str) -> None:
         """Nothing is stored outside the rows."""
@@ -365,5 +364,5 @@ class PostgresqlDatabase(Database):
 
 
 def _key(text: str) -> int:
-    """A number for a name, as advisory locks want it: 64 bits with a sign."""
+    """A number for a name: advisory locks need a signed 64-bit number."""
     return int.from_bytes(hashlib.sha256(text.encode()).digest()[:8], "big", signed=True)

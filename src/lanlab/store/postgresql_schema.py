@@ -1,16 +1,16 @@
 """
 The tables of a store in PostgreSQL, all in one schema, and the steps between their versions.
 
-Versions are those of store files (`schema.py`); there was none of PostgreSQL before version 3. A
-column of JSON has the type `json`, not `jsonb`: that keeps the text as it was written, numbers and
-all, and can be asked (`metrics ->> 'goodput_bps'`) all the same.
+Versions are the same as for store files (`schema.py`); PostgreSQL stores exist since version 3.
+JSON columns have the type `json`, not `jsonb`, because that keeps the text as written, including
+numbers. Queries still work (`metrics ->> 'goodput_bps'`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-#: The oldest server that gives floating numbers back exactly without being asked.
+#: The oldest server that returns floating-point numbers exactly by default.
 OLDEST_SERVER = 120000
 
 _NEVER = "\n".join(
@@ -86,7 +86,7 @@ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$;
 {_NEVER}
 """
 
-#: As in `schema.py`. Foreign keys can be put off to the end of a transaction from here on.
+#: As in `schema.py`. From here on, foreign keys can be checked at the end of a transaction.
 _VERSION_4 = """
 ALTER TABLE run ADD COLUMN command TEXT;
 CREATE FUNCTION refuse_removal() RETURNS trigger LANGUAGE plpgsql AS $$

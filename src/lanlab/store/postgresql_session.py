@@ -1,8 +1,8 @@
 """
-A session with a PostgreSQL server: set to keep what it acknowledges, and bounded in time.
+A session with a PostgreSQL server, configured for durable commits and with time limits.
 
-The driver is pg8000 (BSD): pure Python, so it is there on every system, with SCRAM and its channel
-binding, TLS and local sockets. It is loaded only here.
+The driver is pg8000 (BSD licence). It is pure Python, so it works on every system, and supports
+SCRAM with channel binding, TLS and local sockets. Only this module imports it.
 """
 
 from __future__ import annotations
@@ -23,11 +23,12 @@ from lanlab.store.postgresql_url import Target
 
 STATEMENT_TIMEOUT_S = 30
 LOCK_TIMEOUT_S = 10
-#: Silence after which the network is taken to be gone; longer, so that the server speaks first.
+#: Silence after which the network counts as down; longer than the server's limits, so that the
+#: server answers first.
 SILENCE_S = STATEMENT_TIMEOUT_S + 10.0
 
-#: Keepalives let the server notice a client whose machine is gone, and drop its leases. The
-#: server's administrator may ask for more than `on` (`remote_apply`), and is not overruled.
+#: Keepalives let the server notice a vanished client and release its leases. An administrator's
+#: stricter setting than `on` (`remote_apply`) is kept.
 _SETTINGS = f"""
 SET client_encoding = 'UTF8';
 SET statement_timeout = '{STATEMENT_TIMEOUT_S}s';
@@ -61,12 +62,12 @@ def check_driver() -> None:
 
 
 class PostgresqlSession:
-    """One connection. After an error other than the server's own it is over."""
+    """One connection. It is unusable after any error that did not come from the server."""
 
     def __init__(self, target: Target) -> None:
         """
         Raises:
-            StoreError: The server cannot be reached, refuses, or is too old.
+            StoreError: The server cannot be reached, refuses the login, or is too old.
         """
         self._target = target
         self.is_lost = False
@@ -89,8 +90,8 @@ class PostgresqlSession:
         Execute a statement with values for its `:names`.
 
         Raises:
-            DuplicateRow, MissingRow: A key is there already, or not there.
-            StoreError: Anything else; `is_lost` says whether the session is over.
+            DuplicateRow, MissingRow: A key exists already, or does not exist.
+            StoreError: Any other error; `is_lost` says whether the session has ended.
         """
         import pg8000.native
 
@@ -99,7 +100,7 @@ class PostgresqlSession:
         except pg8000.native.DatabaseError as error:
             raise self._refused(error) from error
         except Exception as error:
-            # With any other exception the driver has lost its place in the conversation.
+            # After any other exception, the driver is out of step with the server.
             self.abandon()
             raise self._lost() from error
         except BaseException:
@@ -130,11 +131,11 @@ class PostgresqlSession:
         )
 
     def abandon(self) -> None:
-        """End it without a word: the server takes back what was not committed."""
+        """Close the connection without a message: the server rolls back."""
         self.is_lost = True
         raw = getattr(self._connection, "_usock", None)
         if raw is not None:
-            # First, so that nothing more is sent of what may be half of a statement.
+            # First, so that nothing more is sent after what may be half a statement.
             with contextlib.suppress(OSError):
                 raw.shutdown(socket.SHUT_RDWR)
         self._close()
@@ -145,7 +146,7 @@ class PostgresqlSession:
             self._close()
 
     def _close(self) -> None:
-        # The driver raises if there is nothing left to close.
+        # The driver raises if the connection is closed already.
         with contextlib.suppress(Exception):
             self._connection.close()
 
@@ -161,7 +162,8 @@ def _connect(target: Target) -> Any:
             target.user,
             host=target.host,
             database=target.database,
-            # Where the server asks for one and there is none, an empty one gets its usual answer.
+            # If the server requests a password and there is none, it gets an empty one and reports
+            # its usual error.
             password=password.text or "",
             sock=connected,
             ssl_context=False if target.is_local_socket else _tls(target),
@@ -188,7 +190,8 @@ def _connect(target: Target) -> Any:
                 f"{target}: the server has no TLS; sslmode is `{target.ssl_mode}`",
                 hint="switch it on there (`ssl = on`), or lower `sslmode` on a network you trust",
             ) from error
-        # A time-out, a hang-up, or another protocol, of which the driver makes any error.
+        # A timeout, a closed connection, or another protocol, on which the driver raises any
+        # exception.
         cause = str(error) or type(error).__name__
         raise StoreError(
             f"{target}: does not answer as a PostgreSQL server ({cause})",
@@ -199,7 +202,7 @@ def _connect(target: Target) -> Any:
         raise
     connected_now = connection._usock or connected
     connected_now.settimeout(SILENCE_S)
-    # As it was written, to be read as every other store's.
+    # As written, so that it is parsed like in any other store.
     connection.register_in_adapter(_JSON_OID, str)
     return connection
 
@@ -219,11 +222,11 @@ def _reach(target: Target) -> socket.socket:
             (target.host, target.port), timeout=target.connect_timeout_s
         )
         connected.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        # Statements are short, and each waits for its answer.
+        # Statements are short, and each is answered before the next is sent.
         connected.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         return connected
     except (OSError, ValueError) as error:
-        # A name that cannot be one is a `UnicodeError`.
+        # An impossible name raises `UnicodeError`.
         cause = getattr(error, "strerror", None) or error
         raise StoreError(
             f"{target}: the server cannot be reached: {cause}",
@@ -232,7 +235,9 @@ def _reach(target: Target) -> socket.socket:
 
 
 def _tls(target: Target) -> ssl.SSLContext | bool | None:
-    """The driver's setting: `False` for none, `None` for what the server offers, or how."""
+    """The driver's setting: `False` for no TLS, `None` for TLS if the server offers it, or a
+    context.
+    """
     mode = target.ssl_mode
     if mode == "disable":
         return False
@@ -243,7 +248,7 @@ def _tls(target: Target) -> ssl.SSLContext | bool | None:
     if roots is None and mode != "require":
         default = Path("~/.postgresql/root.crt").expanduser()
         roots = default if default.exists() else None
-    # With a root certificate `require` verifies too, as libpq does.
+    # With a root certificate, `require` also verifies, as in libpq.
     verify = mode != "require" or roots is not None
     context.check_hostname = mode == "verify-full"
     context.verify_mode = ssl.CERT_REQUIRED if verify else ssl.CERT_NONE

@@ -1,9 +1,9 @@
 """
-What a `postgresql://` URL means, as libpq reads it: what it leaves out comes from the environment.
+Parses a `postgresql://` URL like libpq; missing parts come from the environment.
 
-Form and names are those of https://www.postgresql.org/docs/current/libpq-connect.html, sections
-32.1.1.2 and 32.1.2, as far as they concern one server. A password is refused: command lines are
-kept in histories and shown to every user of a machine.
+Form and names follow https://www.postgresql.org/docs/current/libpq-connect.html, sections 32.1.1.2
+and 32.1.2, for a single server. A password is refused, because command lines are kept in histories
+and visible to every user of a machine.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lanlab.frozen import dataclass
 DEFAULT_SCHEMA = "lanlab"
 SSL_MODES = ("disable", "prefer", "require", "verify-ca", "verify-full")
 
-#: Options of the URL, and the environment's variable for what it does not say.
+#: Options of the URL, and the environment variable of each default.
 _OPTIONS: Mapping[str, str | None] = {
     "host": "PGHOST",
     "port": "PGPORT",
@@ -47,7 +47,7 @@ WHERE_PASSWORDS_GO = (
 class Target:
     """A database and how to reach it. There is no password in it."""
 
-    #: A name or address; or, beginning with `/`, the folder of the server's local socket.
+    #: A name or address; or, if it begins with `/`, the folder of the server's local socket.
     host: str
     port: int
     user: str
@@ -81,8 +81,9 @@ def parse_url(url: str) -> Target:
     The database that a URL names.
 
     Raises:
-        UsageError: There is a password in it, or something that is not known or not allowed. The
-            message does not repeat the URL.
+        UsageError: It contains a password, or something unknown or not allowed. The message does
+            not
+        repeat the URL.
 
     Examples:
         >>> target = parse_url("postgresql://ada@db.example/lab?sslmode=verify-full")
@@ -94,7 +95,7 @@ def parse_url(url: str) -> Target:
         options = _query(parts.query)
         port = parts.port
     except ValueError as error:
-        # A URL that cannot be read may have a secret in it.
+        # An invalid URL may contain a secret.
         what = "port" if "ort" in str(error) else "form"
         raise UsageError(
             f"the store's URL has a {what} that is not allowed",
@@ -121,7 +122,7 @@ def parse_url(url: str) -> Target:
 
 
 def _host(parts: urllib.parse.SplitResult) -> str:
-    """The host as it is written: `hostname` has it in lower case, and a folder may have both."""
+    """The host as written: `hostname` is lower case, but the name of a folder may not be."""
     place = parts.netloc.rpartition("@")[2]
     if place.startswith("["):
         return place[1:].partition("]")[0]

@@ -1,4 +1,4 @@
-"""Whether a store can be used, for `lanlab doctor`: nothing is made or changed."""
+"""Checks for `lanlab doctor` whether a store can be used, without changing anything."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ class Readiness:
 
 
 def readiness(where: str | None) -> Readiness:
-    """How the store stands that `where` names, or that is used by default."""
+    """The state of the store that `where` names, or of the default store."""
     text = default_store() if where is None else where
-    # A URL that is refused is not repeated: there may be a password in it.
+    # A refused URL is not repeated, because it may contain a password.
     kind = "postgresql" if text.startswith("postgres") and "://" in text else "sqlite"
     shown = "that URL" if kind == "postgresql" else text
     try:

@@ -1,7 +1,7 @@
 """
-What a run and its trials leave in a store.
+The records of a run and its trials in a store.
 
-Plain values, the same for every store: everything in a dict can be written as JSON.
+Plain values, the same for every store. All dicts can be written as JSON.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ class TrialRecord:
     number: int
     experiment: str
     workload: str
-    #: Factor levels only: what identifies the condition in its experiment.
+    #: Only factor levels, which identify the condition in its experiment.
     factors: dict[str, Level]
-    #: All workload parameters of the condition; those that are not set are left out.
+    #: All workload parameters of the condition, without unset ones.
     parameters: dict[str, Level]
-    #: Randomised block, from 0; of a search, the step.
+    #: Randomised block, from 0; in a search, the step.
     block: int
     #: One of `TRIAL_PURPOSES`.
     purpose: str
@@ -39,10 +39,10 @@ class TrialRecord:
     #: ISO 8601, UTC, with microseconds.
     started_at: str
     elapsed_s: float
-    #: Result keys as in the workload's `metrics`, and more; absent means not measured.
+    #: Keys as in the workload's `metrics`, and more. An absent key was not measured.
     metrics: dict[str, float | int]
-    #: Requests, engine results, host and link facts before and after, and `pollution`: what was
-    #: found that disturbed it.
+    #: Requests, engine results, facts on hosts and link before and after, and `pollution`: detected
+    #: disturbances.
     raw: dict[str, Any]
     #: `code`, `message` and `hint` of a failed trial.
     error: dict[str, Any] | None = None
@@ -57,7 +57,7 @@ class TrialRecord:
 class RunRecord:
     id: str
     study_id: str
-    #: The whole study file as validated, so that a run outlives changes to it.
+    #: The whole study file as validated, so that later changes to the file do not affect the run.
     study: dict[str, Any]
     scale: str
     seed: int
@@ -69,12 +69,12 @@ class RunRecord:
     #: ISO 8601, UTC, with microseconds.
     started_at: str
     ended_at: str | None = None
-    #: The command as it was typed, without passwords; `None` where it was not recorded.
+    #: The command as typed, without passwords; `None` if not recorded.
     command: str | None = None
-    #: Place of a run taken in turns with others: `id` of the series, `turn` and `side` (each from
-    #: 0), and all that the series needs to go on (`lanlab.run.alternate`); `None` of any other run.
+    #: Position of an alternating run: `id` of the series, `turn` and `side` (each from 0), and all
+    #: that is needed to continue the series (`lanlab.run.alternate`); `None` for any other run.
     alternation: dict[str, Any] | None = None
-    #: What people call it: `name`, `note` and `tags`, each only if there is one; `None`: nothing.
+    #: The user's `name`, `note` and `tags`, as far as set; `None`: none.
     label: dict[str, Any] | None = None
 
     @property

@@ -1,4 +1,4 @@
-"""Records to rows of a table and back, and the statements that both kinds of database know."""
+"""Converts records to table rows and back; statements for both kinds of database."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ _JSON_COLUMNS = frozenset(
 
 
 class Session(Protocol):
-    """Executes a statement with values for its `:names`, and gives the rows."""
+    """Executes a statement with values for its `:names`, and returns the rows."""
 
     def execute(self, sql: str, **values: Any) -> list[Sequence[Any]]: ...
 
@@ -59,7 +59,7 @@ def to_row(record: RunRecord | TrialRecord) -> dict[str, Any]:
     The values of a record's columns.
 
     Raises:
-        StoreError: One of them cannot be kept exactly.
+        StoreError: A value cannot be stored exactly.
     """
     row = {}
     for field in dataclasses.fields(record):
@@ -77,7 +77,7 @@ def _check_plain(name: str, value: Any) -> None:
     if isinstance(value, int) and not -(2**63) <= value < 2**63:
         raise StoreError(f"`{name}` is {value}, which needs more than 64 bits")
     if isinstance(value, str):
-        # A database has no place for these, JSON has.
+        # JSON can hold these, a database text cannot.
         try:
             value.encode()
         except UnicodeEncodeError:
@@ -87,12 +87,12 @@ def _check_plain(name: str, value: Any) -> None:
 
 
 def to_run(row: Sequence[Any]) -> RunRecord:
-    """The run of a row of `RUN_COLUMNS`; raises `StoreError` if it holds none."""
+    """The run in a row of `RUN_COLUMNS`; raises `StoreError` for an invalid row."""
     return run_record(_fields(row, RUN_COLUMNS))
 
 
 def to_head(run_id: object, status: object, label: object, last: object) -> RunHead:
-    """The head of a row that may hold anything: reading that run says what is wrong with it."""
+    """The head of an unchecked row. Reading the run reports what is wrong with it."""
     try:
         data = None if label is None else from_json(label)
     except StoreError:
@@ -102,7 +102,7 @@ def to_head(run_id: object, status: object, label: object, last: object) -> RunH
 
 
 def to_trial(row: Sequence[Any]) -> TrialRecord:
-    """The trial of a row of `TRIAL_COLUMNS`; raises `StoreError` if it holds none."""
+    """The trial in a row of `TRIAL_COLUMNS`; raises `StoreError` for an invalid row."""
     fields = _fields(row, TRIAL_COLUMNS)
     if isinstance(fields["raw"], dict):
         fields["raw"] = with_roles(str(fields["workload"]), fields["raw"])

@@ -1,9 +1,9 @@
 """
-The tables of a store file, and the steps from one version of them to the next.
+The tables of a store file, and the migrations between versions.
 
-`application_id` in the file's header says that it is ours, `user_version` which schema it has.
-Both lie at fixed places in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section
-1.3), so a file can be judged without opening it as a database, that is, without touching it.
+`application_id` in the file's header identifies lanlab, `user_version` the schema. Both have fixed
+positions in the first 100 bytes (https://www.sqlite.org/fileformat2.html, section 1.3). So a file
+can be checked without opening it as a database, that is, without changing it.
 """
 
 from __future__ import annotations
@@ -67,8 +67,8 @@ CREATE TRIGGER trial_is_never_removed BEFORE DELETE ON trial
 BEGIN SELECT RAISE(ABORT, 'a trial is never removed'); END;
 """
 
-#: The purpose `curve`. SQLite cannot change a CHECK: the table is made anew. Dropping one fires no
-#: triggers (https://www.sqlite.org/lang_droptable.html), and takes them with it.
+#: Adds the purpose `curve`. SQLite cannot change a CHECK, so the table is created again. Dropping a
+#: table fires no triggers (https://www.sqlite.org/lang_droptable.html) and removes them with it.
 _VERSION_2 = """
 CREATE TABLE trial_2 (
     run_id     TEXT NOT NULL REFERENCES run (id),
@@ -116,8 +116,9 @@ CREATE TRIGGER series_is_never_removed BEFORE DELETE ON series
 BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
 """
 
-#: The command of a run; and trials and series go with their whole run, and never otherwise: the run
-#: goes first, and what refers to it must have gone when the transaction ends (foreign keys).
+#: Adds the command of a run. Trials and series can now be removed, but only with their whole run:
+#: the run is removed first, and what refers to it must be gone at the end of the transaction
+#: (foreign keys).
 _VERSION_4 = """
 ALTER TABLE run ADD COLUMN command TEXT;
 DROP TRIGGER trial_is_never_removed;
@@ -130,10 +131,10 @@ WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
 BEGIN SELECT RAISE(ABORT, 'a series is never removed'); END;
 """
 
-#: The place of a run in a series of runs that were taken in turns.
+#: Adds the position of a run in a series of alternating runs.
 _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
 
-#: What people call a run: its name, note and tags. A run's label may be changed, its trials never.
+#: Adds labels: name, note and tags. A run's label may be changed, its trials never.
 _VERSION_6 = "ALTER TABLE run ADD COLUMN label TEXT;"
 
 MIGRATIONS: Mapping[int, str] = {
@@ -163,7 +164,7 @@ def refuse_newer(version: int, place: object) -> None:
 def _check_regular(facts: os.stat_result, path: Path) -> None:
     """
     Raises:
-        StoreError: It is no regular file.
+        StoreError: It is not a regular file.
     """
     if stat.S_ISDIR(facts.st_mode):
         raise StoreError(
@@ -177,17 +178,17 @@ def _check_regular(facts: os.stat_result, path: Path) -> None:
 
 
 def check_header(path: Path) -> bool:
-    """Judge a file by its first bytes, without touching it.
+    """Check a file by its first bytes, without changing it.
 
     Returns:
-        Whether there is a store; False for no file, and for an empty one (nothing can be lost).
+        Whether it is a store; False for no file, and for an empty one (nothing can be lost).
 
     Raises:
-        StoreError: Not a file, not readable, not SQLite, another program's, or of a newer schema.
+        StoreError: Not a file, not readable, not SQLite, of another program, or of a newer schema.
     """
     other = "name another file with --store; this one was not touched"
     try:
-        # Opening alone may wait (a FIFO) or do something (a device).
+        # Opening alone may wait (a FIFO) or have an effect (a device).
         _check_regular(path.stat(), path)
         with open(os.open(path, READ_FLAGS), "rb") as file:  # noqa: PTH123 - of a descriptor
             _check_regular(os.fstat(file.fileno()), path)
@@ -215,8 +216,9 @@ def check_header(path: Path) -> bool:
     return True
 
 
-#: How SQLite's files next to a store begin (https://www.sqlite.org/fileformat2.html, sections 3 and
-#: 4; https://www.sqlite.org/walformat.html, section 2). The log's index is of this machine.
+#: First bytes of SQLite's files next to a store (https://www.sqlite.org/fileformat2.html, sections
+#: 3 and 4; https://www.sqlite.org/walformat.html, section 2). The log's index has this machine's
+#: byte order.
 _LOGS = {
     "-wal": (b"\x37\x7f\x06\x82", b"\x37\x7f\x06\x83"),
     "-shm": (struct.pack("=I", 3_007_000), bytes(4)),
@@ -226,10 +228,10 @@ _LOGS = {
 
 def refuse_foreign_logs(store: Path) -> None:
     """
-    Refuse what SQLite would write to, or remove, next to a store, and did not make.
+    Refuse files next to a store that SQLite would write or remove but did not create.
 
     Raises:
-        StoreError: A link, FIFO or device is there, or a file of another program's.
+        StoreError: There is a link, FIFO, device, or a file of another program.
     """
     for suffix, beginnings in _LOGS.items():
         path = store.with_name(store.name + suffix)

@@ -1,7 +1,7 @@
 """
-Series: the columns of numbers and words that a trial leaves in addition to its record.
+Series: columns of numbers and words that a trial has in addition to its record.
 
-An interval series or the readings of a trial: rows of one kind, up to tens of millions, in order.
+For example intervals or readings: rows of one kind, up to tens of millions, in order.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ BLOCK_ROWS = 2**18
 
 @dataclass(frozen=True)
 class Words:
-    """A column of text: for each row the place of its word in `values`."""
+    """A column of text: for each row, the index of its word in `values`."""
 
-    #: Whole numbers from 0, shape (rows,); masked where a row has no word.
+    #: Integers from 0, shape (rows,); masked where a row has no word.
     codes: NDArray[np.integer[Any]]
     values: tuple[str, ...]
 
@@ -47,15 +47,15 @@ class Words:
 @dataclass(frozen=True)
 class Series:
     """
-    Columns of one length.
+    Columns of equal length.
 
-    `columns` has, by name, whole or floating numbers in an array of one dimension, or an object
-    with the buffer protocol that gives one (nothing is copied), or `Words`. What was not measured
-    is masked (`numpy.ma`). `units` has the unit of each column that has one, `facts` what else is
-    to be known of them.
+    `columns` maps names to one-dimensional arrays of integers or floats, to objects with the buffer
+    protocol of such an array (nothing is copied), or to `Words`. Values that were not measured are
+    masked (`numpy.ma`). `units` has the unit of each column that has one, `facts` other
+    information.
 
     Raises:
-        StoreError: A name, type or length that cannot be kept, or a number that is none.
+        StoreError: A name, type or length cannot be stored, or a number is not finite.
     """
 
     name: str
@@ -96,7 +96,7 @@ class Series:
         is_text = isinstance(column, Words)
         numbers = np.asanyarray(_numbers(column))
         allowed = "iu" if is_text else "iuf"
-        # Half floats and long doubles have no place in Parquet, nor has another byte order.
+        # Parquet has no half floats, long doubles or other byte orders.
         if (
             numbers.dtype.kind not in allowed
             or not numbers.dtype.isnative
@@ -121,11 +121,12 @@ _LEAST, _MOST = -(2**63), 2**63 - 1
 
 @dataclass(frozen=True)
 class ShortSeries:
-    """A series of so few whole numbers that they are kept without numpy and pyarrow, which take a
-    tenth of a second to load."""
+    """A series of few integers, stored without numpy and pyarrow, which take a tenth of a second to
+    load.
+    """
 
     name: str
-    #: By name, all of one length; `None` where nothing was measured.
+    #: By name, all of equal length; `None` where nothing was measured.
     columns: Mapping[str, Sequence[int] | None]
     units: Mapping[str, str]
 
@@ -182,7 +183,7 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
     import numpy as np
 
     for first in range(0, len(numbers), BLOCK_ROWS):
-        # Masked rows are not looked at: `filled` gives them a number.
+        # Masked rows are ignored: `filled` gives them a number.
         block = np.ma.filled(numbers[first : first + BLOCK_ROWS], 0)
         wrong = np.flatnonzero(~np.isfinite(block))
         if len(wrong):
@@ -194,7 +195,7 @@ def _check_finite(what: str, numbers: NDArray[Any]) -> None:
 
 @dataclass(frozen=True)
 class SeriesEntry:
-    """What a store's tables say of a series: enough to know it again."""
+    """The entry of a series in a store's tables, enough to recognise its file."""
 
     name: str
     row_count: int

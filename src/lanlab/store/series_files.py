@@ -1,9 +1,9 @@
 """
 Series as files next to a store file: `STORE.series/RUN/NUMBER-NAME.parquet`.
 
-A file is written whole under another name, synchronised, and named, before the row that refers to
-it is committed. So a row has its file, also after a crash; what may be left is a file without a
-row, which `tidy` removes.
+A file is written completely under another name, synchronised and renamed before the row that refers
+to it is committed. So every row has its file, even after a crash. Only a file without a row may
+remain, which `tidy` removes.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class SeriesFiles:
         Write a series; when this returns, it is on disk.
 
         Raises:
-            FileExistsError: There is a file of that name; it is not touched.
-            StoreError: It cannot be written; nothing of it is left.
+            FileExistsError: A file with that name exists; it is not changed.
+            StoreError: It cannot be written; no part of it remains.
         """
         path = self.path(run_id, number, series.name)
         try:
@@ -57,7 +57,7 @@ class SeriesFiles:
             raise _explain(error, path) from error
 
     def _entry(self, path: Path, *, makes_folders: bool = False) -> AbstractContextManager[Entry]:
-        """A file of a series; its folders are no links, and that of the store is there already."""
+        """The file of a series. Its folders are no links, and the store's folder exists."""
         below = path.relative_to(self._root).as_posix()
         return entry(self._root, below, makes_folders=makes_folders, when_made=sync_directory)
 
@@ -65,7 +65,7 @@ class SeriesFiles:
         return self._entry(path.with_name(path.name + _UNFINISHED))
 
     def remove(self, run_id: str, number: int, names: Sequence[str]) -> None:
-        """Take back what was written; what cannot be removed is left to `tidy`."""
+        """Remove the files written so far; `tidy` removes what remains."""
         for name in names:
             with (
                 contextlib.suppress(OSError),
@@ -102,7 +102,7 @@ class SeriesFiles:
         Remove a run's files that no row refers to.
 
         Args:
-            referred: Number and name of each series that there is a row of.
+            referred: Number and name of each series with a row.
 
         Raises:
             StoreError: The directory cannot be read or written.
@@ -119,7 +119,7 @@ class SeriesFiles:
             raise _explain(error, self.directory / run_id) from error
 
     def remove_empty_folders(self, run_id: str) -> None:
-        """Remove the folder of a run, and that of all runs; what has something in it stays."""
+        """Remove the empty folder of a run, and the store's folder if it is empty."""
         for folder in (self.directory / run_id, self.directory):
             with contextlib.suppress(OSError), self._entry(folder) as place:
                 place.remove_empty_folder()
@@ -139,7 +139,7 @@ def _write(
     if unfinished.facts() is not None:
         if not _is_ours(unfinished, _UNFINISHED):
             raise OSError(errno.ELOOP, "lanlab did not make it", f"{unfinished.name}")
-        # Left by a lanlab that was ended.
+        # A killed lanlab left it.
         unfinished.remove()
     is_named = False
     try:

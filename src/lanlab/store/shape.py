@@ -1,6 +1,6 @@
 """
-A store may be anybody's file. Nothing of it is believed before it has the shape that lanlab writes:
-its tables are those of the schema and no others, and its records hold what records hold.
+Checks the shape of a store before it is used, because a store file may come from anybody: its
+tables must be those of the schema, and its records must have the right types.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from lanlab.store.records import (
 from lanlab.store.schema import MIGRATIONS
 
 RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
-#: Longest value in a row, bytes. A trial with a thousand flows takes two megabytes.
+#: Longest value in a row, bytes. A trial with a thousand flows has two megabytes.
 MOST_VALUE_BYTES = 64 << 20
 
 _HINTS: Mapping[Any, Mapping[str, Any]] = {
@@ -37,11 +37,11 @@ _Object = tuple[str, str, str | None]
 
 def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Path) -> None:
     """
-    Refuse a file with a table, view, trigger or index that its schema does not have: what is read
-    from one, and what runs when it is written to, would be somebody else's program.
+    Refuse a file with a table, view, trigger or index that is not in its schema: these could run
+    somebody else's program when the file is read or written.
 
     Raises:
-        StoreError: Something is there that lanlab does not make, or lacks, or differs.
+        StoreError: Something is added, missing or different.
         sqlite3.Error: It cannot be read.
     """
     found = _objects(connection)
@@ -57,7 +57,7 @@ def refuse_other_objects(connection: sqlite3.Connection, version: int, path: Pat
 
 def _objects(connection: sqlite3.Connection) -> frozenset[_Object]:
     rows = connection.execute("SELECT type, name, sql FROM sqlite_master")
-    # What SQLite makes by itself has names of its own.
+    # SQLite's own tables have reserved names.
     return frozenset(
         (kind, str(name), sql) for kind, name, sql in rows if not str(name).startswith("sqlite_")
     )
@@ -112,8 +112,9 @@ def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
 
 @functools.cache
 def _checker(hint: Any) -> Callable[[Any], bool]:
-    """What says whether a value that was read from SQLite or JSON is of a record's type. Made once
-    for each type, as thousands of trials are read."""
+    """A function that checks a value from SQLite or JSON against a record's type. Created once per
+    type, because thousands of trials are read.
+    """
     if hint is Any:
         return lambda value: True
     if isinstance(hint, types.UnionType):
@@ -126,7 +127,7 @@ def _checker(hint: Any) -> Callable[[Any], bool]:
             return lambda value: isinstance(value, dict)
         holds = _checker(inner)
         return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
-    # A truth is no number here.
+    # A boolean does not count as a number here.
     return lambda value: type(value) is hint
 
 
@@ -143,21 +144,21 @@ _MISSHAPEN = (
 @contextmanager
 def reading_records(run_id: str) -> Iterator[None]:
     """
-    Context for all that is computed from a run's records, whose inner parts (the study, raw
-    results) are not checked one by one.
+    Context for computations on a run's records, whose inner parts (the study, raw results) are not
+    checked one by one.
 
     Raises:
-        StoreError: They have a shape that lanlab does not write; the cause is kept.
+        StoreError: They are not in lanlab's format; the cause is kept.
     """
     try:
         yield
     except UnknownName as error:
-        # Other names were asked for; the scale is the record's own.
+        # Other names come from the user; the scale comes from the record.
         if error.kind != "scale":
             raise
         raise _misshapen(run_id, error) from error
     except NothingToRun as error:
-        # Something was run.
+        # A trial was run.
         raise _misshapen(run_id, error) from error
     except LabError:
         raise

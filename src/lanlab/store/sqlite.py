@@ -48,7 +48,7 @@ from lanlab.store.sqlite_errors import BUSY_TIMEOUT_S, CAUSES, explained
 
 
 class SqliteStore(DatabaseStore):
-    """`lanlab.store.Store` in one SQLite file; nothing is made before the first write."""
+    """`lanlab.store.Store` in one SQLite file. Nothing is created before the first write."""
 
     def __init__(self, path: Path) -> None:
         """
@@ -85,7 +85,7 @@ class _PlacedFiles:
 
 class SqliteDatabase(Database):
     check_references_last = "PRAGMA defer_foreign_keys = ON"
-    # A record that is damaged is an error of who reads all of it, not of a list of runs.
+    # A damaged record is an error for its own reader, not for a list of runs.
     pollution_alone = (
         "CASE WHEN json_valid(raw) THEN json_object('pollution', "
         "json(coalesce(json_extract(raw, '$.pollution'), '{}'))) ELSE '{}' END"
@@ -96,8 +96,8 @@ class SqliteDatabase(Database):
         Raises:
             StoreError: The file is no store, or one of a newer version; it is not touched.
         """
-        # SQLite follows links, and so must what lies next to the file. (A name that is too long is
-        # no link here, and an OSError of pathlib's.)
+        # SQLite follows links, so its companion files are next to the target. (A too long name is
+        # no link here, and raises pathlib's OSError.)
         if os.path.islink(path):  # noqa: PTH114
             path = Path(os.path.realpath(path))
         self.path = path
@@ -109,7 +109,7 @@ class SqliteDatabase(Database):
     # Opening
 
     def _connect(self, options: str) -> sqlite3.Connection:
-        """Connect to the file that is there; raises `sqlite3.Error` if it cannot be used."""
+        """Connect to the existing file; raises `sqlite3.Error` if it is unusable."""
         refuse_foreign_logs(self.path)
         connection = sqlite3.connect(
             f"{self.path.absolute().as_uri()}?{options}",
@@ -120,15 +120,15 @@ class SqliteDatabase(Database):
         try:
             (version,) = connection.execute("PRAGMA user_version").fetchone()
             refuse_newer(version, self.path)
-            # The file may be anybody's: its schema runs nothing, and no cell of it is believed
-            # (https://www.sqlite.org/security.html).
+            # The file may come from anybody: nothing in its schema may run, and every cell is
+            # checked (https://www.sqlite.org/security.html).
             connection.execute("PRAGMA trusted_schema = OFF")
             connection.execute("PRAGMA cell_size_check = ON")
             connection.execute("PRAGMA mmap_size = 0")
             connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MOST_VALUE_BYTES)
             refuse_other_objects(connection, version, self.path)
             if version < SCHEMA_VERSION and options == _UNCHANGING:
-                # A copy is carried forward in its place, to be read like any other.
+                # A copy is migrated instead, and read like any other store.
                 copy = sqlite3.connect(":memory:", isolation_level=None)
                 connection.backup(copy)
                 connection.close()
@@ -137,7 +137,8 @@ class SqliteDatabase(Database):
                 connection.execute("PRAGMA query_only = ON")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA synchronous = FULL")
-            # Where a plain fsync leaves data in the disk's cache (macOS); elsewhere no effect.
+            # Needed where a plain fsync leaves data in the disk's cache (macOS); elsewhere without
+            # effect.
             connection.execute("PRAGMA fullfsync = ON")
             if version < SCHEMA_VERSION and options != _UNCHANGING:
                 with lease.acquire(self._beside(".lock"), "the store", patience_s=BUSY_TIMEOUT_S):
@@ -154,9 +155,9 @@ class SqliteDatabase(Database):
             try:
                 self._connection = self._connect("mode=rw")
             except (sqlite3.OperationalError, lease.NoLockFile):
-                # Reading with a log needs files next to the store, carrying it forward too. Where
-                # they cannot be made, as on a read-only disk, and no log is left, the file alone
-                # is the whole store.
+                # Reading with a log needs files next to the store, and so does a migration. If they
+                # cannot be created, as on a read-only disk, and there is no log, the file alone is
+                # the whole store.
                 if self._beside("-wal").exists():
                     raise
                 self._connection = self._connect(_UNCHANGING)
@@ -170,7 +171,7 @@ class SqliteDatabase(Database):
         return self._open()
 
     def _create(self) -> None:
-        """Make the file complete under another name first, so that no half of one is ever seen."""
+        """Write the complete file under another name first, so that no reader sees a part of it."""
         try:
             make_folders(self.path.parent)
         except OSError as error:
@@ -185,7 +186,7 @@ class SqliteDatabase(Database):
             for path in (self.path, unfinished):
                 refuse_foreign_logs(path)
             with entry(self.path.parent, unfinished.name) as place:
-                # One that is there was left by a lanlab that was ended, or is refused.
+                # An existing file was left by a killed lanlab, or is refused.
                 if place.facts() is not None:
                     if unfinished.is_symlink() or (check_header(unfinished) and _runs(unfinished)):
                         raise _in_the_way_of_a_store(unfinished)
@@ -201,11 +202,11 @@ class SqliteDatabase(Database):
 
     def _fill(self, unfinished: Path) -> None:
         with contextlib.closing(sqlite3.connect(unfinished, isolation_level=None)) as made:
-            # Under this name no store is read, and an unfinished one is removed.
+            # Nothing reads a store under this name, and an unfinished one is removed.
             made.execute("PRAGMA synchronous = OFF")
             made.execute(f"PRAGMA application_id = {APPLICATION_ID}")
             _migrate(made)
-            # The last change takes all before it to the disk.
+            # The last change also writes all earlier ones to disk.
             made.execute("PRAGMA synchronous = FULL")
             made.execute("PRAGMA fullfsync = ON")
             (mode,) = made.execute("PRAGMA journal_mode = WAL").fetchone()
@@ -216,17 +217,19 @@ class SqliteDatabase(Database):
             )
 
     def _name(self, unfinished: Path) -> None:
-        """Put the new file in its place, which is free, or an empty file whose mode it takes on."""
+        """Rename the new file to its name, which is free or belongs to an empty file whose mode it
+        takes over.
+        """
         with entry(self.path.parent, self.path.name) as place:
             try:
-                # At once, and never in the place of what has come there meanwhile.
+                # Atomically, and never over something that has appeared meanwhile.
                 place.link(unfinished)
             except FileExistsError:
                 check_header(self.path)
                 unfinished.chmod(stat.S_IMODE(self.path.stat().st_mode))
                 place.take(unfinished)
             except OSError:
-                # A file system without hard links.
+                # The file system has no hard links.
                 place.create().close()
                 place.take(unfinished)
 
@@ -252,7 +255,7 @@ class SqliteDatabase(Database):
             finally:
                 if connection.in_transaction:
                     connection.execute("ROLLBACK")
-            # SQLite goes on writing to a file that has lost its name.
+            # SQLite would continue to write to a file that has lost its name.
             self.check_still_there()
 
     def check_still_there(self) -> None:
@@ -305,7 +308,7 @@ class SqliteDatabase(Database):
     # Series
 
     def tidy(self, run_id: str) -> None:
-        # Where upper and lower case are one, runs whose ids differ in it share a directory.
+        # On a case-insensitive file system, runs whose ids differ only in case share a directory.
         sql = "SELECT number, name FROM series WHERE lower(run_id) = lower(:run_id)"
         with self.reading() as session:
             referred = {(number, name) for number, name in session.execute(sql, run_id=run_id)}
@@ -325,7 +328,7 @@ class SqliteDatabase(Database):
     @contextmanager
     def placed(self, run_id: str, number: int, series: Sequence[AnySeries]) -> Iterator[Placed]:
         if series:
-            # Before its first file, so that they are never without a store.
+            # Before its first file, so that a store with files always has them.
             with self._errors():
                 self._open_to_write()
                 self.check_still_there()
@@ -368,7 +371,7 @@ class SqliteDatabase(Database):
 
 
 def _runs(unfinished: Path) -> bool:
-    """Whether a file has runs in it: a user's copy of a store, and none that was never finished."""
+    """Whether a file contains runs: a user's copy of a store, not one that was never finished."""
     try:
         address = f"{unfinished.absolute().as_uri()}?{_UNCHANGING}"
         with contextlib.closing(sqlite3.connect(address, uri=True)) as connection:
@@ -385,12 +388,13 @@ def _in_the_way_of_a_store(path: Path) -> StoreError:
 
 
 def _may_be_committed(error: BaseException) -> bool:
-    """Whether a transaction that ended so may be in the log after all, once that is read again."""
+    """Whether a transaction that ended like this may still be in the log when it is read again."""
     code = getattr(error.__cause__, "sqlite_errorcode", 0) & 0xFF
     return code == sqlite3.SQLITE_IOERR
 
 
-#: No process may write to the file while it is open so; that none can is known when it is.
+#: No process may write to the file while it is open in this mode; whether that holds is known only
+#: afterwards.
 _UNCHANGING = "immutable=1"
 
 

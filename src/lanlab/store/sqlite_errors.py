@@ -1,4 +1,4 @@
-"""What errors of SQLite mean, and what to do about them."""
+"""SQLite's errors in words, with hints."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 from lanlab.errors import StoreError
 
-#: How long to wait for another process's transaction, which takes milliseconds.
+#: Time to wait for another process's transaction, which takes milliseconds.
 BUSY_TIMEOUT_S = 10.0
 
 CAUSES: Mapping[int, tuple[str, str]] = {
