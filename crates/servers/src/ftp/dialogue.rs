@@ -55,6 +55,11 @@ pub(super) fn say(code: u16, words: impl Into<String>) -> Answer {
     Ok((code, words.into()))
 }
 
+/// An absolute path as a reply names it (RFC 959, appendix II).
+fn quoted(path: &Names) -> String {
+    format!("\"/{}\"", path.join("/").replace('"', "\"\""))
+}
+
 impl<S: System> Dialogue<S> {
     pub fn new(system: S, wire: S::Wire, client: SocketAddr) -> Self {
         Self {
@@ -169,10 +174,7 @@ impl<S: System> Dialogue<S> {
             "MODE" if argument.eq_ignore_ascii_case("S") => say(200, "As a stream"),
             "STRU" if argument.eq_ignore_ascii_case("F") => say(200, "As a file"),
             "ALLO" => say(202, "Not needed"),
-            "PWD" | "XPWD" => {
-                let path = format!("/{}", self.directory.join("/")).replace('"', "\"\"");
-                say(257, format!("\"{path}\" is where you are"))
-            }
+            "PWD" | "XPWD" => say(257, format!("{} is where you are", quoted(&self.directory))),
             "CWD" | "XCWD" => self.change_directory(argument).await,
             "CDUP" => self.change_directory("..").await,
             "EPSV" | "PASV" => self.listen(verb, argument),
@@ -232,8 +234,9 @@ impl<S: System> Dialogue<S> {
                 say(250, "Removed")
             }
             "MKD" | "XMKD" => {
-                self.system.make_directory(&self.names(argument)?).await?;
-                say(257, format!("\"{}\" Made", argument.replace('"', "\"\"")))
+                let names = self.names(argument)?;
+                self.system.make_directory(&names).await?;
+                say(257, format!("{} Made", quoted(&names)))
             }
             "RNFR" => {
                 let names = self.names(argument)?;

@@ -4,6 +4,7 @@
 mod classic;
 mod hostile;
 mod peers;
+mod replayed;
 mod tls;
 
 use std::io::{BufRead, BufReader, Read, Write};
