@@ -64,9 +64,9 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
         back = _received(parameters, received, outcome.capabilities(role))
         back |= _reported_sent(report, flows[-parameters.flows :])
         if "peer_sent_messages" in back:
-            lost = back["peer_sent_messages"] - back["total_received_messages"]
-            back["lost_messages"] = lost
-            back["loss_ratio"] = lost / max(1, back["peer_sent_messages"])
+            sent_messages = back["peer_sent_messages"]
+            lost = _checked(sent_messages - back["total_received_messages"], sent_messages)
+            back |= {"lost_messages": lost, "loss_ratio": lost / max(1, sent_messages)}
         metrics |= {f"{prefix}{key}": value for key, value in back.items()}
     for role in ("sender", "receiver"):
         if (stack := outcome.results.get(role, {}).get("stack")) is not None:
@@ -99,6 +99,14 @@ def _received(
     return metrics | cost_metrics("receiver", metrics)
 
 
+def _checked(lost: float, messages: float) -> float:
+    if not 0 <= lost <= messages:
+        raise EngineError(
+            "peer.report", f"the peer reports {messages:,} messages, which leaves {lost:,} lost"
+        )
+    return lost
+
+
 def _reported_received(
     parameters: StreamParameters,
     flows: Sequence[Mapping[str, Any]],
@@ -111,9 +119,9 @@ def _reported_received(
         return {}
     metrics: Metrics = {"peer_received_bytes": sum(flow["bytes"] for flow in flows)}
     if any(flow["packets"] for flow in flows):
-        metrics["peer_lost_messages"] = sum(flow["errors"] for flow in flows)
-        packets = sum(flow["packets"] for flow in flows)
-        metrics["peer_received_messages"] = packets - metrics["peer_lost_messages"]
+        messages = sum(flow["packets"] for flow in flows)
+        lost = _checked(sum(flow["errors"] for flow in flows), messages)
+        metrics |= {"peer_lost_messages": lost, "peer_received_messages": messages - lost}
         metrics["peer_jitter_ns"] = round(1e9 * max(flow["jitter"] for flow in flows))
     lasted_s = max(flow["end_time"] - flow["start_time"] for flow in flows)
     lasted_s -= report.get("waited_ns", 0) / 1e9
@@ -131,7 +139,8 @@ def _reported_sent(report: Mapping[str, Any] | None, flows: Sequence[Mapping[str
     metrics: Metrics = {"peer_sent_bytes": sum(flow["bytes"] for flow in flows)}
     if any(flow["packets"] for flow in flows):
         metrics["peer_sent_messages"] = sum(flow["packets"] for flow in flows)
-    if report["sender_has_retransmits"] == 1:
+    is_known = all(flow["retransmits"] >= 0 for flow in flows)
+    if report["sender_has_retransmits"] == 1 and is_known:
         metrics["peer_retransmitted_segments"] = sum(flow["retransmits"] for flow in flows)
     return metrics
 
