@@ -189,10 +189,7 @@ impl Harness {
             8 => node.resume(last),
             9 => drop(node.nbf().unwrap().claim(now, name(choice >> 4), choice & 0x80 != 0)),
             10 => node.nbf().unwrap().release(name(choice >> 4)),
-            11 => drop(node.nbf().unwrap().find(now, name(choice >> 4))),
-            12 => drop(node.nbf().unwrap().query_status(now, name(choice >> 4))),
-            13 => drop(node.nbf().unwrap().send_datagram(Some(name(choice >> 4)), b"data")),
-            _ => drop(node.nbf().unwrap().set_no_ack(last, choice & 0x10 != 0)),
+            _ => {}
         }
     }
 

@@ -11,7 +11,6 @@ use std::fmt;
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::ipx;
-use lanlab_wire::nbf::AdapterStatus;
 use lanlab_wire::netbios_name::Name;
 
 use crate::llc;
@@ -85,9 +84,6 @@ impl SessionIds {
         id
     }
 }
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct QueryId(pub u32);
 
 /// Address of a session's endpoint, by address family.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -188,25 +184,6 @@ pub enum Event {
     /// Another station holds the name. A new name is given up; a name that was ours is claimed again periodically,
     /// and [`Event::Claimed`] reports success.
     Conflict(Name, Mac),
-    Found {
-        query: QueryId,
-        name: Name,
-        station: Mac,
-        is_group: bool,
-    },
-    Status {
-        query: QueryId,
-        station: Mac,
-        status: Box<AdapterStatus>,
-    },
-    QueryFinished(QueryId),
-    /// A datagram is in the buffer of [`Carrier::poll_event`].
-    Datagram {
-        from: Name,
-        /// Our name that the datagram is for; absent for a broadcast.
-        to: Option<Name>,
-        station: Mac,
-    },
 }
 
 /// A machine that carries messages of sessions in frames.

@@ -3,17 +3,14 @@
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Framing, Mac};
 use lanlab_wire::llc::{Control, Header, IDENTIFICATION_LEN, Unnumbered, sap};
-use lanlab_wire::nbf::{
-    AdapterStatus, NameCommand, NameHeader, SessionHeader, permanent_name, value,
-};
+use lanlab_wire::nbf::{NameCommand, NameHeader, SessionHeader, permanent_name, value};
 
 use super::session::{Phase, Step};
 use super::station::Station;
 use super::status;
-use super::status_parts::Answer;
 use crate::carrier::{Event, Stray, Why};
 use crate::llc;
-use crate::netbios::{NameClaim, QueryKind, QueryPace};
+use crate::netbios::{NameClaim, QueryPace};
 
 impl Station {
     /// Implements [`Carrier::handle_frame`](crate::carrier::Carrier::handle_frame).
@@ -180,7 +177,7 @@ impl Station {
     }
 
     fn handle_name_frame(&mut self, now: Instant, from: Mac, information: &[u8]) {
-        let Ok((header, data)) = NameHeader::parse(information) else {
+        let Ok((header, _)) = NameHeader::parse(information) else {
             self.counts.unknown_frames += 1;
             return;
         };
@@ -207,32 +204,15 @@ impl Station {
                 self.names.handle_timeout(now, pace, output, &mut outcomes);
             }
             NameCommand::NameQuery => self.handle_name_query(now, from, &header),
-            NameCommand::NameRecognized => {
-                let query = self.queries.answered(QueryKind::Find, header.transmit_correlator);
-                if let Some(query) = query {
-                    let query = query.id;
-                    let [_, kind] = header.data2.to_le_bytes();
-                    let is_group = kind == value::GROUP;
-                    let (name, station) = (header.source, from);
-                    self.event(Event::Found { query, name, station, is_group });
-                } else {
-                    self.handle_recognized(now, from, &header);
-                }
-            }
+            NameCommand::NameRecognized => self.handle_recognized(now, from, &header),
             NameCommand::StatusQuery => self.handle_status_query(now, from, &header),
-            NameCommand::StatusResponse => self.handle_status_response(from, &header, data),
-            NameCommand::Datagram | NameCommand::DatagramBroadcast => {
-                let is_broadcast = header.command == NameCommand::DatagramBroadcast;
-                if is_broadcast || self.names.registered(header.destination).is_some() {
-                    let mut memory = self.spare.pop().unwrap_or_default();
-                    memory.extend_from_slice(data);
-                    let to = (!is_broadcast).then_some(header.destination);
-                    let event = Event::Datagram { from: header.source, to, station: from };
-                    self.events.push_back((event, Some(memory)));
-                }
-            }
-            // Trace commands of IBM's adapters: not supported.
-            NameCommand::TerminateTrace | NameCommand::TerminateTraces => {}
+            // We ask no station for its status.
+            NameCommand::StatusResponse => self.counts.unknown_frames += 1,
+            // Datagrams and the trace commands of IBM's adapters: not supported.
+            NameCommand::Datagram
+            | NameCommand::DatagramBroadcast
+            | NameCommand::TerminateTrace
+            | NameCommand::TerminateTraces => {}
         }
         self.report(&outcomes);
     }
@@ -247,27 +227,6 @@ impl Station {
             self.recognize(from, header, 0, 0);
         } else {
             self.handle_call(now, from, header);
-        }
-    }
-
-    fn handle_status_response(&mut self, from: Mac, header: &NameHeader, data: &[u8]) {
-        let Self { queries, status_parts, correlators, output, .. } = self;
-        let whose = (from, permanent_name(self.mac));
-        // Later parts have a correlator of their own.
-        let answer = match queries.answered(QueryKind::Status, header.transmit_correlator) {
-            Some(query) => match AdapterStatus::parse(data) {
-                Ok(status) => {
-                    let state = (status, header.data2);
-                    status_parts.begin(whose, query, state, correlators, output)
-                }
-                Err(_) => Answer::Unasked,
-            },
-            None => status_parts.go_on(whose, header, data, output),
-        };
-        match answer {
-            Answer::Whole(event) => self.event(event),
-            Answer::Part => {}
-            Answer::Unasked => self.counts.unknown_frames += 1,
         }
     }
 

@@ -15,7 +15,6 @@ mod sending;
 mod session;
 mod station;
 mod status;
-mod status_parts;
 
 use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::llc::NUMBERED_LEN;

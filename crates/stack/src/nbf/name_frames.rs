@@ -1,12 +1,10 @@
 //! NetBIOS frames about names.
 
 use lanlab_wire::ethernet::Mac;
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, flag, permanent_name, value};
-use lanlab_wire::netbios_name::Name;
+use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, flag, value};
 
 use super::output::Output;
-use super::status::STATUS_BYTES;
-use crate::netbios::{NameClaim, NameFrames, QueryKind};
+use crate::netbios::{NameClaim, NameFrames};
 
 impl NameFrames for Output {
     fn push_claim(&mut self, claim: NameClaim) {
@@ -41,28 +39,5 @@ impl NameFrames for Output {
             source: claim.name,
         };
         self.push(to, header, &[]);
-    }
-}
-
-impl Output {
-    /// Broadcast a query for the holder of a name, or for adapter status.
-    pub(super) fn push_query(&mut self, kind: QueryKind, name: Name, correlator: u16) {
-        let (command, data1, data2, source) = match kind {
-            QueryKind::Find => (NameCommand::NameQuery, 0, 0, NO_NAME),
-            QueryKind::Status => {
-                let own_name = permanent_name(self.mac);
-                (NameCommand::StatusQuery, value::STATUS_FIRST, STATUS_BYTES, own_name)
-            }
-        };
-        let header = NameHeader {
-            command,
-            data1,
-            data2,
-            transmit_correlator: 0,
-            response_correlator: correlator,
-            destination: name,
-            source,
-        };
-        self.push(Mac::NETBIOS_GROUP, header, &[]);
     }
 }

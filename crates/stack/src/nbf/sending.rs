@@ -31,7 +31,6 @@ pub(super) struct Part<'a> {
 pub(super) struct Habits {
     pub(super) part_bytes: usize,
     pub(super) piggybacks: bool,
-    pub(super) needs_no_ack: bool,
 }
 
 #[derive(Debug)]
@@ -74,20 +73,18 @@ impl Sending {
         self.wait == Wait::Nothing && !self.messages.is_empty()
     }
 
-    /// The next part. The flag says that the message needs no acknowledgement and is complete: call
-    /// [`done`](Self::done).
     pub(super) fn next_part(
         &mut self,
         habits: Habits,
         correlators: &mut Correlators,
-    ) -> Option<(Part<'_>, bool)> {
+    ) -> Option<Part<'_>> {
         if !self.is_ready() {
             return None;
         }
         let message = self.messages.front()?;
         let rest = &message[self.sent_bytes..];
         let data2 = if std::mem::take(&mut self.resynchronizes) { value::RESYNCHRONIZE } else { 0 };
-        let mut data1 = if habits.needs_no_ack { flag::NO_ACK } else { 0 };
+        let mut data1 = 0;
         if rest.len() > habits.part_bytes {
             let mut response_correlator = 0;
             if std::mem::take(&mut self.asks_continue) {
@@ -98,21 +95,20 @@ impl Sending {
             self.sent_bytes += habits.part_bytes;
             let data = &rest[..habits.part_bytes];
             let command = SessionCommand::DataFirstMiddle;
-            return Some((Part { command, data1, data2, response_correlator, data }, false));
+            return Some(Part { command, data1, data2, response_correlator, data });
         }
-        let response_correlator = if habits.needs_no_ack { 0 } else { correlators.next() };
-        if !habits.needs_no_ack && habits.piggybacks {
+        let response_correlator = correlators.next();
+        if habits.piggybacks {
             data1 |= flag::ACK_WITH_DATA_ALLOWED;
         }
         self.sent_bytes = message.len();
         self.wait = Wait::Acknowledgement(response_correlator);
         let command = SessionCommand::DataOnlyLast;
-        let part = Part { command, data1, data2, response_correlator, data: rest };
-        Some((part, habits.needs_no_ack))
+        Some(Part { command, data1, data2, response_correlator, data: rest })
     }
 
     /// The first message is complete. Returns whether there was one.
-    pub(super) fn done(&mut self) -> bool {
+    fn done(&mut self) -> bool {
         let Some(memory) = self.messages.pop_front() else { return false };
         keep(&mut self.spare, memory);
         self.sent_bytes = 0;
@@ -153,14 +149,14 @@ impl Sending {
 mod tests {
     use super::*;
 
-    const HABITS: Habits = Habits { part_bytes: 100, piggybacks: false, needs_no_ack: false };
+    const HABITS: Habits = Habits { part_bytes: 100, piggybacks: false };
 
     fn parts(message_bytes: usize) -> Vec<(SessionCommand, usize)> {
         let mut sending = Sending::new(false);
         sending.push(&vec![7; message_bytes]);
         let mut correlators = Correlators::default();
         let mut parts = vec![];
-        while let Some((part, _)) = sending.next_part(HABITS, &mut correlators) {
+        while let Some(part) = sending.next_part(HABITS, &mut correlators) {
             parts.push((part.command, part.data.len()));
         }
         parts
@@ -182,7 +178,7 @@ mod tests {
         let mut correlators = Correlators::default();
         sending.push(b"one");
         sending.push(b"two");
-        let correlator = sending.next_part(HABITS, &mut correlators).unwrap().0.response_correlator;
+        let correlator = sending.next_part(HABITS, &mut correlators).unwrap().response_correlator;
         assert!(!sending.is_ready());
         for other in [0, correlator - 1, correlator + 1] {
             assert!(!sending.handle_acknowledgement(other));
@@ -197,7 +193,7 @@ mod tests {
         let mut sending = Sending::new(false);
         sending.push(b"not begun");
         sending.handle_receive_outstanding(3);
-        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data, part.data2), (&b"not begun"[..], 0));
         // One without octets has begun, too, once it was sent.
         let mut sending = Sending::new(false);
@@ -206,17 +202,17 @@ mod tests {
         sending.handle_no_receive();
         assert!(sending.next_part(HABITS, &mut correlators).is_none());
         sending.handle_receive_outstanding(0);
-        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data, part.data2), (&b""[..], value::RESYNCHRONIZE));
         // What waits behind it is not held back by what was said before it began.
         let mut sending = Sending::new(true);
         sending.push(&[1; 150]);
         sending.handle_no_receive();
-        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data.len(), part.data1), (100, flag::RECEIVE_CONTINUE));
         sending.handle_no_receive();
         sending.handle_receive_outstanding(500);
-        let part = sending.next_part(HABITS, &mut correlators).unwrap().0;
+        let part = sending.next_part(HABITS, &mut correlators).unwrap();
         assert_eq!((part.data.len(), part.command), (0, SessionCommand::DataOnlyLast));
     }
 }

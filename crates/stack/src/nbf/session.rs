@@ -44,7 +44,6 @@ pub(super) enum Step {
 }
 
 #[derive(Debug)]
-#[expect(clippy::struct_excessive_bools, reason = "independent facts of a session")]
 pub(super) struct Session {
     pub(super) id: SessionId,
     pub(super) phase: Phase,
@@ -56,7 +55,6 @@ pub(super) struct Session {
     pub(super) call: NameCall,
     pub(super) answer_correlator: u16,
     pub(super) habits: Habits,
-    peer_has_no_ack: bool,
     pub(super) is_closing: bool,
     control: VecDeque<SessionHeader>,
     pub(super) sending: Sending,
@@ -77,8 +75,7 @@ impl Session {
             remote_number: 0,
             call: NameCall::new(names),
             answer_correlator: 0,
-            habits: Habits { part_bytes: LONGEST_PART, piggybacks: false, needs_no_ack: false },
-            peer_has_no_ack: false,
+            habits: Habits { part_bytes: LONGEST_PART, piggybacks: false },
             is_closing: false,
             control: VecDeque::new(),
             sending: Sending::new(profile.asks_receive_continue.value),
@@ -131,21 +128,9 @@ impl Session {
         self.habits = Habits {
             part_bytes: usize::from(header.data2).clamp(1, LONGEST_PART),
             piggybacks: profile.piggybacks.value && header.data1 & flag::VERSION_2 != 0,
-            needs_no_ack: false,
         };
-        self.peer_has_no_ack =
-            profile.send_no_ack_able.value && header.data1 & flag::SEND_NO_ACK_ABLE != 0;
         self.phase = Phase::Open;
         self.deadline = None;
-    }
-
-    /// Use the link's acknowledgements alone. False if the other end does not support that.
-    pub(super) fn set_no_ack(&mut self, needs_no_ack: bool) -> bool {
-        if needs_no_ack && !self.peer_has_no_ack {
-            return false;
-        }
-        self.habits.needs_no_ack = needs_no_ack;
-        true
     }
 
     pub(super) fn handle_frame(
@@ -300,23 +285,21 @@ impl Session {
         !self.control.is_empty() || self.phase == Phase::Open && self.sending.is_ready()
     }
 
-    /// Append the next I frame. The flag says that it completes a message.
+    /// Append the next I frame.
     pub(super) fn next_frame(
         &mut self,
         now: Instant,
         correlators: &mut Correlators,
         into: &mut Vec<u8>,
-    ) -> bool {
+    ) {
         self.last_traffic = now;
         if let Some(header) = self.control.pop_front() {
             self.is_over |= header.command == SessionCommand::SessionEnd;
             header.emit(into);
-            return false;
+            return;
         }
         let base = self.header(SessionCommand::DataAck);
-        let Some((part, is_done)) = self.sending.next_part(self.habits, correlators) else {
-            return false;
-        };
+        let Some(part) = self.sending.next_part(self.habits, correlators) else { return };
         let mut header = SessionHeader {
             command: part.command,
             data1: part.data1,
@@ -330,10 +313,6 @@ impl Session {
         }
         header.emit(into);
         into.extend_from_slice(part.data);
-        if is_done {
-            self.sending.done();
-        }
-        is_done
     }
 }
 

@@ -4,20 +4,19 @@ use std::collections::VecDeque;
 
 use lanlab_units::Instant;
 use lanlab_wire::ethernet::{Frame, Mac};
-use lanlab_wire::nbf::{NO_NAME, NameCommand, NameHeader, value};
+use lanlab_wire::nbf::value;
 use lanlab_wire::netbios_name::{Name, suffix};
 
+use super::LONGEST_MESSAGE;
 use super::output::Output;
 use super::peers::Peers;
 use super::session::{Phase, Session};
-use super::status_parts::StatusParts;
-use super::{LONGEST_DATAGRAM, LONGEST_MESSAGE};
 use crate::carrier::{
-    BadPeer, Carrier, Count, Event, NotSent, Peer, QueryId, Readiness, SessionId, SessionIds,
-    StationConfig, Stray, Why,
+    BadPeer, Carrier, Count, Event, NotSent, Peer, Readiness, SessionId, SessionIds, StationConfig,
+    Stray, Why,
 };
 use crate::llc;
-use crate::netbios::{Correlators, Names, Outcome, Queries, QueryKind, QueryPace};
+use crate::netbios::{Correlators, Names, Outcome, QueryPace};
 use crate::profile::Profile;
 use crate::spare::keep;
 
@@ -44,8 +43,6 @@ pub struct Station {
     pub(super) correlators: Correlators,
     pub(super) output: Output,
     pub(super) names: Names,
-    pub(super) queries: Queries,
-    pub(super) status_parts: StatusParts,
     pub(super) peers: Peers,
     pub(super) sessions: Vec<Session>,
     pub(super) ids: SessionIds,
@@ -86,54 +83,6 @@ impl Station {
         (session.phase != Phase::Ending).then_some(session)
     }
 
-    /// Acknowledge messages of a session by the link alone (SEND NO ACK). False if the other end does not support
-    /// that.
-    pub fn set_no_ack(&mut self, id: SessionId, needs_no_ack: bool) -> bool {
-        self.session(id).is_some_and(|session| session.set_no_ack(needs_no_ack))
-    }
-
-    /// Query the holders of a name. Each answer causes [`Event::Found`], then [`Event::QueryFinished`] follows.
-    /// `None` if too many queries are open.
-    pub fn find(&mut self, now: Instant, name: Name) -> Option<QueryId> {
-        self.ask(now, QueryKind::Find, name)
-    }
-
-    /// Query the status of the adapter with this name, or of all with [`Name::ANY`]. Each answer causes
-    /// [`Event::Status`], reassembled if its names span several frames, then [`Event::QueryFinished`] follows.
-    pub fn query_status(&mut self, now: Instant, name: Name) -> Option<QueryId> {
-        self.ask(now, QueryKind::Status, name)
-    }
-
-    fn ask(&mut self, now: Instant, kind: QueryKind, name: Name) -> Option<QueryId> {
-        let id = self.queries.ask(now, kind, name, &mut self.correlators);
-        self.handle_timeout(now);
-        id
-    }
-
-    /// Send a datagram to a name, or broadcast it.
-    ///
-    /// # Errors [`NotSent::TooLong`] above 512 bytes.
-    pub fn send_datagram(&mut self, to: Option<Name>, data: &[u8]) -> Result<(), NotSent> {
-        if data.len() > LONGEST_DATAGRAM {
-            return Err(NotSent::TooLong);
-        }
-        let command = match to {
-            Some(_) => NameCommand::Datagram,
-            None => NameCommand::DatagramBroadcast,
-        };
-        let header = NameHeader {
-            command,
-            data1: 0,
-            data2: 0,
-            transmit_correlator: 0,
-            response_correlator: 0,
-            destination: to.unwrap_or(NO_NAME),
-            source: self.name,
-        };
-        self.output.push(Mac::NETBIOS_GROUP, header, data);
-        Ok(())
-    }
-
     pub fn station_counts(&self) -> Counts {
         Counts { dropped_answers: self.output.dropped, ..self.counts }
     }
@@ -166,8 +115,6 @@ impl Carrier for Station {
             correlators: Correlators::default(),
             output: Output::new(mac),
             names: Names::new(mac),
-            queries: Queries::default(),
-            status_parts: StatusParts::default(),
             peers: Peers::default(),
             sessions: Vec::new(),
             ids,
@@ -290,13 +237,6 @@ impl Carrier for Station {
         let pace = QueryPace::of(&self.profile);
         self.names.handle_timeout(now, pace, sending, &mut outcomes);
         self.report(&outcomes);
-        let (events, parts) = (&mut self.events, &mut self.status_parts);
-        let output = &mut self.output;
-        let push = |kind, name, correlator| output.push_query(kind, name, correlator);
-        self.queries.handle_timeout(now, pace, push, |id| {
-            events.extend(parts.end(id).map(|event| (event, None)));
-            events.push_back((Event::QueryFinished(id), None));
-        });
         for index in 0..self.peers.all.len() {
             let peer = &mut self.peers.all[index];
             peer.link.handle_timeout(now);
@@ -318,8 +258,7 @@ impl Carrier for Station {
             let alive = may_be_silent.then(|| session.last_traffic.plus_nanos(alive_ns));
             [session.deadline, held, alive]
         });
-        let others =
-            [self.names.poll_timeout(), self.queries.poll_timeout(), self.peers.poll_timeout()];
+        let others = [self.names.poll_timeout(), self.peers.poll_timeout()];
         sessions.chain(others).flatten().min()
     }
 
@@ -328,7 +267,7 @@ impl Carrier for Station {
             self.counts.sent_frames += 1;
             return true;
         }
-        let Self { sessions, correlators, events, turn, .. } = self;
+        let Self { sessions, correlators, turn, .. } = self;
         let is_sent = self.peers.poll_transmit(now, self.mac, into, |station, link| {
             while link.has_room() {
                 let count = sessions.len();
@@ -341,10 +280,7 @@ impl Carrier for Station {
                 });
                 let Some(index) = ready else { break };
                 *turn = index + 1;
-                let session = &mut sessions[index];
-                if session.next_frame(now, correlators, link.send()) {
-                    events.push_back((Event::Room(session.id), None));
-                }
+                sessions[index].next_frame(now, correlators, link.send());
             }
         });
         self.settle(now);

@@ -4,19 +4,17 @@ use lanlab_wire::ethernet::MAX_PAYLOAD_LEN;
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::llc::UNNUMBERED_LEN;
 use lanlab_wire::nbf::{
-    AdapterStatus, ENTRY_LEN, FIXED_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
+    AdapterStatus, ENTRY_LEN, NAME_HEADER_LEN, NameCommand, NameEntry, NameHeader, value,
 };
 
 use super::output::Output;
 use super::{LONGEST_DATAGRAM, LONGEST_PART};
 use crate::llc;
-use crate::netbios::{MOST_NAMES, Names};
+use crate::netbios::Names;
 
 const ETHERNET: u8 = 0xfe;
 /// NetBIOS 3.0.
 const VERSION: [u8; 2] = [3, 0];
-/// Bytes of the status with the most names an adapter can have.
-pub(super) const STATUS_BYTES: u16 = (FIXED_LEN + MOST_NAMES * ENTRY_LEN) as u16;
 const LONGEST_STATUS: usize = MAX_PAYLOAD_LEN - UNNUMBERED_LEN - NAME_HEADER_LEN;
 const SESSIONS: u16 = 254;
 

@@ -1,11 +1,10 @@
-//! NetBIOS without its frames: the names of a station, its queries, and its calls to names.
+//! NetBIOS without its frames: the names of a station, and its calls to names.
 //!
 //! NetBIOS over LLC and over IPX share timing and conflict rules, and differ in their frames, which a carrier
 //! writes through its [`NameFrames`].
 
 mod calls;
 mod names;
-mod queries;
 
 use lanlab_wire::ethernet::Mac;
 use lanlab_wire::netbios_name::Name;
@@ -14,8 +13,7 @@ use crate::carrier::CarrierFacts;
 use crate::profile::Profile;
 
 pub(crate) use calls::{NameCall, Unanswered};
-pub(crate) use names::{MOST_NAMES, Names, Outcome};
-pub(crate) use queries::{Queries, Query, QueryKind};
+pub(crate) use names::{Names, Outcome};
 
 pub(crate) const LONGEST_MESSAGE: usize = 0xffff;
 

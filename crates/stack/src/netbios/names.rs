@@ -11,7 +11,7 @@ use super::{Correlators, NameClaim, NameFrames, QueryPace};
 use crate::carrier::{Event, Readiness};
 
 /// Most names of a station, without its permanent one (IBM: 254).
-pub(crate) const MOST_NAMES: usize = 254;
+const MOST_NAMES: usize = 254;
 
 /// Pause before a lost name is claimed again, ns. A part that differs per station is added, as two simultaneous
 /// claims both fail.

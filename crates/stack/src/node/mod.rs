@@ -35,7 +35,7 @@ use crate::ncp::profile::NETWARE_3;
 use crate::profile::Profile;
 
 pub use crate::carrier::{
-    BadPeer, Count, Event, IpxPart, NotSent, Peer, QueryId, Readiness, SegmentFacts, SessionId,
+    BadPeer, Count, Event, IpxPart, NotSent, Peer, Readiness, SegmentFacts, SessionId,
     StationConfig, Stray, Why,
 };
 use carriers::CarrierSet;

@@ -233,8 +233,6 @@ fn messages_are_acknowledged_as_negotiated() {
     let said = hand.message(flag::ACK_WITH_DATA_ALLOWED, b"x");
     assert_eq!(said, [(ack(&hand), vec![])]);
     assert_eq!(hand.send(b"answer")[0].0.data1, 0);
-    assert!(!hand.node.nbf().unwrap().set_no_ack(hand.id, true));
-    assert!(hand.node.nbf().unwrap().set_no_ack(hand.id, false));
 }
 
 #[test]
@@ -292,12 +290,6 @@ fn messages_are_split_to_the_peer_size_and_wait_for_receive_continue() {
     assert_eq!(hand.happened(&Event::Room(hand.id)), 1);
     hand.say(with_ack, b"with");
     assert_eq!(hand.happened(&Event::Room(hand.id)), 2);
-    // Without acknowledgements each message is done when its last part has gone.
-    assert!(hand.node.nbf().unwrap().set_no_ack(hand.id, true));
-    let said = hand.send(&message);
-    assert_eq!(said.iter().map(|one| one.0.data1).collect::<Vec<_>>(), [flag::NO_ACK; 3]);
-    assert_eq!(said[2].0.response_correlator, 0);
-    assert_eq!(hand.happened(&Event::Room(hand.id)), 3);
 }
 
 /// IBM, "No Receive" and "Receive Outstanding": the sender goes on with the octet after those that were accepted.
@@ -573,14 +565,10 @@ fn frames_names_and_queries_have_exact_limits() {
     assert_eq!(after.sent_frames - before.sent_frames, 128);
 
     let nbf = node.nbf().unwrap();
-    let queries = (0..70).filter(|_| nbf.find(now, name(5)).is_some()).count();
-    assert_eq!(queries, 64);
     let name = |number| Name::new(&format!("N{number}"), 0).unwrap();
     assert!(nbf.claim(now, name(0), false) && !nbf.claim(now, name(0), true), "it is there");
     let more = (1..300).filter(|number| nbf.claim(now, name(*number), false)).count();
     assert_eq!(more, 252, "254 with its own and the first");
-    assert_eq!(nbf.send_datagram(None, &[0; 512]), Ok(()));
-    assert_eq!(nbf.send_datagram(None, &[0; 513]), Err(NotSent::TooLong));
 }
 
 /// How long a name that is another's is left to it: ten seconds and 40 ms for each of the last octet of the address.
@@ -664,23 +652,10 @@ fn adapter_status_reports_the_counters_of_the_station() {
     assert!(seen > 100 && after[1] > before[1]);
     assert_eq!(segment.program(1).received.len(), 10);
     for asked in [0, 1] {
-        let asking = 1 - asked;
         segment.run_until(ms(181_000));
         let links = segment.node(asked).nbf().unwrap().link_counts();
         let counts = segment.node(asked).nbf().unwrap().station_counts();
-        segment.with(asking, |now, node, _| node.nbf().unwrap().query_status(now, name(asked)));
-        let until = segment.now.plus_nanos(100_000_000);
-        segment.run_until(until);
-        let status: Vec<AdapterStatus> = segment
-            .program(asking)
-            .events
-            .iter()
-            .filter_map(|(_, event)| match event {
-                Event::Status { status, .. } => Some(*status.clone()),
-                _ => None,
-            })
-            .collect();
-        assert_eq!(status.len(), 1);
+        let status = segment.with(asked, |now, node, _| status_of(node, now, name(asked)));
         let entry = NameEntry { name: name(asked), number: 2, state: NameEntry::REGISTERED };
         let expected = AdapterStatus {
             mac: mac(asked),
@@ -706,7 +681,7 @@ fn adapter_status_reports_the_counters_of_the_station() {
             name_count: 1,
             names: vec![entry],
         };
-        assert_eq!(status[0], expected);
+        assert_eq!(status, expected);
         let mut number = |key| segment.counted(asked, key);
         assert_eq!(number("information_sent"), links.information_sent);
         assert_eq!(number("information_sent_again"), links.information_sent_again);
@@ -719,12 +694,26 @@ fn adapter_status_reports_the_counters_of_the_station() {
     let first = segment.node(0).nbf().unwrap().link_counts();
     assert!(first.information_sent_again > 0 && first.t1_expiries > 0);
     let own = permanent_name(mac(1));
-    segment.with(0, |now, node, _| node.nbf().unwrap().query_status(now, own));
-    let until = segment.now.plus_nanos(100_000_000);
-    let before = segment.program(0).events.len();
-    segment.run_until(until);
-    let is_status = |(_, event): &(Instant, Event)| matches!(event, Event::Status { .. });
-    assert_eq!(segment.program(0).events[before..].iter().filter(|one| is_status(one)).count(), 1);
+    let status = segment.with(1, |now, node, _| status_of(node, now, own));
+    assert_eq!((status.mac, status.name_count), (mac(1), 1));
+}
+
+/// What a station answers to a query for the status of this name.
+fn status_of(node: &mut Node, now: Instant, of: Name) -> AdapterStatus {
+    let mut query = named(NameCommand::StatusQuery, [of, NO_NAME], [0, 77]);
+    query[8] = 1;
+    query[9..11].copy_from_slice(&1_454_u16.to_le_bytes());
+    let header =
+        Header { destination: Mac::NETBIOS_GROUP, source: STRANGER, framing: Framing::Llc };
+    let mut frame = vec![];
+    Frame { header, payload: &query }.emit(&mut frame).unwrap();
+    node.handle_frame(now, &frame);
+    let mut sent = vec![];
+    assert!(node.poll_transmit(now, &mut sent));
+    let answer = Frame::parse(&sent).unwrap();
+    let (header, data) = NameHeader::parse(&answer.payload[3..]).unwrap();
+    assert_eq!((header.command, header.transmit_correlator), (NameCommand::StatusResponse, 77));
+    AdapterStatus::parse(data).unwrap()
 }
 
 /// Two stations that both have a name: the caller says so to both.
@@ -750,6 +739,10 @@ fn a_second_answer_to_a_call_is_a_name_conflict() {
     other[12] ^= 1;
     hand.give(mac(0), &other);
     assert_eq!(hand.node.nbf().unwrap().station_counts().unknown_frames, unknown + 1);
+    // We never ask for a status.
+    let status = named(NameCommand::StatusResponse, [name(0), name(3)], [0, 0]);
+    hand.give(mac(0), &status);
+    assert_eq!(hand.node.nbf().unwrap().station_counts().unknown_frames, unknown + 2);
     let linked = hand.give(mac(0), &answer(&called, 9));
     assert_eq!(linked, [[0xf0, 0xf0, 0x7f]]);
     // The same station again says nothing new; another one is said.
@@ -762,92 +755,6 @@ fn a_second_answer_to_a_call_is_a_name_conflict() {
     let said = commands(&hand.drain());
     assert_eq!((said.len(), said[0].command), (1, NameCommand::NameInConflict));
     assert_eq!((said[0].destination, said[0].source), (name(3), permanent_name(mac(0))));
-}
-
-/// What is left of the names is asked for where the frame was too short, and only then.
-#[test]
-fn an_adapter_status_is_complete_when_no_names_remain() {
-    for (count, names, flags, is_asked) in [
-        (3, 2, value::STATUS_FRAME_LIMIT, true),
-        (3, 2, 0, false),
-        (3, 3, value::STATUS_FRAME_LIMIT, false),
-        // A query for more than one name looks like a first one.
-        (3, 1, value::STATUS_FRAME_LIMIT, false),
-    ] {
-        let (node, now) = station();
-        let mut hand = Hand {
-            node,
-            now,
-            id: SessionId(0),
-            events: vec![],
-            numbers: [0; 2],
-            sent: 0,
-            received: 0,
-        };
-        let query = hand.node.nbf().unwrap().query_status(now, name(5)).unwrap();
-        let asked = commands(&hand.drain())[0];
-        let entry = |number| NameEntry { name: name(number), number: 2, state: 4 };
-        let names: Vec<_> = (0..names).map(entry).collect();
-        let status = AdapterStatus {
-            mac: STRANGER,
-            version: [3, 0],
-            adapter_type: 0xfe,
-            minutes: 1,
-            frame_rejects_received: 0,
-            frame_rejects_sent: 0,
-            information_receive_errors: 0,
-            aborted_transmissions: 0,
-            sent_packets: 0,
-            received_packets: 0,
-            information_send_errors: 0,
-            lost_for_buffers: 0,
-            t1_expiries: 0,
-            ti_expiries: 0,
-            control_blocks: [0; 3],
-            send_buffer_shortages: 0,
-            longest_datagram_bytes: 512,
-            sessions: [0; 3],
-            longest_session_packet_bytes: 1_482,
-            name_count: count,
-            names: names.clone(),
-        };
-        let mut data = vec![];
-        status.emit(&mut data);
-        let answer = |asked: &NameHeader, flags: u16, data: &[u8]| {
-            let header = NameHeader {
-                command: NameCommand::StatusResponse,
-                data1: names.len() as u8,
-                data2: flags | data.len() as u16,
-                transmit_correlator: asked.response_correlator,
-                response_correlator: 0,
-                destination: asked.source,
-                source: asked.destination,
-            };
-            let mut pdu = vec![0xf0, 0xf0, 0x03];
-            header.emit(&mut pdu);
-            [&pdu[..], data].concat()
-        };
-        let more = commands(&hand.give(mac(0), &answer(&asked, flags, &data)));
-        assert_eq!(more.len(), usize::from(is_asked));
-        let whole = |hand: &Hand| {
-            let is_state = |event: &Event| matches!(event, Event::Status { query: found, .. } if *found == query);
-            hand.events.iter().filter(|one| is_state(&one.0)).count()
-        };
-        assert_eq!(whole(&hand), usize::from(!is_asked));
-        if is_asked {
-            // Two have come, and the rest of the buffer is left; what answers another question is none of it.
-            let expected = (2, 60 + 254 * 18 - 60 - 2 * 18);
-            assert_eq!((more[0].data1, more[0].data2), expected);
-            let mut rest = vec![];
-            entry(2).emit(&mut rest);
-            let unknown = hand.node.nbf().unwrap().station_counts().unknown_frames;
-            let other = NameHeader { response_correlator: 9_999, ..more[0] };
-            hand.give(mac(0), &answer(&other, 0, &rest));
-            assert_eq!(hand.node.nbf().unwrap().station_counts().unknown_frames, unknown + 1);
-            hand.give(mac(0), &answer(&more[0], 0, &rest));
-            assert_eq!(whole(&hand), 1);
-        }
-    }
 }
 
 /// A buffer that is as long as a frame is too small for the state, and not the frame for the buffer.

@@ -18,7 +18,6 @@ mod schedules;
 mod segment;
 mod sessions;
 mod smb;
-mod states;
 mod stubborn;
 mod tshark;
 mod unchanged;

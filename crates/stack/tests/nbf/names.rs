@@ -1,4 +1,4 @@
-//! Names: claims, conflicts, groups, queries, datagrams.
+//! Names: claims, conflicts, groups.
 
 use lanlab_medium::Topology;
 use lanlab_stack::node::Event;
@@ -73,63 +73,4 @@ fn a_group_name_has_many_members_and_excludes_a_unique_name() {
     // Every member objects; the first objection ends the claim.
     assert_eq!(third.len(), 2, "{third:?}");
     assert!(matches!(third[1], Event::Conflict(found, _) if found == group));
-}
-
-#[test]
-fn every_holder_of_a_name_is_found() {
-    let mut segment = stations(3, profile::WINDOWS_NT);
-    let group = Name::new("SHOP", 0).unwrap();
-    segment.run_until(ms(2_000));
-    for station in 1..3 {
-        segment.with(station, |now, node, _| node.nbf().unwrap().claim(now, group, true));
-    }
-    segment.run_until(ms(4_000));
-    let query = segment.with(0, |now, node, _| node.nbf().unwrap().find(now, group)).unwrap();
-    segment.run_until(ms(6_000));
-    let found: Vec<_> = events(&segment, 0)[1..].to_vec();
-    for station in [mac(1), mac(2)] {
-        let one = Event::Found { query, name: group, station, is_group: true };
-        // One answer for each of three queries.
-        assert_eq!(found.iter().filter(|event| **event == one).count(), 3);
-    }
-    assert_eq!(found.last(), Some(&Event::QueryFinished(query)));
-}
-
-#[test]
-fn adapter_status_lists_its_names() {
-    let mut segment = stations(2, profile::WINDOWS_NT);
-    let group = Name::new("SHOP", 0).unwrap();
-    segment.run_until(ms(2_000));
-    segment.with(1, |now, node, _| node.nbf().unwrap().claim(now, group, true));
-    segment.run_until(ms(125_000));
-    segment.with(0, |now, node, _| node.nbf().unwrap().query_status(now, Name::ANY)).unwrap();
-    segment.run_until(ms(126_000));
-    let status = events(&segment, 0).into_iter().find_map(|event| match event {
-        Event::Status { station, status, .. } => Some((station, status)),
-        _ => None,
-    });
-    let (station, status) = status.unwrap();
-    assert_eq!((station, status.mac, status.minutes), (mac(1), mac(1), 2));
-    let names: Vec<_> = status.names.iter().map(|entry| (entry.name, entry.state)).collect();
-    assert_eq!(names, [(name(1), 0x04), (group, 0x84)]);
-    assert_eq!((status.name_count, status.adapter_type), (2, 0xfe));
-}
-
-#[test]
-fn datagrams_reach_the_owner_of_the_name() {
-    let mut segment = stations(3, profile::WINDOWS_NT);
-    segment.run_until(ms(2_000));
-    segment.with(0, |_, node, _| {
-        node.nbf().unwrap().send_datagram(Some(name(1)), b"for one").unwrap();
-        node.nbf().unwrap().send_datagram(None, b"for all").unwrap();
-        node.nbf().unwrap().send_datagram(Some(name(2)), &[0; 513]).unwrap_err();
-    });
-    segment.run_until(ms(2_100));
-    assert_eq!(segment.program(1).datagrams, [b"for one", b"for all"]);
-    assert_eq!(segment.program(2).datagrams, [b"for all"]);
-    assert!(events(&segment, 1).contains(&Event::Datagram {
-        from: name(0),
-        to: Some(name(1)),
-        station: mac(0),
-    }));
 }

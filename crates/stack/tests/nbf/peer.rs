@@ -14,7 +14,6 @@ pub struct Peer {
     pub sessions: Vec<SessionId>,
     pub facts: Option<CarrierFacts>,
     pub received: Vec<Vec<u8>>,
-    pub datagrams: Vec<Vec<u8>>,
     pub to_send: VecDeque<Vec<u8>>,
     pub ended: BTreeMap<SessionId, Why>,
     /// Messages are answered by the same message.
@@ -61,7 +60,6 @@ impl Program for Peer {
                 }
                 self.received.push(message.clone());
             }
-            Event::Datagram { .. } => self.datagrams.push(message.clone()),
             Event::Room(_) => self.unacknowledged -= 1,
             Event::Ended(session, why) => {
                 self.ended.insert(*session, *why);

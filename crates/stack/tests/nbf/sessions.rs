@@ -169,26 +169,6 @@ fn a_paused_receiver_gets_the_whole_message_on_resume() {
 }
 
 #[test]
-fn messages_without_acknowledgement_need_a_peer_that_understands_them() {
-    let (nt, dos) = (profile::WINDOWS_NT, profile::DOS);
-    for (callee, is_able) in [(nt, true), (dos, false)] {
-        let (mut segment, id) = pair([nt, callee], [Peer::default(), Peer::default()], 1);
-        segment.run_until(ms(4_500));
-        let agreed = segment.with(0, |_, node, _| node.nbf().unwrap().set_no_ack(id, true));
-        assert_eq!(agreed, is_able);
-        segment.with(0, |now, node, program| {
-            program.to_send.extend([pattern(1, 5_000), pattern(2, 5_000)]);
-            program.pump(now, node);
-        });
-        segment.run_until(ms(8_000));
-        assert_eq!(segment.program(1).received, [pattern(1, 5_000), pattern(2, 5_000)]);
-        // Without them the receiver sends no I frame at all but CONFIRM and RECEIVE CONTINUE.
-        let acknowledged = segment.node(1).nbf().unwrap().link_counts().information_sent;
-        assert_eq!(acknowledged, if is_able { 2 } else { 4 });
-    }
-}
-
-#[test]
 fn two_sessions_share_one_link_and_end_apart() {
     let nt = profile::WINDOWS_NT;
     let (mut segment, first) = pair([nt, nt], [Peer::default(), Peer::echoing()], 1);
