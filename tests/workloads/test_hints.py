@@ -214,6 +214,7 @@ OTHERS = {
     "raw frames need the rights": "the system allows no raw frames",
     "enable the interface": "the interface of raw frames is down",
     "name the bucket as the share": "S3, and no bucket is named",
+    "see whether a forced command": "the program for SFTP ends before its first message",
     "check whether the server's login shell": "SFTP begins with a length that no message has",
     "enable one of those": "no key exchange, cipher or host key is in common",
     "name the server's key": "no known_hosts is there and no key was named",

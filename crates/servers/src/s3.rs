@@ -136,6 +136,7 @@ impl Served {
             Operation::PutObject => self.put_object(&asked, payload, body).await,
             Operation::CopyObject => self.copy_object(&asked).await,
             Operation::DeleteObject => self.delete_object(asked.key).await,
+            Operation::DeleteObjects => self.delete_objects(&asked, payload, body).await,
             Operation::CreateMultipartUpload => self.create_upload(&asked),
             Operation::UploadPart => self.upload_part(&asked, payload, body).await,
             Operation::CompleteMultipartUpload => self.complete_upload(&asked, payload, body).await,

@@ -24,7 +24,7 @@ async fn the_bucket_exists_and_cannot_be_deleted() {
         ("PUT /other", 403, "AccessDenied"),
         ("GET /other", 404, "NoSuchBucket"),
         ("DELETE /lanlab", 501, "NotImplemented"),
-        ("POST /lanlab?delete", 501, "NotImplemented"),
+        ("POST /lanlab?delete", 400, "MalformedXML"),
         ("GET /lanlab/none", 404, "NoSuchKey"),
         ("GET /lanlab/a//b", 400, "KeyTooLongError"),
         ("GET /lanlab/../x", 400, "KeyTooLongError"),
@@ -87,8 +87,53 @@ async fn an_object_keeps_the_time_that_rclone_gives_it() {
     assert_eq!(ask(&serving, "PUT /lanlab/x", &replaced, b"").await.status, 200);
     assert!(ask(&serving, "HEAD /lanlab/x", &[], b"").await.head.contains("mtime: 7.000000000"));
     assert_eq!(std::fs::read(root.path().join("x")).unwrap(), b"abd");
+    std::fs::write(root.path().join("q?a b=1"), "odd").unwrap();
+    let odd = ["x-amz-copy-source: lanlab/q%3Fa%20b%3D1"];
+    assert_eq!(ask(&serving, "PUT /lanlab/z", &odd, b"").await.status, 200);
+    assert_eq!(std::fs::read(root.path().join("z")).unwrap(), b"odd");
+    let version = ["x-amz-copy-source: lanlab/x?versionId=1"];
+    assert_eq!(code(&ask(&serving, "PUT /lanlab/z", &version, b"").await), "InvalidArgument");
     let elsewhere = ["x-amz-copy-source: /lanlab/../x"];
     assert_eq!(code(&ask(&serving, "PUT /lanlab/z", &elsewhere, b"").await), "KeyTooLongError");
+    serving.end().await;
+}
+
+#[tokio::test]
+async fn many_objects_are_deleted_at_once_and_each_failure_is_named() {
+    let root = tempfile::tempdir().unwrap();
+    let serving = open_bucket(root.path()).await;
+    for name in ["a&b", "in/deep", "stays"] {
+        assert_eq!(ask(&serving, &format!("PUT /lanlab/{name}"), &[], b"x").await.status, 200);
+    }
+    let object = |key: &str| format!("<Object><Key>{key}</Key></Object>");
+    let keys = ["a&amp;b", "in/deep", "none", "../x"].map(object).concat();
+    let asked = format!("<Delete>{keys}</Delete>");
+    let said = ask(&serving, "POST /lanlab/?delete", &[], asked.as_bytes()).await;
+    assert_eq!(said.status, 200);
+    let deleted = ["a&amp;b", "in/deep", "none"];
+    for key in deleted {
+        assert!(said.body.contains(&format!("<Deleted><Key>{key}</Key></Deleted>")), "{said:?}");
+    }
+    assert!(said.body.contains("<Error><Key>../x</Key><Code>KeyTooLongError</Code>"), "{said:?}");
+    let left: Vec<_> =
+        std::fs::read_dir(root.path()).unwrap().map(|entry| entry.unwrap()).collect();
+    assert_eq!(left.len(), 1, "{left:?}");
+
+    let quiet = format!("<Delete><Quiet>true</Quiet>{}</Delete>", object("none"));
+    let said = ask(&serving, "POST /lanlab?delete", &[], quiet.as_bytes()).await;
+    assert!(said.status == 200 && !said.body.contains("Key"), "{said:?}");
+    // A version, too many, a wrong checksum: nothing is deleted.
+    let version = "<Delete><Object><Key>stays</Key><VersionId>1</VersionId></Object></Delete>";
+    let many = format!("<Delete>{}</Delete>", object("stays").repeat(1001));
+    for document in [version, &many, "<Delete></Delete>", "<Delete"] {
+        let said = ask(&serving, "POST /lanlab?delete", &[], document.as_bytes()).await;
+        assert_eq!(code(&said), "MalformedXML");
+    }
+    let wrong = ["Content-MD5: rL0Y20zC+Fzt72VPzMSk2A=="];
+    let stays = format!("<Delete>{}</Delete>", object("stays"));
+    let said = ask(&serving, "POST /lanlab?delete", &wrong, stays.as_bytes()).await;
+    assert_eq!(code(&said), "BadDigest");
+    assert!(root.path().join("stays").exists());
     serving.end().await;
 }
 

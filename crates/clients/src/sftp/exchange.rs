@@ -214,7 +214,7 @@ fn lock(shared: &Shared) -> std::sync::MutexGuard<'_, Awaited> {
 
 async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::Sender<Bytes>) {
     let mut frames = Frames::default();
-    let mut version = Some(version);
+    let (mut version, mut status) = (Some(version), None);
     let why = loop {
         match channel.wait().await {
             Some(ChannelMsg::Data { data }) => {
@@ -223,8 +223,16 @@ async fn read(mut channel: ChannelReadHalf, awaited: Shared, version: oneshot::S
                     break why;
                 }
             }
+            Some(ChannelMsg::ExitStatus { exit_status }) => status = Some(exit_status),
+            // Its exit status follows.
+            Some(ChannelMsg::Eof) if version.is_some() => {}
             Some(ChannelMsg::Eof | ChannelMsg::Close) | None => {
-                break Fault::new(Class::Reset, "the server ended the session");
+                let Some(status) = status.filter(|_| version.is_some()) else {
+                    break Fault::new(Class::Reset, "the server ended the session");
+                };
+                let message = format!("the program for SFTP ended at once with status {status}");
+                break Fault::new(Class::Unsupported, message)
+                    .hint("see whether a forced command or the login shell keeps the user out");
             }
             // Words for a person, window sizes.
             Some(_) => {}

@@ -9,7 +9,7 @@ use hyper::header::{
 };
 use hyper::http::response::Builder;
 use hyper::{Response, StatusCode};
-use lanlab_wire::{calendar, percent};
+use lanlab_wire::{calendar, percent, xml};
 
 use super::super::http::{FileBody, Lingering, octets_asked};
 use super::answers::{Answer, built, document, empty, with_body};
@@ -17,11 +17,14 @@ use super::authentication::Payload;
 use super::receive::Intake;
 use super::refusal::{Code, Refusal};
 use super::request::Asked;
-use super::store::Found;
+use super::store::{Found, Store};
 use super::{BUCKET, Served};
 
 /// Most bytes in one upload, as in S3.
 pub const MAX_BYTES: u64 = 5 << 30;
+
+/// Most keys in a `Delete` document, as in S3.
+const MAX_DELETED: usize = 1000;
 
 impl Served {
     pub(super) async fn head_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
@@ -97,12 +100,10 @@ impl Served {
 
     pub(super) async fn copy_object(&self, asked: &Asked) -> Result<Answer, Refusal> {
         let from = asked.field("x-amz-copy-source").unwrap_or_default();
-        let from = percent::decode(from.strip_prefix('/').unwrap_or(from));
-        let Some((bucket, from)) = from
-            .as_deref()
-            .filter(|from| !from.contains('?'))
-            .and_then(|from| from.split_once('/'))
-        else {
+        // A version follows a `?` that is not encoded.
+        let decoded = percent::decode(from.strip_prefix('/').unwrap_or(from));
+        let decoded = decoded.as_deref().filter(|_| !from.contains('?'));
+        let Some((bucket, from)) = decoded.and_then(|from| from.split_once('/')) else {
             let message = "`x-amz-copy-source`: allowed: a bucket, `/` and a key, without version";
             return Err(Refusal::new(Code::InvalidArgument, message));
         };
@@ -141,6 +142,52 @@ impl Served {
         self.with(move |store| Ok(store.remove(&key)?)).await?;
         Ok(empty(StatusCode::NO_CONTENT))
     }
+
+    pub(super) async fn delete_objects(
+        &self,
+        asked: &Asked,
+        payload: Payload,
+        body: Lingering,
+    ) -> Result<Answer, Refusal> {
+        let (keys, is_quiet) = to_delete(&self.document(asked, payload, body).await?)?;
+        let remove = |store: &Store, key: String| (store.remove(&key), key);
+        let removed = self.with(move |store| {
+            Ok(keys.into_iter().map(|key| remove(store, key)).collect::<Vec<_>>())
+        });
+        let removed = removed.await?;
+        Ok(document("DeleteResult", |answer| {
+            for (removed, key) in removed {
+                let name = if removed.is_ok() { "Deleted" } else { "Error" };
+                if is_quiet && removed.is_ok() {
+                    continue;
+                }
+                answer.open(name);
+                answer.text("Key", &key);
+                if let Err(error) = removed {
+                    Refusal::from(error).describe(answer);
+                }
+                answer.close(name);
+            }
+        }))
+    }
+}
+
+/// The keys in a `Delete` document, and whether only errors are reported.
+fn to_delete(document: &[u8]) -> Result<(Vec<String>, bool), Refusal> {
+    let (mut keys, mut is_quiet, mut is_right) = (Vec::new(), false, true);
+    let read = xml::elements(document, |names, text| {
+        match names.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+            ["Delete", "Object", "Key"] => keys.push(text.to_owned()),
+            ["Delete", "Quiet"] => is_quiet = text.trim() == "true",
+            ["Delete"] | ["Delete", "Object"] => {}
+            _ => is_right = false,
+        }
+    });
+    if read.is_err() || !is_right || !(1..=MAX_DELETED).contains(&keys.len()) {
+        let message = "allowed: `Delete` with 1 to 1000 `Object`s of `Key`, and `Quiet`";
+        return Err(Refusal::new(Code::MalformedXML, message));
+    }
+    Ok((keys, is_quiet))
 }
 
 /// The head of a response with `count` bytes of an object, or of a HEAD request.

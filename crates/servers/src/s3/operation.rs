@@ -27,6 +27,7 @@ pub enum Operation {
     PutObject,
     CopyObject,
     DeleteObject,
+    DeleteObjects,
     CreateMultipartUpload,
     UploadPart,
     CompleteMultipartUpload,
@@ -71,9 +72,7 @@ impl Operation {
             (Level::Object, &Method::DELETE) => Self::DeleteObject,
             (Level::Object, &Method::POST) if has("uploads") => Self::CreateMultipartUpload,
             (Level::Object, &Method::POST) if has("uploadId") => Self::CompleteMultipartUpload,
-            (Level::Bucket, &Method::POST) if has("delete") => {
-                return Err(Refusal::new(Code::NotImplemented, "objects are deleted one by one"));
-            }
+            (Level::Bucket, &Method::POST) if has("delete") => Self::DeleteObjects,
             (Level::Bucket, &Method::DELETE) => {
                 return Err(Refusal::new(Code::NotImplemented, "the one bucket stays"));
             }
@@ -125,6 +124,7 @@ impl Operation {
                 "encoding-type",
                 "fetch-owner",
             ],
+            Self::DeleteObjects => &["delete"],
             Self::CreateMultipartUpload => &["uploads"],
             Self::UploadPart => &["uploadId", "partNumber"],
             Self::CompleteMultipartUpload | Self::AbortMultipartUpload => &["uploadId"],
@@ -176,6 +176,7 @@ mod tests {
         assert_eq!(of("PUT", "/b/k?Signature=0&Expires=1"), Ok(Operation::PutObject));
         assert_eq!(of("PUT", "/b/k?partNumber=1&uploadId=u"), Ok(Operation::UploadPart));
         assert_eq!(of("POST", "/b/k?uploads"), Ok(Operation::CreateMultipartUpload));
+        assert_eq!(of("POST", "/b/?delete"), Ok(Operation::DeleteObjects));
     }
 
     #[test]
@@ -184,7 +185,6 @@ mod tests {
             assert_eq!(of("GET", uri), Err(Code::NotImplemented), "{uri}");
         }
         assert_eq!(of("GET", "/b/k?uploadId=u"), Err(Code::NotImplemented));
-        assert_eq!(of("POST", "/b?delete"), Err(Code::NotImplemented));
         assert_eq!(of("DELETE", "/b"), Err(Code::NotImplemented));
         assert_eq!(of("POST", "/b/k"), Err(Code::MethodNotAllowed));
         assert_eq!(of("PATCH", "/b/k"), Err(Code::MethodNotAllowed));

@@ -80,11 +80,15 @@ impl Refusal {
         Self { code, message: message.into() }
     }
 
+    pub fn describe(&self, document: &mut Document) {
+        document.text("Code", self.code.name());
+        document.text("Message", &self.message);
+    }
+
     pub fn answer(&self) -> Answer {
         let mut document = Document::new();
         document.open("Error");
-        document.text("Code", self.code.name());
-        document.text("Message", &self.message);
+        self.describe(&mut document);
         document.close("Error");
         let builder = Response::builder().status(self.code.status());
         with_body(builder.header(CONTENT_TYPE, "application/xml"), document.finish())

@@ -86,6 +86,25 @@ fn servers_are_verified_by_each_kind_of_host_key() {
 }
 
 #[test]
+fn a_forced_command_instead_of_sftp_is_named() {
+    if !can_run("/usr/sbin/sshd", true) || !can_run("openssl", false) {
+        return;
+    }
+    let (folder, home) = (TempDir::new().unwrap(), TempDir::new().unwrap());
+    ssh_keygen(&folder.path().join("key"), "ed25519", &["-N", ""]);
+    let key = format!("HostKey {}/key\n", folder.path().display());
+    for (command, status) in [("/bin/false", 1), ("exit 7", 7), ("exec >&-; sleep 0.2; exit 3", 3)]
+    {
+        let lines = format!("{key}ForceCommand {command}\n");
+        let (_running, port) = openssh(folder.path(), home.path(), &lines);
+        let fault = run(log_in(folder.path(), port, &["key"])).unwrap_err();
+        assert_eq!(fault.class, Class::Unsupported, "{fault}");
+        assert!(fault.message.ends_with(&format!("ended at once with status {status}")), "{fault}");
+        assert!(fault.hint.is_some_and(|hint| hint.contains("a forced command")));
+    }
+}
+
+#[test]
 fn the_rsa_key_of_dropbear_is_checked() {
     // Debian's has no server of SFTP in it: its host key is checked before one is asked for.
     if !can_run("dropbear", true) || !can_run("ssh-keyscan", false) {
