@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import clients_of_serve_java as java
+import clients_of_serve_s3 as s3
 
 
 @dataclass(frozen=True)
@@ -167,80 +168,6 @@ try: smbclient.stat(at('a.bin'), **kw)
 except OSError as error: print('differs: `stat` and `copyfile` fail: STATUS_NOT_SUPPORTED' if 'SUPPORTED' in str(error) else f'differs: {error}')
 """
 
-_BOTO3 = """
-import boto3
-from botocore.config import Config
-c = boto3.client('s3', endpoint_url=f'http://{host}:{port}', aws_access_key_id=name,
-    aws_secret_access_key=secret, region_name='us-east-1',
-    config=Config(s3={'addressing_style': 'path'}, retries={'max_attempts': 1}))
-c.upload_file('up.bin', 'lanlab', 'a.bin'); c.download_file('lanlab', 'a.bin', 'down.bin')
-c.put_object(Bucket='lanlab', Key='d/x', Body=b'x')
-assert [o['Key'] for o in c.list_objects_v2(Bucket='lanlab', Prefix='d/')['Contents']] == ['d/x']
-try: c.put_object(Bucket='lanlab', Key='d/x', Body=b'new', IfNoneMatch='*'); raise SystemExit('not refused')
-except c.exceptions.ClientError as error: assert error.response['ResponseMetadata']['HTTPStatusCode'] == 412
-assert c.get_object(Bucket='lanlab', Key='d/x')['Body'].read() == b'x'
-c.copy_object(Bucket='lanlab', Key='d/y', CopySource='lanlab/d/x'); c.delete_object(Bucket='lanlab', Key='d/x')
-c.delete_object(Bucket='lanlab', Key='d/y')
-"""
-
-_AWS = """
-aws --version
-export AWS_ACCESS_KEY_ID=$NAME AWS_SECRET_ACCESS_KEY=$SECRET AWS_DEFAULT_REGION=us-east-1
-a() { aws --endpoint-url http://$HOST:$PORT s3 "$@"; }
-a cp up.bin s3://lanlab/a.bin; a cp s3://lanlab/a.bin down.bin; a ls s3://lanlab/
-mkdir tree; echo x > tree/x; a sync tree s3://lanlab/tree; a mv s3://lanlab/tree/x s3://lanlab/tree/y
-a rm --recursive s3://lanlab/tree
-"""
-
-_MINIO_GO = r"""
-mkdir go; cat > go/main.go <<'G'
-package main
-
-import (
-	"bytes"
-	"context"
-	"fmt"
-	"os"
-
-	"github.com/minio/minio-go/v7"
-	"github.com/minio/minio-go/v7/pkg/credentials"
-)
-
-func check(err error) {
-	if err != nil {
-		fmt.Println(err)
-		os.Exit(1)
-	}
-}
-
-func main() {
-	ctx := context.Background()
-	for _, trailing := range []bool{false, true} {
-		c, err := minio.New(os.Getenv("HOST")+":"+os.Getenv("PORT"), &minio.Options{
-			Creds:        credentials.NewStaticV4(os.Getenv("NAME"), os.Getenv("SECRET"), ""),
-			BucketLookup: minio.BucketLookupPath, TrailingHeaders: trailing})
-		check(err)
-		_, err = c.FPutObject(ctx, "lanlab", "a.bin", "up.bin", minio.PutObjectOptions{})
-		check(err)
-		check(c.FGetObject(ctx, "lanlab", "a.bin", "down.bin", minio.GetObjectOptions{}))
-		large := bytes.Repeat([]byte("0123456789abcdef"), 1<<20)
-		_, err = c.PutObject(ctx, "lanlab", "d/large", bytes.NewReader(large), int64(len(large)), minio.PutObjectOptions{PartSize: 5 << 20})
-		check(err)
-		found, err := c.StatObject(ctx, "lanlab", "d/large", minio.StatObjectOptions{})
-		check(err)
-		if found.Size != int64(len(large)) {
-			fmt.Println("large object:", found.Size)
-			os.Exit(1)
-		}
-		check(c.RemoveObject(ctx, "lanlab", "d/large", minio.RemoveObjectOptions{}))
-	}
-}
-G
-(cd go; go mod init probe; go get github.com/minio/minio-go/v7@v7.4.1; go mod tidy; go build -o ../probe .) >go.log 2>&1 || { cat go.log; exit 1; }
-grep 'minio-go' go/go.mod
-./probe
-"""
-
 _SFTP_PARAMIKO = """
 import paramiko
 t = paramiko.Transport((host, port)); t.connect(username=name, password=secret)
@@ -250,6 +177,16 @@ s.mkdir('d'); s.open('d/x', 'w').close(); assert s.listdir('d') == ['x']
 s.rename('d/x', 'd/y'); s.posix_rename('d/y', 'd/z') if False else None
 s.chmod('d/y', 0o600); s.utime('d/y', (1, 2)); assert s.stat('d/y').st_mtime == 2
 s.remove('d/y'); s.rmdir('d'); t.close()
+"""
+
+_WEBDAV4 = """
+from webdav4.client import Client
+c = Client(f'http://{host}:{port}/', auth=(name, secret))
+c.upload_file('up.bin', 'a.bin'); c.download_file('a.bin', 'down.bin')
+c.mkdir('d ü'); c.upload_file('up.bin', 'd ü/x#1'); c.copy('d ü/x#1', 'd ü/y'); c.move('d ü/y', 'd ü/z')
+assert sorted(c.ls('d ü', detail=False)) == ['d ü/x#1', 'd ü/z'], c.ls('d ü', detail=False)
+assert c.content_length('d ü/z') == len(data)
+c.remove('d ü'); assert c.ls('', detail=False) == ['a.bin']
 """
 
 _ASYNCSSH = """
@@ -366,13 +303,16 @@ CLIENTS: tuple[Client, ...] = (
     ),
     Client("curl", "webdav", r"curl (\S+)", _CURL_DAV, ("curl",)),
     Client("cadaver", "webdav", r"version (\S+)", _CADAVER, ("cadaver",)),
+    _of_package("webdav4", "webdav", "webdav4==0.11.0", _WEBDAV4),
     _rclone(
         "webdav",
         f"RCLONE_WEBDAV_URL=http://$HOST:$PORT RCLONE_WEBDAV_USER=$NAME RCLONE_WEBDAV_PASS={_SECRET_OF_RCLONE}",
     ),
-    _of_package("boto3", "s3", "boto3==1.44.5", _BOTO3),
-    Client("aws", "s3", r"aws-cli/(\S+)", _AWS, ("aws",)),
-    Client("minio-go", "s3", r"minio-go/v7 (v\S+)", _MINIO_GO, ("go",)),
+    _of_package("boto3", "s3", "boto3==1.44.5", s3.BOTO3),
+    _of_package("minio", "s3", "minio==7.2.20", s3.MINIO),
+    Client("s3cmd", "s3", r"version (\S+)", s3.S3CMD, pip=("s3cmd==2.4.0",)),
+    Client("aws", "s3", r"aws-cli/(\S+)", s3.AWS, ("aws",)),
+    Client("minio-go", "s3", r"minio-go/v7 (v\S+)", s3.MINIO_GO, ("go",)),
     _rclone(
         "s3",
         "RCLONE_S3_PROVIDER=Other RCLONE_S3_ENDPOINT=http://$HOST:$PORT RCLONE_S3_ACCESS_KEY_ID=$NAME RCLONE_S3_SECRET_ACCESS_KEY=$SECRET",

@@ -215,8 +215,6 @@ class Launch:
     environment: Mapping[str, str] = field(default_factory=dict)
     #: More arguments of lanlab.
     arguments: Sequence[str] = ()
-    #: Executed before the server; each runs until the row ends.
-    helpers: Sequence[Sequence[str]] = ()
     #: Executed once the server listens; ends by itself.
     after: Sequence[str] = ()
     password: str = PASSWORD

@@ -25,7 +25,7 @@ from counterpart_base import (
 )
 
 
-def _trust(key: Path) -> list[str]:
+def trust(key: Path) -> list[str]:
     """Trust the host key whose public half lies beside it."""
     argv = ["ssh-keygen", "-lf", f"{key}.pub"]
     line = subprocess.run(argv, check=True, capture_output=True, text=True).stdout
@@ -37,7 +37,7 @@ def _python(program: str) -> Callable[[Place], Launch]:
         key = place.host_key()
         argv = [place.program("python"), str(PROGRAMS / program), str(place.port)]
         given = [str(place.root), USER, PASSWORD, str(key)]
-        return Launch([*argv, *given], place.url(), arguments=_trust(key))
+        return Launch([*argv, *given], place.url(), arguments=trust(key))
 
     return launch
 
@@ -47,20 +47,20 @@ def _ssh2(place: Place) -> Launch:
     given = [str(place.port), str(place.root), USER, PASSWORD, str(key)]
     environment = {"NODE_PATH": str(place.product / "node_modules")}
     argv = ["node", str(PROGRAMS / "ssh2_server.js"), *given]
-    return Launch(argv, place.url(), environment, _trust(key))
+    return Launch(argv, place.url(), environment, trust(key))
 
 
 def _mina(place: Place) -> Launch:
     key = place.host_key()
     argv = ["java", "-cp", f"{place.product}/jars/*", str(PROGRAMS / "MinaSshd.java")]
     given = [str(place.port), str(place.root), USER, PASSWORD, str(key)]
-    return Launch([*argv, *given], place.url(), arguments=_trust(key))
+    return Launch([*argv, *given], place.url(), arguments=trust(key))
 
 
 def _go_sftp(place: Place) -> Launch:
     key = place.host_key()
     given = [f"{HOST}:{place.port}", str(place.root), USER, PASSWORD, str(key)]
-    return Launch([place.program("program"), *given], place.url(), arguments=_trust(key))
+    return Launch([place.program("program"), *given], place.url(), arguments=trust(key))
 
 
 def _user_key(place: Place) -> tuple[str, str]:
@@ -86,7 +86,7 @@ Subsystem sftp internal-sftp
 """
         argv = [place.program("sshd"), "-D", "-e", "-f", str(place.write("sshd_config", text))]
         url = place.url(f"/{str(place.root).lstrip('/')}", user)
-        return Launch(argv, url, arguments=[*_trust(key), "--password-file", identity])
+        return Launch(argv, url, arguments=[*trust(key), "--password-file", identity])
 
     return launch
 
@@ -111,7 +111,7 @@ def _dropbear(place: Place) -> Launch:
         argv,
         url,
         {"LD_LIBRARY_PATH": str(place.product / "usr/lib/x86_64-linux-gnu")},
-        [*_trust(key), "--password-file", identity],
+        [*trust(key), "--password-file", identity],
     )
 
 

@@ -14,6 +14,7 @@ from counterpart_base import (
     Launch,
     Place,
     Row,
+    crate,
     debian,
     debian_version,
     go,
@@ -24,7 +25,7 @@ from counterpart_base import (
     pip,
 )
 
-_BUCKET = "bucket"
+BUCKET = "bucket"
 _DAV = ("webdav",)
 _S3 = ("s3",)
 
@@ -166,9 +167,23 @@ def _net_webdav(place: Place) -> Launch:
     return Launch(argv, place.url())
 
 
+def _dufs(place: Place) -> Launch:
+    argv = [place.program("dufs"), "--bind", HOST, "--port", str(place.port), "--allow-all"]
+    return Launch([*argv, "--auth", f"{USER}:{PASSWORD}@/:rw", str(place.root)], place.url())
+
+
+def _asgi_webdav(place: Place) -> Launch:
+    account = {"username": USER, "password": PASSWORD, "permissions": ["+^/"]}
+    provider = {"prefix": "/", "uri": f"file://{place.root}"}
+    configuration = {"account_mapping": [account], "provider_mapping": [provider]}
+    file = place.write("webdav.json", json.dumps(configuration))
+    argv = [place.program("asgi-webdav"), "-H", HOST, "-P", str(place.port), "-c", str(file)]
+    return Launch(argv, place.url())
+
+
 def _bucket_folder(place: Place) -> None:
-    (place.root / _BUCKET).mkdir()
-    (place.root / _BUCKET).chmod(0o777)
+    (place.root / BUCKET).mkdir()
+    (place.root / BUCKET).chmod(0o777)
 
 
 def _make_bucket(place: Place) -> list[str]:
@@ -177,31 +192,31 @@ def _make_bucket(place: Place) -> list[str]:
         str(PROGRAMS / "make_bucket.py"),
         f"http://{HOST}:{place.port}",
     ]
-    return [*argv, _BUCKET, USER, PASSWORD]
+    return [*argv, BUCKET, USER, PASSWORD]
 
 
 def _moto(place: Place) -> Launch:
     argv = [place.program("moto_server"), "-H", HOST, "-p", str(place.port)]
-    return Launch(argv, place.url(_BUCKET), after=_make_bucket(place))
+    return Launch(argv, place.url(BUCKET), after=_make_bucket(place))
 
 
 def _gofakes3(place: Place) -> Launch:
     argv = [place.program("gofakes3"), "-host", f"{HOST}:{place.port}", "-backend", "memory"]
-    return Launch([*argv, "-initialbucket", _BUCKET], place.url(_BUCKET))
+    return Launch([*argv, "-initialbucket", BUCKET], place.url(BUCKET))
 
 
 def _versitygw(place: Place) -> Launch:
     _bucket_folder(place)
     argv = [place.program("versitygw"), "--access", USER, "--secret", PASSWORD]
     argv += ["--port", f"{HOST}:{place.port}", "posix", str(place.root)]
-    return Launch(argv, place.url(_BUCKET))
+    return Launch(argv, place.url(BUCKET))
 
 
 def _s3rver(place: Place) -> Launch:
     argv = [place.program("s3rver"), "-d", str(place.private / "data"), "-a", HOST]
-    argv += ["-p", str(place.port), "--no-vhost-buckets", "--configure-bucket", _BUCKET, "-s"]
+    argv += ["-p", str(place.port), "--no-vhost-buckets", "--configure-bucket", BUCKET, "-s"]
     # Its only account.
-    return Launch(argv, place.url(_BUCKET, "S3RVER"), password="S3RVER")
+    return Launch(argv, place.url(BUCKET, "S3RVER"), password="S3RVER")
 
 
 def _s3proxy(place: Place) -> Launch:
@@ -217,15 +232,15 @@ jclouds.filesystem.basedir={place.root}
 """,
     )
     argv = ["java", "-cp", f"{place.product}/jars/*", "org.gaul.s3proxy.Main"]
-    return Launch([*argv, "--properties", str(file)], place.url(_BUCKET))
+    return Launch([*argv, "--properties", str(file)], place.url(BUCKET))
 
 
 def _minio(place: Place) -> Launch:
     drive = place.private / "drive"
-    (drive / _BUCKET).mkdir(parents=True)
+    (drive / BUCKET).mkdir(parents=True)
     argv = [place.program("minio"), "server", "--quiet", "--address", f"{HOST}:{place.port}"]
     login = {"MINIO_ROOT_USER": USER, "MINIO_ROOT_PASSWORD": PASSWORD}
-    return Launch([*argv, str(drive)], place.url(_BUCKET), login)
+    return Launch([*argv, str(drive)], place.url(BUCKET), login)
 
 
 _APACHE = debian("apache2-bin", "libapr1", "libaprutil1")
@@ -272,6 +287,14 @@ ROWS = (
         go_program("webdav_server.go", "golang.org/x/net@v0.62.0"),
         _DAV,
         _net_webdav,
+    ),
+    Row("dufs", "0.47.0", crate("dufs", "0.47.0"), _DAV, _dufs),
+    Row(
+        "ASGI WebDAV",
+        "2.1.0",
+        pip("ASGIWebDAV[standalone]==2.1.0", "backports.zstd==1.8.0"),
+        _DAV,
+        _asgi_webdav,
     ),
     Row("moto", "5.2.5", pip("moto[server]==5.2.5"), _S3, _moto),
     Row(

@@ -33,6 +33,7 @@ from typing import Any
 import counterpart_ftp
 import counterpart_mounts
 import counterpart_ssh
+import counterpart_stores
 import counterpart_streams
 import counterpart_web
 from counterpart_base import Launch, NotToBeHad, Place, Row, free_port
@@ -43,6 +44,7 @@ ROWS: tuple[Row, ...] = (
     *counterpart_ssh.ROWS,
     *counterpart_web.ROWS,
     *counterpart_mounts.ROWS,
+    *counterpart_stores.ROWS,
     *counterpart_streams.ROWS,
 )
 LANLAB = Path(sys.executable).parent / "lanlab"
