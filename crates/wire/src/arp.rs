@@ -1,4 +1,4 @@
-//! ARP of IPv4 on Ethernet: who has an address.
+//! ARP of IPv4 on Ethernet.
 //!
 //! Source: RFC 826; a probe before an address is used, and its announcement: RFC 5227. All fields
 //! big-endian.
@@ -10,7 +10,7 @@ use crate::fields::{Field, Order};
 
 const FORMAT: &str = "arp";
 pub const PACKET_LEN: usize = Fields::LEN;
-/// Hardware Ethernet, protocol IPv4, and the lengths of their addresses.
+/// Hardware type Ethernet, protocol IPv4, and their address lengths.
 const KIND: [u8; 6] = [0, 1, 8, 0, 6, 4];
 const REQUEST: u16 = 1;
 const REPLY: u16 = 2;
@@ -21,15 +21,15 @@ type Fields = ([u8; 6], u16, ([u8; 6], u32), ([u8; 6], u32));
 pub struct Packet {
     pub is_request: bool,
     pub sender_mac: [u8; 6],
-    /// Its address; `0.0.0.0` in a probe.
+    /// The sender's IPv4 address; `0.0.0.0` in a probe.
     pub sender: Ipv4Addr,
-    /// Hardware address of the target, as far as the sender knows it.
+    /// Hardware address of the target, if the sender knows it.
     pub target_mac: [u8; 6],
     pub target: Ipv4Addr,
 }
 
 impl Packet {
-    /// Read a packet. What stands behind it is padding.
+    /// Read a packet. Data after it is padding.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for other hardware, protocols and

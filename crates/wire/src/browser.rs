@@ -1,4 +1,4 @@
-//! Announcements of the computer browser: which servers of a workgroup there are.
+//! Announcements of the computer browser: the servers of a workgroup.
 //!
 //! Source: [MS-BRWS] 2.2.1 (host announcement), 2.2.3 (domain announcement), 2.2.10 (local master) in a
 //! transaction to a mailslot, [MS-CIFS] 2.2.4.33 and [MS-MAIL] 2.2.1. Little-endian.
@@ -25,12 +25,12 @@ pub struct Announcement {
     pub kind: Kind,
     pub name: String,
     pub version: (u8, u8),
-    /// What it does, as bits (`SV_TYPE_…`); 2 is a file server.
+    /// Services of the host, as bits (`SV_TYPE_…`); 2 is a file server.
     pub server_type: u32,
 }
 
 impl Announcement {
-    /// Read the message of a datagram.
+    /// Read the message in a datagram.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it is no announcement.

@@ -1,4 +1,4 @@
-//! Dates as protocols write them, in UTC.
+//! Date formats of protocols, in UTC.
 
 use chrono::{DateTime, NaiveDateTime, Utc};
 
@@ -13,48 +13,49 @@ fn date(since_1970_s: u64) -> DateTime<Utc> {
 fn read(text: &str, form: &str) -> Option<u64> {
     let found = NaiveDateTime::parse_from_str(text, form).ok()?.and_utc();
     let since_1970_s = u64::try_from(found.timestamp()).ok()?;
-    // What would be written in another way, as with fewer zeros or a leap second, is no such date.
+    // A date in another form, with fewer zeros or a leap second, is not accepted.
     (date(since_1970_s).format(form).to_string() == text).then_some(since_1970_s)
 }
 
-/// The basic form of ISO 8601, as signatures have it: `20261121T100000Z`.
+/// The basic form of ISO 8601, used in signatures: `20261121T100000Z`.
 pub fn basic(since_1970_s: u64) -> String {
     date(since_1970_s).format(BASIC).to_string()
 }
 
-/// Read what [`basic`] writes. `None` if it is no such date.
+/// Parse the output of [`basic`]. `None` if `text` has another form.
 pub fn parse_basic(text: &str) -> Option<u64> {
     read(text, BASIC)
 }
 
-/// The extended form of ISO 8601 with milliseconds, as the answers of S3 have it:
-/// `2026-11-21T10:00:00.250Z`.
+/// The extended form of ISO 8601 with milliseconds, used in S3 replies: `2026-11-21T10:00:00.250Z`.
 pub fn extended(since_1970_ms: u64) -> String {
     let date = date(since_1970_ms / 1000);
     format!("{}.{:03}Z", date.format("%Y-%m-%dT%H:%M:%S"), since_1970_ms % 1000)
 }
 
-/// As HTTP has it (RFC 9110, section 5.6.7): `Sat, 21 Nov 2026 10:00:00 GMT`.
+/// The form of HTTP (RFC 9110, section 5.6.7): `Sat, 21 Nov 2026 10:00:00 GMT`.
 pub fn http_date(since_1970_s: u64) -> String {
     date(since_1970_s).format(HTTP).to_string()
 }
 
-/// Read what [`http_date`] writes. `None` if it is no such date: forms older than RFC 9110 are none.
+/// Parse the output of [`http_date`]. `None` for other forms, including those older than RFC 9110.
 pub fn parse_http_date(text: &str) -> Option<u64> {
     read(text, HTTP)
 }
 
-/// As MLSD and MDTM have it (RFC 3659 section 2.3): `20261121100000`.
+/// The form of MLSD and MDTM (RFC 3659 section 2.3): `20261121100000`.
 pub fn time_val(since_1970_s: u64) -> String {
     date(since_1970_s).format(TIME_VAL).to_string()
 }
 
-/// Read what [`time_val`] writes, without a part of a second. `None` if it is no such date.
+/// Parse the output of [`time_val`], without fractions of a second. `None` if `text` has another
+/// form.
 pub fn parse_time_val(text: &str) -> Option<u64> {
     read(text, TIME_VAL)
 }
 
-/// As `ls -l` has it: `Nov 21 10:00`, or `Nov 21  2025` if that is half a year ago or in the future.
+/// The form of `ls -l`: `Nov 21 10:00`, or `Nov 21  2025` for dates in the future or more than half
+/// a year ago.
 pub fn ls_time(since_1970_s: u64, now_s: u64) -> String {
     const RECENT_S: u64 = 15_778_476;
     let is_recent = (now_s.saturating_sub(RECENT_S)..=now_s).contains(&since_1970_s);
@@ -74,7 +75,7 @@ mod tests {
         assert_eq!(time_val(951_782_400), "20000229000000");
         assert_eq!(time_val(1_795_255_200), "20261121100000");
         assert_eq!(time_val(4_107_542_399), "21000228235959");
-        // From `TZ=0 ls -l` of files touched so, on Nov 28 2026.
+        // From `TZ=0 ls -l` of files with these times, on Nov 28 2026.
         assert_eq!(ls_time(1_795_255_200, 1_795_860_000), "Nov 21 10:00");
         assert_eq!(ls_time(1_795_860_001, 1_795_860_000), "Nov 28  2026");
         assert_eq!(ls_time(951_782_400, 1_795_860_000), "Feb 29  2000");

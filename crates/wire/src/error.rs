@@ -1,6 +1,6 @@
-/// Why a byte sequence is not the message it claims to be.
+/// Why bytes are not a valid message.
 ///
-/// Callers drop the message and count it; the fields say enough to find the byte in a capture.
+/// Callers drop the message and count it. The fields identify the byte in a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {

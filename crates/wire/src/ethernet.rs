@@ -1,4 +1,5 @@
-//! Ethernet frames without preamble and check sequence, in the five framings of historic protocols.
+//! Ethernet frames without preamble and check sequence, in the five frame types of historic
+//! protocols.
 //!
 //! Source: IEEE 802.3, section 3.2.6 (length or type), IEEE 802.2, RFC 1042 (SNAP); raw IPX frames of
 //! NetWare as article Q104024 of Microsoft's Knowledge Base describes them. All fields big-endian.
@@ -18,16 +19,16 @@ mod field {
 }
 
 pub const HEADER_LEN: usize = field::LENGTH_OR_TYPE.end;
-/// The shortest frame that adapters send, without check sequence.
+/// Shortest frame that adapters send, without check sequence.
 pub const MIN_FRAME_LEN: usize = 60;
 pub const MAX_PAYLOAD_LEN: usize = 1500;
 pub const MAX_FRAME_LEN: usize = HEADER_LEN + MAX_PAYLOAD_LEN;
 
 const FIRST_TYPE: u16 = 0x0600;
-/// The first octets of a raw IPX packet: it has no checksum.
+/// First octets of a raw IPX packet, which has no checksum.
 const RAW_START: [u8; 2] = [0xff, 0xff];
 const SNAP_START: [u8; 3] = [0xaa, 0xaa, 0x03];
-/// LLC header of 3Com's framing: SAP, SAP, UI.
+/// LLC header of 3Com's frame type: SAP, SAP, UI.
 const THREE_COM_START: [u8; 3] = [0x80, 0x80, 0x03];
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -64,7 +65,7 @@ pub enum Framing {
         organization: [u8; 3],
         protocol: u16,
     },
-    /// 3Com's: a length, the LLC header 80 80 03, a type.
+    /// 3Com: a length, the LLC header 80 80 03, a type.
     ThreeCom(u16),
 }
 
@@ -85,7 +86,7 @@ pub struct Header {
     pub framing: Framing,
 }
 
-/// Types of VLAN tags: of a customer, of a provider, and as the latter was numbered before.
+/// Types of VLAN tags: customer tag, provider tag, and the old number of the latter.
 const TAG: u16 = 0x8100;
 const SERVICE_TAG: u16 = 0x88a8;
 const OLD_SERVICE_TAG: u16 = 0x9100;
@@ -117,22 +118,23 @@ impl Vlans {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Frame<'a> {
     pub header: Header,
-    /// What it carries: without padding where the frame has a length, with it where it has a type.
+    /// The payload. If the frame has a length it excludes padding, if it has a type it includes
+    /// padding.
     pub payload: &'a [u8],
 }
 
 impl<'a> Frame<'a> {
-    /// Read a frame, and cut it to its length field.
+    /// Read a frame and cut it to its length field.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its header or its length field says.
-    /// [`Error::Forbidden`] if the field behind the addresses is neither a length (at most 1500) nor
+    /// [`Error::Truncated`] if it is shorter than its header or its length field.
+    /// [`Error::Forbidden`] if the field after the addresses is neither a length (at most 1500) nor
     /// a type (0600 or more).
     pub fn parse(frame: &'a [u8]) -> Result<Self, Error> {
         Self::parse_after(frame, 0)
     }
 
-    /// Read a frame of which `tags` octets of VLAN tags stand before its length or type.
+    /// Read a frame with `tags` octets of VLAN tags before its length or type.
     fn parse_after(frame: &'a [u8], tags: usize) -> Result<Self, Error> {
         let header_len = HEADER_LEN + tags;
         let need = |need: usize| {
@@ -173,8 +175,8 @@ impl<'a> Frame<'a> {
         Ok(found(framing, &payload[framing.inner_len()..]))
     }
 
-    /// Read a frame that may be in a VLAN, and the numbers of its VLANs, the outermost first (IEEE
-    /// 802.1Q, clause 9). Of more than [`MOST_TAGS`] tags the rest is left as a type.
+    /// Read a frame and the numbers of its VLANs, outermost first (IEEE 802.1Q, clause 9). With
+    /// more than [`MOST_TAGS`] tags, the next tag is returned as the type.
     pub fn parse_tagged(frame: &'a [u8]) -> Result<(Self, Vlans), Error> {
         let mut vlans = Vlans::default();
         let mut found = Self::parse(frame)?;
@@ -190,7 +192,8 @@ impl<'a> Frame<'a> {
     /// Append the frame, padded to [`MIN_FRAME_LEN`].
     ///
     /// # Errors
-    /// As [`Header::emit`]; [`Error::Forbidden`] also if the payload would be read as another framing.
+    /// As [`Header::emit`]; also [`Error::Forbidden`] if the payload would be read as another frame
+    /// type.
     pub fn emit(&self, out: &mut Vec<u8>) -> Result<(), Error> {
         let is_raw = self.payload.starts_with(&RAW_START);
         let is_other = match self.header.framing {
@@ -216,8 +219,8 @@ impl<'a> Frame<'a> {
 }
 
 impl Header {
-    /// Append what stands before a payload of `payload_len` octets. The caller appends the payload and
-    /// calls [`pad`].
+    /// Append the headers before a payload of `payload_len` octets. The caller appends the payload
+    /// and calls [`pad`].
     ///
     /// # Errors
     /// [`Error::Forbidden`] if the payload is too long, or a type is below 0600.
@@ -265,8 +268,8 @@ pub fn pad(start: usize, out: &mut Vec<u8>) {
     }
 }
 
-/// Set the length field of the frame that begins at `start` of `out`, and pad it: for a frame whose
-/// header was written before the length of its payload was known.
+/// Set the length field of the frame at `start` of `out`, and pad it. For a frame whose header was
+/// written before its payload length was known.
 pub fn close(start: usize, out: &mut Vec<u8>) {
     let length = (out.len() - start).saturating_sub(HEADER_LEN) as u16;
     out[start + field::LENGTH_OR_TYPE.start..start + field::LENGTH_OR_TYPE.end]

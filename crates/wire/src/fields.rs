@@ -1,5 +1,5 @@
-//! Structures whose fields stand one behind the other: one list of fields gives the structure, its length,
-//! and how it is read and written. What depends on the value of another field is written by hand around it.
+//! Structures of consecutive fields: one list of fields defines the structure, its length, and its
+//! parser and writer. Parts that depend on another field's value are written by hand.
 
 use crate::Error;
 
@@ -9,17 +9,17 @@ pub(crate) enum Order {
     Big,
 }
 
-/// A fixed number of octets, all values of which are allowed.
+/// A fixed number of octets with any value.
 pub(crate) trait Field: Copy {
     /// Number of octets.
     const LEN: usize;
 
-    /// Read it from exactly as many octets.
+    /// Read it from exactly [`LEN`](Self::LEN) octets.
     fn read(octets: &[u8], order: Order) -> Self;
 
     fn write(self, order: Order, out: &mut Vec<u8>);
 
-    /// Read a structure of it from the start of `octets`.
+    /// Read a structure from the start of `octets`.
     fn first(format: &'static str, octets: &[u8], order: Order) -> Result<Self, Error> {
         let truncated = Error::Truncated { format, need: Self::LEN, got: octets.len() };
         octets.get(..Self::LEN).map(|octets| Self::read(octets, order)).ok_or(truncated)
@@ -58,7 +58,7 @@ macro_rules! numbers {
 
 numbers!(u8 u16 u32 u64 i16 i32);
 
-/// An octet that is zero for no. Any other value is yes, written as one.
+/// An octet that is zero for false. Any other value is true, written as one.
 impl Field for bool {
     const LEN: usize = 1;
 
@@ -113,8 +113,8 @@ tuples! {
     A B C D E F G H;
 }
 
-/// A structure of an order of octets, with `parse` and `emit` if the name of its format is given. As it is
-/// a [`Field`] itself, it can be a field of another.
+/// Defines a structure with its byte order, and with `parse` and `emit` if the name of its format
+/// is given. The structure is itself a [`Field`], so it can be a field of another.
 macro_rules! fields {
     ($(#[$about:meta])* $name:ident, $order:ident, $format:expr => {
         $($(#[$doc:meta])* $field:ident: $type:ty,)*

@@ -1,14 +1,14 @@
-//! A body in chunks (RFC 9112, section 7.1): what stands between the octets of the file.
+//! A body in chunks (RFC 9112, section 7.1): everything between the octets of the file.
 //!
-//! Lines end with CR and LF, as the section has it: to take less for an end is how two readers come to
-//! see different bodies.
+//! Lines must end with CR and LF, as the section requires: with laxer rules, two readers can see
+//! different bodies.
 
-/// Most digits in the size of a chunk: 64 bits hold as many.
+/// Maximum number of digits in a chunk's size: enough for 64 bits.
 const MAX_DIGITS: u32 = 16;
 
 const MAX_EXTENSION_BYTES: usize = 1024;
 
-/// Octets of the fields after the last chunk at most.
+/// Maximum number of octets in the fields after the last chunk.
 const MAX_TRAILER_BYTES: usize = 1 << 14;
 
 #[derive(Debug, Clone)]
@@ -57,16 +57,16 @@ impl Default for Chunks {
 }
 
 impl Chunks {
-    /// Where all that follows the last chunk is its fields, as the length of the body is known: clients of S3 end
-    /// lines with LF there, and put empty ones between them.
+    /// For a body of known length, everything after the last chunk counts as fields: S3 clients end
+    /// these lines with LF, and put empty lines between them.
     pub fn with_loose_fields() -> Self {
         Self { has_loose_fields: true, ..Self::default() }
     }
 
-    /// Read on in `octets` to the next ones of the file; gives how many stand before those.
+    /// Continue in `octets` up to the next octets of the file, and return how many precede them.
     ///
     /// # Errors
-    /// What was found that does not belong there, or is beyond a bound.
+    /// What was invalid, or exceeded a limit.
     pub fn step(&mut self, octets: &[u8]) -> Result<(usize, Step), String> {
         for (at, octet) in octets.iter().enumerate() {
             match self.state {
@@ -83,7 +83,7 @@ impl Chunks {
         Ok((octets.len(), step))
     }
 
-    /// `count` octets of the file, no more than [`Step::Data`] said, have been taken.
+    /// Skip `count` octets of the file, at most as many as [`Step::Data`] announced.
     pub fn took(&mut self, count: u64) {
         self.size_bytes = self.size_bytes.saturating_sub(count);
         if self.size_bytes == 0 && self.state == State::Data {
@@ -99,8 +99,8 @@ impl Chunks {
         &self.extension
     }
 
-    /// The fields after the last chunk, each with LF at its end; `None` until all have come. Some
-    /// clients of S3 leave out the empty line at the very end, so it may be missing.
+    /// The fields after the last chunk, each with LF at its end; `None` until all have arrived.
+    /// Some S3 clients omit the final empty line, so it may be missing.
     pub fn trailer(&self) -> Option<&[u8]> {
         matches!(self.state, State::TrailerBegin | State::End).then_some(&self.trailer)
     }
@@ -117,7 +117,7 @@ impl Chunks {
                 Ok(State::Size)
             }
             (State::Size, b'\r') if self.digits > 0 => Ok(State::SizeEnd),
-            // Some servers put blanks there, up to a width.
+            // Some servers pad the size with spaces.
             (State::Size, b';' | b' ' | b'\t') if self.digits > 0 => self.extended(octet),
             (State::Extension, b'\r') => Ok(State::SizeEnd),
             (State::Extension, b'\t' | b' '..=b'~' | 0x80..) => self.extended(octet),
@@ -173,7 +173,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// The file in a body that comes in such parts, and whether it ended; what is left of the last.
+    /// The file in a body that arrives in these parts, whether it ended, and the rest of the last
+    /// part.
     fn read<'a>(parts: &[&'a [u8]]) -> Result<(Vec<u8>, bool, &'a [u8]), String> {
         let (mut chunks, mut file, mut left) = (Chunks::default(), Vec::new(), &[][..]);
         let mut ended = false;

@@ -1,7 +1,7 @@
 //! Echo requests and replies of ICMP.
 //!
 //! Source: RFC 792, "Echo or Echo Reply Message", and RFC 4443, sections 4.1 and 4.2. All fields
-//! big-endian. The checksum of a reply is not looked at: the system has done so.
+//! big-endian. The system has already checked the checksum of a reply.
 
 use crate::{Error, take};
 
@@ -50,8 +50,9 @@ pub struct Echo {
 }
 
 impl Echo {
-    /// Write the header of a request at the start of `message`, which has its data already. That of
-    /// IPv6 has no checksum: the system computes it, as it takes the addresses (RFC 3542, section 3.1).
+    /// Write the header of a request at the start of `message`, which already contains its data.
+    /// The IPv6 checksum stays zero, because it covers the addresses: the system computes it (RFC
+    /// 3542, section 3.1).
     pub fn emit_request(self, version: Version, message: &mut [u8]) {
         message[field::TYPE] = version.request();
         message[field::CODE] = 0;
@@ -64,7 +65,7 @@ impl Echo {
         }
     }
 
-    /// Read a reply, and give its data.
+    /// Read a reply, and return its data.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is shorter than a header, [`Error::Forbidden`] if it is another message.
@@ -88,7 +89,7 @@ impl Echo {
     }
 }
 
-/// The complement of the sum of all pairs of octets (RFC 1071), where the field for it is zero.
+/// The complement of the sum of all 16-bit words (RFC 1071), with zero in the checksum field.
 fn checksum(message: &[u8]) -> u16 {
     let sum: u64 = message
         .chunks(2)
@@ -106,7 +107,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Worked out by hand: 0x0800 + 0x1234 + 0x0001 + 0x6869 + 0x2100 = 0xa39e, and its complement.
+    /// Computed by hand: 0x0800 + 0x1234 + 0x0001 + 0x6869 + 0x2100 = 0xa39e, and its complement.
     const REQUEST: [u8; 11] = [8, 0, 0x5c, 0x61, 0x12, 0x34, 0, 1, b'h', b'i', b'!'];
 
     #[test]

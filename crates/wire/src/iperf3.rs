@@ -1,17 +1,19 @@
-//! What iperf3 writes: the octets of its control connection, its cookie, and the head of its datagrams.
+//! iperf3's formats: the octets of its control connection, its cookie, and the header of its
+//! datagrams.
 //!
-//! Source: exchanges of iperf 3.12 (Debian 12) with itself over loopback, recorded with tshark and strace
-//! on 2026-11-26. The control connection carries one octet for each state, and texts of JSON behind their
-//! length; integers are big-endian but for the datagrams that open a flow over UDP.
+//! Source: exchanges between client and server of iperf 3.12 (Debian 12) over loopback, recorded
+//! with tshark and strace on 2026-11-26. The control connection carries one octet per state, and
+//! JSON texts preceded by their length. Integers are big-endian, except in datagrams that open a
+//! UDP flow.
 
 use core::ops::Range;
 
 use crate::Error;
 
-/// Octets of a cookie: 36 characters and a zero.
+/// Length of a cookie: 36 characters and a zero.
 pub const COOKIE_BYTES: usize = 37;
 pub const LENGTH_BYTES: usize = 4;
-/// Octets of a datagram that opens a flow, and of its answer.
+/// Length of a datagram that opens a flow, and of its answer.
 pub const HELLO_BYTES: usize = 4;
 
 const FORMAT: &str = "iperf3";
@@ -34,8 +36,8 @@ pub enum State {
     ExchangeResults = 13,
     DisplayResults = 14,
     Done = 16,
-    /// The server failed; two numbers follow, its own and that of the system. Not seen in these
-    /// exchanges, in which servers that failed closed the connection.
+    /// The server failed; its own error number and the system's follow. Not observed: servers that
+    /// failed closed the connection.
     ServerError = 254,
     AccessDenied = 255,
 }
@@ -44,7 +46,7 @@ impl State {
     /// Read an octet.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] of one that no iperf3 was seen to write.
+    /// [`Error::Forbidden`] for an octet that iperf3 was never seen to send.
     pub fn parse(octet: u8) -> Result<Self, Error> {
         const ALL: [State; 12] = [
             State::TestStart,
@@ -90,12 +92,12 @@ const MICROSECONDS: Range<usize> = 4..8;
 const NUMBER: usize = 8;
 
 impl Head {
-    /// Octets of a head, whose number has 64 bits where both ends agreed on it.
+    /// Length of a header; its number has 64 bits if both ends agreed on that.
     pub fn octets(is_wide: bool) -> usize {
         NUMBER + if is_wide { 8 } else { 4 }
     }
 
-    /// Read the head of a datagram.
+    /// Read the header of a datagram.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is too short.
@@ -108,7 +110,7 @@ impl Head {
         Ok(Self { seconds: word(&head[SECONDS]), microseconds: word(&head[MICROSECONDS]), number })
     }
 
-    /// Write it to the start of `datagram`, as far as there is room.
+    /// Write it to the start of `datagram`, cut if there is not enough room.
     pub fn emit(&self, datagram: &mut [u8], is_wide: bool) {
         let mut head = [0; NUMBER + 8];
         head[SECONDS].copy_from_slice(&self.seconds.to_be_bytes());

@@ -1,6 +1,6 @@
 //! Packets of Novell's IPX.
 //!
-//! Source: the Xerox internetwork datagram (XSIS 028112) as Novell changed it; dissector `ipx` of
+//! Source: the Xerox internetwork datagram (XSIS 028112) with Novell's changes; dissector `ipx` of
 //! Wireshark. All fields big-endian.
 
 pub mod framing;
@@ -11,12 +11,13 @@ use crate::{Error, take};
 
 const FORMAT: &str = "ipx";
 pub const HEADER_LEN: usize = 30;
-/// Checksum of a packet that has none, as almost all.
+/// Checksum value of a packet without one, which is usual.
 pub const NO_CHECKSUM: u16 = 0xffff;
-/// A packet that has passed as many routers is discarded.
+/// A packet that has passed this many routers is discarded.
 pub const MOST_HOPS: u8 = 16;
 pub const BROADCAST: [u8; 6] = [0xff; 6];
-/// Octets before the data of a propagated packet, where routers write the networks that it has passed.
+/// Length of the area before the data of a propagated packet, in which routers write the networks
+/// that it has passed.
 pub const ROUTER_LIST_LEN: usize = 32;
 
 pub mod packet_type {
@@ -38,7 +39,7 @@ pub mod socket {
     pub const SMB_CLIENT: u16 = 0x0552;
     pub const MAILSLOT: u16 = 0x0553;
     pub const MESSENGER: u16 = 0x0554;
-    /// The first of those that programs take as they come.
+    /// First of the sockets that programs use dynamically.
     pub const FIRST_DYNAMIC: u16 = 0x4000;
     pub const LAST_DYNAMIC: u16 = 0x7fff;
 }
@@ -84,11 +85,12 @@ pub struct Header {
 }
 
 impl Header {
-    /// Read a packet; gives the header and the data, without padding.
+    /// Read a packet; returns the header and the data, without padding.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its header or its length says, [`Error::Forbidden`]
-    /// if the length is below that of the header.
+    /// [`Error::Truncated`] if it is shorter than its header or its length field,
+    /// [`Error::Forbidden`] if
+    /// the length is below that of the header.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Self::parse_as(FORMAT, packet)
     }
@@ -108,7 +110,7 @@ impl Header {
         Ok((header, data))
     }
 
-    /// The header of a packet of which there may be nothing more. `None` if not all of it is there.
+    /// The header of a packet whose data may be missing. `None` if the header is incomplete.
     pub(crate) fn parse_start(packet: &[u8]) -> Option<Self> {
         let header: [u8; HEADER_LEN] = *packet.first_chunk()?;
         Some(Self {

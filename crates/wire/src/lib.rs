@@ -1,7 +1,7 @@
 //! Formats on the wire: bytes to values and back, one file per format.
 //!
-//! Nothing here keeps state or knows a clock or a socket. Parsing arbitrary bytes never panics;
-//! emitting and parsing again gives the same value.
+//! Nothing here keeps state or uses a clock or a socket. Parsing any bytes never panics. Emitting a
+//! value and parsing it returns the same value.
 
 pub mod arp;
 pub mod browser;

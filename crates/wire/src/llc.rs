@@ -28,7 +28,7 @@ pub mod sap {
     pub const GLOBAL: u8 = 0xff;
 }
 
-/// Bit of the SSAP that says that the PDU is a response.
+/// Bit of the SSAP that marks a PDU as a response.
 const RESPONSE: u8 = 0x01;
 const UNNUMBERED_POLL: u8 = 0x10;
 
@@ -52,7 +52,7 @@ codes! {
     }
 }
 
-/// The control field. `poll` is P of a command and F of a response.
+/// The control field. `poll` is P in a command and F in a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
     Information { send_number: u8, receive_number: u8, poll: bool },
@@ -61,7 +61,7 @@ pub enum Control {
 }
 
 impl Control {
-    /// The octets, the second one zero for a U frame: as FRMR reports it.
+    /// The octets as FRMR reports them; the second one is zero for a U frame.
     pub const fn to_wire(self) -> [u8; 2] {
         match self {
             Self::Information { send_number, receive_number, poll } => {
@@ -97,7 +97,7 @@ impl Control {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub destination_sap: u8,
-    /// Source SAP, without the bit that says what the PDU is.
+    /// Source SAP, without the command/response bit.
     pub source_sap: u8,
     pub is_response: bool,
     pub control: Control,
@@ -106,18 +106,19 @@ pub struct Header {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UnknownControl {
     pub destination_sap: u8,
-    /// Source SAP, without the bit that says what the PDU is.
+    /// Source SAP, without the command/response bit.
     pub source_sap: u8,
     pub is_response: bool,
     pub control: [u8; 2],
 }
 
 impl Header {
-    /// Read the header of a PDU, and give it with the information behind it.
+    /// Read the header of a PDU; returns it with the information field.
     ///
     /// # Errors
     /// [`Error::Truncated`] if the PDU is shorter than its header, [`Error::Forbidden`] if the
-    /// control field has no meaning; [`UnknownControl::parse`] tells more of such a PDU.
+    /// control
+    /// field is unknown; [`UnknownControl::parse`] reads such a PDU.
     pub fn parse(pdu: &[u8]) -> Result<(Self, &[u8]), Error> {
         let need = |need| {
             let got = pdu.len();
@@ -135,7 +136,7 @@ impl Header {
             if first & 0x01 == 0 {
                 Some(Control::Information { send_number: first >> 1, receive_number, poll })
             } else {
-                // The four bits above the kind are reserved and are not looked at.
+                // The four bits above the type are reserved and ignored.
                 let kind = match first & 0x0f {
                     0x01 => Some(Supervisory::ReceiveReady),
                     0x05 => Some(Supervisory::ReceiveNotReady),
@@ -170,7 +171,8 @@ impl Header {
 }
 
 impl UnknownControl {
-    /// Read what [`Header::parse`] refuses for its control field. `None` if the PDU is too short.
+    /// Read a PDU that [`Header::parse`] refuses because of its control field. `None` if it is too
+    /// short.
     pub fn parse(pdu: &[u8]) -> Option<Self> {
         let [destination_sap, source_sap, first, rest @ ..] = pdu else { return None };
         let is_unnumbered = first & 0x03 == 0x03;
@@ -190,10 +192,11 @@ pub struct Reasons(pub u8);
 
 impl Reasons {
     pub const UNKNOWN_CONTROL: Self = Self(0x01);
-    /// X, with W: the frame has information that it must not have, or the wrong number of octets of it.
+    /// X, with W: the frame has an information field that it must not have, or one of the wrong
+    /// length.
     pub const UNEXPECTED_INFORMATION: Self = Self(0x03);
     pub const TOO_LONG: Self = Self(0x04);
-    /// Z: N(R) does not lie between what was acknowledged and what was sent.
+    /// Z: N(R) is not between the last acknowledged and the last sent number.
     pub const RECEIVE_NUMBER: Self = Self(0x08);
     pub const SEND_NUMBER: Self = Self(0x10);
 }
@@ -235,12 +238,12 @@ impl FrameReject {
     }
 }
 
-/// The information of XID in IEEE's basic format (ISO/IEC 8802-2, section 5.4.1.1.2).
+/// The information field of XID in IEEE's basic format (ISO/IEC 8802-2, section 5.4.1.1.2).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Identification {
-    /// Whether the station has connections (class II) besides type 1.
+    /// Whether the station supports connections (class II) besides type 1.
     pub has_type_2: bool,
-    /// Most I frames that it takes without an acknowledgement, 0 to 127.
+    /// Maximum number of unacknowledged I frames that it accepts, 0 to 127.
     pub receive_window: u8,
 }
 
@@ -248,7 +251,7 @@ pub const IDENTIFICATION_LEN: usize = 3;
 const BASIC_FORMAT: u8 = 0x81;
 
 impl Identification {
-    /// Read the information.
+    /// Read the information field.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] if it has another format.

@@ -1,4 +1,4 @@
-//! NetBIOS over Novell's IPX: packets about names, and those of sessions.
+//! NetBIOS over Novell's IPX: name packets and session packets.
 //!
 //! Source: dissector `nbipx` of Wireshark; T. Evans, "NetBIOS, NetBEUI, NBF, NBT, NBIPX, SMB, CIFS Networking"
 //! (2003); article Q128335 of Microsoft's Knowledge Base, with one packet. In IPX packets to and from socket
@@ -15,7 +15,7 @@ const COMMAND: usize = FLAGS + 1;
 const NAME: usize = COMMAND + 1;
 pub const NAME_PACKET_LEN: usize = NAME + NAME_LEN;
 pub const SESSION_HEADER_LEN: usize = 18;
-/// Connection at the other end, as long as it is not known.
+/// Value for the other end's connection while it is unknown.
 pub const NO_CONNECTION: u16 = 0xffff;
 
 pub mod name_flag {
@@ -28,7 +28,7 @@ pub mod control {
     pub const SYSTEM: u8 = 0x80;
     pub const ACKNOWLEDGE: u8 = 0x40;
     pub const END_OF_MESSAGE: u8 = 0x10;
-    /// The other end is to send again what is not acknowledged.
+    /// The other end must resend everything that is not acknowledged.
     pub const RESEND: u8 = 0x08;
     pub const CONNECT: u8 = 0x01;
 }
@@ -43,7 +43,7 @@ codes! {
     NameCommand {
         Find = 0x01,
         Recognized = 0x02,
-        /// A station takes the name, unless another one objects.
+        /// Claim of a name: the station uses it unless another one objects.
         Claim = 0x03,
         InUse = 0x04,
         Deregister = 0x05,
@@ -58,8 +58,8 @@ pub struct NamePacket {
 }
 
 impl NamePacket {
-    /// Read the data of an IPX packet. The networks that routers have noted, and what Windows 98 says there of
-    /// itself in an answer, are passed over.
+    /// Read the data of an IPX packet. The networks noted by routers are skipped, and so is Windows
+    /// 98's additional data in an answer.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.
@@ -78,7 +78,7 @@ impl NamePacket {
         Ok(Self { flags: data[FLAGS], command, name: Name(take(data, NAME..NAME_PACKET_LEN)) })
     }
 
-    /// Append the data of an IPX packet, with room for the networks of routers.
+    /// Append the data of an IPX packet, with room for the networks noted by routers.
     pub fn emit(&self, out: &mut Vec<u8>) {
         out.extend_from_slice(&[0; ROUTER_LIST_LEN]);
         out.extend_from_slice(&[self.flags, self.command.to_wire()]);
@@ -93,7 +93,7 @@ fields! {
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
-        /// Number of this packet; without one of its own, that of the next one.
+        /// Number of this packet; for an unnumbered packet, that of the next one.
         sequence: u16,
         total_bytes: u16,
         offset: u16,
@@ -104,10 +104,11 @@ fields! {
 }
 
 impl SessionHeader {
-    /// Read a packet of a session; gives also its data.
+    /// Read a session packet; also returns its data.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than it says, [`Error::Forbidden`] for another kind.
+    /// [`Error::Truncated`] if it is shorter than its length field, [`Error::Forbidden`] for
+    /// another kind.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let header = Self::parse(packet)?;
         if !(stream::DATA..=stream::END_ACKNOWLEDGED).contains(&header.stream) {
@@ -125,7 +126,7 @@ impl SessionHeader {
     }
 }
 
-/// Whether the data of an IPX packet to one station are those of a session, and not about a name.
+/// Whether the data of a unicast IPX packet belongs to a session, and not to a name.
 pub fn is_session(data: &[u8]) -> bool {
     matches!(data.get(1), Some(&(stream::DATA..=stream::END_ACKNOWLEDGED)))
 }

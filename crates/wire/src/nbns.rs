@@ -1,7 +1,7 @@
-//! Datagrams of the NetBIOS name service: which address has a name, and which names a host has.
+//! Datagrams of the NetBIOS name service: the address of a name, and the names of a host.
 //!
-//! Source: RFC 1002, section 4.2, on UDP port 137. All fields big-endian. Names are claimed
-//! nowhere here: a server answers for its own name, a client asks.
+//! Source: RFC 1002, section 4.2, on UDP port 137. All fields big-endian. lanlab claims no names: a
+//! server answers for its own name, a client queries.
 
 use core::net::Ipv4Addr;
 
@@ -22,19 +22,19 @@ const RECURSION_DESIRED: u16 = 0x0100;
 const BROADCAST: u16 = 0x0010;
 const RETURN_CODE: u16 = 0x000f;
 
-/// Both highest bits of a name that stands elsewhere in the datagram.
+/// The two highest bits of a pointer to a name elsewhere in the datagram.
 const POINTER: u16 = 0xc000;
 const TYPE_NAME: u16 = 0x0020;
 const TYPE_NULL: u16 = 0x000a;
 const TYPE_STATUS: u16 = 0x0021;
 const CLASS_INTERNET: u16 = 1;
-/// Octets of the statistics after the names of a status response.
+/// Length of the statistics after the names of a status response.
 const STATISTICS_LEN: usize = 46;
 
-/// Code of a response that the name does not exist (RFC 1002, section 4.2.14).
+/// Response code: the name does not exist (RFC 1002, section 4.2.14).
 pub const NAME_ERROR: u8 = 3;
 pub const GROUP: u16 = 0x8000;
-/// Flag of a name in a status response: it is in use.
+/// Flag of a name in a status response: in use.
 pub const ACTIVE: u16 = 0x0400;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -58,7 +58,8 @@ impl Query {
     /// Read a query.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no query of one
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a query for
+    /// one
     /// name.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
@@ -109,15 +110,15 @@ impl Query {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Wish {
-    /// To have it (section 4.2.2; with several addresses, opcode 15 of Windows).
+    /// Claim the name (section 4.2.2; with several addresses, opcode 15 of Windows).
     Register,
-    /// To go on having it (section 4.2.4).
+    /// Keep the name (section 4.2.4).
     Refresh,
-    /// To have it no longer (section 4.2.9).
+    /// Release the name (section 4.2.9).
     Release,
 }
 
-/// A request about a name of the sender's, to all hosts or to a name server. Names are without a scope.
+/// A request about the sender's own name, to all hosts or to a name server. Names have no scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request {
     pub id: u16,
@@ -132,14 +133,15 @@ impl Request {
     /// Read a request.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no such request of
-    /// one name with one record.
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not such a
+    /// request
+    /// for one name with one record.
     pub fn parse(datagram: &[u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
         let forbidden = |field, offset, value: u16| {
             Err(Error::Forbidden { format: FORMAT, field, offset, value: u64::from(value) })
         };
-        // Section 4.2.1.1 has 8 for a refresh, and 9 in its table: both are sent.
+        // Section 4.2.1.1 has 8 for a refresh, but 9 in its table: both are in use.
         let wish = match (flags & (RESPONSE | OPCODE)) >> 11 {
             5 | 15 => Wish::Register,
             6 => Wish::Release,
@@ -158,7 +160,7 @@ impl Request {
         if kind != TYPE_NAME {
             return forbidden("QUESTION_TYPE", kind_at, kind);
         }
-        // The record's name is the question's, mostly as a pointer to it (section 4.2.1.3).
+        // The record's name is that of the question, mostly as a pointer to it (section 4.2.1.3).
         let record_at = kind_at + 4;
         let is_pointer = word(datagram, record_at)? & POINTER == POINTER;
         let at = record_at
@@ -171,7 +173,7 @@ impl Request {
         if kind != TYPE_NAME {
             return forbidden("RR_TYPE", at, kind);
         }
-        // Of several addresses the first.
+        // Of several addresses, the first one.
         if len < 6 {
             return forbidden("RDLENGTH", at + 8, len);
         }
@@ -201,9 +203,9 @@ pub enum Answer<'a> {
     Addresses { ttl_s: u32, addresses: Records<'a, 6> },
     /// Names of the host (section 4.2.18).
     Status { names: Records<'a, 18> },
-    /// Nothing, for this reason (section 4.2.14).
+    /// No data, for this reason (section 4.2.14).
     Negative {
-        /// Code of the reason: [`NAME_ERROR`] or another one that is not zero.
+        /// Code of the reason: [`NAME_ERROR`] or another non-zero code.
         code: u8,
     },
 }
@@ -233,7 +235,8 @@ impl<'a> Response<'a> {
     /// Read a response.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is no response of
+    /// [`Error::Truncated`] if the datagram is short, [`Error::Forbidden`] if it is not a response
+    /// with
     /// one record.
     pub fn parse(datagram: &'a [u8]) -> Result<Self, Error> {
         let flags = word(datagram, 2)?;
@@ -293,7 +296,7 @@ pub fn emit_addresses(query: &Query, ttl_s: u32, addresses: &[(u16, Ipv4Addr)], 
     }
 }
 
-/// Append the response to a query for names, at most 255, with statistics of zero.
+/// Append the response to a query for names (at most 255), with zero statistics.
 pub fn emit_status(query: &Query, names: &[(Name, u16)], out: &mut Vec<u8>) {
     let names = &names[..names.len().min(255)];
     put_words(&[query.id, RESPONSE | AUTHORITATIVE, 0, 1, 0, 0], out);
@@ -308,7 +311,7 @@ pub fn emit_status(query: &Query, names: &[(Name, u16)], out: &mut Vec<u8>) {
     out.resize(out.len() + STATISTICS_LEN, 0);
 }
 
-/// Append the response that a name is not known, with its record of no data counted as Samba does.
+/// Append the response that a name is unknown. Its empty record is counted as Samba does.
 pub fn emit_negative(query: &Query, code: u8, out: &mut Vec<u8>) {
     let code = u16::from(code) & RETURN_CODE;
     let flags = RESPONSE | AUTHORITATIVE | RECURSION_DESIRED | code;

@@ -1,7 +1,7 @@
 //! Packets of the NetBIOS session service, and the framing of SMB directly over TCP.
 //!
 //! Source: RFC 1002, section 4.3, on port 139; [MS-SMB] 2.1 on port 445, where the length has 24
-//! bits and no session is requested. All fields big-endian.
+//! bits and there is no session request. All fields big-endian.
 
 use core::net::Ipv4Addr;
 
@@ -42,7 +42,7 @@ codes! {
         Request = 0x81,
         Positive = 0x82,
         Negative = 0x83,
-        /// The caller must ask at another address.
+        /// The caller must connect to another address.
         Retarget = 0x84,
         KeepAlive = 0x85,
     }
@@ -81,7 +81,7 @@ impl Header {
     /// Write the header.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if the packet is longer than `framing` can say.
+    /// [`Error::Forbidden`] if the packet is too long for `framing`.
     pub fn emit(self, framing: Framing) -> Result<[u8; HEADER_LEN], Error> {
         if self.len > framing.max_len() {
             let value = self.len as u64;
@@ -134,7 +134,7 @@ pub enum Packet<'a> {
     },
     Positive,
     Negative(Refusal),
-    /// The caller must ask at another address.
+    /// The caller must connect to another address.
     Retarget {
         address: Ipv4Addr,
         port: u16,
@@ -143,11 +143,12 @@ pub enum Packet<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Read what follows a header, whose `len` octets `payload` must be.
+    /// Read the `len` octets after a header, all of `payload`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if `payload` is shorter than its kind needs, [`Error::Forbidden`] if a
-    /// name is not encoded as one.
+    /// [`Error::Truncated`] if `payload` is too short for its kind, [`Error::Forbidden`] if a name
+    /// is
+    /// encoded incorrectly.
     pub fn parse(kind: Kind, payload: &'a [u8]) -> Result<Self, Error> {
         let need = |need| {
             let got = payload.len();
@@ -179,7 +180,7 @@ impl<'a> Packet<'a> {
     /// Append the packet with its header.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if a message is longer than `framing` can say.
+    /// [`Error::Forbidden`] if a message is too long for `framing`.
     pub fn emit(&self, framing: Framing, out: &mut Vec<u8>) -> Result<(), Error> {
         let (kind, len) = match self {
             Self::Message(message) => (Kind::Message, message.len()),

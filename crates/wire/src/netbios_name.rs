@@ -1,4 +1,4 @@
-//! NetBIOS names: 16 octets, of which the last says what the name stands for.
+//! NetBIOS names: 16 octets, of which the last gives the type of name.
 //!
 //! Source: RFC 1001, section 14.1, and RFC 1002, section 4.1 (first-level encoding: each half of an
 //! octet becomes a letter from `A` to `P`; a scope follows as labels of a domain name).
@@ -8,11 +8,11 @@ use crate::Error;
 const FORMAT: &str = "netbios name";
 
 pub const NAME_LEN: usize = 16;
-/// Octets of a name that a person writes: the last one is the suffix.
+/// Length of the part that people write; the last octet is the suffix.
 pub const MAX_TEXT_LEN: usize = 15;
-/// Octets of an encoded name without a scope: length, letters, end.
+/// Length of an encoded name without a scope: length, letters, end.
 pub const PLAIN_LEN: usize = 34;
-/// Octets that a name with its scope may take (RFC 1002, section 4.1).
+/// Maximum length of a name with its scope (RFC 1002, section 4.1).
 pub const MAX_ENCODED_LEN: usize = 255;
 
 pub mod suffix {
@@ -25,10 +25,10 @@ pub mod suffix {
 pub struct Name(pub [u8; NAME_LEN]);
 
 impl Name {
-    /// The name that stands for any name, as a status request asks for it: `*` and 15 zeros.
+    /// The wildcard name in a status request: `*` and 15 zeros.
     pub const ANY: Self = Self(*b"*\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0");
 
-    /// `text` in upper case, blanks after it, and `suffix`.
+    /// `text` in upper case, padded with blanks, and `suffix`.
     ///
     /// # Errors
     /// [`Error::Forbidden`] if `text` is empty, longer than 15 octets or not printable ASCII. Names
@@ -54,7 +54,7 @@ impl Name {
         self.0[MAX_TEXT_LEN]
     }
 
-    /// The name as a person writes it, without what fills it up. Octets outside ASCII become `?`.
+    /// The name as people write it, without padding. Octets outside ASCII become `?`.
     pub fn text(&self) -> String {
         let text = &self.0[..MAX_TEXT_LEN];
         let end = text.iter().rposition(|octet| !matches!(octet, b' ' | 0)).map_or(0, |at| at + 1);
@@ -72,7 +72,8 @@ impl Name {
     /// Append the encoded name with the labels of `scope`, as `NETBIOS.COM`; none if it is empty.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if a label has no octets or more than 63, or all of it more than 255.
+    /// [`Error::Forbidden`] if a label is empty or longer than 63 octets, or all of it longer than
+    /// 255.
     pub fn emit(&self, scope: &str, out: &mut Vec<u8>) -> Result<(), Error> {
         let forbidden =
             |value| Error::Forbidden { format: FORMAT, field: "scope", offset: 33, value };
@@ -91,11 +92,12 @@ impl Name {
         Ok(())
     }
 
-    /// Read a name at the start of `octets` and pass over its scope. Also gives the octets read.
+    /// Read a name at the start of `octets`, and skip its scope. Also returns the number of octets
+    /// read.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it does not end, [`Error::Forbidden`] if it is not encoded as a name
-    /// or points elsewhere.
+    /// or is a pointer.
     pub fn parse_and_skip_scope(octets: &[u8]) -> Result<(Self, usize), Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: octets.len() };
         let forbidden = |field, offset: usize| Error::Forbidden {

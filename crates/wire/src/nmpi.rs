@@ -1,7 +1,7 @@
-//! Names of stations with SMB straight on IPX (name management protocol over IPX).
+//! Names of stations with SMB directly on IPX (name management protocol over IPX).
 //!
-//! Source: dissector `nmpi` of Wireshark. In IPX packets to and from socket 0551: broadcast ones are
-//! propagated, answers go to one station. Little-endian.
+//! Source: dissector `nmpi` of Wireshark. In IPX packets to and from socket 0551: queries are
+//! propagated broadcasts, answers are unicast. Little-endian.
 
 use crate::ipx::ROUTER_LIST_LEN;
 use crate::netbios_name::{NAME_LEN, Name};
@@ -23,7 +23,7 @@ pub mod kind {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Command {
-    /// A station takes a name, unless another one objects.
+    /// Claim of a name: the station uses it unless another one objects.
     Claim,
     Delete,
     Query,
@@ -48,7 +48,7 @@ const COMMANDS: [(u8, Command); 8] = [
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Header {
     pub command: Command,
-    /// Of which kind the name is, of [`kind`].
+    /// Kind of name, one of [`kind`].
     pub kind: u8,
     pub message: u16,
     pub name: Name,
@@ -56,8 +56,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Read the data of an IPX packet; gives also what follows the header. The networks that routers have noted
-    /// are passed over.
+    /// Read the data of an IPX packet; also returns the data after the header. Networks noted by
+    /// routers are skipped.
     ///
     /// # Errors
     /// [`Error::Truncated`] if it is short, [`Error::Forbidden`] for another command.

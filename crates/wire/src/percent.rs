@@ -11,8 +11,8 @@ pub fn encode(path: &str) -> String {
     utf8_percent_encode(path, ENCODED).to_string()
 }
 
-/// Read what [`encode`] wrote, or another encoder. `None` if it is not UTF-8. A `%` without two
-/// digits stands for itself.
+/// Decode the output of [`encode`] or of another encoder. `None` if it is not UTF-8. A `%` without
+/// two digits is kept.
 pub fn decode(encoded: &str) -> Option<String> {
     percent_decode_str(encoded).decode_utf8().ok().map(Cow::into_owned)
 }

@@ -1,7 +1,7 @@
-//! The message that a `stream` or an `echo` carries over UDP.
+//! The message of a `stream` or an `echo` over UDP.
 //!
-//! Source: ours. All fields big-endian. A message is exactly as long as the condition says, so its
-//! header shrinks with it and has as much of session, sequence number and send time as fits.
+//! Source: ours. All fields big-endian. A message is exactly as long as the condition requires. Its
+//! header has as much of session, sequence number and send time as fits.
 //!
 //! | message | header |
 //! |---|---|
@@ -12,7 +12,7 @@
 //! | 1 | sequence (1) |
 //!
 //! The rest of a message is padding. A short sequence number is the low bits of the full one;
-//! [`Layout::extend`] restores it from the highest seen.
+//! [`Layout::extend`] restores it from the highest received.
 
 use crate::{Error, take};
 
@@ -30,8 +30,7 @@ mod field {
     pub(super) const SEND_TIME: Range<usize> = 16..24;
 }
 
-/// First octet of a message that has room for a session. A [`crate::session`] message begins
-/// otherwise.
+/// First octet of a message with a session number. A [`crate::session`] message begins otherwise.
 const KIND_PROBE: u8 = 0x01;
 
 /// Length of the longest header, octets.
@@ -66,8 +65,9 @@ impl Layout {
         }
     }
 
-    /// The full sequence number whose low bits are `received`, nearest to `expected`, the number
-    /// after the highest seen. Right as long as fewer than half of the short numbers lie between.
+    /// The full sequence number whose low bits are `received` and that is nearest to `expected`,
+    /// the number after the highest received. Correct if fewer than half of the short numbers are
+    /// in between.
     pub const fn extend(self, received: u64, expected: u64) -> u64 {
         let bits = self.sequence_bits();
         if bits == 64 {
@@ -82,7 +82,7 @@ impl Layout {
         }
     }
 
-    /// Write the header at the start of `message`, which has the length this layout is of.
+    /// Write the header at the start of `message`, whose length has this layout.
     pub fn emit(self, header: &Header, message: &mut [u8]) {
         match self {
             Self::Tiny(octets) => {
@@ -104,8 +104,8 @@ impl Layout {
         }
     }
 
-    /// Read the header of `message`. Of a [`Layout::Tiny`] only the sequence number is known;
-    /// `session` and `flow` are then zero. `sequence` has only [`Self::sequence_bits`] bits.
+    /// Read the header of `message`. A [`Layout::Tiny`] has only the sequence number; `session` and
+    /// `flow` are then zero. `sequence` has only [`Self::sequence_bits`] bits.
     ///
     /// # Errors
     /// [`Error::Truncated`] if `message` is shorter than the header, [`Error::Forbidden`] if it is
@@ -201,7 +201,7 @@ mod tests {
         let layout = Layout::of(2);
         assert_eq!(layout.extend(2, 65_535), 65_538);
         assert_eq!(layout.extend(65_534, 65_540), 65_534);
-        // Nothing lies before the start: what looks like the past there is a leap ahead.
+        // No number precedes the start, so a number that looks old is a jump ahead.
         assert_eq!(layout.extend(65_535, 3), 65_535);
     }
 

@@ -1,4 +1,4 @@
-//! Routing information of IPX (RIP): which networks there are, and how far.
+//! Routing information of IPX (RIP): known networks and their distance.
 //!
 //! Source: Novell's IPX router specification, chapter 3; dissector `ipxrip` of Wireshark. In IPX packets
 //! of type 1 to and from socket 0453. All fields big-endian.
@@ -15,9 +15,9 @@ pub const MOST_ENTRIES: usize = 50;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     pub network: u32,
-    /// Routers on the way to it; 16: it cannot be reached.
+    /// Hops to the network; 16: unreachable.
     pub hops: u16,
-    /// Time on the way, in 1/18 s.
+    /// Time to reach it, in 1/18 s.
     pub ticks: u16,
 }
 
@@ -30,7 +30,7 @@ impl Entry {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Packet {
     pub is_response: bool,
-    /// The networks, [`MOST_ENTRIES`] at most.
+    /// The networks, at most [`MOST_ENTRIES`].
     pub entries: Vec<Entry>,
 }
 

@@ -1,4 +1,4 @@
-//! Service advertising of NetWare (SAP): which servers there are.
+//! Service advertising of NetWare (SAP): known servers.
 //!
 //! Source: Novell's IPX router specification, chapter 4; dissector `ipxsap` of Wireshark. In IPX
 //! packets to and from socket 0452. All fields big-endian.
@@ -22,7 +22,7 @@ const NEAREST_RESPONSE: u16 = 4;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Packet<'a> {
     Query {
-        /// Whether only the nearest is to answer.
+        /// Whether only the nearest server should answer.
         is_nearest: bool,
         kind: u16,
     },
@@ -118,7 +118,8 @@ pub fn emit_response(is_nearest: bool, servers: &[Server], out: &mut Vec<u8>) {
     }
 }
 
-/// Whether a packet looks for servers or, by RIP, for routers, which stations do in framings that they do not use.
+/// Whether a packet searches for servers or, by RIP, for routers. Stations also send these in frame
+/// types that they do not use.
 pub fn is_question(header: &Header, data: &[u8]) -> bool {
     match header.destination.socket {
         socket::RIP => rip::Packet::parse(data).is_ok_and(|packet| !packet.is_response),

@@ -1,9 +1,9 @@
-//! The message by which two engines agree on a session, in addition to the bulk traffic.
+//! The messages by which two engines agree on a session, next to the test traffic.
 //!
-//! Source: ours; the exchange follows RFC 9000, section 8.1 (nothing is sent to an address that
-//! has not shown that it receives there, and less than came from it). All fields big-endian. What is
-//! to be answered has 64 octets, the answer 48: a sender that forges an address causes less traffic
-//! there than it sends. Over TCP the same messages open a connection.
+//! Source: ours; the exchange follows RFC 9000, section 8.1: before an address has proved that it
+//! receives, it gets no other traffic and less than it sent. All fields big-endian. Questions have
+//! 64 octets, answers 48, so a sender that forges an address causes less traffic to it than it
+//! sends. Over TCP the same messages open a connection.
 //!
 //! ```text
 //! sender                           receiver
@@ -37,29 +37,30 @@ mod field {
     pub(super) const PADDING: Range<usize> = 48..64;
 }
 
-/// Length of a message that is answered, octets: the longest.
+/// Length of a message that needs an answer, octets: the longest.
 pub const QUESTION_LEN: usize = field::PADDING.end;
-/// Length of an answer, and of every message that is not answered, octets: the shortest.
+/// Length of an answer, and of every message without answer, octets: the shortest.
 pub const ANSWER_LEN: usize = field::SECOND.end;
-/// Octets to receive a message in: one more than the longest has, so that what is too long differs
-/// from it.
+/// Size of a receive buffer: one octet more than the longest message, so that longer messages are
+/// noticed.
 pub const RECEIVE_LEN: usize = QUESTION_LEN + 1;
 
 const MAGIC: [u8; 6] = *b"lanlab";
-/// In version 1 answers were as long as questions.
+/// In version 1, answers were as long as questions.
 const VERSION: u8 = 2;
 
-/// Secret that the driver gave to both engines only: an end that knows it belongs to the session.
+/// Secret that the driver gave only to the two engines: an end that knows it belongs to the
+/// session.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Token(pub [u8; 16]);
 
 impl Token {
-    /// The low 32 bits, which each probe carries.
+    /// The low 32 bits, which each probe contains.
     pub fn short(&self) -> u32 {
         u32::from_be_bytes(take(&self.0, 12..16))
     }
 
-    /// Equality in a time that does not depend on where the tokens differ.
+    /// Equality in constant time.
     pub fn matches(&self, other: &Self) -> bool {
         self.0.iter().zip(other.0).fold(0, |differing, (a, b)| differing | (a ^ b)) == 0
     }
@@ -74,7 +75,7 @@ impl core::fmt::Debug for Token {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
     Hello {
-        /// The sender's own random number, which `Accept` must bring back.
+        /// The sender's random number, which `Accept` must return.
         nonce: u64,
     },
     Challenge {
@@ -158,12 +159,12 @@ pub struct Message {
 }
 
 impl Message {
-    /// Read a message. Padding and unused values are not looked at, so that a later version may use
-    /// them.
+    /// Read a message. Padding and unused values are ignored, so that a later version can use them.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if `bytes` is short, [`Error::Forbidden`] if it is not as long as its
-    /// kind, or the magic, version or kind is not one of ours.
+    /// [`Error::Truncated`] if `bytes` is short; [`Error::Forbidden`] if its length does not match
+    /// its
+    /// kind, or magic, version or kind is unknown.
     pub fn parse(bytes: &[u8]) -> Result<Self, Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: bytes.len() };
         if bytes.len() < ANSWER_LEN {

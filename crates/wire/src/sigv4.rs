@@ -1,8 +1,8 @@
-//! Signatures of requests to S3, version 4, as both ends make them.
+//! Signatures of S3 requests, version 4, for client and server.
 //!
-//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". What is
-//! signed is a text made of the request, the time and the scope; the key is made of the secret and
-//! the scope, so that no request carries the secret.
+//! Source: Amazon S3 API Reference, "Authenticating Requests (AWS Signature Version 4)". The signed
+//! text consists of request, time and scope. The key derives from the secret and the scope, so no
+//! request contains the secret.
 
 use std::fmt::Write as _;
 
@@ -13,7 +13,7 @@ use crate::percent;
 
 pub const ALGORITHM: &str = "AWS4-HMAC-SHA256";
 
-/// In place of the hash of what follows the head: it is not signed.
+/// Instead of the hash of the body: the body is not signed.
 pub const UNSIGNED: &str = "UNSIGNED-PAYLOAD";
 
 /// SHA-256 of nothing, hexadecimal.
@@ -27,7 +27,7 @@ pub struct Scope<'a> {
 }
 
 impl<'a> Scope<'a> {
-    /// Read what [`Scope::text`] writes. `None` if it is none of S3.
+    /// Parse the output of [`Scope::text`]. `None` if it is no scope of S3.
     pub fn parse(text: &'a str) -> Option<Self> {
         let mut parts = text.split('/');
         let scope = Self { day: parts.next()?, region: parts.next()? };
@@ -44,11 +44,11 @@ impl<'a> Scope<'a> {
 pub struct Signed<'a> {
     pub method: &'a str,
     pub path: &'a str,
-    /// Names and values of the query, decoded, in any order, without the signature.
+    /// Decoded names and values of the query in any order, without the signature.
     pub query: &'a [(&'a str, &'a str)],
-    /// Names in small letters and values of the fields that are signed, in the order of the names.
+    /// Lower-case names and values of the signed fields, in the order of the names.
     pub fields: &'a [(&'a str, &'a str)],
-    /// Hexadecimal SHA-256 of what follows the head, or what stands for it.
+    /// Hexadecimal SHA-256 of the body, or its substitute.
     pub payload: &'a str,
 }
 
@@ -77,8 +77,8 @@ impl Signed<'_> {
     }
 }
 
-/// A query as it is signed, which is a right way to write it, too: sorted, all that means something
-/// by its number.
+/// A query in the form that is signed, which is also a valid query: sorted, with special characters
+/// encoded.
 pub fn query(pairs: &[(&str, &str)]) -> String {
     let encode = |text: &str| percent::encode(text).replace('/', "%2F");
     let mut pairs: Vec<(String, String)> =
@@ -105,7 +105,7 @@ impl Key {
         hex::encode(self.0.clone().chain_update(text).finalize().into_bytes())
     }
 
-    /// Whether a text has this signature, in a time that tells nothing of where it differs.
+    /// Whether a text has this signature, compared in constant time.
     pub fn has_signed(&self, text: &str, signature: &str) -> bool {
         let Ok(signature) = hex::decode(signature) else { return false };
         self.0.clone().chain_update(text).verify_slice(&signature).is_ok()

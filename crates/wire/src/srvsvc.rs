@@ -1,10 +1,10 @@
-//! The server service of Windows NT over a named pipe: which shares there are, by remote procedure calls.
+//! The server service of Windows NT over a named pipe: lists shares by remote procedure calls.
 //!
 //! Source: [C706] 12 (messages of DCE RPC), 14 (data), [MS-SRVS] 2.2.4, 3.1.4.8. One call is one message.
 
 use std::fmt::Debug;
 
-/// The pipe, as it is opened in any case; some clients omit the first character.
+/// The pipe; case does not matter, and some clients omit the first character.
 pub const PIPE: &str = "\\srvsvc";
 const SECONDARY_ADDRESS: &[u8] = b"\\PIPE\\srvsvc\0";
 
@@ -38,7 +38,7 @@ pub struct Share<'a> {
     pub is_pipes: bool,
 }
 
-/// The answer to a message; none to one that is no message of a client.
+/// The answer to a message; `None` if it is not a message of a client.
 pub fn answer(message: &[u8], shares: &[Share<'_>]) -> Option<Vec<u8>> {
     let (header, body) = message.split_at_checked(HEADER_LEN)?;
     if header[0] != 5 || header[4..8] != DATA_REPRESENTATION {
@@ -70,7 +70,7 @@ fn bound(body: &[u8]) -> Option<Vec<u8>> {
         rest = after;
         let is_ours = context[4..24] == INTERFACE;
         let has_ndr = syntaxes.chunks_exact(20).any(|syntax| syntax == NDR);
-        // Result and reason: accepted; or the interface, or all transfer syntaxes, are not known.
+        // Result and reason: accepted; or the interface, or all transfer syntaxes, are unknown.
         let (result, reason, syntax): (u16, u16, _) = match (is_ours, has_ndr) {
             (true, true) => (0, 0, NDR),
             (false, _) => (2, 1, [0; 20]),
@@ -131,7 +131,7 @@ fn listed(level: u32, shares: &[Share<'_>]) -> Vec<u8> {
             out.text("");
         }
     }
-    // All of them, no handle to go on with, and no error.
+    // All of them, no handle to continue with, and no error.
     out.put(&[count, 0, 0]);
     out.0
 }
@@ -196,7 +196,7 @@ mod tests {
         digits.chunks(2).map(octet).collect()
     }
 
-    /// The bind that pysmb 1.2.15 sends, and one for another interface.
+    /// The bind of pysmb 1.2.15, and one for another interface.
     #[test]
     fn only_srvsvc_binds_are_accepted() {
         let bind = hexadecimal(

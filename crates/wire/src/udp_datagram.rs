@@ -1,5 +1,5 @@
-//! UDP datagrams in IPv4 packets, as far as somebody who only listens needs them: checksums are not
-//! looked at, and of a fragmented packet only the first part is read.
+//! UDP datagrams in IPv4 packets, for passive listening: checksums are ignored, and only the first
+//! fragment of a packet is read.
 //!
 //! Source: RFC 791, section 3.1, and RFC 768. All fields big-endian.
 
@@ -19,7 +19,7 @@ pub struct Packet<'a> {
     pub source: Ipv4Addr,
     pub destination: Ipv4Addr,
     pub protocol: u8,
-    /// Ports and data of a UDP datagram, if it is the first part of one.
+    /// Ports and data of a UDP datagram, if it is a first fragment.
     pub datagram: Option<Datagram<'a>>,
 }
 
@@ -31,11 +31,11 @@ pub struct Datagram<'a> {
 }
 
 impl<'a> Packet<'a> {
-    /// Read a packet. What stands behind it is padding.
+    /// Read a packet. Data after it is padding.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than its header or its length says,
-    /// [`Error::Forbidden`] if it is of another version or its header too short.
+    /// [`Error::Truncated`] if it is shorter than its header or its length field,
+    /// [`Error::Forbidden`] if it has another version or its header is too short.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let truncated = |need| Error::Truncated { format: FORMAT, need, got: packet.len() };
         let forbidden =

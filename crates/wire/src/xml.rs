@@ -1,18 +1,18 @@
-//! XML, as far as answers need it: elements by their path, without regard to name spaces.
+//! A minimal XML reader for replies: elements by path, without name spaces.
 
 use quick_xml::Reader;
 use quick_xml::escape::resolve_predefined_entity;
 use quick_xml::events::Event;
 
-/// Elements within elements at most.
+/// Maximum nesting of elements.
 const MAX_DEPTH: usize = 32;
 
-/// Call `visit` at the end of each element with the local names of it and those around it,
-/// outermost first, and the text directly in it, as it stands.
+/// Call `visit` at the end of each element with the local names of the element and its ancestors,
+/// outermost first, and the unmodified text directly in it.
 ///
 /// # Errors
-/// What is wrong with the document. Entities other than those of XML itself (section 4.6) are
-/// refused, so that nothing grows when it is read.
+/// What is wrong with the document. Only XML's own entities (section 4.6) are allowed, so
+/// reading cannot expand the document.
 pub fn elements(document: &[u8], mut visit: impl FnMut(&[String], &str)) -> Result<(), String> {
     let mut reader = Reader::from_reader(document);
     reader.config_mut().expand_empty_elements = true;

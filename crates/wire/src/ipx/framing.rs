@@ -1,4 +1,4 @@
-//! How Ethernet frames carry IPX: Ethernet II, raw 802.3, 802.2 and SNAP.
+//! Frame types of IPX on Ethernet: Ethernet II, raw 802.3, 802.2 and SNAP.
 //!
 //! Source: articles Q104024 and Q122210 of Microsoft's Knowledge Base; dissector `ipx` of Wireshark.
 
@@ -10,16 +10,16 @@ const ETHERNET_TYPE: u16 = 0x8137;
 const OLD_ETHERNET_TYPE: u16 = 0x8138;
 const LLC_START: [u8; 3] = [0xe0, 0xe0, 0x03];
 
-/// 802.2, which NetWare has from 3.12 on, and NWLink by default.
+/// 802.2, the default of NetWare from 3.12 on, and of NWLink.
 pub const IEEE_802_2: Framing = Framing::Llc;
 pub const ETHERNET_II: Framing = Framing::Type(ETHERNET_TYPE);
-/// Raw 802.3, which NetWare had before 3.12.
+/// Raw 802.3, the default of NetWare before 3.12.
 pub const RAW_802_3: Framing = Framing::Raw;
 pub const SNAP: Framing = Framing::Snap { organization: [0; 3], protocol: ETHERNET_TYPE };
-/// Each of them, in the order in which a station prefers them that hears several.
+/// All frame types, in the order of preference of a station that hears several.
 pub const ALL: [Framing; 4] = [IEEE_802_2, ETHERNET_II, RAW_802_3, SNAP];
 
-/// The packet of a frame, perhaps with padding behind it, and its framing, one of [`ALL`]. `None` if the
+/// The packet of a frame, possibly with padding, and its frame type, one of [`ALL`]. `None` if the
 /// frame carries another protocol.
 pub fn packet<'a>(frame: &Frame<'a>) -> Option<(&'a [u8], Framing)> {
     let payload = frame.payload;
@@ -40,7 +40,7 @@ pub const fn longest_data(framing: Framing) -> usize {
     MAX_PAYLOAD_LEN - inner - HEADER_LEN
 }
 
-/// Write a frame with a packet into `out`, in place of what it holds.
+/// Write a frame with a packet into `out`, replacing its content.
 ///
 /// # Errors
 /// [`Error::Forbidden`] if the packet is too long for a frame, or has a checksum in raw 802.3.
@@ -57,7 +57,7 @@ pub fn emit(
     }
     let llc: &[u8] = if framing == IEEE_802_2 { &LLC_START } else { &[] };
     let length = llc.len() + HEADER_LEN + data.len();
-    // Drivers of their time send an even number of octets where no LLC header says the length (Q122210).
+    // Period drivers send an even number of octets if no LLC header states the length (Q122210).
     let is_odd = matches!(framing, RAW_802_3 | ETHERNET_II) && !length.is_multiple_of(2);
     out.clear();
     let outer = ethernet::Header { destination: to, source: from, framing };
@@ -94,7 +94,7 @@ mod tests {
         let expected: [(Framing, &[u8], usize); 4] = [
             (IEEE_802_2, &[0, 36, 0xe0, 0xe0, 3, 0xff, 0xff], 1467),
             (ETHERNET_II, &[0x81, 0x37, 0xff, 0xff], 1470),
-            // The octet that makes it even counts for 802.3 and not for IPX.
+            // The padding octet counts for 802.3 but not for IPX.
             (RAW_802_3, &[0, 34, 0xff, 0xff, 0, 33], 1470),
             (SNAP, &[0, 41, 0xaa, 0xaa, 3, 0, 0, 0, 0x81, 0x37, 0xff, 0xff], 1462),
         ];

@@ -1,5 +1,5 @@
-//! The state of an adapter with its names: what a STATUS RESPONSE carries. Where not all names fit into one
-//! frame, further ones carry names alone.
+//! The data of a STATUS RESPONSE: the state of an adapter with its names. If the names do not fit
+//! into one frame, further frames carry only names.
 //!
 //! Source: IBM, Local Area Network Technical Reference, NCB.STATUS; the same fields as `ADAPTER_STATUS`
 //! and `NAME_BUFFER` of Microsoft's `nb30.h`. All fields little-endian.
@@ -27,7 +27,7 @@ impl NameEntry {
     pub const DUPLICATE: u8 = 0x06;
     pub const GROUP: u8 = 0x80;
 
-    /// Read names, one behind the other. A part of one at the end is left out.
+    /// Read consecutive names. An incomplete last name is omitted.
     pub fn parse_all(data: &[u8]) -> impl Iterator<Item = Self> + '_ {
         data.chunks_exact(ENTRY_LEN).map(|entry| Self {
             name: Name(take(entry, 0..NAME_LEN)),
@@ -68,10 +68,10 @@ pub struct AdapterStatus {
 }
 
 impl AdapterStatus {
-    /// Read the data of a STATUS RESPONSE. Names that the frame had no room for are left out.
+    /// Read the data of a STATUS RESPONSE. It has only the names that fit into the frame.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than what stands before the names.
+    /// [`Error::Truncated`] if it is shorter than the part before the names.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         if data.len() < FIXED_LEN {
             return Err(Error::Truncated { format: FORMAT, need: FIXED_LEN, got: data.len() });

@@ -1,8 +1,8 @@
-//! NetBIOS frames (NBF), the protocol of NetBEUI: what LLC carries between SAPs F0.
+//! NetBIOS frames (NBF), the protocol of NetBEUI, carried by LLC between SAPs F0.
 //!
 //! Source: IBM, Local Area Network Technical Reference (SC30-3587), chapter "NetBIOS frames". All
-//! fields little-endian. Frames of names and datagrams go in UI frames with a header of 44 octets, frames
-//! of sessions in I frames with one of 14. The length field holds the header's length only.
+//! fields little-endian. Name and datagram frames are UI frames with a header of 44 octets, session
+//! frames are I frames with a header of 14. The length field covers only the header.
 
 mod adapter_status;
 #[cfg(test)]
@@ -19,9 +19,9 @@ const FORMAT: &str = "nbf";
 
 const COMMAND_AT: usize = 4;
 const COMMON_LEN: usize = COMMAND_AT + Common::LEN;
-/// Octets of the header of a frame of names and datagrams.
+/// Header length of name and datagram frames.
 pub const NAME_HEADER_LEN: usize = COMMON_LEN + 2 * NAME_LEN;
-/// Octets of the header of a frame of a session.
+/// Header length of session frames.
 pub const SESSION_HEADER_LEN: usize = COMMON_LEN + 2;
 const DELIMITER: u16 = 0xefff;
 
@@ -58,36 +58,36 @@ codes! {
     }
 }
 
-/// Bits of `data1` of frames of a session.
+/// Bits of `data1` in session frames.
 pub mod flag {
-    /// DATA FIRST MIDDLE: answer RECEIVE CONTINUE before I go on.
+    /// DATA FIRST MIDDLE: send RECEIVE CONTINUE before the next frame.
     pub const RECEIVE_CONTINUE: u8 = 0x01;
     pub const NO_ACK: u8 = 0x02;
-    /// DATA ONLY LAST: the acknowledgement may come with data.
+    /// DATA ONLY LAST: the acknowledgement may be sent with data.
     pub const ACK_WITH_DATA_ALLOWED: u8 = 0x04;
     pub const ACK_INCLUDED: u8 = 0x08;
     pub const SEND_NO_ACK_ABLE: u8 = 0x80;
     /// SESSION INITIALIZE and CONFIRM: version 2 of NetBIOS.
     pub const VERSION_2: u8 = 0x01;
-    /// ADD NAME RESPONSE: the name is being added by another station at the same time.
+    /// ADD NAME RESPONSE: another station is adding the name at the same time.
     pub const NAME_IN_PROCESS: u8 = 0x01;
 }
 
 /// Values of `data2`.
 pub mod value {
     pub const NO_RESOURCES: u8 = 0xff;
-    /// High octet of NAME QUERY and NAME RECOGNIZED, and ADD NAME RESPONSE: a group name.
+    /// High octet in NAME QUERY, NAME RECOGNIZED and ADD NAME RESPONSE: a group name.
     pub const GROUP: u8 = 1;
     pub const RESYNCHRONIZE: u16 = 1;
     pub const HANG_UP: u16 = 0;
     pub const ABNORMAL_END: u16 = 1;
-    /// STATUS QUERY and STATUS RESPONSE, `data1`: of `NetBIOS` before 2.1, in one frame. The first query of
-    /// later ones has 1; any other number is that of the names received, or sent, so far.
+    /// `data1` of STATUS QUERY and STATUS RESPONSE: `NetBIOS` before 2.1, in one frame. In later
+    /// versions the first query has 1; other numbers are the names received, or sent, so far.
     pub const STATUS_IN_ONE_FRAME: u8 = 0;
     pub const STATUS_FIRST: u8 = 1;
-    /// STATUS RESPONSE: the frame is too short for all of it.
+    /// STATUS RESPONSE: the frame is too short for all names.
     pub const STATUS_FRAME_LIMIT: u16 = 0x8000;
-    /// STATUS RESPONSE: the buffer of the asker is too small.
+    /// STATUS RESPONSE: the requester's buffer is too small.
     pub const STATUS_OVERFLOW: u16 = 0x4000;
     pub const STATUS_LENGTH: u16 = 0x3fff;
     /// Highest session number; the lowest one is 1.
@@ -117,7 +117,7 @@ pub struct SessionHeader {
     pub source_number: u8,
 }
 
-/// Command, its data and correlators, which every header has behind its length and the delimiter.
+/// Command, its data and its correlators, which every header has after length and delimiter.
 type Common = (u8, u8, u16, [u16; 2]);
 
 fn read_common(frame: &[u8], header_len: usize) -> Result<Common, Error> {
@@ -143,11 +143,12 @@ fn unknown_command(code: u8) -> Error {
 }
 
 impl NameHeader {
-    /// Read the header of a UI frame's information, and give it with what follows.
+    /// Read the header of a UI frame's information field; returns it with the rest.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if length,
-    /// delimiter or command is none of a frame of names.
+    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
+    /// length,
+    /// delimiter or command do not belong to a name or datagram frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, NAME_HEADER_LEN)?;
         let command = NameCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
@@ -176,11 +177,12 @@ impl NameHeader {
 }
 
 impl SessionHeader {
-    /// Read the header of an I frame's information, and give it with what follows.
+    /// Read the header of an I frame's information field; returns it with the rest.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if length,
-    /// delimiter or command is none of a frame of a session.
+    /// [`Error::Truncated`] if the frame is shorter than the header, [`Error::Forbidden`] if
+    /// length,
+    /// delimiter or command do not belong to a session frame.
     pub fn parse(frame: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (code, data1, data2, correlators) = read_common(frame, SESSION_HEADER_LEN)?;
         let command = SessionCommand::from_wire(code).ok_or_else(|| unknown_command(code))?;
@@ -197,7 +199,7 @@ impl SessionHeader {
         Ok((header, &frame[SESSION_HEADER_LEN..]))
     }
 
-    /// Session numbers (destination, source) of an I frame of NetBIOS whose length field is not that of the header.
+    /// Session numbers (destination, source) of a `NetBIOS` I frame with a wrong length field.
     pub fn numbers_of_malformed(frame: &[u8]) -> Option<[u8; 2]> {
         let ([length, delimiter], _): ([u16; 2], Common) =
             Field::first(FORMAT, frame, Order::Little).ok()?;
@@ -213,10 +215,10 @@ impl SessionHeader {
     }
 }
 
-/// A name that no station has: the destination of frames for every station.
+/// A name that no station has: the destination of broadcast frames.
 pub const NO_NAME: Name = Name([0; NAME_LEN]);
 
-/// The name that each adapter has without claiming it: ten zeros and its address.
+/// The permanent name of each adapter: ten zeros and its address.
 pub fn permanent_name(mac: Mac) -> Name {
     let mut name = NO_NAME;
     name.0[NAME_LEN - mac.0.len()..].copy_from_slice(&mac.0);

@@ -8,13 +8,13 @@ pub mod object {
     pub const ANY: u16 = 0xffff;
 }
 
-/// Number of no object: a scan begins behind it.
+/// Number of no object; a scan starts with it.
 pub const NO_OBJECT: u32 = 0xffff_ffff;
 pub const NAME_LEN: usize = 48;
-/// Octets of the name of a property, and of a part of its value.
+/// Length of a property's name, and of a segment of its value.
 pub const PROPERTY_LEN: usize = 16;
 pub const SEGMENT_LEN: usize = 128;
-/// Octets of a key, and of what is made with it.
+/// Length of a key, and of the response computed with it.
 pub const KEY_LEN: usize = 8;
 
 messages! {
@@ -24,7 +24,7 @@ messages! {
         password: Name<'a>,
     }
 
-    /// Login with what was made of the password and a key of the server.
+    /// Login with a response computed from the password and the server's key.
     KeyedLogin<'a>, "ncp keyed login" => {
         proof: [u8; KEY_LEN],
         kind: u16,
@@ -36,14 +36,14 @@ messages! {
         name: Name<'a>,
     }
 
-    /// Asks for the next object of a name, which may have `*`.
+    /// Request for the next object with a name, which may have `*`.
     Scan<'a>, "ncp scan" => {
         after: u32,
         kind: u16,
         name: Name<'a>,
     }
 
-    /// Asks for 128 octets of a property.
+    /// Request for 128 octets of a property.
     ReadProperty<'a>, "ncp property" => {
         kind: u16,
         name: Name<'a>,
@@ -51,7 +51,7 @@ messages! {
         property: Name<'a>,
     }
 
-    /// Asks for the next property of a name, which may have `*`.
+    /// Request for the next property with a name, which may have `*`.
     ScanProperties<'a>, "ncp scan of properties" => {
         kind: u16,
         name: Name<'a>,
@@ -72,7 +72,7 @@ messages! {
         number: u32,
         kind: u16,
         name: [u8; NAME_LEN],
-        /// As of [`Moment`](super::negotiation::Moment).
+        /// As in [`Moment`](super::negotiation::Moment).
         since: [u8; 7],
         reserved: u8,
     }

@@ -1,8 +1,9 @@
-//! Packet burst: reads and writes of more than one packet each way, of which only what was lost is sent again.
+//! Packet burst: reads and writes of more than one packet each way. Only lost packets are resent.
 //!
-//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`); a server that answers as NetWare 3, for the results. Both
-//! ends number bursts: a client's request has its number twice; what answers it has that number, and the next as
-//! what is acknowledged. What a burst says is one sequence of octets, of which each packet has a part.
+//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`); for the results, a server that answers as
+//! NetWare 3. Both ends number bursts. A client's request contains its number twice. The answer
+//! contains that number, and acknowledges the next one. A burst is a sequence of octets, and each
+//! packet has a part of it.
 
 use crate::fields::{Field, Order, fields};
 use crate::{Error, take};
@@ -12,21 +13,21 @@ use super::files::FileHandle;
 
 const FORMAT: &str = "ncp burst";
 pub const STREAM: u8 = 2;
-/// Octets of a packet before what it has of a burst.
+/// Length of a packet's header before its part of a burst.
 pub const HEADER_LEN: usize = Header::LEN;
-/// Octets of the request of a read, and of a write before its data.
+/// Length of a read request, and of a write request before its data.
 pub const OPERATION_LEN: usize = Operation::LEN;
-/// Octets of the reply to a read before its data.
+/// Length of a read reply before its data.
 pub const READ_REPLY_LEN: usize = ReadReply::LEN;
-/// Octets of one entry of a list of what is missing.
+/// Length of an entry in a list of missing parts.
 pub const FRAGMENT_LEN: usize = Fragment::LEN;
-/// Octets with which a server agrees to bursts, before [`Limits`].
+/// Length of a server's agreement to bursts, before [`Limits`].
 pub const ACCEPTED_LEN: usize = Accepted::LEN;
 
 pub mod flag {
     pub const ABORT: u8 = 0x04;
     pub const BUSY: u8 = 0x08;
-    /// Last packet of the burst, or of what of it is sent again.
+    /// Last packet of the burst or of its resent parts.
     pub const END: u8 = 0x10;
     pub const MISSING: u8 = 0x40;
     pub const SYSTEM: u8 = 0x80;
@@ -54,7 +55,7 @@ fields! {
         source: u32,
         destination: u32,
         packet: u32,
-        /// Time between two packets of a burst, 100 µs.
+        /// Interval between two packets of a burst, 100 µs.
         delay: u32,
         burst: u16,
         ack: u16,
@@ -79,7 +80,7 @@ fields! {
 }
 
 fields! {
-    /// Begins the request of a read, which is no more, or of a write, whose data stand behind.
+    /// Header of a read request, which has no data, or of a write request, followed by its data.
     Operation, Big, "ncp burst operation" => {
         operation: Low,
         file: [u8; 4],
@@ -137,8 +138,9 @@ impl<'a> Packet<'a> {
     /// Read a packet.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is shorter than it says; [`Error::Forbidden`] if it is none of a burst, or its
-    /// octets stand behind the end of the burst.
+    /// [`Error::Truncated`] if it is shorter than its length field; [`Error::Forbidden`] if it is
+    /// not a burst
+    /// packet, or its part exceeds the burst.
     pub fn parse(packet: &'a [u8]) -> Result<Self, Error> {
         let header = Header::first(FORMAT, packet, Order::Big)?;
         let forbidden = |field, offset, value: u32| {
@@ -156,7 +158,7 @@ impl<'a> Packet<'a> {
         }
         let data_at = HEADER_LEN + usize::from(header.missing) * FRAGMENT_LEN;
         let (need, got) = (data_at + usize::from(header.length), packet.len());
-        // Short frames have padding behind.
+        // Short frames are padded.
         let data = packet.get(data_at..need);
         let data = data.ok_or(Error::Truncated { format: FORMAT, need, got })?;
         Ok(Self { header, fragments: &packet[HEADER_LEN..data_at], data })
@@ -184,10 +186,10 @@ pub fn parse_result(reply: &[u8]) -> Result<u32, Error> {
     WriteReply::parse(reply).map(|reply| reply.result.number)
 }
 
-/// Octets that a read has brought.
+/// The octets returned by a read.
 ///
 /// # Errors
-/// [`Error::Truncated`] if they are fewer than the reply says.
+/// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(reply: &[u8]) -> Result<&[u8], Error> {
     let count = ReadReply::parse(reply)?.count as usize;
     let (data, format) = (&reply[READ_REPLY_LEN..], "ncp burst data");
@@ -198,7 +200,7 @@ pub fn file_of(handle: FileHandle) -> [u8; 4] {
     take(&handle, 2..6)
 }
 
-/// The handle of which a burst has a part, where its first two octets are the last two again.
+/// The file handle in bursts, which repeats its first two octets at the end.
 pub const fn handle_of([a, b, high, low]: [u8; 4]) -> FileHandle {
     [high, low, a, b, high, low]
 }

@@ -1,4 +1,4 @@
-//! Completion codes: what came of a request.
+//! Completion codes: the results of requests.
 
 macro_rules! completions {
     ($($name:ident = $code:literal, $text:literal;)*) => {

@@ -6,11 +6,12 @@ use super::text::{Name, messages};
 
 pub const VOLUME_NAME_LEN: usize = 16;
 pub const SECTOR_BYTES: u64 = 512;
-/// Entries of directories that a volume has room for, as servers here say.
+/// Maximum number of directory entries that servers report here.
 pub const SLOTS: u16 = u16::MAX;
-/// Sectors of the longest block that DOS can count the octets of by 16 bits: 65,535 of them are 2 GiB less 32 KiB.
+/// Most sectors per block if DOS counts blocks by 16 bits: 65,535 blocks are then 2 GiB less 32
+/// KiB.
 const MOST_DOS_SECTORS: u8 = 64;
-/// Sectors of the longest block of a volume by 32 bits: their number has one octet.
+/// Most sectors per block of a 32-bit volume: the field has one octet.
 const MOST_SECTORS: u8 = 128;
 pub const ALL_RIGHTS: u8 = 0xff;
 /// Rights to see, open and read only.
@@ -29,7 +30,7 @@ fields! {
 }
 
 fields! {
-    /// Space of a volume by 32 bits, little-endian. Its name follows.
+    /// Space of a volume in 32-bit numbers, little-endian. Its name follows.
     VolumeUsage, Little, "ncp volume usage" => {
         blocks: u32,
         free_blocks: u32,
@@ -78,11 +79,11 @@ messages! {
         path: Name<'a>,
     }
 
-    /// Asks for a handle of a directory; or to make or remove one, with a mask of rights in the place of the
-    /// letter.
+    /// Requests a directory handle; or creates or removes a directory, with a rights mask instead
+    /// of the drive letter.
     Allocate<'a>, "ncp directory" => {
         handle: u8,
-        /// Letter of a drive that the client gives the handle, or a mask of rights.
+        /// Drive letter to which the client assigns the handle, or a rights mask.
         letter: u8,
         path: Name<'a>,
     }
@@ -106,7 +107,7 @@ impl Volume {
         (u64::from(self.blocks) * block, u64::from(self.free_blocks) * block)
     }
 
-    /// A volume of this space, as DOS can tell it: what is more than that is not said.
+    /// A volume of this space in DOS's numbers; space beyond their limit is omitted.
     #[must_use]
     pub fn with_bytes(self, total: u64, free: u64) -> Self {
         let (sectors, blocks) = blocks([total, free], MOST_DOS_SECTORS, u16::MAX.into());
@@ -115,8 +116,8 @@ impl Volume {
     }
 }
 
-/// Sectors of a block, and how many of these blocks spaces have: blocks are as long as that there are no more than
-/// `most`, from 4 KiB on, as volumes of NetWare have them.
+/// Sectors per block, and spaces in these blocks: blocks are the smallest, from NetWare's 4 KiB on,
+/// with which there are at most `most`.
 fn blocks(bytes: [u64; 2], most_sectors: u8, most: u64) -> (u8, [u32; 2]) {
     let mut sectors = 8;
     let count = |bytes: u64, sectors: u8| bytes / (u64::from(sectors) * SECTOR_BYTES);
@@ -127,7 +128,7 @@ fn blocks(bytes: [u64; 2], most_sectors: u8, most: u64) -> (u8, [u32; 2]) {
 }
 
 impl VolumeUsage {
-    /// Space of a volume, by 32 bits.
+    /// Space of a volume, in 32-bit numbers.
     pub fn of(total: u64, free: u64) -> Self {
         let (sectors_per_block, [blocks, free_blocks]) =
             blocks([total, free], MOST_SECTORS, u32::MAX.into());

@@ -1,4 +1,4 @@
-//! What stands before a request and before a reply.
+//! The headers of requests and replies.
 
 use crate::fields::{Field, Order, fields};
 use crate::{Error, take};
@@ -14,9 +14,9 @@ pub mod kind {
 }
 
 const FORMAT: &str = "ncp";
-/// Number of a connection that there is not yet.
+/// Connection number before a connection exists.
 pub const NO_CONNECTION: u16 = 0xffff;
-/// Octets before what a function says in a request, and in a reply.
+/// Header length of a request, and of a reply.
 pub const REQUEST_LEN: usize = Envelope::LEN;
 pub const REPLY_LEN: usize = Envelope::LEN + 2;
 const CONNECTION_LOW: usize = 3;
@@ -48,7 +48,7 @@ pub struct Envelope {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Reply {
     pub envelope: Envelope,
-    /// What came of the request, of [`completion`](super::completion).
+    /// The result, one of [`completion`](super::completion).
     pub completion: u8,
     /// Bits of [`status`].
     pub status: u8,
@@ -82,10 +82,10 @@ impl Envelope {
 }
 
 impl Reply {
-    /// Read what a reply begins with. Also gives what stands behind.
+    /// Read the header of a reply; also returns the rest.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it is short; [`Error::Forbidden`] if it is of no kind that answers.
+    /// [`Error::Truncated`] if it is short; [`Error::Forbidden`] if it is no kind of reply.
     pub fn parse(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         let (envelope, rest) = Envelope::parse(packet)?;
         if !matches!(envelope.kind, kind::REPLY | kind::BUSY) {
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn connection_number_bytes_are_separate() {
-        // Laid out by the field offsets of Wireshark's packet-ncp.c.
+        // Written by the field offsets in Wireshark's packet-ncp.c.
         let octets = [0x33, 0x33, 7, 0x34, 5, 0x12, 0x9c, 0x10, 1, 2];
         let (reply, data) = Reply::parse(&octets).unwrap();
         assert_eq!((reply.envelope.connection, reply.envelope.task), (0x1234, 5));

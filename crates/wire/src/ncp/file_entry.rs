@@ -1,9 +1,9 @@
-//! A file as replies have it.
+//! A file's entry in replies.
 
 use crate::fields::fields;
 use crate::smb1::time::DateTime;
 
-/// Octets of the field of a name: 8 characters, a dot, 3 characters, and a zero or two.
+/// Length of the name field: 8 characters, a dot, 3 characters, and one or two zeros.
 pub const NAME_LEN: usize = 14;
 
 pub mod attribute {

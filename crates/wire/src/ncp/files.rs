@@ -88,36 +88,36 @@ impl<'a> Write<'a> {
     /// The octets to write.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if they are fewer than it says.
+    /// [`Error::Truncated`] if there are fewer than announced.
     pub fn octets(&self) -> Result<&'a [u8], Error> {
         let (need, got) = (usize::from(self.count), self.data.0.len());
         self.data.0.get(..need).ok_or(Error::Truncated { format: "ncp write data", need, got })
     }
 }
 
-/// Octets of the reply to a read before its data: an odd offset has one more, so that data stand in memory as in the
-/// file.
+/// Length of a read reply before its data. At an odd offset it has one more octet, so that data
+/// have the same alignment in memory as in the file.
 pub const fn before_data(offset: u32) -> usize {
     2 + (offset & 1) as usize
 }
 
-/// Append what stands before the data of the reply to a read.
+/// Append a read reply up to its data.
 pub fn emit_before_data(offset: u32, count: u16, out: &mut Vec<u8>) {
     out.extend_from_slice(&count.to_be_bytes());
     out.resize(out.len() + before_data(offset) - 2, 0);
 }
 
-/// The data of the reply to a read from `offset`.
+/// The data of a read reply from `offset`.
 ///
 /// # Errors
-/// [`Error::Truncated`] if they are fewer than the reply says.
+/// [`Error::Truncated`] if there are fewer than the reply announces.
 pub fn parse_data(offset: u32, reply: &[u8]) -> Result<&[u8], Error> {
     let (format, got) = ("ncp read data", reply.len());
     let [high, low, ..] = *reply else {
         return Err(Error::Truncated { format, need: 2, got });
     };
     let count = usize::from(u16::from_be_bytes([high, low]));
-    // No data, no octet before them.
+    // Without data there is no padding octet.
     if count == 0 {
         return Ok(&[]);
     }

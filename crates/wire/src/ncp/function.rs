@@ -1,4 +1,4 @@
-//! Functions of requests, with the number of the part where a function has parts.
+//! Functions of requests, with their subfunctions.
 
 use crate::{Error, take};
 
@@ -135,10 +135,11 @@ impl std::fmt::Display for Function {
 }
 
 impl Function {
-    /// Read the function of a request, and what it says.
+    /// Read the function of a request and its data.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the request is short of a function, a part, or what it says the length of.
+    /// [`Error::Truncated`] if the request is too short for its function, subfunction or stated
+    /// length.
     pub fn parse(request: &[u8]) -> Result<(Self, &[u8]), Error> {
         let got = request.len();
         let truncated = |need| Error::Truncated { format: FORMAT, need, got };
@@ -153,7 +154,7 @@ impl Function {
         if rest.len() < 3 {
             return Err(truncated(4));
         }
-        // Counts the number of the part.
+        // The length includes the subfunction number.
         let length = usize::from(u16::from_be_bytes(take(rest, 0..2)));
         if length == 0 {
             let value = 0;
@@ -192,7 +193,7 @@ mod tests {
         FREE_HANDLE.emit(&mut octets, |out| out.push(9));
         assert_eq!(octets, [0x16, 0, 2, 0x14, 9]);
         assert_eq!(Function::parse(&octets), Ok((FREE_HANDLE, &[9][..])));
-        // What stands behind the length belongs to no field.
+        // Data beyond the length is ignored.
         octets.push(1);
         assert_eq!(Function::parse(&octets), Ok((FREE_HANDLE, &[9][..])));
         assert!(Function::parse(&octets[..4]).is_err() && Function::parse(&[]).is_err());

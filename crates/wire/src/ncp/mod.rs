@@ -1,11 +1,12 @@
 //! Messages of Novell's NetWare core protocol (NCP).
 //!
-//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`, `ncp2222.py`); Novell's NetWare system calls, as their
-//! documentation for programmers names fields and functions. In IPX packets of type 0x11 to and from socket 0451.
-//! All numbers big-endian, dates and times in entries of files, too, but for [`name_space`] and volumes by 32 bits.
+//! Source: dissector `ncp` of Wireshark (`packet-ncp.c`, `ncp2222.py`); names of functions and
+//! fields from Novell's programming documentation of the NetWare system calls. Carried in IPX
+//! packets of type 0x11 to and from socket 0451. All numbers are big-endian, including dates and
+//! times of file entries, except in [`name_space`] and in 32-bit volume calls.
 //!
-//! A packet is an [`envelope`] and what a function says: for most a number of the function, for some with a
-//! number of a part of it. Names have an octet with their length before them.
+//! A packet is an [`envelope`] and the data of a function, which starts with the number of the
+//! function and, for some, of a subfunction. Names are preceded by an octet with their length.
 
 pub mod bindery;
 pub mod burst;

@@ -1,7 +1,8 @@
-//! Name space calls (57h): entries by the number of a directory and names below it. All numbers little-endian.
+//! Name space calls (57h): entries identified by a directory number and names below it. All numbers
+//! little-endian.
 //!
-//! Source: `ncp2222.py` of Wireshark; `fs/ncpfs/ncplib_kernel.c` of Linux 4.16 as a client. Of name spaces that of
-//! DOS is read here.
+//! Source: `ncp2222.py` of Wireshark; `fs/ncpfs/ncplib_kernel.c` of Linux 4.16 as a client. Only
+//! the DOS name space is supported.
 
 use super::text::Rest;
 use crate::Error;
@@ -10,14 +11,14 @@ use crate::fields::{Field, Order, fields};
 pub const DOS: u8 = 0;
 
 pub mod begin {
-    /// A directory handle, in the place of the volume.
+    /// A directory handle instead of the volume.
     pub const HANDLE: u8 = 0x00;
     pub const NUMBER: u8 = 0x01;
-    /// Nothing: the first name is that of a volume.
+    /// No directory: the first name is that of a volume.
     pub const NOTHING: u8 = 0xff;
 }
 
-/// Bits of how an entry is opened, and of what was done.
+/// Bits for how to open an entry, and for what was done.
 pub mod open {
     pub const OPEN: u8 = 0x01;
     pub const REPLACE: u8 = 0x02;
@@ -26,17 +27,17 @@ pub mod open {
     pub const REPLACED: u8 = 0x04;
 }
 
-/// Bits of what a reply has of an entry, or a request changes.
+/// Bits for the fields of an entry that a reply returns or a request changes.
 pub mod mask {
     pub const NAME: u32 = 0x0001;
-    /// Only the parts that were asked for: servers of version 4.
+    /// Return only the requested fields: servers of version 4.
     pub const COMPRESSED: u32 = 0x8000_0000;
     pub const ATTRIBUTES: u32 = 0x0002;
     pub const WRITTEN_DATE: u32 = 0x0100;
     pub const WRITTEN_TIME: u32 = 0x0200;
 }
 
-/// In what a search looks for: directories besides files.
+/// Search attribute: directories in addition to files.
 pub const ALSO_DIRECTORIES: u16 = 0x8000;
 
 pub const FIRST: u32 = u32::MAX;
@@ -186,7 +187,7 @@ impl<'a> Request<'a> {
             return Ok(Self::Spaces { volume });
         }
         let (space, second): (u8, u8) = reader.get()?;
-        // The second octet is another name space in these.
+        // In these functions, the second octet is another name space.
         let spaces = if matches!(part, 0x06 | 0x1c | 0x1d) { [space, second] } else { [space; 2] };
         if spaces != [DOS; 2] {
             return Ok(Self::OtherSpace);

@@ -1,4 +1,4 @@
-//! What a client and a server agree on, and what a server says of itself.
+//! Negotiation between client and server, and the server's description of itself.
 
 use chrono::{DateTime, Datelike, Timelike};
 
@@ -7,14 +7,14 @@ use crate::fields::fields;
 use super::text::messages;
 
 fields! {
-    /// Octets of data of a read or write, as the client proposes them, or the server accepts them.
+    /// Data length of a read or write, as the client proposes or the server accepts it.
     Buffer, Big, "ncp buffer" => {
         octets: u16,
     }
 }
 
 fields! {
-    /// Octets of a packet, its header of IPX included, as the client proposes them.
+    /// Packet length including the IPX header, as the client proposes it.
     Packet, Big, "ncp packet size" => {
         octets: u16,
         security: u8,
@@ -31,7 +31,7 @@ fields! {
 
 fields! {
     Moment, Big, "ncp time" => {
-        /// Of its century: from 80 on that before 2000.
+        /// Two-digit year; 80 to 99 mean 19xx.
         year: u8,
         month: u8,
         day: u8,

@@ -1,4 +1,4 @@
-//! Locks of ranges of a file, attributes, dates, and copies in the server.
+//! Record locks, attributes, dates, and server-side copies.
 
 use super::files::FileHandle;
 use super::text::{Name, messages};
@@ -6,12 +6,12 @@ use crate::fields::fields;
 
 pub mod lock {
     pub const NOW: u8 = 0x01;
-    /// Others may lock it so, too.
+    /// Shared lock.
     pub const SHARED: u8 = 0x02;
 }
 
 fields! {
-    /// Logs a range, or locks it, too; `timeout` is in 1/18.2 s.
+    /// Logs a range, or also locks it; `timeout` is in 1/18.2 s.
     Log, Big, "ncp log record" => {
         flags: u8,
         file: FileHandle,

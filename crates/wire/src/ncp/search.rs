@@ -1,4 +1,4 @@
-//! Searches in a directory: one entry a request.
+//! Directory searches: one entry per request.
 
 use crate::fields::fields;
 
@@ -45,8 +45,8 @@ messages! {
     }
 }
 
-/// A pattern with plain characters: shells write `*`, `.` and `?` also with the high bit set, behind an octet that
-/// says so.
+/// A pattern with plain characters. Shells also write `*`, `.` and `?` with the high bit set, after
+/// an escape octet.
 pub fn plain_pattern(pattern: &[u8]) -> Vec<u8> {
     let octets = pattern.iter().filter(|octet| **octet != MARK);
     octets

@@ -1,4 +1,4 @@
-//! Names with their length before them, names in fields, and messages that hold names.
+//! Names preceded by their length, names in fixed fields, and messages that contain names.
 
 use crate::Error;
 use crate::fields::{Field, Order};
@@ -115,7 +115,7 @@ macro_rules! messages {
 
 pub(super) use messages;
 
-/// A name in a field of `N` octets: cut to one less, with zeros behind it.
+/// A name in a field of `N` octets: cut to `N` - 1, followed by zeros.
 pub fn padded<const N: usize>(text: &[u8]) -> [u8; N] {
     let mut field = [0; N];
     let length = text.len().min(N - 1);

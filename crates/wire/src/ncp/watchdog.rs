@@ -1,4 +1,5 @@
-//! Whether a client is there still: the server asks, from socket 4001, the socket after that of the client.
+//! Asks whether a client is still connected: the server sends from socket 4001 to the socket after
+//! the client's.
 
 use crate::fields::{codes, fields};
 

@@ -1,4 +1,4 @@
-//! NFS version 3 as client and server both speak it: numbers and values (RFC 1813) over remote calls
+//! NFS version 3 for client and server: numbers and values (RFC 1813) over remote procedure calls
 //! (RFC 5531) in XDR (RFC 4506).
 
 pub mod rpc;
@@ -9,10 +9,10 @@ pub use status::Status;
 
 use xdr::{Garbled, Reader, Writer};
 
-/// Program and version of NFS, and the port that it is usually at.
+/// Program and version of NFS, and its usual port.
 pub const NFS: (u32, u32) = (100_003, 3);
 pub const MOUNT: (u32, u32) = (100_005, 3);
-/// The same of the one that knows the ports (RFC 1833, section 3).
+/// The same for the portmapper (RFC 1833, section 3).
 pub const PORTMAP: (u32, u32) = (100_000, 2);
 pub const PORTMAP_PORT: u16 = 111;
 
@@ -20,7 +20,7 @@ pub const PORTMAP_PORT: u16 = 111;
 pub const MAX_HANDLE_OCTETS: usize = 64;
 /// Longest path of an export (appendix I, section 5.1.4).
 pub const MAX_EXPORT_OCTETS: usize = 1024;
-/// Longest name that is read; a longer one is reported as too long.
+/// Longest name that is read. A longer name is reported as too long.
 pub const MAX_NAME_OCTETS: usize = 4096;
 
 /// Procedures of NFS (section 3).
@@ -59,7 +59,8 @@ pub mod mount {
     pub const EXPORT: u32 = 5;
 }
 
-/// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol of its mappings that is used.
+/// Procedures of the portmapper (RFC 1833, section 3.2), and the protocol of the mappings used
+/// here.
 pub mod portmap {
     pub const NULL: u32 = 0;
     pub const GETPORT: u32 = 3;
@@ -67,9 +68,9 @@ pub mod portmap {
     pub const TCP: u32 = 6;
 }
 
-/// `stable_how` (section 3.3.7): data need not be on the disk when the call is answered.
+/// `stable_how` (section 3.3.7): data may still be in memory when the call is answered.
 pub const UNSTABLE: u32 = 0;
-/// Data and all about the file are on the disk then.
+/// Data and all metadata are on disk when the call is answered.
 pub const FILE_SYNC: u32 = 2;
 
 /// `createmode3` (section 3.3.8).
@@ -82,7 +83,7 @@ pub const REGULAR: u32 = 1;
 pub const DIRECTORY: u32 = 2;
 pub const LINK: u32 = 5;
 
-/// What is used of `fattr3` (section 2.5).
+/// The fields of `fattr3` in use (section 2.5).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attributes {
     /// `ftype3`.
@@ -101,7 +102,7 @@ impl Attributes {
     /// Read `fattr3`.
     pub fn read(reader: &mut Reader<'_>) -> Result<Self, Garbled> {
         let (kind, mode, links, owner) = reader.field()?;
-        // The third number is that of a device.
+        // The third number belongs to devices.
         let ([size_bytes, used_bytes, _, file_system, number], times) = reader.field()?;
         Ok(Self { kind, mode, links, owner, size_bytes, used_bytes, file_system, number, times })
     }
@@ -125,7 +126,7 @@ impl Attributes {
     }
 }
 
-/// Pass over `wcc_data` (section 2.6).
+/// Skip `wcc_data` (section 2.6).
 pub fn skip_wcc(reader: &mut Reader<'_>) -> Result<(), Garbled> {
     if reader.boolean()? {
         reader.fixed(24)?;

@@ -11,10 +11,10 @@ const CALL: u32 = 0;
 const REPLY: u32 = 1;
 const RPC_VERSION: u32 = 2;
 const AUTH_NONE: u32 = 0;
-/// A user by number (appendix A): what the client says is believed.
+/// A user by number (appendix A), which the server trusts.
 pub const AUTH_SYS: u32 = 1;
 
-/// How a call was answered that was not done (section 9), or done.
+/// Status of a call: executed, or why not (section 9).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Accepted {
     Success,
@@ -24,11 +24,11 @@ pub enum Accepted {
     GarbageArguments,
     SystemError,
     NoRpcVersion(u32, u32),
-    /// The user is not accepted, for this reason (section 9, `auth_stat`).
+    /// The credentials are rejected, for this reason (section 9, `auth_stat`).
     NotAuthenticated(u32),
 }
 
-/// Octets of a fragment by its header, and whether it is the record's last.
+/// Length of a fragment by its header, and whether it is the record's last.
 pub fn fragment(header: [u8; 4]) -> (usize, bool) {
     let word = u32::from_be_bytes(header);
     ((word & !LAST) as usize, word & LAST != 0)
@@ -44,7 +44,8 @@ pub fn auth_sys(stamp: u32, machine: &str, user: u32, group: u32) -> Vec<u8> {
     writer.into_octets()
 }
 
-/// Begin a call: room for the header of its one fragment, then all before the arguments.
+/// Begin a call: reserve the header of its one fragment, then write everything before the
+/// arguments.
 pub fn begin_call(xid: u32, program: (u32, u32), procedure: u32, user: &[u8]) -> Writer {
     let mut writer = Writer::after(Vec::with_capacity(256));
     for word in [0, xid, CALL, RPC_VERSION, program.0, program.1, procedure] {
@@ -57,7 +58,7 @@ pub fn begin_call(xid: u32, program: (u32, u32), procedure: u32, user: &[u8]) ->
     writer
 }
 
-/// Begin an answer in the same way, in memory that was used before.
+/// Begin an answer in the same way, in reused memory.
 pub fn begin_reply(mut memory: Vec<u8>, xid: u32, accepted: Accepted) -> Writer {
     memory.clear();
     let mut writer = Writer::after(memory);
@@ -85,7 +86,7 @@ pub fn begin_reply(mut memory: Vec<u8>, xid: u32, accepted: Accepted) -> Writer 
     writer
 }
 
-/// A record of one fragment is whole once `more` octets follow: write its header.
+/// Write the header of a single-fragment record that will be followed by `more` octets.
 pub fn finish(writer: Writer, more: usize) -> Vec<u8> {
     let mut octets = writer.into_octets();
     let header = (octets.len() - 4 + more) as u32 | LAST;

@@ -1,4 +1,4 @@
-//! `nfsstat3`: how a call ended (RFC 1813, section 2.6).
+//! `nfsstat3`: results of calls (RFC 1813, section 2.6).
 
 use std::io;
 

@@ -2,7 +2,7 @@
 
 use crate::fields::{Field, Order};
 
-/// Octets that are not what they should be: too few, or a length beyond its bound.
+/// Invalid data: too few octets, or a length above its bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Garbled;
 
@@ -20,7 +20,7 @@ impl<'a> Reader<'a> {
         self.rest
     }
 
-    /// `length` octets (section 4.9), with their padding to whole words.
+    /// `length` octets (section 4.9), with padding to a multiple of four.
     pub fn fixed(&mut self, length: usize) -> Result<&'a [u8], Garbled> {
         let padded = length.checked_next_multiple_of(4).ok_or(Garbled)?;
         let (taken, rest) = self.rest.split_at_checked(padded).ok_or(Garbled)?;

@@ -1,4 +1,4 @@
-//! The fields of a message as it is read.
+//! Reads the fields of a message.
 
 use super::Message;
 
@@ -8,12 +8,12 @@ const PERMISSIONS: u32 = 0x4;
 const ACMODTIME: u32 = 0x8;
 const EXTENDED: u32 = 0x8000_0000;
 
-/// The kind of a file in its permissions, and two of them (POSIX `st_mode`).
+/// The file type bits of permissions, and two of their values (POSIX `st_mode`).
 const S_IFMT: u32 = 0o170_000;
 const S_IFDIR: u32 = 0o040_000;
 const S_IFREG: u32 = 0o100_000;
 
-/// What is left of a message. `None` where it ends before a field does.
+/// The rest of a message. `None` if it ends before a field does.
 #[derive(Debug, Clone, Copy)]
 pub struct Fields<'a>(pub &'a [u8]);
 
@@ -54,7 +54,7 @@ impl<'a> Fields<'a> {
         flags & (UIDGID | EXTENDED) != 0
     }
 
-    /// What is known of a file (section 5).
+    /// Attributes of a file (section 5).
     pub fn attributes(&mut self) -> Option<Attributes> {
         let flags = self.u32()?;
         let mut found = Attributes::default();
@@ -85,7 +85,7 @@ impl<'a> Fields<'a> {
 pub struct Attributes {
     pub size_bytes: Option<u64>,
     pub mode: Option<u32>,
-    /// Seconds since 1970 when it was read last.
+    /// Time of the last read, seconds since 1970.
     pub accessed_s: Option<u32>,
     pub modified_s: Option<u32>,
 }
@@ -102,7 +102,7 @@ impl Attributes {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFDIR)
     }
 
-    /// Whether it is a file; `None` if its kind is not known.
+    /// Whether it is a file; `None` if its type is unknown.
     pub fn is_file(&self) -> Option<bool> {
         self.mode.filter(|mode| mode & S_IFMT != 0).map(|mode| mode & S_IFMT == S_IFREG)
     }

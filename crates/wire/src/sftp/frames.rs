@@ -1,4 +1,4 @@
-//! Messages out of a stream of octets.
+//! Splits a stream of octets into messages.
 
 use bytes::{Buf, Bytes, BytesMut};
 
@@ -14,10 +14,10 @@ impl Frames {
         self.pending.extend_from_slice(octets);
     }
 
-    /// The next message that is whole, without its length.
+    /// The next complete message, without its length.
     ///
     /// # Errors
-    /// Its length, if that is none or more than is allowed.
+    /// Its length, if it is zero or too large.
     pub fn next_message(&mut self) -> Result<Option<Bytes>, usize> {
         let Some((length, _)) = self.pending.split_first_chunk::<4>() else { return Ok(None) };
         let length = u32::from_be_bytes(*length) as usize;

@@ -1,4 +1,4 @@
-//! A message as it is written.
+//! Writes a message.
 
 use bytes::Bytes;
 
@@ -36,10 +36,10 @@ impl Message {
         longer
     }
 
-    /// At most `room` octets with their length before them, which `fill` writes and counts.
+    /// Its length and at most `room` octets, which `fill` writes and counts.
     ///
     /// # Errors
-    /// That of `fill`.
+    /// The error of `fill`.
     pub fn filled<E>(
         self,
         room: usize,

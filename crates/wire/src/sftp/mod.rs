@@ -1,8 +1,8 @@
 //! Messages of the SSH file transfer protocol, version 3 (draft-ietf-secsh-filexfer-02).
 //!
-//! The messages are ours: russh-sftp holds a file handle as text, which loses octets of a handle
-//! that is none (the draft, section 6.3, says that it is opaque), waits in whole seconds, and copies
-//! what is written three times.
+//! The messages are our own, because russh-sftp stores file handles as text, which corrupts binary
+//! handles (the draft, section 6.3, makes them opaque), waits in whole seconds, and copies written
+//! data three times.
 
 mod fields;
 mod frames;
@@ -14,10 +14,10 @@ pub use message::Message;
 
 pub const VERSION: u32 = 3;
 
-/// Longest message, octets, without its length: what OpenSSH takes and sends (`SFTP_MAX_MSG_LENGTH`).
+/// Longest message, octets, without its length: the limit of OpenSSH (`SFTP_MAX_MSG_LENGTH`).
 pub const MAX_MESSAGE_OCTETS: usize = 256 * 1024;
 
-/// Longest piece of a file in a message: OpenSSH's limits too, which leave 1 KiB for the rest.
+/// Longest data in a message: OpenSSH's limit, which leaves 1 KiB for the rest.
 pub const MAX_PIECE_OCTETS: u32 = 255 * 1024;
 
 /// Types of messages (section 3).
@@ -49,7 +49,7 @@ pub mod kind {
     pub const EXTENDED_REPLY: u8 = 201;
 }
 
-/// What a status says (section 7).
+/// Status codes (section 7).
 pub mod status {
     pub const OK: u32 = 0;
     pub const EOF: u32 = 1;
@@ -60,7 +60,7 @@ pub mod status {
     pub const NO_CONNECTION: u32 = 6;
     pub const CONNECTION_LOST: u32 = 7;
     pub const OP_UNSUPPORTED: u32 = 8;
-    // Of later versions, which some servers give in this one too (draft 13, section 9.1).
+    // Of later versions; some servers send it in this version too (draft 13, section 9.1).
     pub const FILE_ALREADY_EXISTS: u32 = 11;
     pub const WRITE_PROTECT: u32 = 12;
     pub const NO_SPACE: u32 = 14;
@@ -69,7 +69,7 @@ pub mod status {
     pub const INVALID_FILENAME: u32 = 20;
 }
 
-/// What a file is opened for (section 6.3).
+/// Open flags (section 6.3).
 pub mod flag {
     pub const READ: u32 = 0x01;
     pub const WRITE: u32 = 0x02;

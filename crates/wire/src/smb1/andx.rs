@@ -1,4 +1,4 @@
-//! Blocks of a message: a command with its words and its octets, and chains of them.
+//! Blocks of a message: a command with its words and octets, and chains of blocks.
 //!
 //! Source: [MS-CIFS] 2.2.3.2 to 2.2.3.4.
 
@@ -7,7 +7,7 @@ use super::header::{self, Header};
 use super::reader::Reader;
 use crate::Error;
 
-/// Most blocks that a chain is read to. Real chains have two or three.
+/// Maximum number of blocks that are read in a chain. Real chains have two or three.
 pub const MAX_BLOCKS: usize = 16;
 
 #[derive(Debug, Clone, Copy)]
@@ -73,7 +73,7 @@ impl<'a> Block<'a> {
         self.end - self.words_at == 2
     }
 
-    /// Read the words, of which at least `count` must be there.
+    /// Read the words, of which there must be at least `count`.
     ///
     /// # Errors
     /// [`Error::Forbidden`] if there are fewer.
@@ -84,7 +84,7 @@ impl<'a> Block<'a> {
         Reader::new(self.format(), self.message, self.words_at, self.bytes_at - 2)
     }
 
-    /// As [`words`](Self::words), behind the four octets that lead to the next block.
+    /// As [`words`](Self::words), after the four octets that lead to the next block.
     ///
     /// # Errors
     /// [`Error::Forbidden`] if there are fewer.
@@ -94,8 +94,8 @@ impl<'a> Block<'a> {
         Ok(words)
     }
 
-    /// An offset of 32 bits, or of 64 bits if two words more than `narrow` are there, which hold its high
-    /// half and are next; and whether they are.
+    /// An offset of 32 bits, or of 64 bits if there are two words more than `narrow`, which are
+    /// read next as its high half. Also returns whether it has 64 bits.
     ///
     /// # Errors
     /// [`Error::Forbidden`] for another number of words.
@@ -113,7 +113,7 @@ impl<'a> Block<'a> {
         Ok((u64::from(high) << 32 | u64::from(low), is_wide))
     }
 
-    /// The error of a number of words that the command does not have.
+    /// The error for a number of words that the command does not allow.
     pub const fn bad_word_count(&self) -> Error {
         Error::Forbidden {
             format: self.format(),
@@ -127,11 +127,11 @@ impl<'a> Block<'a> {
         Reader::new(self.format(), self.message, self.bytes_at, self.end)
     }
 
-    /// `len` octets at `offset` from the start of the message, not before the octets of this block.
-    /// They may go past its `ByteCount`, which has 16 bits where large writes and reads have more.
+    /// `len` octets at `offset` from the start of the message, but not before this block's octets.
+    /// They may exceed its `ByteCount`, which has only 16 bits, in large reads and writes.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if the message ends before, [`Error::Forbidden`] if they would begin
+    /// [`Error::Truncated`] if the message is too short, [`Error::Forbidden`] if they would begin
     /// among the words.
     pub fn data(&self, field: &'static str, offset: usize, len: usize) -> Result<&'a [u8], Error> {
         if len == 0 {
@@ -145,14 +145,14 @@ impl<'a> Block<'a> {
         reader.take(len)
     }
 
-    /// Where `part` of the message begins in it. A part that is empty may begin anywhere.
+    /// Offset of `part` in the message. An empty part may begin anywhere.
     pub fn offset_of(&self, part: &[u8]) -> usize {
         (part.as_ptr() as usize)
             .saturating_sub(self.message.as_ptr() as usize)
             .min(self.message.len())
     }
 
-    /// Command and offset of the next block, if there is one and the offset is allowed.
+    /// Command and offset of the next block, if there is one and its offset is allowed.
     fn next(&self) -> Result<Option<Self>, Error> {
         if !command::is_andx(self.command) || self.word_count() < 2 {
             return Ok(None);
@@ -164,7 +164,7 @@ impl<'a> Block<'a> {
         if command == command::NONE {
             return Ok(None);
         }
-        // A block that begins before the end of this one overlaps it, or leads back.
+        // A block that begins before the end of this one overlaps it or leads back.
         if offset < self.end {
             let value = offset as u64;
             return Err(words.forbidden("AndXOffset", self.words_at + 2, value));
@@ -173,8 +173,8 @@ impl<'a> Block<'a> {
     }
 }
 
-/// Blocks of a message in their order. Each begins after the end of the one before, so that the
-/// walk ends; after an error there is nothing more.
+/// Blocks of a message in order. Each begins after the end of the previous one, so the iteration
+/// ends. After an error it stops.
 #[derive(Debug, Clone)]
 pub struct Chain<'a> {
     next: Option<Result<Block<'a>, Error>>,

@@ -1,10 +1,10 @@
-//! Blocks of fixed words and of strings behind them, from one list of fields.
+//! Defines blocks of fixed words and strings by one list of fields.
 
-/// A block of `words(count)`, or of `andx_words(count)` if its first four octets lead to the next block.
-/// Words after the fields are written as zeros and not looked at.
+/// A block of `words(count)`, or of `andx_words(count)` if its first four octets lead to the next
+/// block. Words after the fields are written as zeros and ignored when read.
 ///
-/// What follows the words is a part each of `path` (a string with the octet that says so), `text` (a string)
-/// or `octets` (all that is left).
+/// The octets after the words consist of `path` (a string with its format octet), `text` (a string)
+/// or `octets` (the rest).
 macro_rules! block {
     ($(#[$about:meta])* $name:ident: $words:ident($count:literal) {
         $($(#[$doc:meta])* $field:ident: $type:ty,)*
@@ -66,7 +66,7 @@ macro_rules! block {
     };
 }
 
-/// The type of a part of a block's octets, and how it is read.
+/// The type of a part of a block's octets, and how to read it.
 macro_rules! part {
     (octets) => { &'a [u8] };
     ($string:ident) => { $crate::smb1::strings::Text<'a> };

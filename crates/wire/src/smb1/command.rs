@@ -7,7 +7,7 @@ macro_rules! commands {
             pub const $name: u8 = $number;
         )*
 
-        /// Name of a command for errors and records. `smb1` for a number that is not known.
+        /// Name of a command for errors and records. `smb1` for an unknown number.
         pub const fn name(command: u8) -> &'static str {
             match command {
                 $($name => $text,)*

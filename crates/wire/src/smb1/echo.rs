@@ -1,13 +1,13 @@
-//! Test of a session: octets that come back.
+//! Echo: the server returns the octets.
 //!
 //! Source: [MS-CIFS] 2.2.4.39.
 
 use super::blocks::block;
 
 block! {
-    /// Request, whose number is that of the wanted responses; or response, whose number says which.
+    /// A request with the number of wanted responses, or a response with its own number.
     Echo<'a>: words(1) {
-        /// Wanted responses, or number of this one, from 1.
+        /// Number of wanted responses, or number of this response, from 1.
         number: u16,
     } bytes {
         data: octets,

@@ -1,7 +1,7 @@
-//! What is known of a file, and what of it can be set, by transaction 2.
+//! Queries and changes of file attributes by transaction 2.
 //!
-//! Source: [MS-CIFS] 2.2.8.3 (query levels), 2.2.8.4 (set levels); levels from 1000 on pass through
-//! those of Windows NT ([MS-FSCC] 2.4).
+//! Source: [MS-CIFS] 2.2.8.3 (query levels), 2.2.8.4 (set levels). Levels from 1000 on are passed
+//! through to Windows NT ([MS-FSCC] 2.4).
 
 use super::reader::Reader;
 use super::strings::Text;
@@ -18,25 +18,25 @@ pub mod query {
     pub const BASIC: u16 = 0x0101;
     /// [`Sizes`](super::Sizes).
     pub const STANDARD: u16 = 0x0102;
-    /// Octets of extended attributes: 32 bits.
+    /// Size of extended attributes: 32 bits.
     pub const EA: u16 = 0x0103;
     /// [`All`](super::All).
     pub const ALL: u16 = 0x0107;
     pub const PASS_BASIC: u16 = 1004;
     pub const PASS_STANDARD: u16 = 1005;
     pub const PASS_EA: u16 = 1007;
-    /// As [`ALL`] in another order, which nothing here reads.
+    /// Like [`ALL`] in another order; not read here.
     pub const PASS_ALL: u16 = 1018;
 }
 
 pub mod set {
     /// Times of [`Standard`](super::Standard) of LAN Manager.
     pub const INFO_STANDARD: u16 = 0x0001;
-    /// [`Basic`](super::Basic). A time or attributes of zero stay.
+    /// [`Basic`](super::Basic). Zero does not change a time or attributes.
     pub const BASIC: u16 = 0x0101;
     /// [`Disposition`](super::Disposition).
     pub const DISPOSITION: u16 = 0x0102;
-    /// [`Length`](super::Length) that is set aside.
+    /// Allocated [`Length`](super::Length).
     pub const ALLOCATION: u16 = 0x0103;
     /// [`Length`](super::Length) of the file.
     pub const END_OF_FILE: u16 = 0x0104;
@@ -72,7 +72,7 @@ fields! {
 }
 
 impl Basic {
-    /// Read the level. Four reserved octets after it may be left out.
+    /// Read the level. The four reserved octets at its end may be missing.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         Self::first(FORMAT, data, Order::Little)
     }
@@ -93,7 +93,7 @@ fields! {
 }
 
 impl Sizes {
-    /// Read the level. Two reserved octets after it may be left out.
+    /// Read the level. The two reserved octets at its end may be missing.
     pub fn parse(data: &[u8]) -> Result<Self, Error> {
         Self::first(FORMAT, data, Order::Little)
     }
@@ -112,8 +112,8 @@ pub struct All<'a> {
 }
 
 impl<'a> All<'a> {
-    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
-    /// and Samba write it.
+    /// Read the level. Its name is always UTF-16LE, even if other strings use a code page, as
+    /// Windows NT and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let (basic, _, sizes, _, ea_size): (_, u32, _, u16, _) = reader.field()?;

@@ -1,6 +1,6 @@
-//! What is known of a file system, by transaction 2.
+//! Queries about a file system by transaction 2.
 //!
-//! Source: [MS-CIFS] 2.2.8.2; levels from 1000 on pass through those of Windows NT ([MS-FSCC] 2.5).
+//! Source: [MS-CIFS] 2.2.8.2. Levels from 1000 on are passed through to Windows NT ([MS-FSCC] 2.5).
 
 use super::reader::Reader;
 use super::strings::Text;
@@ -12,7 +12,7 @@ const FORMAT: &str = "smb1 file system information";
 pub mod level {
     /// [`Allocation`](super::Allocation) of LAN Manager.
     pub const ALLOCATION: u16 = 0x0001;
-    /// Serial number of 32 bits, length of 8 bits and label: of LAN Manager.
+    /// LAN Manager: a 32-bit serial number, an 8-bit length and the label.
     pub const INFO_VOLUME: u16 = 0x0002;
     /// [`Volume`](super::Volume).
     pub const VOLUME: u16 = 0x0102;
@@ -47,8 +47,8 @@ pub struct Volume<'a> {
 }
 
 impl<'a> Volume<'a> {
-    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
-    /// and Samba write it.
+    /// Read the level. Its name is always UTF-16LE, even if other strings use a code page, as
+    /// Windows NT and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let (creation_time, serial_number, len, _): (_, _, u32, u16) = reader.field()?;
@@ -87,22 +87,22 @@ fields! {
     Device, Little, FORMAT => {
         /// Type of device: 7 is a disk.
         device_type: u32,
-        /// What the device is like: 0x20 is that it is mounted.
+        /// Characteristics of the device: 0x20 means mounted.
         characteristics: u32,
     }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Attribute<'a> {
-    /// What it can: 1 is a search with case, 2 is names that keep it, 4 is Unicode.
+    /// Capabilities: 1 case-sensitive search, 2 case-preserving names, 4 Unicode.
     pub attributes: u32,
     pub max_name_len: u32,
     pub name: Text<'a>,
 }
 
 impl<'a> Attribute<'a> {
-    /// Read the level, whose name is UTF-16LE also where other strings are of a code page: so Windows NT
-    /// and Samba write it.
+    /// Read the level. Its name is always UTF-16LE, even if other strings use a code page, as
+    /// Windows NT and Samba write it.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, data);
         let (attributes, max_name_len) = reader.field()?;

@@ -16,9 +16,9 @@ pub mod flags {
     pub const CLOSE_AFTER_REQUEST: u16 = 0x0001;
     pub const CLOSE_AT_END: u16 = 0x0002;
     pub const RETURN_RESUME_KEYS: u16 = 0x0004;
-    /// Go on after the last entry, not after the name of the request.
+    /// Continue after the last entry, not after the name in the request.
     pub const CONTINUE_FROM_LAST: u16 = 0x0008;
-    /// The client only backs up.
+    /// The client is a backup program.
     pub const BACKUP_INTENT: u16 = 0x0010;
 }
 
@@ -40,7 +40,7 @@ pub struct First<'a> {
     /// Bits of [`flags`].
     pub flags: u16,
     pub level: u16,
-    /// Directories or files only. Servers ignore it.
+    /// Only directories or only files. Servers ignore it.
     pub storage_type: u32,
     pub name: Text<'a>,
 }

@@ -47,7 +47,7 @@ impl<'a> Standard<'a> {
             reader.align();
         }
         entry.name = reader.text_of(len, unicode)?;
-        // The terminator, which the last entry of some servers lacks.
+        // The terminator, which some servers omit in the last entry.
         reader.skip(if unicode { 2 } else { 1 }.min(reader.left()))?;
         Ok(entry)
     }
@@ -59,7 +59,7 @@ impl<'a> Standard<'a> {
         at + name + if unicode { 2 } else { 1 } - offset
     }
 
-    /// Append the entry to the data of a response, which begin at `start` of `out`.
+    /// Append the entry to a response whose data begin at `start` of `out`.
     pub fn emit(&self, start: usize, out: &mut Vec<u8>) {
         if let Some(key) = self.resume_key {
             key.write(Order::Little, out);
@@ -83,7 +83,7 @@ pub struct Standards<'a> {
 }
 
 impl<'a> Standards<'a> {
-    /// Walk `count` entries of `data`. `resume_keys` if the request asked for them.
+    /// Iterate over `count` entries of `data`. `resume_keys`: the request asked for resume keys.
     pub const fn new(data: &'a [u8], count: u16, resume_keys: bool, unicode: bool) -> Self {
         Self { reader: Reader::whole(FORMAT, data), left: count, resume_keys, unicode }
     }
@@ -117,7 +117,8 @@ pub struct BothDirectory<'a> {
     pub allocation_size: u64,
     pub attributes: u32,
     pub ea_size: u32,
-    /// Name in 8.3 form, at most 24 octets. Empty if the name has that form. Always UTF-16LE.
+    /// Name in 8.3 form, at most 24 octets, always UTF-16LE. Empty if the name itself has that
+    /// form.
     pub short_name: &'a [u8],
     pub name: Text<'a>,
 }
@@ -158,19 +159,19 @@ impl<'a> BothDirectory<'a> {
         }
     }
 
-    /// Octets that the entry takes at a level, without the zeros before the next one.
+    /// Length of the entry at a level, without the padding before the next one.
     pub fn len_at(&self, level: u16) -> usize {
         Self::head_len(level) + self.name_len()
     }
 
-    /// Octets of the name with its terminator, which is counted where strings are of a code page: as
-    /// clients of Windows 9x expect it, and Windows NT and Samba write it.
+    /// Length of the name. In a code page it includes the terminator, as Windows 9x expects and
+    /// Windows NT and Samba write.
     fn name_len(&self) -> usize {
         self.name.octets().len() + usize::from(!self.name.is_unicode())
     }
 
-    /// Append the entry to the data of a response, which begin at `start` of `out`. `last` is where
-    /// the entry before begins in `out`; the result is where this one does.
+    /// Append the entry to a response whose data begin at `start` of `out`. `last` is the position
+    /// of the previous entry in `out`; returns the position of this one.
     pub fn emit(&self, start: usize, last: Option<usize>, out: &mut Vec<u8>) -> usize {
         self.emit_at(level::BOTH_DIRECTORY, start, last, out)
     }
@@ -199,7 +200,7 @@ impl<'a> BothDirectory<'a> {
         let short_name = &self.short_name[..self.short_name.len().min(SHORT_NAME_LEN)];
         out.extend_from_slice(&[short_name.len() as u8, 0]);
         out.extend_from_slice(short_name);
-        // The levels are heads of each other.
+        // Each level is the beginning of the next.
         out.resize(at + Self::head_len(at_level), 0);
         out.extend_from_slice(self.name.octets());
         out.resize(at + self.len_at(at_level), 0);
@@ -207,7 +208,7 @@ impl<'a> BothDirectory<'a> {
     }
 }
 
-/// Entries of Windows NT in the data of a response. Each leads forward to the next one.
+/// Entries of Windows NT in the data of a response. Each has the offset of the next.
 #[derive(Debug, Clone)]
 pub struct BothDirectories<'a> {
     data: &'a [u8],

@@ -32,7 +32,7 @@ const PROTOCOL: [u8; 4] = *b"\xffSMB";
 pub struct Header {
     /// The first command of the message, of [`command`](super::command).
     pub command: u8,
-    /// How the request ended. In its NTSTATUS form only if `flags2` has [`flags2::NT_STATUS`].
+    /// Result of the request. It is an NTSTATUS only if `flags2` has [`flags2::NT_STATUS`].
     pub status: Status,
     /// Bits of [`flags`].
     pub flags: u8,
@@ -74,7 +74,7 @@ impl Header {
         self.flags2 & flags2::UNICODE != 0
     }
 
-    /// Read the header at the start of `message`. Reserved octets are not looked at.
+    /// Read the header at the start of `message`. Reserved octets are ignored.
     ///
     /// # Errors
     /// [`Error::Truncated`] if `message` is short, [`Error::Forbidden`] if it is not SMB 1.
@@ -101,7 +101,7 @@ impl Header {
         })
     }
 
-    /// Write the header. The form of the error sets or clears [`flags2::NT_STATUS`].
+    /// Write the header. The form of the status sets or clears [`flags2::NT_STATUS`].
     pub fn emit(&self) -> [u8; LEN] {
         let mut octets = [0; LEN];
         let flags2 = match self.status {

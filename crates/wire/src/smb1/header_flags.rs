@@ -1,14 +1,14 @@
-//! Bits of the two fields of flags in a header.
+//! Bits of a header's two flags fields.
 //!
 //! Source: [MS-CIFS] 2.2.3.1.
 
 pub mod flags {
-    /// The client can lock and read, and write and unlock, in one command.
+    /// The client supports lock-and-read and write-and-unlock.
     pub const LOCK_AND_READ_OK: u8 = 0x01;
     pub const CASE_INSENSITIVE: u8 = 0x08;
     pub const CANONICALIZED_PATHS: u8 = 0x10;
     pub const OPLOCK: u8 = 0x20;
-    /// The client asks to hear of every change while it holds the lock.
+    /// The client wants to be notified of every change while it holds the lock.
     pub const OPLOCK_NOTIFY: u8 = 0x40;
     pub const REPLY: u8 = 0x80;
 }
@@ -23,7 +23,7 @@ pub mod flags2 {
     pub const SIGNATURE_REQUIRED: u16 = 0x0010;
     /// A path of the message is a long name.
     pub const IS_LONG_NAME: u16 = 0x0040;
-    /// Extended security is spoken ([MS-SMB] 2.2.3.1).
+    /// Extended security is in use ([MS-SMB] 2.2.3.1).
     pub const EXTENDED_SECURITY: u16 = 0x0800;
     pub const DFS: u16 = 0x1000;
     /// A read is allowed if the file may be executed.

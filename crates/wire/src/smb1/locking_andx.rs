@@ -10,7 +10,7 @@ use crate::fields::fields;
 
 pub mod lock_type {
     pub const SHARED: u8 = 0x01;
-    /// The message releases an opportunistic lock, or asks to.
+    /// The message releases an opportunistic lock, or requests its release.
     pub const OPLOCK_RELEASE: u8 = 0x02;
     pub const CHANGE: u8 = 0x04;
     pub const CANCEL: u8 = 0x08;
@@ -91,7 +91,7 @@ fields! {
         fid: u16,
         lock_type: u8,
         oplock_level: u8,
-        /// Time to wait for the ranges, ms. All ones is no limit.
+        /// Time to wait for the ranges, ms. All ones: no limit.
         timeout_ms: u32,
     }
 }
@@ -110,7 +110,7 @@ impl<'a> Request<'a> {
     }
 }
 
-/// Write a request. `lock_type` says whether ranges have 64 bits.
+/// Write a request. `lock_type` determines whether ranges have 64 bits.
 pub fn emit_request(head: &Head, unlocks: &[Range], locks: &[Range], writer: &mut Writer<'_>) {
     let large = head.lock_type & lock_type::LARGE_FILES != 0;
     writer.andx_words(8);

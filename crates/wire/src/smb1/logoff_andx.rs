@@ -1,4 +1,4 @@
-//! Logoff of a user, request and response alike.
+//! Logoff of a user; request and response have the same form.
 //!
 //! Source: [MS-CIFS] 2.2.4.54.
 

@@ -1,7 +1,8 @@
 //! SMB 1: dialects `PC NETWORK PROGRAM 1.0` to `NT LM 0.12`, client and server.
 //!
-//! Source: [MS-CIFS], with what [MS-SMB] adds. All fields little-endian. A message is a header and
-//! one block or a chain of blocks; each module reads and writes the blocks of its commands:
+//! Source: [MS-CIFS] with the additions of [MS-SMB]. All fields little-endian. A message is a
+//! header and one block or a chain of blocks. Each module reads and writes the blocks of its
+//! commands:
 //!
 //! ```
 //! use lanlab_wire::smb1::{andx::Chain, close, command, header::Header, writer::Writer};
@@ -18,7 +19,7 @@
 //! # Ok::<(), lanlab_wire::Error>(())
 //! ```
 //!
-//! Values borrow from the message; nothing here copies data or grows with what a peer says.
+//! Values borrow from the message; nothing here copies data or grows with input from a peer.
 
 pub mod andx;
 mod blocks;
@@ -70,7 +71,7 @@ const DIALECT: u8 = 0x02;
 const ASCII: u8 = 0x04;
 const VARIABLE: u8 = 0x05;
 
-/// Attributes of a file as DOS has them ([MS-CIFS] 2.2.1.2.4).
+/// DOS attributes of a file ([MS-CIFS] 2.2.1.2.4).
 pub mod attributes {
     pub const READ_ONLY: u16 = 0x01;
     pub const HIDDEN: u16 = 0x02;

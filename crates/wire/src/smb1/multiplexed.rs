@@ -1,25 +1,25 @@
-//! Multiplexed read and write: the data of one command in several packets, each with its place.
+//! Multiplexed read and write: the data of one command in several packets, each with its offset.
 //!
-//! Source: [MS-CIFS] 2.2.4.23 (read) and 2.2.4.26 (write). They are for transports without connections. The
-//! request of a read is that of a raw read without a wide offset.
+//! Source: [MS-CIFS] 2.2.4.23 (read) and 2.2.4.26 (write). For connectionless transports. The read
+//! request has the form of a raw read without a 64-bit offset.
 
 use super::andx::Block;
 use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Parts of a write: each has a bit of its mask.
+/// Parts of a write; each has a bit in its mask.
 pub const MOST_PARTS: usize = 32;
 
-/// Bit of a write mode: the transport has no connections.
+/// Bit of a write mode: connectionless transport.
 pub const CONNECTIONLESS: u16 = 0x0080;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
-    /// Where the data of this response is, octets from the start of the file.
+    /// Offset in the file of this response's data.
     pub offset: u32,
     pub count: u16,
-    /// Octets left in a pipe or a device. All ones for a file.
+    /// Octets left in a pipe or device. All ones for a file.
     pub remaining: u16,
     pub data: &'a [u8],
 }
@@ -39,8 +39,8 @@ impl<'a> Response<'a> {
         writer.octets(self.data);
     }
 
-    /// Write the response up to its data, of which the caller appends `len` octets. `data` of the response is not
-    /// looked at.
+    /// Write the response without its data; the caller appends `len` octets. `data` of the response
+    /// is ignored.
     pub fn emit_before_data(&self, len: u16, writer: &mut Writer<'_>) {
         writer.words(8);
         writer.field((self.offset, self.count, self.remaining, 0_u32));
@@ -57,9 +57,9 @@ impl<'a> Response<'a> {
 pub struct Write<'a> {
     pub fid: u16,
     pub total_count: u16,
-    /// Where to write the data of this request, octets from the start of the file.
+    /// Offset in the file for this request's data.
     pub offset: u32,
-    /// Time to wait at a pipe or a device, ms.
+    /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,
     /// [`WRITE_THROUGH`](super::write_raw::WRITE_THROUGH), [`CONNECTIONLESS`].
     pub mode: u16,

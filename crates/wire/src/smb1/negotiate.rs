@@ -1,4 +1,4 @@
-//! Choice of the dialect.
+//! Negotiation of the dialect.
 //!
 //! Source: [MS-CIFS] 2.2.4.52; the extended form [MS-SMB] 2.2.4.5.2.
 
@@ -13,7 +13,7 @@ use crate::Error;
 pub mod dialect {
     pub const CORE: &str = "PC NETWORK PROGRAM 1.0";
     pub const CORE_PLUS: &str = "MICROSOFT NETWORKS 1.03";
-    /// Core protocol, as some of its clients call it.
+    /// Core protocol, under the name that some clients use.
     pub const PC_LAN: &str = "PCLAN1.0";
     /// LAN Manager 1.0 for DOS.
     pub const MICROSOFT_3: &str = "MICROSOFT NETWORKS 3.0";
@@ -28,13 +28,13 @@ pub mod dialect {
     pub const NT_LM: &str = "NT LM 0.12";
 }
 
-/// Index of a response whose server speaks none of the dialects.
+/// Index in a response if the server supports none of the dialects.
 pub const NO_DIALECT: u16 = 0xffff;
 
 pub mod security {
-    /// Users log on; without it, each share has a password.
+    /// Users log on; otherwise each share has a password.
     pub const USER_LEVEL: u16 = 0x01;
-    /// Passwords answer a challenge; without it, they are plain.
+    /// Passwords answer a challenge; otherwise they are plain.
     pub const ENCRYPTED: u16 = 0x02;
     pub const SIGNING_ENABLED: u16 = 0x04;
     /// Messages must be signed.
@@ -51,18 +51,18 @@ pub mod capabilities {
     pub const MPX_MODE: u32 = 0x0000_0002;
     /// UTF-16LE strings.
     pub const UNICODE: u32 = 0x0000_0004;
-    /// Offsets of 64 bits.
+    /// 64-bit offsets.
     pub const LARGE_FILES: u32 = 0x0000_0008;
     pub const NT_SMBS: u32 = 0x0000_0010;
     pub const RPC_REMOTE_APIS: u32 = 0x0000_0020;
-    /// Errors as NTSTATUS.
+    /// NTSTATUS errors.
     pub const STATUS32: u32 = 0x0000_0040;
-    /// Opportunistic locks of level 2.
+    /// Level 2 opportunistic locks.
     pub const LEVEL_II_OPLOCKS: u32 = 0x0000_0080;
     pub const LOCK_AND_READ: u32 = 0x0000_0100;
     pub const NT_FIND: u32 = 0x0000_0200;
     pub const DFS: u32 = 0x0000_1000;
-    /// Information levels of the operating system may be passed through.
+    /// Information levels of the operating system can be passed through.
     pub const INFOLEVEL_PASSTHRU: u32 = 0x0000_2000;
     pub const LARGE_READX: u32 = 0x0000_4000;
     pub const LARGE_WRITEX: u32 = 0x0000_8000;
@@ -149,7 +149,8 @@ pub struct NtLm<'a> {
     /// Longest raw read or write, octets.
     pub max_raw: u32,
     pub session_key: u32,
-    /// Bits of [`capabilities`], without [`capabilities::EXTENDED_SECURITY`]: `security` says it.
+    /// Bits of [`capabilities`], without [`capabilities::EXTENDED_SECURITY`], which `security`
+    /// implies.
     pub capabilities: u32,
     /// Time of the server, 100 ns since 1601.
     pub time: u64,
@@ -174,7 +175,7 @@ pub enum Security<'a> {
 impl<'a> Response<'a> {
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         match block.word_count() {
-            // A server that speaks none of the dialects may add words that say nothing.
+            // A server that supports none of the dialects may add meaningless words.
             1 => Ok(Self::Core { index: block.words(1)?.u16()? }),
             13 => LanMan::parse(block).map(Self::LanMan),
             17 => NtLm::parse(block).map(Self::NtLm),

@@ -1,4 +1,4 @@
-//! Open of a file or a directory from Windows NT on.
+//! Opens a file or directory, from Windows NT on.
 //!
 //! Source: [MS-CIFS] 2.2.4.64.
 
@@ -21,7 +21,7 @@ pub mod access {
     pub const DELETE: u32 = 0x0001_0000;
     pub const READ_CONTROL: u32 = 0x0002_0000;
     pub const SYNCHRONIZE: u32 = 0x0010_0000;
-    /// Every access that the user may have.
+    /// The maximum access that the user has.
     pub const MAXIMUM_ALLOWED: u32 = 0x0200_0000;
     pub const GENERIC_ALL: u32 = 0x1000_0000;
     pub const EXECUTE: u32 = 0x0000_0020;
@@ -36,22 +36,22 @@ pub mod share {
     pub const DELETE: u32 = 4;
 }
 
-/// What to do with a file that exists, and with one that does not.
+/// What to do if the file exists, and if it does not.
 pub mod disposition {
     pub const SUPERSEDE: u32 = 0;
     pub const OPEN: u32 = 1;
     pub const CREATE: u32 = 2;
     pub const OPEN_IF: u32 = 3;
-    /// Cut an existing file to no length, else fail.
+    /// Truncate an existing file to zero, else fail.
     pub const OVERWRITE: u32 = 4;
-    /// Cut an existing file to no length, else create it.
+    /// Truncate an existing file to zero, else create it.
     pub const OVERWRITE_IF: u32 = 5;
 }
 
 pub mod options {
     /// It must be a directory.
     pub const DIRECTORY: u32 = 0x0000_0001;
-    /// Data are on the disk when a write is answered.
+    /// Data are on disk when a write is answered.
     pub const WRITE_THROUGH: u32 = 0x0000_0002;
     /// It must not be a directory.
     pub const NON_DIRECTORY: u32 = 0x0000_0040;
@@ -77,7 +77,7 @@ pub mod result {
 pub struct Request<'a> {
     /// Bits of [`flags`].
     pub flags: u32,
-    /// Open directory that the name is under. Zero is the root of the share.
+    /// Open directory that the name is relative to. Zero: the root of the share.
     pub root_fid: u32,
     /// Bits of [`access`].
     pub access: u32,
@@ -88,15 +88,15 @@ pub struct Request<'a> {
     pub disposition: u32,
     /// Bits of [`options`].
     pub options: u32,
-    /// Impersonation level. Clients of Windows send 2.
+    /// Impersonation level. Windows clients send 2.
     pub impersonation: u32,
     pub security_flags: u8,
     pub name: Text<'a>,
 }
 
 impl<'a> Request<'a> {
-    /// Read the request. The name ends at its terminator, or at the end of the block: `NameLength`
-    /// of old clients counts the terminator or does not, and is not looked at.
+    /// Read the request. The name ends at its terminator or at the end of the block. `NameLength`
+    /// is ignored, because some old clients count the terminator and others do not.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let mut words = block.andx_words(24)?;
         words.skip(3)?;

@@ -1,4 +1,4 @@
-//! Opens and creates of the core protocol.
+//! Open and create of the core protocol.
 //!
 //! Source: [MS-CIFS] 2.2.4.3 (open), 2.2.4.4 (create), 2.2.4.15 (create temporary), 2.2.4.16
 //! (create new, which has the form of create and fails if the file exists).
@@ -23,9 +23,9 @@ pub mod access {
     pub const DENY_WRITE: u16 = 0x20;
     pub const DENY_READ: u16 = 0x30;
     pub const DENY_NONE: u16 = 0x40;
-    /// Open by file control block, which every open of the process shares.
+    /// FCB open, which all opens of the process share.
     pub const FILE_CONTROL_BLOCK: u16 = 0x00ff;
-    /// Writes go to the disk before they are answered.
+    /// Writes reach the disk before they are answered.
     pub const WRITE_THROUGH: u16 = 0x4000;
 }
 
@@ -50,10 +50,10 @@ block! {
 }
 
 block! {
-    /// Request of a create, of a create new, or of a create temporary, whose name is a directory.
+    /// Request of create, create new, or create temporary (in the last, the name is a directory).
     Create<'a>: words(3) {
         attributes: u16,
-        /// Time of creation, s since 1970 in the server's time. Zero is the time of the server.
+        /// Time of creation, s since 1970 in the server's time. Zero: the server's current time.
         creation_time: u32,
     } bytes {
         name: path,
@@ -73,7 +73,7 @@ pub struct CreatedTemporary<'a> {
 }
 
 impl<'a> CreatedTemporary<'a> {
-    /// Read the response. The name is never UTF-16LE; Samba leaves out the octet before it.
+    /// Read the response. The name is never UTF-16LE. Samba omits the octet before it.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let fid = block.words(1)?.u16()?;
         let mut bytes = block.bytes()?;

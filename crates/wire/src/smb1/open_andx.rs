@@ -1,4 +1,4 @@
-//! Open of a file from LAN Manager on.
+//! Opens a file, from LAN Manager on.
 //!
 //! Source: [MS-CIFS] 2.2.4.41.
 
@@ -7,11 +7,11 @@ use super::blocks::block;
 /// Flag of a request: the response has attributes, time and size.
 pub const REQUEST_ATTRIBUTES: u16 = 0x0001;
 
-/// Open functions: what to do with a file that exists, and with one that does not.
+/// Open functions: what to do if the file exists, and if it does not.
 pub mod function {
     pub const FAIL_IF_EXISTS: u16 = 0x00;
     pub const OPEN: u16 = 0x01;
-    /// Cut the file to no length if it exists.
+    /// Truncate the file to zero if it exists.
     pub const TRUNCATE: u16 = 0x02;
     pub const CREATE: u16 = 0x10;
 }
@@ -30,7 +30,7 @@ block! {
         access: u16,
         search_attributes: u16,
         attributes: u16,
-        /// Time of a file that is created, s since 1970 in the server's time.
+        /// Time of a new file, s since 1970 in the server's time.
         creation_time: u32,
         function: u16,
         allocation_size: u32,

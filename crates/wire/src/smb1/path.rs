@@ -1,5 +1,5 @@
-//! Requests of one path: create directory, delete directory, check directory, query information
-//! and delete. But for query information, their responses are empty blocks.
+//! Requests with one path: create directory, delete directory, check directory, query information
+//! and delete. Their responses are empty blocks, except for query information.
 //!
 //! Source: [MS-CIFS] 2.2.4.1, 2.2.4.2, 2.2.4.17, 2.2.4.9 and 2.2.4.7.
 

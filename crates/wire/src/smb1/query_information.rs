@@ -1,5 +1,5 @@
-//! Attributes, time and size of a file by its name. The request to query is that of
-//! [`path`](super::path); the response to a change is an empty block.
+//! Attributes, time and size of a file by name. [`path`](super::path) has the query; the response
+//! to a change is an empty block.
 //!
 //! Source: [MS-CIFS] 2.2.4.9 (query), 2.2.4.10 (set).
 
@@ -21,7 +21,7 @@ block! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct SetRequest<'a> {
     pub attributes: u16,
-    /// New time of the last write, s since 1970 in the server's time. Zero leaves it.
+    /// New time of the last write, s since 1970 in the server's time. Zero does not change it.
     pub last_write_time: u32,
     pub name: Text<'a>,
 }

@@ -1,11 +1,11 @@
-//! Size of the disk and what is free of it. The request is an empty block.
+//! Size of the disk and its free space. The request is an empty block.
 //!
 //! Source: [MS-CIFS] 2.2.4.57.
 
 use super::blocks::block;
 
 block! {
-    /// Response. A disk above what 16 bits hold is announced as large as they can say.
+    /// Response. A disk too large for 16 bits is reported with the largest possible size.
     Response: words(5) {
         total_units: u16,
         blocks_per_unit: u16,
@@ -20,8 +20,8 @@ impl Response {
         (unit * self.total_units as u64, unit * self.free_units as u64)
     }
 
-    /// The closest response for a disk of `total` octets of which `free` are free: units of 512
-    /// octets, of which a unit holds as many as the size needs, up to 32,767 units of 16 MiB.
+    /// The closest response for a disk of `total` octets, of which `free` are free. Blocks have 512
+    /// octets; a unit has as many blocks as the size requires, up to 32,767 units of 16 MiB.
     pub const fn of_bytes(total: u64, free: u64) -> Self {
         let block_size = 512;
         let mut blocks_per_unit: u64 = 1;

@@ -1,17 +1,17 @@
-//! Remote Administration Protocol: which shares a server has and which servers there are, as clients asked
-//! before Windows NT.
+//! Remote Administration Protocol, used before Windows NT: lists the shares of a server, and
+//! servers.
 //!
-//! Source: [MS-RAP] 2.5.5 (shares), 2.5.7 (servers), 2.5.8 (workstations) and 2.5.2 (numbers of errors). A
-//! request and its answer are parameters and data of a transaction to [`PIPE`] ([MS-CIFS] 2.2.4.33).
-//! Descriptors of structures are not looked at: the number of a request and its level say the same. All
-//! strings are of a code page. Offsets of strings count from the beginning of the data, as the converter of
-//! each answer is zero.
+//! Source: [MS-RAP] 2.5.5 (shares), 2.5.7 (servers), 2.5.8 (workstations) and 2.5.2 (error
+//! numbers). Request and answer are parameters and data of a transaction to [`PIPE`] ([MS-CIFS]
+//! 2.2.4.33). Structure descriptors are ignored, because the request's number and level imply them.
+//! All strings use a code page. String offsets count from the beginning of the data, because the
+//! converter of each answer is zero.
 
 use super::reader::Reader;
 use crate::Error;
 
 const FORMAT: &str = "rap";
-/// The pipe that requests go to, in any case.
+/// The pipe of requests; case does not matter.
 pub const PIPE: &[u8] = b"\\PIPE\\LANMAN";
 
 mod number {
@@ -22,7 +22,7 @@ mod number {
     pub(super) const SERVERS: u16 = 104;
 }
 
-/// How a request ended, [MS-RAP] 2.5.2 and [MS-ERREF] 2.2.
+/// Results of requests, [MS-RAP] 2.5.2 and [MS-ERREF] 2.2.
 pub mod status {
     pub const SUCCESS: u16 = 0;
     pub const NOT_SUPPORTED: u16 = 50;
@@ -31,12 +31,12 @@ pub mod status {
     pub const NO_SUCH_SHARE: u16 = 2310;
 }
 
-/// What a server does, as bits of [MS-BRWS] 2.2.1.
+/// Services of a server, as bits of [MS-BRWS] 2.2.1.
 pub mod server_type {
     pub const WORKSTATION: u32 = 0x0000_0001;
     pub const SERVER: u32 = 0x0000_0002;
     pub const DOMAIN_ENUM: u32 = 0x8000_0000;
-    /// Asks for what the server has heard by itself; it says nothing of which kinds.
+    /// Requests what the server has heard itself, without selecting types.
     pub const LOCAL_LIST_ONLY: u32 = 0x4000_0000;
 }
 
@@ -102,7 +102,7 @@ fn string<'a>(reader: &mut Reader<'a>) -> Result<&'a [u8], Error> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Share<'a> {
-    /// Its name; longer ones than 12 octets are cut, as a list has no room for them.
+    /// Its name, cut to 12 octets, the size in a list.
     pub name: &'a [u8],
     pub is_pipes: bool,
     pub remark: &'a [u8],
@@ -188,7 +188,7 @@ impl Answer {
         let data = data.whole();
         let needed = data.len() as u16;
         if needed > room {
-            // Where strings are would not be known.
+            // The positions of strings would be unknown.
             return Self { parameters: words([status::MORE_DATA, 0, needed]), data: Vec::new() };
         }
         Self { parameters: words([status::SUCCESS, 0, needed]), data }
@@ -264,7 +264,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Written by hand from [MS-RAP] 2.5.5.1; tests of `lanlab serve` ask by smbclient.
+    /// Written by hand from [MS-RAP] 2.5.5.1; tests of `lanlab serve` use smbclient.
     const ASKS_FOR_SHARES: &[u8] = b"\0\0WrLeh\0B13BWz\0\x01\0\xe0\xff";
 
     const FILES: Share<'_> = Share { name: b"DATA", is_pipes: false, remark: b"cnc" };

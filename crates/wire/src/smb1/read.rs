@@ -12,7 +12,7 @@ block! {
     Request: words(5) {
         fid: u16,
         count: u16,
-        /// Where to read, octets from the start.
+        /// Offset to read from.
         offset: u32,
         remaining: u16,
     }
@@ -44,7 +44,7 @@ impl<'a> Response<'a> {
         writer.octets(self.data);
     }
 
-    /// Write the response up to its data, of which the caller appends `len` octets.
+    /// Write the response without its data; the caller appends `len` octets.
     pub fn emit_before_data(len: u16, writer: &mut Writer<'_>) {
         writer.words(5);
         writer.u16(len);
@@ -57,7 +57,7 @@ impl<'a> Response<'a> {
 }
 
 block! {
-    /// Request to lock or to unlock a range. The response is an empty block.
+    /// Request to lock or unlock a range. The response is an empty block.
     Range: words(5) {
         fid: u16,
         count: u32,

@@ -1,4 +1,4 @@
-//! Read from LAN Manager on.
+//! Read, from LAN Manager on.
 //!
 //! Source: [MS-CIFS] 2.2.4.42; reads above 64 KiB [MS-SMB] 2.2.4.2.
 
@@ -6,27 +6,27 @@ use super::andx::Block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Timeout of a read that waits as long as it takes. It leaves no room for a long count.
+/// Timeout of a read without a limit. It leaves no room for a long count.
 const FOREVER: u32 = u32::MAX;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
     pub fid: u16,
-    /// Where to read, octets from the start.
+    /// Offset to read from.
     pub offset: u64,
-    /// Most octets to read, low 16 bits.
+    /// Maximum number of octets to read, low 16 bits.
     pub max_count_low: u16,
     pub min_count: u16,
-    /// Time to wait at a pipe or a device, ms. For a file, the low half holds the high 16 bits of
-    /// the count where large reads were negotiated.
+    /// Time to wait at a pipe or device, ms. For a file with large reads, the low half has the high
+    /// 16 bits of the count.
     pub timeout_or_count_high: u32,
     pub remaining: u16,
-    /// Whether the offset has 64 bits, so that the request has 12 words instead of 10.
+    /// Whether the offset has 64 bits; the request then has 12 words instead of 10.
     pub wide: bool,
 }
 
 impl Request {
-    /// A read of `count` octets of a file. `wide` only if the server has large files.
+    /// A read of `count` octets of a file. `wide` only if the server supports large files.
     pub const fn new(fid: u16, offset: u64, count: u32, wide: bool) -> Self {
         Self {
             fid,
@@ -70,7 +70,7 @@ impl Request {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
-    /// Octets left in a pipe or a device. All ones for a file.
+    /// Octets left in a pipe or device. All ones for a file.
     pub available: u16,
     pub data_compaction_mode: u16,
     pub data: &'a [u8],
@@ -93,8 +93,8 @@ impl<'a> Response<'a> {
         writer.octets(self.data);
     }
 
-    /// Write the response up to its data, of which the caller appends `len` octets. `data` of the
-    /// response is not looked at.
+    /// Write the response without its data; the caller appends `len` octets. `data` of the response
+    /// is ignored.
     pub fn emit_before_data(&self, len: usize, writer: &mut Writer<'_>) {
         writer.andx_words(12);
         writer.field((self.available, self.data_compaction_mode, 0_u16, len as u16));

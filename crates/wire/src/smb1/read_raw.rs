@@ -1,7 +1,7 @@
-//! Raw read: the response is a packet of the transport with nothing but data.
+//! Raw read: the response is a transport packet that contains only data.
 //!
-//! Source: [MS-CIFS] 2.2.4.22. A response without data is an error or the end of the file; the
-//! client asks with another read which of the two it was.
+//! Source: [MS-CIFS] 2.2.4.22. A response without data means an error or the end of the file; the
+//! client uses another read to find out which.
 
 use super::andx::Block;
 use super::writer::Writer;
@@ -10,13 +10,13 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request {
     pub fid: u16,
-    /// Where to read, octets from the start.
+    /// Offset to read from.
     pub offset: u64,
     pub max_count: u16,
     pub min_count: u16,
-    /// Time to wait at a pipe or a device, ms.
+    /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,
-    /// Whether the offset has 64 bits, so that the request has 10 words instead of 8.
+    /// Whether the offset has 64 bits; the request then has 10 words instead of 8.
     pub wide: bool,
 }
 

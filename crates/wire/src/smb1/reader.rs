@@ -1,4 +1,4 @@
-//! Fields of a message in their order.
+//! Reads the fields of a message in order.
 
 use super::strings::Text;
 use crate::Error;
@@ -13,8 +13,8 @@ macro_rules! numbers {
     )*};
 }
 
-/// Reads little-endian fields of a message from one place to another. Offsets are from the start of
-/// the message, as strings are aligned to it.
+/// Reads little-endian fields between two positions of a message. Offsets count from the start of
+/// the message, because strings are aligned to it.
 #[derive(Debug, Clone, Copy)]
 pub struct Reader<'a> {
     format: &'static str,
@@ -26,7 +26,7 @@ impl<'a> Reader<'a> {
     /// Read `message` from offset `at` up to `end`.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if that is not inside the message.
+    /// [`Error::Truncated`] if this range is outside the message.
     pub fn new(
         format: &'static str,
         message: &'a [u8],
@@ -39,7 +39,7 @@ impl<'a> Reader<'a> {
         Ok(Self { format, message, at })
     }
 
-    /// Read `octets` that are no part of a message, from their start.
+    /// Read `octets` that do not belong to a message, from their start.
     pub const fn whole(format: &'static str, octets: &'a [u8]) -> Self {
         Self { format, message: octets, at: 0 }
     }
@@ -84,7 +84,7 @@ impl<'a> Reader<'a> {
         self.take(len).map(|_| ())
     }
 
-    /// Pass over the octet before a UTF-16LE string that begins at an odd offset, if there is one.
+    /// Skip the padding octet before a UTF-16LE string, if it would begin at an odd offset.
     pub fn align(&mut self) {
         if !self.at.is_multiple_of(2) && self.left() > 0 {
             self.at += 1;
@@ -97,16 +97,16 @@ impl<'a> Reader<'a> {
 
     numbers!(u8 u16 u32 u64);
 
-    /// A field of 64 bits whose high half stands first, as sizes in LAN Manager's locks.
+    /// A 64-bit field with its high half first, as in LAN Manager's locks.
     pub fn u64_high_first(&mut self) -> Result<u64, Error> {
         let [high, low]: [u32; 2] = self.field()?;
         Ok(u64::from(high) << 32 | u64::from(low))
     }
 
-    /// The octet that says what kind of field follows ([MS-CIFS] 2.2.3.3, `BufferFormat`).
+    /// The octet with the kind of the next field ([MS-CIFS] 2.2.3.3, `BufferFormat`).
     ///
     /// # Errors
-    /// [`Error::Truncated`], or [`Error::Forbidden`] if the field is not of the kind.
+    /// [`Error::Truncated`], or [`Error::Forbidden`] if the field has another kind.
     pub fn format(&mut self, format: u8) -> Result<(), Error> {
         let offset = self.at;
         let found: u8 = self.field()?;
@@ -122,8 +122,8 @@ impl<'a> Reader<'a> {
         Ok(self.text(unicode))
     }
 
-    /// A string up to its terminator, aligned if it is UTF-16LE. What has no terminator ends with
-    /// the block: servers of LAN Manager leave it out of the last string.
+    /// A string up to its terminator, aligned if it is UTF-16LE. Without a terminator it ends with
+    /// the block: LAN Manager servers omit the last one.
     pub fn text(&mut self, unicode: bool) -> Text<'a> {
         if unicode {
             self.align();
@@ -131,7 +131,7 @@ impl<'a> Reader<'a> {
         self.unaligned_text(unicode)
     }
 
-    /// As [`text`](Self::text) without the alignment.
+    /// Like [`text`](Self::text), without alignment.
     pub fn unaligned_text(&mut self, unicode: bool) -> Text<'a> {
         if !unicode {
             let rest = &self.message[self.at..];
@@ -145,14 +145,14 @@ impl<'a> Reader<'a> {
         Text::Utf16(&rest[..2 * units.unwrap_or(rest.len() / 2)])
     }
 
-    /// A string of UTF-16LE behind its length of 32 bits, not aligned.
+    /// A UTF-16LE string after its 32-bit length, not aligned.
     pub fn counted_text(&mut self) -> Result<Text<'a>, Error> {
         let len = self.u32()? as usize;
         self.text_of(len, true)
     }
 
-    /// A string of `len` octets, not aligned. It needs no terminator; where servers count one, as
-    /// Windows 9x, Windows NT and Samba do where strings are not UTF-16LE, it is left out.
+    /// A string of `len` octets, not aligned. It needs no terminator. If a server counts one, as
+    /// Windows 9x, Windows NT and Samba do in a code page, it is removed.
     pub fn text_of(&mut self, len: usize, unicode: bool) -> Result<Text<'a>, Error> {
         let mut octets = self.take(len)?;
         if !unicode {

@@ -1,4 +1,4 @@
-//! Another name for files. The response is an empty block.
+//! Renames files. The response is an empty block.
 //!
 //! Source: [MS-CIFS] 2.2.4.8.
 

@@ -16,15 +16,15 @@ pub const RESUME_KEY_LEN: usize = 21;
 pub const ENTRY_LEN: usize = 43;
 pub const NAME_LEN: usize = 13;
 
-/// Where a listing goes on. Only the server that made it knows what it says, but for the last four
-/// octets, which are the client's.
+/// Where a listing continues. Only the server that made it can interpret it, except for the last
+/// four octets, which belong to the client.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ResumeKey(pub [u8; RESUME_KEY_LEN]);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Request<'a> {
     pub max_count: u16,
-    /// Attributes that files may have; the attribute of a volume alone asks for its label.
+    /// Attributes that files may have. The volume attribute alone requests the volume's label.
     pub search_attributes: u16,
     pub name: Text<'a>,
     pub resume_key: Option<ResumeKey>,
@@ -70,7 +70,7 @@ pub struct Entry {
     pub attributes: u8,
     pub last_write: DateTime,
     pub size: u32,
-    /// Name in the code page, with zeros after it. [MS-CIFS] 2.2.4.58.2 has blanks, clients want
+    /// Name in the code page, followed by zeros. [MS-CIFS] 2.2.4.58.2 says blanks, but clients need
     /// zeros.
     pub name: [u8; NAME_LEN],
 }
@@ -82,7 +82,7 @@ impl Entry {
         Text::Oem(&self.name[..end - blanks])
     }
 
-    /// The field of a name. `None` if it has more than 12 octets.
+    /// The field for a name. `None` for more than 12 octets.
     pub fn name_field(name: &[u8]) -> Option<[u8; NAME_LEN]> {
         let mut field = [0; NAME_LEN];
         field.get_mut(..name.len()).filter(|_| name.len() < NAME_LEN)?.copy_from_slice(name);
@@ -101,14 +101,14 @@ impl Entry {
     }
 }
 
-/// Response of search, find and find unique, as it was read. That of find close has no entries.
+/// Response of search, find and find unique, as read. The response of find close has no entries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Response<'a> {
     octets: &'a [u8],
 }
 
 impl<'a> Response<'a> {
-    /// Read the response. The count must be that of whole entries.
+    /// Read the response. The count must match the entries.
     pub fn parse(block: &Block<'a>) -> Result<Self, Error> {
         let count = usize::from(block.words(1)?.u16()?);
         let mut bytes = block.bytes()?;

@@ -1,6 +1,7 @@
 //! Position of an open file.
 //!
-//! Source: [MS-CIFS] 2.2.4.19. Reads and writes have their own offsets; clients ask for the end.
+//! Source: [MS-CIFS] 2.2.4.19. Reads and writes have their own offsets; clients use it to find the
+//! end.
 
 use super::blocks::block;
 

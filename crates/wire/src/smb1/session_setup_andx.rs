@@ -1,7 +1,7 @@
 //! Logon of a user.
 //!
 //! Source: [MS-CIFS] 2.2.4.53 (forms of LAN Manager and Windows NT), [MS-SMB] 2.2.4.6 (extended
-//! security). The number of words tells the form.
+//! security). The number of words determines the form.
 
 use super::andx::Block;
 use super::strings::Text;
@@ -17,7 +17,7 @@ pub mod action {
 pub struct Request<'a> {
     pub max_buffer: u16,
     pub max_mpx: u16,
-    /// Number of the virtual circuit. A server ends other sessions of the client at zero.
+    /// Number of the virtual circuit. At zero, a server ends other sessions of the client.
     pub vc_number: u16,
     pub session_key: u32,
     pub logon: Logon<'a>,
@@ -140,7 +140,7 @@ pub struct Response<'a> {
     /// Bits of [`action`].
     pub action: u16,
     pub blob: Option<&'a [u8]>,
-    /// Names of the server. Servers of LAN Manager may send none.
+    /// Names of the server. LAN Manager servers may send none.
     pub names: Option<Names<'a>>,
 }
 

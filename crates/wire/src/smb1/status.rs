@@ -1,6 +1,6 @@
-//! How a request ended: an error class and code of DOS, or an NTSTATUS.
+//! Result of a request: a DOS error class and code, or an NTSTATUS.
 //!
-//! Source: [MS-CIFS] 2.2.2.4, whose table also says which of the one form stands for the other.
+//! Source: [MS-CIFS] 2.2.2.4, whose table also maps one form to the other.
 
 use super::header_flags::flags2;
 
@@ -15,14 +15,14 @@ pub enum Status {
 }
 
 impl Status {
-    /// Success in the form that `flags2` of the message asks for.
+    /// Success in the form that `flags2` of the message requests.
     pub const fn success(flags2: u16) -> Self {
         if flags2 & flags2::NT_STATUS == 0 { Self::Dos { class: 0, code: 0 } } else { Self::Nt(0) }
     }
 
-    /// A row of [`error`] in the form that `flags2` of the message asks for.
+    /// A row of [`error`] in the form that `flags2` of the message requests.
     pub const fn of(error: error::Row, flags2: u16) -> Self {
-        // An error that only DOS and OS/2 have keeps their form, as servers of Windows send it.
+        // Errors that exist only in DOS and OS/2 keep their form, as Windows servers send them.
         let is_of_dos = error.nt == (error.code as u32) << 16 | error.class as u32;
         if flags2 & flags2::NT_STATUS == 0 || (is_of_dos && error.nt != 0) {
             Self::Dos { class: error.class, code: error.code }
@@ -35,8 +35,8 @@ impl Status {
         matches!(self, Self::Dos { class: 0, .. } | Self::Nt(0))
     }
 
-    /// Whether the request failed. A warning, as that a buffer was too short, has an answer with it
-    /// ([MS-ERREF] 2.3: the two highest bits are both set in an error).
+    /// Whether the request failed. A warning, such as a buffer that is too short, comes with an
+    /// answer ([MS-ERREF] 2.3: in an error, the two highest bits are both set).
     pub const fn is_error(self) -> bool {
         match self {
             Self::Dos { class, .. } => class != 0,
@@ -47,7 +47,7 @@ impl Status {
     pub const fn is(self, error: error::Row) -> bool {
         match self {
             Self::Dos { class, code } => class == error.class && code == error.code,
-            // An NTSTATUS of this shape holds a class and a code of DOS ([MS-CIFS] 2.2.2.4).
+            // An NTSTATUS of this form contains a DOS class and code ([MS-CIFS] 2.2.2.4).
             Self::Nt(status) => status == error.nt,
         }
     }
@@ -93,7 +93,7 @@ pub mod class {
     pub const HARDWARE: u8 = 3;
 }
 
-/// Errors in both forms. The first of several that share a form stands for it.
+/// Errors in both forms. If several share a form, the first one is used for it.
 pub mod error {
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub struct Row {

@@ -1,6 +1,6 @@
-//! Strings of messages: a code page of DOS or UTF-16LE.
+//! Strings of messages: a DOS code page or UTF-16LE.
 //!
-//! Source: [MS-CIFS] 2.2.1.1; the code pages are IBM's 437 and 850 as Unicode maps them.
+//! Source: [MS-CIFS] 2.2.1.1; code pages 437 and 850 of IBM, by Unicode's mappings.
 
 use std::borrow::Cow;
 
@@ -48,7 +48,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The characters. Half a surrogate pair becomes U+FFFD; every octet of a code page is a
+    /// The characters. Half of a surrogate pair becomes U+FFFD; every octet of a code page is a
     /// character.
     pub fn decode(&self, code_page: CodePage) -> Cow<'a, str> {
         match self {
@@ -76,8 +76,8 @@ impl Encoded {
     /// Encode `text`.
     ///
     /// # Errors
-    /// [`Error::Forbidden`] if `text` has a NUL or a character that the code page lacks: another
-    /// character in its place would name another file.
+    /// [`Error::Forbidden`] if `text` has a NUL or a character that is not in the code page: a
+    /// substitute would name another file.
     pub fn new(text: &str, unicode: bool, code_page: CodePage) -> Result<Self, Error> {
         let mut octets = Vec::with_capacity(if unicode { 2 * text.len() } else { text.len() });
         for (offset, character) in text.char_indices() {

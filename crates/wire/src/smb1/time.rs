@@ -1,7 +1,7 @@
-//! Times of messages: date and time of DOS, seconds of LAN Manager, ticks of Windows NT.
+//! Times of messages: DOS date and time, LAN Manager seconds, Windows NT ticks.
 //!
-//! Source: [MS-CIFS] 2.2.1.4; [MS-DTYP] 2.3.3. Times of DOS and LAN Manager are of the server's
-//! zone, those of Windows NT of UTC. The caller adds the zone.
+//! Source: [MS-CIFS] 2.2.1.4; [MS-DTYP] 2.3.3. DOS and LAN Manager times are in the server's time
+//! zone, Windows NT times in UTC. The caller converts between zones.
 
 use chrono::{DateTime as ChronoDateTime, Datelike, NaiveDate, Timelike};
 
@@ -10,7 +10,7 @@ use crate::fields::fields;
 /// Ticks of 100 ns from 1601 to 1970.
 const TICKS_1601_TO_1970: u64 = 116_444_736_000_000_000;
 const TICKS_PER_S: u64 = 10_000_000;
-/// The year that dates of DOS are counted from. They end after 127 more.
+/// Base year of DOS dates, which cover 127 more years.
 const FIRST_YEAR: i32 = 1980;
 const LAST_YEAR: i32 = FIRST_YEAR + 127;
 
@@ -36,8 +36,8 @@ impl DateTime {
         }
     }
 
-    /// The moment at or before `since_1970_s`, s in the zone of the server. Years before 1980 and
-    /// after 2107 become the first and the last moment.
+    /// The time at or before `since_1970_s`, in seconds in the server's zone. Years before 1980 and
+    /// after 2107 become the first and the last possible time.
     pub fn from_unix(since_1970_s: i64) -> Self {
         let Some(found) = ChronoDateTime::from_timestamp_secs(since_1970_s) else {
             return if since_1970_s < 0 { Self::MIN } else { Self::MAX };
@@ -53,7 +53,7 @@ impl DateTime {
         Self::packed(date, [found.hour(), found.minute(), found.second()])
     }
 
-    /// Seconds since 1970 in the zone of the server. `None` if there is no such date or time.
+    /// Seconds since 1970 in the server's zone. `None` for an invalid date or time.
     pub fn to_unix(self) -> Option<i64> {
         let (date, time) = (u32::from(self.date), u32::from(self.time));
         let year = FIRST_YEAR + (date >> 9).cast_signed();
@@ -63,8 +63,7 @@ impl DateTime {
     }
 }
 
-/// Ticks of Windows NT, 100 ns since 1601 in UTC, of a time in ns since 1970. Times outside what
-/// they hold become the first or the last.
+/// Windows NT ticks (100 ns since 1601, UTC) of a time in ns since 1970, limited to their range.
 pub const fn ticks_from_unix_ns(since_1970_ns: i128) -> u64 {
     let ticks = since_1970_ns.div_euclid(100) + TICKS_1601_TO_1970 as i128;
     if ticks < 0 {
@@ -76,8 +75,8 @@ pub const fn ticks_from_unix_ns(since_1970_ns: i128) -> u64 {
     }
 }
 
-/// Nanoseconds since 1970 of ticks of Windows NT. `None` if they are zero or have the highest bit,
-/// which both say that there is no time.
+/// Nanoseconds since 1970 of Windows NT ticks. `None` for zero and for values with the highest bit,
+/// which mean that there is no time.
 pub const fn ticks_to_unix_ns(ticks: u64) -> Option<i128> {
     if ticks == 0 || ticks > i64::MAX as u64 {
         return None;
@@ -85,13 +84,13 @@ pub const fn ticks_to_unix_ns(ticks: u64) -> Option<i128> {
     Some((ticks as i128 - TICKS_1601_TO_1970 as i128) * 100)
 }
 
-/// Ticks of Windows NT of whole seconds since 1970 in UTC.
+/// Windows NT ticks of whole seconds since 1970 in UTC.
 pub const fn ticks_from_unix(since_1970_s: u32) -> u64 {
     since_1970_s as u64 * TICKS_PER_S + TICKS_1601_TO_1970
 }
 
-/// Seconds of LAN Manager: `since_1970_s` of UTC in a zone that is `timezone_min` behind it. Times
-/// outside what 32 bits hold become the first or the last; zero and all ones say that there is none.
+/// LAN Manager seconds: `since_1970_s` (UTC) in a zone that is `timezone_min` behind UTC, limited
+/// to 32 bits. Zero and all ones mean that there is no time.
 pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
     let local = since_1970_s.saturating_sub(timezone_min as i64 * 60);
     if local < 1 {
@@ -103,7 +102,7 @@ pub const fn seconds_in_zone(since_1970_s: i64, timezone_min: i16) -> u32 {
     }
 }
 
-/// Seconds since 1970 in UTC of seconds of LAN Manager. `None` if they say that there is no time.
+/// Seconds since 1970 in UTC of LAN Manager seconds. `None` if they mean that there is no time.
 pub const fn seconds_to_utc(seconds: u32, timezone_min: i16) -> Option<i64> {
     if seconds == 0 || seconds == u32::MAX {
         return None;

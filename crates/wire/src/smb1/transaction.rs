@@ -1,8 +1,8 @@
-//! Transactions: parameters and data of a subcommand, in one message or in several.
+//! Transactions: parameters and data of a subcommand, in one or more messages.
 //!
 //! Source: [MS-CIFS] 2.2.4.33 (transaction, secondary), 2.2.4.46 and 2.2.4.47 (transaction 2).
-//! What a subcommand of transaction 2 holds is in [`transaction2`](super::transaction2). Of
-//! transactions on named pipes only this outline is read.
+//! [`transaction2`](super::transaction2) has the subcommands of transaction 2. For transactions on
+//! named pipes, only this envelope is read.
 
 use super::andx::Block;
 use super::command;
@@ -22,10 +22,10 @@ pub struct Request<'a> {
     pub max_setup: u8,
     /// [`DISCONNECT_TID`] and [`NO_RESPONSE`].
     pub flags: u16,
-    /// Time to wait, ms. Zero is at once.
+    /// Time to wait, ms. Zero: no wait.
     pub timeout_ms: u32,
     pub setup: &'a [u8],
-    /// Octets before the parameters: the name of a pipe with its terminator, in transaction 2 only
+    /// Octets before the parameters: the name of a pipe with its terminator; in transaction 2 only
     /// a terminator.
     pub lead: &'a [u8],
     pub parameters: &'a [u8],
@@ -105,9 +105,9 @@ impl<'a> Request<'a> {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Secondary<'a> {
-    /// Octets of parameters in all messages. Not more than in the first message.
+    /// Total length of parameters, at most as in the first message.
     pub total_parameters: u16,
-    /// Octets of data in all messages. Not more than in the first message.
+    /// Total length of data, at most as in the first message.
     pub total_data: u16,
     pub parameter_displacement: u16,
     pub data_displacement: u16,
@@ -158,12 +158,12 @@ impl<'a> Secondary<'a> {
     }
 }
 
-/// A message of a response. An empty block instead asks for the secondary messages.
+/// A message of a response. An empty block instead requests the secondary messages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response<'a> {
-    /// Octets of parameters in all messages. May be less in a later message.
+    /// Total length of parameters. A later message may reduce it.
     pub total_parameters: u16,
-    /// Octets of data in all messages. May be less in a later message.
+    /// Total length of data. A later message may reduce it.
     pub total_data: u16,
     pub parameter_displacement: u16,
     pub data_displacement: u16,
@@ -239,7 +239,7 @@ impl<'a> Part<'a> {
         Ok(Self { offset, octets: block.data(field, offset, len)? })
     }
 
-    /// Parts of all messages together must not be more than the total.
+    /// The parts of all messages together must not exceed the total.
     fn check(
         &self,
         words: &Reader<'_>,
@@ -260,7 +260,7 @@ fn setup<'a>(words: &mut Reader<'a>) -> Result<&'a [u8], Error> {
     words.take(2 * count)
 }
 
-/// Write a part at a multiple of four, and its length and offset at `at`.
+/// Write a part aligned to four octets, and its length and offset at `at`.
 fn emit_part(octets: &[u8], at: usize, writer: &mut Writer<'_>) {
     writer.align(4);
     let offset = writer.offset() as u16;

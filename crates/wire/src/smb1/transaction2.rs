@@ -1,7 +1,7 @@
 //! Subcommands of transaction 2 on paths and open files, and their parameters.
 //!
-//! Source: [MS-CIFS] 2.2.6. Listings are in [`find`](super::find), what is known of a file in
-//! [`file_information`](super::file_information), of a file system in
+//! Source: [MS-CIFS] 2.2.6. Listings are in [`find`](super::find), file attributes in
+//! [`file_information`](super::file_information), file systems in
 //! [`file_system_information`](super::file_system_information).
 
 use super::reader::Reader;
@@ -48,7 +48,7 @@ pub struct Path<'a> {
 }
 
 impl<'a> Path<'a> {
-    /// Read the parameters. The strings of all parameters begin at even offsets.
+    /// Read the parameters. In all of them, strings begin at even offsets.
     pub fn parse(parameters: &'a [u8], unicode: bool) -> Result<Self, Error> {
         let mut reader = Reader::whole(FORMAT, parameters);
         let (level, _): (_, u32) = reader.field()?;
@@ -69,7 +69,7 @@ fields! {
 }
 
 impl File {
-    /// Append the parameters of a change, with two reserved octets, which may be left out.
+    /// Append the parameters of a change, with two reserved octets, which are optional.
     pub fn emit_set(&self, out: &mut Vec<u8>) {
         (*self, 0_u16).write(Order::Little, out);
     }
@@ -93,5 +93,5 @@ impl<'a> CreateDirectory<'a> {
     }
 }
 
-/// Response parameters of queries, changes and creates: no extended attribute was wrong.
+/// Response parameters of queries, changes and creates: no extended attribute was invalid.
 pub const NO_EA_ERROR: [u8; 2] = [0; 2];

@@ -1,6 +1,6 @@
-//! Connection to a share in the core protocol.
+//! Connects to a share in the core protocol.
 //!
-//! Source: [MS-CIFS] 2.2.4.50. The request to end it, [MS-CIFS] 2.2.4.51, is an empty block.
+//! Source: [MS-CIFS] 2.2.4.50. The disconnect request, [MS-CIFS] 2.2.4.51, is an empty block.
 
 use super::blocks::block;
 
@@ -9,7 +9,7 @@ block! {
     } bytes {
         path: path,
         password: path,
-        /// What the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`.
+        /// Type that the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`.
         service: path,
     }
 }

@@ -1,4 +1,4 @@
-//! Connection to a share from LAN Manager on.
+//! Connects to a share, from LAN Manager on.
 //!
 //! Source: [MS-CIFS] 2.2.4.55; the longer response [MS-SMB] 2.2.4.7.2.
 
@@ -7,7 +7,7 @@ use super::strings::Text;
 use super::writer::Writer;
 use crate::Error;
 
-/// Flag of a request: end the connection of the header's identifier first.
+/// Flag of a request: first end the connection in the header.
 pub const DISCONNECT: u16 = 0x0001;
 /// Flag of a request: the response may have the longer form.
 pub const EXTENDED_RESPONSE: u16 = 0x0008;
@@ -16,11 +16,11 @@ pub const EXTENDED_RESPONSE: u16 = 0x0008;
 pub struct Request<'a> {
     /// [`DISCONNECT`] and [`EXTENDED_RESPONSE`].
     pub flags: u16,
-    /// Password of the share, plain with its NUL or as response to the challenge. One zero where
+    /// Password of the share, plain with its NUL or as response to the challenge. A single zero if
     /// users log on.
     pub password: &'a [u8],
     pub path: Text<'a>,
-    /// What the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`. Never UTF-16LE.
+    /// Type that the client expects: `A:`, `LPT1:`, `COMM`, `IPC` or `?????`. Never UTF-16LE.
     pub service: Text<'a>,
 }
 
@@ -54,10 +54,10 @@ impl<'a> Request<'a> {
 pub struct Response<'a> {
     /// Support for searches and for the distributed file system. Not in LAN Manager.
     pub optional_support: Option<u16>,
-    /// Greatest access of the user and of guests. Only in the longer form, which needs
+    /// Maximum access of the user and of guests. Only in the longer form, which needs
     /// `optional_support`.
     pub max_access: Option<(u32, u32)>,
-    /// What the share is: `A:`, `LPT1:`, `COMM` or `IPC`.
+    /// Type of the share: `A:`, `LPT1:`, `COMM` or `IPC`.
     pub service: Text<'a>,
     pub file_system: Option<Text<'a>>,
 }

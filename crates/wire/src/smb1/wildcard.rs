@@ -1,13 +1,12 @@
 //! Wildcards of file names.
 //!
-//! Source: [MS-FSA] 2.1.4.4 for the characters of Windows NT, [MS-CIFS] 2.2.1.1.3 and the file
-//! control block of DOS for `?` and `*` in 8.3 names.
+//! Source: [MS-FSA] 2.1.4.4 for Windows NT's wildcards, [MS-CIFS] 2.2.1.1.3 and DOS's file control
+//! blocks for `?` and `*` in 8.3 names.
 
-/// Longest name or pattern that is compared, characters. A longer one matches nothing, so that the
-/// work is bounded.
+/// Longest name or pattern, characters. Longer ones match nothing, which bounds the work.
 pub const MAX_CHARACTERS: usize = 1024;
 
-/// Octets of a name of DOS before the dot, and after it.
+/// Length of a DOS name before and after the dot.
 const BASE_LEN: usize = 8;
 const EXTENSION_LEN: usize = 3;
 
@@ -15,15 +14,15 @@ pub fn is_pattern(text: &str) -> bool {
     text.contains(['*', '?', '<', '>', '"'])
 }
 
-/// Whether `name` matches `pattern` as DOS compares: both as 8 and 3 characters with blanks after
-/// them, `?` for any character or a blank, `*` for all that are left. Case is not regarded.
-/// `None` if one of them has not the form 8.3.
+/// Whether `name` matches `pattern` by DOS rules. Both are padded to 8 and 3 characters; `?`
+/// matches any character or blank, `*` the rest. Case is ignored. `None` if one of them is not in
+/// 8.3 form.
 pub fn matches_dos(pattern: &str, name: &str) -> Option<bool> {
     let (pattern, name) = (control_block(pattern, true)?, control_block(name, false)?);
     Some(pattern.iter().zip(name).all(|(pattern, name)| *pattern == '?' || *pattern == name))
 }
 
-/// The 11 characters of the form 8.3.
+/// The 11 characters of the 8.3 form.
 fn control_block(text: &str, is_pattern: bool) -> Option<[char; BASE_LEN + EXTENSION_LEN]> {
     let mut block = [' '; BASE_LEN + EXTENSION_LEN];
     if matches!(text, "." | "..") {
@@ -52,8 +51,8 @@ fn control_block(text: &str, is_pattern: bool) -> Option<[char; BASE_LEN + EXTEN
     Some(block)
 }
 
-/// A pattern of a client that only knows `?` and `*`, in the characters of Windows NT: what DOS
-/// meant by it, for names that are longer than 8.3. `*.*` is all names.
+/// The pattern of a client that knows only `?` and `*`, in Windows NT's wildcards with the DOS
+/// meaning, for names longer than 8.3. `*.*` matches all names.
 pub fn from_dos(pattern: &str) -> String {
     if matches!(pattern, "*.*" | "????????.???") {
         return "*".to_owned();
@@ -72,13 +71,13 @@ pub fn from_dos(pattern: &str) -> String {
         .collect()
 }
 
-/// Whether `name` matches `pattern`. Case is not regarded. In the pattern stand
+/// Whether `name` matches `pattern`, ignoring case. In the pattern
 ///
-/// - `*` for any characters, also none,
-/// - `?` for one character,
-/// - `<` for any characters up to the last dot, also with it,
-/// - `>` for one character, but for none before a dot and at the end,
-/// - `"` for a dot, or for none at the end.
+/// - `*` matches any characters, also none,
+/// - `?` one character,
+/// - `<` any characters up to the last dot, with or without it,
+/// - `>` one character, or none before a dot and at the end,
+/// - `"` a dot, or nothing at the end.
 pub fn matches(pattern: &str, name: &str) -> bool {
     let pattern: Vec<char> = pattern.chars().map(fold).take(MAX_CHARACTERS + 1).collect();
     let name: Vec<char> = name.chars().map(fold).take(MAX_CHARACTERS + 1).collect();
@@ -87,8 +86,8 @@ pub fn matches(pattern: &str, name: &str) -> bool {
     }
     let last_dot = name.iter().rposition(|character| *character == '.');
 
-    // `after[at]`: whether the rest of the pattern matches the name from `at` on. It grows from the
-    // end of the pattern, so that the work is at most one step for each pair of characters.
+    // `after[at]`: whether the rest of the pattern matches the name from `at` on. It is computed
+    // from the end of the pattern, with one step per pair of characters.
     let mut after = vec![false; name.len() + 1];
     after[name.len()] = true;
     let mut here = vec![false; name.len() + 1];

@@ -1,10 +1,10 @@
-//! The name that a pattern makes of another one.
+//! Applies a rename pattern to a name.
 //!
-//! Source: the file control blocks of DOS (function 17h: `?` keeps a character), which `RENAME` of
-//! [MS-CIFS] 2.2.4.8 follows: base and extension are made apart.
+//! Source: DOS's file control blocks (function 17h: `?` keeps a character), which `RENAME` of
+//! [MS-CIFS] 2.2.4.8 follows: base and extension are handled separately.
 
-/// What `pattern` makes of `name`. In the pattern `?` stands for the character of the name at its place,
-/// if there is one, and `*` for all from there on. The extension is what stands behind the last dot.
+/// The new name for `name`. `?` in the pattern keeps the character of the name at its position, if
+/// any, and `*` all from there on. The extension follows the last dot.
 pub fn renamed(name: &str, pattern: &str) -> String {
     let (base, extension) = name.rsplit_once('.').unwrap_or((name, ""));
     let (new_base, new_extension) = match pattern.rsplit_once('.') {

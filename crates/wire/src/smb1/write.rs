@@ -8,11 +8,11 @@ use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Request of a write. One without data cuts or extends the file to `offset`.
+/// Request of a write. Without data it truncates or extends the file to `offset`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub fid: u16,
-    /// Where to write, octets from the start.
+    /// Offset to write at.
     pub offset: u32,
     pub remaining: u16,
     pub data: &'a [u8],
@@ -39,8 +39,8 @@ impl<'a> Request<'a> {
         writer.octets(self.data);
     }
 
-    /// Write the request up to its data, of which the caller appends `len` octets. `data` of the
-    /// request is not looked at.
+    /// Write the request without its data; the caller appends `len` octets. `data` of the request
+    /// is ignored.
     pub fn emit_before_data(&self, len: u16, writer: &mut Writer<'_>) {
         writer.words(5);
         writer.field((self.fid, len, self.offset, self.remaining));
@@ -60,11 +60,11 @@ block! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WriteAndClose<'a> {
     pub fid: u16,
-    /// Where to write, octets from the start.
+    /// Offset to write at.
     pub offset: u32,
-    /// Time of the last write, s since 1970 in the server's time. Zero leaves it.
+    /// Time of the last write, s since 1970 in the server's time. Zero does not change it.
     pub last_write_time: u32,
-    /// Whether the request has 12 words instead of 6, of which six are reserved.
+    /// Whether the request has 12 words instead of 6; the additional six are reserved.
     pub long: bool,
     pub data: &'a [u8],
 }

@@ -1,4 +1,4 @@
-//! Write from LAN Manager on.
+//! Write, from LAN Manager on.
 //!
 //! Source: [MS-CIFS] 2.2.4.43; writes above 64 KiB [MS-SMB] 2.2.4.3.
 
@@ -6,20 +6,20 @@ use super::andx::Block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Bit of a write mode: data are on the disk when the write is answered.
+/// Bit of a write mode: data are on disk when the write is answered.
 pub const WRITE_THROUGH: u16 = 0x0001;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub fid: u16,
-    /// Where to write, octets from the start.
+    /// Offset to write at.
     pub offset: u64,
-    /// Time to wait at a pipe or a device, ms.
+    /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,
     /// [`WRITE_THROUGH`].
     pub mode: u16,
     pub remaining: u16,
-    /// Whether the offset has 64 bits, so that the request has 14 words instead of 12.
+    /// Whether the offset has 64 bits; the request then has 14 words instead of 12.
     pub wide: bool,
     pub data: &'a [u8],
 }
@@ -40,8 +40,8 @@ impl<'a> Request<'a> {
         writer.octets(self.data);
     }
 
-    /// Write the request up to its data, of which the caller appends `len` octets. `data` of the
-    /// request is not looked at.
+    /// Write the request without its data; the caller appends `len` octets. `data` of the request
+    /// is ignored.
     pub fn emit_before_data(&self, len: usize, writer: &mut Writer<'_>) {
         writer.andx_words(if self.wide { 14 } else { 12 });
         let offset = self.offset as u32;
@@ -61,7 +61,7 @@ impl<'a> Request<'a> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Response {
     pub count: u32,
-    /// Octets left in a pipe or a device. All ones for a file.
+    /// Octets left in a pipe or device. All ones for a file.
     pub available: u16,
 }
 

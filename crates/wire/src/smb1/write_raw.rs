@@ -1,4 +1,5 @@
-//! Raw write: after an interim response, a packet of the transport with nothing but data follows.
+//! Raw write: after an interim response, the client sends a transport packet that contains only
+//! data.
 //!
 //! Source: [MS-CIFS] 2.2.4.25.
 
@@ -7,21 +8,21 @@ use super::blocks::block;
 use super::writer::Writer;
 use crate::Error;
 
-/// Bit of a write mode: a final response follows once the data are on the disk.
+/// Bit of a write mode: a final response follows once the data are on disk.
 pub const WRITE_THROUGH: u16 = 0x0001;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Request<'a> {
     pub fid: u16,
-    /// Octets of the write: those of this request and those of the raw packet.
+    /// Length of the write: octets of this request and of the raw packet.
     pub total_count: u16,
-    /// Where to write, octets from the start.
+    /// Offset to write at.
     pub offset: u64,
-    /// Time to wait at a pipe or a device, ms.
+    /// Time to wait at a pipe or device, ms.
     pub timeout_ms: u32,
     /// [`WRITE_THROUGH`].
     pub mode: u16,
-    /// Whether the offset has 64 bits, so that the request has 14 words instead of 12.
+    /// Whether the offset has 64 bits; the request then has 14 words instead of 12.
     pub wide: bool,
     pub data: &'a [u8],
 }
@@ -62,7 +63,7 @@ impl<'a> Request<'a> {
 
 block! {
     Response: words(1) {
-        /// Interim: octets left in a pipe or a device, all ones for a file. Final: octets written.
+        /// Interim: octets left in a pipe or device, all ones for a file. Final: octets written.
         count: u16,
     }
 }

@@ -22,10 +22,10 @@ pub struct Place {
     command: u8,
 }
 
-/// Appends a message to a caller's memory: the header, then block after block.
+/// Appends a message to a caller's memory: the header, then each block.
 ///
-/// Each block is written by the `emit` of its command. In a chain, [`chain`](Self::chain) stands
-/// before every block but the first.
+/// The `emit` of a command writes its block. In a chain, [`chain`](Self::chain) comes before every
+/// block except the first.
 #[derive(Debug)]
 pub struct Writer<'a> {
     out: &'a mut Vec<u8>,
@@ -37,7 +37,7 @@ pub struct Writer<'a> {
 }
 
 impl<'a> Writer<'a> {
-    /// Begin a message after what `out` holds, as the header of its packet.
+    /// Begin a message after the content of `out`, such as the header of its packet.
     pub fn begin(out: &'a mut Vec<u8>, header: &Header) -> Self {
         let base = out.len();
         out.extend_from_slice(&header.emit());
@@ -51,14 +51,14 @@ impl<'a> Writer<'a> {
         Place { base, unicode, block_at, bytes_at, command }
     }
 
-    /// Go on in the message that was begun in `out`. More octets may have been appended since.
+    /// Continue the message in `out`, to which more octets may have been appended.
     pub const fn resume(out: &'a mut Vec<u8>, place: Place) -> Self {
         let Place { base, unicode, block_at, bytes_at, command } = place;
         Self { out, base, unicode, block_at, bytes_at, command }
     }
 
-    /// Let another block follow: `command` and its offset go into the block that was just written.
-    /// The new block begins at a multiple of four, as the clients and servers of Windows have it.
+    /// Start another block: `command` and its offset are written into the previous block. The new
+    /// block is aligned to four octets, as Windows does.
     pub fn chain(&mut self, command: u8) {
         debug_assert!(command::is_andx(self.command), "the block before has no AndX fields");
         while !self.offset().is_multiple_of(4) {
@@ -71,7 +71,7 @@ impl<'a> Writer<'a> {
         self.command = command;
     }
 
-    /// A block of neither words nor octets: the response to an error, and to many commands.
+    /// A block without words and octets: the response to an error, and to many commands.
     pub fn empty(&mut self) {
         self.words(0);
         self.begin_bytes();
@@ -123,8 +123,8 @@ impl<'a> Writer<'a> {
         self.end_before(0);
     }
 
-    /// End the block, of which `more` octets are to follow. A count above 16 bits loses its high
-    /// bits: large reads and writes have their length among the words.
+    /// End a block that `more` octets will follow. A count above 16 bits loses its high bits,
+    /// because large reads and writes have their length in the words.
     pub(super) fn end_before(&mut self, more: usize) {
         let count = (self.out.len() - self.bytes_at + more) as u16;
         self.out[self.bytes_at - 2..self.bytes_at].copy_from_slice(&count.to_le_bytes());
@@ -163,7 +163,7 @@ impl<'a> Writer<'a> {
         self.zeros(if text.is_unicode() { 2 } else { 1 });
     }
 
-    /// A string with the octet before it that says so ([MS-CIFS] 2.2.3.3, `BufferFormat` 4).
+    /// A string with its format octet ([MS-CIFS] 2.2.3.3, `BufferFormat` 4).
     pub(super) fn path(&mut self, text: Text<'_>) {
         self.u8(super::ASCII);
         self.text(text);

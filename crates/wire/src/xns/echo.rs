@@ -1,4 +1,4 @@
-//! Echo: what is asked for comes back.
+//! Echo: the other end returns the data.
 //!
 //! Source: XSIS 028112, section 5.
 

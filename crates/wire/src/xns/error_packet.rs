@@ -1,4 +1,4 @@
-//! Errors: what became of a packet, with its first octets.
+//! Errors: what happened to a packet, with its first octets.
 //!
 //! Source: XSIS 028112, section 4.
 
@@ -7,10 +7,10 @@ use crate::fields::fields;
 use crate::ipx::{HEADER_LEN, Header};
 
 const FORMAT: &str = "xns error";
-/// Octets of the packet that come with an error, unless it has fewer: its header and one of SPP.
+/// Maximum number of octets of the packet that an error returns: its header and one of SPP.
 pub const QUOTED_LEN: usize = HEADER_LEN + super::spp::HEADER_LEN;
 
-/// What went wrong, at the station that the packet was for; from 512 on, on the way there.
+/// The error at the destination station; from 512 on, on the way to it.
 pub mod number {
     pub const BAD_CHECKSUM: u16 = 1;
     pub const NO_SOCKET: u16 = 2;
@@ -35,7 +35,7 @@ impl<'a> ErrorPacket<'a> {
     /// Read the data of a packet.
     ///
     /// # Errors
-    /// [`Error::Truncated`] if it has no whole header of the packet that it is about.
+    /// [`Error::Truncated`] if the header of the returned packet is incomplete.
     pub fn parse(data: &'a [u8]) -> Result<Self, Error> {
         let start = Start::parse(data)?;
         let quoted = &data[START_LEN..];

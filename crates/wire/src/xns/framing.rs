@@ -1,4 +1,4 @@
-//! How Ethernet frames carry XNS: Ethernet II, and 802.2 with the SAP of 3Com.
+//! Frame types of XNS on Ethernet: Ethernet II, and 802.2 with 3Com's SAP.
 //!
 //! Source: IEEE's registers of types and SAPs; dissector `3com-xns` of Wireshark.
 
@@ -9,19 +9,19 @@ use crate::ipx::{HEADER_LEN, Header};
 
 const ETHERNET_TYPE: u16 = 0x0600;
 pub const ETHERNET_II: Framing = Framing::Type(ETHERNET_TYPE);
-/// A length and SAP 80, as some stations of 3Com have it.
+/// A length and SAP 80, as some 3Com stations send.
 pub const THREE_COM: Framing = Framing::ThreeCom(ETHERNET_TYPE);
-/// Both, in the order in which a station prefers them.
+/// Both, in the order of preference of a station.
 pub const ALL: [Framing; 2] = [ETHERNET_II, THREE_COM];
 
-/// The packet of a frame, perhaps with padding behind it, and its framing, one of [`ALL`]. `None` if the frame
-/// carries another protocol.
+/// The packet of a frame, possibly with padding, and its frame type, one of [`ALL`]. `None` if the
+/// frame carries another protocol.
 pub fn packet<'a>(frame: &Frame<'a>) -> Option<(&'a [u8], Framing)> {
     let framing = frame.header.framing;
     ALL.contains(&framing).then_some((frame.payload, framing))
 }
 
-/// Write a frame with a packet into `out`, in place of what it holds.
+/// Write a frame with a packet into `out`, replacing its content.
 ///
 /// # Errors
 /// [`Error::Forbidden`] if the packet is too long for a frame.
@@ -63,7 +63,7 @@ mod tests {
             let mut octets = Vec::new();
             emit((TO, FROM), framing, &header(), b"abc", &mut octets).unwrap();
             assert_eq!(&octets[12..12 + start.len()], start);
-            // The octet that makes it even counts for 802.3 and not for IDP.
+            // The padding octet counts for 802.3 but not for IDP.
             assert_eq!(octets[12 + start.len() + 2..][..2], [0, 33]);
             assert_eq!(octets.len(), 60);
             assert!(emit((TO, FROM), framing, &header(), &[0; 1490], &mut octets).is_err());

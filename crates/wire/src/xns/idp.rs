@@ -1,4 +1,4 @@
-//! Internet datagrams: IPX's header, and a checksum that counts.
+//! Internet datagrams: IPX's header, with a checksum in use.
 //!
 //! Source: XSIS 028112, section 3.
 
@@ -19,7 +19,7 @@ pub struct Packet<'a> {
     pub is_intact: bool,
 }
 
-/// The checksum of a packet, of which the first two octets do not count: each word is added in one's complement,
+/// The checksum of a packet without its first two octets: each word is added in one's complement,
 /// and the sum rotated left by one bit (section 3.1, "Checksum").
 pub fn checksum(packet: &[u8]) -> u16 {
     let words = packet.get(CHECKSUM_LEN..).unwrap_or_default().chunks(2);
@@ -28,25 +28,26 @@ pub fn checksum(packet: &[u8]) -> u16 {
         let (sum, has_carry) = sum.overflowing_add(word);
         (sum + u16::from(has_carry)).rotate_left(1)
     });
-    // All ones say that there is none.
+    // All ones mean that there is no checksum.
     if sum == NO_CHECKSUM { 0 } else { sum }
 }
 
-/// Read a packet, perhaps with padding behind it.
+/// Read a packet, possibly with padding.
 ///
 /// # Errors
-/// [`Error::Truncated`] if it is shorter than its header or its length says, [`Error::Forbidden`] if the length is
-/// below that of the header.
+/// [`Error::Truncated`] if it is shorter than its header or its length field, [`Error::Forbidden`]
+/// if the
+/// length is below that of the header.
 pub fn parse(octets: &[u8]) -> Result<Packet<'_>, Error> {
     let (header, data) = Header::parse_as(FORMAT, octets)?;
-    // An odd packet has one more octet, which the checksum covers, and the length does not.
+    // An odd packet has a padding octet, which the checksum covers but the length does not.
     let length = (HEADER_LEN + data.len()).next_multiple_of(2).min(octets.len());
     let is_intact =
         header.checksum == NO_CHECKSUM || header.checksum == checksum(&octets[..length]);
     Ok(Packet { header, data, is_intact })
 }
 
-/// Append a packet with its checksum in place of that of the header, and the octet that makes it even.
+/// Append a packet with its checksum (the header's is ignored) and the padding octet.
 ///
 /// # Errors
 /// [`Error::Forbidden`] if the packet would have more than 65,535 octets.
@@ -72,7 +73,8 @@ mod tests {
         Header { checksum: 0, hops: 0, kind: 2, destination: address, source: address }
     }
 
-    /// The other way round: rotate each word by the words that follow it, and add in one's complement as integers.
+    /// Computed in reverse: rotate each word by the number of words after it, and add in one's
+    /// complement as integers.
     fn checksum_by_definition(packet: &[u8]) -> u16 {
         let words: Vec<u16> = packet[2..]
             .chunks(2)
@@ -84,8 +86,8 @@ mod tests {
         (sum % 0xffff) as u16
     }
 
-    /// Sums of a program of its own (Python 3.11), which subtracts 65,535 from what is larger, and rotates the digits
-    /// of `format(sum, "016b")`.
+    /// Sums of a separate program (Python 3.11), which subtracts 65,535 from larger sums, and
+    /// rotates the digits of `format(sum, "016b")`.
     #[test]
     fn checksums_match_another_program() {
         let vectors: [(&str, u16); 5] = [

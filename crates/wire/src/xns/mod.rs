@@ -1,7 +1,8 @@
-//! Xerox Network Systems: internet datagrams (IDP), and what they carry.
+//! Xerox Network Systems: internet datagrams (IDP) and their payloads.
 //!
-//! Source: Xerox, Internet Transport Protocols (XSIS 028112); dissectors `idp`, `spp` and `3com-xns` of
-//! Wireshark. All fields big-endian. Addresses are those of [IPX](crate::ipx), which was made from it.
+//! Source: Xerox, Internet Transport Protocols (XSIS 028112); dissectors `idp`, `spp` and
+//! `3com-xns` of Wireshark. All fields big-endian. Addresses are those of [IPX](crate::ipx), which
+//! derives from XNS.
 
 pub mod echo;
 pub mod error_packet;
@@ -19,6 +20,6 @@ pub mod packet_type {
 
 pub mod socket {
     pub const ECHO: u16 = 2;
-    /// SMB of 3Com's 3+, as Wireshark knows it.
+    /// SMB of 3Com's 3+, as in Wireshark.
     pub const SMB: u16 = 0x0bbc;
 }

@@ -1,4 +1,4 @@
-//! Packet exchange: a question, and an answer with the same number.
+//! Packet exchange: a request, and a reply with the same number.
 //!
 //! Source: XSIS 028112, section 7.
 

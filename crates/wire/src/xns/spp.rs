@@ -1,4 +1,4 @@
-//! Sequenced packets: connections with numbered packets, of which some end a message.
+//! Sequenced packets: connections with numbered packets, some of which end a message.
 //!
 //! Source: XSIS 028112, section 6; dissector `spp` of Wireshark.
 
@@ -7,9 +7,9 @@ use crate::fields::fields;
 
 const FORMAT: &str = "spp";
 pub const HEADER_LEN: usize = 12;
-/// Octets of data of the longest packet that stations send.
+/// Maximum data length of packets that stations send.
 pub const LONGEST_DATA: usize = super::idp::LONGEST_DATA - HEADER_LEN;
-/// Connection at the other end, as long as it is not known.
+/// Value for the other end's connection while it is unknown.
 pub const NO_CONNECTION: u16 = 0;
 pub const NO_CONNECTION_OF_SPX: u16 = 0xffff;
 
@@ -29,12 +29,12 @@ pub mod stream {
 fields! {
     Header, Big, FORMAT => {
         control: u8,
-        /// One of [`stream`], or a kind of data of its program.
+        /// One of [`stream`], or a type that its program defines.
         stream: u8,
         source: u16,
         /// Connection of the other end, or [`NO_CONNECTION`].
         destination: u16,
-        /// Number of this packet; without one of its own, that of the next one.
+        /// Number of this packet; for an unnumbered packet, that of the next one.
         sequence: u16,
         expected: u16,
         allocation: u16,
@@ -42,7 +42,7 @@ fields! {
 }
 
 impl Header {
-    /// Read the data of an internet datagram; gives also what it carries.
+    /// Read the data of an internet datagram; also returns its payload.
     pub fn split(packet: &[u8]) -> Result<(Self, &[u8]), Error> {
         Ok((Self::parse(packet)?, &packet[HEADER_LEN..]))
     }
