@@ -6,7 +6,7 @@ from lanlab.figures.wording import quantity
 from lanlab.roles import REVERSE_PREFIX
 from lanlab.studies.load import parse_study
 from lanlab.workloads import WORKLOADS
-from lanlab.workloads.metrics import ECHO, METRICS, Metric, metric_direction
+from lanlab.workloads.metrics import ECHO, METRICS, OPERATIONS, Metric, metric_direction
 
 #: What was asked for, or what is neither better nor worse by itself.
 NEITHER = {
@@ -50,6 +50,9 @@ NEITHER = {
     # Of a carrier on Ethernet: how many there were; those that were lost are judged.
     "frames_sent",
     "frames_received",
+    # How far the time is understood.
+    "explained_ratio",
+    *(f"{operation}_explained_ratio" for operation in OPERATIONS),
 }
 
 

@@ -140,10 +140,8 @@ macro_rules! services {
             }
 
             async fn end(self) -> Result<()> {
-                let before = crate::exchanges::answered();
-                let ended = each!(self, session => session.end().await);
-                crate::exchanges::return_to(before);
-                ended
+                let ending = async { each!(self, session => session.end().await) };
+                crate::exchanges::uncounted(ending).await
             }
         }
     };

@@ -15,6 +15,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::exchanges::Wait;
+
 /// Read at once with a header: short answers come with one system call, and of a long one little is
 /// copied twice.
 const READ_AHEAD_OCTETS: usize = 8 << 10;
@@ -146,6 +148,7 @@ impl<W: Wire> Multiplex<W> {
         begin: impl FnOnce() -> Result<(u64, Vec<u8>)>,
         data: &[u8],
     ) -> Result<Vec<u8>> {
+        let wait = Wait::begin(data.len());
         let mut writer = self.writer.lock().await;
         if writer.cut {
             return Err(Fault::new(Class::Reset, "the connection was cut in the middle of a call"));
@@ -167,7 +170,7 @@ impl<W: Wire> Multiplex<W> {
         writer.cut = false;
         drop(writer);
         let answer = answer.await.map_err(|_| self.waiting.ended())?;
-        crate::exchanges::count();
+        wait.answered(answer.len());
         Ok(answer)
     }
 }

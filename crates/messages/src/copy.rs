@@ -141,8 +141,8 @@ pub struct LeftOut {
 pub struct Copied {
     /// From the opening of the first file to the confirmed closing of the last, at both sides.
     pub elapsed_ns: u64,
-    /// Requests that were answered, of all files; absent: this service's client does not count them.
-    pub exchanges: Option<u64>,
+    /// Of all files; absent: this service's client does not count them.
+    pub exchanges: Option<Exchanges>,
     /// Time from the start asked for to the first opening.
     pub start_skew_ns: i64,
     pub files: u64,
@@ -173,6 +173,21 @@ pub struct Copied {
     /// What was seen of the copy at this host, once it was timed.
     pub verified: Verified,
     pub left_out: LeftOut,
+}
+
+/// Requests of all connections together, and the time in which answers were awaited.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Exchanges {
+    /// Requests that were answered.
+    pub answered: u64,
+    /// Those that a client sent when it waited for no other.
+    pub waits: u64,
+    /// Median response time of requests of one segment; absent: there was none.
+    pub response_p50_ns: Option<u64>,
+    /// Data of the larger ones, the time in which they moved it, and how many of `waits` are in it.
+    pub moved_bytes: u64,
+    pub moving_ns: u64,
+    pub moving_waits: u64,
 }
 
 #[derive(Debug, Clone, Serialize, JsonSchema)]

@@ -2,7 +2,7 @@ use lanlab_files::{CarrierCounts, Facts, Target};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::{CpuTime, Distribution, HostWindow};
+use super::{CpuTime, Distribution, Exchanges, HostWindow};
 
 /// Operations on names in a tree of directories. The same for the requests of a trial:
 /// `metadata_prepare`, `metadata` and, even if those failed, `metadata_empty`.
@@ -86,7 +86,7 @@ pub struct MetadataPhase {
     /// From the call to its answer.
     pub time: Distribution,
     /// As of `Copied`.
-    pub exchanges: Option<u64>,
+    pub exchanges: Option<Exchanges>,
 }
 
 /// An operation that the service does not have.

@@ -279,6 +279,9 @@ def _answer(
     console.print()
     if found.why:
         console.print(found.why)
+    if found.reasons.rows:
+        console.print(found.reasons.title)
+        answer(markup=True).print(Fitted(found.reasons, ""))
     for target, why in left_out.items():
         console.print(f"not measured: {target}: {why}")
     console.print(f"`lanlab report {run.id}` writes a page with figures")

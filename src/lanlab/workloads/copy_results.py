@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from lanlab.workloads.carrier_counts import carrier_metrics
+from lanlab.workloads.explained_time import explained_time
 from lanlab.workloads.metrics import FILE_CALLS, FILE_STATISTICS, time_metrics
 from lanlab.workloads.outcome import TrialOutcome
 from lanlab.workloads.processor_time import cpu_metrics, interrupt_metrics
@@ -32,8 +33,10 @@ def copy_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
     if elapsed_s > 0:
         metrics["goodput_bps"] = 8 * octets / elapsed_s
         metrics["files_per_s"] = copied["copied_files"] / elapsed_s
-    if copied.get("exchanges") is not None and copied["copied_files"] > 0:
-        metrics["exchanges_per_file"] = copied["exchanges"] / copied["copied_files"]
+    exchanges = copied.get("exchanges")
+    if exchanges is not None and copied["copied_files"] > 0:
+        metrics["exchanges_per_file"] = exchanges["answered"] / copied["copied_files"]
+    metrics |= explained_time(exchanges, len(copied["connect_ns"]), elapsed_s)
     metrics |= carrier_metrics(copied.get("carrier"))
     metrics |= _on_the_medium(outcome, octets)
     if (stack := copied.get("stack")) is not None:

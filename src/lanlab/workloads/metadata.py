@@ -11,6 +11,7 @@ from lanlab.roles import ROLES
 from lanlab.services import SERVICES
 from lanlab.workloads.carrier_counts import carrier_metrics
 from lanlab.workloads.definitions import parameter
+from lanlab.workloads.explained_time import explained_time
 from lanlab.workloads.metrics import METADATA, OPERATIONS, time_metrics
 from lanlab.workloads.outcome import CounterChanges, TrialOutcome
 from lanlab.workloads.parameters import Seconds, nanoseconds
@@ -149,7 +150,11 @@ def metadata_metrics(outcome: TrialOutcome) -> dict[str, float | int]:
         if phase["elapsed_ns"] > 0:
             metrics[f"{operation}_per_s"] = 1e9 * phase["operations"] / phase["elapsed_ns"]
         if phase.get("exchanges") is not None:
-            metrics[f"{operation}_exchanges"] = phase["exchanges"] / phase["operations"]
+            answered = phase["exchanges"]["answered"]
+            metrics[f"{operation}_exchanges"] = answered / phase["operations"]
+        clients = len(measured["connect_ns"])
+        explained = explained_time(phase.get("exchanges"), clients, phase["elapsed_ns"] / 1e9)
+        metrics |= {f"{operation}_{name}": value for name, value in explained.items()}
         metrics |= time_metrics(f"{operation}_time", phase["time"], ("p50", "p99", "max"), "s")
     metrics |= {
         "verified_names": measured["verified_names"],

@@ -212,6 +212,21 @@ LOAD = {
     **{key: STREAM[key] for one in _BESIDE_ECHO for key in (one, f"{REVERSE_PREFIX}{one}")},
 }
 
+
+def _explained(prefix: str = "", what: str = "") -> list[Metric]:
+    rows = (
+        ("waits", "round trips", "round trips that a client waited for"),
+        ("response_p50_s", "s", "median response time of small requests"),
+        ("waiting_s", "s", "round trips, each of median response time"),
+        ("moving_s", "s", "time in which requests moved data"),
+        ("explained_ratio", "ratio", "time that round trips and data explain"),
+    )
+    return [
+        Metric(f"{prefix}{key}", unit, f"{name}{what}", None if unit == "ratio" else "less")
+        for key, unit, name in rows
+    ]
+
+
 _FRAMES = [
     *_counts(None, "frames", "frames_sent frames_received"),
     *_counts("less", "frames", "frames_sent_again frames_discarded frames_lost_here rejects"),
@@ -224,6 +239,7 @@ COPY = _table(
     Metric("elapsed_ns", "ns", "elapsed time", "less"),
     Metric("files_per_s", "1/s", "files a second", "more"),
     Metric("exchanges_per_file", "exchanges", "requests and answers for each file", "less"),
+    _explained(),
     _times("first_byte", "time to the first byte", "p50 max", "s"),
     _times("file_time", "time of a file", " ".join(FILE_STATISTICS), "s"),
     *(_times(call, f"time of a call: {call}", "p50 p99", "s") for call in FILE_CALLS),
@@ -309,6 +325,7 @@ METADATA = _table(
         Metric(f"{operation}_exchanges", "exchanges", f"requests and answers: {words}", "less")
         for operation, words in OPERATIONS.items()
     ),
+    *(_explained(f"{operation}_", f": {words}") for operation, words in OPERATIONS.items()),
     Metric("connect_s", "s", "connecting and logging in, mean", "less"),
     _FRAMES,
     Metric("verified_names", "names", "names compared with listings"),

@@ -17,6 +17,7 @@ def found(
     rates: Mapping[str, Mapping[str, float]],
     spread: Sequence[float] = SPREAD,
     exchanges: Mapping[str, float] | None = None,
+    more: Mapping[str, float] | None = None,
 ) -> Purposes:
     targets = [URLS[name] for name in next(iter(rates.values()))]
     study = plan.study("nas", targets, TASKS, len(spread), {})
@@ -52,7 +53,7 @@ def found(
                         status="done",
                         started_at="2026-01-01T00:00:00+00:00",
                         elapsed_s=1.0,
-                        metrics={task.metric: value, **counted},
+                        metrics={task.metric: value, **counted, **(more or {})},
                         raw={},
                         error=None,
                     )
@@ -103,3 +104,27 @@ def test_round_trips_of_a_small_file_explain_the_order() -> None:
     ways = "; ".join(f"{way}: SMB and SFTP 3, NFS 4" for way in ("upload", "download"))
     assert answer.why == answer.to_json()["why"] == f"Round trips for each small file, {ways}."
     assert found({"large": same, "small": same}).why == ""
+
+
+def test_the_time_of_a_file_is_explained_for_each_service_and_copy_by_one_user() -> None:
+    explained = {
+        "waits": 30,
+        "response_p50_s": 1e-3,
+        "waiting_s": 0.03,
+        "moving_s": 0.016,
+        "explained_ratio": 0.92,
+        "elapsed_s": 0.05,
+        "copied_files": 10,
+        "copied_bytes": 160_000,
+    }
+    answer = found(
+        {"large": {"SMB": 1.0, "NFS": 1.0}, "small": {"SMB": 1.0, "NFS": 1.0}}, more=explained
+    )
+    rows = [[cell.text for cell in row] for row in answer.reasons.rows]
+    assert [row[:2] for row in rows] == [
+        [f"{files}, {way}, 1 user", service]
+        for files in ("one large file", "many small files")
+        for way in ("upload", "download")
+        for service in ("SMB", "NFS")
+    ]
+    assert {row[2].partition(" = ")[2] for row in rows} == {"4.60 ms of 5.00 ms (92 %)"}

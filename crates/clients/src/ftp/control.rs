@@ -9,6 +9,7 @@ use tokio::io::{AsyncRead, AsyncWrite};
 
 use super::network::Network;
 use super::reply::{self, Reply};
+use crate::exchanges::Wait;
 
 /// Lines of one answer at most.
 const MAX_REPLY_LINES: usize = 512;
@@ -18,13 +19,21 @@ pub struct Control<N: Network> {
     network: Arc<N>,
     lines: Lines<N::Wire>,
     awaited: u32,
+    /// For the first answer to what was sent last.
+    wait: Option<Wait>,
     lost: Option<Fault>,
 }
 
 impl<N: Network> Control<N> {
     /// A dialogue on a connection whose server speaks first, if it `greets`.
     pub fn new(network: Arc<N>, wire: N::Wire, greets: bool) -> Self {
-        Self { network, lines: Lines::new(wire), awaited: u32::from(greets), lost: None }
+        Self {
+            network,
+            lines: Lines::new(wire),
+            awaited: u32::from(greets),
+            wait: None,
+            lost: None,
+        }
     }
 
     pub fn wire(&self) -> &N::Wire {
@@ -60,7 +69,7 @@ impl<N: Network> Control<N> {
             self.lost = Some(lost.clone());
         })?;
         // Their answers come together, as they went out.
-        crate::exchanges::count();
+        self.wait = Some(Wait::begin(0));
         Ok(())
     }
 
@@ -73,6 +82,9 @@ impl<N: Network> Control<N> {
                 return Err(lost);
             }
         };
+        if let Some(wait) = self.wait.take() {
+            wait.answered(0);
+        }
         if !reply.is_preliminary() {
             self.awaited = self.awaited.saturating_sub(1);
         }

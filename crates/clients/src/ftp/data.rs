@@ -10,6 +10,7 @@ use super::control::Control;
 use super::network::Network;
 use super::reply::{self, Reply};
 use super::transfer::{Beginning, Transfer, preliminary};
+use crate::exchanges::Wait;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Asked {
@@ -86,13 +87,14 @@ impl<N: Network> DataConnections<N> {
         may_begin: bool,
     ) -> Result<Transfer<N>> {
         let commands = [what];
+        let handshake = Wait::begin(0);
         let connecting = self.network.connect(peer);
         let wire = match asked {
             Asked::Already => connecting.await?,
             Asked::Meanwhile => tokio::try_join!(connecting, control.send(what, &commands))?.0,
         };
-        // The handshake of its TCP.
-        crate::exchanges::count();
+        // Of its TCP.
+        handshake.answered(0);
         if may_begin && !self.network.has_tls() {
             return Ok(self.transfer(wire, length, Beginning::Unheard));
         }

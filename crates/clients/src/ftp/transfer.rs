@@ -9,6 +9,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use super::control::Control;
 use super::network::Network;
 use super::reply::Reply;
+use crate::exchanges::Wait;
 
 /// Octets that may still come on a connection for writing: TLS's tickets and farewell.
 const MAX_FAREWELL_OCTETS: usize = 1 << 16;
@@ -63,6 +64,7 @@ pub struct Transfer<N: Network> {
     pub length: Option<u64>,
     beginning: Beginning,
     has_worked: Arc<AtomicBool>,
+    wait: Wait,
     pace: MinimumRate,
 }
 
@@ -74,8 +76,8 @@ impl<N: Network> Transfer<N> {
         beginning: Beginning,
         has_worked: Arc<AtomicBool>,
     ) -> Self {
-        let pace = MinimumRate::default();
-        Self { network, wire: Some(wire), position: 0, length, beginning, has_worked, pace }
+        let (wait, pace) = (Wait::begin(0), MinimumRate::default());
+        Self { network, wire: Some(wire), position: 0, length, beginning, has_worked, wait, pace }
     }
 
     /// Read what comes next; zero where the file ends, which the server has confirmed then.
@@ -100,6 +102,7 @@ impl<N: Network> Transfer<N> {
             self.wire = None;
             // Why it ended early is in the answer, if it is anywhere.
             self.confirm(control, what).await?;
+            self.wait.moved(position);
         }
         if differs.is_some() {
             self.give_up(control, what).await?;
@@ -199,7 +202,7 @@ impl<N: Network> Transfer<N> {
             return Err(self.reason(control, what, fault).await);
         }
         self.confirm(control, what).await?;
-        crate::exchanges::count();
+        self.wait.answered(self.position as usize);
         if self.network.has_tls() {
             // A ticket that is not read could resume no later connection, and a connection closed
             // with something unread is reset.

@@ -9,6 +9,7 @@ use super::REFUSAL_BYTES;
 use super::connection::{Broken, Connection};
 use super::head::{Framing, Head};
 use super::peer::Http;
+use crate::exchanges::Wait;
 use crate::transport;
 
 const GROW_BYTES: usize = 1 << 14;
@@ -19,6 +20,7 @@ pub struct Answer {
     head: Head,
     body: Body,
     received_bytes: u64,
+    body_wait: Wait,
     pace: MinimumRate,
 }
 
@@ -37,7 +39,8 @@ impl Answer {
             Framing::Chunked => Body::Chunks(Chunks::default()),
             Framing::UntilClose => Body::UntilClose,
         };
-        Self { connection, head, body, received_bytes: 0, pace: MinimumRate::default() }
+        let (body_wait, pace) = (Wait::begin(0), MinimumRate::default());
+        Self { connection, head, body, received_bytes: 0, body_wait, pace }
     }
 
     pub fn status(&self) -> StatusCode {
@@ -103,6 +106,7 @@ impl Answer {
 
     /// Keep the connection, after [`Answer::read`] gave zero.
     pub async fn done(self, http: &Http, what: &str) -> Result<()> {
+        self.body_wait.moved(self.received_bytes);
         http.keep(what, self.connection, self.head.keeps_alive).await
     }
 

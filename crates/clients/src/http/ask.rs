@@ -27,14 +27,14 @@ impl Http {
     /// caller's.
     pub async fn answered(&self, what: &str, mut connection: Connection) -> Result<Answer> {
         let head = connection.head().await.map_err(|broken| broken.fault(what))?;
-        self.see(&head);
+        self.see(&head, connection.wait());
         Ok(Answer::new(connection, head))
     }
 
     /// The answer to a request of which not all has been sent. The server waits for the rest, or does
     /// not: nothing can be asked after it.
     pub fn early(&self, connection: Connection, head: Head) -> Answer {
-        self.see(&head);
+        self.see(&head, connection.wait());
         Answer::new(connection, Head { keeps_alive: false, ..head })
     }
 }

@@ -12,6 +12,7 @@ use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 
 use super::head::{self, Head, Heads};
 use super::inbox::Inbox;
+use crate::exchanges::Wait;
 
 /// Octets of a request that are put together, so that a short one is one segment, and one record of
 /// TLS (RFC 8446, section 5.1: 2¹⁴ octets at most).
@@ -31,6 +32,7 @@ pub struct Connection {
     head: Vec<u8>,
     /// Whether the request is HEAD.
     asks_head: bool,
+    wait: Wait,
 }
 
 impl fmt::Debug for Connection {
@@ -84,6 +86,7 @@ impl Connection {
             heads: Heads::default(),
             head: Vec::new(),
             asks_head: false,
+            wait: Wait::begin(0),
         }
     }
 
@@ -98,6 +101,11 @@ impl Connection {
     /// Send the head of the request, if that has not gone out, and `data`. Gives the head of an
     /// answer that comes before all of it has been sent.
     pub async fn send(&mut self, mut data: &[u8]) -> Result<Option<Head>, Broken> {
+        if self.head.is_empty() {
+            self.wait.carries(data.len());
+        } else {
+            self.wait = Wait::begin(data.len());
+        }
         if !self.head.is_empty() {
             let mut together = std::mem::take(&mut self.head);
             let room = TOGETHER_BYTES.saturating_sub(together.len());
@@ -112,6 +120,11 @@ impl Connection {
             data = rest;
         }
         if data.is_empty() { Ok(None) } else { self.write(data, true).await }
+    }
+
+    /// For the answer to the last request.
+    pub(crate) fn wait(&self) -> Wait {
+        self.wait
     }
 
     pub async fn head(&mut self) -> Result<Head, Broken> {

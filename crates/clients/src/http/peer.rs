@@ -11,6 +11,7 @@ use rustls::ClientConfig;
 use super::connection::{Connection, Idle, Stream};
 use super::head::Head;
 use super::outgoing::{Outgoing, write_head};
+use crate::exchanges::Wait;
 use crate::transport;
 
 /// Octets of the name that a server gives itself that are kept.
@@ -141,8 +142,8 @@ impl Http {
         Ok(())
     }
 
-    pub fn see(&self, head: &Head) {
-        crate::exchanges::count();
+    pub(crate) fn see(&self, head: &Head, wait: Wait) {
+        wait.answered(0);
         if self.server.borrow().is_none()
             && let Some(server) = head.fields.get(SERVER)
             && let Ok(server) = server.to_str()

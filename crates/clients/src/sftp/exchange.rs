@@ -14,6 +14,7 @@ use russh::{Channel, ChannelMsg, ChannelReadHalf, ChannelWriteHalf, Disconnect};
 use tokio::sync::oneshot;
 use tokio::task::JoinHandle;
 
+use crate::exchanges::Wait;
 use crate::transport;
 
 use super::ssh_failure::ssh_fault;
@@ -130,6 +131,7 @@ impl Exchange {
                 awaited.replies.insert(number, sender);
             }
         }
+        let wait = Wait::begin(message.len());
         let forget = Forget { awaited: &self.awaited, number };
         let asking = async {
             let sending = self.send(what, message);
@@ -154,8 +156,8 @@ impl Exchange {
             Err(Fault::new(Class::TimedOut, format!("{what}: no answer within {waited_s} s")))
         });
         drop(forget);
-        if reply.is_ok() {
-            crate::exchanges::count();
+        if let Ok(reply) = &reply {
+            wait.answered(reply.body.len());
         }
         reply
     }

@@ -11,6 +11,7 @@ from lanlab.analysis.ranking import Ranking
 from lanlab.frozen import dataclass
 from lanlab.nas.plan import FILES
 from lanlab.report.answer.ranking_text import joined, level_names, ratio_text, run_rankings
+from lanlab.report.copies.copy_text import why_words
 from lanlab.report.document.table import Cell, Column, Table, words
 from lanlab.store import Level, RunRecord, TrialRecord
 from lanlab.studies import Study
@@ -20,6 +21,11 @@ _COLUMNS = (
     Column("purpose", "for what", "for what", is_number=False),
     Column("fastest", "fastest", "fastest", is_number=False),
     Column("others", "others", "others", is_number=False),
+)
+_REASONS = (
+    Column("purpose", "for what", "for what", is_number=False),
+    Column("service", "service", "service", is_number=False),
+    Column("time", "time of each file", "time of each file", is_number=False),
 )
 
 
@@ -42,11 +48,14 @@ class Purposes:
     purposes: tuple[Purpose, ...]
     #: Round trips for each small file, by service; empty where they are not counted.
     why: str
+    #: The time of each file by one user, explained: task, service, words.
+    reasons: Table
 
     def to_json(self) -> dict[str, Any]:
         return {
             "answer": self.sentence,
             "why": self.why,
+            "reasons": self.reasons.to_json(),
             "purposes": [
                 {
                     "purpose": one.title,
@@ -82,7 +91,34 @@ def purposes_of(run: RunRecord, trials: Sequence[TrialRecord]) -> Purposes:
         _COLUMNS,
         tuple(_row(one, names) for one in purposes),
     )
-    return Purposes(_sentence(purposes, names), table, purposes, _why(trials, factor, names))
+    why = _why(trials, factor, names)
+    reasons = _reasons(study, trials, factor, names)
+    return Purposes(_sentence(purposes, names), table, purposes, why, reasons)
+
+
+def _reasons(
+    study: Study, trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]
+) -> Table:
+    """The median trial of each service for each copy by one user, explained."""
+    rows = []
+    for experiment in study.experiment:
+        if experiment.parameters.get("parallel_files") != 1:
+            continue
+        for level, name in names.items():
+            own = sorted(
+                (
+                    trial
+                    for trial in trials
+                    if trial.experiment == experiment.id
+                    and trial.factors.get(factor) == level
+                    and "explained_ratio" in trial.metrics
+                ),
+                key=lambda trial: trial.metrics["elapsed_s"],
+            )
+            if own and (said := why_words(own[(len(own) - 1) // 2])):
+                rows.append((words(experiment.title), words(name), words(said)))
+    title = "Time of each file: round trips by their median response time, and bytes by their rate"
+    return Table("reasons", title, _REASONS, tuple(rows))
 
 
 def _why(trials: Sequence[TrialRecord], factor: str, names: Mapping[Level, str]) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from lanlab.analysis.agreed import agreed_of, agreed_words
+from lanlab.report.copies.time_words import explained_words
 from lanlab.report.traffic.stream_text import line
 from lanlab.store import TrialRecord
 from lanlab.units import format_rate, format_size, format_time
@@ -35,6 +36,8 @@ def copy_lines(trial: TrialRecord) -> list[str]:
         said.append(line("each file", f"{times}; first byte {_first_byte(metrics)}"))
     if "exchanges_per_file" in metrics:
         said.append(line("round trips", f"{metrics['exchanges_per_file']:.3g} for each file"))
+    if why := why_words(trial):
+        said.append(line("its time", why))
     said.append(
         line("connecting", f"{format_time(metrics['connect_s'])}, not in the measured time")
     )
@@ -100,6 +103,16 @@ def copied_words(trial: TrialRecord) -> str:
     files = int(trial.metrics["copied_files"])
     size = format_size(int(trial.metrics["copied_bytes"]))
     return f"{files} file{'s' if files != 1 else ''}, {size}"
+
+
+def why_words(trial: TrialRecord) -> str:
+    """The time of each file, explained; empty if its round trips are unknown."""
+    clients = max(1, len((trial.raw.get("client") or {}).get("connect_ns") or ()))
+    return explained_words(
+        trial.metrics,
+        trial.metrics["copied_files"] / clients,
+        trial.metrics["copied_bytes"] / clients,
+    )
 
 
 def server_words(trial: TrialRecord) -> str:

@@ -37,7 +37,7 @@ pub use clock::{RuntimeClock, guard};
 pub use not_removed::{NotRemoved, remove_working, removed_directory};
 pub use removal::{HELD_LOOK, HELD_WITHIN_NS, held_open, is_refusal};
 pub use trial_directory::{empty, prepare};
-pub use workers::{CONNECT_AT_ONCE, copy, runtime};
+pub use workers::{CONNECT_AT_ONCE, copy, counted, runtime};
 
 /// Memory of the services' own buffers per connection, in addition.
 const TRANSPORT_BYTES: u64 = 1 << 20;

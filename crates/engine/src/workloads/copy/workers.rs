@@ -1,10 +1,11 @@
 //! The worker threads of a copy, each with its own connection and a shared queue of files.
 
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, mpsc};
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, mpsc};
 use std::thread;
 
-use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory, exchanges};
+use lanlab_clients::exchanges::{self, Exchanges};
+use lanlab_clients::{AnySession, CarriedSince, ConfinedDirectory};
 use lanlab_files::{ServicePath, Session, TransferCapabilities};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -60,6 +61,22 @@ pub fn local_source(spec: &CopySpec) -> Result<Option<Arc<ConfinedDirectory>>, F
     }
 }
 
+fn locked(exchanges: &Mutex<Exchanges>) -> MutexGuard<'_, Exchanges> {
+    exchanges.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A count, unless the client of a service counts nothing.
+pub fn counted(found: &Exchanges) -> Option<crate::messages::Exchanges> {
+    (found.answered > 0).then(|| crate::messages::Exchanges {
+        answered: found.answered,
+        waits: found.waits,
+        response_p50_ns: found.response_p50_ns(),
+        moved_bytes: found.moved_bytes,
+        moving_ns: found.moving_ns,
+        moving_waits: found.moving_waits,
+    })
+}
+
 pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
     let files = Files::find(&spec.files, running)?;
     files.check_same(spec.files_digest.as_deref())?;
@@ -71,7 +88,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         source: source.as_deref(),
         place: place.as_ref(),
         next: AtomicUsize::new(0),
-        exchanges: AtomicU64::new(0),
+        exchanges: Mutex::default(),
         guard: bounded(spec, running),
         running,
         connecting: Semaphore::new(CONNECT_AT_ONCE),
@@ -86,7 +103,7 @@ pub fn copy(spec: &CopySpec, running: &Running) -> Measured {
         running.tell_files(line);
     }
     copied.carrier = carrier;
-    copied.exchanges = exchanges::counted(job.exchanges.load(Ordering::Relaxed));
+    copied.exchanges = counted(&locked(&job.exchanges));
     copied.stack = stack::facts(&spec.service);
     let failure = failure.or_else(|| match verify(&job, hashes, copied.manner) {
         Ok(verified) => {
@@ -105,7 +122,7 @@ struct Job<'a> {
     source: Option<&'a ConfinedDirectory>,
     place: Option<&'a Place>,
     next: AtomicUsize,
-    exchanges: AtomicU64,
+    exchanges: Mutex<Exchanges>,
     guard: Guard<'a, RuntimeClock>,
     running: &'a Running,
     connecting: Semaphore,
@@ -182,14 +199,14 @@ impl Job<'_> {
         let start = starts.recv().map_err(|_| Failure::cancelled())?;
         let is_time = self.running.wait_to_begin(start);
         let before = os::thread_usage();
-        let answered = exchanges::answered();
+        let connecting = exchanges::take();
         let mut hashes = Hashes::new();
         let failure = match is_time {
             None => Some(Failure::cancelled()),
             Some(_) => runtime.block_on(worker.copy_all(session, &mut hashes)).err(),
         };
         let cpu = os::thread_usage().since(before);
-        self.exchanges.fetch_add(exchanges::answered() - answered, Ordering::Relaxed);
+        locked(&self.exchanges).add(&exchanges::take().or_response_of(connecting));
         if failure.is_some() {
             self.guard.stop();
         }

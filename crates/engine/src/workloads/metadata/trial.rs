@@ -3,7 +3,8 @@
 use std::sync::mpsc::{self, Receiver, Sender};
 use std::thread;
 
-use lanlab_clients::{AnySession, CarriedSince, exchanges};
+use lanlab_clients::exchanges::{self, Exchanges};
+use lanlab_clients::{AnySession, CarriedSince};
 use lanlab_files::{Facts, Session};
 use lanlab_os as os;
 use lanlab_units::Instant;
@@ -20,7 +21,7 @@ use crate::messages::{
     CpuTime, Failure, MetadataMeasured, MetadataPhase, MetadataSpec, NotMeasured, Outcome,
 };
 use crate::running::{Measured, Running};
-use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, runtime};
+use crate::workloads::copy::{CONNECT_AT_ONCE, RuntimeClock, counted, runtime};
 
 /// Connection attempts, as many clients connect at once.
 const CONNECT_ATTEMPTS: u32 = 7;
@@ -55,7 +56,7 @@ enum Order {
 
 enum Report {
     Connected { connect_ns: u64, facts: Facts },
-    Performed(Done, CpuTime, u64),
+    Performed(Box<(Done, CpuTime, Exchanges)>),
     Verified(u64),
 }
 
@@ -158,12 +159,13 @@ impl Trial<'_> {
         match order {
             Order::Perform { operation, is_renamed, start } => {
                 self.running.wait_to_begin(start).ok_or_else(Failure::cancelled)?;
-                let (before, answered) = (os::thread_usage(), exchanges::answered());
+                let (before, connecting) = (os::thread_usage(), exchanges::take());
                 let work = perform(session, tree, (operation, is_renamed), guard);
                 let done = runtime.block_on(guard.unless_stopped(work));
                 let cpu = cpu_time(os::thread_usage().since(before));
-                let answered = exchanges::answered() - answered;
-                Ok(Report::Performed(done.map_err(CopyError::into_failure)?, cpu, answered))
+                let answered = exchanges::take().or_response_of(connecting);
+                let done = done.map_err(CopyError::into_failure)?;
+                Ok(Report::Performed(Box::new((done, cpu, answered))))
             }
             Order::Verify(stage) => {
                 let work = guard.unless_stopped(verify(session, tree, stage, guard));
@@ -239,9 +241,10 @@ impl Totals {
     /// Add up all clients' results of one phase; returns whether the service has the operation.
     fn add(&mut self, operation: Operation, answers: Vec<Report>) -> bool {
         let (mut began, mut ended) = (Vec::new(), Vec::new());
-        let (mut times, mut exchanged) = (DistributionMeter::new(), 0);
+        let (mut times, mut exchanged) = (DistributionMeter::new(), Exchanges::default());
         for reported in answers {
-            let Report::Performed(done, cpu, answered) = reported else { continue };
+            let Report::Performed(report) = reported else { continue };
+            let (done, cpu, answered) = *report;
             if let Some(reason) = done.not_measured {
                 let operation = operation.name().to_owned();
                 self.not_measured.push(NotMeasured { operation, reason });
@@ -249,7 +252,7 @@ impl Totals {
                 return false;
             }
             times.add(&done.times);
-            exchanged += answered;
+            exchanged.add(&answered);
             self.cpu = self.cpu.plus(cpu);
             began.push(done.began);
             ended.push(done.ended);
@@ -263,7 +266,7 @@ impl Totals {
             operations: times.samples(),
             elapsed_ns: ended.nanos_since(began),
             time: times.finish(),
-            exchanges: exchanges::counted(exchanged),
+            exchanges: counted(&exchanged),
         });
         true
     }
