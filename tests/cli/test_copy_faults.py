@@ -197,6 +197,39 @@ def test_files_of_an_interrupted_copy_at_a_lost_server_are_named(
         assert f"what lanlab wrote stays at {relay.url.rstrip('/')}/{left.name}" in said.err
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+@pytest.mark.parametrize("service", ["ftp", "smb"])
+def test_doctor_names_leftovers_of_a_killed_copy_and_removes_them(
+    folder: Path, lanlab: Lanlab, engine: Engine, root: Path, service: str
+) -> None:
+    host = "127.0.0.1"
+    with Served(engine, service, root) as (url, _), Relay(url) as relay:
+        with running(folder, *slowly(relay)) as command:
+            in_mid_file(command, root)
+            command.process.kill()
+            command.process.wait(10)
+            until(lambda: command.left() == [], "the end of its engines")
+        (left,) = working_directories(root)
+        place = f"{relay.url.rstrip('/')}/{left.name}"
+        said = lanlab("doctor", host)
+        assert said.code == 1 and f"{place}: may be left" in said.out, said
+        assert "`--remove` removes them" in said.out and left.is_dir()
+        assert lanlab("doctor", "nas.example").out.startswith("nas.example: this user's lanlab")
+        relay.there = lambda octets, _: b""
+        failed = lanlab("doctor", host, "--remove")
+        assert failed.code == 1 and f"{place}: not removed: " in failed.out, failed
+        relay.there = lambda octets, _: octets
+        said = lanlab("doctor", host, "--remove")
+        assert (said.code, said.out) == (0, f"{place}: removed\n"), said
+    assert [path.name for path in root.iterdir()] == ["letter"]
+    assert lanlab("doctor", host, "--json").json() == {"host": host, "left": []}
+
+
+def test_doctor_refuses_options_without_a_host(lanlab: Lanlab) -> None:
+    assert "needs HOST" in lanlab("doctor", "--remove").err
+    assert "found HOST and a testbed" in lanlab("doctor", "nas", "--to", "me@nas").err
+
+
 def slowly(relay: Relay) -> list[str]:
     def slow(octets: bytes, before: int) -> bytes:
         if before > 200_000:

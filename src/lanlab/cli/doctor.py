@@ -10,6 +10,7 @@ import typer
 
 from lanlab.cli.host_options import with_hosts
 from lanlab.cli.options import DEFAULT_TESTBED, JsonOption, StoreOption
+from lanlab.cli.service_options import PasswordFileOption
 from lanlab.errors import UsageError
 
 _HostsOption = Annotated[
@@ -26,6 +27,14 @@ _HostsOption = Annotated[
 
 @with_hosts
 def doctor(
+    host: Annotated[
+        str | None,
+        typer.Argument(metavar="HOST", help="File server to look for left folders at."),
+    ] = None,
+    remove: Annotated[
+        bool, typer.Option("--remove", help="Remove the folders that lanlab left at HOST.")
+    ] = False,
+    password_file: PasswordFileOption = None,
     testbed: _HostsOption = DEFAULT_TESTBED,
     store: StoreOption = None,
     as_json: JsonOption = False,
@@ -38,11 +47,22 @@ def doctor(
     With --to, --from or a testbed of real hosts, checks that each host is reachable, has an engine,
     and can send messages to the other.
 
-    Examples: lanlab doctor; lanlab doctor --to alice@nas
+    With HOST, names the folders that copies of a killed lanlab left at that file server.
+
+    Examples: lanlab doctor; lanlab doctor --to alice@nas; lanlab doctor nas.lan --remove
     """
     from lanlab.testbeds.remote.destinations import PREFIX
 
-    if testbed.startswith(PREFIX):
+    if host is None and (remove or password_file is not None):
+        what = "--remove" if remove else "--password-file"
+        raise UsageError(f"{what} has no effect here; it needs HOST, a file server")
+    if host is not None:
+        from lanlab.cli.doctor_leftovers import check_server
+
+        if testbed != DEFAULT_TESTBED:
+            raise UsageError("found HOST and a testbed; allowed: one of them")
+        check_server(host, password_file, removes=remove, as_json=as_json)
+    elif testbed.startswith(PREFIX):
         _check_hosts(testbed, as_json)
     elif testbed != DEFAULT_TESTBED:
         raise UsageError(

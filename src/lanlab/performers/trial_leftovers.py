@@ -21,6 +21,7 @@ from lanlab.disk import make_folders, remove_file
 from lanlab.errors import EngineError, LabError, RunError
 from lanlab.outside import json_of
 from lanlab.performers.cache_folder import cache_folder
+from lanlab.workloads.server_url import parse_url, target_of
 
 if TYPE_CHECKING:
     from lanlab.engine import Measurement
@@ -73,12 +74,52 @@ def _remove(note: Path) -> None:
         remove_file(note)
 
 
-def _left(server: str) -> Iterator[tuple[Path, str, Request]]:
+def _left() -> Iterator[tuple[Path, str, str, Request]]:
+    """Record, server, request and specification of each trial whose process is gone."""
     for path, file in lock_files.orphans(_folder(), "*.json"):
         with contextlib.suppress(OSError, ValueError, KeyError, TypeError):
             entry = json_of(file.read())
-            if entry["server"] == server and entry["spec"]["working_name"] == path.stem:
-                yield path, entry["request"], entry["spec"]
+            if entry["spec"]["working_name"] == path.stem:
+                yield path, str(entry["server"]), entry["request"], entry["spec"]
+
+
+def folders_left(host: str) -> list[tuple[str, str]]:
+    """Server and folder, as URLs, of each trial that a killed lanlab may have left at a host."""
+    return [
+        (server, _place(server, spec))
+        for _, server, _, spec in _left()
+        if parse_url(server).host == host
+    ]
+
+
+def remove_left(server: str, within_s: float) -> list[dict[str, Any]]:
+    """
+    Remove all that killed trials have left at a server, from this machine.
+
+    Args:
+        server: Its URL, whose password is known.
+        within_s: Time limit for each trial.
+
+    Returns:
+        See `empty_left`.
+
+    Raises:
+        UsageError: There is no password for it.
+    """
+    from lanlab.engine import Engine, engine_path
+    from lanlab.performers.engine_host import EngineHost, ask
+
+    setup: dict[str, Any] = {}
+    # The records must be unlocked before they are removed.
+    services = [spec["service"] for _, own, _, spec in list(_left()) if own == server]
+    credentials = target_of(parse_url(server), None).get("credentials")
+    with Engine("here", [engine_path()]) as engine:
+        host = EngineHost(engine, "127.0.0.1", None)
+        for service in services[:1]:
+            # Address, trust and options as the trial had them.
+            own = {**service, "credentials": credentials}
+            empty_left(server, own, lambda request: ask(host, request, within_s), setup)
+    return list(setup.get("left_before", ()))
 
 
 class Emptying:
@@ -170,8 +211,11 @@ def empty_left(
         server: Its URL.
         service: The same in the form of a request to an engine, with the password.
         ask: Has an engine do a request.
+        setup: Receives the outcome for each trial under `left_before`.
     """
-    for path, kind, of_other in _left(server):
+    for path, at, kind, of_other in _left():
+        if at != server:
+            continue
         what = {"working_name": of_other["working_name"]}
         with_password = {**of_other, "service": service}
         place = _place(server, of_other)
