@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ipaddress
 import secrets
+from pathlib import Path
 from typing import ClassVar, Literal, Self
 
 from pydantic import field_validator, model_validator
@@ -72,7 +73,7 @@ class ServiceParameters(TrialParameters):
     )
     server: str = parameter(
         EMBEDDED,
-        "Server to start: `embedded`, `installed`, or a name from `lanlab doctor`.",
+        "Server to start: `embedded`, `installed`, a name from `lanlab doctor`, or a TOML file.",
         metavar="NAME",
     )
     carrier: str | None = parameter(
@@ -147,6 +148,12 @@ class ServiceParameters(TrialParameters):
         if service not in allowed:
             raise ValueError(f"service: found `{service}`; allowed: {', '.join(allowed)}")
         return service
+
+    @field_validator("server")
+    @classmethod
+    def _whole_path(cls, server: str) -> str:
+        is_file = server.endswith(".toml") and not server_url.is_url(server)
+        return str(Path(server).absolute()) if is_file else server
 
     @field_validator("driver")
     @classmethod

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lanlab.errors import EngineError, UnknownName, UnmetNeed, UsageError
+from lanlab.errors import EngineError, UnmetNeed, UsageError
 from lanlab.performers.engine_host import EngineHost
 from lanlab.performers.servers.of_trial import target_of
 from lanlab.services import CARRIERS, EMBEDDED, SERVICES
@@ -48,19 +48,18 @@ def check_server(parameters: TrialParameters, host: Host, client: EngineHost) ->
             raise UsageError(error.message) from None
     elif parameters.server != EMBEDDED:
         _check_system(parameters.server)
-        from lanlab.testbeds.servers import SERVERS, Credentials, chosen
+        from lanlab.testbeds.servers import Credentials, chosen, server_named
 
         name = parameters.server
         if name == INSTALLED:
             name = chosen(parameters.service, None, host).name
-        if name not in SERVERS:
-            raise UnknownName("server", name, (EMBEDDED, INSTALLED, *SERVERS))
         has_users = SERVICES[parameters.service].has_users
         anybody = Credentials("somebody", "a secret") if has_users else None
-        problem = SERVERS[name].problem(parameters.service, anybody)
+        found = server_named(name)
+        problem = found.problem(parameters.service, anybody)
         if problem is not None:
             raise UsageError(problem)
-        SERVERS[name].check_found(host)
+        found.check_found(host)
 
 
 def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHost) -> None:

@@ -115,6 +115,8 @@ class Launch:
     other_ports: Mapping[str, int] = field(default_factory=dict)
     #: Files below `private` with the server's error messages.
     logs: Sequence[Path] = ()
+    #: Command that runs once it has ended.
+    clean_up: Sequence[str] = ()
 
 
 class Server(ABC):
@@ -217,11 +219,11 @@ class Server(ABC):
         Raises:
             UnmetNeed: It is not installed.
         """
-        return _version(self.path(self.programs[0]), tuple(self.version_arguments))
+        return version_of(self.path(self.programs[0]), tuple(self.version_arguments))
 
 
 @lru_cache
-def _version(path: str, arguments: tuple[str, ...]) -> str:
+def version_of(path: str, arguments: tuple[str, ...]) -> str:
     try:
         done = run_briefly([path, *arguments], _VERSION_WITHIN_S)
     except (OSError, subprocess.TimeoutExpired) as error:

@@ -6,9 +6,9 @@ library. SETTINGS is a JSON object: `address`, `ports` (how many free ones to fi
 (`null`: do not change), `remove` (folders to remove at the end). It speaks JSON lines:
 
 1. it writes `{"ports": […]}`, or `{"error": …}` and ends; 2. it reads `{"argv": […], "port": …,
-"within_s": …}` and starts that command; 3. it writes `{"pid": …}` once the port is listened on, or
-`{"error": …}`; 4. when its input closes, it ends the server with all its descendants, and removes
-the folders.
+"within_s": …, "clean_up": […]}` and starts that command; 3. it writes `{"pid": …}` once the port is
+listened on, or `{"error": …}`; 4. when its input closes, it ends the server with all its
+descendants, runs `clean_up`, and removes the folders.
 
 The input is a pipe from lanlab, which the kernel closes when lanlab ends, for any reason. A process
 that the server forks and abandons becomes a child of the keeper (PR_SET_CHILD_SUBREAPER), so none
@@ -70,6 +70,11 @@ def main() -> int:
         _wait(waking, ended)
     finally:
         _end_all()
+        if _clean_up:
+            with contextlib.suppress(OSError, subprocess.TimeoutExpired):
+                subprocess.run(
+                    _clean_up, stdin=subprocess.DEVNULL, stdout=sys.stderr, check=False, timeout=5
+                )
         for folder in settings["remove"]:
             shutil.rmtree(folder, ignore_errors=True)
     return 0
@@ -148,10 +153,12 @@ def _die_with_us() -> None:
 
 
 _server: subprocess.Popen[bytes] | None = None
+_clean_up: list[str] = []
 
 
 def _start(program: dict[str, Any]) -> None:
     global _server
+    _clean_up[:] = program["clean_up"]
     try:
         _server = subprocess.Popen(
             program["argv"],

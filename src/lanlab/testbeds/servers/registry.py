@@ -74,6 +74,22 @@ def servers_of(service: str) -> list[Server]:
     return found
 
 
+def server_named(name: str) -> Server:
+    """An installed server by its name, or a user's own by its TOML file.
+
+    Raises:
+        UnknownName: There is none of that name.
+        UsageError: The file does not describe a server.
+    """
+    if name.endswith(".toml"):
+        from lanlab.testbeds.servers.own import OwnServer
+
+        return OwnServer(Path(name))
+    if name not in SERVERS:
+        raise UnknownName("server", name, ("embedded", "installed", *SERVERS))
+    return SERVERS[name]
+
+
 def chosen(service: str, name: str | None, host: Host) -> Server:
     """The server of that name, or the first installed one for a service.
 
@@ -82,10 +98,9 @@ def chosen(service: str, name: str | None, host: Host) -> Server:
         UnmetNeed: It is not installed, or none is.
     """
     if name is not None:
-        if name not in SERVERS:
-            raise UnknownName("server", name, SERVERS)
-        SERVERS[name].check_found(host)
-        return SERVERS[name]
+        found = server_named(name)
+        found.check_found(host)
+        return found
     missing: list[UnmetNeed] = []
     for server in servers_of(service):
         try:
@@ -186,7 +201,7 @@ class _Start:
             place = self._place([folder.path for folder in folders], keeper, user)
             _hand_over(self.root, uid, gid)
             launch = server.launch(place)
-            keeper.start(list(launch.argv), launch.port)
+            keeper.start(list(launch.argv), launch.port, launch.clean_up)
             version = server.version()
         except BaseException as error:
             said = _last_words(launch) or (keeper.said() if keeper is not None else "")

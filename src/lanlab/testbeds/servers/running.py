@@ -82,13 +82,14 @@ class Keeper:
     def pid(self) -> int:
         return self._process.pid
 
-    def start(self, argv: list[str], port: int) -> int:
+    def start(self, argv: list[str], port: int, clean_up: Sequence[str] = ()) -> int:
         """Start the server; returns its process id once it listens.
 
         Raises:
             RunError: It does not.
         """
-        program = {"argv": argv, "port": port, "within_s": _LISTEN_WITHIN_S}
+        program = {"argv": argv, "port": port, "clean_up": list(clean_up)}
+        program["within_s"] = _LISTEN_WITHIN_S
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             line = json.dumps(program).encode() + b"\n"
