@@ -6,6 +6,7 @@ import pytest
 from command_line import Lanlab
 from file_servers import Served, closed_port
 
+from lanlab.cli import same_places
 from lanlab.engine import Engine
 from lanlab.nas import discovery, plan
 from lanlab.nas.discovery import Found
@@ -65,6 +66,7 @@ def test_each_service_that_is_left_out_says_what_it_needs(
         (["ftp://me@nas/", "ftp://me@nas/b"], "two URLs for ftp; allowed: one"),
         (["gopher://nas/"], "no such file service"),
         (["ftp://me:pw@nas/"], "a URL with a password"),
+        (["/no/such/mount"], "no such directory"),
     ],
 )
 def test_bad_urls_are_refused_before_anything_is_touched(
@@ -72,6 +74,26 @@ def test_bad_urls_are_refused_before_anything_is_touched(
 ) -> None:
     said = lanlab("nas", "nas", *urls, "--yes")
     assert said.code == 2 and error in said.err
+
+
+def test_a_mount_is_one_more_target_and_a_disk_is_none(
+    lanlab: Lanlab, engine: Engine, root: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "mount").mkdir()
+    with Served(engine, "ftp", root) as (ftp, _):
+        said = lanlab("nas", HOST, ftp, str(tmp_path / "mount"), "--quick", "--yes", "--json")
+        assert said.code == 2 and "found a directory of this machine (" in said.err, said
+        monkeypatch.setattr(same_places, "local_file_system", lambda directory: None)
+        said = lanlab("nas", HOST, ftp, str(tmp_path / "mount"), "--quick", "--yes", "--json")
+    assert said.code == 0, said.err
+    levels = {
+        level["level"]
+        for one in said.json()["purposes"]
+        for group in one["groups"]
+        for level in group
+    }
+    assert levels == {ftp, (tmp_path / "mount").as_uri()}
+    assert list((tmp_path / "mount").iterdir()) == []
 
 
 def test_a_start_takes_a_yes(lanlab: Lanlab, engine: Engine, root: Path) -> None:

@@ -305,7 +305,7 @@ def _goes_without_ip(server: str) -> bool:
 
 def _check_each_once(places: Sequence[str]) -> None:
     """
-    Refuse servers that cannot be measured in one run.
+    Refuse servers that cannot be measured in one run, and say which are the same place.
 
     Raises:
         UsageError: A server is named twice, or is reached by frames of an interface.
@@ -323,6 +323,10 @@ def _check_each_once(places: Sequence[str]) -> None:
             f"{FRAME_TITLES} alone",
             hint="measure it in a separate run, and compare the runs",
         )
+    if len(places) > 1:
+        from lanlab.cli.same_places import say_same_places
+
+        say_same_places(places)
 
 
 def check_given(what: str, place: str | None) -> None:

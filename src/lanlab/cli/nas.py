@@ -26,8 +26,9 @@ def nas(
     urls: Annotated[
         list[str] | None,
         typer.Argument(
-            metavar="[URL]...",
-            help="Share, folder, export or bucket to use for a service, in place of the usual one.",
+            metavar="[URL|DIRECTORY]...",
+            help="Share, folder, export or bucket to use for a service, in place of the usual one; "
+            "or a directory of this machine where one is mounted.",
         ),
     ] = None,
     user: Annotated[
@@ -67,13 +68,14 @@ def nas(
     lanlab nas nas.lan --user me --share data --quick --yes --json;
     lanlab nas 192.168.7.2 smb://me@192.168.7.2/data/tmp nfs://192.168.7.2/volume1
     """
+    from lanlab.cli.same_places import say_same_places
     from lanlab.cli.single import finish
     from lanlab.cli.terminal import say
     from lanlab.cli.watch import RunWatch
     from lanlab.nas import plan
     from lanlab.nas.discovery import discover
 
-    named = _named(host, urls or ())
+    mounted, named = _mounts(urls or ()), _named(host, urls or ())
     found = discover(host)
     targets, left_out = _targets(host, found, named, user, share)
     for service, why in left_out.items():
@@ -84,6 +86,8 @@ def nas(
             f"{host}: nothing to measure (found: {listening})",
             hint=f"name a share or folder by its URL, e.g. `lanlab nas {host} smb://me@{host}/data`",
         )
+    targets += mounted
+    say_same_places(targets)
     check_trust(trust, targets)
     _ask_passwords(targets, password_file)
     scale = plan.QUICK if quick else plan.USUAL
@@ -114,16 +118,41 @@ def nas(
     finish(run, trials, verbose=verbose, summary=as_json)
 
 
+def _mounts(places: Sequence[str]) -> list[str]:
+    """The directories among the targets, as URLs.
+
+    Raises:
+        UsageError: One does not exist, is no directory, or is on a disk of this machine.
+    """
+    from lanlab.cli.copy_places import directory_of
+    from lanlab.cli.same_places import local_file_system
+    from lanlab.workloads.server_url import is_url
+
+    found = []
+    for place in places:
+        if is_url(place):
+            continue
+        directory = directory_of("DIRECTORY", place)
+        if (kind := local_file_system(str(directory))) is not None:
+            raise UsageError(
+                f"`{place}`: found a directory of this machine ({kind}); allowed: one where a "
+                "share of the server is mounted",
+                hint="`lanlab copy many-small DIRECTORY URL` measures a disk of this machine",
+            )
+        found.append(directory.as_uri())
+    return found
+
+
 def _named(host: str, urls: Sequence[str]) -> dict[str, str]:
     """The given URLs, by service.
 
     Raises:
         UsageError: A URL names another host, or two name one service.
     """
-    from lanlab.workloads.server_url import parse_url
+    from lanlab.workloads.server_url import is_url, parse_url
 
     found: dict[str, str] = {}
-    for text in urls:
+    for text in filter(is_url, urls):
         url = parse_url(text)
         if url.host != host:
             raise UsageError(

@@ -1,0 +1,75 @@
+"""Targets that are one place under two names, and directories that are no network mount."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+from collections.abc import Iterable, Sequence
+from itertools import combinations
+from pathlib import Path
+
+from lanlab.workloads.server_url import ServerUrl, parse_url
+
+#: File systems whose files may be on another host (mount(8)).
+_NETWORK = ("nfs", "cifs", "smb", "9p", "ceph", "davfs", "fuse.")
+
+
+def same_places(urls: Sequence[str]) -> list[tuple[str, str]]:
+    """Pairs of URLs of one service that name the same directory of the same server."""
+    parsed = [(text, parse_url(text)) for text in urls]
+    addresses = {one.host: _addresses(one.host) for _, one in parsed if one.host}
+    return [
+        (first, second)
+        for (first, a), (second, b) in combinations(parsed, 2)
+        if _place(a) == _place(b)
+        and (a.host == b.host or addresses.get(a.host, set()) & addresses.get(b.host, set()))
+    ]
+
+
+def _place(url: ServerUrl) -> tuple[object, ...]:
+    share = url.share
+    if url.service == "directory":
+        with contextlib.suppress(OSError):
+            found = Path(url.directory).stat()
+            return url.service, found.st_dev, found.st_ino
+    # Names of SMB's shares have no case.
+    share = share.lower() if share and url.service.startswith("smb") else share
+    return url.service, url.usual_port, share, url.directory.strip("/"), url.user
+
+
+def _addresses(host: str) -> set[str]:
+    with contextlib.suppress(OSError, UnicodeError):
+        return {str(one[4][0]) for one in socket.getaddrinfo(host, None)}
+    return {host}
+
+
+def local_file_system(directory: str, mounts: str = "/proc/self/mounts") -> str | None:
+    """
+    The type of a directory's file system if its files are on this machine; `None` if they are on
+    another host, or if the system does not tell.
+    """
+    with contextlib.suppress(OSError):
+        lines = Path(mounts).read_text(errors="replace").splitlines()
+        kind = _kind_at(Path(directory).resolve(), lines)
+        if kind is not None and not kind.startswith(_NETWORK):
+            return kind
+    return None
+
+
+def _kind_at(path: Path, lines: Iterable[str]) -> str | None:
+    found: tuple[int, str] | None = None
+    for line in lines:
+        _, place, kind, *_ = line.split(" ")
+        # Spaces are octal numbers there (getmntent(3)).
+        at = Path(place.replace("\\040", " ").replace("\\011", "\t").replace("\\134", "\\"))
+        if path.is_relative_to(at) and (found is None or len(at.parts) >= found[0]):
+            found = len(at.parts), kind
+    return None if found is None else found[1]
+
+
+def say_same_places(urls: Sequence[str]) -> None:
+    """Say which targets are the same place: any difference between them is chance."""
+    from lanlab.cli.terminal import say
+
+    for first, second in same_places(urls):
+        say(f"{first} and {second} are the same place: a difference between them is chance")

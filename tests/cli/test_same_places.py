@@ -1,0 +1,57 @@
+"""Targets that are one place under two names, and directories that are no network mount."""
+
+from pathlib import Path
+
+import pytest
+
+from lanlab.cli.same_places import local_file_system, same_places
+
+MOUNTS = """\
+/dev/vda1 / ext4 rw 0 0
+nas:/volume /mnt/nas nfs4 rw 0 0
+//nas/data /mnt/my\\040data cifs rw 0 0
+tmpfs /mnt/nas/local tmpfs rw 0 0
+me@nas:/ /home/me/nas fuse.sshfs rw 0 0
+"""
+
+
+@pytest.mark.parametrize(
+    ("first", "second", "is_same"),
+    [
+        ("smb://me@127.0.0.1/data", "smb://me@localhost/DATA/", True),
+        ("smb://me@127.0.0.1/data", "smb://me@127.0.0.1:445/data", True),
+        ("smb://me@127.0.0.1/data", "smb://me@127.0.0.1:4450/data", False),
+        ("smb://me@127.0.0.1/data", "smb://me@127.0.0.1/data/tmp", False),
+        ("nfs://127.0.0.1/data", "nfs://127.0.0.1/DATA", False),
+        ("nfs://127.0.0.1/data", "smb://127.0.0.1/data", False),
+        ("sftp://me@127.0.0.1/", "sftp://you@127.0.0.1/", False),
+        ("ftp://me@127.0.0.1/", "ftp://me@127.0.0.2/", False),
+    ],
+)
+def test_one_place_under_two_names_is_found(first: str, second: str, is_same: bool) -> None:
+    assert same_places([first, second]) == ([(first, second)] if is_same else [])
+
+
+def test_links_to_one_directory_are_the_same_place(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "b").symlink_to(tmp_path / "a")
+    urls = [(tmp_path / name).as_uri() for name in "ab"]
+    assert same_places(urls) == [(urls[0], urls[1])]
+
+
+@pytest.mark.parametrize(
+    ("place", "kind"),
+    [
+        ("/mnt/nas/tmp", None),
+        ("/mnt/my data", None),
+        ("/home/me/nas/x", None),
+        ("/mnt/nas/local", "tmpfs"),
+        ("/mnt/nas2", "ext4"),
+    ],
+)
+def test_a_directory_of_this_machine_is_told_from_a_mount(
+    tmp_path: Path, place: str, kind: str | None
+) -> None:
+    (tmp_path / "mounts").write_text(MOUNTS)
+    assert local_file_system(place, str(tmp_path / "mounts")) == kind
+    assert local_file_system(place, str(tmp_path / "none")) is None
