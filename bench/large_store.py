@@ -29,16 +29,25 @@ def fill(store: Path, trials: int) -> None:
     """Add copies of trial 0 of the only run."""
     subprocess.run((LANLAB, *STREAM, "--store", str(store)), check=True, capture_output=True)
     connection = sqlite3.connect(store, isolation_level=None)
-    columns = [str(row[1]) for row in connection.execute("PRAGMA table_info(trial)")]
     # Copies have no files of series.
-    others = {"number": "n", "block": "n", "raw": "json_remove(raw, '$.receiver.intervals')"}
-    copied = [others.get(column, column) for column in columns]
-    connection.execute(
-        "WITH RECURSIVE count(n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n + 1 < ?) "
-        f"INSERT INTO trial ({', '.join(columns)}) SELECT {', '.join(copied)} FROM count "
-        "CROSS JOIN (SELECT * FROM trial WHERE number = 0)",
-        (trials,),
-    )
+    others = {
+        "number": "n",
+        "block": "n",
+        "raw": "json_remove(raw, '$.receiver.intervals')",
+        "parts": "replace(parts, '\"intervals\":', '\"none\":')",
+    }
+    for table in ("trial", "digest"):
+        columns = [str(row[1]) for row in connection.execute(f"PRAGMA table_info({table})")]
+        copied = [others.get(column, column) for column in columns]
+        # Commits of older versions have no digests.
+        if columns:
+            connection.execute(
+                "WITH RECURSIVE count(n) AS "
+                "(SELECT 1 UNION ALL SELECT n + 1 FROM count WHERE n + 1 < ?) "
+                f"INSERT INTO {table} ({', '.join(columns)}) SELECT {', '.join(copied)} FROM count "
+                f"CROSS JOIN (SELECT * FROM {table} WHERE number = 0)",
+                (trials,),
+            )
     connection.close()
 
 

@@ -44,25 +44,6 @@ def test_a_part_of_a_run_has_exactly_the_requested_trials(where: str) -> None:
         assert store.trials("last", 6) == []
 
 
-def test_outlines_omit_large_values(where: str) -> None:
-    with open_store(where) as store:
-        store.create_run(a_run())
-        store.commit_trial(a_trial(0))
-        assert store.outlines("last") == [dataclasses.replace(a_trial(0), metrics={}, raw={})]
-
-
-def test_outlines_with_metrics_include_disturbances(where: str) -> None:
-    finding = {"code": "foreign_cpu", "found": 0.9, "allowed": 0.12, "repeat_helps": True}
-    trial = a_trial(0, raw={"pollution": {"findings": [finding]}, "much": "else"})
-    with open_store(where) as store:
-        store.create_run(a_run())
-        store.commit_trial(trial)
-        store.commit_trial(a_trial(1, raw={"much": "else"}))
-        disturbed, other = store.outlines("last", with_metrics=True)
-    assert disturbed.is_disturbed and not other.is_disturbed
-    assert "much" not in disturbed.raw and disturbed.metrics == trial.metrics
-
-
 def test_a_file_that_is_removed_while_it_is_open_is_noticed(tmp_path: Path) -> None:
     place = tmp_path / "store.sqlite"
     with open_store(str(place)) as store:

@@ -4,7 +4,7 @@ Which trials count: a disturbed one may have been repeated at its position, a fa
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from lanlab.store import Level, TrialRecord
 
@@ -19,15 +19,17 @@ def counting(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     A position is repeated only while its trials are disturbed, so the last one there is
     undisturbed, or the last attempt allowed. The plan uses the same rule (`lanlab.plan.plan`).
     """
+    done = [trial for trial in trials if trial.status == "done"]
+    disturbed = {place_of(trial) for trial in done if trial.is_disturbed}
+    if not disturbed:
+        return done
     last: dict[Place, int] = {}
-    for trial in trials:
-        if trial.status == "done":
-            last[place_of(trial)] = max(trial.number, last.get(place_of(trial), trial.number))
+    for trial in done:
+        place = place_of(trial)
+        if place in disturbed:
+            last[place] = max(trial.number, last.get(place, trial.number))
     return [
-        trial
-        for trial in trials
-        if trial.status == "done"
-        and not (trial.is_disturbed and trial.number < last[place_of(trial)])
+        trial for trial in done if not (trial.is_disturbed and trial.number < last[place_of(trial)])
     ]
 
 
@@ -41,8 +43,23 @@ def left_out(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
 
 def place_of(trial: TrialRecord) -> Place:
     """The position of a trial in its run, which its repeats and retries share."""
-    levels = tuple(sorted(trial.factors.items()))
+    factors = trial.factors
+    levels = tuple(sorted(factors.items())) if factors else ()
     return trial.experiment, trial.purpose, levels, trial.block
+
+
+def by_condition(trials: Iterable[TrialRecord]) -> dict[str, list[TrialRecord]]:
+    """The trials of each condition, by `condition_key`, in order."""
+    found: dict[str, list[TrialRecord]] = {}
+    # Thousands of trials share the factors of their condition.
+    known: dict[int, list[TrialRecord]] = {}
+    for trial in trials:
+        own = known.get(id(trial.factors))
+        if own is None:
+            own = found.setdefault(condition_key(trial.factors), [])
+            known[id(trial.factors)] = own
+        own.append(trial)
+    return found
 
 
 def condition_key(factors: dict[str, Level]) -> str:

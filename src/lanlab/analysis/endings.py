@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
-from lanlab.analysis.attempts import condition_key, counting
+from lanlab.analysis.attempts import by_condition, condition_key, counting
 from lanlab.analysis.summary import Summary, summarise
 from lanlab.frozen import dataclass
 from lanlab.plan.stopping import Trials
@@ -52,10 +52,9 @@ def endings(run: RunRecord, trials: Sequence[TrialRecord]) -> list[Ending]:
         if scaled.search is not None:
             continue
         name, metric = scaled.experiment.id, scaled.experiment.metrics[0]
-        own: dict[str, list[TrialRecord]] = {}
-        for trial in trials:
-            if trial.experiment == name and trial.purpose == "trial":
-                own.setdefault(condition_key(trial.factors), []).append(trial)
+        own = by_condition(
+            trial for trial in trials if trial.experiment == name and trial.purpose == "trial"
+        )
         for summary in summarise(run, trials, name, metric):
             at_condition = own.get(condition_key(summary.factors), [])
             found.append(_ending(summary, at_condition, scaled.trials, run.status == "done"))

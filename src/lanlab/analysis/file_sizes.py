@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
 from lanlab.store import TrialRecord
+from lanlab.store.large_runs import replaced
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
@@ -88,7 +89,7 @@ def _with(trial: TrialRecord, read: Callable[[TrialRecord, str], Series]) -> Tri
     except (KeyError, StoreError):
         return trial
     rows = [[one.power, one.files, one.octets, one.time_ns] for one in found]
-    raw = trial.raw | {"client": {**client, "file_times": {**times, _PLACE: rows}}}
+    raw = replaced(trial.raw, {"client": {**client, "file_times": {**times, _PLACE: rows}}})
     return replace(trial, raw=raw)
 
 

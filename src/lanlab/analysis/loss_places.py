@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from lanlab.store import TrialRecord
+from lanlab.store.large_runs import replaced
 from lanlab.workloads.losses import LOST_ON_THE_WAY
 
 #: The keys of `NOT_RECEIVED` and `LOST_IN_THE_MEDIUM` in words, in order from sender to receiver.
@@ -61,7 +62,7 @@ def with_shares(trials: Sequence[TrialRecord]) -> list[TrialRecord]:
     for trial in trials:
         known = shares(trial.metrics) or {}
         own = {SHARES[place]: share for place, share in known.items()}
-        found.append(replace(trial, metrics={**trial.metrics, **own}))
+        found.append(replace(trial, metrics=replaced(trial.metrics, own)))
     return found
 
 

@@ -4,6 +4,7 @@ them, and so name them.
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -37,6 +38,7 @@ class Modes:
     def to_json(self) -> dict[str, str | int | None]:
         return asdict(self)
 
+    @functools.lru_cache(maxsize=1024)  # noqa: B019 - few modes differ, and thousands are asked
     def words(self, *, with_reasons: bool = True) -> str:
         """As one line, as in `io batch (…), receive poll, at most 64 messages at once`.
 

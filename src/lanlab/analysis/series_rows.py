@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from lanlab.errors import StoreError
 from lanlab.store import TrialRecord
+from lanlab.store.large_runs import StoredRaw, replaced
 
 if TYPE_CHECKING:
     from lanlab.store.series import Series
@@ -43,14 +44,15 @@ def with_rows(
     except (KeyError, StoreError):
         return trial
     result = {**trial.raw[role], key: {**section, place: rows}}
-    return replace(trial, raw=trial.raw | {role: result})
+    return replace(trial, raw=replaced(trial.raw, {role: result}))
 
 
 def rows_in(
     trial: TrialRecord, role: str, key: str, place: str = _PLACE
 ) -> Sequence[Sequence[int]]:
     """The rows added to a trial's record; empty if none were added."""
-    section = _section(trial, role, key)
+    # Rows are put into a record after it is read.
+    section = None if isinstance(trial.raw, StoredRaw) else _section(trial, role, key)
     rows: Sequence[Sequence[int]] = section.get(place, ()) if section else ()
     return rows
 

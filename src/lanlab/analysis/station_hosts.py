@@ -23,6 +23,8 @@ class HostShare:
 def host_shares(trial: TrialRecord) -> list[HostShare]:
     """The results by host, in order; empty if there was only one host."""
     parts = (trial.raw.get("client") or {}).get("hosts") or []
+    if not parts:
+        return []
     setup = trial.raw.get("setup") or {}
     clocks = setup.get("clocks") or {}
     errors_ns = [

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from lanlab.analysis.attempts import condition_key, counting
+from lanlab.analysis.attempts import by_condition, condition_key, counting
 from lanlab.analysis.failures import missing_places
 from lanlab.analysis.limits import wire_bytes
 from lanlab.analysis.wires import Wire, wire_at
@@ -152,10 +152,9 @@ def summarise(
     from lanlab.studies import Study
 
     study = Study.model_validate(run.study)
-    by_condition: dict[str, list[TrialRecord]] = {}
-    for trial in trials:
-        if trial.experiment == experiment and trial.purpose == "trial":
-            by_condition.setdefault(condition_key(trial.factors), []).append(trial)
+    own = by_condition(
+        trial for trial in trials if trial.experiment == experiment and trial.purpose == "trial"
+    )
     conditions = [one for one in expand(study, run.scale) if one.experiment == experiment]
     levels: dict[str, set[Level]] = {}
     for condition in conditions:
@@ -166,7 +165,7 @@ def summarise(
         replace(
             summary_of(
                 condition,
-                by_condition.get(condition_key(dict(condition.factors)), []),
+                own.get(condition_key(dict(condition.factors)), []),
                 metric,
                 wire_at(run, condition.parameters, study),
             ),

@@ -127,7 +127,6 @@ def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool
     from lanlab.cli.terminal import answer, print_json
     from lanlab.report.document.fitted import fitted_rows
     from lanlab.report.document.table import Column
-    from lanlab.report.runs.run_result import measured_and_found
     from lanlab.report.runs.stored import run_row
     from lanlab.store import open_store
     from lanlab.store.labels import label_of
@@ -137,7 +136,7 @@ def _list(tagged: str | None, store: str | None, as_json: bool, *, verbose: bool
         for run in records.runs():
             if tagged is not None and tagged not in label_of(run).tags:
                 continue
-            rows.append({**run_row(run, records), **measured_and_found(run, records)})
+            rows.append(run_row(run, records))
     if as_json:
         print_json({"runs": rows})
         return

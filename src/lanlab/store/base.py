@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import field
 from types import TracebackType
-from typing import Protocol, Self
+from typing import Any, Protocol, Self
 
 from lanlab.errors import StoreError
 from lanlab.frozen import dataclass
@@ -89,6 +89,9 @@ class Store(Protocol):
     def reopen_run(self, run_id: str) -> RunRecord:
         """Set a run's status back to `running`, to continue it."""
 
+    def keep_summary(self, run_id: str, summary: dict[str, Any]) -> None:
+        """Store what lists show of a finished run, if the store can be written."""
+
     def label_run(self, run_id: str, label: RunLabel) -> RunRecord:
         """Change a run's label. Everything else stays.
 
@@ -133,7 +136,7 @@ class Store(Protocol):
         """
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
-        """Trials of a run, in order of number.
+        """Trials of a run, in order of number; thousands come as `outlines`.
 
         Args:
             first: Only trials with this number or above.
@@ -143,14 +146,8 @@ class Store(Protocol):
     def statuses(self, run_id: str) -> dict[str, int]:
         """Number of a run's trials by status. A status without trials is absent."""
 
-    def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
-        """All trials of a run, in order of number, without most of `raw`. They show how each trial
-        ended, and are read much faster.
-
-        Args:
-            with_metrics: Whether to include their `metrics` and, from `raw`, the disturbances,
-                which decide whether they count.
-        """
+    def outlines(self, run_id: str) -> list[TrialRecord]:
+        """All trials of a run, in order of number. Their `raw` is read when used."""
 
     def series_names(self, run_id: str, number: int) -> tuple[str, ...]:
         """Names of a trial's series."""

@@ -5,11 +5,13 @@ how it connects, locks, begins and ends a transaction, and where series are kept
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import difflib
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from functools import partial
 from typing import IO, Any, ClassVar, Protocol, Self
 
 from lanlab.errors import StoreError, UnknownName, UsageError
@@ -18,6 +20,7 @@ from lanlab.store.base import Deleted, Lease, RunHead
 from lanlab.store.encoding import to_json, utc_now
 from lanlab.store.intervals import intervals_in
 from lanlab.store.labels import RunLabel, check_name, id_of_name
+from lanlab.store.large_runs import Digests, digest_of
 from lanlab.store.records import RUN_STATUSES, RunRecord, TrialRecord
 from lanlab.store.rows import ENTRY_COLUMNS, RUN_COLUMNS, TRIAL_COLUMNS, Session, insert, select
 from lanlab.store.series import AnySeries, Series, SeriesEntry
@@ -28,11 +31,20 @@ _HEADS = (
     "FROM run ORDER BY sequence"
 )
 _STATUSES = "SELECT status, count(*) FROM trial WHERE run_id = :run_id GROUP BY status"
-#: The columns of a trial without the largest ones.
-_OUTLINE = tuple(
-    f"'{{}}' AS {column}" if column in ("raw", "metrics") else column for column in TRIAL_COLUMNS
+_OUTLINES = (
+    select(
+        "trial LEFT JOIN digest ON digest.run_id = trial.run_id AND digest.number = trial.number",
+        ["is_disturbed" if one == "raw" else f"trial.{one}" for one in TRIAL_COLUMNS],
+    )
+    + " WHERE trial.run_id = :run_id AND trial.number >= :first ORDER BY trial.number LIMIT :most"
+)
+_DIGESTS = (
+    "SELECT number, parts FROM digest WHERE run_id = :run_id AND number >= :first AND number < :end"
 )
 _ALL = 2**62
+#: From so many trials on they are read as outlines.
+MANY_TRIALS = 2000
+OUTLINES_AT_ONCE = 2048
 
 
 class DuplicateRow(Exception):
@@ -53,10 +65,8 @@ class Placed(Protocol):
 
 class Database(ABC):
     check_references_last: ClassVar[str]
-    #: The part of a trial's `raw` on disturbances, as JSON.
-    pollution_alone: ClassVar[str]
     #: The tables with rows of a run, except `run`. Tables that refer to others come first.
-    tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "trial")
+    tables_of_runs: ClassVar[tuple[str, ...]] = ("series", "digest", "trial")
 
     @abstractmethod
     def reading(self) -> AbstractContextManager[Session]:
@@ -170,6 +180,14 @@ class DatabaseStore:
                 raise StoreError(
                     f"cannot add a trial to the unknown run `{trial.run_id}`"
                 ) from None
+            if (parts := digest_of(trial.raw)) is not None:
+                session.execute(
+                    insert("digest", ("run_id", "number", "is_disturbed", "parts")),
+                    run_id=trial.run_id,
+                    number=trial.number,
+                    is_disturbed=int(trial.is_disturbed),
+                    parts=parts,
+                )
             for entry in placed.entries:
                 session.execute(
                     insert("series", ("run_id", "number", *ENTRY_COLUMNS)),
@@ -185,14 +203,25 @@ class DatabaseStore:
     def reopen_run(self, run_id: str) -> RunRecord:
         run = self.run(run_id)
         self._set_status(run.id, "running", None)
-        return dataclasses.replace(run, status="running", ended_at=None)
+        return dataclasses.replace(run, status="running", ended_at=None, summary=None)
+
+    def keep_summary(self, run_id: str, summary: dict[str, Any]) -> None:
+        with contextlib.suppress(StoreError), self._database.transaction(run_id) as session:
+            session.execute(
+                "UPDATE run SET summary = :summary WHERE id = :id AND status <> 'running' "
+                "AND (SELECT count(*) FROM trial WHERE run_id = :id) = :trials",
+                summary=to_json(summary, "summary"),
+                trials=summary["trials"],
+                id=run_id,
+            )
 
     def _set_status(self, run_id: str, status: str, ended_at: str | None) -> None:
         rows.check_one_of("a run's status", status, RUN_STATUSES)
         run = self.run(run_id)
         with self._database.transaction(run.id) as session:
             session.execute(
-                "UPDATE run SET status = :status, ended_at = :ended_at WHERE id = :id",
+                "UPDATE run SET status = :status, ended_at = :ended_at, summary = NULL "
+                "WHERE id = :id",
                 status=status,
                 ended_at=ended_at,
                 id=run.id,
@@ -278,7 +307,17 @@ class DatabaseStore:
         return [rows.to_head(*row) for row in found]
 
     def trials(self, run_id: str, first: int = 0, most: int | None = None) -> list[TrialRecord]:
-        return self._trials(run_id, TRIAL_COLUMNS, first, most)
+        if first == 0 and most is None and sum(self.statuses(run_id).values()) >= MANY_TRIALS:
+            return self.outlines(run_id)
+        run = self.run(run_id)
+        sql = (
+            f"{select('trial', TRIAL_COLUMNS)} WHERE run_id = :run_id AND number >= :first "
+            f"ORDER BY number LIMIT {_ALL if most is None else most:d}"
+        )
+        with self._database.reading() as session:
+            found = session.execute(sql, run_id=run.id, first=first)
+        with self._read_here():
+            return [rows.to_trial(row) for row in found]
 
     def statuses(self, run_id: str) -> dict[str, int]:
         run = self.run(run_id)
@@ -286,25 +325,28 @@ class DatabaseStore:
             found = session.execute(_STATUSES, run_id=run.id)
         return {str(status): int(count) for status, count in found}
 
-    def outlines(self, run_id: str, *, with_metrics: bool = False) -> list[TrialRecord]:
-        columns: Sequence[str] = _OUTLINE
-        if with_metrics:
-            part = f"{self._database.pollution_alone} AS raw"
-            columns = [part if column == "raw" else column for column in TRIAL_COLUMNS]
-        return self._trials(run_id, columns, 0, None)
-
-    def _trials(
-        self, run_id: str, columns: Sequence[str], first: int, most: int | None
-    ) -> list[TrialRecord]:
+    def outlines(self, run_id: str) -> list[TrialRecord]:
         run = self.run(run_id)
-        sql = (
-            f"{select('trial', columns)} WHERE run_id = :run_id AND number >= :first "
-            f"ORDER BY number LIMIT {_ALL if most is None else most:d}"
+        digests = Digests(
+            partial(self._digests, run.id), lambda number: self._trial(run.id, number).raw
         )
+        trials: list[TrialRecord] = []
+        first = 0
+        while True:
+            with self._database.reading() as session:
+                found = session.execute(
+                    _OUTLINES, run_id=run.id, first=first, most=OUTLINES_AT_ONCE
+                )
+            if not found:
+                return trials
+            with self._read_here():
+                trials += rows.to_outlines(found, digests)
+            first = trials[-1].number + 1
+
+    def _digests(self, run_id: str, first: int, count: int) -> dict[int, str]:
         with self._database.reading() as session:
-            found = session.execute(sql, run_id=run.id, first=first)
-        with self._read_here():
-            return [rows.to_trial(row) for row in found]
+            found = session.execute(_DIGESTS, run_id=run_id, first=first, end=first + count)
+        return {number: str(parts) for number, parts in found}
 
     def series(
         self, run_id: str, number: int, names: Sequence[str] | None = None

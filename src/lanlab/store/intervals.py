@@ -56,7 +56,7 @@ def _take_file_times(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...
     columns = {name: np.array(found[name], dtype=np.int64)[order] for name in found}
     units = {name: "ns" for name in found if name.endswith("_ns")} | {"bytes": "B"}
     series = Series("client-files", columns, units)
-    raw = trial.raw | {"client": client | {"file_times": {"series": series.name}}}
+    raw = {**trial.raw, "client": client | {"file_times": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 
@@ -76,7 +76,7 @@ def _take_readings(trial: TrialRecord) -> tuple[TrialRecord, tuple[Series, ...]]
     # and all others.
     facts["every"] = str((client.get("thinned") or {}).get("every", 1))
     series = Series("client-readings", found, units, facts)
-    raw = trial.raw | {"client": client | {"readings": {"series": series.name}}}
+    raw = {**trial.raw, "client": client | {"readings": {"series": series.name}}}
     return dataclasses.replace(trial, raw=raw), (series,)
 
 

@@ -110,8 +110,7 @@ class _PlacedParts:
 
 class PostgresqlDatabase(Database):
     check_references_last = "SET CONSTRAINTS ALL DEFERRED"
-    pollution_alone = "json_build_object('pollution', coalesce(raw -> 'pollution', '{}'::json))"
-    tables_of_runs = ("series_part", "series", "trial")
+    tables_of_runs = ("series_part", "series", "digest", "trial")
 
     def __init__(self, target: Target) -> None:
         self._target = target

@@ -128,4 +128,29 @@ _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation JSON;"
 #: As in `schema.py`.
 _VERSION_6 = "ALTER TABLE run ADD COLUMN label JSON;"
 
-MIGRATIONS: Mapping[int, str] = {3: _VERSION_3, 4: _VERSION_4, 5: _VERSION_5, 6: _VERSION_6}
+#: As in `schema.py`.
+_VERSION_7 = """
+ALTER TABLE run ADD COLUMN summary JSON;
+CREATE TABLE digest (
+    run_id       TEXT NOT NULL,
+    number       BIGINT NOT NULL,
+    is_disturbed INTEGER NOT NULL,
+    parts        TEXT NOT NULL,
+    PRIMARY KEY (run_id, number, is_disturbed),
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number) DEFERRABLE
+);
+CREATE TRIGGER digest_is_never_changed BEFORE UPDATE ON digest
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a digest is never changed');
+CREATE TRIGGER digest_is_never_emptied BEFORE TRUNCATE ON digest
+FOR EACH STATEMENT EXECUTE FUNCTION refuse_change('a digest is never emptied');
+CREATE TRIGGER digest_is_never_removed BEFORE DELETE ON digest
+FOR EACH ROW EXECUTE FUNCTION refuse_removal('a digest is never removed');
+"""
+
+MIGRATIONS: Mapping[int, str] = {
+    3: _VERSION_3,
+    4: _VERSION_4,
+    5: _VERSION_5,
+    6: _VERSION_6,
+    7: _VERSION_7,
+}

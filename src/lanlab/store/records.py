@@ -6,6 +6,7 @@ Plain values, the same for every store. All dicts can be written as JSON.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from lanlab.frozen import dataclass
@@ -40,15 +41,18 @@ class TrialRecord:
     started_at: str
     elapsed_s: float
     #: Keys as in the workload's `metrics`, and more. An absent key was not measured.
-    metrics: dict[str, float | int]
+    metrics: Mapping[str, float | int]
     #: Requests, engine results, facts on hosts and link before and after, and `pollution`: detected
     #: disturbances.
-    raw: dict[str, Any]
+    raw: Mapping[str, Any]
     #: `code`, `message` and `hint` of a failed trial.
     error: dict[str, Any] | None = None
 
     @property
     def is_disturbed(self) -> bool:
+        known: bool | None = getattr(self.raw, "is_disturbed", None)
+        if known is not None:
+            return known
         findings = self.raw.get("pollution", {}).get("findings", ())
         return any(finding["repeat_helps"] for finding in findings)
 
@@ -76,6 +80,8 @@ class RunRecord:
     alternation: dict[str, Any] | None = None
     #: The user's `name`, `note` and `tags`, as far as set; `None`: none.
     label: dict[str, Any] | None = None
+    #: What lists show of its trials, once it has ended; `None`: not yet known.
+    summary: dict[str, Any] | None = None
 
     @property
     def is_simulated(self) -> bool:

@@ -11,6 +11,7 @@ from lanlab.roles import with_roles
 from lanlab.store.base import RunHead
 from lanlab.store.encoding import from_json, to_json
 from lanlab.store.labels import label_from
+from lanlab.store.large_runs import Digests, StoredRaw, equal_once, packed
 from lanlab.store.records import (
     RUN_STATUSES,
     TRIAL_PURPOSES,
@@ -31,6 +32,7 @@ _JSON_COLUMNS = frozenset(
         "versions",
         "alternation",
         "label",
+        "summary",
         "factors",
         "parameters",
         "metrics",
@@ -107,6 +109,33 @@ def to_trial(row: Sequence[Any]) -> TrialRecord:
     if isinstance(fields["raw"], dict):
         fields["raw"] = with_roles(str(fields["workload"]), fields["raw"])
     return trial_record(fields)
+
+
+def to_outlines(found: Sequence[Sequence[Any]], digests: Digests) -> list[TrialRecord]:
+    """
+    Trials of rows of `TRIAL_COLUMNS` with `is_disturbed` for `raw`; that of trials without a digest
+    is unknown.
+
+    Raises:
+        StoreError: They hold none, or one trial twice.
+    """
+    trials: list[TrialRecord] = []
+    for row in found:
+        fields = dict(zip(TRIAL_COLUMNS, row, strict=True))
+        for name in ("factors", "parameters"):
+            fields[name] = equal_once(fields[name])
+        fields["metrics"] = packed(fields["metrics"])
+        if fields["error"] is not None:
+            fields["error"] = from_json(fields["error"])
+        disturbed = fields["raw"]
+        fields["raw"] = StoredRaw(
+            digests, fields["number"], None if disturbed is None else bool(disturbed)
+        )
+        trial = trial_record(fields)
+        if trials and trial.number <= trials[-1].number:
+            raise StoreError(f"there are two trials {trial.number}")
+        trials.append(trial)
+    return trials
 
 
 def _fields(row: Sequence[Any], columns: tuple[str, ...]) -> dict[str, Any]:

@@ -19,7 +19,7 @@ from lanlab.errors import StoreError, system_hint
 from lanlab.user_files import READ_FLAGS, special
 
 APPLICATION_ID = 0x4C4E4C42
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 
 _MAGIC = b"SQLite format 3\x00"
 _USER_VERSION_AT = 60
@@ -137,6 +137,25 @@ _VERSION_5 = "ALTER TABLE run ADD COLUMN alternation TEXT;"
 #: Adds labels: name, note and tags. A run's label may be changed, its trials never.
 _VERSION_6 = "ALTER TABLE run ADD COLUMN label TEXT;"
 
+#: The summary of a run for lists, and of each trial's `raw` the digest (`large_runs.py`). Trials of
+#: older versions have none: it is made from `raw` when needed.
+_VERSION_7 = """
+ALTER TABLE run ADD COLUMN summary TEXT;
+CREATE TABLE digest (
+    run_id       TEXT NOT NULL,
+    number       INTEGER NOT NULL,
+    is_disturbed INTEGER NOT NULL,
+    parts        TEXT NOT NULL,
+    PRIMARY KEY (run_id, number, is_disturbed),
+    FOREIGN KEY (run_id, number) REFERENCES trial (run_id, number)
+);
+CREATE TRIGGER digest_is_never_changed BEFORE UPDATE ON digest
+BEGIN SELECT RAISE(ABORT, 'a digest is never changed'); END;
+CREATE TRIGGER digest_is_never_removed BEFORE DELETE ON digest
+WHEN EXISTS (SELECT 1 FROM run WHERE id = OLD.run_id)
+BEGIN SELECT RAISE(ABORT, 'a digest is never removed'); END;
+"""
+
 MIGRATIONS: Mapping[int, str] = {
     1: _VERSION_1,
     2: _VERSION_2,
@@ -144,6 +163,7 @@ MIGRATIONS: Mapping[int, str] = {
     4: _VERSION_4,
     5: _VERSION_5,
     6: _VERSION_6,
+    7: _VERSION_7,
 }
 
 

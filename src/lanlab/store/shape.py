@@ -9,7 +9,7 @@ import functools
 import re
 import sqlite3
 import types
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar, get_args, get_origin, get_type_hints
@@ -28,9 +28,6 @@ RUN_ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 #: Longest value in a row, bytes. A trial with a thousand flows has two megabytes.
 MOST_VALUE_BYTES = 64 << 20
 
-_HINTS: Mapping[Any, Mapping[str, Any]] = {
-    kind: get_type_hints(kind) for kind in (RunRecord, TrialRecord)
-}
 _Record = TypeVar("_Record", RunRecord, TrialRecord)
 _Object = tuple[str, str, str | None]
 
@@ -103,32 +100,38 @@ def trial_record(fields: Mapping[str, Any]) -> TrialRecord:
 
 
 def _record(kind: type[_Record], fields: Mapping[str, Any]) -> _Record:
-    for name, hint in _HINTS[kind].items():
-        if not _checker(hint)(fields[name]):
+    for name, holds in _CHECKS[kind]:
+        if not holds(fields[name]):
             word = "run" if kind is RunRecord else "trial"
             raise StoreError(f"a {word} is not as lanlab writes it: `{name}` holds something else")
     return kind(**fields)
 
 
-@functools.cache
 def _checker(hint: Any) -> Callable[[Any], bool]:
-    """A function that checks a value from SQLite or JSON against a record's type. Created once per
-    type, because thousands of trials are read.
-    """
+    """A function that checks a value from SQLite or JSON against a record's type."""
     if hint is Any:
         return lambda value: True
-    if isinstance(hint, types.UnionType):
-        checks = [_checker(one) for one in get_args(hint)]
-        return lambda value: any(check(value) for check in checks)
-    if get_origin(hint) is dict:
+    if get_origin(hint) is not None and issubclass(get_origin(hint), Mapping):
         # Keys of a JSON object are text.
         inner = get_args(hint)[1]
         if inner is Any:
-            return lambda value: isinstance(value, dict)
-        holds = _checker(inner)
-        return lambda value: isinstance(value, dict) and all(map(holds, value.values()))
+            return lambda value: isinstance(value, Mapping)
+        kinds = frozenset(get_args(inner) or (inner,))
+        return lambda value: (
+            isinstance(value, Mapping) and kinds.issuperset(map(type, value.values()))
+        )
+    if isinstance(hint, types.UnionType):
+        checks = [_checker(one) for one in get_args(hint)]
+        return lambda value: any(check(value) for check in checks)
     # A boolean does not count as a number here.
     return lambda value: type(value) is hint
+
+
+#: Made once, as thousands of trials are read.
+_CHECKS: Mapping[Any, Sequence[tuple[str, Callable[[Any], bool]]]] = {
+    kind: [(name, _checker(hint)) for name, hint in get_type_hints(kind).items()]
+    for kind in (RunRecord, TrialRecord)
+}
 
 
 _MISSHAPEN = (

@@ -85,11 +85,6 @@ class _PlacedFiles:
 
 class SqliteDatabase(Database):
     check_references_last = "PRAGMA defer_foreign_keys = ON"
-    # A damaged record is an error for its own reader, not for a list of runs.
-    pollution_alone = (
-        "CASE WHEN json_valid(raw) THEN json_object('pollution', "
-        "json(coalesce(json_extract(raw, '$.pollution'), '{}'))) ELSE '{}' END"
-    )
 
     def __init__(self, path: Path) -> None:
         """

@@ -21,7 +21,6 @@ from typing import Any
 
 from lanlab.errors import LabError, StoreError
 from lanlab.frozen import dataclass
-from lanlab.report.runs.run_result import measured_and_found
 from lanlab.report.runs.stored import is_killed, run_row, unreadable_row
 from lanlab.store import RunHead, Store, open_store
 from lanlab.store.labels import label_facts
@@ -122,7 +121,7 @@ def _listed(head: RunHead, store: Store) -> _Listed:
     try:
         with _as_errors(f"run {head.run_id}"), reading_records(head.run_id):
             run = store.run(head.run_id)
-            cells = run_row(run, store) | measured_and_found(run, store)
+            cells = run_row(run, store)
     except LabError as error:
         cells = unreadable_row(head.run_id, error.message)
     rest_s = max(_LEASE_POLL_S, (time.thread_time() - began_s) / RATIO)

@@ -119,7 +119,7 @@ def server_words(trial: TrialRecord) -> str:
     return str((agreed_of(trial) or {}).get("server") or "")
 
 
-def _first_byte(metrics: dict[str, float | int]) -> str:
+def _first_byte(metrics: Mapping[str, float | int]) -> str:
     return format_time(metrics["first_byte_p50_s"])
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import functools
 import io
 
 from lanlab.frozen import dataclass
@@ -19,6 +20,7 @@ class Cell:
 EMPTY = Cell(None, "")
 
 
+@functools.lru_cache(maxsize=4096)
 def words(text: str) -> Cell:
     return Cell(text, text)
 

@@ -1,4 +1,4 @@
-"""Subject and result of a stored run in a few words, for a list of runs."""
+"""Result of a stored run in a few words, for a list of runs."""
 
 from __future__ import annotations
 
@@ -7,25 +7,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from lanlab.analysis.attempts import condition_key, counting
-from lanlab.errors import LabError
 from lanlab.figures.number_text import number
 from lanlab.figures.wording import quantity
-from lanlab.store import RunRecord, Store, TrialRecord
-from lanlab.store.shape import reading_records
+from lanlab.store import RunRecord, TrialRecord
 
 _DIGITS = 3
-
-
-def measured_and_found(run: RunRecord, store: Store) -> dict[str, str]:
-    """`measured`, the title of the run, and `result`, empty if every trial failed."""
-    trials = store.outlines(run.id, with_metrics=True)
-    try:
-        with reading_records(run.id):
-            result = result_text(run, trials)
-    except LabError:
-        # `lanlab show` reports the error; the list shows the other runs.
-        result = "cannot be read"
-    return {"measured": str(run.study.get("title", "")), "result": result}
 
 
 def result_text(run: RunRecord, trials: Sequence[TrialRecord]) -> str:

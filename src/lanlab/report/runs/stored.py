@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from lanlab import __version__
+from lanlab.errors import LabError
 from lanlab.store.labels import label_of
 from lanlab.store.shape import reading_records
 
@@ -75,15 +77,23 @@ def unreadable_row(run_id: str, why: str) -> dict[str, Any]:
     }
 
 
+UNREADABLE = "cannot be read"
+#: What the summary of a run has, and of which type.
+_SUMMARY = {"trials": int, "failed_trials": int, "missing_trials": int, "result": str, "by": str}
+
+
 def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
+    """A run in a list: from its summary, which is made when it is first listed after its end."""
     from lanlab.analysis.alternation import LETTERS, place_of
-    from lanlab.analysis.failures import missing_places
     from lanlab.analysis.measured_where import measured_where
 
-    counts = store.statuses(run.id)
-    failed = counts.get("failed", 0)
-    # The position of trials is read only if it matters: a list of runs is long.
-    missing = missing_places(store.outlines(run.id)) if failed else []
+    summary = run.summary or {}
+    if {key: type(value) for key, value in summary.items()} != _SUMMARY or summary[
+        "by"
+    ] != __version__:
+        summary = _summary(run, store)
+        if run.status != "running" and summary["result"] != UNREADABLE:
+            store.keep_summary(run.id, summary)
     with reading_records(run.id):
         place, label, where = place_of(run), label_of(run), measured_where(run)
         return {
@@ -93,10 +103,10 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "testbed": where.testbed,
             "link": where.link,
             "status": "interrupted" if is_killed(run, store) else run.status,
-            "trials": sum(counts.values()),
-            "failed_trials": failed,
+            "trials": summary["trials"],
+            "failed_trials": summary["failed_trials"],
             # Positions at which every attempt failed: means lack a trial for each.
-            "missing_trials": len(missing),
+            "missing_trials": summary["missing_trials"],
             "started_at": run.started_at,
             "name": label.name,
             "note": label.note,
@@ -105,4 +115,26 @@ def run_row(run: RunRecord, store: Store) -> dict[str, Any]:
             "series": None if place is None else place.series,
             "turn": None if place is None else place.turn + 1,
             "side": None if place is None else LETTERS[place.side],
+            "measured": str(run.study.get("title", "")),
+            "result": summary["result"],
         }
+
+
+def _summary(run: RunRecord, store: Store) -> dict[str, Any]:
+    from lanlab.analysis.failures import missing_places
+    from lanlab.report.runs.run_result import result_text
+
+    trials = store.outlines(run.id)
+    try:
+        with reading_records(run.id):
+            result = result_text(run, trials)
+    except LabError:
+        # `lanlab show` reports the error; the list shows the other runs.
+        result = UNREADABLE
+    return {
+        "trials": len(trials),
+        "failed_trials": sum(trial.status == "failed" for trial in trials),
+        "missing_trials": len(missing_places(trials)),
+        "result": result,
+        "by": __version__,
+    }

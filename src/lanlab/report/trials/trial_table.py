@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 from lanlab.analysis.agreed import agreed_words
 from lanlab.analysis.attempts import counting
-from lanlab.analysis.modes import modes_of
+from lanlab.analysis.modes import Modes, modes_of
 from lanlab.analysis.pollution import judgement_of
 from lanlab.analysis.pollution_words import flags
 from lanlab.figures.number_text import number
@@ -28,6 +29,10 @@ _MODES = {
     "write size (B)": "write_bytes",
     "read size (B)": "read_bytes",
 }
+
+
+_COUNTS = {counts: Cell(counts, "") for counts in (True, False)}
+_NOT_COUNTED = Cell(None, "no")
 
 
 def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> Table:
@@ -61,8 +66,20 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
         *(Column(f"{name} (factor)" if name in _MODES else name) for name in factors),
     )
     metrics = {experiment.id: experiment.metrics[0] for experiment in study.experiment}
+    units = {
+        metric: Cell(quantity(study, metric).si_unit, "") for metric in ("", *metrics.values())
+    }
     counted = {trial.number for trial in counting(trials)}
     rows = []
+    conditions: dict[int, Cell] = {}
+
+    def condition(trial: TrialRecord) -> Cell:
+        # Thousands of trials share the factors of their condition.
+        key = id(trial.factors)
+        if key not in conditions:
+            conditions[key] = words(condition_text(study, trial.factors))
+        return conditions[key]
+
     for trial in trials:
         metric = metrics.get(trial.experiment, "")
         result = trial.metrics.get(metric)
@@ -73,19 +90,19 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
                 Cell(trial.number, str(trial.number)),
                 Cell(trial.block, str(trial.block)),
                 Cell(trial.experiment, trial.experiment),
-                words(condition_text(study, trial.factors)),
+                condition(trial),
                 words(trial.purpose),
                 words(trial.status),
                 words(metric),
                 Cell(result, ""),
-                Cell(quantity(study, metric).si_unit, ""),
-                Cell(None, "" if result is None else quantity(study, metric).text(result)),
+                units[metric],
+                EMPTY if result is None else Cell(None, quantity(study, metric).text(result)),
                 _microseconds(trial.metrics.get("start_skew_ns")),
                 _microseconds(trial.metrics.get("max_lateness_ns")),
                 EMPTY if load is None else Cell(load, number(load, 2)),
                 words(flags(judgement_of(trial.raw))),
-                Cell(trial.number in counted, ""),
-                Cell(None, "" if trial.number in counted or trial.status != "done" else "no"),
+                _COUNTS[trial.number in counted],
+                EMPTY if trial.number in counted or trial.status != "done" else _NOT_COUNTED,
                 Cell(trial.elapsed_s, f"{trial.elapsed_s:.2f}"),
                 Cell(trial.started_at, trial.started_at[11:23]),
                 words(": ".join(str(error[k]) for k in ("code", "message") if error.get(k))),
@@ -98,7 +115,11 @@ def trial_table(run: RunRecord, trials: Sequence[TrialRecord], study: Study) -> 
 
 
 def _modes(trial: TrialRecord) -> list[Cell]:
-    modes = modes_of(trial)
+    return _cells_of(modes_of(trial))
+
+
+@functools.lru_cache(maxsize=256)
+def _cells_of(modes: Modes | None) -> list[Cell]:
     if modes is None:
         return [EMPTY] * (1 + len(_MODES))
     fields = modes.to_json()

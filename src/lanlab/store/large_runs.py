@@ -1,0 +1,293 @@
+"""
+Trials of large runs: metrics are packed; of `raw` there is a digest, read when asked for.
+
+The digest of a trial is its `raw` without the largest parts, one member a line, so that one is
+decoded without the others. Whoever asks for a part that the digest omits gets it from the record.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import math
+import re
+import struct
+from collections import ChainMap
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, cast
+
+from lanlab.store.encoding import from_json
+
+#: Parts of a record that take most of its room, and that no list or summary looks at.
+_LARGE = frozenset(
+    (
+        "after",
+        "capabilities",
+        "commands",
+        "histogram",
+        "host",
+        "interfaces",
+        "offloads",
+        "requests",
+        "tcp",
+        "udp_counters",
+        "world",
+    )
+)
+_LONGEST_LIST = 64
+#: Key, in an object of a digest, of the path to it, the names that it omits, and the names of those
+#: of its objects that have this key.
+_OMITTED = "~"
+_PLAIN_KEY = re.compile(r"[a-z_]+")
+_KEYS = re.compile(r'^"([a-z_]+)":', re.MULTILINE)
+_NOTHING = object()
+#: Digests read at a time.
+_WINDOW = 256
+
+Read = Callable[[int], Mapping[str, Any]]
+
+
+def digest_of(raw: Mapping[str, Any]) -> str | None:
+    """The digest of a trial's `raw`; `None`: it has keys that digests cannot."""
+    if not all(map(_PLAIN_KEY.fullmatch, raw)):
+        return None
+    try:
+        parts = [(key, _pruned(value, [key])) for key, value in raw.items()]
+    except ValueError:
+        return None
+    lines = (f'"{key}":{json.dumps(part, separators=(",", ":"))}' for key, part in parts)
+    return "{\n" + ",\n".join(lines) + "\n}"
+
+
+def _pruned(value: Any, path: list[str]) -> Any:
+    """
+    Raises:
+        ValueError: A key would be taken for what is omitted.
+    """
+    if not isinstance(value, dict):
+        return value
+    if _OMITTED in value:
+        raise ValueError(_OMITTED)
+    kept, omitted = {}, []
+    for key, item in value.items():
+        if key in _LARGE or (isinstance(item, list | tuple) and len(item) > _LONGEST_LIST):
+            omitted.append(key)
+        else:
+            kept[key] = _pruned(item, [*path, key])
+    inner = [key for key, item in kept.items() if isinstance(item, dict) and _OMITTED in item]
+    return {**kept, _OMITTED: [path, omitted, inner]} if omitted or inner else kept
+
+
+class Digests:
+    """The digests of a run, read some at a time."""
+
+    def __init__(self, texts: Callable[[int, int], Mapping[int, str]], whole: Read) -> None:
+        """
+        Args:
+            texts: The digests of trials from a number on, so many numbers.
+            whole: All of a trial's `raw`.
+        """
+        self._texts, self._whole = texts, whole
+        self._window: tuple[int, Mapping[int, str]] = (-1, {})
+        self._decoded: tuple[int, dict[str, Any]] = (-1, {})
+        self._latest: tuple[int, Mapping[str, Any]] = (-1, {})
+
+    def whole(self, number: int) -> Mapping[str, Any]:
+        if self._latest[0] != number:
+            self._latest = number, self._whole(number)
+        return self._latest[1]
+
+    def text(self, number: int) -> str:
+        """The digest of a trial; empty if it has none."""
+        first = number - number % _WINDOW
+        if self._window[0] != first:
+            self._window = first, self._texts(first, _WINDOW)
+        return self._window[1].get(number, "")
+
+    def keys(self, number: int) -> Iterable[str]:
+        text = self.text(number)
+        return _KEYS.findall(text) if text else self.whole(number)
+
+    def member(self, number: int, key: str) -> Any:
+        """
+        Raises:
+            KeyError: There is none.
+        """
+        if self._decoded[0] != number:
+            self._decoded = number, {}
+        known = self._decoded[1]
+        if key not in known:
+            known[key] = self._read(number, key)
+        if known[key] is _NOTHING:
+            raise KeyError(key)
+        return known[key]
+
+    def _read(self, number: int, key: str) -> Any:
+        text = self.text(number)
+        if not text:
+            return self.whole(number).get(key, _NOTHING)
+        mark = f'\n"{key}":'
+        start = text.find(mark)
+        if start < 0:
+            return _NOTHING
+        part = text[start + len(mark) : text.index("\n", start + 1)].removesuffix(",")
+        if f'"{_OMITTED}":[[' not in part:
+            return equal_once(part)
+        return self._bound(from_json(part), number)
+
+    def _bound(self, value: dict[str, Any], number: int) -> Any:
+        if _OMITTED not in value:
+            return value
+        path, omitted, inner = value.pop(_OMITTED)
+        for key in inner:
+            value[key] = self._bound(value[key], number)
+        return Part(value, omitted, lambda: self._at(number, path)) if omitted else value
+
+    def _at(self, number: int, path: list[str]) -> Mapping[str, Any]:
+        return functools.reduce(lambda value, key: value[key], path, self.whole(number))
+
+
+#: Many trials have equal parts; whoever reads them does not change them.
+equal_once = functools.lru_cache(maxsize=4096)(from_json)
+
+
+class StoredRaw(Mapping[str, Any]):
+    """The `raw` of a trial, from its digest."""
+
+    __slots__ = ("_digests", "_number", "is_disturbed")
+
+    def __init__(self, digests: Digests, number: int, is_disturbed: bool | None) -> None:
+        self._digests, self._number, self.is_disturbed = digests, number, is_disturbed
+
+    def __getitem__(self, key: str) -> Any:
+        return self._digests.member(self._number, key)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._digests.keys(self._number))
+
+    def __len__(self) -> int:
+        return len(list(self._digests.keys(self._number)))
+
+
+def replaced(values: Mapping[str, Any], new: dict[str, Any]) -> Mapping[str, Any]:
+    """`values` with some of them new; the others are not copied."""
+    return ChainMap(new, cast("dict[str, Any]", values))
+
+
+class Part(dict[str, Any]):
+    """An object of a digest that omits some of its members, which are read when asked for."""
+
+    __slots__ = ("_omitted", "_whole")
+
+    def __init__(
+        self,
+        kept: dict[str, Any],
+        omitted: list[str],
+        whole: Callable[[], Mapping[str, Any]],
+    ) -> None:
+        super().__init__(kept)
+        self._omitted, self._whole = omitted, whole
+
+    def __missing__(self, key: str) -> Any:
+        if key in self._omitted:
+            return self._whole()[key]
+        raise KeyError(key)
+
+    def get(self, key: str, default: Any = None) -> Any:
+        try:
+            return self[key]
+        except KeyError:
+            return default
+
+    def __contains__(self, key: object) -> bool:
+        return super().__contains__(key) or key in self._omitted
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._whole())
+
+    def __len__(self) -> int:
+        return super().__len__() + len(self._omitted)
+
+    def __eq__(self, other: object) -> bool:
+        return self._whole() == other
+
+    def __or__(self, other: Any) -> Any:
+        return {**self._whole(), **other}
+
+    def keys(self) -> Any:
+        return self._whole().keys()
+
+    def values(self) -> Any:
+        return self._whole().values()
+
+    def items(self) -> Any:
+        return self._whole().items()
+
+    __hash__ = None
+
+
+class PackedMetrics(Mapping[str, float | int]):
+    """The metrics of a trial, eight bytes a number; trials with equal names share them."""
+
+    __slots__ = ("_form", "_values")
+
+    def __init__(self, form: Form, values: bytes) -> None:
+        self._form, self._values = form, values
+
+    def __getitem__(self, name: str) -> float | int:
+        place, one = self._form.places[name]
+        found: float | int = one.unpack_from(self._values, place)[0]
+        return found
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._form.places
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._form.places)
+
+    def __len__(self) -> int:
+        return len(self._form.places)
+
+    def values(self) -> Any:
+        return self._form.all.unpack(self._values)
+
+    def items(self) -> Any:
+        return zip(self._form.places, self.values(), strict=True)
+
+
+_ONE = {int: struct.Struct("=q"), float: struct.Struct("=d")}
+
+
+class Form:
+    """Names and types of metrics, and how their numbers are packed."""
+
+    def __init__(self, names: tuple[str, ...], kinds: tuple[type, ...]) -> None:
+        ones = [_ONE[kind] for kind in kinds]
+        self.all = struct.Struct("=" + "".join(one.format[1:] for one in ones))
+        self.places = {name: (8 * place, ones[place]) for place, name in enumerate(names)}
+
+
+_form = functools.lru_cache(maxsize=1024)(Form)
+
+
+def packed(text: object) -> Mapping[str, float | int]:
+    """The metrics of a JSON text, packed.
+
+    Raises:
+        StoreError: It is no such text.
+    """
+    if isinstance(text, str):
+        with contextlib.suppress(ValueError, KeyError, AttributeError, OverflowError, struct.error):
+            metrics = _DECODER.decode(text)
+            values = metrics.values()
+            form = _form(tuple(metrics), tuple(map(type, values)))
+            if math.isfinite(sum(values)):
+                return PackedMetrics(form, form.all.pack(*values))
+    # Something in it is rare or wrong.
+    found: Mapping[str, float | int] = from_json(text)
+    return found
+
+
+#: Whether numbers are finite is seen by their sum.
+_DECODER = json.JSONDecoder()
