@@ -14,6 +14,7 @@ from store_samples import RUN, a_run, a_trial
 
 from lanlab.errors import LabError, StoreError
 from lanlab.store import open_store
+from lanlab.store.shape import reading_records
 
 
 def good_store(path: Path, trials: int = 12) -> bytes:
@@ -32,6 +33,9 @@ def read_all(path: Path) -> str | None:
         with open_store(str(path)) as store:
             for run in (*store.runs(), store.run("last")):
                 store.trials(run.id)
+                for trial in store.outlines(run.id):
+                    with reading_records(run.id):
+                        dict(trial.raw)
                 store.is_executing(run.id)
     except LabError as error:
         assert len(error.message) < 600

@@ -12,10 +12,11 @@ import pytest
 from small_disks import on_mount
 from store_samples import a_trial
 
-from lanlab.errors import UnknownName, UsageError
+from lanlab.errors import StoreError, UnknownName, UsageError
 from lanlab.roles import ROLES
-from lanlab.store import Series, TrialRecord, Words, open_store
+from lanlab.store import Series, TrialRecord, Words, open_store, sqlite
 from lanlab.store.rows import TRIAL_COLUMNS
+from lanlab.store.schema import MIGRATIONS
 
 OLD_STORES = Path(__file__).parent / "old_stores"
 _JSON = ("factors", "parameters", "metrics", "raw", "error")
@@ -36,7 +37,7 @@ def unpacked(version: int, folder: Path) -> Path:
     return path
 
 
-@pytest.fixture(params=[1, 2, 3, 4, 5])
+@pytest.fixture(params=[1, 2, 3, 4, 5, 6])
 def old(request: pytest.FixtureRequest, tmp_path: Path) -> Path:
     return unpacked(request.param, tmp_path)
 
@@ -98,7 +99,8 @@ def test_migration_keeps_every_trial(old: Path) -> None:
     run_id = before[0].run_id
 
     with open_store(str(old)) as store:
-        assert store.trials("last") == [with_its_roles(trial) for trial in before]
+        read = store.trials("last")
+        assert read == store.outlines("last") == [with_its_roles(trial) for trial in before]
         assert (store.run("last").id, store.run("last").study_id) == (run_id, "small")
         new = a_trial(9, run_id=run_id, purpose="curve")
         store.commit_trial(new)
@@ -147,6 +149,24 @@ def test_series_in_files_are_read_and_deleted_with_their_run(version: int, tmp_p
         assert (deleted.trials, deleted.series) == (3, 2)
         assert store.runs() == []
     assert [entry.name for entry in tmp_path.iterdir()] == ["old.sqlite"]
+
+
+def test_an_interrupted_migration_leaves_the_old_store(
+    old: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (version,) = sqlite3.connect(old).execute("PRAGMA user_version").fetchone()
+    step = f"{MIGRATIONS[7]} SELECT no_such_function();"
+    monkeypatch.setattr(sqlite, "MIGRATIONS", {**MIGRATIONS, 7: step})
+    with open_store(str(old)) as store, pytest.raises(StoreError):
+        store.runs()
+    connection = sqlite3.connect(old)
+    assert connection.execute("PRAGMA user_version").fetchone() == (max(version, 6),)
+    tables = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+    assert "trial" in tables and "digest" not in tables
+    connection.close()
+    monkeypatch.undo()
+    with open_store(str(old)) as store:
+        assert store.outlines("last") == store.trials("last")
 
 
 def test_migration_keeps_the_triggers(old: Path) -> None:

@@ -110,7 +110,7 @@ def write_newer(path: Path) -> None:
         (write_text, "not an SQLite file"),
         (write_short, "not an SQLite file"),
         (write_other_database, "an SQLite file of another program"),
-        (write_newer, "has schema version 7; this lanlab knows versions up to 6"),
+        (write_newer, "has schema version 8; this lanlab knows versions up to 7"),
         (Path.mkdir, "is a directory"),
     ],
 )
@@ -237,7 +237,7 @@ def test_a_newer_version_in_the_write_ahead_log_is_refused(tmp_path: Path) -> No
     newer.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     newer.commit()
     assert header(Path(where))[0] == SCHEMA_VERSION
-    with open_store(where) as store, pytest.raises(StoreError, match="schema version 7"):
+    with open_store(where) as store, pytest.raises(StoreError, match="schema version 8"):
         store.runs()
     newer.close()
 
@@ -251,7 +251,7 @@ def write_version_1(path: Path) -> None:
         values = {
             key: json.dumps(value) if isinstance(value, dict) else value
             for key, value in dataclasses.asdict(record).items()
-            if key not in ("command", "alternation", "label")
+            if key not in ("command", "alternation", "label", "summary")
         }
         names, places = ", ".join(values), ", ".join("?" * len(values))
         connection.execute(f"INSERT INTO {table} ({names}) VALUES ({places})", [*values.values()])
@@ -282,6 +282,7 @@ def test_a_version_1_store_is_migrated_completely(tmp_path: Path) -> None:
         (4,),
         (5,),
         (6,),
+        (7,),
     ]
     assert connection.execute("PRAGMA user_version").fetchone() == (SCHEMA_VERSION,)
     connection.close()

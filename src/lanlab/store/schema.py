@@ -233,6 +233,15 @@ def check_header(path: Path) -> bool:
             hint=other,
         )
     refuse_newer(version, path)
+    (page_bytes,) = struct.unpack_from(">H", header, 16)
+    (pages,) = struct.unpack_from(">I", header, 28)
+    # With a log, the rest may be there.
+    has_log = path.with_name(f"{path.name}-wal").exists()
+    if not has_log and path.stat().st_size < page_bytes * pages:
+        raise StoreError(
+            f"{path}: is damaged: its end is missing",
+            hint="restore a backup, or name another store with --store",
+        )
     return True
 
 
