@@ -56,7 +56,7 @@ def take() -> list[tuple[str, str]]:
     """
     One error for each file that lacks frames, with a hint. Afterwards all files are forgotten.
     """
-    hint = "name a file on a disk that has room and is fast enough, such as one in memory"
+    hint = "name a file on a faster disk with more room, e.g. below /dev/shm"
     said = [
         (
             f"{one.path} lacks {one.missing_frames} of "

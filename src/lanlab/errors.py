@@ -155,13 +155,13 @@ class StoreError(LabError):
 #: Hints for system errors, each only for errors whose cause is known.
 SYSTEM_HINTS: Mapping[str, tuple[int, ...]] = {
     "check the owner and mode of it and of its folder": (errno.EACCES, errno.EPERM),
-    "its file system is read-only": (errno.EROFS,),
+    "remount its file system read-write": (errno.EROFS,),
     "make room on that disk": (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC)),
     "shorten its name": (errno.ENAMETOOLONG,),
-    "move away what is in its place, as a link": (errno.ELOOP, errno.ENOTDIR, errno.EISDIR),
-    "see whether the path is right": (errno.ENOENT,),
-    "look into the system's log: the disk may be failing": (errno.EIO,),
-    "allow more open files by `ulimit -n`": (errno.EMFILE, errno.ENFILE),
+    "move away the link, file or folder in its place": (errno.ELOOP, errno.ENOTDIR, errno.EISDIR),
+    "check the path": (errno.ENOENT,),
+    "check the system log: the disk may be failing": (errno.EIO,),
+    "raise the limit on open files with `ulimit -n`": (errno.EMFILE, errno.ENFILE),
 }
 
 

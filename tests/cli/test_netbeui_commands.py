@@ -106,15 +106,15 @@ def test_stations_read_blocks_over_one_link(lanlab: Lanlab) -> None:
 @pytest.mark.parametrize(
     ("argv", "expected"),
     [
-        (("--service", "ftp", "--carrier", "nbf"), "--carrier: found `nbf` for --service `ftp`"),
+        (("--service", "ftp", "--carrier", "nbf"), "--service `ftp` does not run over `nbf`"),
         (("--service", "smb1", "--carrier", "spx"), "--carrier: found `spx`; allowed: tcp, nbf"),
-        (("--service", "smb1+nbf", "--carrier", "tcp"), "--carrier: found `tcp`"),
-        (("--service", "smb1+nbf", "--server", "samba"), "for --server `samba`"),
-        (("--service", "smb1+nbf", "--ip", "6"), "--ip: found 6"),
-        (("--service", "smb1+nbf", "--testbed", "loopback"), "goes straight over Ethernet"),
+        (("--service", "smb1+nbf", "--carrier", "tcp"), "does not run over `tcp`"),
+        (("--service", "smb1+nbf", "--server", "samba"), "found --server `samba`"),
+        (("--service", "smb1+nbf", "--ip", "6"), "--ip has no effect"),
+        (("--service", "smb1+nbf", "--testbed", "loopback"), "needs an Ethernet"),
         (("--service", "smb1+nbf", "--interface", "eth1"), "--interface has no effect here"),
-        (("smb1+nbf://SERVER/DATA",), "no interface was named"),
-        (("smb1+nbf://SERVER:139/DATA",), "found a port"),
+        (("smb1+nbf://SERVER/DATA",), "needs an Ethernet interface"),
+        (("smb1+nbf://SERVER:139/DATA",), "servers have no port"),
         (("smb1+nbf://SERVER/DATA", "--interface", "none"), "no Ethernet interface named `none`"),
     ],
 )

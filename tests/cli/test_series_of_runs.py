@@ -108,8 +108,8 @@ def test_ctrl_c_leaves_what_is_done_and_says_how_to_go_on(tiny: Path, lanlab: La
 @pytest.mark.parametrize(
     ("args", "reason"),
     [
-        (("run", "before.toml", "after.toml"), "found 2 studies; allowed: one, or several with"),
-        (("run", "before.toml", "--alternate", "3"), "--alternate: found one study"),
+        (("run", "before.toml", "after.toml"), "several studies need --alternate"),
+        (("run", "before.toml", "--alternate", "3"), "--alternate needs a second side"),
         (("run", "before.toml", "--with", "io=batch"), "--with needs --alternate"),
         (
             ("run", "before.toml", "after.toml", "--with", "io=batch", "--alternate", "2"),

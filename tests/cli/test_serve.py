@@ -80,7 +80,7 @@ def test_a_server_that_requires_signatures_refuses_a_dialect_without(
 def test_signatures_are_required_only_where_there_are_some(target: Path, lanlab: Lanlab) -> None:
     refused = lanlab("serve", str(target), "--service", "sftp", "--require-signing")
     assert refused.code == 2
-    assert "--require-signing: found service `sftp`; allowed: smb1" in refused.err
+    assert "--require-signing works only with service `smb1`; found service `sftp`" in refused.err
 
 
 def test_a_served_directory_is_read_only_by_default(

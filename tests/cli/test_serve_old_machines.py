@@ -95,14 +95,14 @@ def test_dialects_that_are_not_wanted_are_not_spoken(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("argv", "found"),
     [
-        (["--service", "sftp", "--guest"], "--guest: found service `sftp`; allowed: smb1"),
-        (["--service", "smb1", "--guest", "--require-signing"], "found `--require-signing`"),
-        (["--service", "smb", "--dialect", "nt1"], "--dialect: found service `smb`"),
+        (["--service", "sftp", "--guest"], "--guest works only with service `smb1` or `ncp`"),
+        (["--service", "smb1", "--guest", "--require-signing"], "cannot be used with --req"),
+        (["--service", "smb", "--dialect", "nt1"], "--dialect works only with service `smb1`"),
         (["--service", "smb1", "--dialect", "nt2"], "found `nt2`; allowed: core, lanman1"),
-        (["--service", "smb1", "--dialect", "nt1..core"], "allowed: the older one first"),
+        (["--service", "smb1", "--dialect", "nt1..core"], "starts with the newer dialect"),
         (
             ["--service", "smb1", "--dialect", "core", "--require-signing"],
-            "allowed with signatures: nt1",
+            "--require-signing needs dialect `nt1`",
         ),
         (["--service", "nfs", "--password-file", "x"], "which has no logins"),
     ],

@@ -42,10 +42,10 @@ WAIT = "sys.stdin.read()"
 @pytest.mark.parametrize("version", ["0", "1", "2", "None", '"new"'])
 def test_another_version_of_the_messages_is_refused(tmp_path: Path, version: str) -> None:
     command = fake(tmp_path, HELLO.replace("VERSION", version) + WAIT)
-    with pytest.raises(EngineLost, match=f"lanlab speaks version {SCHEMA_VERSION}") as caught:
+    with pytest.raises(EngineLost, match=f"lanlab uses version {SCHEMA_VERSION}") as caught:
         Engine("host7", command)
     found = version.strip('"')
-    assert f"host7: the engine speaks version {found} of the messages" in caught.value.message
+    assert f"host7: the engine uses message version {found}" in caught.value.message
     assert caught.value.hint == "install lanlab and lanlab-engine of the same version"
 
 

@@ -153,7 +153,7 @@ def test_a_result_of_another_kind_is_refused(saying: Callable[[bytes], Engine], 
     engine = saying(
         line({"type": "result", "id": 1, "result": armed} if where == "result" else failed)
     )
-    with pytest.raises(EngineLost, match="answered with `armed`, and not with `pong`"):
+    with pytest.raises(EngineLost, match="answered with `armed` instead of `pong`"):
         engine.ask({"type": "ping"})
 
 

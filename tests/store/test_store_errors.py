@@ -126,7 +126,7 @@ def test_a_store_is_not_read_without_its_log(tmp_path: Path) -> None:
         (errno.EACCES, "cannot be written: Permission denied", "check the owner"),
         (errno.EPERM, "cannot be written: Operation not permitted", "check the owner"),
         (errno.EROFS, "cannot be written: Read-only file system", "its file system"),
-        (errno.EIO, "Input/output error", "look into the system's log"),
+        (errno.EIO, "Input/output error", "check the system log"),
     ],
 )
 def test_a_series_that_cannot_be_written_gives_the_reason_and_leaves_nothing(

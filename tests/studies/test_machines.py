@@ -385,7 +385,7 @@ def test_write_behind_is_limited_by_the_cache() -> None:
     assert "allowed: 0 to 0" in refusal(machines(write_behind_blocks=waiting))
     study = load_study("poo-tan").study
     fewer = parse_change("machine.pc-at-netware.cache_blocks=50")
-    with pytest.raises(UsageError, match="write_behind_blocks 100 with cache_blocks 50") as refused:
+    with pytest.raises(UsageError, match="blocks 100 exceeds cache_blocks 50") as refused:
         changed_study(study, [fewer])
     assert refused.value.hint is not None
     assert "--set machine.pc-at-netware.write_behind_blocks=50" in refused.value.hint

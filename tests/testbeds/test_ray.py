@@ -124,7 +124,7 @@ def test_a_directory_of_this_host_is_on_no_node(tmp_path: Path) -> None:
         check=False,
     )
     assert done.returncode == 2
-    assert "found a directory of this host; files are copied from a host of `ray:" in done.stderr
+    assert "but files are copied from a host of `ray:" in done.stderr
 
 
 def test_a_killed_command_leaves_nothing_on_the_nodes(cluster: RayCluster) -> None:

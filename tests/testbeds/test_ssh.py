@@ -200,7 +200,7 @@ def test_files_are_copied_to_a_server_on_a_remote_host(lan: SshLan) -> None:
 def test_a_directory_of_this_host_is_not_copied_from_another(lan: SshLan, tmp_path: Path) -> None:
     code, _, err = lan.run("copy", str(tmp_path), "--service", "smb", "--from", "pc1")
     assert code == 2
-    assert "found a directory of this host; files are copied from pc1" in err
+    assert "SOURCE is a directory of this host, but files are copied from pc1" in err
 
 
 def test_the_testbed_says_what_its_hosts_are(lan: SshLan, monkeypatch: pytest.MonkeyPatch) -> None:

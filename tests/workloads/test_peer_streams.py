@@ -305,13 +305,13 @@ def test_an_invalid_url_of_a_peer_is_refused(url: str, words: str) -> None:
 @pytest.mark.parametrize(
     ("given", "words"),
     [
-        ({"transport": "udp"}, "transport: found udp"),
-        ({"traffic_direction": "both"}, "traffic_direction: found both"),
+        ({"transport": "udp"}, "needs transport tcp; found udp"),
+        ({"traffic_direction": "both"}, "needs traffic_direction .*; found both"),
         ({"flows": 129}, "flows: found 129"),
-        ({"ip_version": 6}, "an IPv4 address of the peer"),
-        ({"receiver_processor": 0}, "receiver_processor: found 0, which has no effect"),
-        ({"port": 9}, "port: found 9, which has no effect"),
-        ({"traffic_direction": "reverse", "rate_bps": "1M"}, "rate_bps: found 1000000"),
+        ({"ip_version": 6}, "the peer's IPv4 address"),
+        ({"receiver_processor": 0}, "receiver_processor has no effect"),
+        ({"port": 9}, "port has no effect"),
+        ({"traffic_direction": "reverse", "rate_bps": "1M"}, "rate_bps has no effect"),
         ({"driver": "iperf3", "warmup_s": 0}, "driver `iperf3`: found peer"),
     ],
 )

@@ -35,21 +35,21 @@ def test_a_system_has_one_dialect_and_over_xns_there_is_no_other() -> None:
     [
         (
             {"service": "smb1", "profile": "pc-lan-program"},
-            "profile: found `pc-lan-program` over tcp; allowed: pc-lan-program over nbf, "
+            "`pc-lan-program` does not run over carrier `tcp`; allowed: pc-lan-program over nbf, "
             "three-plus over spp",
         ),
-        ({"service": "smb1+nbf", "profile": "os2"}, "profile: found `os2` over nbf; allowed: "),
+        ({"service": "smb1+nbf", "profile": "os2"}, "`os2` does not run over carrier `nbf`"),
         (
             {"service": "smb1+nbf", "profile": "pc-lan-program", "dialect": "nt1"},
-            "dialect: found `nt1` with profile `pc-lan-program`; allowed: core",
+            "dialect: profile `pc-lan-program` uses `core`; found `nt1`",
         ),
         (
             {"service": "smb1+nbf", "profile": "pc-lan-program", "raw": True},
-            "raw: found with profile `pc-lan-program`, which has none",
+            "raw cannot be used with profile `pc-lan-program`",
         ),
         (
             {"service": "smb1+nbf", "profile": "pc-lan-program", "signing": "required"},
-            "signing: found with profile `pc-lan-program`, which has none",
+            "signing cannot be used with profile `pc-lan-program`",
         ),
         (
             {"service": "smb1+nbf", "profile": "pc-lan-program", "stations": 33},

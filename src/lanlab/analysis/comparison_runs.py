@@ -199,8 +199,7 @@ def pair_sides(
                     comparisons.append(found)
     if not comparisons:
         raise UsageError(
-            f"the {'sides' if settings_differ else 'runs'} have no condition in common that was "
-            "measured in both",
+            f"the {'sides' if settings_differ else 'runs'} have no measured condition in common",
             hint=_why_none(unlike),
         )
     searches = tuple(

@@ -120,8 +120,8 @@ class Endpoints:
             elsewhere = listed[2 if len(listed) > 2 and is_directory else 0]
         if elsewhere is not None and (is_path or is_directory):
             raise UsageError(
-                f"found a directory of this host; files are copied from {elsewhere}",
-                hint="name a dataset, which lanlab makes there, as `many-small`",
+                f"SOURCE is a directory of this host, but files are copied from {elsewhere}",
+                hint="name a dataset, which lanlab creates there, e.g. `many-small`",
             )
 
     def get_password(self, password_file: str | None) -> None:
@@ -319,8 +319,8 @@ def _check_each_once(places: Sequence[str]) -> None:
     without_ip = list(filter(_goes_without_ip, places))
     if without_ip and len(places) > 1:
         raise UsageError(
-            f"TARGET: found `{without_ip[0]}` among others; allowed: a server over "
-            f"{FRAME_TITLES} alone",
+            f"TARGET: a server over {FRAME_TITLES} must be the only one; found "
+            f"{len(places)} with `{without_ip[0]}`",
             hint="measure it in a separate run, and compare the runs",
         )
     if len(places) > 1:
@@ -449,7 +449,7 @@ def _files(place: str) -> dict[str, Any]:
     if "/" in place or "\\" in place:
         raise UsageError(
             f"SOURCE: `{place}`: no such directory",
-            hint="name a directory, or a dataset as `many-small`",
+            hint="name a directory, or a dataset, e.g. `many-small`",
         )
     datasets.groups(place)
     return {"dataset": place}

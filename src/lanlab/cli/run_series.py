@@ -62,7 +62,7 @@ def begin_series(
         sides.append(SideRequest(name, request))
     if len(sides) == 1 and not settings:
         raise UsageError(
-            "--alternate: found one study; allowed: two or more, or one --with another setting",
+            "--alternate needs a second side to compare",
             hint="add --with KEY=VALUE, or a second study; repeat the study to see how much runs "
             "vary",
         )

@@ -121,7 +121,7 @@ def run(
         )
     if len(names) > 1 and alternate is None:
         raise UsageError(
-            f"found {len(names)} studies; allowed: one, or several with --alternate",
+            "several studies need --alternate",
             hint="add --alternate 5 to alternate them, or run them one by one",
         )
     if alternate is not None and (check or resume is not None):

@@ -239,7 +239,7 @@ def serve(
     from lanlab.cli.copy_places import check_given, directory_of
     from lanlab.cli.served_clients import print_clients, print_done, with_hint_on_port
     from lanlab.cli.served_dialects import credentials_of, dialects_of, worth_of
-    from lanlab.cli.served_names import check_user, server_name, share_name
+    from lanlab.cli.served_names import check_user, only_for, server_name, share_name
     from lanlab.cli.served_peers import check_unused, serve_peers
     from lanlab.cli.served_stack import own_stack_of
     from lanlab.cli.served_station import carried, station_of, system_of
@@ -304,10 +304,7 @@ def serve(
             hint="name one that has, e.g. `--service sftp`",
         )
     if require_signing and "signing" not in offered.own_parameters:
-        raise UsageError(
-            f"--require-signing: found service `{service}`; allowed: smb1",
-            hint="omit it, or serve by `--service smb1`",
-        )
+        raise only_for("--require-signing", service, "smb1")
     system = system_of(offered, profile)
     called, shared = server_name(offered, name), share_name(offered, share)
     check_user(offered, user, guest=guest)

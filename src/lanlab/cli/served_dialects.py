@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from lanlab.cli.served_names import only_for
 from lanlab.errors import UsageError
 
 if TYPE_CHECKING:
@@ -38,17 +39,14 @@ def dialects_of(
     known = offered.dialects if system is None else (system.dialect,)
     if system is not None and require_signing:
         raise UsageError(
-            f"--require-signing: found a profile, whose dialect `{system.dialect}` has no "
-            "signatures",
+            "--require-signing cannot be used with --profile: its dialect, "
+            f"`{system.dialect}`, has no signatures",
             hint="use only one of them",
         )
     if wanted is None:
         return (known[0], known[0]) if len(known) == 1 else None
     if not known:
-        raise UsageError(
-            f"--dialect: found service `{offered.name}`; allowed: smb1",
-            hint="omit it, or serve by `--service smb1`",
-        )
+        raise only_for("--dialect", offered.name, "smb1")
     oldest, dots, newest = (part.strip() for part in wanted.partition(".."))
     newest = newest or (known[-1] if dots else oldest)
     oldest = oldest or known[0]
@@ -60,12 +58,12 @@ def dialects_of(
             )
     if known.index(oldest) > known.index(newest):
         raise UsageError(
-            f"--dialect: found `{wanted}`; allowed: the older one first",
+            f"--dialect: `{wanted}` starts with the newer dialect",
             hint=f"write it as `{newest}..{oldest}`",
         )
     if require_signing and newest != known[-1]:
         raise UsageError(
-            f"--require-signing: found `--dialect {wanted}`; allowed with signatures: {known[-1]}",
+            f"--require-signing needs dialect `{known[-1]}`; found `--dialect {wanted}`",
             hint="use only one of them",
         )
     return oldest, newest
@@ -89,19 +87,16 @@ def credentials_of(
     from lanlab.workloads.server_url import check_password, read_password_file
 
     if guest and not offered.has_guests:
-        raise UsageError(
-            f"--guest: found service `{offered.name}`; allowed: smb1, ncp",
-            hint="omit it: other services use the printed password",
-        )
+        raise only_for("--guest", offered.name, "smb1", "ncp")
     if guest and (require_signing or password_file is not None):
         other = "--require-signing" if require_signing else "--password-file"
         raise UsageError(
-            f"--guest: found `{other}` too; allowed: one of them",
-            hint="guests have no password and thus no signing key",
+            f"--guest cannot be used with {other}: guests have no password",
+            hint="use only one of them",
         )
     if not offered.has_users and password_file is not None:
         raise UsageError(
-            f"--password-file: found service `{offered.name}`, which has no logins",
+            f"--password-file has no effect on service `{offered.name}`, which has no logins",
             hint="omit it",
         )
     if guest or not offered.has_users:
@@ -118,8 +113,8 @@ def credentials_of(
     if not secret or (most is not None and not (is_plain and len(secret) <= most)):
         limit = "a password" if most is None else f"1 to {most} characters of ASCII"
         raise UsageError(
-            f"password: found {len(secret)} characters; allowed for {offered.name}: {limit}",
-            hint="give another with LANLAB_PASSWORD or --password-file",
+            f"password: found {len(secret)} characters; service `{offered.name}` allows {limit}",
+            hint="set another with LANLAB_PASSWORD or --password-file",
         )
     return {"user": named, "secret": secret}, True
 

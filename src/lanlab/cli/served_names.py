@@ -18,6 +18,15 @@ _NAME = re.compile(r"[A-Za-z0-9_!@#$%^&()'{}~.-]+")
 _PIPES = "IPC$"
 
 
+def only_for(option: str, service: str, *services: str) -> UsageError:
+    """The refusal of an option that other services have."""
+    named = " or ".join(f"`{one}`" for one in services)
+    return UsageError(
+        f"{option} works only with service {named}; found service `{service}`",
+        hint=f"omit it, or serve with `--service {services[0]}`",
+    )
+
+
 def server_name(offered: Service, name: str | None) -> str | None:
     """
     The server's name, in upper case like all NetBIOS names; `None` for its default.
@@ -28,10 +37,7 @@ def server_name(offered: Service, name: str | None) -> str | None:
     if name is None:
         return None
     if not offered.has_guests:
-        raise UsageError(
-            f"--name: found service `{offered.name}`, which has no server name; allowed: smb1, ncp",
-            hint="omit it, or serve by `--service smb1`",
-        )
+        raise only_for("--name", offered.name, "smb1", "ncp")
     if not _NAME.fullmatch(name) or len(name) > _MOST_OF_SERVER:
         raise UsageError(
             f"--name: found `{name}`; allowed: 1 to {_MOST_OF_SERVER} characters of ASCII, without "
@@ -55,12 +61,7 @@ def share_name(offered: Service, name: str | None) -> str | None:
         from lanlab.services import SERVICES
 
         rows = (one for one in SERVICES.values() if one.share in named and "+" not in one.name)
-        allowed = [one.name for one in rows]
-        raise UsageError(
-            f"--share: found service `{offered.name}`, which has no shares; allowed: "
-            f"{', '.join(allowed)}",
-            hint="omit it, or serve by `--service smb1`",
-        )
+        raise only_for("--share", offered.name, *(one.name for one in rows))
     is_name = _NAME.fullmatch(name) and len(name) <= _MOST_OF_SHARE
     if not is_name or name.upper() == _PIPES:
         raise UsageError(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from lanlab.cli.served_names import only_for
 from lanlab.errors import UsageError, of_name
 
 if TYPE_CHECKING:
@@ -78,14 +79,11 @@ def own_stack_of(
             )
         return None
     if offered.name != "ftp":
-        raise UsageError(
-            f"--stack: found `small` for service `{offered.name}`; allowed: ftp",
-            hint="serve e.g. with `--service ftp --stack small`",
-        )
+        raise only_for("--stack small", offered.name, "ftp")
     if given_address != "127.0.0.1":
         raise UsageError(
             "--address cannot be used with --stack small, which has its own address",
-            hint="give an unused one with --stack-address",
+            hint="omit it, and give an unused address with --stack-address",
         )
     if address is None:
         problem = without_address()

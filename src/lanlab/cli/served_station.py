@@ -24,8 +24,8 @@ def carried(offered: Service, carrier: str | None) -> Service:
         rows = (one for one in SERVICES.values() if one.carrier != USUAL_CARRIER)
         framed = [f"{one.carrier} for {one.engine_name}" for one in rows]
         raise UsageError(
-            f"--carrier: found `{carrier}` for service `{offered.name}`; allowed: "
-            f"{', and '.join([USUAL_CARRIER, *framed])}",
+            f"service `{offered.name}` does not run over carrier `{carrier}`; allowed: "
+            f"{', '.join([USUAL_CARRIER, *framed])}",
             hint="omit it, or serve e.g. with `--service smb1 --carrier nbf --interface eth1`",
         )
     return found
@@ -44,7 +44,8 @@ def system_of(offered: Service, profile: str | None) -> SystemProfile | None:
     if found is None:
         allowed = ", ".join(f"{name} over {one.carrier}" for name, one in PROFILES.items())
         raise UsageError(
-            f"--profile: found `{profile}` for service `{offered.name}`; allowed: {allowed}",
+            f"--profile: `{profile}` does not run over carrier `{offered.carrier}`; "
+            f"allowed: {allowed}",
             hint="serve e.g. with `--service smb1 --carrier nbf --profile pc-lan-program "
             "--interface eth1`",
         )

@@ -90,8 +90,8 @@ class Measurement:
         answer = line.get("result") if line["type"] == "result" else line.get("partial")
         if answer is not None and answer["kind"] != self._kind:
             raise EngineLost(
-                f"{self._engine.label}: the engine answered with `{answer['kind']}`, "
-                f"and not with `{self._kind}`",
+                f"{self._engine.label}: the engine answered with `{answer['kind']}` instead of "
+                f"`{self._kind}`",
                 hint="install lanlab and lanlab-engine of the same version",
             )
         if line["type"] == "error":

@@ -134,8 +134,8 @@ class Engine:
         if line["type"] != "hello" or line.get("schema_version") != SCHEMA_VERSION:
             found = str(line.get("schema_version", "something else"))[:40]
             raise EngineLost(
-                f"{self.label}: the engine speaks version {found} of the messages, "
-                f"lanlab speaks version {SCHEMA_VERSION}",
+                f"{self.label}: the engine uses message version {found}, lanlab uses "
+                f"version {SCHEMA_VERSION}",
                 hint="install lanlab and lanlab-engine of the same version",
             )
         try:

@@ -75,8 +75,9 @@ def on_machines(
     if place is None:
         levels = ", ".join(f"{name} {level}" for name, level in trial.factors.items())
         raise UsageError(
-            f"experiment `{trial.experiment}`: no machine stands for {levels or 'its condition'}",
-            hint="add a [[place]] in machines.toml",
+            f"experiment `{trial.experiment}`: no [[place]] in machines.toml covers "
+            f"{levels or 'its condition'}",
+            hint="add one there",
         )
     machines = [known_machine(study.simulation, name) for name in place.machines]
     _check_sessions(machines[-1], trial.parameters.get("stations", 1))

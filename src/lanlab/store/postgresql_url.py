@@ -117,7 +117,7 @@ def parse_url(url: str) -> Target:
     }
     for name in given:
         if given[name] and options.get(name):
-            raise UsageError(f"the store's URL says `{name}` twice", hint="use only one of them")
+            raise UsageError(f"the store's URL sets `{name}` twice", hint="use only one of them")
     return _target({**options, **{name: text for name, text in given.items() if text}})
 
 

@@ -154,8 +154,8 @@ def _check_waiting(machine: str, numbers: Mapping[str, MachineNumber]) -> None:
     if most is not None:
         found = numbers["write_behind_blocks"].value
         raise UsageError(
-            f"--set: machine.{machine}: found write_behind_blocks {found:g} with cache_blocks "
-            f"{most:g}; allowed: no more blocks that wait than the cache holds",
+            f"--set: machine.{machine}: write_behind_blocks {found:g} exceeds cache_blocks "
+            f"{most:g}",
             hint=f"set both, e.g. `--set machine.{machine}.write_behind_blocks={most:g}`",
         )
 

@@ -158,7 +158,7 @@ def _topology(word: str, speed: str) -> JoinedBy:
         return cast(JoinedBy, word)
     if word.partition("=")[0].strip() in _SETTINGS or word == _PRECISE:
         raise UsageError(
-            f"link: found `{word}` in the place of a topology; allowed: {', '.join(known)}",
+            f"link: `{word}` is not a topology; allowed: {', '.join(known)}",
             hint=f"did you mean `{speed},{word}`?",
         )
     close = difflib.get_close_matches(word.lower(), known, 1)
@@ -293,8 +293,8 @@ def _check(request: LinkRequest) -> None:
     if request.loss_burst_frames > 1 and request.loss_ratio > most:
         raise UsageError(
             f"link: bursts of {request.loss_burst_frames:g} frames cannot lose "
-            f"{100 * request.loss_ratio:.4g} %; allowed: at most {100 * most:.4g} %, as a frame "
-            "lies between two bursts",
+            f"{100 * request.loss_ratio:.4g} %; allowed: at most {100 * most:.4g} %, with one "
+            "frame between two bursts",
             hint="use longer bursts or less loss",
         )
 
@@ -319,7 +319,7 @@ def _without(request: LinkRequest) -> str:
 def _check_propagation(request: LinkRequest, propagation_ns: int) -> None:
     if not request.is_shared or request.rate_bps is None:
         raise UsageError(
-            f"link: `propagation` decides collisions; allowed: with {', '.join(SHARED)}",
+            f"link: `propagation` works only with topology {' or '.join(SHARED)}",
             hint="use `delay` on a cable or switch, e.g. `100M:cable,delay=1ms`",
         )
     most_ns = half_slot_ns(request.rate_bps)
@@ -328,7 +328,7 @@ def _check_propagation(request: LinkRequest, propagation_ns: int) -> None:
             f"link: a propagation of {_scaled(propagation_ns, _TIME_UNITS)} hides collisions; "
             f"allowed: at most {_scaled(most_ns, _TIME_UNITS)}, half a slot of {_SLOT_BITS} bits "
             f"at {format_rate(request.rate_bps)}",
-            hint="use `delay` for a longer way without collisions",
+            hint="use `delay` for a longer path without collisions",
         )
 
 

@@ -120,7 +120,7 @@ class Namespaces:
         holder.kill()
         said = holder.communicate()[1].decode(errors="replace").strip()
         raise UnmetNeed(
-            f"this system does not let this user make network namespaces: {said or 'no answer'}",
+            f"this user may not create network namespaces: {said or 'no answer'}",
             hint="allow user namespaces (kernel.unprivileged_userns_clone=1, "
             "user.max_user_namespaces above 0, kernel.apparmor_restrict_unprivileged_userns=0), "
             "or run as root, or use --testbed loopback",

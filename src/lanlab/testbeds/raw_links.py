@@ -102,16 +102,15 @@ def check_interface(interface: str, *, allow_default_route: bool, sends: bool = 
         )
     if not allow_default_route and has_default_route(interface):
         raise UsageError(
-            f"--interface: `{interface}` has the default route, so that it is the way to the rest "
-            "of the network",
+            f"--interface: `{interface}` has the default route to the rest of the network",
             hint="name another interface, or add --allow-default-route if you are allowed to do "
             "this on that network",
         )
     (mtu_bytes,) = struct.unpack_from("i", _ask(interface, _GET_MTU), _NAME_BYTES)
     if sends and mtu_bytes < _FULL_FRAME_BYTES:
         raise UsageError(
-            f"--interface: `{interface}` has an MTU of {mtu_bytes}; allowed: "
-            f"{_FULL_FRAME_BYTES} or more, as frames are filled",
+            f"--interface: `{interface}` has an MTU of {mtu_bytes}; full frames need "
+            f"{_FULL_FRAME_BYTES}",
             hint=f"raise it: `ip link set dev {interface} mtu {_FULL_FRAME_BYTES}`",
         )
 
@@ -130,7 +129,7 @@ def raw_link(interface: str) -> Iterator[RawLink]:
         opened = socket.socket(socket.AF_PACKET, socket.SOCK_RAW, 0)
     except PermissionError:
         raise UnmetNeed(
-            "the frames of an interface can only be received with the rights of root",
+            "capturing the frames of an interface needs root",
             hint="run it with sudo; only the socket is opened as root",
         ) from None
     with opened:

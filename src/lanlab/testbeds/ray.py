@@ -157,7 +157,7 @@ class RayTestbed:
         while len(nodes := self._cluster.nodes()) < hosts:
             if not self._cluster.has_lost_nodes() or time.monotonic() > deadline:
                 raise UsageError(
-                    f"{self.name}: too few nodes are alive and have a processor for Ray: found "
+                    f"{self.name}: too few live nodes with a free processor: found "
                     f"{len(nodes)}; needed: {hosts}",
                     hint="add nodes with `ray start`, or measure with fewer hosts",
                 )

@@ -148,7 +148,7 @@ def _refusal(address: str, error: BaseException) -> LabError:
         at = at.__cause__ or at.__context__  # type: ignore[assignment]
     if "uthenticat" in said or "AuthToken" in said:
         return UsageError(
-            f"ray:{address}: the cluster refused the token of this process, or the lack of one",
+            f"ray:{address}: the cluster refused this process: its token is wrong or missing",
             hint=_TOKEN_HINT,
         )
     if "Version mismatch" in said:

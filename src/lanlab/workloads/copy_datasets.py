@@ -99,7 +99,7 @@ def checked(found: tuple[Group, ...], what: str = "dataset") -> tuple[Group, ...
         least, most = group["least_bytes"] or 0, group["most_bytes"] or 0
         if least > most or (least == 0 and most > 0):
             raise UsageError(
-                f"{what}: found sizes from {least} to {most}; allowed: least first",
+                f"{what}: found sizes from {least} to {most}; allowed: the smaller size first",
                 hint="write e.g. `198x10kB..40MB=472MB`",
             )
         count, total = group["count"] or 0, group["total_bytes"]

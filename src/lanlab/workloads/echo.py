@@ -89,8 +89,8 @@ class EchoParameters(FlowParameters):
             )
         if self.transport == "tcp" and requests > 1 and requests * size > MOST_TCP_BYTES:
             raise ValueError(
-                f"outstanding_requests {requests} of {size} bytes are above what a connection "
-                f"holds for certain ({MOST_TCP_BYTES} bytes in all)"
+                f"outstanding_requests {requests} of {size} bytes exceed the {MOST_TCP_BYTES} "
+                "bytes that fit into any connection"
             )
 
 

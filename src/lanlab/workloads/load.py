@@ -237,8 +237,8 @@ def _check_held(
     way = "down" if prefix else "up"
     raise EngineError(
         "load.not_held",
-        f"the streams {way} delivered nothing in {len(idle)} of {_PARTS} parts of the time in "
-        f"which the echo was measured; allowed: {_MOST_IDLE_PARTS}, and not the last",
+        f"the streams {way} delivered nothing in {len(idle)} of {_PARTS} parts of the echo's "
+        f"time; allowed: {_MOST_IDLE_PARTS}, but not the last one",
         hint=_hint_to_hold(setup.get("setup_round_trip_ns") or 0),
     )
 

@@ -22,9 +22,9 @@ MOST_CONNECTIONS = 100
 _REQUESTER = ROLES["echo"][0]
 _PROTOCOLS = {"echo": "echo", "tcp": "connect", "icmp": "icmp"}
 _HINTS = {
-    "echo": "name a service that sends back what it gets (RFC 862); a smaller --size may pass",
-    "tcp": "see whether a firewall is between; raise --timeout",
-    "icmp": "a first, short request was answered: a smaller --size may pass",
+    "echo": "name an echo service (RFC 862), or try a smaller --size",
+    "tcp": "check for a firewall in between, or raise --timeout",
+    "icmp": "the peer answered a short request first: try a smaller --size",
 }
 
 
@@ -38,9 +38,10 @@ def check_echo_peer(url: str, parameters: FlowParameters, outstanding_requests: 
     peer = parse_peer(url, ECHO)
     transports = ECHO[peer.protocol].transports
     if parameters.transport not in transports:
-        allowed = "ICMP has none" if peer.protocol == "icmp" else f"allowed: {transports[0]}"
+        allowed = "ICMP has no transport" if peer.protocol == "icmp" else f"use {transports[0]}"
         raise ValueError(
-            f"transport: found {parameters.transport} with a peer `{peer.protocol}://`; {allowed}"
+            f"transport {parameters.transport} cannot be used with a peer `{peer.protocol}://`: "
+            f"{allowed}"
         )
     check_ip_version(peer, parameters)
     unused = ["port", "receiver_processor"]

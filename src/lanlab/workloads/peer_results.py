@@ -53,9 +53,7 @@ def peer_metrics(parameters: StreamParameters, outcome: TrialOutcome) -> Metrics
         metrics = _sent(parameters, outcome, sent)
         metrics |= _reported_received(parameters, flows[: parameters.flows], report)
         if parameters.transport == "udp" and metrics.get("peer_received_bytes") == 0:
-            raise EngineError(
-                "stream.nothing_arrived", "the peer says that none of the messages arrived"
-            )
+            raise EngineError("stream.nothing_arrived", "the peer reports that no message arrived")
     for prefix in ("", REVERSE_PREFIX):
         received = outcome.results.get(f"{prefix}receiver")
         if received is None:

@@ -144,7 +144,8 @@ def check_ip_version(peer: Peer, parameters: FlowParameters) -> None:
     if peer.ip_version in (None, parameters.ip_version):
         return
     problem = ValueError(
-        f"ip_version: found {parameters.ip_version} and an IPv{peer.ip_version} address of the peer"
+        f"ip_version {parameters.ip_version} cannot be used with the peer's IPv{peer.ip_version} "
+        "address"
     )
     problem.add_note(f"measure with -{peer.ip_version}")
     raise problem
@@ -158,7 +159,7 @@ def check_unused(parameters: FlowParameters, unused: Iterable[str]) -> None:
     for key in unused:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:
-            raise ValueError(f"{key}: found {value}, which has no effect with a peer")
+            raise ValueError(f"{key} has no effect with a peer")
 
 
 #: Parameters that have no effect on a stream with a peer, and so must keep their default. Of those
@@ -186,7 +187,7 @@ def _check_small_stack(parameters: StreamParameters) -> None:
     for key in _OF_THE_SYSTEM:
         value = getattr(parameters, key)
         if value != type(parameters).model_fields[key].default:
-            raise ValueError(f"{key}: found {value}, which has no effect with stack `small`")
+            raise ValueError(f"{key} has no effect with stack `small`")
 
 
 def check_peer(parameters: StreamParameters) -> None:
@@ -206,8 +207,7 @@ def check_peer(parameters: StreamParameters) -> None:
         found = getattr(parameters, key)
         if found not in allowed:
             raise ValueError(
-                f"{key}: found {found}; allowed with a peer `{peer.protocol}://`: "
-                f"{' or '.join(allowed)}"
+                f"a peer `{peer.protocol}://` needs {key} {' or '.join(allowed)}; found {found}"
             )
     check_ip_version(peer, parameters)
     most_flows = MOST_STARTED_FLOWS if peer.is_started else MOST_FLOWS

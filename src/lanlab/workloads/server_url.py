@@ -95,7 +95,7 @@ def parse_url(text: str) -> ServerUrl:
     path = unquote(parts.path)
     if found.is_local:
         if parts.netloc not in ("", "localhost"):
-            raise UsageError(f"`{text}`: files of another host need a service, as sftp://")
+            raise UsageError(f"`{text}`: name the service of the remote files, e.g. sftp://")
         return ServerUrl(text, service, "", None, None, None, path)
     if not parts.hostname and not found.has_nearest:
         raise UsageError(f"`{text}`: no host; write it as {service}://HOST/…")
@@ -108,7 +108,7 @@ def parse_url(text: str) -> ServerUrl:
             hint=f"add this host's interface to it, e.g. `[{host}%25eth0]`",
         )
     if found.port == 0 and port is not None:
-        raise UsageError(f"`{text}`: found a port; a server of {found.title} has none")
+        raise UsageError(f"`{text}`: {found.title} servers have no port")
     share: str | None = None
     names = [name for name in path.split("/") if name]
     if found.share == "export":

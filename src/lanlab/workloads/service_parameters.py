@@ -178,9 +178,7 @@ class ServiceParameters(TrialParameters):
             for key, value in url.options.items():
                 given = getattr(self, key)
                 if given not in (None, value):
-                    raise ValueError(
-                        f"{key}: found `{given}`, but `{value}` in the URL; allowed: one of them"
-                    )
+                    raise ValueError(f"{key}: found `{given}`, but the URL has `{value}`")
                 object.__setattr__(self, key, value)
         elif self.trust is not None:
             raise ValueError("trust has no effect here; it needs a URL")
@@ -198,12 +196,13 @@ class ServiceParameters(TrialParameters):
         one = named if carrier == named.carrier else carried_by(self.service, carrier)
         if one is None or (is_fixed and one is not named):
             raise ValueError(
-                f"carrier: found `{carrier}` for service `{self.service}`; allowed: {named.carrier}"
+                f"carrier: service `{self.service}` does not run over `{carrier}`; allowed: "
+                f"{named.carrier}"
             )
         if carrier != USUAL_CARRIER and not self.is_users_server and self.server != EMBEDDED:
             raise ValueError(
-                f"carrier: found `{carrier}` for server `{self.server}`; allowed: "
-                f"{USUAL_CARRIER}, or server {EMBEDDED}"
+                f"carrier: only server `{EMBEDDED}` runs over `{carrier}`; found server "
+                f"`{self.server}`"
             )
         # Frozen after the check; each determines the other.
         object.__setattr__(self, "service", one.name)
@@ -219,17 +218,18 @@ class ServiceParameters(TrialParameters):
         if self.profile not in profiles_over(carrier):
             allowed = (f"{name} over {one.carrier}" for name, one in PROFILES.items())
             raise ValueError(
-                f"profile: found `{self.profile}` over {carrier}; allowed: {', '.join(allowed)}"
+                f"profile: `{self.profile}` does not run over carrier `{carrier}`; allowed: "
+                f"{', '.join(allowed)}"
             )
         dialect = PROFILES[self.profile].dialect
         if self.dialect not in (None, dialect):
             raise ValueError(
-                f"dialect: found `{self.dialect}` with profile `{self.profile}`; allowed: {dialect}"
+                f"dialect: profile `{self.profile}` uses `{dialect}`; found `{self.dialect}`"
             )
         if self.requires_signatures or self.raw:
             key = "raw" if self.raw else "signing"
             raise ValueError(
-                f"{key}: found with profile `{self.profile}`, which has none; allowed: one of them"
+                f"{key} cannot be used with profile `{self.profile}`, which does not support it"
             )
         # Frozen after the check.
         object.__setattr__(self, "dialect", dialect)
@@ -239,10 +239,9 @@ class ServiceParameters(TrialParameters):
     def _known_dialect(self) -> Self:
         allowed = SERVICES[self.service].dialects
         if self.dialect is not None and self.dialect not in allowed:
-            found = f"dialect: found `{self.dialect}`"
             if not allowed:
-                raise ValueError(f"{found} for service `{self.service}`; allowed: none")
-            raise ValueError(f"{found}; allowed: {', '.join(allowed)}")
+                raise ValueError(f"dialect has no effect on service `{self.service}`")
+            raise ValueError(f"dialect: found `{self.dialect}`; allowed: {', '.join(allowed)}")
         if len(allowed) == 1:
             object.__setattr__(self, "dialect", allowed[0])
         return self
@@ -255,14 +254,10 @@ class ServiceParameters(TrialParameters):
             dialects = SERVICES[self.service].dialects
             if self.dialect is not None and self.dialect != dialects[-1]:
                 raise ValueError(
-                    f"signing: found `required` with dialect `{self.dialect}`, which has no "
-                    f"signatures; allowed: dialect `{dialects[-1]}`"
+                    f"signing: `required` needs dialect `{dialects[-1]}`; found `{self.dialect}`"
                 )
             if self.raw:
-                raise ValueError(
-                    "signing: found `required` with raw, whose messages have no signatures; "
-                    "allowed: one of them"
-                )
+                raise ValueError("signing: `required` cannot be used with raw: it is unsigned")
         return self
 
     @model_validator(mode="after")

@@ -78,7 +78,7 @@ def check_small_stack(parameters: Any) -> None:
             f"stack_address: found `{parameters.stack_address}`; allowed: an IPv4 address"
         ) from None
     if parameters.ip_version != 4:
-        raise ValueError("ip_version: found 6; allowed with stack `small`: 4")
+        raise ValueError("stack `small` supports only ip_version 4")
     for key in ("send_buffer_bytes", "receive_buffer_bytes"):
         size = getattr(parameters, key)
         if size is not None and size not in BUFFERS:
@@ -97,7 +97,7 @@ def requested(parameters: Any, stage: Stage, role: str) -> dict[str, Any]:
     link = stage.raw_link(role)
     if link is None:
         raise UnmetNeed(
-            "the small stack is a station of its own on an Ethernet, and no interface was named",
+            "the small stack needs an Ethernet interface",
             hint="give the interface to the peer, e.g. `--interface eth1`",
         )
     address = parameters.stack_address or stage.spare_address(role)

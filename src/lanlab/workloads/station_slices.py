@@ -79,7 +79,7 @@ def slices_of(
     parts = [octets_of(line, "slices", _CELL_BYTES) for line in lines]
     sums = np.frombuffer(b"".join(parts), dtype=np.dtype(_FIELDS))
     if len(sums) and sums["station"].max() >= stations:
-        raise EngineError("engine.defect", "sums of a station that there is not")
+        raise EngineError("engine.defect", "sums of an unknown station")
     has_cells = np.zeros(stations, dtype=np.bool_)
     has_cells[sums["station"]] = True
     own = (readings["outcome"] == OK) & (readings["attempt"] == 0)

@@ -171,19 +171,18 @@ class StationsParameters(ServiceParameters):
     def _file_holds_a_message(self) -> StationsParameters:
         if self.file_size_bytes is not None and self.file_size_bytes < self.message_size_bytes:
             raise ValueError(
-                f"file_size_bytes: found {self.file_size_bytes}; allowed: at least a message, "
-                f"{self.message_size_bytes}"
+                f"file_size_bytes: found {self.file_size_bytes}; allowed: at least one message "
+                f"({self.message_size_bytes})"
             )
         return self
 
     @model_validator(mode="after")
     def _file_has_one_size(self) -> StationsParameters:
         if self.file_size_bytes is not None and self.file_blocks is not None:
-            raise ValueError("file_blocks: found with file_size_bytes; allowed: one of them")
+            raise ValueError("file_blocks and file_size_bytes cannot be used together")
         if self.own_file_size_bytes > 2**40:
             raise ValueError(
-                f"file_blocks: found a file of {self.own_file_size_bytes} bytes; allowed: at most "
-                f"{2**40}"
+                f"file_blocks: a file of {self.own_file_size_bytes} bytes; allowed: up to {2**40}"
             )
         return self
 
@@ -192,8 +191,8 @@ class StationsParameters(ServiceParameters):
         readings = (self.readings_per_station or 0) * self.stations
         if readings > _MOST_ASKED_READINGS:
             raise ValueError(
-                f"readings_per_station: found {readings} of all stations; allowed: "
-                f"{_MOST_ASKED_READINGS}, or a time_s in its place, of which every few are kept"
+                f"readings_per_station: found {readings} for all stations together; allowed: "
+                f"{_MOST_ASKED_READINGS}; with time_s instead, readings are thinned"
             )
         return self
 

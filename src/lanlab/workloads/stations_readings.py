@@ -99,7 +99,7 @@ def octets_of(line: Mapping[str, Any], what: str, each_bytes: int) -> bytes:
     except binascii.Error:
         octets = b""
     if len(octets) != each_bytes * line[what]:
-        raise EngineError("engine.defect", f"{what} of another length than was said")
+        raise EngineError("engine.defect", f"{what}: not of the announced length")
     return octets
 
 

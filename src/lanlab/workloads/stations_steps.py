@@ -127,7 +127,7 @@ def with_readings(
     how, stations = joined["thinned"], parameters.stations
     readings = columns_of(_all(lines, "station_readings"), parameters.message_size_bytes)
     if not within(readings, joined["outcomes"], stations):
-        raise EngineError("engine.defect", "readings that cannot be")
+        raise EngineError("engine.defect", "impossible readings")
     if "hosts" in joined and parameters.loop == "closed":
         joined["start_skew_ns"] = max(joined["start_skew_ns"], start_skew_ns(readings))
     slices = None

@@ -102,12 +102,12 @@ COPY_NEEDS = (
     Need(
         "medium",
         lambda p: p.tree is None or p.direction == "download",
-        "files that lanlab makes at this host, or the way back",
+        "files that lanlab makes on this host, or a download",
     ),
 )
 STATIONS_NEEDS = (
     Need("arrivals", lambda p: p.loop == "open", "an open loop, with rate_operations_per_s"),
-    Need("sync", lambda p: p.operation != "read", "blocks that are written"),
+    Need("sync", lambda p: p.operation != "read", "written blocks"),
     Need("read_ratio", lambda p: p.operation == "mix", "operation `mix`"),
 )
 
@@ -121,7 +121,4 @@ def refuse_without_effect(parameters: Any, needs: Sequence[Need]) -> None:
         value = getattr(parameters, need.key)
         is_set = value != type(parameters).model_fields[need.key].default
         if is_set and (not need.values or value in need.values) and not need.met(parameters):
-            shown = str(value).lower() if isinstance(value, bool) else value
-            raise ValueError(
-                f"{need.key}: found {shown}, which has no effect here; it needs {need.words}"
-            )
+            raise ValueError(f"{need.key} has no effect here; it needs {need.words}")

@@ -110,7 +110,7 @@ def test_a_confidence_that_is_no_share_is_refused(confidence: float) -> None:
 
 @pytest.mark.parametrize("printed", [(1, -1, 5), (math.nan, 1, 5), (1, math.inf, 5), (1, 1, 1)])
 def test_impossible_published_moments_are_refused(printed: tuple[float, float, int]) -> None:
-    with pytest.raises(UnfitValues, match="printed mean"):
+    with pytest.raises(UnfitValues, match="published mean"):
         PrintedMean(*printed)
     with pytest.raises(UnfitValues, match="above 0, got -1"):
         PrintedMean(-1, 1, 5).moments("log")

@@ -44,7 +44,7 @@ def require(case: Case, host: Host) -> None:
     try:
         server.check_found(host)
     except UnmetNeed as error:
-        rights = ("root only", "network of its own", "takes that account for locked")
+        rights = ("needs root", "its own network", "that account is locked")
         missing_right = any(words in error.message for words in rights)
         # Debian's packages of vsftpd and ProFTPD exclude each other.
         if missing_right or case.server in ("vsftpd", "proftpd"):

@@ -81,7 +81,7 @@ def test_users_without_root_learn_which_servers_need_root(
     require(CASES["vsftpd-ftp"], HERE)
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     error = refused(served, "ftp", server="vsftpd")
-    assert error.message == "server `vsftpd` works for root only, and lanlab runs as user 1000"
+    assert error.message == "server `vsftpd` needs root; lanlab runs as user 1000"
 
 
 @pytest.mark.parametrize(

@@ -64,9 +64,7 @@ class StationCurve:
     def __post_init__(self) -> None:
         numbers = [level.stations for level in self.levels]
         if not numbers or numbers[0] < 1 or sorted(set(numbers)) != numbers:
-            raise UnfitValues(
-                f"levels: need numbers of stations from 1, ascending, each once; got {numbers}"
-            )
+            raise UnfitValues(f"levels: need ascending numbers of stations, from 1; got {numbers}")
         for level in self.levels:
             if not level.trials or level.trials != len(level.operations_per_s):
                 raise UnfitValues(f"{level.stations} stations: need both values of each trial")

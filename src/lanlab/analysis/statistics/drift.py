@@ -91,9 +91,9 @@ def drift(
     y = np.concatenate([_centred(seen) for _, seen in pairs])
     spread = float(x @ x)
     if spread == 0:
-        raise UnfitValues("positions: all trials of each condition stand at one position")
+        raise UnfitValues("positions: all trials of each condition have the same position")
     if not y.any():
-        raise NoSpread("conditions: all values of each are equal, so that nothing can drift")
+        raise NoSpread("conditions: all values of each are equal, so nothing can drift")
     slope = float(x @ y) / spread
     rest = y - slope * x
     error = math.sqrt(float(rest @ rest) / df / spread)

@@ -151,11 +151,11 @@ class PrintedMean:
     def __post_init__(self) -> None:
         if not (math.isfinite(self.mean) and math.isfinite(self.sd) and self.sd >= 0):
             raise UnfitValues(
-                f"printed mean {self.mean:g} and sd {self.sd:g}: both must be finite,"
+                f"published mean {self.mean:g} and sd {self.sd:g}: both must be finite,"
                 " the sd not negative"
             )
         if self.n < 2:
-            raise UnfitValues(f"printed mean: need at least 2 trials, got {self.n}")
+            raise UnfitValues(f"published mean: need at least 2 trials, got {self.n}")
 
     def moments(self, scale: Scale = "linear") -> Moments:
         """
@@ -172,7 +172,7 @@ class PrintedMean:
             return Moments(self.mean, self.sd, self.n, scale)
         if self.mean <= 0:
             raise UnfitValues(
-                f"printed mean: on a log scale it must be above 0, got {self.mean:g}",
+                f"published mean: on a log scale it must be above 0, got {self.mean:g}",
                 hint="use the linear scale and a difference",
             )
         variance = math.log1p((self.sd / self.mean) ** 2)

@@ -259,7 +259,7 @@ def by_spread(
     )
     if not spread.sd > 0:
         raise NoSpread(
-            "spread: it is zero, as all values that it is of are equal",
+            "spread: zero, because all values are equal",
             hint="give the resolution of the metric, or measure more",
         )
     difference = side_a.mean - side_b.mean

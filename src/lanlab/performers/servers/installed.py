@@ -72,12 +72,12 @@ def _check_raw_links(parameters: ServiceParameters, host: Host, client: EngineHo
         if client.raw_link is not None:
             return
         raise UnmetNeed(
-            f"{title} goes straight over Ethernet, and no interface was named",
+            f"{title} needs an Ethernet interface",
             hint="give the interface to the server, e.g. `--interface eth1`",
         )
     if client.raw_link is None or host.raw_link is None:
         raise UnmetNeed(
-            f"{title} goes straight over Ethernet, which the hosts of this testbed do not have",
+            f"{title} needs an Ethernet, which this testbed does not have",
             hint="use the virtual testbed, as with `--testbed virtual --link 10M`",
         )
 

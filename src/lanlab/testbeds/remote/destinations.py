@@ -162,14 +162,15 @@ def _in_order(path: Path, found: list[tuple[int | None, Destination]]) -> list[D
         named = [destination for place, destination in found if place == each]
         if not named and not free:
             roles = ", ".join(role for role, place in _PLACES.items() if place == each)
-            raise UsageError(f"{path}: no host has a role of {roles}", hint="give one such a role")
+            raise UsageError(
+                f"{path}: no host has a role of {roles}", hint="give a host one of these"
+            )
         ends.append(named or [free.pop(0)])
     (first, *others), (second, *too_many) = ends
     if too_many:
         raise UsageError(
-            f"{path}: {second.label} and {too_many[0].label} both have a role of the end that "
-            "answers; allowed: one host",
-            hint="give the other hosts the role of the end that begins, e.g. `client`",
+            f"{path}: {second.label} and {too_many[0].label} are both servers; allowed: one",
+            hint="give the other hosts a client's role, e.g. `client`",
         )
     return [first, second, *others, *free]
 

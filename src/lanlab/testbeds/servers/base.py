@@ -171,7 +171,7 @@ class Server(ABC):
         other = user_named(self.nobody)
         if other is None:
             raise UnmetNeed(
-                f"server `{self.name}` would act as user `{self.nobody}`, and there is none",
+                f"server `{self.name}` runs as user `{self.nobody}`, which does not exist here",
                 hint=f"`chown` {root} to another user than root",
             )
         return other
@@ -197,19 +197,19 @@ class Server(ABC):
         """
         if sys.platform != "linux":
             raise UnmetNeed(
-                f"server `{self.name}` is run on Linux, and this is {platform.system()}",
-                hint="use the server that comes with lanlab",
+                f"server `{self.name}` needs Linux, not {platform.system()}",
+                hint="use server `embedded`",
             )
         for program in self.programs:
             self.path(program)
         if self.needs_root and os.geteuid() != 0:
             raise UnmetNeed(
-                f"server `{self.name}` works for root only, and lanlab runs as user {os.geteuid()}",
+                f"server `{self.name}` needs root; lanlab runs as user {os.geteuid()}",
                 hint="run as root, or use another server of the service",
             )
         if self.needs_own_network and host is not None and not host.command_prefix:
             raise UnmetNeed(
-                f"server `{self.name}` needs a network of its own, which `{host.name}` has not",
+                f"server `{self.name}` needs its own network, which `{host.name}` does not have",
                 hint="use --testbed virtual",
             )
 

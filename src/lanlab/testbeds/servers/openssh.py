@@ -110,8 +110,7 @@ class OpenSsh(Server):
         ).stdout
         if shown.partition(":")[2].startswith("!"):
             raise UnmetNeed(
-                f"server `{self.name}` refuses logins as `{name}`, as whom it would run: it takes "
-                "that account for locked",
+                f"server `{self.name}` refuses logins as `{name}`: that account is locked",
                 hint="run lanlab as another user",
             )
 

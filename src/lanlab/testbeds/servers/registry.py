@@ -238,7 +238,7 @@ class _Start:
         name = name_of_user(uid)
         if name is None:
             raise UnmetNeed(
-                f"user {uid}, as whom `{self.server.name}` would run, has no name here",
+                f"user {uid}, who would run `{self.server.name}`, has no name here",
                 hint="add it to /etc/passwd",
             )
         return name, uid, gid
@@ -246,8 +246,8 @@ class _Start:
     def _check_empty(self, owner: int) -> None:
         if owner == 0 and any(self.root.iterdir()):
             raise UsageError(
-                f"`{self.root}` belongs to root, and is not empty: users of the server would need "
-                "the rights of root to write there",
+                f"`{self.root}` belongs to root and is not empty: clients could write there only "
+                "as root",
                 hint=f"chown -R {self.server.nobody} {self.root}",
             )
 
@@ -283,7 +283,7 @@ def _plain_folder() -> Path:
         if _PLAIN_PATH.fullmatch(str(folder)) and os.access(folder, os.W_OK | os.X_OK):
             return folder
     raise UnmetNeed(
-        f"`{tempfile.gettempdir()}` cannot have a server's files; allowed: a writable folder of at "
+        f"`{tempfile.gettempdir()}` cannot hold a server's files; allowed: a writable folder of at "
         "most 60 letters, digits, `.`, `_`, `+`, `-` and `/`",
         hint="set TMPDIR to one",
     )

@@ -113,7 +113,7 @@ def _run(text: str, end: str) -> dict[str, Any]:
         run = json_of(text)
     except BadValue as error:
         said = text.strip()[:200] or "nothing"
-        raise RunError(f"`iperf3 {end}` wrote what is {error}: {said}") from None
+        raise RunError(f"`iperf3 {end}` wrote invalid JSON ({error}): {said}") from None
     if not isinstance(run, dict):
         raise RunError(f"`iperf3 {end}` wrote no JSON object")
     if "error" in run:
