@@ -42,7 +42,7 @@ _DIGESTS = (
     "SELECT number, parts FROM digest WHERE run_id = :run_id AND number >= :first AND number < :end"
 )
 _ALL = 2**62
-#: From so many trials on they are read as outlines.
+#: Runs with this many trials or more are read as outlines.
 MANY_TRIALS = 2000
 OUTLINES_AT_ONCE = 2048
 

@@ -1,8 +1,8 @@
 """
-Trials of large runs: metrics are packed; of `raw` there is a digest, read when asked for.
+Trials of large runs. Metrics are packed. A digest of `raw` is read when used.
 
-The digest of a trial is its `raw` without the largest parts, one member a line, so that one is
-decoded without the others. Whoever asks for a part that the digest omits gets it from the record.
+The digest of a trial is its `raw` without the largest parts. Each member is on a line, so that one
+can be decoded alone. Omitted parts are read from the record when used.
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ class Digests:
     def __init__(self, texts: Callable[[int, int], Mapping[int, str]], whole: Read) -> None:
         """
         Args:
-            texts: The digests of trials from a number on, so many numbers.
+            texts: Returns the digests of trials, from a first number and for a number of numbers.
             whole: All of a trial's `raw`.
         """
         self._texts, self._whole = texts, whole
@@ -148,7 +148,7 @@ class Digests:
         return functools.reduce(lambda value, key: value[key], path, self.whole(number))
 
 
-#: Many trials have equal parts; whoever reads them does not change them.
+#: Many trials have equal parts. Readers must not change them.
 equal_once = functools.lru_cache(maxsize=4096)(from_json)
 
 
