@@ -80,7 +80,7 @@ def _served(name: str, root: str) -> Line:
             "type": "peer_serve",
             "service": name,
             "bind": "127.0.0.1",
-            "clients": 32,
+            "clients": 64,
             "longest_ns": longest_ns,
         }
     credentials = None if name == "nfs" else {"user": "me", "secret": _SECRET}
@@ -161,7 +161,9 @@ def _tested(port: int) -> int:
         control.sendall(cookie)
         assert _exactly(control, 1) == b"\x09"
         control.sendall(_text({"tcp": True, "time": 0, "num": 1000, "parallel": 1, "len": 1000}))
-        assert _exactly(control, 1) == b"\x0a"
+        said = _exactly(control, 1)
+        if said != b"\x0a":
+            raise SystemExit(f"iperf3 is refused: {said + control.recv(8)!r}")
         with socket.create_connection(place, 30) as flow:
             # So that the port is free at once.
             flow.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -171,8 +173,8 @@ def _tested(port: int) -> int:
             assert _exactly(control, 1) == b"\x0d"
             control.sendall(_text(report))
             (length,) = struct.unpack(">I", _exactly(control, 4))
-            said = json.loads(_exactly(control, length))
-            assert said["streams"][0]["bytes"] == 1000, said
+            counted = json.loads(_exactly(control, length))
+            assert counted["streams"][0]["bytes"] == 1000, counted
             assert _exactly(control, 1) == b"\x0e"
             control.sendall(b"\x10")
         control.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
